@@ -24,7 +24,7 @@ use crate::place::not_set_up;
 use crate::progress::{Progress, Stream};
 use crate::reap::reap_supervisors;
 use crate::standstill::{breakers_of, open_breakers, standstill, waiting_after, waiting_items};
-use crate::view::{DecisionView, PrNewsView, TickView, TodayView};
+use crate::view::{DecisionView, PrNewsView, RunView, TickView, TodayView};
 
 /// Time between two looks at the runs.
 const LOOK: Duration = Duration::from_millis(200);
@@ -41,7 +41,9 @@ const SHORT_WAIT_MS: i64 = 2_000;
 #[command(
     after_help = "Ctrl-C stops starting agents and leaves those at work to their supervisors; a second one within three \
                   seconds ends them. With --until-idle it waits for tries after failures, and for other work that is due within 15 \
-                  seconds; when something waits for longer it says so and exits with 1.\n\nExample:\n  symphony run --until-idle"
+                  seconds; when something waits for longer it says so and exits with 1. \
+                  What waits for you does not count for that: it says how much it is and exits with 0. The scanner and background \
+                  research work once in it, and again after other work.\n\nExample:\n  symphony run --until-idle"
 )]
 pub(crate) struct RunArgs {
     /// Seconds between two ticks; one follows at once when a run ends
@@ -88,6 +90,7 @@ impl RunArgs {
             holds: Vec::new(),
             dues: Vec::new(),
             breakers,
+            idle_since: self.until_idle.then(Timestamp::now),
         };
         watch
             .go_on(Duration::from_secs(self.interval), self.until_idle)
@@ -118,6 +121,8 @@ struct Loop<'a> {
     holds: Vec<Hold>,
     /// When what waits may go on by itself, as the last tick found it.
     dues: Vec<Timestamp>,
+    /// Since when no run on an issue or a plan was at work; only a loop that ends when nothing is left to do asks.
+    idle_since: Option<Timestamp>,
 }
 
 impl Loop<'_> {
@@ -185,7 +190,11 @@ impl Loop<'_> {
             .surroundings
             .installation_at(self.installation.root.clone())?;
         let mut pull_requests = self.show_prs()?;
-        let mut view = match tick(&self.installation, &mut self.store, TickOptions::default())? {
+        let options = TickOptions {
+            idle_since: self.idle_since,
+            ..TickOptions::default()
+        };
+        let mut view = match tick(&self.installation, &mut self.store, options)? {
             TickOutcome::Done(report) => {
                 report.lines.iter().for_each(|line| self.progress.say(line));
                 let items = waiting_after(&report, &self.store)?;
@@ -223,6 +232,11 @@ impl Loop<'_> {
         self.say_waits(&view)?;
         let dues = view.decisions.iter();
         self.dues = dues.filter_map(DecisionView::due_by_itself).collect();
+        let is_work = |run: &RunView| run.issue.is_some() || run.plan.is_some();
+        if view.runs.iter().any(is_work) {
+            // it may have left something to find
+            self.idle_since = self.idle_since.map(|_| Timestamp::now());
+        }
         // one that was started may have ended by now
         let started = view.runs.iter().map(|run| run.id.clone());
         let live = self.store.live_runs()?.into_iter().map(|run| run.id);

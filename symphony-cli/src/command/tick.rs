@@ -46,6 +46,7 @@ impl TickArgs {
         let options = TickOptions {
             dry_run: self.dry_run,
             wait_for_lock: self.wait,
+            ..TickOptions::default()
         };
         let breakers = if self.wait {
             open_breakers(&installation, &mut store).context("tick")?

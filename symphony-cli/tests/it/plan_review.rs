@@ -292,8 +292,11 @@ fn red_gates_leave_the_plan_in_review_for_a_person() {
         ),
         "{shown}"
     );
-    // no judge is paid for it
+    // no judge is paid for it, and no loop says that all is done
     assert_eq!(project.tick_wait(), Vec::<Value>::new());
+    let idle = project.symphony(&["run", "--until-idle"]);
+    let waits = "No issue is ready for an agent. 1 thing waits for you";
+    assert!(idle.code == 0 && idle.stderr.contains(waits), "{idle:#?}");
     project.assert_sound();
     // a person takes a phase back: what was under review is not the plan's work any more
     project.ok(&["plan", "retry", "a"]);

@@ -358,6 +358,34 @@ fn background_research_records_coverage() {
 }
 
 #[test]
+fn a_loop_that_ends_when_idle_ends_although_the_scanner_may_run_at_any_time() {
+    let looks = scenario("looks", &when(SCANNER), [tool("list_issues", json!({}))]);
+    let studies = scenario(
+        "studies",
+        &when(RESEARCHER),
+        [tool("list_issues", json!({}))],
+    );
+    let config = json!({
+        "scanner_enabled": true, "background_research": true, "scanner_interval_ms": 0,
+    });
+    let project = Project::new("idle", &scenarios([looks, studies]), &config);
+    project.ok(&["run", "--until-idle", "--interval", "1"]);
+    let runs = project.json(&["runs", "list"]);
+    let mut profiles: Vec<String> = runs["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| text(&run["profile"]))
+        .collect();
+    profiles.sort();
+    assert_eq!(profiles, ["researcher", "scanner"]);
+    // a tick by itself keeps to the configuration
+    project.tick_wait();
+    let runs = project.json(&["runs", "list"]);
+    assert_eq!(runs["items"].as_array().unwrap().len(), 4);
+}
+
+#[test]
 fn findings_about_the_project_are_kept_shown_and_told_to_the_next_one() {
     let finding =
         json!({ "kind": "risk", "text": "Nothing locks the cache", "files": ["README.md"] });

@@ -11,6 +11,7 @@ use super::predicate::{common, gates_hold, project_obstacles};
 use super::reason::Reason;
 use super::snapshot::{AcceptedPhase, LiveRun, ProjectView, Snapshot, SubtasksOutcome};
 use crate::agent::AgentType;
+use crate::config::defaults::SCANNER_INTERVAL_MS;
 use crate::id::{IssueId, ProjectId};
 use crate::issue::{AttemptCounts, Priority};
 use crate::project::WizardState;
@@ -37,6 +38,9 @@ pub struct ProjectAgents {
     pub background_research: bool,
     /// Least time between two runs of the scanner, and of background research, in milliseconds.
     pub idle_interval_ms: u64,
+    /// Since when nothing else was at work, for a loop that ends when nothing is left to do: an agent that has run since then
+    /// found nothing, and would find nothing again.
+    pub idle_since: Option<Timestamp>,
     /// How far the wizard came.
     pub wizard: WizardState,
     /// Whether an issue is in `todo`.
@@ -57,6 +61,7 @@ impl Default for ProjectAgents {
             scanner_enabled: false,
             background_research: false,
             idle_interval_ms: 0,
+            idle_since: None,
             wizard: WizardState::Pending,
             has_todo: false,
             backlog: 0,
@@ -168,7 +173,9 @@ pub fn project_agent_obstacles(
     }
     if let Some(last) = last_run(project, agent) {
         // a run from before the clock was set back says nothing: the pause would last as long as the clock jumped
-        let until = after(last, agents.idle_interval_ms);
+        let has_looked = agents.idle_since.is_some_and(|since| last >= since);
+        let rest_min = if has_looked { SCANNER_INTERVAL_MS } else { 0 };
+        let until = after(last, agents.idle_interval_ms.max(rest_min));
         if until > now && !is_ahead_of_clock(last, now) {
             reasons.push(Reason::RanRecently { until });
         }

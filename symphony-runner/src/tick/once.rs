@@ -29,6 +29,8 @@ pub struct TickOptions {
     pub dry_run: bool,
     /// Wait for the turn when another tick is at work.
     pub wait_for_lock: bool,
+    /// Since when nothing but the scanner and background research was at work, for a loop that is to end: each of them then works once.
+    pub idle_since: Option<Timestamp>,
 }
 
 /// What came of a tick.
@@ -90,7 +92,10 @@ pub fn tick(
     };
     let now = Timestamp::now();
     let mut hands = LocalHands::new(installation);
-    let (world, problems) = observe(installation, store, &mut hands, now)?;
+    let (mut world, problems) = observe(installation, store, &mut hands, now)?;
+    for view in world.snapshot.projects.values_mut() {
+        view.agents.idle_since = options.idle_since;
+    }
     let plan = plan_tick(&world.snapshot, now);
     let mut report = TickReport {
         plan,

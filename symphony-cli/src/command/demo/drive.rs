@@ -41,8 +41,8 @@ pub(super) fn drive(session: &mut Session, progress: &mut Progress) -> anyhow::R
 fn step(session: &mut Session, progress: &Progress) -> anyhow::Result<Vec<RunId>> {
     progress.say("$ symphony tick --wait");
     let options = TickOptions {
-        dry_run: false,
         wait_for_lock: true,
+        ..TickOptions::default()
     };
     match tick(&session.installation, &mut session.store, options)? {
         TickOutcome::Done(report) => {

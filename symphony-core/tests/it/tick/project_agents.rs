@@ -187,6 +187,24 @@ fn the_scanner_works_when_there_is_nothing_else_and_not_too_often() {
             wait("it ran a moment ago; again at 1970-01-01T02:46:41.000Z"),
         ),
         (
+            "a moment ago, without a least time, and nothing else has run since",
+            idle(|agents| {
+                agents.idle_interval_ms = 0;
+                agents.last_scan = Some(recently);
+                agents.idle_since = Some(at(NOW - 600));
+            }),
+            wait("it ran a moment ago; again at 1970-01-01T02:46:41.000Z"),
+        ),
+        (
+            "a moment ago, without a least time, before something else ran",
+            idle(|agents| {
+                agents.idle_interval_ms = 0;
+                agents.last_scan = Some(recently);
+                agents.idle_since = Some(at(NOW));
+            }),
+            start.clone(),
+        ),
+        (
             "in the future: the clock was set back",
             idle(|agents| agents.last_scan = Some(at(NOW + 90_000))),
             start.clone(),

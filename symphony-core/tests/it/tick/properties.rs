@@ -107,6 +107,7 @@ fn project_agents() -> impl Strategy<Value = ProjectAgents> {
                     scanner_enabled: scanner,
                     background_research: researcher,
                     idle_interval_ms: 200_000,
+                    idle_since: None,
                     wizard,
                     has_todo,
                     backlog,
