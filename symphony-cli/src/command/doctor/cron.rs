@@ -1,7 +1,5 @@
 //! `symphony doctor --cron`: what differs under cron, and the lines for cron and systemd.
 
-use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -9,21 +7,17 @@ use anyhow::Context as _;
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
-use symphony_runner::environment::agent_search_path;
 use symphony_runner::installation::Installation;
-use symphony_runner::provider::detect::find_program;
 use symphony_runner::repository::open_repository;
 use symphony_runner::tick::last_tick;
 use symphony_workspace::{FilterUse, LFS_FILTER};
 
 use super::check::{CheckView, fail_with, write_checks};
-use super::programs::{Seeker, needed_programs};
+use super::cron_path::needed_path;
 use super::schedule::Schedule;
 use crate::app::App;
 use crate::output::{Page, View, ago};
 
-/// Where cron looks for programs when its table says nothing.
-const CRON_PATH: &str = "/usr/bin:/bin";
 /// A tick older than this is missing: cron makes one each minute.
 const TICK_AGE_SECONDS_MAX: i64 = 300;
 /// What the names of variables that carry credentials end with.
@@ -114,56 +108,6 @@ fn check_user(installation: &Installation) -> CheckView {
         Ok(_) => CheckView::ok(CHECK, format!("{user}, whose database it is")),
         Err(error) => CheckView::failed(CHECK, &error, "`symphony doctor`"),
     }
-}
-
-/// Returns the folders that cron's own search path lacks, before that path, and what was found out.
-fn needed_path(
-    installation: &Installation,
-    config: &ProjectConfig,
-    filter: &FilterUse,
-) -> (String, CheckView) {
-    const CHECK: &str = "path";
-    let here = agent_search_path(&installation.environment, &config.env);
-    let plain = installation.environment.get(OsStr::new("PATH"));
-    let plain = plain.cloned().unwrap_or_default();
-    let mut under_cron: BTreeMap<OsString, OsString> = installation.environment.clone();
-    under_cron.insert("PATH".into(), CRON_PATH.into());
-    let there = agent_search_path(&under_cron, &config.env);
-    let mut folders: Vec<String> = Vec::new();
-    let mut missing = Vec::new();
-    for (program, seeker) in needed_programs(config, filter) {
-        let (cron, here) = match seeker {
-            Seeker::Symphony => (OsStr::new(CRON_PATH), plain.as_os_str()),
-            Seeker::Agent => (there.as_os_str(), here.as_os_str()),
-        };
-        if find_program(&program, cron).is_some() {
-            continue;
-        }
-        let name = program.display().to_string();
-        if let Some(folder) = find_program(&program, here)
-            .as_deref()
-            .and_then(Path::parent)
-        {
-            let folder = folder.display().to_string();
-            if !folders.contains(&folder) {
-                folders.push(folder);
-            }
-            if !missing.contains(&name) {
-                missing.push(name);
-            }
-        }
-    }
-    let check = if missing.is_empty() {
-        CheckView::ok(
-            CHECK,
-            format!("cron's own ({CRON_PATH}) has what a tick needs"),
-        )
-    } else {
-        let detail = format!("cron's own ({CRON_PATH}) lacks {}", missing.join(", "));
-        CheckView::warning(CHECK, detail, "the line below sets PATH")
-    };
-    folders.push(CRON_PATH.to_owned());
-    (folders.join(":"), check)
 }
 
 fn check_credentials(installation: &Installation, config: &ProjectConfig) -> CheckView {

@@ -7,6 +7,7 @@ mod backups;
 mod check;
 mod contents;
 mod cron;
+mod cron_path;
 mod events;
 mod gates;
 mod installation;
