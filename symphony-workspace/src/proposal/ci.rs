@@ -1,99 +1,106 @@
 //! What the workflows of GitHub Actions run: the checks that a change has to pass there.
 //!
-//! Only commands that can be read without the rest of the workflow count: a line that is one command by itself, in the root.
+//! Only commands that can be read without the rest of the workflow count: single commands, by themselves, on lines of a script, or
+//! joined by `&&`, with the folder that they run in.
 
-use super::files::ProjectFiles;
+use super::ci_steps::{Step, steps};
+use super::files::{ProjectFiles, join};
 
 /// The folder of workflows.
 pub(super) const FOLDER: &str = ".github/workflows/";
 /// Workflows that are read; a project with more configures its gates by hand.
 pub(super) const FILES_MAX: usize = 20;
+/// What begins a part of a shell script whose commands do not all run.
+const BRANCHES: &[&str] = &["case", "for", "function", "if", "until", "while"];
 
-/// Returns the single commands that workflows run, in the order of the files.
-pub(super) fn commands(files: &ProjectFiles) -> Vec<String> {
+/// Returns the single commands that workflows run in a folder, in the order of the files.
+pub(super) fn commands(files: &ProjectFiles, folder: &str) -> Vec<String> {
     let workflows = files.beginning_with(FOLDER).take(FILES_MAX);
     workflows
         .flat_map(|path| of_workflow(files.text(path)))
+        .filter(|(place, _)| place == folder)
+        .map(|(_, command)| command)
         .collect()
 }
 
-fn of_workflow(text: &str) -> Vec<String> {
-    // a command that runs in another folder is one of another package
-    if text.contains("working-directory:") {
-        return Vec::new();
-    }
+/// Returns the single commands of a workflow, each with its folder, empty for the root.
+fn of_workflow(text: &str) -> Vec<(String, String)> {
+    let steps = steps(text);
+    steps.iter().flat_map(of_step).collect()
+}
+
+fn of_step(step: &Step) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    // the column of the `run:` whose block is being read
-    let mut block: Option<usize> = None;
-    for line in text.lines() {
-        let line = line.trim_end();
-        let depth = line.len() - line.trim_start().len();
-        if block.is_some_and(|column| line.is_empty() || depth > column) {
-            found.extend(plain(line));
-            continue;
+    let Some(mut folder) = step.folder.as_deref().map_or(Some(String::new()), literal) else {
+        return found;
+    };
+    for line in whole_lines(&step.script) {
+        let first = line.split_whitespace().next().unwrap_or_default();
+        // what follows may run for one of several cases only, or is no command at all
+        if BRANCHES.contains(&first) || line.contains("<<") || line.contains("()") {
+            break;
         }
-        block = None;
-        let step = line.trim_start().trim_start_matches("- ").trim_start();
-        let Some(value) = step.strip_prefix("run:").map(str::trim) else {
-            continue;
-        };
-        if value.starts_with('|') {
-            block = Some(line.len() - step.len());
-        } else {
-            found.extend(plain(value.trim_matches(['"', '\''])));
+        for part in line.split("&&").map(str::trim) {
+            // a variable, or another folder that is not known, decides what the rest does
+            if part.starts_with("export ") {
+                return found;
+            }
+            if let Some(below) = part.strip_prefix("cd ") {
+                let Some(below) = literal(below) else {
+                    return found;
+                };
+                folder = if below.is_empty() {
+                    folder
+                } else {
+                    join(&folder, &below)
+                };
+            } else if let Some(command) = plain(part) {
+                found.push((folder.clone(), command));
+            }
         }
     }
     found
 }
 
-/// Returns a line that is one command by itself; none where a shell, or the workflow, makes more of it.
-fn plain(line: &str) -> Option<String> {
-    let mut line = line.trim();
-    // a variable part at the end only adds to the command
-    while let Some((before, _)) = line
+/// Joins the lines of a script that end in a backslash with the next one.
+fn whole_lines(script: &str) -> Vec<String> {
+    let script = script.replace("\\\n", " ");
+    let lines = script.lines().map(str::trim);
+    lines
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Returns a folder from the root, where the text names one of the project.
+fn literal(folder: &str) -> Option<String> {
+    let folder = folder.trim().trim_matches(['"', '\'']);
+    let is_open = folder.contains(['$', '*', '~', '\\', ' ', '"', '\'']);
+    let parts: Vec<&str> = folder
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
+        .collect();
+    let leaves = folder.starts_with('/') || parts.contains(&"..") || folder == "-";
+    (!is_open && !leaves).then(|| parts.join("/"))
+}
+
+/// Returns a text that is one command by itself; none where a shell, or the workflow, makes more of it.
+fn plain(text: &str) -> Option<String> {
+    let mut text = text.trim();
+    // a variable part at the end only adds to the command; one that ends a word is needed
+    while let Some((before, _)) = text
         .strip_suffix("}}")
         .and_then(|rest| rest.rsplit_once("${{"))
     {
-        line = before.trim_end();
+        if before.ends_with(|c: char| !c.is_whitespace()) {
+            return None;
+        }
+        text = before.trim_end();
     }
     let is_more = |c: char| "$`|&;<>(){}\\#\"'".contains(c);
-    (!line.is_empty() && !line.contains(is_more)).then(|| line.to_owned())
+    let words: Vec<&str> = text.split_whitespace().collect();
+    (!words.is_empty() && !text.contains(is_more)).then(|| words.join(" "))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_of_their_own_are_read_and_nothing_else() {
-        let workflow = "jobs:
-  check:
-    steps:
-    - uses: actions/checkout@v4
-    - run: cargo fmt -- --check
-    - name: Clippy
-      run: cargo clippy --locked --all-targets ${{ env.FEATURES }}
-    - run: |
-        cargo test
-
-        echo \"x=$Y\" >> $GITHUB_OUTPUT
-        cargo build | tee log
-    - run: \"npm run lint\"
-    - run: >
-        folded
-    - with:
-        run-it: no
-";
-        assert_eq!(
-            of_workflow(workflow),
-            [
-                "cargo fmt -- --check",
-                "cargo clippy --locked --all-targets",
-                "cargo test",
-                "npm run lint",
-            ]
-        );
-        let elsewhere = format!("{workflow}\\n      working-directory: web\\n");
-        assert_eq!(of_workflow(&elsewhere), [""; 0]);
-    }
-}
+mod tests;

@@ -20,13 +20,9 @@ impl<'a> Folder<'a> {
         Self { files, path }
     }
 
-    /// Returns the single commands that the project's workflows run here: only those of the root are known.
+    /// Returns the single commands that the project's workflows run here.
     pub(super) fn ci_commands(&self) -> Vec<String> {
-        if self.path.is_empty() {
-            ci::commands(self.files)
-        } else {
-            Vec::new()
-        }
+        ci::commands(self.files, self.path)
     }
 
     /// Says whether it has a file.

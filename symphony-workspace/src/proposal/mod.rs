@@ -5,6 +5,7 @@
 //! Only committed files count: gates run in a checkout of a commit, where an ignored lock file is missing.
 
 mod ci;
+mod ci_steps;
 mod compose;
 mod files;
 mod folder;
@@ -17,6 +18,7 @@ mod other;
 mod package;
 mod pattern;
 mod python;
+mod python_ci;
 mod python_requirements;
 mod read;
 mod rust;

@@ -5,6 +5,7 @@ use toml::Table;
 use super::folder::Folder;
 use super::model::ProposalNote;
 use super::package::{Coverage, Package, Role};
+use super::python_ci::{self, CiCheck};
 use super::python_requirements::{Optional, Requirements};
 
 /// Files that say that this is a package of Python.
@@ -63,6 +64,21 @@ impl Tool {
             Self::Venv => "",
         }
     }
+
+    /// Returns how it runs a tool that the workflows run.
+    const fn in_ci(self) -> python_ci::Runner<'static> {
+        let before = match self {
+            Self::Uv => "uv run ",
+            Self::Poetry => "poetry run ",
+            Self::Pdm => "pdm run ",
+            Self::Pipenv => "PIPENV_VENV_IN_PROJECT=1 pipenv run ",
+            Self::Venv => ".venv/bin/python -m ",
+        };
+        python_ci::Runner {
+            before,
+            environment: "PIPENV_VENV_IN_PROJECT=1 ",
+        }
+    }
 }
 
 /// A package of Python.
@@ -79,6 +95,7 @@ pub(super) fn detect(folder: &Folder<'_>, notes: &mut Vec<ProposalNote>) -> Opti
         package = package.covers(Coverage::Except(Vec::new()));
     }
     let names_pytest = names_pytest(folder);
+    let ci = python_ci::checks(&folder.ci_commands(), tool.in_ci());
     if folder.has("manage.py") && !names_pytest {
         let setup = set_up(folder, &manifest, tool, Runner::Django, is_workspace);
         let python = match tool {
@@ -86,9 +103,14 @@ pub(super) fn detect(folder: &Folder<'_>, notes: &mut Vec<ProposalNote>) -> Opti
             other => format!("{} python", other.runner()),
         };
         let test = format!("{python} manage.py test");
-        return Some(package.set_up(setup).check(Role::Test, test));
+        package = package.set_up(setup).check(Role::Test, test);
+        return Some(with_ci(package, tool, &ci));
     }
     if !names_pytest && !has_test_files(folder) {
+        if !ci.is_empty() {
+            let setup = set_up(folder, &manifest, tool, Runner::Workflow, is_workspace);
+            return Some(with_ci(package.set_up(setup), tool, &ci));
+        }
         notes.push(folder.note(file, "neither pytest nor files `test_*.py` were found"));
         return Some(package);
     }
@@ -98,7 +120,34 @@ pub(super) fn detect(folder: &Folder<'_>, notes: &mut Vec<ProposalNote>) -> Opti
         other => format!("{} pytest", other.runner()),
     };
     let setup = set_up(folder, &manifest, tool, Runner::Pytest, is_workspace);
-    Some(package.set_up(setup).check(Role::Test, test))
+    Some(with_ci(
+        package.set_up(setup).check(Role::Test, test),
+        tool,
+        &ci,
+    ))
+}
+
+/// Adds the checks that the workflows make and that the package does not have yet. A virtual environment of its own gets their tools.
+fn with_ci(mut package: Package, tool: Tool, ci: &[CiCheck]) -> Package {
+    let has = |package: &Package, role| package.checks.iter().any(|check| check.role == role);
+    let mut missing = Vec::new();
+    for check in ci {
+        if has(&package, check.role) {
+            continue;
+        }
+        if check.is_installed && !missing.contains(&check.tool) {
+            missing.push(check.tool);
+        }
+        package = package.check(check.role, check.command.clone());
+    }
+    if tool == Tool::Venv
+        && !missing.is_empty()
+        && let Some(setup) = package.setup.take()
+    {
+        let tools = missing.join(" ");
+        package = package.set_up(format!("{setup} && {PYTHON} -m pip install -q {tools}"));
+    }
+    package
 }
 
 fn names_pytest(folder: &Folder<'_>) -> bool {
@@ -129,6 +178,8 @@ fn has_test_files(folder: &Folder<'_>) -> bool {
 enum Runner {
     Pytest,
     Django,
+    /// Only what the workflows run.
+    Workflow,
 }
 
 fn set_up(

@@ -612,6 +612,39 @@ fn what_the_workflows_run_is_proposed_too() {
         let found = gates.iter().any(|gate| gate.name == "format");
         assert_eq!(found, has_format, "{gates:?}");
     }
+    let python = "defaults:\n  run:\n    working-directory: api\njobs:\n  a:\n    steps:\n    - run: pip install -e . && ruff check .\n    - run: |\n        ruff format --check .\n        mypy src\n";
+    let python = (".github/workflows/ci.yml", python);
+    assert_proposes(
+        &[
+            ("api/requirements.txt", "pytest\n"),
+            ("api/src/a.py", ""),
+            python,
+        ],
+        "(cd api && python3 -m venv .venv && .venv/bin/python -m pip install -q -r requirements.txt && .venv/bin/python -m pip install -q ruff mypy)",
+        &[
+            ("test", "cd api && .venv/bin/python -m pytest"),
+            ("lint", "cd api && .venv/bin/python -m ruff check ."),
+            (
+                "format",
+                "cd api && .venv/bin/python -m ruff format --check .",
+            ),
+            ("types", "cd api && .venv/bin/python -m mypy src"),
+        ],
+    );
+    let nox =
+        "jobs:\n  a:\n    steps:\n    - run: uv run nox -s tests\n    - run: uv run ruff check\n";
+    assert_proposes(
+        &[
+            ("pyproject.toml", "[project]\n"),
+            ("uv.lock", ""),
+            (".github/workflows/ci.yml", nox),
+        ],
+        "uv sync --locked",
+        &[
+            ("test", "uv run nox -s tests"),
+            ("lint", "uv run ruff check"),
+        ],
+    );
     // a package below the root has workflows of its own, or none
     let below = of(&[("web/Cargo.toml", "[package]\n"), ci]);
     assert_eq!(below.gates.len(), 1, "{below:?}");
