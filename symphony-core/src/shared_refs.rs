@@ -142,12 +142,11 @@ fn restored_by(did: &str, command: &str, kept: Kept) -> String {
     }
 }
 
-/// Says in one sentence what was lost, and that it need not have been the run.
+/// Says in one sentence what was lost. Who did it is not known.
 pub fn lost_refs_text(lost: &[impl AsRef<str>], at_work: AtWork) -> String {
     let (when, who) = at_work.names();
     format!(
-        "{when}, branches, tags or stash entries that all checkouts share were deleted or rewritten ({}): if it was not you, {who} may \
-         have done it",
+        "{when}, branches, tags or stash entries that all checkouts share were deleted or rewritten ({}), by you or by {who}",
         list_few(lost.iter().map(AsRef::as_ref), NAMED_MAX)
     )
 }
@@ -238,7 +237,7 @@ mod tests {
             text,
             "during the run, branches, tags or stash entries that all checkouts share were deleted or rewritten (branch a;b was deleted \
              (`git branch 'a;b' c1` brings it back), the stash entry 01234567 was dropped (the repository does not have its commits any \
-             more)): if it was not you, the agent may have done it"
+             more)), by you or by the agent"
         );
         assert_eq!(commands_in(&text), ["git branch 'a;b' c1"]);
         assert!(lost_refs_text(&lost, AtWork::Gates).starts_with("while gates ran, "));

@@ -20,6 +20,7 @@ mod fingerprint;
 mod git;
 mod hex;
 mod identity;
+mod kept_refs;
 mod left;
 mod linux;
 mod merge;

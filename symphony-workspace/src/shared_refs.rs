@@ -71,7 +71,8 @@ impl Repository {
     }
 
     /// Says what was deleted or rewritten since, in words that name the command which brings it back, and keeps the objects. A branch
-    /// that was moved forward, one of Symphony's own, and whatever is new are not among it.
+    /// that was moved forward or rewritten with the same changes, a deleted one whose commits another one has, an entry of the stash that was
+    /// popped, one of Symphony's own branches, and whatever is new are not among it.
     ///
     /// # Errors
     /// When git fails.
@@ -88,19 +89,24 @@ impl Repository {
         for changed in now.changed_since(before, &own) {
             if changed.may_have_gone_on() {
                 moved += 1;
-                if moved > MOVED_MAX || self.has_gone_on(&changed) {
+                if moved > MOVED_MAX
+                    || self.has_gone_on(&changed)
+                    || self.is_rewritten_alike(&changed)
+                {
                     continue;
                 }
             }
             lost.push(changed);
         }
+        self.leave_out_merged(&mut lost, &now)?;
         if moved > MOVED_MAX {
             tracing::warn!(
                 moved,
                 "only the first of many moved branches were looked at"
             );
         }
-        let dropped = now.dropped_since(before);
+        let mut dropped = now.dropped_since(before);
+        dropped.retain(|entry| !self.is_stash_applied(entry));
         if lost.is_empty() && dropped.is_empty() {
             return Ok(Vec::new());
         }
@@ -120,6 +126,26 @@ impl Repository {
         Ok(changed.chain(dropped).collect())
     }
 
+    /// Leaves out deleted branches whose commits another branch or a tag has.
+    fn leave_out_merged(
+        &self,
+        lost: &mut Vec<ChangedRef>,
+        now: &SharedRefs,
+    ) -> Result<(), WorkspaceError> {
+        let is_deleted = |changed: &ChangedRef| {
+            changed.now.is_none() && changed.name.strip_prefix("refs/heads/").is_some()
+        };
+        let deleted = lost.iter().filter(|changed| is_deleted(changed));
+        let objects: BTreeSet<String> = deleted.map(|changed| changed.was.clone()).collect();
+        if objects.is_empty() {
+            return Ok(());
+        }
+        let present = self.present_objects(&objects)?;
+        let kept = self.reachable_now(&present.iter().collect(), now)?;
+        lost.retain(|changed| !(is_deleted(changed) && kept.contains(&changed.was)));
+        Ok(())
+    }
+
     /// Says whether a branch has all that it had. One whose history git cannot tell has not.
     fn has_gone_on(&self, changed: &ChangedRef) -> bool {
         let commits = changed.now.as_deref().map(CommitId::parse);
@@ -131,20 +157,7 @@ impl Repository {
 
     /// Gives objects rescue refs, in one transaction; returns those that the repository has.
     fn keep_objects(&self, objects: &BTreeSet<String>) -> Result<BTreeSet<String>, WorkspaceError> {
-        let asked: Vec<&str> = objects.iter().map(String::as_str).collect();
-        let found = self
-            .git
-            .command("cat-file")
-            .arg("--batch-check=%(objectname) %(objecttype)")
-            .stdin(asked.join("\n").into_bytes())
-            .run()?;
-        let found = String::from_utf8_lossy(&found).into_owned();
-        let kept: BTreeSet<String> = found
-            .lines()
-            .filter(|line| !line.ends_with(" missing"))
-            .filter_map(|line| line.split(' ').next())
-            .map(str::to_owned)
-            .collect();
+        let kept = self.present_objects(objects)?;
         let updates: Vec<String> = kept
             .iter()
             .map(|object| format!("update {KEPT_BELOW}/{object} {object}\n"))
@@ -155,5 +168,25 @@ impl Repository {
             .stdin(updates.concat().into_bytes())
             .run()?;
         Ok(kept)
+    }
+
+    /// Returns those of some objects that the repository has.
+    fn present_objects(
+        &self,
+        objects: &BTreeSet<String>,
+    ) -> Result<BTreeSet<String>, WorkspaceError> {
+        let asked: Vec<&str> = objects.iter().map(String::as_str).collect();
+        let found = self
+            .git
+            .command("cat-file")
+            .arg("--batch-check=%(objectname) %(objecttype)")
+            .stdin(asked.join("\n").into_bytes())
+            .run()?;
+        let found = String::from_utf8_lossy(&found).into_owned();
+        let present = found
+            .lines()
+            .filter(|line| !line.ends_with(" missing"))
+            .filter_map(|line| line.split(' ').next());
+        Ok(present.map(str::to_owned).collect())
     }
 }

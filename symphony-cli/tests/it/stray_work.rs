@@ -36,7 +36,7 @@ fn what_an_agent_takes_from_the_person_is_reported_with_the_way_back() {
     let [notice] = project.waiting("settings").try_into().unwrap();
     let said = text(&notice["text"]);
     assert!(said.contains("branch feature was deleted"), "{said}");
-    assert!(said.contains("if it was not you"), "{said}");
+    assert!(said.contains(", by you or by the agent"), "{said}");
     let restore = [
         format!("git branch feature {feature}"),
         format!("git tag v1 {feature}"),
