@@ -121,6 +121,11 @@ impl RunPaths {
         self.dir.join("set-up-on-base")
     }
 
+    /// What the run shares with the person as it was at dispatch; exit handling compares with it.
+    pub(crate) fn shared_state(&self) -> PathBuf {
+        self.dir.join("shared-state.json")
+    }
+
     /// The files that must not outlive the run: prompts, MCP configuration, the diff.
     pub(crate) fn prompts(&self) -> [PathBuf; 4] {
         [
@@ -137,7 +142,11 @@ impl RunPaths {
     /// When something cannot be removed: it stays noted that it is to go.
     pub(crate) fn tidy(&self, owner: LeftoverOwner) -> Result<(), RunnerError> {
         match owner {
-            LeftoverOwner::Ended => self.prompts().iter().try_for_each(|path| remove(path))?,
+            LeftoverOwner::Ended => {
+                self.prompts().iter().try_for_each(|path| remove(path))?;
+                // a line for each branch: with thousands of them the records of all runs would fill a disk
+                remove(&self.shared_state())?;
+            }
             LeftoverOwner::Kept => {}
             LeftoverOwner::Nobody => {
                 // without a lock the next tick would wait for its maker: a note from long ago says that there is none

@@ -247,7 +247,13 @@ fn files_that_nobody_comes_back_to_are_removed_by_the_next_tick() {
             std::fs::write(folder.join("lock"), "").unwrap();
         }
     }
-    for name in ["system-prompt.md", "user-prompt.md", "mcp.json", "log.txt"] {
+    for name in [
+        "system-prompt.md",
+        "user-prompt.md",
+        "mcp.json",
+        "shared-state.json",
+        "log.txt",
+    ] {
         std::fs::write(project.run_folder(ended.as_str()).join(name), "text").unwrap();
     }
     std::fs::write(project.run_folder(restored).join("log.txt"), "text").unwrap();

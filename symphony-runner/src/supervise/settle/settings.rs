@@ -16,14 +16,11 @@ use crate::shared_state::SharedState;
 use crate::supervise::Job;
 use crate::supervise::agent::AgentOutcome;
 
-/// File that holds the shared state as it was at dispatch.
-const STATE_FILE: &str = "shared-state.json";
-
 /// Records it before the agent, or the first gate, is started.
 pub(crate) fn record_settings(job: &Job<'_>, repository: &Repository) -> Result<(), RunnerError> {
     let state = SharedState::at_start(job.installation, &job.project, repository)?;
     let text = serde_json::to_string(&state).expect("a state has string keys only");
-    write_private(&job.paths.dir.join(STATE_FILE), &text)
+    write_private(&job.paths.shared_state(), &text)
 }
 
 /// Notes what changed since the dispatch. A person may have changed it, too: nothing is undone.
@@ -41,7 +38,7 @@ pub(crate) fn note_settings(job: &Job<'_>, outcome: &mut AgentOutcome) -> Result
 
 /// Reads what was recorded at dispatch; nothing when the run did not get as far as its agent.
 pub(super) fn recorded_state(job: &Job<'_>) -> Result<Option<SharedState>, RunnerError> {
-    let path = job.paths.dir.join(STATE_FILE);
+    let path = job.paths.shared_state();
     match symphony_workspace::read_own_text(&path) {
         Ok(text) => {
             let state = serde_json::from_str(&text);
