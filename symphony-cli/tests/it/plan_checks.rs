@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 
 use crate::plan_support::{
-    PLAN_WORKER, any_phase, complete, of_phase, phase, run_statuses, runs_of, write_own,
+    PLAN_WORKER, PlanRun, any_phase, complete, of_phase, phase, run_statuses, runs_of, write_own,
 };
-use crate::support::{Answer, Project, bash, scenario, scenarios, text, turn};
+use crate::support::{Answer, Project, bash, scenario, scenarios, text, turn, until};
 
 /// A turn that ends the run without a report.
 fn leave() -> Value {
@@ -112,6 +112,52 @@ fn a_red_check_keeps_the_work_out_and_asks_in_the_end() {
     );
     let base = project.git(&["ls-tree", "--name-only", "symphony/plan-plan/base"]);
     assert!(!base.contains("api.txt"), "{base}");
+}
+
+#[test]
+fn a_plan_that_is_given_up_while_checks_run_ends_them_at_once() {
+    for isolation in ["worktree", "none"] {
+        let project = project([any_phase()]);
+        let at_work = project.beside.join("at-work");
+        let command = format!("touch '{}'; sleep 300", at_work.display());
+        write_plan(
+            &project,
+            &[("api", json!([{ "name": "endless", "command": command }]))],
+        );
+        let run = PlanRun::start(&project, &["plan.md", "--isolation", isolation]);
+        until("the check", || at_work.exists().then_some(()));
+        project.ok(&["plan", "abort"]);
+        let answer = run.answer();
+        assert_eq!(answer.code, 1, "{answer:#?}");
+        assert_eq!(
+            run_statuses(&project, "plan", "api"),
+            ["cancelled"],
+            "{isolation}"
+        );
+        assert_eq!(project.json(&["plan", "status"])["status"], "aborted");
+        let checkouts = project.git(&["worktree", "list"]);
+        assert!(!checkouts.contains("_gates"), "{checkouts}");
+        project.assert_sound();
+    }
+}
+
+#[test]
+fn a_check_that_ends_its_supervisor_again_and_again_fails_and_is_named() {
+    let deadly = "p=$$; while [ $p -gt 1 ]; do p=$(cut -d' ' -f4 /proc/$p/stat); \
+         if tr '\\0' ' ' </proc/$p/cmdline | grep -q ' supervise '; then kill -9 $p; sleep 30; fi; done";
+    let project = project([any_phase()]);
+    write_plan(
+        &project,
+        &[("api", json!([{ "name": "deadly", "command": deadly }]))],
+    );
+    let answer = run(&project, &["--on-failure", "fail", "--no-retry"]);
+    assert_eq!(answer.code, 1, "{answer:#?}");
+    let api = phase(&project, "api");
+    assert_eq!(api["error_class"], "check_failed", "{api:#}");
+    let error = text(&api["error"]);
+    let why = "check `deadly` failed:\nThe supervisor that ran it died 3 times in a row";
+    assert!(error.starts_with(why), "{error}");
+    project.assert_sound();
 }
 
 #[test]

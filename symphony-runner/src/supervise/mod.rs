@@ -18,6 +18,7 @@ mod settle;
 mod space;
 mod spending;
 mod temporary;
+mod until_cancelled;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -68,6 +69,7 @@ pub(crate) use prompts::{
 };
 pub(crate) use set_up::{SetUp, is_due};
 pub(crate) use settle::{record_settings, return_to_recorded_head};
+pub(crate) use until_cancelled::until_cancelled;
 
 /// What a supervisor is started for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,6 @@ mod compare;
 mod start;
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use symphony_core::Timestamp;
 use symphony_core::config::Gate;
@@ -33,13 +32,13 @@ use super::untried::{TrialRun, note_trial_run};
 use crate::error::RunnerError;
 use crate::process::Supervision;
 use crate::repository::open_repository;
-use crate::supervise::{AgentOutcome, Job, record_settings, return_to_recorded_head};
+use crate::supervise::{
+    AgentOutcome, Job, record_settings, return_to_recorded_head, until_cancelled,
+};
 
 pub use start::check_pr;
 pub(crate) use start::start_gates;
 
-/// How often a run of gates asks whether a person wants its end.
-const CANCEL_LOOK: Duration = Duration::from_millis(500);
 /// Gates that a text names; the rest is counted.
 const NAMES_MAX: usize = 3;
 
@@ -59,18 +58,7 @@ pub(crate) async fn run_gates_job(
 ) -> GatesEnded {
     job.steps.enter(Step::Prepare);
     let gated = gates_of_target(job, store, supervision);
-    tokio::pin!(gated);
-    let ended = loop {
-        tokio::select! {
-            ended = &mut gated => break Some(ended),
-            () = tokio::time::sleep(CANCEL_LOOK) => {
-                if is_cancelled(job, store).await {
-                    break None;
-                }
-            }
-        }
-    };
-    match ended {
+    match until_cancelled(job, store, gated).await {
         Some(Ok(ended)) => ended,
         Some(Err(error)) => {
             let hold = no_result(job, &error);
@@ -167,12 +155,6 @@ async fn clear(job: &Job<'_>, supervision: &Supervision) {
     } else if let Err(error) = clear_dead_checkout(job) {
         tracing::warn!(%error, "the checkout of the gates stays for now");
     }
-}
-
-async fn is_cancelled(job: &Job<'_>, store: &StoreThread) -> bool {
-    let run = job.run.id.clone();
-    let asked = store.call(move |store| store.cancel_requested(&run)).await;
-    matches!(asked, Ok(Ok(true)))
 }
 
 async fn gates_of_target(

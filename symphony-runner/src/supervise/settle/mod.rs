@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod by_products;
+mod check_deaths;
 mod issue;
 mod left_behind;
 mod note;

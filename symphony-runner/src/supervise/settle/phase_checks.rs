@@ -7,22 +7,34 @@ use symphony_core::plan::state::PhaseWork;
 use symphony_core::plan::{CHECK_TIMEOUT_MS_DEFAULT, Check, CheckKind};
 use symphony_core::pull_request::VerifiedGate;
 use symphony_core::watchdog::Step;
+use symphony_mcp::StoreThread;
 use symphony_workspace::{CommitId, Repository};
 
+use super::check_deaths::{begin_check, end_check};
 use crate::error::RunnerError;
 use crate::gates::{CheckoutRequest, GateCheckout};
 use crate::process::Supervision;
 use crate::redaction::redactor_of_environment;
-use crate::supervise::{CommandCall, Company, Job, run_command};
+use crate::supervise::{CommandCall, Company, Job, run_command, until_cancelled};
 use symphony_core::pull_request::SET_UP_GATE;
 
-/// Runs checks on a commit; returns the first red one.
+/// What the checks of a phase came to.
+pub(super) enum Checked {
+    /// All passed.
+    Green,
+    /// One did not.
+    Red(PhaseWork),
+    /// A person ended the run meanwhile; nothing of them is at work.
+    Ended,
+}
+
+/// Runs checks on a commit, up to the first red one.
 pub(super) async fn check_commit(
     job: &Job<'_>,
-    supervision: &Supervision,
+    (store, supervision): (&StoreThread, &Supervision),
     (repository, commit): (&Repository, &CommitId),
     checks: &[Check],
-) -> Result<Option<PhaseWork>, RunnerError> {
+) -> Result<Checked, RunnerError> {
     let request = CheckoutRequest {
         installation: job.installation,
         config: &job.config,
@@ -33,13 +45,21 @@ pub(super) async fn check_commit(
     };
     job.steps.enter(Step::Checkout);
     let checkout = GateCheckout::make(request, commit)?;
-    let red = first_red(&checkout, supervision, checks).await;
+    let red = until_cancelled(job, store, first_red(job, &checkout, supervision, checks)).await;
+    if red.is_none() {
+        supervision.end_rest().await?;
+    }
     job.steps.enter(Step::Settle);
     checkout.remove()?;
-    red
+    Ok(match red.transpose()? {
+        None => Checked::Ended,
+        Some(None) => Checked::Green,
+        Some(Some(red)) => Checked::Red(red),
+    })
 }
 
 async fn first_red(
+    job: &Job<'_>,
     checkout: &GateCheckout<'_>,
     supervision: &Supervision,
     checks: &[Check],
@@ -58,7 +78,11 @@ async fn first_red(
             return Ok(Some(red));
         }
         is_set_up = true;
+        if let Some(deadly) = begin_check(job, name)? {
+            return Ok(Some(deadly));
+        }
         let result = checkout.run(supervision, name, command, limit).await?;
+        end_check(job)?;
         if let Some(red) = red(name, &result) {
             return Ok(Some(red));
         }
@@ -66,15 +90,32 @@ async fn first_red(
     Ok(None)
 }
 
-/// Runs checks in the project's folder, where phases without worktrees work.
+/// Runs checks in the project's folder, where phases without worktrees work, up to the first red one.
 pub(super) async fn check_in_place(
+    job: &Job<'_>,
+    (store, supervision): (&StoreThread, &Supervision),
+    checks: &[Check],
+) -> Result<Checked, RunnerError> {
+    let red = until_cancelled(job, store, first_red_in_place(job, supervision, checks)).await;
+    if red.is_none() {
+        supervision.end_rest().await?;
+    }
+    job.steps.enter(Step::Settle);
+    Ok(match red.transpose()? {
+        None => Checked::Ended,
+        Some(None) => Checked::Green,
+        Some(Some(red)) => Checked::Red(red),
+    })
+}
+
+async fn first_red_in_place(
     job: &Job<'_>,
     supervision: &Supervision,
     checks: &[Check],
-) -> Result<PhaseWork, RunnerError> {
+) -> Result<Option<PhaseWork>, RunnerError> {
     let root = &job.project.root;
     if let Some(red) = missing_file(root, checks) {
-        return Ok(red);
+        return Ok(Some(red));
     }
     for (number, (name, command, limit)) in commands(checks).enumerate() {
         let environment = job.command_environment(root);
@@ -92,19 +133,23 @@ pub(super) async fn check_in_place(
             remark: None,
         };
         job.steps.enter_commands(Step::Gates, limit);
-        let failure = match run_command(supervision, call).await {
+        if let Some(deadly) = begin_check(job, name)? {
+            return Ok(Some(deadly));
+        }
+        let result = run_command(supervision, call).await;
+        end_check(job)?;
+        let failure = match result {
             Ok(outcome) if outcome.passed() => continue,
             Ok(outcome) => format!("{}\n[{}]", outcome.output, outcome.how(limit)),
             Err(RunnerError::Process(error)) => format!("`{command}` could not be run: {error}"),
             Err(error) => return Err(error),
         };
-        return Ok(PhaseWork::CheckFailed {
+        return Ok(Some(PhaseWork::CheckFailed {
             check: name.to_owned(),
             output: failure,
-        });
+        }));
     }
-    job.steps.enter(Step::Settle);
-    Ok(PhaseWork::InPlace)
+    Ok(None)
 }
 
 fn commands(checks: &[Check]) -> impl Iterator<Item = (&str, &CommandLine, Millis)> {

@@ -9,7 +9,7 @@ use symphony_workspace::{
     BranchName, CommitId, Identity, MergePlan, MergeStyle, Repository, WorkspaceError, Worktree,
 };
 
-use super::phase_checks::check_commit;
+use super::phase_checks::{Checked, check_commit};
 use crate::error::RunnerError;
 use crate::paths::write_private;
 use crate::plan::{BaseRecord, PlanBase, record_base, tell_lost_base};
@@ -43,10 +43,12 @@ enum Attempt {
     Done(PhaseWork),
     /// Another phase was merged meanwhile.
     BaseMoved,
+    /// A person ended the run while its checks ran.
+    Ended,
 }
 
 impl PhaseMerge<'_> {
-    /// Merges it, wherever the base is by now, when its checks are green on the result.
+    /// Merges it, wherever the base is by now, when its checks are green on the result. Returns none when a person ended the run meanwhile.
     ///
     /// # Errors
     /// When git fails, or the checks cannot be run.
@@ -54,7 +56,7 @@ impl PhaseMerge<'_> {
         &self,
         supervision: &Supervision,
         checks: &[Check],
-    ) -> Result<PhaseWork, RunnerError> {
+    ) -> Result<Option<PhaseWork>, RunnerError> {
         let base = BranchName::of_plan_base(&self.plan.id);
         let tries_max = if checks.is_empty() {
             MERGE_TRIES_MAX
@@ -62,13 +64,15 @@ impl PhaseMerge<'_> {
             CHECKED_TRIES_MAX
         };
         for _ in 0..tries_max {
-            if let Attempt::Done(work) = self.attempt(supervision, &base, checks).await? {
-                return Ok(work);
+            match self.attempt(supervision, &base, checks).await? {
+                Attempt::Done(work) => return Ok(Some(work)),
+                Attempt::Ended => return Ok(None),
+                Attempt::BaseMoved => {}
             }
         }
-        Ok(PhaseWork::Unmerged(format!(
+        Ok(Some(PhaseWork::Unmerged(format!(
             "the branch `{base}` moved {tries_max} times meanwhile: try again"
-        )))
+        ))))
     }
 
     async fn attempt(
@@ -109,9 +113,12 @@ impl PhaseMerge<'_> {
             }
         };
         if !checks.is_empty() {
-            let red = check_commit(self.job, supervision, (self.repository, &candidate), checks);
-            if let Some(red) = red.await? {
-                return Ok(Attempt::Done(red));
+            let with = (self.store, supervision);
+            let checked = check_commit(self.job, with, (self.repository, &candidate), checks);
+            match checked.await? {
+                Checked::Green => {}
+                Checked::Red(red) => return Ok(Attempt::Done(red)),
+                Checked::Ended => return Ok(Attempt::Ended),
             }
             write_private(&self.checked_file(), self.head.as_str())?;
         }

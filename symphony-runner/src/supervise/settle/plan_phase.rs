@@ -7,13 +7,14 @@ use std::path::Path;
 
 use symphony_core::Timestamp;
 use symphony_core::config::{CommandOutput, ProviderName};
+use symphony_core::failure::ErrorClass;
 use symphony_core::id::{PlanId, PlanPhaseId};
 use symphony_core::listing::list_few;
 use symphony_core::plan::state::{
     PhaseOutcome, PhaseWork, Reporting, clean_exit_outcome, is_phase_complete,
 };
 use symphony_core::plan::{Artifact, Isolation, Phase};
-use symphony_core::run::RunStatus;
+use symphony_core::run::{RunError, RunStatus};
 use symphony_mcp::StoreThread;
 use symphony_store::{PhaseFinish, PlanRecord, RecordedOutcome};
 use symphony_workspace::{
@@ -23,7 +24,7 @@ use symphony_workspace::{
 use super::artifacts::{OutputLines, collect};
 use super::by_products::note_by_products;
 use super::left_behind::note_left_behind;
-use super::phase_checks::check_in_place;
+use super::phase_checks::{Checked, check_in_place};
 use super::phase_merge::PhaseMerge;
 use super::put_aside::rescues_before;
 use super::stray::note_stray_work;
@@ -63,7 +64,11 @@ pub(super) async fn settle_phase(
             return Ok(Some(unfinished(job, artifacts)));
         }
         record_outcome(job, store, said.as_ref()).await?;
-        let work = check_in_place(job, supervision, checks).await?;
+        let work = match check_in_place(job, (store, supervision), checks).await? {
+            Checked::Green => PhaseWork::InPlace,
+            Checked::Red(red) => red,
+            Checked::Ended => return Ok(Some(ended(job, artifacts, outcome))),
+        };
         return Ok(Some(phase_finish(job, work, artifacts)));
     }
     let repository = open_repository(&job.project, &job.config)?;
@@ -106,7 +111,10 @@ pub(super) async fn settle_phase(
     };
     let work = match nested(&repository, &worktree, &base)? {
         Some(reason) => PhaseWork::Unmerged(reason),
-        None => merge.run(supervision, checks).await?,
+        None => match merge.run(supervision, checks).await? {
+            Some(work) => work,
+            None => return Ok(Some(ended(job, artifacts, outcome))),
+        },
     };
     Failpoint::PhaseMerged.reach();
     Ok(Some(phase_finish(job, work, artifacts)))
@@ -134,6 +142,16 @@ fn nested(
 fn unfinished(job: &Job<'_>, artifacts: Vec<Artifact>) -> PhaseFinish {
     let work = PhaseWork::Unmerged("the phase is not complete".to_owned());
     phase_finish(job, work, artifacts)
+}
+
+/// The end of a run that a person ended while the checks of its phase ran: as if its agent had been ended.
+fn ended(job: &Job<'_>, artifacts: Vec<Artifact>, outcome: &mut AgentOutcome) -> PhaseFinish {
+    outcome.status = RunStatus::Cancelled;
+    outcome.error = Some(RunError {
+        class: ErrorClass::Cancelled,
+        message: "ended by a person while its checks ran".to_owned(),
+    });
+    unfinished(job, artifacts)
 }
 
 fn phase_finish(job: &Job<'_>, work: PhaseWork, artifacts: Vec<Artifact>) -> PhaseFinish {
