@@ -5,7 +5,7 @@ use crate::Timestamp;
 use crate::command_line::shell_quoted;
 use crate::config_change::AtWork;
 use crate::exit_handling::PutOff;
-use crate::gates::{GateRepair, KnownGates, persons_part, ways_on};
+use crate::gates::{GateRepair, KnownGates, persons_part, telling_line, ways_on};
 use crate::hold::{ProbeItem, account_advice, login_command, lone_item};
 use crate::id::{IssueId, PlanId, PlanPhaseId, ProjectId, RunId};
 use crate::left_behind::{LeftBehind, LeftKind, left_behind_text};
@@ -34,7 +34,7 @@ pub fn plan_item(
     error: &str,
     since: Timestamp,
 ) -> InboxItem {
-    let first = error.lines().next().unwrap_or_default();
+    let reason = brief_reason(error);
     let decide = |choice: &Choice| format!("symphony plan decide --plan {plan} {phase} {choice}");
     let mut answers: Vec<String> = Choice::ALL.iter().map(decide).collect();
     answers.push(format!("symphony plan status --plan {plan}"));
@@ -46,8 +46,20 @@ pub fn plan_item(
         title: String::new(),
         since,
         until: None,
-        text: format!("phase {phase} of plan {plan} awaits a decision: {first}"),
+        text: format!("phase {phase} of plan {plan} awaits a decision: {reason}"),
         answers,
+    }
+}
+
+/// Returns the first line of an error, and where that announces an output, the line of it that says why.
+fn brief_reason(error: &str) -> String {
+    let (first, rest) = error.split_once('\n').unwrap_or((error, ""));
+    let output = rest
+        .rsplit_once("[exit code ")
+        .map_or(rest, |(output, _)| output);
+    match telling_line(output) {
+        Some(why) if first.ends_with(':') => format!("{first} {why}"),
+        _ => first.trim_end_matches(':').to_owned(),
     }
 }
 
@@ -416,4 +428,28 @@ fn ago(now: Timestamp, milliseconds: u64) -> Timestamp {
     let back = i64::try_from(milliseconds).unwrap_or(i64::MAX);
     let at = now.as_millisecond().saturating_sub(back);
     Timestamp::from_millisecond(at).unwrap_or(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_of_a_red_check_is_a_line_of_its_output() {
+        for (error, expected) in [
+            ("its agent left", "its agent left"),
+            (
+                "check `a` failed:\nno\n[exit code 7]",
+                "check `a` failed: no",
+            ),
+            ("check `a` failed:\n[exit code 7]", "check `a` failed"),
+            (
+                "check `a` failed:\n[it did not end within 3000 ms]",
+                "check `a` failed: [it did not end within 3000 ms]",
+            ),
+            ("a merge conflict\nin b.txt", "a merge conflict"),
+        ] {
+            assert_eq!(brief_reason(error), expected, "{error}");
+        }
+    }
 }
