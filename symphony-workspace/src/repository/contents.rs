@@ -188,7 +188,9 @@ fn filtered(attributes: &str) -> impl Iterator<Item = (&str, &str)> {
     attributes.lines().filter_map(|line| {
         let mut words = line.split_whitespace();
         let pattern = words.next().filter(|word| !word.starts_with('#'))?;
-        let filter = words.filter_map(|word| word.strip_prefix("filter=")).last();
+        let filter = words
+            .filter_map(|word| word.strip_prefix("filter="))
+            .next_back();
         Some((filter?, pattern))
     })
 }
