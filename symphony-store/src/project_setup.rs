@@ -20,8 +20,8 @@ use crate::row::to_json;
 /// What the setup wizard hands over.
 #[derive(Debug, Clone, Default)]
 pub struct ProjectSetup {
-    /// Keys of a project's configuration: `gates`, `worktree`, `sensitive_paths`, `risk`. They replace what the row said
-    /// before, but for the `worktree` of a row where this names none: gates need the set-up that was detected.
+    /// Keys of a project's configuration: `gates`, `worktree`, `sensitive_paths`, `risk`. What they do not name stays as the row
+    /// has it: a wizard that runs again must not take sensitive paths away that it does not think of.
     pub settings: Value,
     /// Instructions of the project's workers; none leaves those that are there.
     pub worker_instructions: Option<String>,
@@ -58,7 +58,7 @@ impl Store {
             check_text(field, text.as_deref().unwrap_or_default())?;
         }
         self.write(context, |tx| {
-            write_settings(tx, id, &with_worktree(tx, id, &setup.settings)?)?;
+            write_settings(tx, id, &over_row(tx, id, &setup.settings)?)?;
             set_wizard(tx, id, WizardState::Completed)?;
             for (agent, _, text) in &instructions {
                 if let Some(text) = text {
@@ -142,12 +142,8 @@ pub(crate) fn set_wizard(
     Ok(())
 }
 
-/// Adds the `worktree` of the row to settings without one.
-fn with_worktree(
-    tx: &Transaction<'_>,
-    id: &ProjectId,
-    settings: &Value,
-) -> Result<Value, StoreError> {
+/// Lays settings over those of the row. The whole must be right, too: two thresholds can contradict each other.
+fn over_row(tx: &Transaction<'_>, id: &ProjectId, settings: &Value) -> Result<Value, StoreError> {
     let row: Option<String> = tx
         .query_row(
             "SELECT settings FROM project WHERE id = ?1",
@@ -155,12 +151,22 @@ fn with_worktree(
             |row| row.get(0),
         )
         .optional()?;
-    let row: Value = serde_json::from_str(row.as_deref().unwrap_or("{}")).unwrap_or_default();
-    let mut whole = settings.clone();
-    if let (Some(kept), Some(fields)) = (row.get("worktree"), whole.as_object_mut()) {
-        fields.entry("worktree").or_insert_with(|| kept.clone());
-    }
+    let mut whole = serde_json::from_str(row.as_deref().unwrap_or("{}")).unwrap_or_default();
+    lay_over(&mut whole, settings);
+    check_settings(&whole)?;
     Ok(whole)
+}
+
+/// Lays one JSON value over another: objects field by field, everything else as a whole.
+fn lay_over(under: &mut Value, over: &Value) {
+    match (under, over) {
+        (Value::Object(under), Value::Object(over)) => {
+            for (key, value) in over {
+                lay_over(under.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (under, over) => under.clone_from(over),
+    }
 }
 
 fn write_settings(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::ProjectId;
@@ -151,6 +151,39 @@ fn the_wizard_configures_a_project() {
     assert!(matches!(late, Err(StoreError::Superseded { .. })));
     let again = store.restart_wizard(&human(61), &project()).unwrap();
     assert_eq!(again.wizard, WizardState::Pending);
+}
+
+#[test]
+fn what_a_later_configuration_does_not_name_is_kept() {
+    let mut store = store();
+    let mut settings = |settings: Value| {
+        let setup = ProjectSetup {
+            settings,
+            ..ProjectSetup::default()
+        };
+        let found = store.configure_project(&human(3), &project(), &setup);
+        found.unwrap().settings
+    };
+    settings(json!({
+        "gates": [{ "name": "test", "command": "make test" }],
+        "sensitive_paths": ["db/**"],
+        "risk": { "high": { "files": 20 }, "medium": { "files": 5 } },
+        "worktree": { "copy": [".env"], "setup": "make deps" },
+    }));
+    let again = settings(json!({
+        "gates": [{ "name": "lint", "command": "make lint" }],
+        "risk": { "high": { "files": 30 } },
+        "worktree": { "setup": "make" },
+    }));
+    assert_eq!(
+        again,
+        json!({
+            "gates": [{ "name": "lint", "command": "make lint" }],
+            "sensitive_paths": ["db/**"],
+            "risk": { "high": { "files": 30 }, "medium": { "files": 5 } },
+            "worktree": { "copy": [".env"], "setup": "make" },
+        })
+    );
 }
 
 #[test]
