@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
-use crate::json::from_json;
+use crate::json::from_versioned_json;
 
 /// Largest document: a million learnings fit.
 const DOCUMENT_BYTES_MAX: u64 = 1 << 30;
@@ -32,7 +32,7 @@ pub(crate) fn read_document<T: DeserializeOwned>(
     form: &str,
 ) -> anyhow::Result<T> {
     let bytes = read_bytes(app, source)?;
-    from_json(&bytes).map_err(|problem| {
+    from_versioned_json(&bytes).map_err(|problem| {
         let message = format!("read the document {}: {problem}", name(source));
         Stop::new(Exit::Failed, message).hint(form).into()
     })

@@ -2,11 +2,17 @@
 
 use std::fmt;
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use symphony_core::nearest::nearest;
 
 /// What editors on other systems put in front of UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// The field of a document that names its version.
+const VERSION_KEY: &str = "version";
+/// The version of documents that there is.
+const DOCUMENT_VERSION: u64 = 1;
 /// How `serde` names numbers, and what a person is told.
 const NUMBERS: [(&str, &str); 4] = [
     ("expected u8", "expected a whole number from 0 to 255"),
@@ -57,13 +63,43 @@ pub(crate) fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, JsonProb
         return Err(JsonProblem { what, at: None });
     }
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let path = error.path().to_string();
-        let path = path.trim_end_matches('?').trim_end_matches('.');
-        problem(path, error.inner())
-    })?;
+    let value = serde_path_to_error::deserialize(&mut deserializer)
+        .map_err(|error| problem(path_of(&error).as_str(), error.inner()))?;
     deserializer.end().map_err(|error| problem("", &error))?;
     Ok(value)
+}
+
+/// Reads a document that may name its version; one without is of the first.
+///
+/// # Errors
+/// As [`from_json`], and when the version is another one.
+pub(crate) fn from_versioned_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, JsonProblem> {
+    // whatever is wrong with a document without a version is reported by the plain reader, with its place
+    let head: Result<Head, _> = from_json(bytes);
+    let Some(version) = head.ok().and_then(|head| head.version) else {
+        return from_json(bytes);
+    };
+    if version != DOCUMENT_VERSION {
+        let what = format!("{VERSION_KEY}: {version} is unknown here; expected {DOCUMENT_VERSION}");
+        return Err(JsonProblem { what, at: None });
+    }
+    let mut fields: Map<String, Value> = from_json(bytes)?;
+    fields.remove(VERSION_KEY);
+    serde_path_to_error::deserialize(Value::Object(fields))
+        .map_err(|error| problem(path_of(&error).as_str(), error.inner()))
+}
+
+/// What every document may have.
+#[derive(Deserialize)]
+struct Head {
+    version: Option<Value>,
+}
+
+/// The place inside the document.
+fn path_of(error: &serde_path_to_error::Error<serde_json::Error>) -> String {
+    let path = error.path().to_string();
+    let path = path.trim_end_matches('?').trim_end_matches('.');
+    path.to_owned()
 }
 
 fn problem(path: &str, error: &serde_json::Error) -> JsonProblem {
@@ -86,7 +122,9 @@ fn problem(path: &str, error: &serde_json::Error) -> JsonProblem {
     } else {
         format!("{path}: {text}")
     };
-    JsonProblem { what, at: Some(at) }
+    // what was read from a value has no line
+    let at = (at.0 > 0).then_some(at);
+    JsonProblem { what, at }
 }
 
 /// Puts the one name that is near in the place of all names that there are.
@@ -103,8 +141,6 @@ fn suggestion(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-
-    use serde::Deserialize;
 
     use super::*;
 

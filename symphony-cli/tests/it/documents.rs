@@ -39,7 +39,7 @@ fn learnings_are_ranked_from_a_pipe_without_a_project() {
     assert_eq!(ranked["dropped"], json!([{ "id": "b", "covered_by": "a" }]));
     let mut keys: Vec<&String> = ranked.as_object().unwrap().keys().collect();
     keys.sort();
-    assert_eq!(keys, ["conventions", "dropped", "tactical"]);
+    assert_eq!(keys, ["conventions", "dropped", "tactical", "version"]);
 }
 
 #[test]
@@ -108,10 +108,33 @@ fn prompts_are_built_from_documents() {
     );
     let mut keys: Vec<&String> = built.as_object().unwrap().keys().collect();
     keys.sort();
-    assert_eq!(keys, ["report", "system", "user"]);
+    assert_eq!(keys, ["report", "system", "user", "version"]);
     let (code, stdout, _) = piped(&project, &["prompt", "build", "--input", "-"], document);
     assert_eq!(code, 0);
     assert!(stdout.contains("User prompt\n# Set Up: api"), "{stdout}");
+}
+
+#[test]
+fn a_document_may_name_its_version_and_one_of_another_version_is_refused() {
+    let project = Project::repository("tool");
+    let plain = r#""setup_wizard": {"workspace": {"identifier": "_wizard", "path": "/w"}, "project": {"name": "api"}}"#;
+    let build = |document: &str| piped(&project, &["prompt", "build", "-i", "-"], document);
+    let expected = build(&format!("{{{plain}}}"));
+    assert_eq!(expected.0, 0, "{expected:?}");
+    assert_eq!(build(&format!("{{\"version\": 1, {plain}}}")), expected);
+    assert_eq!(build(&format!("{{{plain}, \"version\": 1}}")), expected);
+    for version in ["2", "\"1\""] {
+        let (code, stdout, stderr) = build(&format!("{{\"version\": {version}, {plain}}}"));
+        assert_eq!((code, stdout.as_str()), (1, ""), "{stderr}");
+        let problem = format!("version: {version} is unknown here; expected 1\n");
+        assert!(stderr.contains(&problem), "{stderr}");
+    }
+    let (code, _, stderr) = build(r#"{"version": 1, "setup_wizzard": {}}"#);
+    assert_eq!(code, 1);
+    assert!(stderr.contains("did you mean `setup_wizard`?"), "{stderr}");
+    let ranked = r#"{"version": 1, "now": "2026-01-01T00:00:00Z", "issue": {"identifier": "A", "title": "t"}, "learnings": []}"#;
+    let (code, _, stderr) = piped(&project, &["learnings", "rank", "-i", "-"], ranked);
+    assert_eq!((code, stderr.as_str()), (0, ""));
 }
 
 #[test]
@@ -225,6 +248,10 @@ fn schemas_are_printed() {
         let schema: Value =
             serde_json::from_str(&project.ok(&["prompt", "schema", document])).unwrap();
         assert!(schema["$schema"].is_string(), "{document}");
+        let forms = schema["oneOf"].as_array();
+        for form in forms.map_or(std::slice::from_ref(&schema), Vec::as_slice) {
+            assert_eq!(form["properties"]["version"]["const"], 1, "{form:#}");
+        }
     }
 }
 

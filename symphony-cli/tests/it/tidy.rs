@@ -277,6 +277,9 @@ fn texts(folders: &[&str]) -> Vec<(String, String)> {
         .collect()
 }
 
+/// Lines that a program needs to build a prompt of its own: the interface stays that small.
+const EMBEDDING_LINES: usize = 40;
+
 /// Counts lines up to the unit tests.
 fn lines_of_code(text: &str) -> usize {
     text.lines()
@@ -292,6 +295,14 @@ fn source_files_are_small() {
         .filter(|(lines, path)| *lines > LINES_MAX && !path.ends_with("tests.rs"))
         .collect();
     assert!(long.is_empty(), "longer than {LINES_MAX} lines: {long:#?}");
+}
+
+#[test]
+fn embedding_the_prompts_takes_few_lines() {
+    let example =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/embed-prompt/src/main.rs");
+    let lines = std::fs::read_to_string(example).unwrap().lines().count();
+    assert!(lines < EMBEDDING_LINES, "{lines} lines");
 }
 
 #[test]

@@ -25,6 +25,6 @@ impl RankArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let input: RankInput = read_document(app, &self.source, FORM)?;
         let output = rank_document(&input).context("rank the learnings")?;
-        app.out.document(&output)
+        app.out.json(&output)
     }
 }

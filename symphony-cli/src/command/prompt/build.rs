@@ -27,7 +27,7 @@ impl BuildArgs {
         let input: PromptInput = read_document(app, &self.source, FORM)?;
         let built = build_document(&input).context("build the prompts")?;
         if app.out.is_json() {
-            return app.out.document(&built);
+            return app.out.json(&built);
         }
         let mut page = Page::new(None, Clock::system());
         page.heading("System prompt");
