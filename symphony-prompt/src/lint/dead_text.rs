@@ -102,7 +102,9 @@ fn of_profile(
                 workflow.file
             ),
         )),
-        _ => of_custom(agent, parsed).or_else(|| of_agent(agent, input)),
+        _ => of_custom(agent, parsed)
+            .or_else(|| of_architect(text, parsed, input))
+            .or_else(|| of_agent(agent, input)),
     };
     dead.map(|dead| finding(text, line, LintRule::DeadText, dead))
 }
@@ -115,6 +117,28 @@ fn of_custom(agent: &AgentType, parsed: &Parsed<'_>) -> Option<(String, String)>
         (
             format!("no phase dispatches `{agent}`"),
             format!("name it as `dispatch_profile` of a contract, or remove the file; types that ship are {}", shipped()),
+        )
+    })
+}
+
+/// An architect works in phases alone, too. The text of its shipped profile, which says so, may stay in a copy whose front matter
+/// is a project's own.
+fn of_architect(
+    text: &PromptText<'_>,
+    parsed: &Parsed<'_>,
+    input: &LintInput<'_>,
+) -> Option<(String, String)> {
+    let (_, profile) = parsed.profiles.get(&AgentType::Architect)?;
+    if AgentType::parse(text.stem()).ok()? != AgentType::Architect {
+        return None;
+    }
+    let is_shipped = |shipped: &PromptText<'_>| {
+        shipped.kind == TextKind::Profile && shipped.text.trim_end().ends_with(profile.body.trim())
+    };
+    (!input.shipped.iter().any(is_shipped)).then(|| {
+        (
+            "architects work in phases, where the contract is their whole text; only the front matter of this file counts".to_owned(),
+            "move what matters into the contract of the phase, or into an override such as `overrides/architect-architecture.md`".to_owned(),
         )
     })
 }
