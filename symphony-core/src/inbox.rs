@@ -13,6 +13,7 @@ use crate::id::{IssueId, PrId, ProjectId};
 use crate::issue::{AttemptCounts, Block, BlockedBy};
 use crate::outside::MergeObstacle;
 use crate::pull_request::VerifiedGates;
+use crate::review_point::{PointNumber, list_numbers};
 use crate::tick::{Decision, Reason};
 
 mod answers;
@@ -110,6 +111,13 @@ pub enum WaitsFor {
         /// Judges that ended without one; none where they are switched off.
         judges: u32,
     },
+    /// `must` points of people are open in its review, and nothing is approved before a person has closed them.
+    PersonsPoints {
+        /// The pull request that a person can also reject; none for a claim, or a proposal that nothing is left to do.
+        pr: Option<PrId>,
+        /// Their numbers.
+        points: Vec<PointNumber>,
+    },
     /// The claim of its phase needs a human's verdict.
     PhaseVerdict {
         /// Judges that ended without one; none where they are switched off.
@@ -184,6 +192,28 @@ fn judges_ended(runs: u32) -> String {
     format!("{} ended without one", counted(runs.into(), "judge"))
 }
 
+/// Says that only a person closes these points.
+fn persons_points(points: &[PointNumber]) -> String {
+    let (is, it) = if points.len() == 1 {
+        ("is", "it")
+    } else {
+        ("are", "them")
+    };
+    format!(
+        "{} {is} open, and only you can close {it}",
+        list_numbers(points)
+    )
+}
+
+/// Returns the commands that show the points of an issue or a plan, and close those that only a person can close.
+fn close_points(of: &str, points: &[PointNumber]) -> [String; 2] {
+    let numbers: Vec<String> = points.iter().map(PointNumber::to_string).collect();
+    [
+        format!("symphony point list {of}"),
+        format!("symphony point close {of} {}", numbers.join(" ")),
+    ]
+}
+
 impl WaitsFor {
     /// Says whether a decision of dispatch may leave something to a human: only then the rest is worth looking up. What a
     /// run is at work on waits for that run.
@@ -205,6 +235,10 @@ impl WaitsFor {
                 (Reason::Judged | Reason::DoneJudged { .. }, Some(pr)) => Some(Self::Merge { pr }),
                 (Reason::JudgeOff, Some(pr)) => Some(Self::Verdict { pr, judges: 0 }),
                 (Reason::JudgeOff, None) => Some(Self::PhaseVerdict { judges: 0 }),
+                (Reason::PersonsPoints { points }, pr) => Some(Self::PersonsPoints {
+                    pr,
+                    points: points.clone(),
+                }),
                 (Reason::JudgesSpent { runs }, Some(pr)) => {
                     Some(Self::Verdict { pr, judges: *runs })
                 }
@@ -240,6 +274,7 @@ impl WaitsFor {
             | Self::MergeRed { .. }
             | Self::Unmergeable { .. }
             | Self::Verdict { .. }
+            | Self::PersonsPoints { .. }
             | Self::PhaseVerdict { .. }
             | Self::Acceptance => InboxKind::Review,
             Self::Blocked(_) | Self::BlockedInReview(_) => InboxKind::Blocked,
@@ -271,6 +306,9 @@ impl WaitsFor {
                 "pull request {pr} waits for your verdict ({})",
                 why_no_judge(*judges)
             ),
+            Self::PersonsPoints { points, .. } => {
+                format!("its review waits for you: {}", persons_points(points))
+            }
             Self::PhaseVerdict { judges } => format!(
                 "what its phase made waits for your verdict ({})",
                 why_no_judge(*judges)

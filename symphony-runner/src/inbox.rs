@@ -129,7 +129,7 @@ fn of_plan_decision(
         return Ok(None);
     };
     let why = match why {
-        PlanWaitsFor::Merge | PlanWaitsFor::Verdict(_) => {
+        PlanWaitsFor::Merge | PlanWaitsFor::Verdict(_) | PlanWaitsFor::PersonsPoints(_) => {
             let obstacle = snapshot.base.obstacle_to(decision.pr);
             obstacle.map_or(why, PlanWaitsFor::Unmergeable)
         }
@@ -298,7 +298,13 @@ fn of_decision(
 
 /// Replaces the advice to merge a record that is a proposal: a person confirms or rejects it.
 fn as_proposal(why: WaitsFor, pr: &PullRequest, snapshot: &Snapshot) -> WaitsFor {
-    let (Some(proposal), Some(no_judge)) = (&pr.proposal, why.without_judge()) else {
+    let Some(proposal) = &pr.proposal else {
+        return why;
+    };
+    if let WaitsFor::PersonsPoints { points, .. } = why {
+        return WaitsFor::PersonsPoints { pr: None, points };
+    }
+    let Some(no_judge) = why.without_judge() else {
         return why;
     };
     WaitsFor::Done(DoneWaits {
@@ -325,12 +331,13 @@ fn obstacles_of(proposal: &PullRequest, snapshot: &Snapshot) -> Vec<Obstacle> {
 /// Replaces the advice to merge a pull request where a merge must fail.
 fn unless_unmergeable(why: WaitsFor, snapshot: &Snapshot) -> WaitsFor {
     match why {
-        WaitsFor::Merge { pr } | WaitsFor::MergeRed { pr } | WaitsFor::Verdict { pr, .. } => {
-            match snapshot.base.obstacle_to(pr) {
-                Some(obstacle) => WaitsFor::Unmergeable { pr, obstacle },
-                None => why,
-            }
-        }
+        WaitsFor::Merge { pr }
+        | WaitsFor::MergeRed { pr }
+        | WaitsFor::Verdict { pr, .. }
+        | WaitsFor::PersonsPoints { pr: Some(pr), .. } => match snapshot.base.obstacle_to(pr) {
+            Some(obstacle) => WaitsFor::Unmergeable { pr, obstacle },
+            None => why,
+        },
         WaitsFor::GatesNotRun { pr, .. } => {
             let obstacle = snapshot.base.obstacle_to(pr);
             match obstacle.filter(MergeObstacle::is_gone) {

@@ -1,7 +1,8 @@
 //! Reading review points.
 
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, params};
 use symphony_core::id::{ClaimId, IssueId, PlanId, PrId};
+use symphony_core::issue::CommentAuthor;
 use symphony_core::pull_request::{PullRequest, PullRequestOf};
 use symphony_core::review_point::{
     Place, PointAnswer, PointNumber, ReviewOf, ReviewPoint, refuse_open,
@@ -27,6 +28,13 @@ const ANSWERS_SQL: &str = concat!(
     "SELECT p.number, a.* FROM review_point p JOIN point_answer a ON a.point = p.id WHERE ",
     of!(),
     " ORDER BY a.id"
+);
+
+/// The open `must` points of a person; `?3` is how a person is recorded.
+const PERSONS_SQL: &str = concat!(
+    "SELECT p.number FROM review_point p WHERE ",
+    of!(),
+    " AND p.state = 'open' AND p.severity = 'must' AND p.author = ?3 ORDER BY p.number"
 );
 
 /// The two parameters that name an issue or a plan.
@@ -58,6 +66,21 @@ pub(crate) fn load_points(
         if let Some(point) = points.iter_mut().find(|point| point.number == number) {
             point.answers.push(answer_from(row)?);
         }
+    }
+    Ok(points)
+}
+
+/// Reads the numbers of the open `must` points of people, which only people close.
+pub(crate) fn persons_points(
+    conn: &Connection,
+    of: &PullRequestOf,
+) -> Result<Vec<PointNumber>, StoreError> {
+    let mut statement = conn.prepare_cached(PERSONS_SQL)?;
+    let [issue, plan] = bound(of);
+    let mut rows = statement.query(params![issue, plan, CommentAuthor::Human.to_string()])?;
+    let mut points = Vec::new();
+    while let Some(row) = rows.next()? {
+        points.push(PointNumber::new(count32(row, "number")?));
     }
     Ok(points)
 }
@@ -121,7 +144,7 @@ mod tests {
     #[test]
     fn the_points_of_an_issue_are_read_through_their_index() {
         let store = Store::open_in_memory().unwrap();
-        for sql in [POINTS_SQL, ANSWERS_SQL] {
+        for sql in [POINTS_SQL, ANSWERS_SQL, PERSONS_SQL] {
             let steps = query_plan(&store.conn, sql);
             assert!(
                 steps.iter().any(|step| step.contains("review_point_issue")),

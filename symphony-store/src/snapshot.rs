@@ -27,6 +27,7 @@ use crate::hold::load_holds;
 use crate::issue_query::{counts_from, priority_from};
 use crate::open::Store;
 use crate::pull_request_query::load_pr;
+use crate::review_point::persons_points;
 use crate::row::{count32, json, parsed, parsed_opt, time};
 use crate::run::from_row as run_from_row;
 use crate::spending::of_project;
@@ -307,8 +308,10 @@ fn load_reviews(
     while let Some(row) = rows.next()? {
         let evidence = Evidence::read(row)?;
         let labels: Vec<String> = json("labels", &row.get::<_, String>("labels")?)?;
+        let of = PullRequestOf::Issue(parsed("issue id", row.get("id")?)?);
+        let persons_points = persons_points(conn, &of)?;
         reviews.push(ReviewCandidate {
-            of: parsed::<IssueId>("issue id", row.get("id")?)?.into(),
+            of,
             project: parsed("project id", row.get("project")?)?,
             subject: review_subject(conn, PrId::new(row.get("pr")?), row.get("is_proposal")?)?,
             priority: priority_from(row)?,
@@ -322,6 +325,7 @@ fn load_reviews(
             last_judged_at: evidence.last_judged_at,
             judges: judges_of_issue(conn, JUDGED_SQL, row.get("pr")?, counts_from(row)?)?,
             counts: counts_from(row)?,
+            persons_points,
         });
     }
     Ok(reviews)
@@ -371,8 +375,10 @@ fn load_claims(
             continue;
         }
         let claim = ClaimId::new(row.get("claim")?);
+        let of = PullRequestOf::Issue(issue);
         reviews.push(ReviewCandidate {
-            of: PullRequestOf::Issue(issue),
+            persons_points: persons_points(conn, &of)?,
+            of,
             project,
             subject: ReviewSubject::Claim(claim, parsed("phase", row.get("phase")?)?),
             priority: priority_from(row)?,

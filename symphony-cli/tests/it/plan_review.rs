@@ -221,6 +221,50 @@ fn a_rejected_plan_waits_for_a_person_whose_phase_is_told_why() {
     project.assert_sound();
 }
 
+#[test]
+fn one_judge_looks_while_a_persons_point_is_open_then_the_person_is_asked() {
+    let project = project(GREEN, [judge("approve_pr", json!({ "comment": "good" }))]);
+    project.ok(&["config", "set", "judge_cooldown_ms", "0"]);
+    project.ok(&["plan", "run", "plan.md"]);
+    project.ok(&["pr", "reject", "1", "--feedback", "the name is wrong"]);
+    project.ok(&["plan", "retry", "a"]);
+    project.ok(&["plan", "run", "plan.md"]);
+    project.tick_wait();
+    let [judged] = project.tick_wait().try_into().unwrap();
+    assert_eq!(
+        json!([judged["profile"], judged["status"]]),
+        json!(["judge", "failed"]),
+        "its approval is refused: {judged:#}"
+    );
+    // no second judge is paid: none can close the point
+    assert_eq!(project.tick_wait(), Vec::<Value>::new());
+    let items = project.json(&["inbox"]);
+    let item = &items["items"][0];
+    assert_eq!(
+        json!([item["kind"], item["text"], item["answers"]]),
+        json!([
+            "review",
+            "pull request 2 of plan plan waits for you: review point 1 is open, and only you can close it",
+            [
+                "symphony point list plan",
+                "symphony point close plan 1",
+                "symphony pr show 2",
+                "symphony pr reject 2 --feedback TEXT"
+            ]
+        ])
+    );
+    project.assert_sound();
+    project.ok(&["point", "close", "plan", "1"]);
+    let [judged] = project.tick_wait().try_into().unwrap();
+    assert_eq!(
+        json!([judged["profile"], judged["status"]]),
+        json!(["judge", "succeeded"])
+    );
+    project.ok(&["pr", "merge", "2"]);
+    assert_eq!(status(&project), "completed");
+    project.assert_sound();
+}
+
 fn follows_the_order(project: &Project) {
     assert_eq!(status(project), "running");
     let left = "plan plan (plan.md) is under way, but nothing carries it on";

@@ -1,7 +1,7 @@
 //! The commands that answer what an issue waits for.
 
-use super::WaitsFor;
 use super::items::raise_cap;
+use super::{WaitsFor, close_points};
 use crate::gates::FIXES_GATE_LABEL;
 use crate::id::IssueId;
 use crate::issue::{Block, BlockedBy};
@@ -34,6 +34,11 @@ impl WaitsFor {
             .into_iter()
             .chain(another_judge(*judges, issue))
             .collect(),
+            Self::PersonsPoints { pr, points } => {
+                let mut answers = Vec::from(close_points(issue.as_str(), points));
+                answers.extend(pr.map(|_| format!("symphony pr reject {issue} --feedback TEXT")));
+                answers
+            }
             Self::PhaseVerdict { judges } => [
                 format!("symphony issue show {issue}"),
                 format!("symphony phase approve {issue}"),

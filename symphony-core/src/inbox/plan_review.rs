@@ -1,9 +1,10 @@
 //! Plans whose review waits for a person, in words.
 
-use super::{InboxItem, InboxKind, judges_ended};
+use super::{InboxItem, InboxKind, close_points, judges_ended, persons_points};
 use crate::Timestamp;
 use crate::id::{PlanId, PrId, ProjectId};
 use crate::outside::MergeObstacle;
+use crate::review_point::PointNumber;
 use crate::tick::{PlanReviewDecision, Reason};
 
 /// Characters of a rejection that the inbox quotes; `pr show` has the rest.
@@ -18,6 +19,8 @@ pub enum PlanWaitsFor {
     Unmergeable(MergeObstacle),
     /// Its pull request needs a person's verdict, for this reason.
     Verdict(String),
+    /// These `must` points of people are open: nothing is approved before a person has closed them.
+    PersonsPoints(Vec<PointNumber>),
     /// Required gates failed on it: which, as far as that is looked up.
     GatesRed(Option<String>),
     /// Its gates could not be run, several times in a row.
@@ -68,6 +71,7 @@ impl PlanWaitsFor {
             return Some(Self::GatesRed(None));
         }
         decision.reasons.iter().find_map(|reason| match reason {
+            Reason::PersonsPoints { points } => Some(Self::PersonsPoints(points.clone())),
             Reason::Judged => Some(Self::Merge),
             Reason::JudgeOff => Some(Self::Verdict("judge_enabled is off".to_owned())),
             Reason::JudgesSpent { runs } => Some(Self::Verdict(judges_ended(*runs))),
@@ -77,7 +81,9 @@ impl PlanWaitsFor {
 
     const fn kind(&self) -> InboxKind {
         match self {
-            Self::Merge | Self::Unmergeable(_) | Self::Verdict(_) => InboxKind::Review,
+            Self::Merge | Self::Unmergeable(_) | Self::Verdict(_) | Self::PersonsPoints(_) => {
+                InboxKind::Review
+            }
             Self::GatesRed(_) | Self::GatesNotRun { .. } => InboxKind::Gates,
             Self::Publication { .. } => InboxKind::Publication,
             Self::Decision { .. } => InboxKind::Plan,
@@ -118,6 +124,9 @@ fn text(plan: &PlanId, pr: PrId, why: &PlanWaitsFor) -> String {
             format!("{of} cannot be merged: {}", obstacle.text())
         }
         PlanWaitsFor::Verdict(reason) => format!("{of} waits for your verdict ({reason})"),
+        PlanWaitsFor::PersonsPoints(points) => {
+            format!("{of} waits for you: {}", persons_points(points))
+        }
         PlanWaitsFor::GatesRed(None) => format!("required gates of {of} are red"),
         PlanWaitsFor::GatesRed(Some(red)) => format!("required gates of {of} are red: {red}"),
         PlanWaitsFor::GatesNotRun { tries, problem } => {
@@ -162,6 +171,11 @@ fn answers(plan: &PlanId, pr: PrId, why: &PlanWaitsFor) -> Vec<String> {
             format!("symphony pr approve {pr}"),
             format!("symphony pr reject {pr} --feedback TEXT"),
         ],
+        PlanWaitsFor::PersonsPoints(points) => {
+            let mut answers = Vec::from(close_points(plan.as_str(), points));
+            answers.extend([show, format!("symphony pr reject {pr} --feedback TEXT")]);
+            answers
+        }
         PlanWaitsFor::GatesRed(_) => vec![
             show,
             retry,
@@ -215,6 +229,15 @@ mod tests {
             (
                 vec![Reason::JudgeOff],
                 Some(PlanWaitsFor::Verdict("judge_enabled is off".into())),
+            ),
+            (
+                vec![
+                    Reason::PersonsPoints {
+                        points: vec![PointNumber::new(2)],
+                    },
+                    Reason::Judged,
+                ],
+                Some(PlanWaitsFor::PersonsPoints(vec![PointNumber::new(2)])),
             ),
             (
                 vec![spent],

@@ -83,6 +83,14 @@ fn every_reason_has_a_sentence_and_an_answer() {
         WaitsFor::MergeRed { pr },
         WaitsFor::Verdict { pr, judges: 0 },
         WaitsFor::Verdict { pr, judges: 3 },
+        WaitsFor::PersonsPoints {
+            pr: Some(pr),
+            points: vec![PointNumber::new(2)],
+        },
+        WaitsFor::PersonsPoints {
+            pr: None,
+            points: vec![PointNumber::new(2), PointNumber::new(4)],
+        },
         WaitsFor::PhaseVerdict { judges: 0 },
         WaitsFor::PhaseVerdict { judges: 1 },
         WaitsFor::Acceptance,

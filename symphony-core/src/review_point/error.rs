@@ -39,7 +39,8 @@ pub enum PointError {
     /// A judge approves while must-points of a person are open.
     #[error(
         "not approved: a person raised {points}, and only a person can close that. If nothing else stands in the way, set the status \
-         to `blocked` and say in the reason that the person's points are met"
+         to `blocked` and say in the reason that the person's points are met; a plan has no status: end without a verdict, and the \
+         person is asked"
     )]
     PersonsOpen {
         /// The points, in words.

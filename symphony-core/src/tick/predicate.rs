@@ -125,6 +125,7 @@ pub fn review_obstacles(
     let Some(project) = project else {
         return reasons;
     };
+    reasons.extend(persons_points(review, project.judge_enabled));
     let runs = review.judges;
     if runs >= JUDGES_MAX.min(project.max_retries) && !review.has_verdict && project.judge_enabled {
         reasons.push(Reason::JudgesSpent { runs });
@@ -161,6 +162,16 @@ pub fn review_obstacles(
         }
     }
     reasons
+}
+
+/// Returns that a review waits for a person to close their points. One judge looks at it all the same: it can send the work back. When that
+/// one has ended, no other comes to anything, as each approval is refused.
+fn persons_points(review: &ReviewCandidate, judge_enabled: bool) -> Option<Reason> {
+    let is_judged_first = judge_enabled && !review.has_verdict && review.judges == 0;
+    let waits = !review.persons_points.is_empty() && !is_judged_first;
+    waits.then(|| Reason::PersonsPoints {
+        points: review.persons_points.clone(),
+    })
 }
 
 /// Says whether an appointment is still ahead. One further away than the longest wait was made before the clock was

@@ -13,6 +13,7 @@ use crate::exit_handling::PutOff;
 use crate::hold::{Hold, HoldScope};
 use crate::id::{IssueId, PhaseName, ProjectId, RunId};
 use crate::retry::RetryKind;
+use crate::review_point::{PointNumber, list_numbers};
 
 /// Gates that a reason names; the rest is counted.
 const GATES_NAMED_MAX: usize = 3;
@@ -88,6 +89,11 @@ pub enum Reason {
     JudgesSpent {
         /// How many, in a row.
         runs: u32,
+    },
+    /// `must` points of people are open, and no judge goes on before a person has closed them.
+    PersonsPoints {
+        /// Their numbers.
+        points: Vec<PointNumber>,
     },
     /// It has no phase label, and migration mode is off.
     NoPhase,
@@ -209,6 +215,7 @@ impl Reason {
                 | Self::SubtasksCancelled
                 | Self::AttemptsSpent { .. }
                 | Self::JudgesSpent { .. }
+                | Self::PersonsPoints { .. }
                 | Self::PlanningOff
                 | Self::ResearchOff
                 | Self::NoPhase
@@ -321,6 +328,11 @@ impl fmt::Display for Reason {
                 f,
                 "it waits for the verdict of a person: {} ended without one",
                 counted((*runs).into(), "judge")
+            ),
+            Self::PersonsPoints { points } => write!(
+                f,
+                "it waits for a person to close {}: only people close the points of people",
+                list_numbers(points)
             ),
             Self::NoPhase => f.write_str("has no `phase:` label, and migration_mode is off"),
             Self::UnknownPhase { phase } => {

@@ -22,6 +22,7 @@ use crate::issue::{AttemptCounts, BreakerTarget, Priority, Size};
 use crate::outside::BaseView;
 use crate::pull_request::PullRequestOf;
 use crate::retry::{BACKOFF_MAX_MS, RetryKind};
+use crate::review_point::PointNumber;
 use crate::run::RunTarget;
 use crate::watchdog::{Stuck, Watch};
 
@@ -376,6 +377,8 @@ pub struct ReviewCandidate {
     pub counts: AttemptCounts,
     /// How many judges ended without a verdict on it, in a row, since a person last cleared the attempts.
     pub judges: u32,
+    /// The open `must` points of people: nothing is approved while there are any, and only people close them.
+    pub persons_points: Vec<PointNumber>,
 }
 
 impl ReviewCandidate {

@@ -2,12 +2,14 @@
 
 use rusqlite::{Connection, params};
 use symphony_core::failure::ErrorClass;
-use symphony_core::id::{PlanId, PrId, ProjectId};
+use symphony_core::id::{PrId, ProjectId};
 use symphony_core::issue::{AttemptCounts, Priority};
+use symphony_core::pull_request::PullRequestOf;
 use symphony_core::tick::{GatesState, ReviewCandidate, ReviewSubject};
 
 use super::{CANDIDATES_LIMIT, Evidence, pending_gates};
 use crate::error::StoreError;
+use crate::review_point::persons_points;
 use crate::row::{parsed, time};
 
 pub(super) const PLAN_REVIEWS_SQL: &str =
@@ -31,8 +33,10 @@ pub(super) fn load_plan_reviews(
     while let Some(row) = rows.next()? {
         let pr = PrId::new(row.get("pr")?);
         let evidence = Evidence::read(row)?;
+        let of = PullRequestOf::Plan(parsed("plan id", row.get("id")?)?);
         reviews.push(ReviewCandidate {
-            of: parsed::<PlanId>("plan id", row.get("id")?)?.into(),
+            persons_points: persons_points(conn, &of)?,
+            of,
             project: project.clone(),
             subject: ReviewSubject::PullRequest(pr),
             priority: Priority::None,

@@ -6,6 +6,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::ClaimId;
 use symphony_core::issue::Size;
 use symphony_core::retry::RetryKind;
+use symphony_core::review_point::PointNumber;
 use symphony_core::run::RunTarget;
 use symphony_core::tick::{
     Action, Candidate, DueRetry, GatesState, HoldScope, ReviewCandidate, Snapshot, obstacles,
@@ -188,6 +189,31 @@ fn every_reason_of_a_review_has_its_row() {
         (|_, r| r.last_judged_at = Some(at(NOW - 300)), &[]),
         // the clock was set back by a day: the pause does not last until tomorrow
         (|_, r| r.last_judged_at = Some(at(NOW + 86_400)), &[]),
+        // a judge can still send it back
+        (|_, r| r.persons_points = vec![PointNumber::new(2)], &[]),
+        (
+            |_, r| (r.persons_points, r.judges) = (vec![PointNumber::new(2)], 1),
+            &[
+                "it waits for a person to close review point 2: only people close the points of people",
+            ],
+        ),
+        (
+            |_, r| (r.persons_points, r.has_verdict) = (vec![PointNumber::new(2)], true),
+            &[
+                "it waits for a person to close review point 2: only people close the points of people",
+                "it is approved and waits for a person to merge it",
+            ],
+        ),
+        (
+            |s, r| {
+                a(s).judge_enabled = false;
+                r.persons_points = vec![PointNumber::new(2), PointNumber::new(4)];
+            },
+            &[
+                "it waits for a person to close review points 2 and 4: only people close the points of people",
+                "it waits for the verdict of a person (judge_enabled is off)",
+            ],
+        ),
         // what the last attempt handed in is judged, too
         (|_, r| r.counts = counts(15, 15), &[]),
     ];

@@ -121,6 +121,7 @@ pub(crate) fn review(number: u64) -> ReviewCandidate {
         last_judged_at: None,
         counts: AttemptCounts::default(),
         judges: 0,
+        persons_points: Vec::new(),
     }
 }
 
