@@ -235,6 +235,13 @@ impl WaitsFor {
                 (Reason::Judged | Reason::DoneJudged { .. }, Some(pr)) => Some(Self::Merge { pr }),
                 (Reason::JudgeOff, Some(pr)) => Some(Self::Verdict { pr, judges: 0 }),
                 (Reason::JudgeOff, None) => Some(Self::PhaseVerdict { judges: 0 }),
+                (Reason::Conflicts { base, files }, Some(pr)) => Some(Self::Unmergeable {
+                    pr,
+                    obstacle: MergeObstacle::Conflict {
+                        base: base.clone(),
+                        files: files.clone(),
+                    },
+                }),
                 (Reason::PersonsPoints { points }, pr) => Some(Self::PersonsPoints {
                     pr,
                     points: points.clone(),

@@ -155,7 +155,7 @@ pub fn lost_refs_text(lost: &[impl AsRef<str>], at_work: AtWork) -> String {
 pub(crate) fn commands_in(text: &str) -> Vec<String> {
     let quoted = text.split('`').skip(1).step_by(2);
     quoted
-        .filter(|quoted| quoted.starts_with("git "))
+        .filter(|quoted| quoted.starts_with("git ") || quoted.starts_with("symphony "))
         .map(str::to_owned)
         .collect()
 }

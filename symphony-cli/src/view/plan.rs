@@ -5,6 +5,7 @@ use symphony_core::Timestamp;
 use symphony_core::gates::ConfiguredGate;
 use symphony_core::id::{PlanId, PlanPhaseId, ProjectId, RunId};
 use symphony_core::listing::list_few;
+use symphony_core::outside::BaseView;
 use symphony_core::plan::failure::FailureClass;
 use symphony_core::plan::state::{PhaseProgress, PhaseState, PhaseStatus, PlanStatus};
 use symphony_core::plan::{Artifact, Dag, PlanOptions};
@@ -226,6 +227,19 @@ impl PlanView {
         };
         if !self.status.is_ended() {
             self.holds = holds.iter().filter(concerns).map(HoldView::from).collect();
+        }
+        self
+    }
+
+    /// Says whether its pull request is to be reviewed, so that it matters whether it can be merged.
+    pub(crate) fn is_under_review(&self) -> bool {
+        self.status == PlanStatus::Review && self.pull_request.is_some()
+    }
+
+    /// Adds what keeps its pull request from being merged, as the base shows.
+    pub(crate) fn with_base(mut self, base: &BaseView) -> Self {
+        if let Some(review) = &mut self.pull_request {
+            review.look_for_obstacle(base);
         }
         self
     }

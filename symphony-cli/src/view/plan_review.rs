@@ -3,6 +3,7 @@
 use serde::Serialize;
 use symphony_core::gates::{ConfiguredGate, GatesAge};
 use symphony_core::id::{PlanId, PrId};
+use symphony_core::outside::BaseView;
 use symphony_core::pull_request::{PrState, PullRequest};
 use symphony_core::tick::{Hold, HoldScope, Reason};
 use symphony_store::{Store, StoreError};
@@ -17,9 +18,19 @@ pub(crate) struct PlanReviewView {
     /// What its reviewer wrote, and who that was.
     pub(crate) comment: Option<String>,
     pub(crate) author: Option<String>,
+    /// Why it cannot be merged as it is, and the command that gets on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    obstacle: Option<ObstacleView>,
     /// Where its gates are; told by `pr show`.
     #[serde(skip)]
     gates: GatesOfHead,
+}
+
+/// What keeps a pull request from being merged.
+#[derive(Debug, Clone, Serialize)]
+struct ObstacleView {
+    text: String,
+    answers: Vec<String>,
 }
 
 /// What the gates of a pull request came to on its head.
@@ -75,13 +86,30 @@ impl PlanReviewView {
             state: pr.state,
             comment,
             author,
+            obstacle: None,
             gates,
         })
+    }
+
+    /// Adds what keeps it from being merged, as the base shows.
+    pub(super) fn look_for_obstacle(&mut self, base: &BaseView) {
+        self.obstacle = base.obstacle_to(self.id).map(|obstacle| ObstacleView {
+            text: obstacle.text(),
+            answers: obstacle.answers(&self.id.to_string()),
+        });
     }
 
     /// Says what comes next while the plan is under review.
     pub(crate) fn next(&self) -> String {
         let id = self.id;
+        if let Some(obstacle) = &self.obstacle {
+            let way = obstacle.answers.first();
+            let way = way.map_or_else(String::new, |way| format!(" `{way}` gets on."));
+            return format!(
+                "Pull request {id} cannot be merged: {}.{way}",
+                obstacle.text
+            );
+        }
         match (&self.gates, self.state) {
             (GatesOfHead::Red(gates), _) => format!(
                 "Required gates of pull request {id} are red: {}. `symphony pr show {id}` has their output, \

@@ -365,6 +365,21 @@ fn a_conflict_with_the_target_names_the_way_on() {
         &project,
         "pull request 1 cannot be merged: it conflicts with main in a.txt",
     );
+    // no judge is paid for it, and each view has the command that tells a phase of the conflict
+    assert_eq!(project.tick_wait(), Vec::<Value>::new());
+    let way = "symphony pr reject 1 --feedback 'merge main and resolve the conflicts'";
+    let inbox = project.json(&["inbox"]);
+    for item in inbox["items"].as_array().unwrap() {
+        assert_eq!(item["answers"][0], way, "{item:#}");
+        let plain = item["answers"].to_string();
+        assert!(!plain.contains("plan retry"), "{item:#}");
+    }
+    let status = project.ok(&["plan", "status"]);
+    let says = format!(
+        "Pull request 1 cannot be merged: it conflicts with main in a.txt. `{way}` gets on."
+    );
+    assert!(status.contains(&says), "{status}");
+    project.assert_sound();
     let refused = project.symphony(&["pr", "merge", "1"]);
     assert_eq!(refused.code, 4, "{refused:#?}");
     for part in [

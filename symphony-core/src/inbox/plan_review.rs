@@ -71,6 +71,10 @@ impl PlanWaitsFor {
             return Some(Self::GatesRed(None));
         }
         decision.reasons.iter().find_map(|reason| match reason {
+            Reason::Conflicts { base, files } => Some(Self::Unmergeable(MergeObstacle::Conflict {
+                base: base.clone(),
+                files: files.clone(),
+            })),
             Reason::PersonsPoints { points } => Some(Self::PersonsPoints(points.clone())),
             Reason::Judged => Some(Self::Merge),
             Reason::JudgeOff => Some(Self::Verdict("judge_enabled is off".to_owned())),
@@ -158,13 +162,8 @@ fn answers(plan: &PlanId, pr: PrId, why: &PlanWaitsFor) -> Vec<String> {
             format!("symphony pr merge {pr}"),
             format!("symphony pr reject {pr} --feedback TEXT"),
         ],
-        PlanWaitsFor::Unmergeable(obstacle) => {
-            let mut answers = obstacle.answers(&pr.to_string());
-            if matches!(obstacle, MergeObstacle::Conflict { .. }) {
-                answers.insert(1, retry);
-            }
-            answers
-        }
+        // a phase that is sent back by `plan retry` alone would not hear of a conflict
+        PlanWaitsFor::Unmergeable(obstacle) => obstacle.answers(&pr.to_string()),
         PlanWaitsFor::Verdict(_) => vec![
             show,
             format!("symphony pr merge {pr}"),

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::{BranchCommits, FoundMerge, Missing};
+use super::{BranchCommits, FoundMerge, Missing, reject_for_conflict};
 use crate::closed_set::closed_set;
 use crate::config_change::{AtWork, SharedChanges, config_change_text, setting_text};
 use crate::id::{IssueId, PlanId, PrId, ProjectId, RunId};
@@ -256,10 +256,11 @@ impl BaseNotice {
             kind: NoticeKind::Conflict,
             commit: base_head.to_owned(),
             text: format!(
-                "pull request {} cannot be merged: it conflicts with {} in {}",
+                "pull request {} cannot be merged: it conflicts with {} in {}; `{}` asks a phase to resolve that",
                 pr.id,
                 pr.base,
-                list_few(files.iter().map(String::as_str), FILES_NAMED_MAX)
+                list_few(files.iter().map(String::as_str), FILES_NAMED_MAX),
+                reject_for_conflict(&pr.id.to_string(), &pr.base)
             ),
         }
     }
@@ -323,7 +324,7 @@ pub fn notice_answers(notice: &BaseNotice, key: &str, status: Option<PlanStatus>
         NoticeKind::Beyond | NoticeKind::Cancelled => vec![show, dismiss],
         NoticeKind::Settings => vec!["git config --local --list".to_owned(), dismiss],
         NoticeKind::Configuration => vec!["symphony config show".to_owned(), dismiss],
-        NoticeKind::Refs | NoticeKind::Rewound => {
+        NoticeKind::Refs | NoticeKind::Rewound | NoticeKind::Conflict => {
             let mut answers = commands_in(&notice.text);
             answers.push(dismiss);
             answers
@@ -336,11 +337,6 @@ pub fn notice_answers(notice: &BaseNotice, key: &str, status: Option<PlanStatus>
             } else {
                 format!("symphony plan resume --plan {plan}")
             },
-            dismiss,
-        ],
-        NoticeKind::Conflict => vec![
-            format!("symphony pr reject {reference} --feedback TEXT"),
-            format!("symphony plan retry PHASE --plan {plan}"),
             dismiss,
         ],
     }

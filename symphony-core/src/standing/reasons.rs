@@ -112,6 +112,7 @@ fn follow(reason: &Reason, project: &ProjectId, observed: &Observed<'_>, leads: 
         | Reason::DoneJudged { .. }
         | Reason::JudgeOff
         | Reason::JudgesSpent { .. }
+        | Reason::Conflicts { .. }
         | Reason::PersonsPoints { .. }
         | Reason::GatesRed => {
             leads.nowhere(reason);

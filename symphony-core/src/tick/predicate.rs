@@ -125,6 +125,7 @@ pub fn review_obstacles(
     let Some(project) = project else {
         return reasons;
     };
+    reasons.extend(conflict(review, snapshot).filter(|_| project.judge_enabled));
     reasons.extend(persons_points(review, project.judge_enabled));
     let runs = review.judges;
     if runs >= JUDGES_MAX.min(project.max_retries) && !review.has_verdict && project.judge_enabled {
@@ -162,6 +163,19 @@ pub fn review_obstacles(
         }
     }
     reasons
+}
+
+/// Returns that what a judge would look at conflicts with its base. Whoever repairs that changes the commit, and a verdict is about one commit.
+fn conflict(review: &ReviewCandidate, snapshot: &Snapshot) -> Option<Reason> {
+    let ReviewSubject::PullRequest(pr) = review.subject else {
+        return None;
+    };
+    let mut conflicting = snapshot.base.conflicting.iter();
+    let conflict = conflicting.find(|conflict| conflict.pr == pr && !review.has_verdict)?;
+    Some(Reason::Conflicts {
+        base: conflict.base.clone(),
+        files: conflict.files.clone(),
+    })
 }
 
 /// Returns that a review waits for a person to close their points. One judge looks at it all the same: it can send the work back. When that

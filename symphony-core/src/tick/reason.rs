@@ -18,6 +18,9 @@ use crate::review_point::{PointNumber, list_numbers};
 /// Gates that a reason names; the rest is counted.
 const GATES_NAMED_MAX: usize = 3;
 
+/// Files that a reason names; the rest is counted.
+const FILES_NAMED_MAX: usize = 5;
+
 /// What a time follows at which something is tried again by itself.
 pub const NEXT_TRY: &str = "next try";
 
@@ -89,6 +92,13 @@ pub enum Reason {
     JudgesSpent {
         /// How many, in a row.
         runs: u32,
+    },
+    /// It conflicts with its base: no judge is paid for what cannot be merged as it is.
+    Conflicts {
+        /// The base branch.
+        base: String,
+        /// The files.
+        files: Vec<String>,
     },
     /// `must` points of people are open, and no judge goes on before a person has closed them.
     PersonsPoints {
@@ -215,6 +225,7 @@ impl Reason {
                 | Self::SubtasksCancelled
                 | Self::AttemptsSpent { .. }
                 | Self::JudgesSpent { .. }
+                | Self::Conflicts { .. }
                 | Self::PersonsPoints { .. }
                 | Self::PlanningOff
                 | Self::ResearchOff
@@ -328,6 +339,11 @@ impl fmt::Display for Reason {
                 f,
                 "it waits for the verdict of a person: {} ended without one",
                 counted((*runs).into(), "judge")
+            ),
+            Self::Conflicts { base, files } => write!(
+                f,
+                "it waits for a person: it conflicts with {base} in {}",
+                list_few(files.iter().map(String::as_str), FILES_NAMED_MAX)
             ),
             Self::PersonsPoints { points } => write!(
                 f,

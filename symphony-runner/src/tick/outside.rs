@@ -100,7 +100,9 @@ pub(super) fn look_for_obstacles(store: &Store, world: &mut World) -> Result<(),
             };
             let judge_enabled = world.snapshot.projects.get(id);
             let judge_enabled = judge_enabled.is_some_and(|view| view.judge_enabled);
-            let waits_for_person = |open: &&OpenInto| open.is_approved || !judge_enabled;
+            // the look at a plan decides whether a judge is paid for it, too: it begins from the base of the plan, which may be old
+            let waits_for_person =
+                |open: &&OpenInto| open.is_approved || !judge_enabled || open.of.plan().is_some();
             let into = open.iter().filter(|open| open.base == **name);
             for open in into.filter(waits_for_person) {
                 let (about, view) = ((project, config), &mut world.snapshot.base);

@@ -2,6 +2,8 @@
 
 use anyhow::Context as _;
 use clap::Args;
+use symphony_core::Timestamp;
+use symphony_runner::tick::observe_snapshot;
 
 use super::record::PlanChoice;
 use crate::app::App;
@@ -26,13 +28,19 @@ impl StatusArgs {
         let mut session = app.session()?;
         let record = self.plan.find(app, &mut session)?;
         let holds = session.store.holds().context("read the holds")?;
-        let view = PlanView::of(
+        let mut view = PlanView::of(
             &session.store,
             &session.project,
             &record,
             &session.configured_gates(),
         )?
         .with_holds(&holds);
+        if view.is_under_review() {
+            let (installation, now) = (&session.installation, Timestamp::now());
+            let snapshot = observe_snapshot(installation, &mut session.store, now)
+                .context("look at the base branch")?;
+            view = view.with_base(&snapshot.base);
+        }
         app.out.answer_long(&view)
     }
 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use symphony_core::agent::AgentType;
-use symphony_core::id::ClaimId;
+use symphony_core::id::{ClaimId, PrId};
 use symphony_core::issue::Size;
+use symphony_core::outside::MergeConflict;
 use symphony_core::retry::RetryKind;
 use symphony_core::review_point::PointNumber;
 use symphony_core::run::RunTarget;
@@ -162,6 +163,14 @@ fn a(snapshot: &mut Snapshot) -> &mut symphony_core::tick::ProjectView {
     snapshot.projects.get_mut(&project("a")).unwrap()
 }
 
+fn conflict(pr: i64) -> MergeConflict {
+    MergeConflict {
+        pr: PrId::new(pr),
+        base: "main".to_owned(),
+        files: vec!["a.txt".to_owned(), "b.txt".to_owned()],
+    }
+}
+
 #[test]
 fn every_reason_of_a_review_has_its_row() {
     let table: &[(Change<ReviewCandidate>, &[&str])] = &[
@@ -189,6 +198,11 @@ fn every_reason_of_a_review_has_its_row() {
         (|_, r| r.last_judged_at = Some(at(NOW - 300)), &[]),
         // the clock was set back by a day: the pause does not last until tomorrow
         (|_, r| r.last_judged_at = Some(at(NOW + 86_400)), &[]),
+        (
+            |s, _| s.base.conflicting.push(conflict(1)),
+            &["it waits for a person: it conflicts with main in a.txt, b.txt"],
+        ),
+        (|s, _| s.base.conflicting.push(conflict(2)), &[]),
         // a judge can still send it back
         (|_, r| r.persons_points = vec![PointNumber::new(2)], &[]),
         (
