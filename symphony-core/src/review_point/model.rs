@@ -13,7 +13,7 @@ use crate::issue::CommentAuthor;
 
 /// Longest text of a point or an answer, in characters (spec: review, "Review points").
 pub const POINT_CHARS_MAX: usize = 2_000;
-/// Most open points of an issue or a plan (spec: review, "Review points").
+/// Most open points of people on an issue or a plan, and most of agents (spec: review, "Review points").
 pub const POINTS_OPEN_MAX: usize = 50;
 
 /// The number of a point within its issue or plan, from 1; it is never given twice.

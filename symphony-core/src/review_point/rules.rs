@@ -121,7 +121,13 @@ pub fn check_changes(
         moved.map_or(point.state, |moved| moved.to) == PointState::Open
     };
     let open: Vec<&ReviewPoint> = points.iter().filter(stays_open).collect();
-    let found = open.len() + changes.new.len();
+    // those of people and of agents are counted apart: no agent closes a person's, however many keep it from rejecting
+    let is_persons = *by == CommentAuthor::Human;
+    let own = open
+        .iter()
+        .filter(|point| point.is_persons() == is_persons)
+        .count();
+    let found = own + changes.new.len();
     // closing is never refused, however many there are
     if found > POINTS_OPEN_MAX && changes.asks_for_work() {
         return Err(PointError::TooMany { found });

@@ -252,6 +252,27 @@ fn a_verdict_obeys_the_points() {
             change(vec![new(Severity::Note)], vec![]),
         ),
         (
+            "beside fifty of a person",
+            &judge,
+            reject,
+            (1..=50).map(must).map(persons).collect(),
+            change(vec![new(Severity::Must)], vec![]),
+        ),
+        (
+            "a person's beside fifty of a judge",
+            &human,
+            reject,
+            (1..=50).map(must).collect(),
+            change(vec![new(Severity::Must)], vec![]),
+        ),
+        (
+            "a person's fifty-first",
+            &human,
+            Verdict::None,
+            (1..=50).map(must).map(persons).collect(),
+            change(vec![new(Severity::Note)], vec![]),
+        ),
+        (
             "one for another",
             &judge,
             reject,
