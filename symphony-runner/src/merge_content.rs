@@ -2,10 +2,10 @@
 //! took out of the base. A merge refuses it, and a tick finds it before anybody tries.
 
 use symphony_core::config::ProjectConfig;
-use symphony_core::outside::{BaseView, OpenInto};
+use symphony_core::outside::{BaseView, CheckoutInTheWay, OpenInto};
 use symphony_core::pull_request::PullRequest;
 use symphony_store::{Project, Store};
-use symphony_workspace::{CommitId, Repository};
+use symphony_workspace::{BranchName, CommitId, Repository};
 
 use crate::error::RunnerError;
 use crate::merge::MergeOptions;
@@ -33,6 +33,16 @@ pub(crate) fn look_for_unwanted(
     let about = (&project.id, open.pr);
     let returning = returning_commits((store, &repository), about, &open.base, commits)?;
     view.returning.extend(returning);
+    if open.is_approved {
+        let branch = BranchName::parse(&open.base)?;
+        let found = repository.checkout_in_the_way(&branch, commits)?;
+        view.overwriting
+            .extend(found.map(|(path, files)| CheckoutInTheWay {
+                pr: open.pr,
+                path: path.display().to_string(),
+                files,
+            }));
+    }
     Ok(())
 }
 

@@ -164,6 +164,26 @@ fn the_inbox_advises_no_merge_that_must_fail() {
     );
     project.git(&["reset", "-q", "--hard", "HEAD~1"]);
     assert_eq!(inbox()["answers"][1], "symphony pr merge SYM-1");
+    std::fs::write(project.root.join("SYM-1.txt"), "mine\n").unwrap();
+    let refused = project.symphony(&["pr", "merge", "SYM-1"]);
+    assert_eq!(refused.code, 4, "{refused:#?}");
+    let root = project.root.display();
+    let overwrites = inbox();
+    assert_eq!(
+        json!([overwrites["text"], overwrites["answers"]]),
+        json!([
+            format!(
+                "pull request 1 cannot be merged: it would write over SYM-1.txt in {root}: commit that, put it away or move it"
+            ),
+            [
+                format!("git -C {root} status --ignored -- SYM-1.txt"),
+                format!("git -C {root} stash push --all -- SYM-1.txt"),
+                "symphony pr show SYM-1".to_owned()
+            ]
+        ])
+    );
+    project.git(&["stash", "push", "-q", "--all", "--", "SYM-1.txt"]);
+    assert_eq!(inbox()["answers"][1], "symphony pr merge SYM-1");
     project.git(&["branch", "-m", "main", "trunk"]);
     let items = project.json(&["inbox"]);
     let items = items["items"].as_array().unwrap();

@@ -12,7 +12,9 @@ mod unpublished;
 
 pub use gone::{GoneBase, OpenInto, ways_on};
 pub use notice::{BaseNotice, NoticeKind, SavedCommits, notice_answers};
-pub use obstacle::{HeadFound, LostHead, MergeConflict, MergeObstacle, reject_for_conflict};
+pub use obstacle::{
+    CheckoutInTheWay, HeadFound, LostHead, MergeConflict, MergeObstacle, reject_for_conflict,
+};
 pub use rewound::{ReturningCommits, RewoundBase};
 pub use unpublished::{UnpublishedCommit, UnpublishedHead, UnpublishedIn};
 
@@ -194,6 +196,8 @@ pub struct BaseView {
     pub gone: Vec<GoneBase>,
     /// Pull requests that wait for a person and conflict with their base.
     pub conflicting: Vec<MergeConflict>,
+    /// Approved pull requests whose merge would write over files in the checkout of their base.
+    pub overwriting: Vec<CheckoutInTheWay>,
     /// Proposals that nothing is left to do whose base has moved in a way that concerns them.
     pub moved: Vec<MovedProposal>,
     /// Pull requests whose reviewed commit is not what their branch has, or is nowhere.

@@ -1,6 +1,7 @@
 //! What keeps an approved pull request from being merged, as the base branch shows before anybody tries.
 
 use super::{BaseView, ReturningCommits, UnpublishedHead};
+use crate::command_line::shell_quoted;
 use crate::id::PrId;
 use crate::listing::list_few;
 use crate::pull_request_of::PullRequestOf;
@@ -16,6 +17,17 @@ pub struct MergeConflict {
     /// Its base branch.
     pub base: String,
     /// The files that conflict.
+    pub files: Vec<String>,
+}
+
+/// An approved pull request whose merge would write over files in the checkout that has its base.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckoutInTheWay {
+    /// The pull request.
+    pub pr: PrId,
+    /// The checkout.
+    pub path: String,
+    /// Files there that are changed, or untracked and in the place of the change's.
     pub files: Vec<String>,
 }
 
@@ -74,6 +86,8 @@ pub enum MergeObstacle {
     Unpublished(UnpublishedHead),
     /// It would bring back what was taken out of its base.
     Returning(ReturningCommits),
+    /// The checkout that has its base has files in the way.
+    Checkout(CheckoutInTheWay),
 }
 
 impl BaseView {
@@ -102,11 +116,15 @@ impl BaseView {
             return Some(MergeObstacle::Returning(commits.clone()));
         }
         let mut conflicting = self.conflicting.iter();
-        let conflict = conflicting.find(|conflict| conflict.pr == pr)?;
-        Some(MergeObstacle::Conflict {
-            base: conflict.base.clone(),
-            files: conflict.files.clone(),
-        })
+        if let Some(conflict) = conflicting.find(|conflict| conflict.pr == pr) {
+            return Some(MergeObstacle::Conflict {
+                base: conflict.base.clone(),
+                files: conflict.files.clone(),
+            });
+        }
+        let mut overwriting = self.overwriting.iter();
+        let found = overwriting.find(|checkout| checkout.pr == pr)?;
+        Some(MergeObstacle::Checkout(found.clone()))
     }
 }
 
@@ -122,6 +140,11 @@ impl MergeObstacle {
             Self::Head(lost) => lost.found.text(),
             Self::Unpublished(head) => head.text(),
             Self::Returning(commits) => commits.text(),
+            Self::Checkout(checkout) => format!(
+                "it would write over {} in {}: commit that, put it away or move it",
+                list_few(checkout.files.iter().map(String::as_str), FILES_NAMED_MAX),
+                checkout.path
+            ),
         }
     }
 
@@ -150,6 +173,11 @@ impl MergeObstacle {
                 answers.push(show);
                 answers
             }
+            Self::Checkout(checkout) => {
+                let mut answers = checkout.answers();
+                answers.push(show);
+                answers
+            }
         }
     }
 
@@ -162,6 +190,20 @@ impl MergeObstacle {
                 ..
             })
         )
+    }
+}
+
+impl CheckoutInTheWay {
+    /// Returns the commands that show what is in the way, and put it away: both see what git ignores, too.
+    fn answers(&self) -> Vec<String> {
+        let git = format!("git -C {}", shell_quoted(&self.path));
+        let named = self.files.iter().take(FILES_NAMED_MAX);
+        let files: Vec<String> = named.map(|file| shell_quoted(file)).collect();
+        let files = files.join(" ");
+        vec![
+            format!("{git} status --ignored -- {files}"),
+            format!("{git} stash push --all -- {files}"),
+        ]
     }
 }
 
@@ -220,6 +262,33 @@ pub fn reject_for_conflict(reference: &str, base: &str) -> String {
 mod tests {
     use super::*;
     use crate::id::{IssueId, PlanId};
+
+    #[test]
+    fn a_checkout_in_the_way_is_named_with_what_puts_it_away() {
+        let pr = PrId::new(1);
+        let view = BaseView {
+            overwriting: vec![CheckoutInTheWay {
+                pr,
+                path: "/home/ada/my project".to_owned(),
+                files: vec!["new.txt".to_owned()],
+            }],
+            ..BaseView::default()
+        };
+        let obstacle = view.obstacle_to(pr).unwrap();
+        assert_eq!(
+            obstacle.text(),
+            "it would write over new.txt in /home/ada/my project: commit that, put it away or move it"
+        );
+        assert_eq!(
+            obstacle.answers("X"),
+            [
+                "git -C '/home/ada/my project' status --ignored -- new.txt",
+                "git -C '/home/ada/my project' stash push --all -- new.txt",
+                "symphony pr show X",
+            ]
+        );
+        assert_eq!(view.obstacle_to(PrId::new(2)), None);
+    }
 
     #[test]
     fn a_head_that_is_not_there_is_named_with_ways_that_work() {

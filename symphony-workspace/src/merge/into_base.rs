@@ -1,10 +1,10 @@
 //! The base moves: by compare-and-swap, together with the checkout that shows it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::in_the_way::in_the_way;
 use super::into_worktree::{index_shows, move_checkout};
-use super::plan::{MergePlan, plan};
+use super::plan::{MergePlan, merge_trees, plan};
 use super::style::MergeStyle;
 use crate::change::touched;
 use crate::commit_id::CommitId;
@@ -202,6 +202,30 @@ impl Repository {
             Unconfirmed::Done => Ok(()),
             Unconfirmed::NotDone | Unconfirmed::Elsewhere => Err(error),
         }
+    }
+
+    /// Returns the checkout that has a base, and the files in it that a merge of `head` would write over; none when the base is checked
+    /// out nowhere, nothing is in the way, or the merge conflicts. A move that was cut off explains itself: the next merge takes it back.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::CommitMissing`]; else when git fails.
+    pub fn checkout_in_the_way(
+        &self,
+        base: &BranchName,
+        (at, head): (&CommitId, &CommitId),
+    ) -> Result<Option<(PathBuf, Vec<String>)>, WorkspaceError> {
+        self.require_commit(head)?;
+        let Some(checkout) = self.checkout_of(base)? else {
+            return Ok(None);
+        };
+        if self.is_move_noted() {
+            return Ok(None);
+        }
+        let Ok(tree) = merge_trees(&self.git, at, head)? else {
+            return Ok(None);
+        };
+        let files = in_the_way(&checkout, at, &tree)?;
+        Ok((!files.is_empty()).then(|| (checkout.work_tree().to_owned(), files)))
     }
 
     /// Returns git at the checkout that has a branch; none when it is checked out nowhere.

@@ -43,6 +43,11 @@ impl Repository {
         self.common_dir().join("symphony-merge.json")
     }
 
+    /// Says whether a move of a checkout is under way, or was cut off.
+    pub(super) fn is_move_noted(&self) -> bool {
+        self.note_path().exists()
+    }
+
     pub(super) fn note_move(
         &self,
         base: &BranchName,
