@@ -282,7 +282,8 @@ fn write_conclusion(trial: &Trial, hold: &BaseHold, page: &mut Page) {
     let names = names(&blocking);
     let verb = if blocking.len() == 1 { "is" } else { "are" };
     page.line(&format!(
-        "{names} {verb} red before any agent has worked, so no change can pass. Before you start agents:"
+        "{names} {verb} red on {}, so no change can pass. Before you start agents:",
+        trial.base
     ));
     if let Some(programs) = missing_programs(&blocking) {
         page.line(&format!(
@@ -305,7 +306,7 @@ fn write_conclusion(trial: &Trial, hold: &BaseHold, page: &mut Page) {
     }
     if trial.setup.as_ref().is_some_and(TrialStep::is_red) {
         page.line(
-            "  change the set-up, if it is wrong: symphony config set worktree.setup 'COMMAND'",
+            "  repair what the set-up needs (a program, the network), or change it: symphony config set worktree.setup 'COMMAND'",
         );
     }
     page.line("  try again: symphony doctor --gates (the whole output is in .symphony/trial/)");

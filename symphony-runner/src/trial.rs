@@ -149,12 +149,17 @@ pub fn kept_trial(project: &Project, config: &ProjectConfig) -> Result<Option<Tr
 }
 
 fn kept_path(root: &Path) -> PathBuf {
-    root.join(STATE_DIR).join("trial/result.json")
+    logs_of_trial(root).join("result.json")
+}
+
+/// Returns the folder with the logs of a project's newest trial.
+pub(crate) fn logs_of_trial(root: &Path) -> PathBuf {
+    root.join(STATE_DIR).join("trial")
 }
 
 /// Returns the folder of a trial's logs: those of the one before are gone.
 fn fresh_logs(root: &Path) -> Result<PathBuf, RunnerError> {
-    let logs = root.join(STATE_DIR).join("trial");
+    let logs = logs_of_trial(root);
     if logs.exists() {
         std::fs::remove_dir_all(&logs)
             .map_err(|error| RunnerError::io("remove the folder", &logs, error))?;

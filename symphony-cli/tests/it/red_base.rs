@@ -276,9 +276,25 @@ fn a_set_up_that_fails_on_the_base_uses_no_attempt_and_is_in_the_inbox() {
     assert_eq!(issue["status"], "todo", "{issue:#}");
     assert_eq!(counts(&project, "SYM-1"), before);
     let (why, answers) = hold(&project);
-    for part in ["`set-up`", "no-such-npm ci", "exit code 127", "not found"] {
+    for part in [
+        "`set-up`",
+        "no-such-npm ci",
+        "exit code 127",
+        "not found",
+        "(its whole output is in `.symphony/runs/",
+    ] {
         assert!(why.contains(part), "{part} is not in {why}");
     }
+    let log = why.split(" is in `").nth(1).unwrap();
+    let log = project.root.join(log.split('`').next().unwrap());
+    assert!(std::fs::read_to_string(log).unwrap().contains("not found"));
+    let trial = project.symphony(&["doctor", "--gates"]).stdout;
+    assert!(trial.contains("set-up is red on main"), "{trial}");
+    assert!(
+        hold(&project)
+            .0
+            .contains("is in `.symphony/trial/setup.log`")
+    );
     assert_eq!(answers[1], "symphony config set worktree.setup 'COMMAND'");
     let explained = project.ok(&["explain", "SYM-1"]);
     assert!(
@@ -343,7 +359,7 @@ fn a_second_init_says_whether_the_project_is_still_on_hold() {
     project.ok(&["resume"]);
     let again = project.ok(&["init"]);
     assert!(
-        again.contains("hello is red before any agent has worked"),
+        again.contains("hello is red on main, so no change can pass"),
         "{again}"
     );
     assert!(!again.contains(on_hold), "{again}");

@@ -40,6 +40,15 @@ pub fn base_red_text(branch: &str, commit: &str, red: &[RedOnBase<'_>]) -> Strin
     )
 }
 
+/// Adds to what [`base_red_text`] says of a set-up the file with its whole output: one line of an installer seldom says enough.
+pub fn with_setup_log(text: String, log: &str) -> String {
+    if named_gate(&text) == Some(SET_UP_GATE) {
+        format!("{text} (its whole output is in `{log}`)")
+    } else {
+        text
+    }
+}
+
 /// Returns the gate that [`base_red_text`] names first.
 pub fn named_gate(text: &str) -> Option<&str> {
     // no branch has a colon in its name

@@ -4,9 +4,9 @@
 const HEAD_LINES: usize = 3;
 
 /// Returns the line that says best why a command failed: the first failure that pytest or cargo lists, the first line of npm's
-/// error, or else the last line that is no trailer.
+/// error, what pip could not find or reach, or else the last line that is no trailer and no advice.
 pub fn telling_line(output: &str) -> Option<&str> {
-    let said = || lines(output).filter(|line| !is_trailer(line));
+    let said = || lines(output).filter(|line| !is_trailer(line) && !is_advice(line));
     let first = |is_it: &dyn Fn(&str) -> bool| said().find(|line| is_it(line));
     let Some(last) = said().next_back() else {
         return lines(output).next_back();
@@ -18,9 +18,12 @@ pub fn telling_line(output: &str) -> Option<&str> {
         }
         last if last.starts_with(NPM_ERROR) => first(&|line| {
             // its codes name the kind of failure, not the failure
-            line.strip_prefix(NPM_ERROR)
-                .is_some_and(|text| !text.starts_with("code ") && !text.starts_with("errno "))
+            line.strip_prefix(NPM_ERROR).is_some_and(|text| {
+                let codes = ["code ", "errno ", "syscall ", "path "];
+                !codes.iter().any(|code| text.starts_with(code))
+            })
         }),
+        last if is_of_pip(last) => line_of_pip(output),
         last if last.starts_with("error: could not compile ") => {
             first(&|line| line.starts_with("error[") || line.starts_with("error:"))
         }
@@ -40,6 +43,38 @@ pub fn telling_line(output: &str) -> Option<&str> {
         _ => None,
     };
     found.or(Some(last))
+}
+
+/// What pip says of each try when it cannot reach its index; the reason follows, in a line that is too long to quote.
+const NO_CONNECTION: &str = "Failed to establish a new connection: ";
+
+/// Recognises the last line of a pip that could not install something, or whose subprocess could not.
+fn is_of_pip(line: &str) -> bool {
+    line.starts_with("ERROR: No matching distribution found") || line.starts_with("× ")
+}
+
+/// Returns what says best why pip failed: that it has no network, what it did not find, or the last words of its subprocess.
+fn line_of_pip(output: &str) -> Option<&str> {
+    let without_network = lines(output).find_map(|line| {
+        let begin = line.find(NO_CONNECTION)?;
+        let reason = line.get(begin..)?;
+        reason.split('\'').next()
+    });
+    let not_found =
+        || lines(output).find(|line| line.starts_with("ERROR: Could not find a version"));
+    without_network.or_else(not_found).or_else(|| {
+        // what a subprocess printed is between its box and this line
+        let (printed, _) = output.split_once(END_OF_OUTPUT)?;
+        let mut said = lines(printed).rev();
+        said.find(|line| !is_trailer(line) && !is_advice(line))
+    })
+}
+
+/// Says whether a line advises what to do, or adds to what was said before it: it is not why a command failed.
+fn is_advice(line: &str) -> bool {
+    ["note: ", "hint: ", "help: "]
+        .iter()
+        .any(|word| line.starts_with(word))
 }
 
 fn is_stack_frame(line: &str) -> bool {
@@ -79,6 +114,21 @@ fn lines(output: &str) -> impl DoubleEndedIterator<Item = &str> {
 
 const NPM_ERROR: &str = "npm error ";
 
+/// What pip writes below the output of a subprocess.
+const END_OF_OUTPUT: &str = "[end of output]";
+
+/// Beginnings of lines that pip puts around the output of a failed subprocess, whatever that printed.
+const OF_PIP: [&str; 8] = [
+    "error: subprocess-exited-with-error",
+    "error: metadata-generation-failed",
+    "│ exit code: ",
+    "╰─> See above for ",
+    "╰─> [",
+    END_OF_OUTPUT,
+    "note: This error originates from a subprocess",
+    "note: This is an issue with the package mentioned above",
+];
+
 /// Says whether a line follows every failure of its tool and says nothing about this one.
 fn is_trailer(line: &str) -> bool {
     let of_npm = line.strip_prefix("npm ").is_some_and(|text| {
@@ -99,7 +149,7 @@ fn is_trailer(line: &str) -> bool {
                     .is_some_and(|text| text.starts_with(trailer))
             })
     });
-    of_npm || line.starts_with("[notice] ")
+    of_npm || line.starts_with("[notice] ") || OF_PIP.iter().any(|begin| line.starts_with(begin))
 }
 
 /// Recognises pytest's last line, such as `=== 4 failed, 613 passed in 79.91s (0:01:19) ===`.
@@ -124,6 +174,59 @@ mod tests {
         npm error Missing: jest@29 from lock file\nnpm error Clean install a project\nnpm error\nnpm error Usage:\nnpm error npm ci\nnpm error\n\
         npm error Options:\nnpm error [--install-strategy <hoisted>]\nnpm error\nnpm error aliases: clean-install\nnpm error\n\
         npm error Run \"npm help ci\" for more info\nnpm error A complete log of this run can be found in: /home/a/debug-0.log\n";
+
+    const PIP: &str = "  error: subprocess-exited-with-error\n  \n  × pip subprocess to install build dependencies did not run successfully.\n  │ exit code: 1\n  \
+        ╰─> [3 lines of output]\n      WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError('<Connection at 0x7f>: Failed to establish a new \
+        connection: [Errno -3] Temporary failure in name resolution')': /simple/setuptools/\n      ERROR: Could not find a version that satisfies the requirement \
+        setuptools>=61 (from versions: none)\n      ERROR: No matching distribution found for setuptools>=61\n      [end of output]\n  \n  \
+        note: This error originates from a subprocess, and is likely not a problem with pip.\nerror: subprocess-exited-with-error\n\n\
+        × pip subprocess to install build dependencies did not run successfully.\n│ exit code: 1\n╰─> See above for output.\n\n\
+        note: This error originates from a subprocess, and is likely not a problem with pip.\n";
+
+    #[test]
+    fn advice_and_boxes_are_no_reason() {
+        let without = |word: &str| {
+            let kept = PIP.lines().filter(|line| !line.contains(word));
+            kept.collect::<Vec<_>>().join("\n")
+        };
+        let found = without("Retrying");
+        let compiler = found
+            .replace("ERROR: Could not find a version", "gcc")
+            .replace(
+                "ERROR: No matching distribution found for setuptools>=61",
+                "error: command 'gcc' failed",
+            );
+        for (output, expected) in [
+            (
+                PIP,
+                "Failed to establish a new connection: [Errno -3] Temporary failure in name resolution",
+            ),
+            (
+                &found,
+                "ERROR: Could not find a version that satisfies the requirement setuptools>=61 (from versions: none)",
+            ),
+            (&compiler, "error: command 'gcc' failed"),
+            (
+                "npm error code ENOTFOUND\nnpm error syscall getaddrinfo\nnpm error errno ENOTFOUND\n\
+                 npm error network request to https://registry failed\nnpm error A complete log of this run can be found in: /x/0.log\n",
+                "npm error network request to https://registry failed",
+            ),
+            (
+                "error: failed to get `x`\n\nCaused by:\n  Could not resolve host: index.crates.io\nnote: run with `-v`\nhint: try offline\n",
+                "Could not resolve host: index.crates.io",
+            ),
+            (
+                "  × Failed to fetch `x`\n  ╰─▶ operation timed out\nhint: UV_HTTP_TIMEOUT\n",
+                "╰─▶ operation timed out",
+            ),
+            ("note: only this\n", "note: only this"),
+        ] {
+            assert_eq!(telling_line(output), Some(expected));
+        }
+        let excerpt = telling_lines(PIP, 8);
+        assert_eq!(excerpt.len(), 5, "{excerpt:#?}");
+        assert!(excerpt.iter().any(|line| line.contains("name resolution")));
+    }
 
     #[test]
     fn the_line_that_names_the_failure_is_found() {

@@ -551,6 +551,26 @@ fn a_red_base_is_told_with_the_line_that_says_why() {
 }
 
 #[test]
+fn a_red_set_up_is_told_with_its_log() {
+    let text = |name| {
+        let red = RedOnBase {
+            name,
+            command: "make",
+            exit_code: Some(2),
+            output: "no",
+        };
+        with_setup_log(base_red_text("main", "0123456789", &[red]), "a/setup.log")
+    };
+    let set_up = text(SET_UP_GATE);
+    assert_eq!(
+        set_up,
+        "on `main` at 0123456: `set-up` (`make`) failed with exit code 2: no (its whole output is in `a/setup.log`)"
+    );
+    assert_eq!(named_gate(&set_up), Some(SET_UP_GATE));
+    assert!(!text("test").contains("setup.log"));
+}
+
+#[test]
 fn what_was_not_tried_yet_is_tried_at_once() {
     use crate::hold::{Hold, HoldScope};
     let at = |second| Timestamp::from_second(second).unwrap();

@@ -1,9 +1,11 @@
 //! The hold of a project whose gates, or whose set-up, are red on its base.
 
+use std::path::Path;
+
 use sha2::{Digest, Sha256};
 use symphony_core::config::ProjectConfig;
 use symphony_core::failure::ErrorClass;
-use symphony_core::gates::{RedOnBase, base_red_text, no_result_text};
+use symphony_core::gates::{RedOnBase, base_red_text, no_result_text, with_setup_log};
 use symphony_core::id::ProjectId;
 use symphony_core::pull_request::{SET_UP_GATE, VerifiedGate};
 use symphony_core::tick::HoldScope;
@@ -11,8 +13,10 @@ use symphony_core::trial::{Trial, TrialVerdict};
 use symphony_store::{Context, NewHold, Project, Store};
 use symphony_workspace::{Base, CommitId};
 
+use super::checkout::SETUP_LOG;
 use super::untried::note_green;
 use crate::error::RunnerError;
+use crate::trial::logs_of_trial;
 
 /// First wait before the base is probed again; it doubles with each probe that fails.
 const PROBE_DELAY_MS: u64 = 5 * 60 * 1000;
@@ -111,6 +115,13 @@ pub(crate) fn red_text<'r>(
     base_red_text(base.branch.as_str(), base.commit.as_str(), &red)
 }
 
+/// Adds where the log of a red set-up is to what is said of it, relative to the project.
+pub(crate) fn naming_setup_log(text: String, root: &Path, folder: &Path) -> String {
+    let log = folder.join(SETUP_LOG);
+    let log = log.strip_prefix(root).unwrap_or(&log);
+    with_setup_log(text, &log.display().to_string())
+}
+
 /// Records what a person's trial of the gates came to: red holds the project before its first worker, green ends the hold.
 ///
 /// # Errors
@@ -132,6 +143,7 @@ pub fn record_trial(
         TrialVerdict::Red => {
             let red: Vec<RedOnBase<'_>> = trial.blocking().map(RedOnBase::from).collect();
             let text = base_red_text(&trial.base, &trial.commit, &red);
+            let text = naming_setup_log(text, &project.root, &logs_of_trial(&project.root));
             Some(base_hold(&project.id, config, &tried()?, text))
         }
     };

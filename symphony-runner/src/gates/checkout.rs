@@ -29,6 +29,8 @@ use crate::watchdog::StepLog;
 
 /// What the folder of a pristine checkout begins with; no issue's does.
 const MARK: &str = "_gates-";
+/// The log of the set-up command, in the folder of a checkout's logs.
+pub(super) const SETUP_LOG: &str = "setup.log";
 /// Files of each kind that a gate's output names.
 const NAMED_MAX: usize = 10;
 
@@ -138,7 +140,7 @@ impl<'a> GateCheckout<'a> {
             company: Company::Alone,
             remark: None,
         };
-        let log = (SET_UP_GATE, "setup.log".to_owned());
+        let log = (SET_UP_GATE, SETUP_LOG.to_owned());
         let _running = Running::note(&self.request.logs, [SET_UP_GATE].into_iter());
         let result = self.run_in(supervision, &command, log, alone);
         result.await.map(Some)

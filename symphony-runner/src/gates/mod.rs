@@ -19,7 +19,7 @@ mod running;
 mod untried;
 
 pub use base_red::record_trial;
-pub(crate) use base_red::{base_hold, tried_digest};
+pub(crate) use base_red::{base_hold, naming_setup_log, tried_digest};
 pub use checkout::{CheckoutRequest, GateCheckout, configured_gates, shown_gates};
 pub(crate) use checkout::{checkout_owner, clear_left_checkout, remove_checkout};
 pub use foreground::ForegroundJob;

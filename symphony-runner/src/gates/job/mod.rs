@@ -24,7 +24,7 @@ use symphony_workspace::{CommitId, Repository};
 
 use self::candidate::{Gated, gates_of_base_now, gates_of_head};
 use self::compare::compare_if_needed;
-use super::base_red::{base_hold, known_commands, no_result_hold, red_text};
+use super::base_red::{base_hold, known_commands, naming_setup_log, no_result_hold, red_text};
 use super::checkout::{CheckoutRequest, checkout_path, remove_checkout};
 use super::proof::{Proof, Proven};
 use super::running::ran_at_its_end;
@@ -364,6 +364,7 @@ fn hold_for(
     let base = repository.base()?;
     let red = gates.red();
     let text = red_text(&job.config, &base, red);
+    let text = naming_setup_log(text, &job.project.root, &job.paths.dir);
     Ok(base_hold(&job.project.id, &job.config, &base.commit, text))
 }
 

@@ -13,7 +13,7 @@ use symphony_workspace::{
 };
 
 use crate::error::RunnerError;
-use crate::gates::{CheckoutRequest, GateCheckout};
+use crate::gates::{CheckoutRequest, GateCheckout, naming_setup_log};
 use crate::output::last_chars;
 use crate::process::Supervision;
 use crate::redaction::redactor_for;
@@ -125,6 +125,7 @@ impl SetUpSite<'_> {
                     output: &result.output,
                 };
                 let text = base_red_text(base.branch.as_str(), base.commit.as_str(), &[red]);
+                let text = naming_setup_log(text, &job.project.root, &job.paths.set_up_on_base());
                 Err(RunnerError::SetupOnBase { text })
             }
             _ => Ok(on_base),
