@@ -167,3 +167,34 @@ async fn arguments_and_the_required_ones() {
     configure_project gates [judge_instructions] [risk] [sensitive_paths] [setup] [worker_instructions]
     ");
 }
+
+/// The page about scenario files has a row for each tool: its arguments, those that are needed before the first semicolon.
+#[tokio::test]
+async fn the_page_about_scenarios_has_the_arguments_of_every_tool() {
+    const PAGE: &str = include_str!("../../../docs/scenarios.md");
+    let rows: Vec<(&str, &str)> = PAGE
+        .lines()
+        .filter_map(|line| {
+            let (tool, input) = line.strip_prefix("| `mcp__symphony__")?.split_once(" | ")?;
+            // the run of a plan's phase has a `complete_phase` of its own
+            (!tool.ends_with("of a plan") && !tool.starts_with('…'))
+                .then_some((tool.split('`').next()?, input))
+        })
+        .collect();
+    let schemas = schemas().await;
+    for (tool, schema) in &schemas {
+        let Some((_, input)) = rows.iter().find(|(name, _)| name == tool) else {
+            panic!("docs/scenarios.md has no row for {tool}");
+        };
+        let (needed, _) = input.split_once("; ").unwrap_or((input, ""));
+        let empty = serde_json::Map::new();
+        for name in schema["properties"].as_object().unwrap_or(&empty).keys() {
+            let mut required = schema["required"].as_array().into_iter().flatten();
+            let is_required = required.any(|required| required == name);
+            let named = format!("`{name}`");
+            assert!(input.contains(&named), "{tool}: {named} is not in the page");
+            assert_eq!(needed.contains(&named), is_required, "{tool}: {named}");
+        }
+    }
+    assert_eq!(rows.len(), schemas.len(), "{rows:#?}");
+}
