@@ -5,7 +5,6 @@ use crate::Timestamp;
 
 use super::predicate::{covers, is_probed, review_obstacles, stands};
 use super::project_agents::wizard_comes_first;
-use super::reason::Reason;
 use super::snapshot::Snapshot;
 use crate::agent::AgentType;
 use crate::hold::{Hold, HoldScope};
@@ -14,7 +13,7 @@ use crate::id::ProjectId;
 /// Returns how many workers of a project may start now, holds apart: none while dispatch is paused, or before the
 /// project's setup wizard has ended.
 ///
-/// The slot that is kept for judges while a review waits is not given away.
+/// The slot that is kept for judges while a review can be judged is not given away.
 pub fn free_worker_slots(snapshot: &Snapshot, project: &ProjectId, now: Timestamp) -> u32 {
     let view = snapshot.projects.get(project);
     if snapshot.paused || view.is_some_and(|view| wizard_comes_first(project, view, snapshot)) {
@@ -28,12 +27,8 @@ pub fn free_worker_slots(snapshot: &Snapshot, project: &ProjectId, now: Timestam
     let total = snapshot.slots.total;
     let all = count(&|_| true);
     let judges = count(&|run| run.agent == AgentType::Judge);
-    let review_waits = snapshot.reviews.iter().any(|review| {
-        let reasons = review_obstacles(review, snapshot, now);
-        reasons
-            .iter()
-            .all(|reason| matches!(reason, Reason::CoolingDown { .. }))
-    });
+    let mut reviews = snapshot.reviews.iter();
+    let review_waits = reviews.any(|review| review_obstacles(review, snapshot, now).is_empty());
     let kept = u32::from(review_waits && total >= 2);
     let mut free = total.saturating_sub(all);
     free = free.min((total - kept).saturating_sub(all - judges));

@@ -6,11 +6,12 @@
 use super::plan::{Plan, StartRun, Waiting, tier};
 use super::predicate::{gates_hold, is_probed, no_base, stands};
 use super::project_agents::wizard_comes_first;
-use super::reason::Reason;
+use super::reason::{Reason, SlotLimit};
 use super::repair::needs_trial;
 use super::snapshot::{GatesState, LiveRun, ReviewCandidate, ReviewSubject, Snapshot};
 use crate::Timestamp;
 use crate::agent::AgentType;
+use crate::gates::BaseGates;
 use crate::hold::{Hold, HoldScope};
 use crate::id::ProjectId;
 use crate::issue::Priority;
@@ -73,7 +74,10 @@ pub(super) fn probes(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> Ve
         let HoldScope::Gates(project) = &hold.scope else {
             continue;
         };
-        let reasons = probe_obstacles(hold, project, snapshot, now);
+        let mut reasons = probe_obstacles(hold, project, snapshot, now);
+        if reasons.is_empty() {
+            reasons.extend(left_to_repair(project, snapshot, now));
+        }
         if reasons.is_empty() {
             waiting.push(Waiting {
                 tier: tier::REVIEW,
@@ -86,6 +90,29 @@ pub(super) fn probes(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> Ve
         }
     }
     waiting
+}
+
+/// Returns why a probe of a base that has not moved leaves the last free slot to the gates of the pull request that repairs it: those
+/// are new, and the probe would most likely find what the last one found.
+fn left_to_repair(project: &ProjectId, snapshot: &Snapshot, now: Timestamp) -> Option<Reason> {
+    let view = snapshot.projects.get(project)?;
+    let taken = snapshot
+        .live
+        .iter()
+        .filter(|run| run.takes_slot() && run.agent == AgentType::Gates);
+    let max = snapshot.slots.gates;
+    let free = max.saturating_sub(u32::try_from(taken.count()).unwrap_or(u32::MAX));
+    let repairs = || {
+        let mut reviews = snapshot.reviews.iter();
+        reviews.any(|review| {
+            review.project == *project
+                && review.fixes_gate
+                && start(review, snapshot, now).is_some()
+        })
+    };
+    let is_left = view.base_gates == Some(BaseGates::Red) && free == 1 && repairs();
+    let limit = SlotLimit::Gates(max);
+    is_left.then_some(Reason::NoSlot { limit })
 }
 
 /// Returns the trials of gates that were added or changed, for projects in which an issue waits for nothing else: whoever waits

@@ -248,8 +248,8 @@ pub fn plan_tick(snapshot: &Snapshot, now: Timestamp) -> Plan {
     notice_outside(snapshot, &mut plan);
     advance_phases(snapshot, &mut plan);
     unblock(snapshot, &mut plan);
-    let (waiting, review_waits) = sort_out(snapshot, now, &mut plan);
-    dispatch(snapshot, waiting, review_waits, now, &mut plan);
+    let waiting = sort_out(snapshot, now, &mut plan);
+    dispatch(snapshot, waiting, now, &mut plan);
     tidy(snapshot, now, &mut plan);
     clean_up(snapshot, now, &mut plan);
     plan
@@ -295,7 +295,7 @@ pub fn probe_candidates(snapshot: &Snapshot, now: Timestamp) -> Vec<(ProbeItem, 
     if snapshot.holds.is_empty() {
         return Vec::new();
     }
-    let (waiting, _) = sort_out(snapshot, now, &mut Plan::default());
+    let waiting = sort_out(snapshot, now, &mut Plan::default());
     let probes = waiting.into_iter().map(|waiting| waiting.start);
     probes
         .filter(|start| !start.probes.is_empty())
@@ -311,9 +311,8 @@ fn tier_of(phase: Option<&PhaseName>) -> u8 {
 }
 
 /// Splits candidates into those that only lack a slot, and those with a reason to wait.
-fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waiting>, bool) {
+fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> Vec<Waiting> {
     let mut waiting = Vec::new();
-    let mut review_waits = false;
     // the base has their change: nobody is paid for it any more
     let merged: BTreeSet<&PullRequestOf> = snapshot.base.merges.iter().map(|m| &m.of).collect();
     let mut seen: BTreeSet<&IssueId> = merged.iter().filter_map(|of| of.issue()).collect();
@@ -328,10 +327,6 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
             continue;
         }
         let reasons = review_obstacles(review, snapshot, now);
-        let cooling_only = reasons
-            .iter()
-            .all(|r| matches!(r, Reason::CoolingDown { .. }));
-        review_waits |= cooling_only;
         if let Some(start) = gates::start(review, snapshot, now) {
             waiting.push(start);
             continue;
@@ -386,7 +381,7 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
     waiting.extend(gates::probes(snapshot, now, plan));
     waiting.extend(gates::trials(snapshot, now, plan));
     waiting.extend(project_agents::sort_out(snapshot, now, &mut seen, plan));
-    (waiting, review_waits)
+    waiting
 }
 
 /// Returns the run to start, or records why not; opens the breaker where only that stands in the way.

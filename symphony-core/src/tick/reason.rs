@@ -424,7 +424,7 @@ impl fmt::Display for Reason {
                 SlotLimit::KeptForJudge(n) => {
                     write!(
                         f,
-                        "the last of {n} slots is kept for a judge while a review waits"
+                        "the last of {n} slots is kept for a judge: a review can be judged now"
                     )
                 }
                 SlotLimit::Project(n) => write!(

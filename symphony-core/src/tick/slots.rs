@@ -86,7 +86,6 @@ type Queue = BTreeMap<ProjectId, Vec<Waiting>>;
 pub(super) fn dispatch(
     snapshot: &Snapshot,
     mut waiting: Vec<Waiting>,
-    review_waits: bool,
     now: Timestamp,
     plan: &mut Plan,
 ) {
@@ -94,8 +93,13 @@ pub(super) fn dispatch(
     for run in snapshot.live.iter().filter(|run| run.takes_slot()) {
         load.add(&run.project, &run.agent);
     }
+    // a slot that no judge can take now would be idle until one can, such as for minutes after each verdict
+    let keep_judge_slot = waiting.iter().any(|item| {
+        let limit = load.limit(&item.start, snapshot, false);
+        item.start.target.is_review() && matches!(limit, None | Some(SlotLimit::Total(_)))
+    });
     let no_slot = |load: &Load, start: &StartRun| {
-        let limit = load.limit(start, snapshot, review_waits);
+        let limit = load.limit(start, snapshot, keep_judge_slot);
         limit.map(|limit| Reason::NoSlot { limit })
     };
     let mut probing: BTreeSet<HoldScope> = BTreeSet::new();

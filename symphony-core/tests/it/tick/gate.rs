@@ -77,8 +77,8 @@ fn the_slot_of_a_judge_is_kept_while_a_review_waits() {
         (3, vec![judge(), worker("r1")], vec![review(9)], 1),
         // there is no second one to give away
         (1, vec![], vec![review(9)], 1),
-        // it is about to be judged again
-        (2, vec![], vec![cooling], 1),
+        // it is judged again only after its pause
+        (2, vec![], vec![cooling], 2),
         // it does not wait for a judge
         (2, vec![], vec![judged], 2),
         (2, vec![], vec![], 2),

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use symphony_core::agent::AgentType;
 use symphony_core::issue::Priority;
-use symphony_core::tick::Candidate;
+use symphony_core::tick::{Candidate, HoldScope};
 
-use super::support::{NOW, at, candidate, live, phase, plan, project, review, snapshot, started};
+use super::support::{
+    NOW, at, candidate, hold, live, phase, plan, project, review, snapshot, started,
+};
 
 fn of(number: u64, project_name: &str) -> Candidate {
     Candidate {
@@ -93,7 +95,7 @@ fn projects_with_equal_load_take_turns() {
 }
 
 #[test]
-fn one_slot_is_kept_for_judges_while_a_review_waits() {
+fn one_slot_is_kept_for_judges_while_a_review_can_be_judged() {
     let mut snapshot = snapshot();
     snapshot.slots.total = 3;
     snapshot.candidates = (1..=4).map(candidate).collect();
@@ -104,10 +106,8 @@ fn one_slot_is_kept_for_judges_while_a_review_waits() {
         (vec![], 3, vec!["SYM-1", "SYM-2", "SYM-3"]),
         // a judge takes the kept slot
         (vec![review(9)], 3, vec!["SYM-9", "SYM-1", "SYM-2"]),
-        // cooling down it still waits for its judge
-        (vec![cooling.clone()], 3, vec!["SYM-1", "SYM-2"]),
-        // but not with a single slot: nothing else would ever run
-        (vec![cooling], 1, vec!["SYM-1"]),
+        // cooling down it cannot be judged, and the slot would be idle
+        (vec![cooling], 3, vec!["SYM-1", "SYM-2", "SYM-3"]),
     ] {
         snapshot.reviews = reviews;
         snapshot.slots.total = total;
@@ -122,25 +122,29 @@ fn one_slot_is_kept_for_judges_while_a_review_waits() {
 }
 
 #[test]
-fn the_kept_slot_counts_judges_that_are_at_work() {
+fn the_kept_slot_is_kept_from_a_probe_too_unless_no_judge_can_take_it() {
     let mut snapshot = snapshot();
-    snapshot.slots.total = 3;
-    snapshot.live = vec![live("r8", Some(8), AgentType::Judge)];
-    snapshot.candidates = (1..=3).map(candidate).collect();
-    let mut cooling = review(9);
-    cooling.last_judged_at = Some(at(NOW - 10));
-    snapshot.reviews = vec![cooling];
-    assert_eq!(started(&snapshot), ["SYM-1", "SYM-2"]);
+    snapshot.projects.get_mut(&project("b")).unwrap().provider = Ok("codex-cli".into());
+    snapshot.slots.total = 2;
     snapshot.live = vec![live("r8", Some(8), AgentType::Worker)];
+    snapshot.holds = vec![hold(HoldScope::Provider("codex-cli".into()), NOW)];
+    snapshot.candidates = vec![of(1, "b")];
+    snapshot.reviews = vec![review(9)];
     assert_eq!(
         plan(&snapshot),
         [
-            "start worker SYM-1 #1",
-            "wait SYM-9: it was judged a moment ago; again at 1970-01-01T02:51:30.000Z",
-            "wait SYM-2: the last of 3 slots is kept for a judge while a review waits",
-            "wait SYM-3: the last of 3 slots is kept for a judge while a review waits",
+            "start judge SYM-9 #1",
+            "wait SYM-1: the last of 2 slots is kept for a judge: a review can be judged now",
         ]
     );
+    // the kept slot counts judges that are at work
+    snapshot.live = vec![live("r8", Some(8), AgentType::Judge)];
+    assert_eq!(started(&snapshot), ["SYM-1"]);
+    // there are no more judges than the project has slots
+    snapshot.live = vec![live("r8", Some(8), AgentType::Worker)];
+    let view = snapshot.projects.get_mut(&project("a")).unwrap();
+    view.max_concurrency = Some(1);
+    assert_eq!(started(&snapshot), ["SYM-1"]);
 }
 
 #[test]

@@ -6,7 +6,9 @@ use symphony_core::gates::BaseGates;
 use symphony_core::hold::{Hold, HoldScope};
 use symphony_core::retry::RetryKind;
 use symphony_core::run::RunTarget;
-use symphony_core::tick::{Action, DueRetry, Reason, Snapshot, StartRun, plan_tick};
+use symphony_core::tick::{
+    Action, DueRetry, GatesState, Reason, ReviewCandidate, Snapshot, StartRun, plan_tick,
+};
 
 use super::support::{at, candidate, live, project, review, snapshot};
 
@@ -196,4 +198,44 @@ fn the_reason_names_the_gates_and_other_projects_go_on() {
         started(&snapshot),
         [(AgentType::Gates, true), (AgentType::Worker, false)]
     );
+}
+
+#[test]
+fn the_gates_of_a_repair_come_before_a_probe_of_the_base_that_it_repairs() {
+    let repair = |due: i64| ReviewCandidate {
+        gates: GatesState::Pending {
+            due_at: at(due),
+            problem: None,
+        },
+        fixes_gate: true,
+        ..review(1)
+    };
+    let probe = (AgentType::Gates, true);
+    let gates = (AgentType::Gates, false);
+    let other = ReviewCandidate {
+        fixes_gate: false,
+        ..repair(NOW)
+    };
+    let red = BaseGates::Red;
+    for (name, known, slots, review, expected) in [
+        ("unmoved", &red, 1, repair(NOW), vec![gates.clone()]),
+        (
+            "moved",
+            &BaseGates::Untried,
+            1,
+            repair(NOW),
+            vec![probe.clone()],
+        ),
+        ("both", &red, 2, repair(NOW), vec![probe.clone(), gates]),
+        ("not due", &red, 1, repair(NOW + 60), vec![probe.clone()]),
+        ("no repair", &red, 1, other, vec![probe]),
+    ] {
+        let mut snapshot = snapshot();
+        snapshot.slots.gates = slots;
+        snapshot.holds = vec![hold("`lint` failed with exit code 1", NOW)];
+        snapshot.reviews = vec![review];
+        let view = snapshot.projects.get_mut(&project("a")).unwrap();
+        view.base_gates = Some(known.clone());
+        assert_eq!(started(&snapshot), expected, "{name}");
+    }
 }
