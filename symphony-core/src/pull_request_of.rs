@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{IdError, IssueId, PlanId};
+use crate::wording::capitalised;
 
 /// What a pull request finishes, in one record and on one way: gates, judge and merge do not ask which.
 ///
@@ -36,6 +37,19 @@ impl PullRequestOf {
             Self::Issue(_) => None,
             Self::Plan(plan) => Some(plan),
         }
+    }
+
+    /// Names it in the subject of a commit: a plan that is called `plan` is not called so twice.
+    pub fn in_subject(&self) -> String {
+        match self {
+            Self::Plan(plan) if plan.as_str() == PLAN_PREFIX.trim() => plan.to_string(),
+            of => of.to_string(),
+        }
+    }
+
+    /// The same for a squash, whose subject begins with it.
+    pub fn in_squash(&self) -> String {
+        capitalised(&self.in_subject())
     }
 
     /// Returns the name of its folders: the issue's identifier, or `plan-` and the plan's id.

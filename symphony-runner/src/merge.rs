@@ -57,13 +57,13 @@ fn style_of(pr: &PullRequest, squash: Option<&Squash>) -> (MergeStyle, String) {
     match squash {
         None => (
             MergeStyle::Readable,
-            format!("Merge {}: {}", pr.of, pr.title),
+            format!("Merge {}: {}", pr.of.in_subject(), pr.title),
         ),
         Some(Squash {
             message: Some(message),
         }) => (MergeStyle::Squash, message.clone()),
         Some(Squash { message: None }) => {
-            let message = format!("{}: {}\n\n{}", pr.of, pr.title, pr.body.trim());
+            let message = format!("{}: {}\n\n{}", pr.of.in_squash(), pr.title, pr.body.trim());
             (MergeStyle::Squash, message.trim_end().to_owned())
         }
     }

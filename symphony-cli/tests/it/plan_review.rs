@@ -399,12 +399,18 @@ fn without_worktrees_there_is_no_pull_request_and_the_summary_says_so() {
 }
 
 #[test]
-fn the_subject_of_the_merge_names_plan_and_phases() {
+fn the_message_of_the_merge_names_the_plan_and_no_folder_of_the_machine() {
     let project = project(GREEN, []);
-    project.ok(&["plan", "run", "plan.md"]);
+    let file = project.beside.join("plan.md");
+    let plan = std::fs::read_to_string(project.root.join("plan.md")).unwrap();
+    std::fs::write(&file, plan.replace("# Plan", "# Docs")).unwrap();
+    project.ok(&["plan", "run", file.to_str().unwrap()]);
     project.ok(&["pr", "merge", "1", "--squash"]);
-    let subject = project.git(&["log", "-1", "--format=%s", "main"]);
-    assert!(subject.starts_with("plan plan: "), "{subject}");
+    let message = project.git(&["log", "-1", "--format=%B", "main"]);
+    assert!(
+        message.starts_with("Plan: Docs\n\nThe phases of plan.md:\n\n- a: Title of a\n"),
+        "{message}"
+    );
     // a squash has no ancestry: the branches go by the record
     assert_eq!(
         (status(&project).as_str(), branches(&project).as_str()),

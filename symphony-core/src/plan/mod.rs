@@ -12,6 +12,7 @@ mod path;
 mod phase;
 pub mod state;
 pub mod state_file;
+mod title;
 pub mod view;
 
 pub use artifact::{Artifact, ArtifactKind};
@@ -25,3 +26,4 @@ pub use graph::{CYCLE_IDS_MAX, Dag, DependencyGraph, GraphError};
 pub use options::{Isolation, PlanOptions};
 pub use path::{PATH_BYTES_MAX, PathRefusal, check_pattern, normalise_path};
 pub use phase::{Complexity, Phase, RequiredContext, TIMEOUT_MS_MAX};
+pub use title::plan_title;

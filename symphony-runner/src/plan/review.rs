@@ -1,22 +1,20 @@
 //! The pull request of a plan whose phases are all complete: what stands in it, and when there is none to open.
 
+use std::path::Path;
+
 use symphony_core::Timestamp;
 use symphony_core::id::{PlanId, PrId};
-use symphony_core::listing::list_few;
 use symphony_core::outside::BaseNotice;
-use symphony_core::plan::LostBase;
 use symphony_core::plan::state::PhaseState;
+use symphony_core::plan::{LostBase, plan_title};
 use symphony_core::pull_request::{DIFF_BYTES_MAX, FileStat, PullRequest};
 use symphony_store::{Context, NewPullRequest, PlanRecord, PlanTarget, Store};
 use symphony_workspace::{BranchName, ChangeQuery, CommitId, DiffSnapshot, Failpoint, Repository};
 
 use super::base::{BaseRecord, PlanBase, look_at_base, stop_for_lost_base, tell_lost_base};
 use crate::error::RunnerError;
+use crate::paths::read_capped;
 
-/// Phases that the title names.
-const TITLE_PHASES_MAX: usize = 2;
-/// Characters of the title: it becomes the subject of the merge commit.
-const TITLE_CHARS_MAX: usize = 120;
 /// Bytes of the body: a plan may have thousands of phases.
 const BODY_BYTES_MAX: usize = 16 * 1024;
 
@@ -66,7 +64,7 @@ pub(super) fn open_review(
     let context = Context::system(Timestamp::now());
     let pr = match &now {
         now if has_landed(repository, (&branch, now), (&begin, &head), &whole)? => {
-            let new = new_pull_request(record, target, &head, whole);
+            let new = new_pull_request((repository, target), record, &head, whole);
             Failpoint::PlanReviewPlanned.reach();
             store.open_landed_review(&context, (&record.id, &new), |pr| {
                 let place = (target.branch.as_str(), head.as_str());
@@ -75,7 +73,7 @@ pub(super) fn open_review(
         }
         _ => {
             let diff = repository.diff(&now, &head, DIFF_BYTES_MAX)?;
-            let new = new_pull_request(record, target, &head, diff);
+            let new = new_pull_request((repository, target), record, &head, diff);
             Failpoint::PlanReviewPlanned.reach();
             store.create_pr(&context, &new)?
         }
@@ -132,7 +130,7 @@ pub(super) fn renew_review(
     })?;
     let now = repository.branch_head(&BranchName::parse(&target.branch)?)?;
     let diff = repository.diff(now.as_ref().unwrap_or(&begin), &head, DIFF_BYTES_MAX)?;
-    let new = new_pull_request(record, target, &head, diff);
+    let new = new_pull_request((repository, target), record, &head, diff);
     store.renew_plan_pr(&Context::system(Timestamp::now()), &record.id, &new)?;
     Ok(true)
 }
@@ -156,14 +154,14 @@ fn has_landed(
 }
 
 fn new_pull_request(
+    (repository, target): (&Repository, &PlanTarget),
     record: &PlanRecord,
-    target: &PlanTarget,
     head: &CommitId,
     diff: DiffSnapshot,
 ) -> NewPullRequest {
     NewPullRequest {
         of: record.id.clone().into(),
-        title: title(record),
+        title: title(repository, record),
         body: body(record),
         branch: BranchName::of_plan_base(&record.id).as_str().to_owned(),
         base: target.branch.clone(),
@@ -185,21 +183,21 @@ fn nothing_to_merge(
     Ok(Opened::Nothing)
 }
 
-/// Names the work by its phases: it becomes the subject of the merge commit.
-fn title(record: &PlanRecord) -> String {
-    let titles = record.document.phases.iter();
-    let titles = titles.map(|phase| phase.title.trim());
-    let title = list_few(titles, TITLE_PHASES_MAX).replace(['\n', '\r'], " ");
-    if title.chars().count() <= TITLE_CHARS_MAX {
-        return title;
-    }
-    let cut: String = title.chars().take(TITLE_CHARS_MAX - 1).collect();
-    format!("{cut}…")
+/// Names the work: this becomes the subject of the merge commit.
+fn title(repository: &Repository, record: &PlanRecord) -> String {
+    let file = read_capped(&repository.root().join(&record.path));
+    let text = file.ok().flatten();
+    let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
+    plan_title(text.as_deref(), &record.document)
 }
 
 /// Lists the phases, and how far each is to be relied on.
 fn body(record: &PlanRecord) -> String {
-    let mut body = format!("The work of plan {} ({}):\n\n", record.id, record.path);
+    // the history is shared: a file outside of the repository is named without the folders of this machine
+    let path = Path::new(&record.path);
+    let name = path.file_name().filter(|_| path.is_absolute());
+    let name = name.unwrap_or(path.as_os_str()).to_string_lossy();
+    let mut body = format!("The phases of {name}:\n\n");
     for phase in &record.document.phases {
         let progress = record
             .state
