@@ -4,6 +4,8 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::contract::PhaseClaim;
+use symphony_core::gates::{BASE_HAS_CHANGED, BaseGates};
+use symphony_core::hold::HoldScope;
 use symphony_core::id::IssueId;
 use symphony_core::inbox::{InboxItem, InboxKind};
 use symphony_core::issue::{Issue, IssueState};
@@ -195,7 +197,26 @@ fn reasons(
             reasons.push(reason.clone());
         }
     }
+    for reason in &mut reasons {
+        note_changed_base(reason, snapshot);
+    }
     Ok(reasons)
+}
+
+/// Adds to a hold of gates that its base is not the one that was tried: nobody has to repair what is repaired.
+fn note_changed_base(reason: &mut Reason, snapshot: &Snapshot) {
+    let Reason::Held {
+        scope: HoldScope::Gates(project),
+        why,
+        ..
+    } = reason
+    else {
+        return;
+    };
+    let view = snapshot.projects.get(project);
+    if view.is_some_and(|view| view.base_gates == Some(BaseGates::Untried)) {
+        *why = format!("{why}; {BASE_HAS_CHANGED}");
+    }
 }
 
 /// Returns what keeps intake from an issue that it has not looked at, where the project has intake.

@@ -137,7 +137,10 @@ impl View for ExplainView {
         let gates_are_next = self.next.as_ref().is_some_and(ActionView::runs_gates);
         let run = self.running.as_ref();
         let gates_run = run.is_some_and(|run| run.profile == AgentType::Gates);
-        let is_said = gates_are_next || gates_run;
+        let failure = self.last_failure.as_ref();
+        // the hold is the reason why they do not run again
+        let failed_on_base = failure.is_some_and(FailureView::is_of_base) && self.reasons.len() > 1;
+        let is_said = gates_are_next || gates_run || failed_on_base;
         let (shown, notices): (Vec<&WaitView>, Vec<&WaitView>) = shown(&self.reasons)
             .filter(|reason| !(is_said && reason.is_gates_pending()))
             .partition(|reason| !reason.is_beside());

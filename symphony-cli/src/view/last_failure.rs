@@ -77,12 +77,20 @@ impl FailureView {
         })
     }
 
+    /// Says whether its gates failed as they do on the base: they run again when they pass there.
+    pub(crate) fn is_of_base(&self) -> bool {
+        self.is_of_gates && self.class == ErrorClass::BaseGatesFailed
+    }
+
     /// Returns the sentence for a person.
     pub(crate) fn text(&self, now: Timestamp) -> String {
         let Self { class, message, .. } = self;
         let when = ago(self.at, now);
         match self.continued_without {
             Some(missing) => format!("Its last run ended {when} without {missing}: {message}"),
+            None if self.is_of_base() => {
+                format!("Its gates failed {when}, as they do on the base: {message}")
+            }
             None if self.is_of_gates => {
                 format!("Its gates failed {when} ({}): {message}", class.words())
             }

@@ -100,6 +100,9 @@ fn a_repair_starts_when_its_gate_is_red_and_no_other_is_offered_once_the_base_ha
     let next = "the base or its gates have changed since: the next tick tries them there";
     assert!(said.ends_with(next), "{said}");
     assert_eq!(offered[0], "symphony tick");
+    let other = project.add_issue("Something else");
+    let explained = project.ok(&["explain", &other]);
+    assert!(explained.replace("\n  ", " ").contains(next), "{explained}");
     assert!(
         !json!(offered).to_string().contains("--fixes-gate"),
         "{offered:?}"

@@ -201,6 +201,10 @@ fn a_red_base_holds_the_project_whatever_its_gate_prints() {
     let (why, _) = hold(&project);
     assert!(why.contains("`random`") && !why.contains("`own`"), "{why}");
     assert_eq!(project.tick_wait(), Vec::<Value>::new());
+    let explained = project.ok(&["explain", "SYM-1"]);
+    let once = "as they do on the base: red: random";
+    assert!(explained.contains(once), "{explained}");
+    assert!(!explained.contains("have not run yet"), "{explained}");
     project.assert_sound();
 }
 

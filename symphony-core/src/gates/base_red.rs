@@ -17,6 +17,10 @@ const MISSING: &str = ", since a program is missing or cannot be executed";
 /// Characters of output that a hold quotes for each red gate.
 const QUOTE_CHARS_MAX: usize = 200;
 
+/// What is said of a hold whose base is not the one that was tried.
+pub const BASE_HAS_CHANGED: &str =
+    "the base or its gates have changed since: the next tick tries them there";
+
 /// A gate, or the set-up, that is red on the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RedOnBase<'a> {

@@ -19,8 +19,9 @@ mod untried;
 pub use again::{GateResult, Tries};
 pub use age::{ConfiguredGate, GatesAge};
 pub use base_red::{
-    RedOnBase, SetUpFault, SetUpOnBase, base_red_text, may_hold_for_set_up, named_gate,
-    persons_part, retry_when_changed, set_up_fault, way_to_repair, ways_on, with_setup_log,
+    BASE_HAS_CHANGED, RedOnBase, SetUpFault, SetUpOnBase, base_red_text, may_hold_for_set_up,
+    named_gate, persons_part, retry_when_changed, set_up_fault, way_to_repair, ways_on,
+    with_setup_log,
 };
 pub use failure::{FailurePrint, failure_print};
 pub use need::{BaseDigests, BaseGates, RepairNeed, repair_need};

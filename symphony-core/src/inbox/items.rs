@@ -5,7 +5,9 @@ use crate::Timestamp;
 use crate::command_line::shell_quoted;
 use crate::config_change::AtWork;
 use crate::exit_handling::PutOff;
-use crate::gates::{GateRepair, KnownGates, persons_part, telling_line, ways_on};
+use crate::gates::{
+    BASE_HAS_CHANGED, GateRepair, KnownGates, persons_part, telling_line, ways_on,
+};
 use crate::hold::{ProbeItem, account_advice, login_command, lone_item};
 use crate::id::{IssueId, PlanId, PlanPhaseId, ProjectId, RunId};
 use crate::left_behind::{LeftBehind, LeftKind, left_behind_text};
@@ -260,9 +262,7 @@ pub fn hold_item(hold: &Hold, since: Timestamp, gates: &KnownGates) -> InboxItem
         format!("{issue} (`{status}`) is meant to repair it")
     });
     let next = match &hold.scope {
-        HoldScope::Gates(_) if gates.has_moved => Some(
-            "the base or its gates have changed since: the next tick tries them there".to_owned(),
-        ),
+        HoldScope::Gates(_) if gates.has_moved => Some(BASE_HAS_CHANGED.to_owned()),
         HoldScope::Gates(_) => persons_part(&hold.reason).map(str::to_owned),
         _ => None,
     };
