@@ -20,7 +20,7 @@ pub(crate) struct CloseArgs {
     /// The issue
     #[arg(value_parser = issue_id)]
     issue: IssueId,
-    /// What it asks for is there
+    /// What it asks for is done
     #[arg(long)]
     done: bool,
     /// It is not wanted any more

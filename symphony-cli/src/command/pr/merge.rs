@@ -24,7 +24,7 @@ pub(crate) struct MergeArgs {
     /// The pull request's number, its issue, or its plan
     #[arg(value_name = "ID|ISSUE|PLAN")]
     pr: PrReference,
-    /// Merge although a required gate is red or a submodule has unpushed commits
+    /// Merge although a required gate is red, a review point is open, or a submodule has unpushed commits
     #[arg(long)]
     force: bool,
     /// Make one commit of everything that the pull request changes
