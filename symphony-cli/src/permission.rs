@@ -167,8 +167,11 @@ const COMMANDS: &[(&str, Permission)] = {
         ("project wizard", Person(Nothing)),
         ("prompt build", Agents),
         ("prompt lint", Agents),
+        ("prompt record", Agents),
         ("prompt schema", Agents),
         ("prompt show", Agents),
+        // It starts agents, and pays them.
+        ("prompt trial", Person(Nothing)),
         ("prompt worker", Agents),
         ("resume", Person(Nothing)),
         // What an agent starts ends with its run: supervisors that it started would, too.

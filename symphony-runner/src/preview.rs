@@ -210,7 +210,7 @@ pub fn preview_project_prompt(
 }
 
 /// The provider that was asked for, or the one that a dispatch would use.
-pub(crate) fn provider_of(
+pub fn provider_of(
     installation: &Installation,
     config: &ProjectConfig,
     asked: Option<ProviderName>,

@@ -157,6 +157,8 @@ mod prompt_lint;
 #[cfg(test)]
 mod prompt_sizes;
 #[cfg(test)]
+mod prompt_trial;
+#[cfg(test)]
 mod pull_requests;
 #[cfg(test)]
 #[cfg(feature = "python-mcp")]

@@ -219,6 +219,23 @@ fn names_in(folder: &Path) -> Result<Vec<BackupName>, RunnerError> {
         .collect())
 }
 
+/// Removes the backups of an installation that is thrown away with its repository.
+///
+/// # Errors
+/// When they cannot be removed.
+pub fn discard_backups(installation: &Installation, store: &Store) -> Result<(), RunnerError> {
+    let Some(id) = store.installation()? else {
+        return Ok(());
+    };
+    let folder = folder_of(installation, &id)?;
+    match fs::remove_dir_all(&folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(RunnerError::io("remove the folder", &folder, error))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The folder of the state that Symphony keeps outside of repositories.
 fn state_folder(installation: &Installation) -> Result<PathBuf, RunnerError> {
     let variable = |name: &str| {

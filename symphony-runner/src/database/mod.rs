@@ -9,7 +9,7 @@ mod projects;
 mod restore;
 
 pub(crate) use backup::back_up_if_due;
-pub use backup::{Backup, list_backups};
+pub use backup::{Backup, discard_backups, list_backups};
 pub use identity::{current_traces, is_marked, note_mark};
 pub use projects::{
     ProjectFates, RemovedProject, WorktreesFate, move_project, remove_project, worktrees_of,

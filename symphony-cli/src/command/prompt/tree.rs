@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use symphony_prompt::schema::{document_schema, worker_schema};
 
-use super::{build, lint, show, worker};
+use super::{build, lint, record, show, trial, worker};
 use crate::app::App;
 
 /// A command on prompts.
@@ -13,6 +13,10 @@ pub(crate) enum PromptCommand {
     Show(show::ShowArgs),
     /// Check the texts that agents get, and say what to do about each problem
     Lint(lint::LintArgs),
+    /// Write finished issues to a file that a trial does again
+    Record(record::RecordArgs),
+    /// Do recorded issues again with two sets of prompts, and compare the sets
+    Trial(trial::TrialArgs),
     /// Build the prompts of a dispatch from a document, without a database
     Build(build::BuildArgs),
     /// Build the prompt of a plan phase from a document
@@ -46,6 +50,8 @@ impl PromptCommand {
         match self {
             Self::Show(args) => args.run(app),
             Self::Lint(args) => args.run(app),
+            Self::Record(args) => args.run(app),
+            Self::Trial(args) => args.run(app),
             Self::Build(args) => args.run(app),
             Self::Worker(args) => args.run(app),
             Self::Schema(args) => {

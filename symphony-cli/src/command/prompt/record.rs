@@ -1,0 +1,161 @@
+//! `symphony prompt record`.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::agent::AgentType;
+use symphony_core::id::IssueId;
+use symphony_core::issue::{CommentAuthor, Issue, IssueStatus};
+use symphony_core::prompt_trial::{
+    RECORDED_ISSUES_MAX, RECORDED_VERSION, RecordedComment, RecordedIssue, RecordedIssues,
+    recorded_text,
+};
+use symphony_core::pull_request::PullRequest;
+use symphony_core::run::Run;
+use symphony_store::{IssueFilter, PrFilter, RunFilter, Store};
+
+use crate::app::App;
+use crate::document::export;
+use crate::failure::{Exit, Stop};
+use crate::output::plural;
+use crate::place::Session;
+use crate::value::issue_id;
+
+/// Comments of an issue that are looked through.
+const COMMENTS_MAX: u32 = 10_000;
+
+/// What `prompt record` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Of each issue it writes text and labels as they are now, the commit that the work started from, acceptance criteria that \
+                  came from documents, and what people had commented before the first agent started. An issue without a pull request \
+                  has no such commit and is left out.\n\nExamples:\n  symphony \
+                  prompt record issues.json\n  symphony prompt record issues.json --label bug\n  symphony prompt record issues.json SYM-3 SYM-8"
+)]
+pub(crate) struct RecordArgs {
+    /// The file to write; `-` is standard output
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The issues; all that are done without them
+    #[arg(value_name = "ISSUE", value_parser = issue_id)]
+    issues: Vec<IssueId>,
+    /// Only those with this label
+    #[arg(short, long, value_name = "LABEL", conflicts_with = "issues")]
+    label: Option<String>,
+}
+
+impl RecordArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let session = app.session()?;
+        let what = "record issues for a trial";
+        let mut issues = Vec::new();
+        for issue in self.chosen(&session).context(what)? {
+            match record(&session.store, &issue).context(what)? {
+                Some(recorded) => issues.push(recorded),
+                None => app.out.note(&format!(
+                    "{} is left out: it has no pull request, so that the commit its work started from is not known.",
+                    issue.id
+                )),
+            }
+        }
+        if issues.is_empty() {
+            return Err(
+                Stop::new(Exit::NotFound, format!("{what}: no issue can be recorded"))
+                    .hint("name issues that have a pull request: `symphony pr list`")
+                    .into(),
+            );
+        }
+        if issues.len() > RECORDED_ISSUES_MAX {
+            let message = format!("{what}: a file holds at most {RECORDED_ISSUES_MAX} issues");
+            return Err(Stop::new(Exit::Failed, message)
+                .hint("name the issues, or choose them by --label")
+                .into());
+        }
+        let count = plural(issues.len(), "issue");
+        let recorded = RecordedIssues {
+            version: RECORDED_VERSION,
+            issues,
+        };
+        export(app, &self.file, &recorded_text(&recorded)?, &count)
+    }
+
+    fn chosen(&self, session: &Session) -> anyhow::Result<Vec<Issue>> {
+        if !self.issues.is_empty() {
+            let issues = self.issues.iter().map(|id| session.store.issue(id));
+            return Ok(issues.collect::<Result<_, _>>()?);
+        }
+        let mut filter = IssueFilter {
+            project: Some(session.project.id.clone()),
+            status: Some(IssueStatus::Done),
+            label: self.label.clone(),
+            ..IssueFilter::default()
+        };
+        let mut issues = Vec::new();
+        loop {
+            let page = session.store.list_issues(&filter)?;
+            issues.extend(page.items);
+            match page.next {
+                Some(next) => filter.after = Some(next),
+                None => return Ok(issues),
+            }
+        }
+    }
+}
+
+/// Records an issue; none where the commit that its work started from is not known.
+fn record(store: &Store, issue: &Issue) -> anyhow::Result<Option<RecordedIssue>> {
+    let filter = PrFilter {
+        issue: Some(issue.id.clone()),
+        ..PrFilter::default()
+    };
+    let changes = store.prs(&filter)?.into_iter();
+    let first = changes
+        .filter(|pr| pr.proposal.is_none())
+        .min_by_key(|pr| pr.id);
+    let Some(first) = first else {
+        return Ok(None);
+    };
+    Ok(Some(RecordedIssue {
+        id: issue.id.clone(),
+        title: issue.title.clone(),
+        description: issue.description.clone(),
+        priority: issue.priority,
+        size: issue.size,
+        labels: issue.labels.clone(),
+        criteria: criteria_of_documents(&first),
+        base_commit: first.base_commit,
+        comments: comments_before(store, &issue.id)?,
+    }))
+}
+
+/// The criteria that were asked for and are not in the issue's own text.
+fn criteria_of_documents(first: &PullRequest) -> Vec<String> {
+    let asked = first.checklist.iter().map(|entry| &entry.criterion);
+    asked
+        .filter(|criterion| criterion.source.is_some())
+        .map(|criterion| criterion.text.clone())
+        .collect()
+}
+
+/// What people said before the first worker started.
+fn comments_before(store: &Store, issue: &IssueId) -> anyhow::Result<Vec<RecordedComment>> {
+    let filter = RunFilter {
+        issue: Some(issue.clone()),
+        agents_only: true,
+        ..RunFilter::default()
+    };
+    let runs: Vec<Run> = store.runs(&filter)?;
+    let workers = runs.iter().filter(|run| run.agent == AgentType::Worker);
+    let Some(started) = workers.map(|run| run.started_at).min() else {
+        return Ok(Vec::new());
+    };
+    let comments = store.comments(issue, COMMENTS_MAX)?.into_iter();
+    let told = comments
+        .filter(|comment| comment.author == CommentAuthor::Human && comment.created_at < started);
+    Ok(told
+        .map(|comment| RecordedComment {
+            text: comment.content,
+        })
+        .collect())
+}

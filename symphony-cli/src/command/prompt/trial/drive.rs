@@ -1,0 +1,255 @@
+//! Driving a case: ticks until its issue is approved, or nothing goes on by itself.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
+use symphony_core::hold::HoldScope;
+use symphony_core::id::{IssueId, RunId};
+use symphony_core::issue::IssueState;
+use symphony_core::prompt_trial::{
+    Attempt, CaseEnd, CaseFacts, CaseOutcome, HandIn, PromptSet, case_outcome,
+};
+use symphony_core::pull_request::{PrState, PullRequest};
+use symphony_core::run::Run;
+use symphony_core::unit::{Tokens, UsdMicros};
+use symphony_runner::RunnerError;
+use symphony_runner::tick::{TickOptions, TickOutcome, tick, wait_for};
+use symphony_store::{PrFilter, RunFilter};
+
+use super::case::end_all;
+use crate::interrupt::Interrupts;
+use crate::place::Session;
+use crate::progress::Progress;
+use crate::reap::reap_supervisors;
+use crate::standstill::waiting_items;
+use crate::view::{DecisionView, TickView};
+
+/// Ticks of a case: its attempts are limited by `max_retries`, so that this is only reached when something is wrong.
+const TICKS_MAX: usize = 1_000;
+/// Longest wait for a tick that is due by itself.
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+/// Shortest, so that a clock that is a little off does not make it spin.
+const PAUSE_MIN: Duration = Duration::from_millis(100);
+
+/// How driving a case ended.
+#[derive(Debug)]
+pub(super) enum Driven {
+    /// The case has ended.
+    Ended(CaseEnd),
+    /// The provider or the machine has a problem that every case would meet: why, for a person.
+    Outage(String),
+    /// Ctrl-C was pressed; no agent is left.
+    Interrupted,
+}
+
+/// Drives a case to its end.
+///
+/// # Errors
+/// When the database cannot be read or written.
+pub(super) fn drive(
+    session: &mut Session,
+    issue: &IssueId,
+    progress: &mut Progress,
+    interrupts: &Interrupts,
+) -> anyhow::Result<Driven> {
+    for _ in 0..TICKS_MAX {
+        let due = step(session, progress, interrupts)?;
+        reap_supervisors();
+        if interrupts.count() > 0 {
+            end_all(session)?;
+            return Ok(Driven::Interrupted);
+        }
+        if let Some(end) = end_of(session, issue)? {
+            return Ok(Driven::Ended(end));
+        }
+        if let Some(stop) = stopped_by_hold(session)? {
+            return Ok(stop);
+        }
+        match due {
+            Due::Now => {}
+            Due::At(at) => pause(at, interrupts),
+            Due::Never => return Ok(Driven::Ended(standing(session, issue)?)),
+        }
+    }
+    let reason = format!("it has not ended after {TICKS_MAX} ticks");
+    Ok(Driven::Ended(CaseEnd::NotApproved { reason }))
+}
+
+/// When the next tick has something to do.
+#[derive(Debug)]
+enum Due {
+    Now,
+    At(Timestamp),
+    Never,
+}
+
+/// Makes a tick, and waits for what it started.
+fn step(
+    session: &mut Session,
+    progress: &mut Progress,
+    interrupts: &Interrupts,
+) -> anyhow::Result<Due> {
+    let options = TickOptions {
+        dry_run: false,
+        wait_for_lock: true,
+    };
+    let report = match tick(&session.installation, &mut session.store, options)? {
+        TickOutcome::Done(report) => report,
+        TickOutcome::Busy(_) => return Ok(Due::At(Timestamp::now())),
+    };
+    let mut live: Vec<RunId> = report.started.iter().map(|run| run.id.clone()).collect();
+    live.extend(session.store.live_runs()?.into_iter().map(|run| run.id));
+    let watched = wait_for(&session.installation, &live, |store| {
+        progress.look(store, &live)?;
+        if interrupts.count() > 0 {
+            return Err(RunnerError::Refused {
+                reason: "it was interrupted".to_owned(),
+            });
+        }
+        Ok(())
+    });
+    if interrupts.count() == 0 {
+        watched.context("wait for the agents")?;
+    }
+    let view = TickView::done(report);
+    if !live.is_empty() || !view.actions.is_empty() {
+        return Ok(Due::Now);
+    }
+    let retries = session.store.retries(None)?.into_iter();
+    let dues = view.decisions.iter();
+    let dues = dues.filter_map(DecisionView::due_by_itself);
+    let next = dues.chain(retries.map(|retry| retry.due_at)).min();
+    Ok(next.map_or(Due::Never, Due::At))
+}
+
+fn pause(until: Timestamp, interrupts: &Interrupts) {
+    let ms = until.as_millisecond() - Timestamp::now().as_millisecond();
+    let pause = Duration::from_millis(u64::try_from(ms).unwrap_or(0));
+    interrupts.wait(pause.clamp(PAUSE_MIN, PAUSE_MAX));
+}
+
+/// Returns how the case has ended, if it has.
+fn end_of(session: &mut Session, id: &IssueId) -> anyhow::Result<Option<CaseEnd>> {
+    let approved = changes(session, id)?;
+    let mut approved = approved
+        .iter()
+        .filter(|pr| matches!(pr.state, PrState::Approved | PrState::Merged));
+    if let Some(pr) = approved.next() {
+        return Ok(Some(if pr.proposal.is_some() {
+            not_approved("agents agreed that nothing was left to do")
+        } else {
+            CaseEnd::Approved
+        }));
+    }
+    Ok(match session.store.issue(id)?.state {
+        IssueState::Done => Some(CaseEnd::Approved),
+        IssueState::Blocked(block) => Some(not_approved(block.reason)),
+        IssueState::Cancelled => Some(not_approved("it was cancelled")),
+        // its circuit breaker opened, and the inbox knows why
+        IssueState::Backlog => Some(standing(session, id)?),
+        IssueState::Todo | IssueState::InProgress | IssueState::Review => None,
+    })
+}
+
+fn not_approved(reason: impl Into<String>) -> CaseEnd {
+    CaseEnd::NotApproved {
+        reason: reason.into(),
+    }
+}
+
+/// Returns what a hold means: one of the project is about this commit, all others would meet every case.
+fn stopped_by_hold(session: &Session) -> anyhow::Result<Option<Driven>> {
+    let Some(hold) = session.store.holds()?.into_iter().next() else {
+        return Ok(None);
+    };
+    Ok(Some(match hold.scope {
+        HoldScope::Project(_) | HoldScope::Gates(_) => Driven::Ended(CaseEnd::LeftOut {
+            reason: hold.reason,
+        }),
+        _ => Driven::Outage(hold.reason),
+    }))
+}
+
+/// Returns why nothing goes on by itself.
+fn standing(session: &mut Session, id: &IssueId) -> anyhow::Result<CaseEnd> {
+    let (items, _) = waiting_items(&session.installation, &mut session.store)?;
+    let about = items
+        .into_iter()
+        .find(|item| item.issue.as_ref() == Some(id));
+    let reason = about.map_or_else(|| "nothing went on by itself".to_owned(), |item| item.text);
+    Ok(not_approved(reason))
+}
+
+fn changes(session: &Session, id: &IssueId) -> anyhow::Result<Vec<PullRequest>> {
+    Ok(session.store.prs(&PrFilter {
+        issue: Some(id.clone()),
+        ..PrFilter::default()
+    })?)
+}
+
+/// Sums up a case from what its database has.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn sum_up(
+    session: &Session,
+    id: &IssueId,
+    set: PromptSet,
+    end: CaseEnd,
+) -> anyhow::Result<CaseOutcome> {
+    let changes = changes(session, id)?.into_iter();
+    let first = changes
+        .filter(|pr| pr.proposal.is_none())
+        .min_by_key(|pr| pr.id);
+    let runs = session.store.runs(&RunFilter {
+        issue: Some(id.clone()),
+        agents_only: true,
+        ..RunFilter::default()
+    })?;
+    let gates = session.config()?.gates;
+    Ok(case_outcome(CaseFacts {
+        issue: id.clone(),
+        set,
+        end,
+        has_gates: gates.iter().any(|gate| gate.required),
+        first: first.map_or(HandIn::None, |pr| hand_in(&pr)),
+        runs: runs.iter().map(attempt).collect(),
+    }))
+}
+
+fn hand_in(pr: &PullRequest) -> HandIn {
+    match &pr.verified_gates {
+        Some(gates) if gates.results.is_empty() => HandIn::Ungated,
+        Some(gates) if gates.green() => HandIn::Passed,
+        Some(_) => HandIn::Failed,
+        None => HandIn::Ungated,
+    }
+}
+
+fn attempt(run: &Run) -> Attempt {
+    let says_nothing = run
+        .error
+        .as_ref()
+        .is_some_and(|error| error.class.uses_no_attempt() || error.class.precedes_the_agent());
+    let usage = &run.usage;
+    let counts = [
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_read_tokens,
+        usage.cache_creation_tokens,
+    ];
+    let tokens = counts.iter().map(|tokens| tokens.get());
+    let tokens = Tokens::new(tokens.fold(0, u64::saturating_add));
+    let ended = run.ended_at.unwrap_or(run.started_at).as_millisecond();
+    Attempt {
+        counts: run.agent == AgentType::Worker && !says_nothing,
+        tokens,
+        // an agent that was never asked cost nothing
+        cost: usage
+            .cost
+            .or_else(|| (tokens == Tokens::ZERO).then_some(UsdMicros::ZERO)),
+        ms: u64::try_from(ended - run.started_at.as_millisecond()).unwrap_or(0),
+    }
+}

@@ -1,0 +1,223 @@
+//! The folder of a trial: what it was begun with, and a file for each case that has ended. It is all that a trial keeps.
+//!
+//! `trial.json` is written last: without it nothing was begun. A case is written as a whole when it has ended.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+use symphony_core::config::ProviderName;
+use symphony_core::prompt_trial::{
+    CaseOutcome, Pairing, PlannedCase, PromptSet, RecordedIssues, TrialName, parse_recorded,
+    plan_cases, recorded_text,
+};
+use symphony_workspace::write_whole;
+
+use super::sets::{self, SetFiles};
+use crate::failure::{Exit, Stop};
+
+/// The version of the folder.
+const VERSION: u32 = 1;
+const TRIAL: &str = "trial.json";
+const ISSUES: &str = "issues.json";
+
+/// What a trial was begun with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Manifest {
+    version: u32,
+    pub(super) name: TrialName,
+    /// Where the sets came from; what counts is their copy.
+    pub(super) sets: BTreeMap<PromptSet, PathBuf>,
+    pub(super) provider: ProviderName,
+    pub(super) pairing: Pairing,
+}
+
+/// What a trial is to be begun with.
+#[derive(Debug)]
+pub(super) struct Beginning {
+    pub(super) name: TrialName,
+    pub(super) sets: BTreeMap<PromptSet, PathBuf>,
+    pub(super) provider: ProviderName,
+    pub(super) pairing: Pairing,
+    pub(super) issues: RecordedIssues,
+}
+
+/// A trial that was begun.
+#[derive(Debug)]
+pub(super) struct TrialFolder {
+    path: PathBuf,
+    pub(super) manifest: Manifest,
+    pub(super) issues: RecordedIssues,
+}
+
+impl TrialFolder {
+    /// Returns where a trial of a project is.
+    pub(super) fn place(root: &Path, name: &TrialName) -> PathBuf {
+        root.join(".symphony/trials").join(name.as_str())
+    }
+
+    /// Opens a trial; none where none was begun.
+    ///
+    /// # Errors
+    /// When its files cannot be read.
+    pub(super) fn open(path: PathBuf) -> anyhow::Result<Option<Self>> {
+        let file = path.join(TRIAL);
+        let text = match fs::read_to_string(&file) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            other => other.with_context(|| format!("read {}", file.display()))?,
+        };
+        let manifest: Manifest =
+            serde_json::from_str(&text).with_context(|| format!("read {}", file.display()))?;
+        if manifest.version != VERSION {
+            let (found, file) = (manifest.version, file.display());
+            anyhow::bail!("read {file}: it has version {found}, and this Symphony reads {VERSION}");
+        }
+        let file = path.join(ISSUES);
+        let what = || format!("read {}", file.display());
+        let text = fs::read_to_string(&file).with_context(what)?;
+        let issues = parse_recorded(&text).with_context(what)?;
+        Ok(Some(Self {
+            path,
+            manifest,
+            issues,
+        }))
+    }
+
+    /// Begins a trial, or goes on with one that was begun with the same sets, issues and provider.
+    ///
+    /// # Errors
+    /// When it was begun with others, or cannot be written.
+    pub(super) fn begin(path: PathBuf, beginning: Beginning) -> anyhow::Result<Self> {
+        let mut contents = BTreeMap::new();
+        for (set, folder) in &beginning.sets {
+            contents.insert(*set, sets::read(folder)?);
+        }
+        if let Some(begun) = Self::open(path.clone())? {
+            begun.require_same(&beginning, &contents)?;
+            return Ok(begun);
+        }
+        for (set, files) in &contents {
+            let copy = path.join("sets").join(set.name());
+            remove(&copy)?;
+            sets::write(&copy, files)?;
+        }
+        let begun = Self {
+            manifest: Manifest {
+                version: VERSION,
+                name: beginning.name,
+                sets: beginning.sets,
+                provider: beginning.provider,
+                pairing: beginning.pairing,
+            },
+            issues: beginning.issues,
+            path,
+        };
+        begun.write(ISSUES, &recorded_text(&begun.issues)?)?;
+        fs::create_dir_all(begun.path.join("cases")).context("make the folder of cases")?;
+        let manifest = serde_json::to_string_pretty(&begun.manifest)? + "\n";
+        begun.write(TRIAL, &manifest)?;
+        Ok(begun)
+    }
+
+    fn require_same(
+        &self,
+        beginning: &Beginning,
+        contents: &BTreeMap<PromptSet, SetFiles>,
+    ) -> anyhow::Result<()> {
+        let mut other = Vec::new();
+        for (set, files) in contents {
+            if sets::read(&self.set(*set))? != *files {
+                other.push(format!("other files in the set {set}"));
+            }
+        }
+        if self.issues != beginning.issues {
+            other.push("other issues".to_owned());
+        }
+        let manifest = &self.manifest;
+        if manifest.provider != beginning.provider {
+            other.push(format!("the provider {}", manifest.provider));
+        }
+        if manifest.pairing != beginning.pairing {
+            let both = manifest.pairing == Pairing::Both;
+            other.push(if both { "--both" } else { "no --both" }.to_owned());
+        }
+        if other.is_empty() {
+            return Ok(());
+        }
+        let (name, other) = (&manifest.name, other.join(", "));
+        let message = format!("go on with the trial {name}: it was begun with {other}");
+        let hint = format!(
+            "`symphony prompt trial --name {name}` goes on with it as it was begun; another --name begins a new one"
+        );
+        Err(Stop::new(Exit::Refused, message).hint(hint).into())
+    }
+
+    /// Returns the copy of a set.
+    pub(super) fn set(&self, set: PromptSet) -> PathBuf {
+        self.path.join("sets").join(set.name())
+    }
+
+    /// Returns where a case runs.
+    pub(super) fn work(&self, case: &PlannedCase) -> PathBuf {
+        self.path.join("work").join(name_of(case))
+    }
+
+    /// Returns all cases, in the order in which they run.
+    pub(super) fn cases(&self) -> Vec<PlannedCase> {
+        let issues: Vec<_> = self.issues.issues.iter().map(|i| i.id.clone()).collect();
+        plan_cases(&self.manifest.name, &issues, self.manifest.pairing)
+    }
+
+    /// Returns what a case came to; none while it has not ended.
+    ///
+    /// # Errors
+    /// When its file cannot be read.
+    pub(super) fn outcome(&self, case: &PlannedCase) -> anyhow::Result<Option<CaseOutcome>> {
+        let path = self.path.join(file_of(case));
+        let what = || format!("read {}", path.display());
+        match fs::read(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            other => Ok(Some(
+                serde_json::from_slice(&other.with_context(what)?).with_context(what)?,
+            )),
+        }
+    }
+
+    /// Records what a case came to.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn record(&self, case: &PlannedCase, outcome: &CaseOutcome) -> anyhow::Result<()> {
+        let text = serde_json::to_string_pretty(outcome)? + "\n";
+        self.write(&file_of(case), &text)
+    }
+
+    fn write(&self, name: &str, text: &str) -> anyhow::Result<()> {
+        let path = self.path.join(name);
+        write_whole(&path, text).with_context(|| format!("write {}", path.display()))
+    }
+}
+
+fn name_of(case: &PlannedCase) -> String {
+    format!("{}-{}", case.issue, case.set)
+}
+
+fn file_of(case: &PlannedCase) -> String {
+    format!("cases/{}.json", name_of(case))
+}
+
+/// Removes a folder that may not be there.
+///
+/// # Errors
+/// When it is there and cannot be removed.
+pub(super) fn remove(folder: &Path) -> anyhow::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("remove {}", folder.display()))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,158 @@
+//! The two sets of prompts: named on the command line, checked before anything runs, and copied into the trial's folder.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use anyhow::Context as _;
+use symphony_core::prompt_trial::PromptSet;
+use symphony_runner::lint::lint_project;
+
+use crate::failure::{Exit, Stop};
+use crate::output::plural;
+use crate::place::Session;
+use crate::view::errors;
+
+/// Most files of a set: far more than there are prompts.
+const FILES_MAX: usize = 1_000;
+/// Folders of a set, into each other.
+const DEPTH_MAX: usize = 4;
+/// Largest file of a set.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// A set as it is typed: `A=DIR`.
+#[derive(Debug, Clone)]
+pub(super) struct NamedSet {
+    pub(super) set: PromptSet,
+    pub(super) folder: PathBuf,
+}
+
+impl FromStr for NamedSet {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let form = || format!("`{text}` is not a set: `A=DIR` or `B=DIR` is expected");
+        let (name, folder) = text.split_once('=').ok_or_else(form)?;
+        let set = PromptSet::parse(&name.to_uppercase()).map_err(|_unknown| form())?;
+        if folder.is_empty() {
+            return Err(form());
+        }
+        Ok(Self {
+            set,
+            folder: PathBuf::from(folder),
+        })
+    }
+}
+
+/// The files of a set, by their path below it.
+pub(super) type SetFiles = BTreeMap<PathBuf, Vec<u8>>;
+
+/// Puts the two sets in order; the paths become absolute.
+///
+/// # Errors
+/// When one is missing, named twice, or no folder.
+pub(super) fn both(
+    named: &[NamedSet],
+    current: &Path,
+) -> anyhow::Result<BTreeMap<PromptSet, PathBuf>> {
+    let mut sets = BTreeMap::new();
+    for NamedSet { set, folder } in named {
+        let folder = current.join(folder);
+        if !folder.is_dir() {
+            let message = format!("use the set {set}: there is no folder {}", folder.display());
+            return Err(Stop::new(Exit::NotFound, message)
+                .hint("a set is a folder like `.symphony/prompts`; an empty one is the shipped prompts")
+                .into());
+        }
+        if sets.insert(*set, folder).is_some() {
+            let message = format!("use the set {set}: it is named twice");
+            return Err(Stop::new(Exit::Usage, message)
+                .hint("name both: `--set A=DIR --set B=DIR`")
+                .into());
+        }
+    }
+    Ok(sets)
+}
+
+/// Checks the prompts of a set as those of the project are checked.
+///
+/// # Errors
+/// When a file is wrong: all of them, each with its line.
+pub(super) fn check(session: &Session, set: PromptSet, folder: &Path) -> anyhow::Result<()> {
+    let mut config = session.config()?;
+    folder.clone_into(&mut config.prompts_dir);
+    let root = &session.project.root;
+    let recorded = Some((&session.store, &session.project));
+    let findings = lint_project(&session.installation, &config, root, recorded)?;
+    let wrong: Vec<String> = errors(&findings).map(ToString::to_string).collect();
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    let count = plural(wrong.len(), "error");
+    let message = format!(
+        "use the set {set}: {count} in its prompts:\n{}",
+        wrong.join("\n")
+    );
+    Err(Stop::new(Exit::Failed, message)
+        .hint("correct the files; nothing was started")
+        .into())
+}
+
+/// Reads the files of a set. Links are not followed.
+///
+/// # Errors
+/// When one cannot be read, or there are too many.
+pub(super) fn read(folder: &Path) -> anyhow::Result<SetFiles> {
+    let mut files = SetFiles::new();
+    let mut folders = vec![(folder.to_path_buf(), 0)];
+    while let Some((below, depth)) = folders.pop() {
+        let what = || format!("read the folder {}", below.display());
+        for entry in fs::read_dir(&below).with_context(what)? {
+            let entry = entry.with_context(what)?;
+            let (path, kind) = (entry.path(), entry.file_type().with_context(what)?);
+            if kind.is_dir() && depth < DEPTH_MAX {
+                folders.push((path, depth + 1));
+            } else if kind.is_file() {
+                let name = path.strip_prefix(folder).unwrap_or(&path).to_path_buf();
+                files.insert(name, read_file(&path)?);
+            }
+            if files.len() > FILES_MAX {
+                anyhow::bail!(
+                    "read {}: it has more than {FILES_MAX} files",
+                    folder.display()
+                );
+            }
+        }
+    }
+    Ok(files)
+}
+
+fn read_file(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let what = || format!("read {}", path.display());
+    let bytes = fs::metadata(path).with_context(what)?.len();
+    if bytes > FILE_BYTES_MAX {
+        anyhow::bail!(
+            "read {}: it is larger than {FILE_BYTES_MAX} bytes",
+            path.display()
+        );
+    }
+    fs::read(path).with_context(what)
+}
+
+/// Writes the files of a set into a folder, which is made.
+///
+/// # Errors
+/// When one cannot be written.
+pub(super) fn write(folder: &Path, files: &SetFiles) -> anyhow::Result<()> {
+    let what = || format!("write into {}", folder.display());
+    fs::create_dir_all(folder).with_context(what)?;
+    for (name, bytes) in files {
+        let path = folder.join(name);
+        if let Some(above) = path.parent() {
+            fs::create_dir_all(above).with_context(what)?;
+        }
+        fs::write(path, bytes).with_context(what)?;
+    }
+    Ok(())
+}

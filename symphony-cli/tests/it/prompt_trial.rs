@@ -1,0 +1,315 @@
+//! `symphony prompt record` and `symphony prompt trial`: agents whose effect is known are compared, end to end.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::support::{
+    Project, agents_of, approving_judge, bash, create_pr, git_commit, hang, scenario, scenarios,
+    text, until, worker,
+};
+
+/// The word that makes the scripted agent work well.
+const MARKER: &str = "Check your work before you hand it in.";
+
+fn write(path: PathBuf, content: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, content).unwrap();
+}
+
+/// A worker that does its job when its prompt has the marker, and otherwise hands in what its gate refuses, until it gives up.
+fn agents() -> Value {
+    let commit = |content: &str| {
+        bash(&format!(
+            "echo {content} > hello.txt && {}",
+            git_commit("hello.txt", "Greet")
+        ))
+    };
+    let careful = scenario(
+        "careful",
+        &json!({ "match_system": format!("(?s)^# Worker$.*{MARKER}") }),
+        [commit("hello"), create_pr("Greet")],
+    );
+    let careless = worker([commit("goodbye-$RANDOM-$$"), create_pr("Greet")]);
+    scenarios([careful, careless, approving_judge()])
+}
+
+/// A project with a history: each of its issues has a pull request that was opened on the first commit.
+fn project(name: &str, issues: usize) -> Project {
+    let project = Project::new(
+        name,
+        &agents(),
+        &json!({
+            "max_retries": 1,
+            "gates": [{ "name": "check", "command": "test ! -e hello.txt || grep -q hello hello.txt", "retries": 0 }],
+        }),
+    );
+    set(&project, "careful", &format!("\n{MARKER}\n"));
+    set(&project, "plain", "\n");
+    let base = project.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    record(&project, "issues.json", issues, &base);
+    project
+}
+
+fn record(project: &Project, file: &str, issues: usize, base: &str) {
+    let issue = |number| {
+        json!({
+            "id": format!("SYM-{number}"),
+            "title": format!("Greet number {number}"),
+            "description": "Write hello.txt.",
+            "base_commit": base,
+            "comments": [{ "text": "In English, please." }],
+        })
+    };
+    let issues: Vec<Value> = (1..=issues).map(issue).collect();
+    let document = json!({ "version": 1, "issues": issues });
+    write(project.root.join(file), &document.to_string());
+}
+
+/// A set: the shipped worker with some words more.
+fn set(project: &Project, name: &str, words: &str) {
+    let shipped = include_str!("../../../prompts/profiles/worker.md");
+    let path = project.beside.join(name).join("profiles/worker.md");
+    write(path, &format!("{shipped}{words}"));
+}
+
+fn sets(project: &Project, a: &str, b: &str) -> [String; 4] {
+    let set =
+        |name: &str, folder: &str| format!("{name}={}", project.beside.join(folder).display());
+    ["--set".into(), set("A", a), "--set".into(), set("B", b)]
+}
+
+fn trial<'a>(sets: &'a [String; 4], more: &[&'a str]) -> Vec<&'a str> {
+    let begin = ["prompt", "trial", "--issues", "issues.json"];
+    let sets = sets.iter().map(String::as_str);
+    begin
+        .into_iter()
+        .chain(sets)
+        .chain(more.iter().copied())
+        .collect()
+}
+
+fn measure(answer: &Value, name: &str) -> Value {
+    let measures = answer["report"]["measures"].as_array().unwrap();
+    let found = measures.iter().find(|one| one["measure"] == name);
+    found
+        .unwrap_or_else(|| panic!("no {name}: {answer:#}"))
+        .clone()
+}
+
+#[test]
+fn a_set_with_a_known_effect_is_seen_and_nothing_of_the_project_changes() {
+    let project = project("trial", 10);
+    let before = (
+        project.git(&["for-each-ref"]),
+        project.git(&["status", "--porcelain"]),
+        project.json(&["runs", "list"]),
+    );
+    let sets = sets(&project, "plain", "careful");
+    let answer = project.json(&trial(&sets, &["--name", "marker"]));
+    assert_eq!(
+        (&answer["planned"], &answer["ended"]),
+        (&json!(10), &json!(10))
+    );
+    for name in ["gates_first_time", "approved"] {
+        let found = measure(&answer, name);
+        assert_eq!(
+            (&found["a"]["hits"], &found["b"]["hits"], &found["found"]),
+            (&json!(0), &json!(5), &json!("higher_with_b")),
+            "{answer:#}"
+        );
+        assert_eq!(found["more_cases"], 0);
+    }
+    let shown = project.ok(&["prompt", "trial", "--name", "marker", "--report"]);
+    assert!(shown.contains("higher with B"), "{shown}");
+    let after = (
+        project.git(&["for-each-ref"]),
+        project.git(&["status", "--porcelain"]),
+        project.json(&["runs", "list"]),
+    );
+    assert_eq!(before, after);
+    let folder = project.root.join(".symphony/trials/marker");
+    assert_eq!(std::fs::read_dir(folder.join("work")).unwrap().count(), 0);
+}
+
+#[test]
+fn equal_sets_show_no_difference_and_a_case_without_its_base_is_left_out() {
+    let project = project("equal", 2);
+    let path = project.root.join("issues.json");
+    let mut document: Value =
+        serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    let mut gone = document["issues"][0].clone();
+    gone["id"] = json!("SYM-9");
+    gone["base_commit"] = json!("0123456789abcdef0123456789abcdef01234567");
+    document["issues"].as_array_mut().unwrap().push(gone);
+    write(path, &document.to_string());
+
+    let sets = sets(&project, "careful", "careful");
+    let answer = project.json(&trial(&sets, &["--both"]));
+    assert_eq!(
+        (
+            &answer["report"]["cases_a"],
+            &answer["report"]["cases_b"],
+            &answer["report"]["left_out"]
+        ),
+        (&json!(2), &json!(2), &json!(2)),
+        "{answer:#}"
+    );
+    let found = measure(&answer, "approved");
+    assert_eq!(
+        (&found["found"], &found["more_cases"]),
+        (&json!("too_few"), &Value::Null)
+    );
+    let shown = project.ok(&["prompt", "trial", "--report"]);
+    assert!(
+        shown.contains("SYM-9 with A: its base commit 0123456789abcdef0123456789abcdef01234567 is not in the repository any more"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_trial_that_stops_goes_on_where_it_was() {
+    let project = project("resumed", 2);
+    let sets = sets(&project, "plain", "careful");
+    // a limit that is reached by the first case
+    let scenario = project.beside.join("scenario.json");
+    let mut agents: Value =
+        serde_json::from_str(&std::fs::read_to_string(&scenario).unwrap()).unwrap();
+    for agent in agents["scenarios"].as_array_mut().unwrap() {
+        agent["usage"] = json!({ "input_tokens": 100, "output_tokens": 10 });
+    }
+    std::fs::write(&scenario, agents.to_string()).unwrap();
+    let first = project.symphony(&trial(&sets, &["--max-tokens", "100", "--json"]));
+    assert_eq!(
+        (first.code, &first.json()["ended"]),
+        (0, &json!(1)),
+        "{first:#?}"
+    );
+    assert!(
+        first.stderr.contains("tokens were used"),
+        "{}",
+        first.stderr
+    );
+    // what a case that was cut off left is no obstacle
+    let work = project.root.join(".symphony/trials/trial/work");
+    for case in ["SYM-1-A", "SYM-1-B", "SYM-2-A", "SYM-2-B"] {
+        write(work.join(case).join("project/half"), "half");
+    }
+    let second = project.json(&["prompt", "trial"]);
+    assert_eq!(second["ended"], 2);
+    assert_eq!(
+        second["cases"][0],
+        first.json()["cases"][0],
+        "the first case is not repeated"
+    );
+
+    // the same name with something else is refused
+    set(&project, "careful", "\nSomething else.\n");
+    let other = project.symphony(&trial(&sets, &[]));
+    assert_eq!(other.code, 4, "{other:#?}");
+    assert!(
+        other.stderr.contains("other files in the set B"),
+        "{}",
+        other.stderr
+    );
+}
+
+#[test]
+fn ctrl_c_ends_the_agent_and_the_case_begins_again() {
+    let project = project("interrupted", 1);
+    let scenario = project.beside.join("scenario.json");
+    let agents = std::fs::read_to_string(&scenario).unwrap();
+    std::fs::write(&scenario, scenarios([worker([hang()])]).to_string()).unwrap();
+    let sets = sets(&project, "careful", "plain");
+    let begun = project
+        .command(&trial(&sets, &["--name", "stopped"]))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pid = Pid::from_child(&begun);
+    let log = project
+        .root
+        .join(".symphony/trials/stopped/work/SYM-1-A/project/.symphony/runs");
+    let run = until("the agent is at work", || {
+        let runs = std::fs::read_dir(&log).ok()?.flatten();
+        let mut runs = runs.map(|run| run.file_name().to_string_lossy().into_owned());
+        runs.find(|run| !agents_of(run).is_empty())
+    });
+    kill_process(pid, Signal::INT).unwrap();
+    let ended = begun.wait_with_output().unwrap();
+    let told = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{told}");
+    assert!(
+        told.contains("it was interrupted")
+            && told.contains("`symphony prompt trial --name stopped` goes on"),
+        "{told}"
+    );
+    assert_eq!(agents_of(&run), Vec::<String>::new());
+
+    std::fs::write(&scenario, agents).unwrap();
+    let answer = project.json(&["prompt", "trial", "--name", "stopped"]);
+    assert_eq!(
+        (&answer["cases"][0]["end"], &answer["cases"][0]["attempts"]),
+        (&json!("approved"), &json!(1)),
+        "{answer:#}"
+    );
+}
+
+#[test]
+fn a_broken_set_is_refused_with_file_and_line_before_anything_runs() {
+    let project = project("broken", 1);
+    let path = project.beside.join("careful/profiles/worker.md");
+    write(path.clone(), "---\ntype: worker\nnonsense: 1\n---\nWork.\n");
+    let sets = sets(&project, "plain", "careful");
+    let refused = project.symphony(&trial(&sets, &[]));
+    assert_eq!(refused.code, 1, "{refused:#?}");
+    assert!(
+        refused.stderr.contains("use the set B") && refused.stderr.contains("worker.md:3:"),
+        "{}",
+        refused.stderr
+    );
+    assert!(!project.root.join(".symphony/trials").exists());
+    let one = project.symphony(&["prompt", "trial", "--set", "A=.", "--issues", "issues.json"]);
+    assert_eq!(one.code, 2, "{one:#?}");
+}
+
+#[test]
+fn an_issue_is_recorded_with_the_commit_that_its_work_started_from() {
+    let project = Project::new(
+        "recorded",
+        &scenarios([
+            worker([
+                bash(&format!(
+                    "echo hello > hello.txt && {}",
+                    git_commit("hello.txt", "Greet")
+                )),
+                create_pr("Greet"),
+            ]),
+            approving_judge(),
+        ]),
+        &json!({}),
+    );
+    let base = project.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    let issue = project.add_issue("Greet");
+    project.ok(&["issue", "comment", &issue, "In English."]);
+    project.tick_one("worker", "succeeded");
+    project.ok(&["issue", "comment", &issue, "Too late for the agent."]);
+    project.ok(&["pr", "merge", &issue, "--force"]);
+    project.ok(&["prompt", "record", "issues.json"]);
+    let recorded: Value =
+        serde_json::from_str(&std::fs::read_to_string(project.root.join("issues.json")).unwrap())
+            .unwrap();
+    let found = &recorded["issues"][0];
+    assert_eq!(
+        (
+            text(&found["id"]),
+            text(&found["base_commit"]),
+            &found["comments"]
+        ),
+        (issue, base, &json!([{ "text": "In English." }])),
+        "{recorded:#}"
+    );
+}
