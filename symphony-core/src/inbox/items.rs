@@ -5,9 +5,7 @@ use crate::Timestamp;
 use crate::command_line::shell_quoted;
 use crate::config_change::AtWork;
 use crate::exit_handling::PutOff;
-use crate::gates::{
-    BASE_HAS_CHANGED, GateRepair, KnownGates, persons_part, telling_line, ways_on,
-};
+use crate::gates::{BASE_HAS_CHANGED, GateRepair, KnownGates, persons_part, telling_line, ways_on};
 use crate::hold::{ProbeItem, account_advice, login_command, lone_item};
 use crate::id::{IssueId, PlanId, PlanPhaseId, ProjectId, RunId};
 use crate::left_behind::{LeftBehind, LeftKind, left_behind_text};

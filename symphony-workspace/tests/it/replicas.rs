@@ -1,10 +1,5 @@
 //! Replicas: the history up to a commit in a repository of its own, and nothing that came after it.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot be set up shall fail"
-)]
-
 use symphony_workspace::{BranchName, CommitId, WorkspaceError};
 
 use crate::project::{Project, commit_file, git, git_in, read, write};

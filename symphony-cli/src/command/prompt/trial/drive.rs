@@ -94,6 +94,7 @@ fn step(
     let options = TickOptions {
         dry_run: false,
         wait_for_lock: true,
+        idle_since: None,
     };
     let report = match tick(&session.installation, &mut session.store, options)? {
         TickOutcome::Done(report) => report,
