@@ -199,11 +199,11 @@ fn an_open_point_is_named_with_the_command_that_closes_it() {
     project.ok(&["done", "reject", "SYM-1", "--feedback", "Where is it?"]);
     run_all(&project);
     let (said, answers) = waits(&project);
-    assert!(said.contains("review point 1 (`must`) is open"), "{said}");
     assert!(
-        answers.contains("symphony point close SYM-1 1"),
-        "{answers}"
+        said.contains("review point 1 is open, and only you can close it"),
+        "{said}"
     );
+    assert!(answers.contains("symphony point close SYM-1"), "{answers}");
     assert!(!answers.contains("done approve"), "{answers}");
     refused(&project, "review point 1 (`must`) is open");
     project.ok(&["point", "close", "SYM-1", "1"]);
