@@ -334,13 +334,13 @@ fn the_limit_that_takes_the_slot_is_named() {
         project.configure_more(&config);
         assert_explained(&project, &[(&waits, expected)]);
     }
-    // the judge is cooling down: its slot is kept all the same
+    // the judge is cooling down: a worker has its slot meanwhile
     let target = RunTarget::PullRequest(id(&reviewed).into(), pr);
     let judge = claimed_run(&project, target, AgentType::Judge);
     end_run(&project, &judge, ErrorClass::AgentFailed, 15);
     project.configure_more(&json!({ "max_concurrent_agents": 2, "judge_cooldown_ms": 300_000 }));
-    let kept = "- the last of 2 slots is kept for a judge while a review waits";
-    assert_explained(&project, &[(&waits, kept)]);
+    let starts = "The next tick does this: SYM-2: start a worker with scripted.";
+    assert_explained(&project, &[(&waits, starts)]);
 }
 
 #[test]
