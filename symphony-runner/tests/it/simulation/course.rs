@@ -200,7 +200,7 @@ impl Course {
                     self.machine.stop_supervisor(&run);
                 }
             }
-            301..302 => self.machine.reboot(),
+            301..305 => self.machine.reboot(),
             197..297 => self.set_database_full(false),
             _ => {}
         }
