@@ -367,7 +367,12 @@ fn a_plan_passes_with_the_real_claude_cli() {
     let given = Given::first(&requests, "left");
     assert_eq!(
         given.of_symphony(),
-        ["add_learning", "complete_phase", "search_learnings"]
+        [
+            "add_learning",
+            "answer_review_point",
+            "complete_phase",
+            "search_learnings"
+        ]
     );
     let run = runs_of(&project, "plan", "left").remove(0);
     let system = project.run_file(&text(&run["id"]), "system-prompt.md");
