@@ -181,7 +181,8 @@ pub(crate) fn unfinished_folder(project_root: &Path) -> PathBuf {
     project_root.join(STATE_DIR).join("unfinished")
 }
 
-fn remove(path: &Path) -> Result<(), RunnerError> {
+/// Removes a file that may be gone already.
+pub(crate) fn remove(path: &Path) -> Result<(), RunnerError> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(RunnerError::io("remove", path, error))

@@ -4,7 +4,7 @@ use symphony_core::gates::GATE_DEATHS_MAX;
 use symphony_core::plan::state::PhaseWork;
 
 use crate::error::RunnerError;
-use crate::paths::write_private;
+use crate::paths::{remove, write_private};
 use crate::supervise::Job;
 
 /// File that holds the check at work, and how often in a row it was begun: one that is there when a check begins was left by a death.
@@ -30,12 +30,7 @@ pub(super) fn begin_check(job: &Job<'_>, name: &str) -> Result<Option<PhaseWork>
 
 /// Notes that the check at work has ended.
 pub(super) fn end_check(job: &Job<'_>) -> Result<(), RunnerError> {
-    let path = job.paths.dir.join(AT_WORK_FILE);
-    match std::fs::remove_file(&path) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(RunnerError::io("remove", path, error)),
-    }
+    remove(&job.paths.dir.join(AT_WORK_FILE))
 }
 
 /// Returns how often a check was begun by supervisors that died, from what the last one left.

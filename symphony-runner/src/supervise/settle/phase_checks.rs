@@ -45,17 +45,24 @@ pub(super) async fn check_commit(
     };
     job.steps.enter(Step::Checkout);
     let checkout = GateCheckout::make(request, commit)?;
-    let red = until_cancelled(job, store, first_red(job, &checkout, supervision, checks)).await;
-    if red.is_none() {
-        supervision.end_rest().await?;
-    }
+    let looking = first_red(job, &checkout, supervision, checks);
+    let checked = unless_ended(job, (store, supervision), looking).await;
     job.steps.enter(Step::Settle);
     checkout.remove()?;
-    Ok(match red.transpose()? {
-        None => Checked::Ended,
-        Some(None) => Checked::Green,
-        Some(Some(red)) => Checked::Red(red),
-    })
+    checked
+}
+
+/// Waits for the first red check, unless a person ends the run before: then what the checks started is ended, too.
+async fn unless_ended(
+    job: &Job<'_>,
+    (store, supervision): (&StoreThread, &Supervision),
+    first_red: impl Future<Output = Result<Option<PhaseWork>, RunnerError>>,
+) -> Result<Checked, RunnerError> {
+    let Some(red) = until_cancelled(job, store, first_red).await else {
+        supervision.end_rest().await?;
+        return Ok(Checked::Ended);
+    };
+    Ok(red?.map_or(Checked::Green, Checked::Red))
 }
 
 async fn first_red(
@@ -96,16 +103,10 @@ pub(super) async fn check_in_place(
     (store, supervision): (&StoreThread, &Supervision),
     checks: &[Check],
 ) -> Result<Checked, RunnerError> {
-    let red = until_cancelled(job, store, first_red_in_place(job, supervision, checks)).await;
-    if red.is_none() {
-        supervision.end_rest().await?;
-    }
+    let looking = first_red_in_place(job, supervision, checks);
+    let checked = unless_ended(job, (store, supervision), looking).await;
     job.steps.enter(Step::Settle);
-    Ok(match red.transpose()? {
-        None => Checked::Ended,
-        Some(None) => Checked::Green,
-        Some(Some(red)) => Checked::Red(red),
-    })
+    checked
 }
 
 async fn first_red_in_place(
