@@ -79,7 +79,11 @@ fn clean_up_with(
     })?;
     note_saved_submodules(store, &project.id, &id.clone().into(), &removed)?;
     // its documents reach nobody any more, unless sub-tasks still need them
-    if let Err(error) = settle_kept(store, project, &repository) {
+    let needed = store
+        .needed_documents(&project.id)
+        .map_err(RunnerError::from);
+    let settled = needed.and_then(|needed| settle_kept(store, &repository, &needed));
+    if let Err(error) = settled {
         tracing::warn!(issue = %id, %error, "commits of documents stay kept");
     }
     Failpoint::CleanUnrecorded.reach();

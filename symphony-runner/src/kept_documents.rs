@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use symphony_core::config::ProjectConfig;
-use symphony_core::contract::plan_kept;
+use symphony_core::contract::{NeededDocument, plan_kept};
 use symphony_core::id::IssueId;
 use symphony_core::inbox::LostDocument;
 use symphony_store::{Project, Store, StoreError};
@@ -54,22 +54,22 @@ pub(crate) fn keep_documents(
     project: &Project,
     config: &ProjectConfig,
 ) -> Result<(), RunnerError> {
-    if store.needed_documents(&project.id)?.is_empty() {
+    let needed = store.needed_documents(&project.id)?;
+    if needed.is_empty() {
         return Ok(());
     }
-    settle_kept(store, project, &open_repository(project, config)?)
+    settle_kept(store, &open_repository(project, config)?, &needed)
 }
 
-/// Keeps the commits of documents that agents are still to be given, and releases those of issues that have ended.
+/// Keeps the commits of these documents of a project, and releases those of issues that have ended.
 ///
 /// # Errors
 /// When the database cannot be read, or git fails.
 pub(crate) fn settle_kept(
     store: &Store,
-    project: &Project,
     repository: &Repository,
+    needed: &[NeededDocument],
 ) -> Result<(), RunnerError> {
-    let needed = store.needed_documents(&project.id)?;
     let kept = repository.kept_commits()?;
     let mut known: BTreeSet<IssueId> = BTreeSet::new();
     for commit in &kept {
@@ -79,7 +79,7 @@ pub(crate) fn settle_kept(
             Err(error) => return Err(error.into()),
         };
     }
-    let plan = plan_kept(&needed, &kept, &known);
+    let plan = plan_kept(needed, &kept, &known);
     for commit in &plan.keep {
         repository.keep_commit(commit)?;
     }
