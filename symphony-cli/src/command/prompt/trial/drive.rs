@@ -13,6 +13,7 @@ use symphony_core::prompt_trial::{
 };
 use symphony_core::pull_request::{PrState, PullRequest};
 use symphony_core::run::Run;
+use symphony_core::spending::Spent;
 use symphony_core::unit::{Tokens, UsdMicros};
 use symphony_runner::RunnerError;
 use symphony_runner::tick::{TickOptions, TickOutcome, tick, wait_for};
@@ -234,21 +235,14 @@ fn attempt(run: &Run) -> Attempt {
         .error
         .as_ref()
         .is_some_and(|error| error.class.uses_no_attempt() || error.class.precedes_the_agent());
-    let usage = &run.usage;
-    let counts = [
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.cache_read_tokens,
-        usage.cache_creation_tokens,
-    ];
-    let tokens = counts.iter().map(|tokens| tokens.get());
-    let tokens = Tokens::new(tokens.fold(0, u64::saturating_add));
+    let tokens = Spent::of(&run.usage).tokens;
     let ended = run.ended_at.unwrap_or(run.started_at).as_millisecond();
     Attempt {
         counts: run.agent == AgentType::Worker && !says_nothing,
         tokens,
         // an agent that was never asked cost nothing
-        cost: usage
+        cost: run
+            .usage
             .cost
             .or_else(|| (tokens == Tokens::ZERO).then_some(UsdMicros::ZERO)),
         ms: u64::try_from(ended - run.started_at.as_millisecond()).unwrap_or(0),
