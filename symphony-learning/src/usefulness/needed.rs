@@ -58,8 +58,8 @@ mod tests {
         Proportion::new(hits, cases).unwrap()
     }
 
-    /// Fleiss's formula without continuity correction, 60 % against 70 %: 353 cases in each group are needed by the pooled
-    /// form; the unpooled one that Newcombe's interval belongs to gives 353 as well.
+    /// Fleiss's formula without continuity correction, 60 % against 70 %: the unpooled form, as here, needs 353 cases in each
+    /// group; the pooled one needs 356.
     #[test]
     fn the_number_is_that_of_the_formula() {
         // 0.6 × 0.4 + 0.7 × 0.3 = 0.45, × 7.849 / 0.01 = 353.2; the two added cases move it a little
