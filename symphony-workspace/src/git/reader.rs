@@ -6,9 +6,22 @@
 //! History is asked of the program alone. libgit2 believes `info/grafts` and the commit graph, which are files that agents
 //! can write; the program is told to read the commits themselves.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::answer::fields;
 use super::place::Git;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
+
+/// A link to a commit of another repository, as a submodule is one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Link {
+    /// Its path as git has it, which need not be UTF-8.
+    pub(crate) path: PathBuf,
+    pub(crate) commit: String,
+}
 
 /// Reads from the common git folder.
 #[derive(Debug, Clone, Copy)]
@@ -187,6 +200,43 @@ impl<'a> Reader<'a> {
         )
     }
 
+    /// Returns the links to commits of other repositories that a commit has and another one does not have, or has otherwise.
+    pub(crate) fn links_between(
+        self,
+        base: &CommitId,
+        head: &CommitId,
+    ) -> Result<Vec<Link>, WorkspaceError> {
+        if let Some(repository) = self.library() {
+            match library_links(&repository, base, head) {
+                Ok(links) => return Ok(links),
+                Err(error) => tracing::debug!(%error, "libgit2 cannot compare two commits"),
+            }
+        }
+        let list = self
+            .git
+            .command("diff-tree")
+            .args(["-r", "-z", "--raw", "--no-renames", "--no-ext-diff"])
+            .arg("--ignore-submodules=none")
+            .args([base.as_str(), head.as_str()])
+            .run()?;
+        let mut fields = fields(&list);
+        let mut links = Vec::new();
+        // `:<mode> 160000 <commit> <commit> <status>`, and the path
+        while let (Some(meta), Some(path)) = (fields.next(), fields.next()) {
+            let meta = String::from_utf8_lossy(meta);
+            let mut parts = meta.split(' ').skip(1);
+            if parts.next() == Some("160000")
+                && let Some(commit) = parts.nth(1)
+            {
+                links.push(Link {
+                    path: Path::new(OsStr::from_bytes(path)).to_owned(),
+                    commit: commit.to_owned(),
+                });
+            }
+        }
+        Ok(links)
+    }
+
     /// Reads a file at a commit; none when the commit has no regular file there.
     pub(crate) fn blob(
         self,
@@ -221,6 +271,31 @@ impl<'a> Reader<'a> {
     }
 }
 
+fn library_links(
+    repository: &git2::Repository,
+    base: &CommitId,
+    head: &CommitId,
+) -> Result<Vec<Link>, git2::Error> {
+    let tree = |commit: &CommitId| {
+        let id = git2::Oid::from_str(commit.as_str())?;
+        repository.find_commit(id)?.tree()
+    };
+    let mut options = git2::DiffOptions::new();
+    options.ignore_submodules(false).include_typechange(true);
+    let diff =
+        repository.diff_tree_to_tree(Some(&tree(base)?), Some(&tree(head)?), Some(&mut options))?;
+    let new = diff.deltas().map(|delta| delta.new_file());
+    let links = new.filter(|file| file.mode() == git2::FileMode::Commit);
+    Ok(links
+        .filter_map(|file| {
+            Some(Link {
+                path: Path::new(OsStr::from_bytes(file.path_bytes()?)).to_owned(),
+                commit: file.id().to_string(),
+            })
+        })
+        .collect())
+}
+
 fn parsed(id: git2::Oid) -> Option<CommitId> {
     CommitId::parse(&id.to_string()).ok()
 }
@@ -232,7 +307,7 @@ fn library_blob(
 ) -> Result<Option<Vec<u8>>, git2::Error> {
     let id = git2::Oid::from_str(commit.as_str())?;
     let tree = repository.find_commit(id)?.tree()?;
-    match tree.get_path(std::path::Path::new(path)) {
+    match tree.get_path(Path::new(path)) {
         Ok(entry) if matches!(entry.filemode(), 0o100_644 | 0o100_755) => {
             Ok(Some(repository.find_blob(entry.id())?.content().to_vec()))
         }

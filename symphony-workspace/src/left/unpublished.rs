@@ -1,15 +1,13 @@
 //! Commits of submodules that a commit names, and that nobody but this repository's worktrees has.
 
-use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::modules::{Module, modules_below};
 use crate::change::repo_path_text;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
-use crate::git::fields;
+use crate::git::Link;
 use crate::repository::Repository;
 use crate::worktree::recorded_path;
 
@@ -37,14 +35,15 @@ impl Repository {
         base: &CommitId,
         head: &CommitId,
     ) -> Result<Vec<UnpublishedLink>, WorkspaceError> {
-        let links = self.links_between(base, head)?;
+        let links = self.reader().links_between(base, head)?;
         if links.is_empty() {
             return Ok(Vec::new());
         }
         let own = modules_below(&self.git, self.common_dir())?;
         let worktrees = self.modules_of_worktrees()?;
         let mut unpublished = Vec::new();
-        for (path, commit) in links {
+        for Link { path, commit } in links {
+            let path = repo_path_text(&path);
             if is_in_one(&own, &commit)? {
                 continue;
             }
@@ -70,35 +69,6 @@ impl Repository {
             }
         }
         Ok(unpublished)
-    }
-
-    /// Returns the links of a commit that another one does not have, or has otherwise.
-    fn links_between(
-        &self,
-        base: &CommitId,
-        head: &CommitId,
-    ) -> Result<Vec<(String, String)>, WorkspaceError> {
-        let list = self
-            .git
-            .command("diff-tree")
-            .args(["-r", "-z", "--raw", "--no-renames", "--no-ext-diff"])
-            .arg("--ignore-submodules=none")
-            .args([base.as_str(), head.as_str()])
-            .run()?;
-        let mut fields = fields(&list);
-        let mut links = Vec::new();
-        // `:<mode> 160000 <commit> <commit> <status>`, and the path
-        while let (Some(meta), Some(path)) = (fields.next(), fields.next()) {
-            let meta = String::from_utf8_lossy(meta);
-            let mut parts = meta.split(' ').skip(1);
-            if parts.next() == Some("160000")
-                && let Some(commit) = parts.nth(1)
-            {
-                let path = Path::new(OsStr::from_bytes(path));
-                links.push((repo_path_text(path), commit.to_owned()));
-            }
-        }
-        Ok(links)
     }
 
     /// Lists the submodules of all worktrees, each with the checkout of its worktree.

@@ -95,6 +95,9 @@ impl Repository {
         &self,
         query: &ChangeQuery<'_>,
     ) -> Result<Option<(CommitId, Evidence)>, WorkspaceError> {
+        if query.since == query.base {
+            return Ok(None);
+        }
         let files = query.files.get(..PATHS_MAX).unwrap_or(query.files);
         let candidates = first_parents(&self.git, query, CANDIDATES_MAX, files)?;
         for commit in &candidates {

@@ -175,6 +175,10 @@ impl Repository {
     }
 
     fn symbolic(&self, name: &str) -> Result<Option<String>, WorkspaceError> {
+        // `HEAD` is each worktree's own, and the library reads the common folder
+        if name.starts_with("refs/") && !self.reader().has(name)? {
+            return Ok(None);
+        }
         let answer = self
             .git
             .command("symbolic-ref")

@@ -4,7 +4,7 @@ use super::branch::{BranchName, OWN_BRANCHES};
 use super::open::Repository;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
-use crate::git::{Git, Identity, Reader, fields};
+use crate::git::{Git, Identity, Reader};
 
 /// What a ref must be before it is moved.
 #[derive(Debug, Clone, Copy)]
@@ -216,16 +216,14 @@ impl Repository {
     /// # Errors
     /// When git fails.
     pub fn branches(&self) -> Result<Vec<String>, WorkspaceError> {
-        let names = self
-            .git
-            .command("for-each-ref")
-            .args(["--format=%(refname)%00", "refs/heads/"])
-            .run()?;
-        Ok(fields(&names)
-            .filter_map(|name| str::from_utf8(name).ok())
-            .filter_map(|name| name.trim_start_matches('\n').strip_prefix("refs/heads/"))
+        let names = self.reader().names_below("refs/heads/")?;
+        let mut names: Vec<String> = names
+            .iter()
+            .filter_map(|name| name.strip_prefix("refs/heads/"))
             .map(str::to_owned)
-            .collect())
+            .collect();
+        names.sort();
+        Ok(names)
     }
 
     /// Returns the head of a branch; none when it does not exist.
