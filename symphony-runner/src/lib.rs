@@ -41,7 +41,6 @@ pub mod repository;
 pub mod retention;
 mod rewound;
 mod runtime;
-pub mod scripted;
 mod shared_state;
 pub mod standing;
 pub mod stream;

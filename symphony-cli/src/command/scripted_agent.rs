@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use symphony_runner::scripted::{ScriptedOptions, Surroundings, run};
+use symphony_scripted::{ScriptedOptions, Surroundings, run};
 
 use crate::failure::report;
 

@@ -94,7 +94,7 @@ fn a_scenario_that_cannot_be_played_holds_the_project_before_an_agent_starts() {
 
 #[test]
 fn the_page_names_everything_that_a_scenario_can_have() {
-    let source = include_str!("../../../symphony-runner/src/scripted/scenario.rs");
+    let source = include_str!("../../../symphony-scripted/src/scenario.rs");
     let fields = source.lines().filter_map(|line| {
         let name = line.trim().strip_prefix("pub(crate) ")?.split_once(": ")?.0;
         name.chars()
@@ -110,7 +110,7 @@ fn the_page_names_everything_that_a_scenario_can_have() {
     };
     let names: Vec<String> = fields.map(renamed).collect();
     assert!(names.len() > 20, "{names:?}");
-    let faults = include_str!("../../../symphony-runner/src/scripted/fault.rs");
+    let faults = include_str!("../../../symphony-scripted/src/fault.rs");
     let faults = faults.split("match fault.kind.as_str()").nth(1).unwrap();
     let arms = faults.split("other =>").next().unwrap();
     let kinds = arms.split('"').skip(1).step_by(2);

@@ -21,6 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "symphony-workspace",
         ],
     ),
+    ("symphony-scripted", &[]),
     (
         "symphony-runner",
         &[
@@ -30,6 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "symphony-store",
             "symphony-workspace",
             "symphony-mcp",
+            "symphony-scripted",
         ],
     ),
     (
@@ -42,6 +44,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "symphony-workspace",
             "symphony-mcp",
             "symphony-runner",
+            "symphony-scripted",
         ],
     ),
 ];

@@ -8,7 +8,7 @@ use symphony_core::config::{ProviderChoice, ProviderName, Providers, without_dot
 
 use super::error::ProviderError;
 use super::invocation::ProviderCall;
-use crate::scripted::check_scenario;
+use symphony_scripted::check_scenario;
 
 /// What Symphony itself has to offer to a call.
 #[derive(Debug, Clone, Copy)]

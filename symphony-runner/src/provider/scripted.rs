@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, StdinSource};
-use crate::scripted::ScriptedOptions;
+use symphony_scripted::ScriptedOptions;
 
 /// The hidden command under which the executable is the scripted agent.
 const COMMAND: &str = "scripted-agent";

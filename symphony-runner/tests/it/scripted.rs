@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use symphony_core::failure::ErrorClass;
-use symphony_runner::scripted::{OptionsError, ScriptedOptions, Surroundings, run};
 use symphony_runner::stream::{
     Conclusion, ExitFact, RunEnd, StreamFormat, StreamState, write_log_line,
 };
+use symphony_scripted::{OptionsError, ScriptedOptions, Surroundings, run};
 
 /// A folder with what a run of the scripted agent needs.
 struct Stage {

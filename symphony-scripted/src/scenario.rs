@@ -8,7 +8,7 @@ use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::error::ScriptError;
+use crate::error::ScriptError;
 
 /// What a turn says when the scenario has none of its own left, unless it names another text.
 const FINAL_TEXT: &str = "Done.";
@@ -98,7 +98,7 @@ const fn one() -> i64 {
 ///
 /// # Errors
 /// With what is wrong, without the file's name.
-pub(crate) fn check_scenario(path: &Path) -> Result<(), String> {
+pub fn check_scenario(path: &Path) -> Result<(), String> {
     let file = match ScenarioFile::load(path) {
         Ok(file) => file,
         Err(ScriptError::Scenario { what, .. }) => return Err(what),

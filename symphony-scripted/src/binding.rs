@@ -5,8 +5,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
-use super::error::ScriptError;
-use super::scenario::{Scenario, ScenarioFile};
+use crate::error::ScriptError;
+use crate::scenario::{Scenario, ScenarioFile};
 
 /// The file in the state directory that counts uses, and is the lock over them.
 const USES_FILE: &str = "uses.json";

@@ -6,8 +6,8 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::error::ScriptError;
-use super::price::Spent;
+use crate::error::ScriptError;
+use crate::price::Spent;
 
 /// The stream under construction.
 pub(crate) struct Emitter<'a> {

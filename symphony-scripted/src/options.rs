@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::error::OptionsError;
+use crate::error::OptionsError;
 
 const FLAGS: &str = "--scenario, --system-prompt-file, --user-prompt-file, --mcp-config, --state-dir, --model, \
                      --max-turns, --tools";

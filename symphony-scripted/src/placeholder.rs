@@ -9,8 +9,8 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{Formatter, Serializer};
 
-use super::error::ScriptError;
-use super::scenario::regex;
+use crate::error::ScriptError;
+use crate::scenario::regex;
 
 /// How deep JSON within texts within JSON is followed for one step of a path.
 const NESTING_MAX: usize = 32;

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::emit::{ApiFailure, Emitter};
-use super::error::ScriptError;
-use super::scenario::{Fault, Turn};
+use crate::emit::{ApiFailure, Emitter};
+use crate::error::ScriptError;
+use crate::scenario::{Fault, Turn};
 
 /// How long a hanging request hangs, in seconds, unless the fault says.
 const HANG_SECONDS: f64 = 3600.0;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::mcp_client::McpClients;
-use super::{bash, file_tools};
+use crate::mcp_client::McpClients;
+use crate::{bash, file_tools};
 
 /// The built-in tools.
 pub(crate) const BUILT_IN: [&str; 4] = ["Bash", "Read", "Write", "Edit"];

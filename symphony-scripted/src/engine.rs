@@ -4,13 +4,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::emit::{ApiFailure, Emitter, Ending};
-use super::error::ScriptError;
-use super::fault::{Served, serve};
-use super::placeholder::{Context, ToolAnswer, fill};
-use super::price::Spent;
-use super::scenario::{Scenario, Turn, regex};
-use super::tool::Tools;
+use crate::emit::{ApiFailure, Emitter, Ending};
+use crate::error::ScriptError;
+use crate::fault::{Served, serve};
+use crate::placeholder::{Context, ToolAnswer, fill};
+use crate::price::Spent;
+use crate::scenario::{Scenario, Turn, regex};
+use crate::tool::Tools;
 
 /// How much of a tool result an error shows, in characters.
 const SHOWN_CHARS_MAX: usize = 300;

@@ -3,15 +3,15 @@
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::binding::{Prompts, choose};
-use super::emit::{Emitter, Ending};
-use super::engine::Play;
-use super::error::ScriptError;
-use super::mcp_client::McpClients;
-use super::options::{ScriptedOptions, Surroundings};
-use super::price::Spent;
-use super::scenario::ScenarioFile;
-use super::tool::{BUILT_IN, Tools};
+use crate::binding::{Prompts, choose};
+use crate::emit::{Emitter, Ending};
+use crate::engine::Play;
+use crate::error::ScriptError;
+use crate::mcp_client::McpClients;
+use crate::options::{ScriptedOptions, Surroundings};
+use crate::price::Spent;
+use crate::scenario::ScenarioFile;
+use crate::tool::{BUILT_IN, Tools};
 
 /// The model's name when none is given.
 const MODEL_DEFAULT: &str = "scripted";

@@ -72,4 +72,4 @@ mod tool;
 pub use error::OptionsError;
 pub use options::{ScriptedOptions, Surroundings};
 pub use run::run;
-pub(crate) use scenario::check_scenario;
+pub use scenario::check_scenario;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::scenario::TurnUsage;
+use crate::scenario::TurnUsage;
 
 /// US dollars for a million tokens: of input, output, cache read, cache creation. A fixed list, so that the same scenario
 /// costs the same everywhere.
