@@ -38,6 +38,7 @@ pub mod nearest;
 pub mod news;
 pub mod outcome;
 pub mod outside;
+pub mod path_pattern;
 pub mod plan;
 pub mod profile;
 pub mod project;

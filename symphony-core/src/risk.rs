@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::closed_set::closed_set;
 use crate::config::RiskThresholds;
+use crate::path_pattern::PathPatterns;
 use crate::pull_request::FileStat;
 
 closed_set!(
@@ -31,8 +32,7 @@ pub struct RiskAssessment {
     pub sensitive_paths: Vec<String>,
 }
 
-/// Assesses a change. A sensitive pattern is a path, a folder (all below it), or has `*` for any run of characters in
-/// one part of a path and `**` for any run at all.
+/// Assesses a change; what a sensitive pattern covers is said at [`PathPatterns`].
 pub fn assess(
     files: &[FileStat],
     sensitive: &[String],
@@ -43,11 +43,12 @@ pub fn assess(
         sum.saturating_add(file.insertions)
             .saturating_add(file.deletions)
     });
+    let sensitive = PathPatterns::new(sensitive);
     // A file that is renamed leaves its old place, too: nobody moves a change out of sight.
     let touched: Vec<String> = files
         .iter()
         .flat_map(|file| std::iter::once(&file.path).chain(&file.old_path))
-        .filter(|path| sensitive.iter().any(|pattern| matches(pattern, path)))
+        .filter(|path| sensitive.cover(path))
         .cloned()
         .collect();
     let above = |threshold: crate::config::RiskThreshold| {
@@ -65,106 +66,6 @@ pub fn assess(
         files: count,
         lines,
         sensitive_paths: touched,
-    }
-}
-
-/// Says whether a path fits a pattern, or lies below a folder that does.
-fn matches(pattern: &str, path: &str) -> bool {
-    let pattern = pattern.trim_start_matches("./").trim_end_matches('/');
-    if glob(pattern.as_bytes(), path.as_bytes()) {
-        return true;
-    }
-    path.match_indices('/').any(|(end, _)| {
-        path.as_bytes()
-            .get(..end)
-            .is_some_and(|folder| glob(pattern.as_bytes(), folder))
-    })
-}
-
-/// Matches `*` (within a part), `**` (across parts, also nothing) and literal bytes, in one pass with one point to go
-/// back to for each kind of star: linear in pattern times path.
-fn glob(pattern: &[u8], path: &[u8]) -> bool {
-    // reachable[i]: the pattern's first i bytes match what was read of the path
-    let mut tokens = Vec::new();
-    let mut rest = pattern;
-    while let Some((&first, tail)) = rest.split_first() {
-        if rest.starts_with(b"**/") {
-            tokens.push(Token::AnyParts);
-            rest = rest.get(3..).unwrap_or_default();
-        } else if rest.starts_with(b"**") {
-            tokens.push(Token::Anything);
-            rest = rest.get(2..).unwrap_or_default();
-        } else {
-            tokens.push(if first == b'*' {
-                Token::InPart
-            } else {
-                Token::Byte(first)
-            });
-            rest = tail;
-        }
-    }
-    let mut reachable = vec![false; tokens.len() + 1];
-    if let Some(start) = reachable.first_mut() {
-        *start = true;
-    }
-    close(&tokens, &mut reachable);
-    for &byte in path {
-        let mut next = vec![false; tokens.len() + 1];
-        for (i, token) in tokens.iter().enumerate() {
-            if !reachable.get(i).copied().unwrap_or(false) {
-                continue;
-            }
-            let (stays, moves) = match token {
-                Token::Byte(wanted) => (false, *wanted == byte),
-                Token::InPart => (byte != b'/', false),
-                Token::Anything => (true, false),
-                Token::AnyParts => (true, byte == b'/'),
-            };
-            if stays && let Some(slot) = next.get_mut(i) {
-                *slot = true;
-            }
-            if moves && let Some(slot) = next.get_mut(i + 1) {
-                *slot = true;
-            }
-        }
-        // "**/" goes on only behind a slash; the stars that match nothing may be passed over anywhere
-        pass(&tokens, &mut next);
-        reachable = next;
-    }
-    reachable.last().copied().unwrap_or(false)
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Token {
-    Byte(u8),
-    InPart,
-    Anything,
-    AnyParts,
-}
-
-/// Passes over stars that may match nothing, at the beginning of a path.
-fn close(tokens: &[Token], reachable: &mut [bool]) {
-    for (i, token) in tokens.iter().enumerate() {
-        let here = reachable.get(i).copied().unwrap_or(false);
-        if here
-            && !matches!(token, Token::Byte(_))
-            && let Some(slot) = reachable.get_mut(i + 1)
-        {
-            *slot = true;
-        }
-    }
-}
-
-/// Passes over `*` and `**` in the middle of a path.
-fn pass(tokens: &[Token], reachable: &mut [bool]) {
-    for (i, token) in tokens.iter().enumerate() {
-        let here = reachable.get(i).copied().unwrap_or(false);
-        if here
-            && matches!(token, Token::InPart | Token::Anything)
-            && let Some(slot) = reachable.get_mut(i + 1)
-        {
-            *slot = true;
-        }
     }
 }
 
@@ -226,23 +127,5 @@ mod tests {
         let found = assess(&[moved], &["auth/".into()], &THRESHOLDS);
         assert_eq!(found.level, RiskLevel::High);
         assert_eq!(found.sensitive_paths, ["auth/login.rs"]);
-    }
-
-    #[test]
-    fn patterns_match_paths_folders_and_stars() {
-        for (pattern, path, expected) in [
-            ("src/auth", "src/auth/x.rs", true),
-            ("src/auth", "src/authors.rs", false),
-            ("*.sql", "schema.sql", true),
-            ("*.sql", "db/schema.sql", false),
-            ("**/*.sql", "db/schema.sql", true),
-            ("**/*.sql", "schema.sql", true),
-            ("migrations/**", "migrations/1/a.sql", true),
-            (".github/*", ".github/workflows/ci.yml", true),
-            ("a*c", "a/c", false),
-            ("", "a", false),
-        ] {
-            assert_eq!(matches(pattern, path), expected, "{pattern} ~ {path}");
-        }
     }
 }

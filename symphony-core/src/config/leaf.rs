@@ -6,6 +6,7 @@ use super::key::{Leaf, PathBase, TextRule};
 use super::path::KeyPath;
 use super::problem::ProblemKind;
 use super::value::IssuePrefix;
+use crate::path_pattern::check_path_pattern;
 use crate::plan::failure::{FAILURE_PATTERNS_MAX, is_failure_pattern};
 
 /// Characters of a found text that a message repeats.
@@ -127,6 +128,7 @@ fn fits(rule: TextRule, text: &str) -> bool {
             fits(TextRule::Line, text)
                 && !text.starts_with(['/', '~'])
                 && text.split('/').all(|part| part != "..")
+                && check_path_pattern(text).is_ok()
         }
         TextRule::FailurePattern => is_failure_pattern(text),
     }
@@ -167,7 +169,9 @@ const fn text_expected(rule: TextRule) -> &'static str {
             "a prefix (a capital letter, then up to nine capital letters or digits)"
         }
         TextRule::Branch => "a branch's name that does not begin with `symphony/`",
-        TextRule::Glob => "a pattern of paths inside the project (not absolute, no `..`)",
+        TextRule::Glob => {
+            "a pattern of paths inside the project (not absolute, no `..`, each `[` and `{` closed)"
+        }
         TextRule::FailurePattern => {
             "a regular expression of at most 500 characters that does not match the empty text"
         }

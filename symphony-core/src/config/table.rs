@@ -130,7 +130,7 @@ pub const KEYS: &[Key] = &[
         "Command that tells a human what waits for them; it gets JSON on its standard input."),
     section("plan", PLAN, Project, "Plan files."),
     leaf("sensitive_paths", Leaf::Texts(TextRule::Glob), Texts(&[]), Project,
-        "Patterns of paths whose change makes a pull request a high risk."),
+        "Patterns of paths whose change makes a pull request a high risk, such as `src/{auth,crypto}` or `**/*.pem`; a folder covers all below it."),
     section("risk", RISKS, Project, "Above these thresholds a pull request is a medium or a high risk."),
     leaf("max_concurrency", COUNT, Unset("2"), Project,
         "Agents that run at once in the project; without it only the limit of all projects holds."),
