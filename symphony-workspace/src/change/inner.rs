@@ -1,23 +1,15 @@
 //! Repositories inside a worktree that its index holds as links: is anything only there?
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::status::tracked_changes;
+use super::status::status_of;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
-use crate::git::{Git, Place, fields};
-
-/// A link to a commit of another repository, as an index or a tree holds it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Link {
-    /// Where the other repository is checked out.
-    pub(crate) path: PathBuf,
-    /// The commit that the link names.
-    pub(crate) commit: String,
-}
+use crate::git::{Git, Link, Place, fields};
 
 /// What is checked out at a link.
 #[derive(Debug)]
@@ -118,10 +110,14 @@ pub(crate) fn has_unpublished_commits(inner: &Git) -> Result<bool, WorkspaceErro
     Ok(answer.code != 0 || !answer.stdout.is_empty())
 }
 
-/// Says whether an inner repository has a commit or a change that its link does not name.
+/// Says whether an inner repository has a commit or a change that its link does not name, or another repository inside. Other files that
+/// git does not know there are mostly what a build left.
 pub(crate) fn differs_from_link(inner: &Git, link: &Link) -> Result<bool, WorkspaceError> {
-    let same = inner_head(inner)?.is_some_and(|head| head.as_str() == link.commit);
-    Ok(!same || !tracked_changes(inner)?.is_empty())
+    if inner_head(inner)?.is_none_or(|head| head.as_str() != link.commit) {
+        return Ok(true);
+    }
+    let status = status_of(inner, &BTreeSet::new())?;
+    Ok(status.is_dirty() || !status.embedded.is_empty())
 }
 
 /// Returns the submodules whose loss would lose work: repositories of their own, other commits than

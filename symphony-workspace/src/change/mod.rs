@@ -23,7 +23,7 @@ pub use status::Status;
 pub(crate) use auto_commit::is_work_in_progress;
 pub(crate) use diff::paths_of;
 pub(crate) use inner::{
-    Inner, Link, differs_from_link, has_unpublished_commits, inner_at, inner_head, links_of_commit,
+    Inner, differs_from_link, has_unpublished_commits, inner_at, inner_head, links_of_commit,
     links_of_index,
 };
 pub(crate) use operation::{forget as operation_forget, in_sequence};

@@ -15,11 +15,12 @@ use super::place::Git;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 
-/// A link to a commit of another repository, as a submodule is one.
+/// A link to a commit of another repository, as an index or a tree holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Link {
-    /// Its path as git has it, which need not be UTF-8.
+    /// Where the other repository is checked out, as git has it: it need not be UTF-8.
     pub(crate) path: PathBuf,
+    /// The commit that the link names.
     pub(crate) commit: String,
 }
 

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::change::{
-    Inner, Link, differs_from_link, has_unpublished_commits, inner_at, links_of_commit,
-    links_of_index, repo_path_text,
+    Inner, differs_from_link, has_unpublished_commits, inner_at, links_of_commit, links_of_index,
+    repo_path_text,
 };
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
-use crate::git::{Git, fields};
+use crate::git::{Git, Link, fields};
 use crate::repository::Repository;
 use crate::worktree::Worktree;
 

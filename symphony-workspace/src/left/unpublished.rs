@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::modules::{Module, modules_below};
-use crate::change::repo_path_text;
+use crate::change::{Inner, inner_at, repo_path_text};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
-use crate::git::Link;
+use crate::git::{Git, Place};
 use crate::repository::Repository;
 use crate::worktree::recorded_path;
 
@@ -40,29 +40,38 @@ impl Repository {
             return Ok(Vec::new());
         }
         let own = modules_below(&self.git, self.common_dir())?;
-        let worktrees = self.modules_of_worktrees()?;
+        let worktrees = self.worktree_places();
+        let mut modules = Vec::new();
+        for place in &worktrees {
+            let below = modules_below(&self.git, &place.git_dir)?;
+            modules.extend(below.into_iter().map(|module| (place, module)));
+        }
         let mut unpublished = Vec::new();
-        for Link { path, commit } in links {
-            let path = repo_path_text(&path);
-            if is_in_one(&own, &commit)? {
+        for link in links {
+            if is_in_one(&own, &link.commit)? {
                 continue;
             }
+            let clones = worktrees.iter().filter_map(|place| {
+                let clone = clone_at(&self.git.at(place.clone()), &link.path)?;
+                Some((place, clone))
+            });
+            let clones: Vec<_> = clones.collect();
             let mut folder = None;
             let mut is_published = false;
-            for (checkout, module) in &worktrees {
-                if module.has_commit(&commit)? {
-                    is_published = is_published || module.is_published(&commit)?;
-                    folder.get_or_insert_with(|| push_folder(checkout.as_deref(), &path, module));
+            for (place, module) in modules.iter().chain(&clones) {
+                if module.has_commit(&link.commit)? {
+                    is_published = is_published || module.is_published(&link.commit)?;
+                    folder.get_or_insert_with(|| push_folder(place, &link.path, module));
                 }
             }
             let is_submodule = folder.is_some();
-            if !is_submodule && self.is_rescued(&commit)? {
+            if !is_submodule && self.is_rescued(&link.commit)? {
                 folder = Some(self.root().to_owned());
             }
             if let Some(folder) = folder.filter(|_| !is_published) {
                 unpublished.push(UnpublishedLink {
-                    path,
-                    commit,
+                    path: repo_path_text(&link.path),
+                    commit: link.commit,
                     folder,
                     is_submodule,
                 });
@@ -71,24 +80,26 @@ impl Repository {
         Ok(unpublished)
     }
 
-    /// Lists the submodules of all worktrees, each with the checkout of its worktree.
-    fn modules_of_worktrees(&self) -> Result<Vec<(Option<PathBuf>, Module)>, WorkspaceError> {
+    /// Lists the places of all worktrees.
+    fn worktree_places(&self) -> Vec<Place> {
         let folder = self.common_dir().join("worktrees");
         let Ok(entries) = fs::read_dir(&folder) else {
-            return Ok(Vec::new());
+            return Vec::new();
         };
-        let mut found = Vec::new();
-        for entry in entries.flatten() {
-            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                continue;
-            }
-            let git_dir = entry.path();
-            let checkout = recorded_path(&git_dir);
-            for module in modules_below(&self.git, &git_dir)? {
-                found.push((checkout.clone(), module));
-            }
-        }
-        Ok(found)
+        let folders = entries
+            .flatten()
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        folders
+            .map(|entry| {
+                let git_dir = entry.path();
+                Place {
+                    // a checkout that is gone is nowhere, and so is what was in it
+                    work_tree: recorded_path(&git_dir).unwrap_or_else(|| git_dir.clone()),
+                    common_dir: self.common_dir().to_owned(),
+                    git_dir,
+                }
+            })
+            .collect()
     }
 
     fn is_rescued(&self, commit: &str) -> Result<bool, WorkspaceError> {
@@ -118,9 +129,23 @@ fn is_in_one(modules: &[Module], commit: &str) -> Result<bool, WorkspaceError> {
     Ok(false)
 }
 
+/// Returns the repository at the place of a submodule that keeps its git folder in the checkout, as `git clone` makes one there.
+fn clone_at(git: &Git, path: &Path) -> Option<Module> {
+    match inner_at(git, path) {
+        Inner::Own(git) => Some(Module {
+            name: repo_path_text(path),
+            git,
+        }),
+        Inner::Absent | Inner::Module(_) | Inner::Elsewhere => None,
+    }
+}
+
 /// Returns the checkout of the submodule, or its git folder where it has none.
-fn push_folder(checkout: Option<&Path>, path: &str, module: &Module) -> PathBuf {
-    let folder = checkout.map(|checkout| checkout.join(path));
-    let folder = folder.filter(|folder| folder.join(".git").is_file());
-    folder.unwrap_or_else(|| module.folder().to_owned())
+fn push_folder(place: &Place, path: &Path, module: &Module) -> PathBuf {
+    let folder = place.work_tree.join(path);
+    if folder.join(".git").exists() {
+        folder
+    } else {
+        module.folder().to_owned()
+    }
 }

@@ -5,6 +5,8 @@
     reason = "a test that cannot be set up shall fail"
 )]
 
+use std::path::{Path, PathBuf};
+
 use symphony_workspace::{
     BranchFate, RemoveRequest, Removed, Repository, WorkspaceError, Worktree,
 };
@@ -86,6 +88,51 @@ fn a_link_to_a_commit_that_was_never_published_is_named_until_it_is_pushed() {
 }
 
 #[test]
+fn a_clone_in_the_place_of_a_submodule_is_looked_at_like_one() {
+    let (case, library) = with_submodule();
+    let worktree = case.worktree.path().to_owned();
+    let allow = ["-c", "protocol.file.allow=always"];
+    git(&worktree, &["submodule", "deinit", "-q", "-f", "lib"]);
+    std::fs::remove_dir_all(git_dir(&worktree).join("modules")).unwrap();
+    let url = library.root.to_str().unwrap();
+    git(
+        &worktree,
+        &[&allow[..], &["clone", "-q", url, "lib"]].concat(),
+    );
+    let fix = commit_file(&worktree.join("lib"), "fix.txt", "a fix\n");
+    git(&worktree, &["commit", "-qam", "the fix"]);
+    assert_eq!(case.unpublished(), [("lib".to_owned(), fix.to_string())]);
+    git(
+        &worktree.join("lib"),
+        &[&allow[..], &["push", "-q", "origin", "HEAD:refs/heads/fix"]].concat(),
+    );
+    assert_eq!(case.unpublished(), []);
+}
+
+#[test]
+fn a_repository_inside_a_submodule_is_work_and_keeps_the_worktree() {
+    let (case, _library) = with_submodule();
+    let nested = case.worktree.path().join("lib/nested");
+    std::fs::create_dir(&nested).unwrap();
+    git(&nested, &["init", "-q"]);
+    commit_file(&nested, "n.txt", "precious\n");
+    let left = case.repository.left_behind(&case.worktree, None).unwrap();
+    let paths: Vec<&str> = left.iter().map(|left| left.path.as_str()).collect();
+    assert_eq!(paths, ["lib"]);
+    let refused = case.remove().unwrap_err();
+    assert!(
+        matches!(refused, WorkspaceError::RescueFailed { .. }),
+        "{refused:?}"
+    );
+    assert!(nested.join("n.txt").exists());
+}
+
+/// Returns the git folder of a worktree.
+fn git_dir(worktree: &Path) -> PathBuf {
+    PathBuf::from(git(worktree, &["rev-parse", "--absolute-git-dir"]).trim())
+}
+
+#[test]
 fn a_submodule_that_leads_to_a_fetched_tag_is_published() {
     let (case, library) = with_submodule();
     git(&library.root, &["checkout", "-q", "--detach"]);
@@ -154,7 +201,7 @@ fn a_shallow_submodule_with_commits_of_its_own_keeps_its_worktree() {
     let git_dir = git(&lib, &["rev-parse", "--absolute-git-dir"]);
     let parent = git(&lib, &["rev-parse", "origin/main"]);
     write(
-        std::path::Path::new(&git_dir).join("shallow"),
+        Path::new(&git_dir).join("shallow"),
         &format!("{parent}\n"),
     );
     let error = case.remove().unwrap_err();
