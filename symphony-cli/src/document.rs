@@ -115,5 +115,34 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
         let what = format!("there is no folder {}", folder.display());
         return Err(std::io::Error::new(std::io::ErrorKind::NotFound, what));
     }
-    symphony_workspace::write_whole(path, text)
+    match path.metadata() {
+        // a pipe or a device takes the text as it comes: it must not be replaced by a file
+        Ok(there) if !there.is_file() => std::fs::write(path, text),
+        // a link keeps leading to its file
+        Ok(_) => symphony_workspace::write_whole(&path.canonicalize()?, text),
+        Err(_) => symphony_workspace::write_whole(path, text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileTypeExt;
+
+    use super::*;
+
+    #[test]
+    fn a_link_keeps_leading_to_its_file_and_a_device_stays_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (link, led) = (folder.path().join("link"), folder.path().join("led"));
+        std::fs::write(&led, "old").unwrap();
+        std::os::unix::fs::symlink(&led, &link).unwrap();
+        write(&link, "new").unwrap();
+        assert_eq!(std::fs::read_to_string(&led).unwrap(), "new");
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        // a link to the device: the test must not be able to harm the machine's own
+        let device = folder.path().join("null");
+        std::os::unix::fs::symlink("/dev/null", &device).unwrap();
+        write(&device, "new").unwrap();
+        assert!(device.metadata().unwrap().file_type().is_char_device());
+    }
 }
