@@ -187,7 +187,7 @@ fn read_folder(folder: &Path, kind: &TextKind) -> Result<Vec<OwnText>, RunnerErr
             .map_err(|error| RunnerError::io("read the folder", folder, error))?
             .path();
         if path.extension().is_some_and(|extension| extension == "md") {
-            let text = std::fs::read_to_string(&path)
+            let text = symphony_workspace::read_text(&path)
                 .map_err(|error| RunnerError::io("read the prompt", &path, error))?;
             files.push(OwnText {
                 file: path.display().to_string(),

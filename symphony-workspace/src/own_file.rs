@@ -1,5 +1,5 @@
-//! Reading Symphony's own files. They lie where agents can write: a pipe in the place of one would keep the reader waiting for ever, a
-//! link would lead it to another file.
+//! Reading files where agents can write. A pipe in the place of one would keep the reader waiting for ever, a device would never end, and a
+//! link would lead it to another file: of Symphony's own files none is one.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _};
@@ -17,6 +17,10 @@ const BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// `NotFound` when there is none, `InvalidInput` when something else than a file is in its place; otherwise when it cannot be opened.
 pub fn open_own_file(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY).bits();
+    open(path, flags)
+}
+
+fn open(path: &Path, flags: u32) -> io::Result<File> {
     let opened = OpenOptions::new()
         .read(true)
         .custom_flags(flags.cast_signed())
@@ -39,13 +43,33 @@ pub fn open_own_file(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`open_own_file`], and when it is larger than any that Symphony writes.
 pub fn read_own_file(path: &Path) -> io::Result<Vec<u8>> {
+    read(open_own_file(path)?)
+}
+
+/// Reads a file of git's or of a person's; never blocks. A link is followed: people link prompts, and git's files may be links.
+///
+/// # Errors
+/// `NotFound` when there is none, `InvalidInput` when it is no regular file, `InvalidData` when it is larger than 64 MiB; otherwise when
+/// it cannot be read.
+pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    read(open(path, (OFlags::NONBLOCK | OFlags::NOCTTY).bits())?)
+}
+
+/// Reads a file of git's or of a person's that is text.
+///
+/// # Errors
+/// As [`read_file`], and `InvalidData` when it is not UTF-8.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    text(read_file(path)?)
+}
+
+fn read(file: File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let file = open_own_file(path)?;
     file.take(BYTES_MAX + 1).read_to_end(&mut bytes)?;
     if u64::try_from(bytes.len()).is_ok_and(|length| length > BYTES_MAX) {
         return Err(io::Error::new(
             ErrorKind::InvalidData,
-            "it is larger than any file of Symphony's",
+            "it is larger than 64 MiB",
         ));
     }
     Ok(bytes)
@@ -56,8 +80,11 @@ pub fn read_own_file(path: &Path) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`read_own_file`], and `InvalidData` when it is not UTF-8.
 pub fn read_own_text(path: &Path) -> io::Result<String> {
-    String::from_utf8(read_own_file(path)?)
-        .map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
+    text(read_own_file(path)?)
+}
+
+fn text(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
 }
 
 fn is_other_kind(error: &io::Error) -> bool {
@@ -86,6 +113,11 @@ mod tests {
         let _socket = UnixListener::bind(at("socket")).unwrap();
         for name in ["link", "pipe", "socket", ""] {
             let error = read_own_file(&at(name)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{name}: {error}");
+        }
+        assert_eq!(read_text(&at("link")).unwrap(), "text");
+        for name in ["pipe", "socket", ""] {
+            let error = read_file(&at(name)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidInput, "{name}: {error}");
         }
         let error = read_own_file(&at("missing")).unwrap_err();

@@ -10,6 +10,7 @@ use super::status::status_of;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::{Git, Link, Place, fields};
+use crate::own_file::read_file;
 
 /// What is checked out at a link.
 #[derive(Debug)]
@@ -139,7 +140,7 @@ pub(super) fn unsaved_submodules(git: &Git) -> Result<Vec<PathBuf>, WorkspaceErr
 
 /// Returns the git folder of a submodule, when it is one that git keeps below the repository's own.
 fn module_dir(git: &Git, folder: &Path) -> Option<PathBuf> {
-    let bytes = fs::read(folder.join(".git")).ok()?;
+    let bytes = read_file(&folder.join(".git")).ok()?;
     let target = bytes.strip_prefix(b"gitdir: ")?.trim_ascii_end();
     let real = folder.join(OsStr::from_bytes(target)).canonicalize().ok()?;
     let modules = [

@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::Git;
+use crate::own_file::read_text;
 
 /// Files of an unfinished merge, cherry-pick or revert, which a commit ends.
 const ENDED_BY_COMMIT: &[&str] = &[
@@ -26,7 +27,7 @@ const SEQUENCES: &[&str] = &["rebase-merge", "rebase-apply", "sequencer"];
 
 /// Returns the commits that an unfinished merge would join.
 pub(crate) fn merge_heads(git: &Git) -> Vec<CommitId> {
-    fs::read_to_string(git.place().git_dir.join("MERGE_HEAD"))
+    read_text(&git.place().git_dir.join("MERGE_HEAD"))
         .unwrap_or_default()
         .lines()
         .filter_map(|line| CommitId::parse(line.trim()).ok())

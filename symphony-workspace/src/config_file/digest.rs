@@ -15,6 +15,7 @@ use symphony_core::id::ProjectId;
 
 use super::load::LoadedConfig;
 use crate::hex::hex;
+use crate::own_file::read_file;
 use crate::setting_digests::{Digests, changed_names};
 
 /// Prompt files that are read: many times what ships.
@@ -88,7 +89,7 @@ fn push_prompts(
             push_prompts(&path, &format!("{name}/"), (depth - 1, &mut *left), digests);
         } else if is_prompt(&metadata) && *left > 0 {
             *left -= 1;
-            if let Ok(bytes) = std::fs::read(&path) {
+            if let Ok(bytes) = read_file(&path) {
                 digests.insert(name, digest(&bytes));
             }
         }

@@ -11,6 +11,7 @@ use super::command::GitCommand;
 use super::program::GitProgram;
 use super::user_config::UserConfig;
 use crate::error::WorkspaceError;
+use crate::own_file::read_file;
 
 /// The folders that every call pins, so that nothing inside the worktree can redirect git.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +38,7 @@ impl Place {
         }
         let pointer = self.git_dir.join("commondir");
         let is_common = self.git_dir == self.common_dir;
-        let honest = match fs::read(&pointer) {
+        let honest = match read_file(&pointer) {
             Err(error) if error.kind() == ErrorKind::NotFound => is_common,
             Err(source) => return Err(WorkspaceError::io("read", pointer, source)),
             Ok(_) if is_common => false,

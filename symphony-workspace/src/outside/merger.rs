@@ -1,11 +1,10 @@
 //! Who put a change on a base, as far as git says.
 
-use std::fs;
-
 use super::change::ChangeQuery;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::Identity;
+use crate::own_file::read_text;
 use crate::repository::Repository;
 
 /// How forges sign the merges and squashes that a person makes on their pages: that person is the author then.
@@ -38,7 +37,7 @@ impl Repository {
             .common_dir()
             .join("logs")
             .join(query.branch.reference());
-        let log = fs::read_to_string(path).ok()?;
+        let log = read_text(&path).ok()?;
         let last = log.lines().last()?;
         let mut parts = last.splitn(3, ' ');
         let (_old, new, rest) = (parts.next()?, parts.next()?, parts.next()?);

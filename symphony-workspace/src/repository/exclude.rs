@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 
 use super::open::Repository;
 use crate::error::WorkspaceError;
+use crate::own_file::read_text;
 use crate::whole_file::write_whole;
 
 /// Line above the entries.
@@ -54,7 +55,7 @@ impl Repository {
         let _lock = self.lock()?;
         let folder = self.common_dir().join("info");
         let path = folder.join("exclude");
-        let old = match fs::read_to_string(&path) {
+        let old = match read_text(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             Err(source) => return Err(WorkspaceError::io("read", &path, source)),

@@ -8,6 +8,7 @@ use symphony_core::config::without_dots;
 use super::options::RepositoryOptions;
 use crate::error::WorkspaceError;
 use crate::git::{Git, GitProgram, Place, Reader};
+use crate::own_file::read_text;
 
 /// A repository that was found, before anything is known of its configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,8 +97,8 @@ fn looks_like_git_dir(path: &Path) -> bool {
 
 /// Reads a `.git` file (`gitdir: PATH`), as submodules and `--separate-git-dir` make it.
 fn git_file_target(file: &Path) -> Result<PathBuf, WorkspaceError> {
-    let text = fs::read_to_string(file)
-        .map_err(|source| WorkspaceError::io("read the git file", file, source))?;
+    let text =
+        read_text(file).map_err(|source| WorkspaceError::io("read the git file", file, source))?;
     let target = text
         .strip_prefix("gitdir:")
         .map(str::trim)
@@ -109,7 +110,7 @@ fn git_file_target(file: &Path) -> Result<PathBuf, WorkspaceError> {
 }
 
 fn common_of(git_dir: &Path) -> PathBuf {
-    let common = fs::read_to_string(git_dir.join("commondir")).unwrap_or_default();
+    let common = read_text(&git_dir.join("commondir")).unwrap_or_default();
     let path = git_dir.join(common.trim());
     path.canonicalize().unwrap_or(path)
 }

@@ -15,6 +15,7 @@ use super::registration::{Registration, recorded_path};
 use crate::change::RescueRef;
 use crate::error::WorkspaceError;
 use crate::linux::processes_inside;
+use crate::own_file::{read_file, read_text};
 use crate::repository::Repository;
 
 /// Folder, beside the worktrees, for folders that nothing knew.
@@ -63,8 +64,7 @@ pub(super) fn is_unfinished(registration: &Registration) -> bool {
 
 /// Says whether the git folder of a worktree has the lock of an interrupted creation.
 pub(super) fn has_unfinished_lock(git_dir: &Path) -> bool {
-    fs::read_to_string(git_dir.join("locked"))
-        .is_ok_and(|text| is_unfinished_reason(text.trim_end()))
+    read_text(&git_dir.join("locked")).is_ok_and(|text| is_unfinished_reason(text.trim_end()))
 }
 
 fn is_unfinished_reason(reason: &str) -> bool {
@@ -122,7 +122,7 @@ impl Repository {
         };
         for entry in entries.flatten() {
             let git_dir = entry.path();
-            let is_ours = fs::read_to_string(git_dir.join("locked"))
+            let is_ours = read_text(&git_dir.join("locked"))
                 .is_ok_and(|reason| reason.trim_end() == BEING_MADE);
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             let is_cut_off = recorded_path(&git_dir).is_none()
@@ -181,7 +181,7 @@ impl Repository {
 fn discard(git_dir: &Path) -> Result<(), WorkspaceError> {
     let git_file = recorded_path(git_dir).map(|folder| folder.join(".git"));
     let leads_here = |file: &PathBuf| {
-        fs::read_to_string(file).is_ok_and(|text| {
+        read_text(file).is_ok_and(|text| {
             let text = text.trim_end();
             text.is_empty() || text.strip_prefix("gitdir: ").map(Path::new) == Some(git_dir)
         })
@@ -271,7 +271,7 @@ pub(super) fn leads_to_its_git_dir(worktree: &Worktree, file: &Path, meta: &fs::
 }
 
 fn points_to(file: &Path, git_dir: &Path) -> bool {
-    let Ok(bytes) = fs::read(file) else {
+    let Ok(bytes) = read_file(file) else {
         return false;
     };
     let Some(target) = bytes.strip_prefix(b"gitdir: ") else {

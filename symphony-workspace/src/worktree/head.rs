@@ -1,7 +1,5 @@
 //! What a worktree has checked out, and the way back to its branch.
 
-use std::fs;
-
 use symphony_core::Timestamp;
 
 use super::model::{Recovery, Worktree};
@@ -9,6 +7,7 @@ use crate::change::{in_sequence, operation_forget, overwrite};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::Identity;
+use crate::own_file::read_text;
 use crate::repository::{
     BranchName, Expect, Repository, commit_tree, head_reference, move_ref, point_head, set_own_ref,
     tree_of,
@@ -74,8 +73,7 @@ impl Repository {
         if !vanished {
             return Ok(());
         }
-        let log =
-            fs::read_to_string(worktree.place().git_dir.join("logs/HEAD")).unwrap_or_default();
+        let log = read_text(&worktree.place().git_dir.join("logs/HEAD")).unwrap_or_default();
         let last = log
             .lines()
             .rev()

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::WorkspaceError;
+use crate::own_file::read_file;
 use crate::repository::Repository;
 use crate::whole_file::write_whole;
 
@@ -52,7 +53,7 @@ impl Repository {
         };
         let pointer = |to: &Path| [b"gitdir: ", to.as_os_str().as_bytes()].concat();
         let found =
-            fs::read(&new_file).map_err(|source| WorkspaceError::io("read", &new_file, source))?;
+            read_file(&new_file).map_err(|source| WorkspaceError::io("read", &new_file, source))?;
         if found.trim_ascii_end() == pointer(&old_admin) && old_admin != admin {
             let text = format!("gitdir: {}\n", admin.display());
             write(&new_file, &text)?;
@@ -63,7 +64,7 @@ impl Repository {
 }
 
 fn read_path(file: &Path) -> Option<PathBuf> {
-    let bytes = fs::read(file).ok()?;
+    let bytes = read_file(file).ok()?;
     Some(Path::new(std::ffi::OsStr::from_bytes(bytes.trim_ascii_end())).to_owned())
 }
 

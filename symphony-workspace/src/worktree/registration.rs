@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::WorkspaceError;
+use crate::own_file::read_file;
 use crate::repository::Repository;
 
 /// A checkout, the main one included, as git lists it.
@@ -110,7 +111,7 @@ impl Repository {
 
 /// Returns the checkout that a git folder was made for.
 pub(crate) fn recorded_path(git_dir: &Path) -> Option<PathBuf> {
-    let bytes = fs::read(git_dir.join("gitdir")).ok()?;
+    let bytes = read_file(&git_dir.join("gitdir")).ok()?;
     let end = bytes.iter().rposition(|byte| *byte != b'\n')? + 1;
     let git_file = git_dir.join(OsStr::from_bytes(bytes.get(..end)?));
     git_file.parent().map(Path::to_owned)

@@ -200,10 +200,7 @@ fn a_shallow_submodule_with_commits_of_its_own_keeps_its_worktree() {
     git(case.worktree.path(), &["commit", "-qam", "the fix"]);
     let git_dir = git(&lib, &["rev-parse", "--absolute-git-dir"]);
     let parent = git(&lib, &["rev-parse", "origin/main"]);
-    write(
-        Path::new(&git_dir).join("shallow"),
-        &format!("{parent}\n"),
-    );
+    write(Path::new(&git_dir).join("shallow"), &format!("{parent}\n"));
     let error = case.remove().unwrap_err();
     assert!(
         matches!(&error, WorkspaceError::RescueFailed { .. }),

@@ -126,6 +126,6 @@ fn past_report(run: &Run) -> anyhow::Result<Report> {
 /// The prompts of a run, where they were kept.
 fn past_texts(store: &Store, run: &Run) -> anyhow::Result<Option<(String, String)>> {
     let paths = RunPaths::new(&store.project(&run.project)?.root, &run.id);
-    let read = |path| std::fs::read_to_string(path).ok();
+    let read = |path: std::path::PathBuf| symphony_workspace::read_own_text(&path).ok();
     Ok(read(paths.system_prompt()).zip(read(paths.user_prompt())))
 }

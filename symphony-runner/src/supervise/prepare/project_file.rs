@@ -12,7 +12,7 @@ pub(crate) fn read_own(path: &Path) -> Result<Option<String>, RunnerError> {
     let failed = |error| RunnerError::io("read", path, error);
     match path.symlink_metadata() {
         Ok(metadata) if metadata.is_file() && metadata.len() <= PROMPT_FILE_BYTES_MAX as u64 => {
-            let bytes = std::fs::read(path).map_err(failed)?;
+            let bytes = symphony_workspace::read_own_file(path).map_err(failed)?;
             Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
         }
         Ok(_) => Ok(None),
