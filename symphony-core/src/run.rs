@@ -7,6 +7,7 @@ use crate::agent::AgentType;
 use crate::closed_set::closed_set;
 use crate::failure::ErrorClass;
 use crate::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
+use crate::prompt_trial::Assignment;
 use crate::pull_request_of::PullRequestOf;
 use crate::unit::{Tokens, UsdMicros};
 
@@ -184,6 +185,8 @@ pub struct Run {
     pub protection: ProtectionLevel,
     /// Its fencing number.
     pub fence: Fence,
+    /// The set of a trial of prompts that it was built with; none outside of trials.
+    pub prompt_set: Option<Assignment>,
     /// Whether one of its tool calls changed the status of its issue.
     pub moved_issue: bool,
     /// When a human asked for its end.

@@ -21,6 +21,7 @@ pub mod left_worktrees;
 mod leftovers;
 pub mod library;
 pub mod lint;
+mod live_trial;
 pub mod merge;
 mod merge_content;
 mod merge_gates;

@@ -1,6 +1,6 @@
 //! Profiles and contracts: those that ship, and what a project puts over them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use symphony_core::contract::Pipeline;
 use symphony_core::profile::{AgentProfile, ProfileSet};
@@ -44,6 +44,8 @@ pub struct PromptLibrary {
     pub pipeline: Pipeline,
     /// What belongs to neither.
     pub standalone: StandalonePrompts,
+    /// The folder whose texts lie over the shipped ones.
+    pub(crate) folder: PathBuf,
 }
 
 /// Prompts that are whole texts.
@@ -109,6 +111,7 @@ impl PromptLibrary {
             profiles,
             pipeline,
             standalone: StandalonePrompts::load(shipped, folder)?,
+            folder: folder.to_owned(),
         })
     }
 

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 
 use symphony_core::agent::AgentType;
 use symphony_core::config::{ProjectConfig, ProviderName};
+use symphony_core::prompt_trial::PromptSet;
 use symphony_prompt::lint::{Finding, LintInput, PromptText as LintText, Switch, TextKind, lint};
 use symphony_store::{Project, Store};
 
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::library::OwnText;
+use crate::live_trial::set_findings;
 use crate::preview::provider_of;
 use crate::supervise::{budgets, read_own};
 
@@ -20,7 +22,7 @@ const FILES_MAX: usize = 1_000;
 /// Folders below a prompts folder, into each other.
 const DEPTH_MAX: usize = 4;
 
-/// Looks at everything that a project's agents are told: its prompts folder, WORKFLOW.md and CLAUDE.md of its root, and, where it
+/// Looks at everything that a project's agents are told: its prompts folder, the sets of its trial, WORKFLOW.md and CLAUDE.md of its root, and, where it
 /// is recorded, the instructions in the database.
 ///
 /// # Errors
@@ -31,7 +33,30 @@ pub fn lint_project(
     root: &Path,
     recorded: Option<(&Store, &Project)>,
 ) -> Result<Vec<Finding>, RunnerError> {
-    let mut own = own_texts(config, root)?;
+    let project = recorded.map(|(_, project)| &project.id);
+    let mut findings = set_findings(installation, config, root, project)?;
+    let trial = config.prompt_trial.as_ref();
+    let sets = PromptSet::ALL.iter();
+    let sets = sets.filter_map(|set| trial?.folder(*set));
+    for folder in std::iter::once(config.prompts_dir.as_path()).chain(sets) {
+        for finding in lint_folder(installation, config, (folder, root), recorded)? {
+            // CLAUDE.md is the same with every set
+            if !findings.contains(&finding) {
+                findings.push(finding);
+            }
+        }
+    }
+    Ok(findings)
+}
+
+/// Looks at everything that agents are told which are given the prompts of a folder.
+fn lint_folder(
+    installation: &Installation,
+    config: &ProjectConfig,
+    (folder, root): (&Path, &Path),
+    recorded: Option<(&Store, &Project)>,
+) -> Result<Vec<Finding>, RunnerError> {
+    let mut own = own_texts(folder, root)?;
     if let Some((store, project)) = recorded {
         own.extend(instructions(&own, store, project)?);
     }
@@ -47,8 +72,7 @@ pub fn lint_project(
 }
 
 /// Reads what the project itself has: by the paths that a person would type in its root.
-fn own_texts(config: &ProjectConfig, root: &Path) -> Result<Vec<OwnText>, RunnerError> {
-    let folder = &config.prompts_dir;
+fn own_texts(folder: &Path, root: &Path) -> Result<Vec<OwnText>, RunnerError> {
     let mut texts = Vec::new();
     // these two are read as a dispatch reads them: what cannot be read stops it
     for mut text in OwnText::read_all(folder)? {

@@ -6,6 +6,7 @@ use symphony_core::config::{ProjectConfig, ProviderName};
 use symphony_core::contract::{PhaseClaim, PhaseContract};
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::issue::{Issue, IssueStatus};
+use symphony_core::prompt_trial::Assignment;
 use symphony_core::pull_request::PullRequest;
 use symphony_core::tick::wanted_agent;
 use symphony_prompt::{BuiltPrompt, CriteriaInput};
@@ -48,7 +49,8 @@ pub fn preview_prompt(
     let config = installation.project_config(&project)?;
     let repository = open_repository(&project, &config)?;
     let base = repository.base()?;
-    let library = installation.library(&config)?;
+    let assigned = assigned_set(installation, store, &issue)?;
+    let library = installation.library_of(&config, assigned.map(|assigned| assigned.set))?;
     let subject = subject(installation, store, &issue, &library, options)?;
     let provider = provider_of(installation, &config, options.provider);
     // the id of no run: the prompts name none, and its files are only named
@@ -116,10 +118,26 @@ pub fn preview_prompt(
         _ => return Ok(build(request, store)?.built),
     };
     let part = PhasePart {
-        override_text: override_text(&request.config.prompts_dir, &contract)?,
+        override_text: override_text(&request.library.folder, &contract)?,
         contract,
     };
     Ok(build_phase(request, part, store)?.built)
+}
+
+/// Returns the set of prompts that the next run of an issue is built with; none where no trial is configured.
+///
+/// # Errors
+/// When the configuration or the database cannot be read.
+pub fn assigned_set(
+    installation: &Installation,
+    store: &Store,
+    issue: &Issue,
+) -> Result<Option<Assignment>, RunnerError> {
+    let config = installation.project_config(&store.project(&issue.project)?)?;
+    let trial = config.prompt_trial.as_ref();
+    Ok(trial
+        .map(|trial| store.prompt_set_of(&issue.id, trial))
+        .transpose()?)
 }
 
 /// The documents that the agent would be given.

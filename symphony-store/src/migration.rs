@@ -5,7 +5,7 @@ use rusqlite_migration::{M, Migrations};
 use crate::review_point_migration::points_of_last_rejections;
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 33;
+pub const SCHEMA_VERSION: i64 = 34;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -46,6 +46,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0031_issue_cases.sql")),
         M::up(include_str!("schema/0032_done_proposals.sql")),
         M::up(include_str!("schema/0033_failures_past_a_pass.sql")),
+        M::up(include_str!("schema/0034_prompt_trials.sql")),
     ])
 }
 

@@ -5,6 +5,7 @@ use serde_json::Value;
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
+use symphony_core::prompt_trial::Assignment;
 use symphony_core::pull_request::PullRequestOf;
 use symphony_core::run::{Fence, Run, RunError, RunStatus, RunTarget, Usage};
 use symphony_core::unit::{Tokens, UsdMicros};
@@ -13,6 +14,7 @@ use crate::context::Context;
 use crate::error::StoreError;
 use crate::exit_handling::hurry;
 use crate::open::Store;
+use crate::prompt_set::assignment;
 use crate::row::{count, count32, int, json, parsed, parsed_opt, time, to_json};
 use crate::spending::add_growth;
 
@@ -117,9 +119,19 @@ pub(crate) fn from_row(row: &Row<'_>) -> Result<Run, StoreError> {
         metadata: json("run metadata", &row.get::<_, String>("metadata")?)?,
         protection: parsed("protection level", row.get("protection")?)?,
         fence: Fence::new(row.get("fence")?),
+        prompt_set: prompt_set(row)?,
         moved_issue: row.get("moved_issue")?,
         cancel_requested_at: opt_time("cancel_requested_at")?,
     })
+}
+
+/// Reads the set that a run was built with.
+fn prompt_set(row: &Row<'_>) -> Result<Option<Assignment>, StoreError> {
+    let trial: Option<String> = row.get("trial")?;
+    let Some(trial) = trial else {
+        return Ok(None);
+    };
+    assignment((trial, row.get("prompt_set")?, row.get("trial_issue")?)).map(Some)
 }
 
 /// Reads one run, inside or outside a transaction.

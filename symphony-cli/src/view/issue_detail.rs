@@ -4,6 +4,7 @@ use serde::Serialize;
 use symphony_core::gates::ConfiguredGate;
 use symphony_core::id::IssueId;
 use symphony_core::inbox::LostDocument;
+use symphony_core::prompt_trial::Assignment;
 use symphony_store::{IssueFilter, PrFilter, RunFilter, Store, StoreError};
 
 use super::claim::ClaimView;
@@ -36,6 +37,9 @@ pub(crate) struct IssueDetail {
     lost_documents: Vec<String>,
     pull_requests: Vec<PrView>,
     runs: Vec<RunView>,
+    /// The set of a trial of prompts that its newest runs were built with; absent outside of trials.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_set: Option<Assignment>,
     /// How its newest run failed; none when that did not fail.
     last_failure: Option<FailureView>,
 }
@@ -64,7 +68,9 @@ impl IssueDetail {
             ..RunFilter::default()
         };
         let issue = store.issue(id)?;
+        let runs = store.runs(&runs)?;
         Ok(Self {
+            prompt_set: runs.iter().find_map(|run| run.prompt_set.clone()),
             last_failure: FailureView::load(store, &issue)?,
             issue: issue.into(),
             children: store
@@ -95,7 +101,7 @@ impl IssueDetail {
                 .into_iter()
                 .map(|pr| PrView::of(pr, configured))
                 .collect(),
-            runs: store.runs(&runs)?.into_iter().map(RunView::from).collect(),
+            runs: runs.into_iter().map(RunView::from).collect(),
         })
     }
 }
@@ -124,6 +130,8 @@ impl View for IssueDetail {
         self.issue.write_head(page);
         page.field("sub-tasks", &ids(&self.children));
         page.field("needed by", &ids(&self.dependents));
+        let set = self.prompt_set.as_ref();
+        page.field("prompts", &set.map(ToString::to_string).unwrap_or_default());
         if !self.issue.description.is_empty() {
             page.gap();
             page.block(&self.issue.description);

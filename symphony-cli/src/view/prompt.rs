@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use similar::TextDiff;
+use symphony_core::prompt_trial::Assignment;
 use symphony_prompt::{BuiltPrompt, LeftOutItem, Outcome, PartReport, Report};
 
 use crate::output::{Page, Table, View};
@@ -17,6 +18,9 @@ pub(crate) struct PromptView {
     system: String,
     user: String,
     report: Report,
+    /// The set of the trial of prompts that is configured; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_set: Option<Assignment>,
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<PromptDifference>,
     #[serde(skip)]
@@ -35,9 +39,15 @@ impl PromptView {
             system,
             user,
             report,
+            prompt_set: None,
             difference: None,
             texts,
         }
+    }
+
+    /// Adds the set that the prompts are of.
+    pub(crate) fn with_set(self, prompt_set: Option<Assignment>) -> Self {
+        Self { prompt_set, ..self }
     }
 
     /// Adds what is different from a past run: from its report, and from its prompts where they were kept.
@@ -128,6 +138,8 @@ impl View for PromptView {
         let report = &self.report;
         let total = |tokens: u64, budget: u64| format!("~{tokens} tokens (budget {budget})");
         page.field("agent", &report.agent);
+        let set = self.prompt_set.as_ref();
+        page.field("prompts", &set.map(ToString::to_string).unwrap_or_default());
         page.field(
             "system prompt",
             &total(report.system_tokens.get(), report.system_budget.get()),

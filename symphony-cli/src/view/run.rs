@@ -10,6 +10,7 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
 use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, left_behind_sentences};
 use symphony_core::log::short_run;
+use symphony_core::prompt_trial::Assignment;
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget, Usage};
 use symphony_core::web::WEB_SEARCHES;
 use symphony_core::wording::counted;
@@ -41,6 +42,9 @@ pub(crate) struct RunView {
     pub(crate) worktree: Option<String>,
     pub(crate) branch: Option<String>,
     pub(crate) protection: ProtectionLevel,
+    /// The set of a trial of prompts that it was built with; absent outside of trials.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) prompt_set: Option<Assignment>,
     pub(crate) metadata: Value,
     /// The end of the output; shown to a person only, the log has all of it.
     #[serde(skip)]
@@ -130,6 +134,7 @@ impl From<Run> for RunView {
             worktree: run.worktree,
             branch: run.branch,
             protection: run.protection,
+            prompt_set: run.prompt_set,
             metadata: run.metadata,
             output_tail: run.output_tail,
         }
@@ -295,6 +300,8 @@ impl View for RunView {
         page.field("worktree", self.worktree.as_deref().unwrap_or_default());
         page.field("branch", self.branch.as_deref().unwrap_or_default());
         page.field("protection", self.protection.name());
+        let set = self.prompt_set.as_ref();
+        page.field("prompts", &set.map(ToString::to_string).unwrap_or_default());
         let left = self.left_behind();
         if !left.is_empty() {
             page.heading("Left behind");

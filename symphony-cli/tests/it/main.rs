@@ -159,6 +159,8 @@ mod prompt_sizes;
 #[cfg(test)]
 mod prompt_trial;
 #[cfg(test)]
+mod prompt_trial_live;
+#[cfg(test)]
 mod pull_requests;
 #[cfg(test)]
 #[cfg(feature = "python-mcp")]

@@ -82,6 +82,8 @@ pub enum Leaf {
     },
     /// An amount in US dollars, above zero.
     Usd,
+    /// A share: a number from 0 to 1, both included.
+    Share,
     /// A text that keeps a rule.
     Text(TextRule),
     /// A list of texts that keep a rule.
@@ -111,6 +113,8 @@ pub enum TextRule {
     Glob,
     /// A regular expression for the text of a failure.
     FailurePattern,
+    /// The name of a trial of prompts.
+    TrialName,
 }
 
 /// What a relative path starts from.

@@ -8,6 +8,7 @@ use super::problem::ProblemKind;
 use super::value::IssuePrefix;
 use crate::path_pattern::check_path_pattern;
 use crate::plan::failure::{FAILURE_PATTERNS_MAX, is_failure_pattern};
+use crate::prompt_trial::{Share, TrialName};
 
 /// Characters of a found text that a message repeats.
 const SHOWN_CHARS_MAX: usize = 40;
@@ -36,6 +37,10 @@ pub(super) fn check_leaf(
                 .filter(|usd| *usd > 0.0 && *usd <= most)
                 .map(|_| value.clone()))
         }
+        Leaf::Share => one(value
+            .as_f64()
+            .filter(|share| Share::new(*share).is_ok())
+            .map(|_| value.clone())),
         Leaf::Text(rule) => one(value
             .as_str()
             .filter(|text| fits(rule, text))
@@ -131,6 +136,7 @@ fn fits(rule: TextRule, text: &str) -> bool {
                 && check_path_pattern(text).is_ok()
         }
         TextRule::FailurePattern => is_failure_pattern(text),
+        TextRule::TrialName => TrialName::parse(text).is_ok(),
     }
 }
 
@@ -145,6 +151,7 @@ pub(super) fn expected(leaf: Leaf) -> String {
                 super::defaults::SPENDING_USD_MAX
             )
         }
+        Leaf::Share => "a share: a number from 0 to 1".to_owned(),
         Leaf::Text(rule) => text_expected(rule).to_owned(),
         Leaf::Texts(rule) if count_max(rule) < usize::MAX => format!(
             "a list of at most {}, each {}",
@@ -174,6 +181,9 @@ const fn text_expected(rule: TextRule) -> &'static str {
         }
         TextRule::FailurePattern => {
             "a regular expression of at most 500 characters that does not match the empty text"
+        }
+        TextRule::TrialName => {
+            "the name of a trial (lower-case letters, digits and hyphens, at most 60, a letter or digit first)"
         }
     }
 }
@@ -257,6 +267,15 @@ mod tests {
             ),
             (Leaf::Usd, json!(0.5), Ok(json!(0.5))),
             (Leaf::Usd, json!(0), Err(vec!["k: the number 0"])),
+            (Leaf::Share, json!(0), Ok(json!(0))),
+            (Leaf::Share, json!(1.0), Ok(json!(1.0))),
+            (Leaf::Share, json!(1.01), Err(vec!["k: the number 1.01"])),
+            (Leaf::Share, json!("0.5"), Err(vec!["k: the text \"0.5\""])),
+            (
+                Leaf::Text(TextRule::TrialName),
+                json!("../up"),
+                Err(vec!["k: the text \"../up\""]),
+            ),
             (Leaf::Command, json!("a && b"), Ok(json!("a && b"))),
             (Leaf::Command, json!(["a", ""]), Ok(json!(["a", ""]))),
             (Leaf::Command, json!([]), Err(vec!["k: an empty list"])),

@@ -21,6 +21,7 @@ use super::value::{
     BreakerTarget, CommandOutput, IssuePrefix, Millis, ProviderChoice, ProviderName, SandboxMode,
 };
 use crate::agent::AgentType;
+use crate::prompt_trial::{LiveTrial, PromptSet, Share, TrialName};
 use crate::unit::UsdMicros;
 
 impl Effective {
@@ -152,6 +153,7 @@ impl Reader<'_> {
             phase_models: self.map("phase_models"),
             providers: self.providers(),
             prompts_dir: self.path("prompts_dir").unwrap_or_default(),
+            prompt_trial: self.prompt_trial(),
             vault: self.vault(),
             budget: self.budget(),
             keep_run_files: self.flag("keep_run_files"),
@@ -268,6 +270,32 @@ impl Reader<'_> {
             env: self.map(&format!("providers.{provider}.env")),
             hold_ms: self.millis(&format!("providers.{provider}.hold_ms")),
         }
+    }
+
+    /// Reads the trial of prompts. One without a name, or without the set B, is a problem: nothing could be tried.
+    fn prompt_trial(&mut self) -> Option<LiveTrial> {
+        const SECTION: &str = "prompts.trial";
+        let at = self.first_set(SECTION)?;
+        let name: Option<TrialName> = self.get("prompts.trial.name");
+        let share: Option<Share> = self.get("prompts.trial.share");
+        let a = self.path(LiveTrial::key(PromptSet::A));
+        let b = self.path(LiveTrial::key(PromptSet::B));
+        let missing = [("name", name.is_none()), ("b", b.is_none())];
+        let missing = missing.iter().filter(|(_, missing)| *missing);
+        let missing: Vec<String> = missing
+            .map(|(key, _)| format!("no `{SECTION}.{key}`"))
+            .collect();
+        let is_unset = name.is_none() && share.is_none() && a.is_none() && b.is_none();
+        if let (Some(name), Some(b)) = (name, b) {
+            let share = share.unwrap_or(Share::HALF);
+            return Some(LiveTrial { name, a, b, share });
+        }
+        // a layer above may have taken all of it back
+        if !is_unset {
+            let expected = "a trial with a `name` and the folder `b` of its second set".to_owned();
+            self.problem(&at, missing.join(" and "), expected);
+        }
+        None
     }
 
     fn vault(&mut self) -> Option<Vault> {

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, Scope, TextRule};
 use super::table::KEYS;
 use crate::plan::failure::{FAILURE_PATTERN_CHARS_MAX, FailureClass};
+use crate::prompt_trial::TRIAL_NAME_CHARS_MAX;
 
 /// Returns the JSON Schema (draft 2020-12) of a configuration file, `config schema`.
 ///
@@ -99,6 +100,7 @@ fn leaf(leaf: Leaf) -> Value {
         Leaf::Usd => {
             json!({ "type": "number", "exclusiveMinimum": 0, "maximum": super::defaults::SPENDING_USD_MAX })
         }
+        Leaf::Share => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
         Leaf::Text(rule) => text(rule),
         Leaf::Texts(rule) => json!({ "type": "array", "items": text(rule) }),
         Leaf::Choice(names) => json!({ "enum": names }),
@@ -123,6 +125,9 @@ fn text(rule: TextRule) -> Value {
         TextRule::Glob => json!({ "type": "string", "pattern": "^[^/~]" }),
         TextRule::FailurePattern => {
             json!({ "type": "string", "minLength": 1, "maxLength": FAILURE_PATTERN_CHARS_MAX })
+        }
+        TextRule::TrialName => {
+            json!({ "type": "string", "pattern": "^[a-z0-9][a-z0-9-]*$", "maxLength": TRIAL_NAME_CHARS_MAX })
         }
     }
 }

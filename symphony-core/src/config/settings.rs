@@ -13,6 +13,7 @@ use crate::agent::AgentType;
 use crate::config_change::decisive_patterns;
 use crate::id::PhaseName;
 use crate::plan::failure::FailureClass;
+use crate::prompt_trial::{LiveTrial, PromptSet};
 use crate::unit::{Tokens, UsdMicros};
 use crate::watchdog::WatchLimits;
 
@@ -143,6 +144,8 @@ pub struct ProjectConfig {
     pub providers: Providers,
     /// Folder of overrides of shipped prompts.
     pub prompts_dir: PathBuf,
+    /// The trial of prompts in real work, when there is one.
+    pub prompt_trial: Option<LiveTrial>,
     /// Notes for prompts, when there are any.
     pub vault: Option<Vault>,
     /// Budgets of prompts.
@@ -210,8 +213,27 @@ pub struct ProjectConfig {
 impl ProjectConfig {
     /// Returns the tracked paths that decide what Symphony does, for a project with this root.
     pub fn decisive_paths(&self, root: &Path) -> Vec<String> {
-        let prompts = self.prompts_dir.strip_prefix(root).ok();
-        decisive_patterns(prompts.and_then(Path::to_str))
+        let below = |folder: &Path| {
+            let folder = folder.strip_prefix(root).ok()?.to_str()?;
+            Some(folder.to_owned())
+        };
+        let mut paths = decisive_patterns(below(&self.prompts_dir).as_deref());
+        let trial = self.prompt_trial.as_ref();
+        let folders = PromptSet::ALL.iter();
+        let folders = folders.filter_map(|set| trial?.folder(*set));
+        paths.extend(
+            folders
+                .filter_map(below)
+                .filter(|folder| !folder.is_empty()),
+        );
+        paths
+    }
+
+    /// Returns the folder of the prompts that a run is built with: of its set in a trial, or of all others.
+    pub fn prompts_of(&self, set: Option<PromptSet>) -> &Path {
+        let trial = self.prompt_trial.as_ref().zip(set);
+        let folder = trial.and_then(|(trial, set)| trial.folder(set));
+        folder.unwrap_or(&self.prompts_dir)
     }
 }
 

@@ -110,6 +110,7 @@ pub const KEYS: &[Key] = &[
     section("providers", PROVIDERS, TopLevel, "Settings of each provider."),
     leaf("prompts_dir", Leaf::Path(PathBase::File), Text(d::PROMPTS_DIR), TopLevel,
         "Folder of overrides of the shipped prompts."),
+    section("prompts", PROMPTS, TopLevel, "Trials of prompts."),
     section("vault", VAULT, TopLevel, "A folder of markdown notes; those that match an issue go into its prompt."),
     section("budget", BUDGET, Project, "Budgets of prompts."),
     leaf("keep_run_files", Leaf::Bool, Bool(d::KEEP_RUN_FILES), TopLevel,
@@ -228,6 +229,18 @@ const VAULT: &[Key] = &[
     leaf("max_tokens", PROMPT_TOKENS, Unset("2000"), TopLevel,
         "Most tokens of notes in a prompt, below what the budget leaves."),
 ];
+
+#[rustfmt::skip]
+const PROMPTS: &[Key] = &[section("trial", &[
+    leaf("name", Leaf::Text(TextRule::TrialName), Unset("\"shorter\""), TopLevel,
+        "Its name; it decides which issue gets which set, and another name begins another trial."),
+    leaf("a", Leaf::Path(PathBase::File), Unset("\".symphony/prompts\""), TopLevel,
+        "Folder of the set A, which takes the place of `prompts_dir`; without it, A is `prompts_dir`."),
+    leaf("b", Leaf::Path(PathBase::File), Unset("\"prompts-new\""), TopLevel,
+        "Folder of the set B; an empty one is the shipped prompts."),
+    leaf("share", Leaf::Share, Unset("0.2"), TopLevel,
+        "Part of the issues that gets B, from 0 to 1; 0.5 without it. An issue that has its set keeps it."),
+], TopLevel, "A trial in real work: a part of the issues is worked on with the set B, the others with A. `symphony prompt trial --live` has the report.")];
 
 #[rustfmt::skip]
 const BUDGET: &[Key] = &[

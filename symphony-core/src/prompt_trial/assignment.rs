@@ -99,6 +99,9 @@ pub struct Share(f64);
 pub struct ShareError(f64);
 
 impl Share {
+    /// Half of all.
+    pub const HALF: Self = Self(0.5);
+
     /// Makes a share.
     ///
     /// # Errors
@@ -130,13 +133,22 @@ impl From<Share> for f64 {
     }
 }
 
-/// The set that an issue was given, in which trial: recorded with each run.
+/// The set that an issue was given in a trial in real work: recorded with each run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Assignment {
     /// The trial.
     pub trial: TrialName,
     /// The set.
     pub set: PromptSet,
+    /// The issue that it was given to: the topmost one above the issue of the run.
+    pub issue: IssueId,
+}
+
+impl fmt::Display for Assignment {
+    /// `B of the trial shorter`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of the trial {}", self.set, self.trial)
+    }
 }
 
 /// An issue that a replay gives to a set.

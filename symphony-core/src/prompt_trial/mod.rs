@@ -6,13 +6,15 @@
 mod assignment;
 mod case;
 mod document;
+mod live;
 
 pub use assignment::{
-    Assignment, Pairing, PlannedCase, PromptSet, Share, TRIAL_NAME_CHARS_MAX, TrialName,
-    TrialNameError, assign, plan_cases,
+    Assignment, Pairing, PlannedCase, PromptSet, Share, ShareError, TRIAL_NAME_CHARS_MAX,
+    TrialName, TrialNameError, assign, plan_cases,
 };
 pub use case::{Attempt, CaseEnd, CaseFacts, CaseOutcome, HandIn, case_outcome};
 pub use document::{
     RECORDED_ISSUES_MAX, RECORDED_VERSION, RecordedComment, RecordedError, RecordedIssue,
     RecordedIssues, parse_recorded, recorded_text,
 };
+pub use live::{LiveTrial, dispatch_differences};

@@ -32,6 +32,8 @@ pub enum LintRule {
     DeadText,
     /// A placeholder that nothing fills in.
     Placeholder,
+    /// A set of a trial that cannot be used, or that agents would be dispatched differently with.
+    Trial,
     /// A text for which the budget has no room.
     Budget,
     /// An order that contradicts how Symphony's agents work.

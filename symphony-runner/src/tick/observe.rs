@@ -27,6 +27,7 @@ use crate::installation::Installation;
 use crate::kept_documents::lost_documents;
 use crate::left_worktrees::left_worktrees;
 use crate::leftovers::whose;
+use crate::live_trial::require_sets;
 use crate::models::read_models;
 use crate::plan::is_plan_driven;
 use crate::repository::require_base;
@@ -293,6 +294,7 @@ fn view(
 ) -> Result<(ProjectView, ProjectConfig), RunnerError> {
     let config = installation.project_config(project)?;
     // a project whose prompts cannot be read is not dispatched: every run of it would fail
+    require_sets(installation, &config, &project.root, &project.id)?;
     let pipeline = if installation.has_own_prompts(&config) {
         installation.library(&config)?.pipeline
     } else {

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use symphony_core::config::{Effective, Source};
 use symphony_core::config_change::PROMPT_FILE_PREFIX;
 use symphony_core::id::ProjectId;
+use symphony_core::prompt_trial::{LiveTrial, PromptSet};
 
 use super::load::LoadedConfig;
 use crate::hex::hex;
@@ -52,6 +53,16 @@ impl LoadedConfig {
                 (PROMPT_DEPTH_MAX, &mut left),
                 &mut digests,
             );
+            let trial = settings.config.prompt_trial.as_ref();
+            let sets = PromptSet::ALL.iter();
+            for (set, folder) in sets.filter_map(|set| Some((*set, trial?.folder(*set)?))) {
+                push_prompts(
+                    folder,
+                    &format!("{}/", LiveTrial::key(set)),
+                    (PROMPT_DEPTH_MAX, &mut left),
+                    &mut digests,
+                );
+            }
         }
         ConfigDigests(digests)
     }

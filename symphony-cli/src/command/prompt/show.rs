@@ -8,7 +8,9 @@ use symphony_core::id::IssueId;
 use symphony_core::run::Run;
 use symphony_prompt::{BuiltPrompt, Report};
 use symphony_runner::paths::RunPaths;
-use symphony_runner::preview::{PreviewOptions, preview_project_prompt, preview_prompt};
+use symphony_runner::preview::{
+    PreviewOptions, assigned_set, preview_project_prompt, preview_prompt,
+};
 use symphony_store::Store;
 
 use crate::app::App;
@@ -47,12 +49,20 @@ pub(crate) struct ShowArgs {
 impl ShowArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let mut session = app.session()?;
+        let prompt_set = match &self.issue {
+            Some(issue) => {
+                let issue = session.store.issue(issue).context("find the issue")?;
+                assigned_set(&session.installation, &session.store, &issue)
+                    .context("find the set of prompts of the issue")?
+            }
+            None => None,
+        };
         let built = match (&self.issue, &self.profile) {
             (Some(issue), _) => self.of_issue(&mut session, issue)?,
             (None, Some(agent)) => self.of_project(&mut session, agent)?,
             (None, None) => return Err(works_on_an_issue("an agent").into()),
         };
-        let mut view = PromptView::new(built, self.texts);
+        let mut view = PromptView::new(built, self.texts).with_set(prompt_set);
         if let Some(reference) = &self.diff_run {
             let run =
                 find_run(&session.store, reference).context("find the run to compare with")?;

@@ -11,6 +11,7 @@ use symphony_core::config::{
     parse_project_row,
 };
 use symphony_core::id::{PhaseName, ProjectId};
+use symphony_core::prompt_trial::{LiveTrial, PromptSet, Share, TrialName};
 use symphony_core::unit::{Tokens, UsdMicros};
 
 const GLOBAL: &str = "/home/u/.config/symphony/config.json";
@@ -361,6 +362,14 @@ fn values_at_odds_with_each_other_are_problems() {
             "/src/my-api/symphony.config.json: risk.high.files: expected a high risk not below the medium one, found 10 files for medium and 5 for high",
         ),
         (
+            json!({ "prompts": { "trial": { "a": "old", "share": 0 } } }),
+            "/src/my-api/symphony.config.json: prompts.trial.a: expected a trial with a `name` and the folder `b` of its second set, found no `prompts.trial.name` and no `prompts.trial.b`",
+        ),
+        (
+            json!({ "prompts": { "trial": { "name": "shorter" } } }),
+            "/src/my-api/symphony.config.json: prompts.trial.name: expected a trial with a `name` and the folder `b` of its second set, found no `prompts.trial.b`",
+        ),
+        (
             json!({ "provider": "command" }),
             "/src/my-api/symphony.config.json: provider: expected `providers.command.command` to be set with this provider, found `command` without it",
         ),
@@ -371,4 +380,39 @@ fn values_at_odds_with_each_other_are_problems() {
     }
     let shares = json!({ "budget": { "shares": { "description": 30, "findings": 15 } } });
     assert_eq!(effective(&shares).project_config().1, []);
+}
+
+#[test]
+fn a_trial_of_prompts_has_a_name_and_a_second_set() {
+    let trial = |own: &Value| effective(own).project_config().0.prompt_trial;
+    let whole = json!({ "prompts": { "trial": { "name": "shorter", "a": "old", "b": "/new", "share": 0.2 } } });
+    assert_eq!(
+        trial(&whole),
+        Some(LiveTrial {
+            name: TrialName::parse("shorter").unwrap(),
+            a: Some(PathBuf::from("/src/my-api/old")),
+            b: PathBuf::from("/new"),
+            share: Share::new(0.2).unwrap(),
+        })
+    );
+    let config = effective(&whole).project_config().0;
+    for (set, folder) in [
+        (None, "/src/my-api/.symphony/prompts"),
+        (Some(PromptSet::A), "/src/my-api/old"),
+        (Some(PromptSet::B), "/new"),
+    ] {
+        assert_eq!(config.prompts_of(set), Path::new(folder));
+    }
+    assert!(
+        config
+            .decisive_paths(Path::new("/src/my-api"))
+            .contains(&"old".to_owned())
+    );
+    let short = json!({ "prompts": { "trial": { "name": "shorter", "b": "new" } } });
+    let config = effective(&short).project_config().0;
+    assert_eq!(config.prompts_of(Some(PromptSet::A)), config.prompts_dir);
+    assert_eq!(config.prompt_trial.unwrap().share, Share::HALF);
+    let back = json!({ "prompts": { "trial": { "name": null, "b": null } } });
+    assert_eq!(trial(&back), None);
+    assert_eq!(effective(&back).project_config().1, []);
 }

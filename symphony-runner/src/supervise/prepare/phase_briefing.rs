@@ -35,7 +35,7 @@ pub(super) async fn phase_briefing(
     })?;
     let documents = documents(store, (library, site), &issue, Some(&phase)).await?;
     let part = PhasePart {
-        override_text: override_text(&job.config.prompts_dir, &contract)?,
+        override_text: override_text(&library.folder, &contract)?,
         contract,
     };
     let claude_md = read_own(&site.path().join("CLAUDE.md"))?;

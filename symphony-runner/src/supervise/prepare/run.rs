@@ -9,6 +9,7 @@ use symphony_core::config::ProviderName;
 use symphony_core::criteria::{Criteria, SHOWN_CRITERIA};
 use symphony_core::hand_in::HEAD_AT_START;
 use symphony_core::profile::ResolvedModel;
+use symphony_core::prompt_trial::PromptSet;
 use symphony_mcp::{Identity, StoreThread};
 use symphony_prompt::BuiltPrompt;
 use symphony_store::RunStart;
@@ -54,7 +55,8 @@ pub(crate) async fn prepare(
     // before anything is made: a run that may not spend does nothing
     let budget = budget(job, store).await?;
     let provider = job.installation.provider(&job.config)?;
-    let library = job.installation.library(&job.config)?;
+    let set = prompt_set(job, store).await?;
+    let library = job.installation.library_of(&job.config, set)?;
     let mut environment = environment(job, &provider);
     refuse_root(&provider, &environment)?;
     let subject = Subject::load(job, store).await?;
@@ -101,6 +103,22 @@ pub(crate) async fn prepare(
         redactor,
         searches_max: invocation.searches_max(),
     })
+}
+
+/// Returns the set of prompts that the issue of a run has in the configured trial, and records it before a prompt is built: a run that
+/// fails on its way is part of the trial, too. Plans and the project itself are part of none.
+async fn prompt_set(job: &Job<'_>, store: &StoreThread) -> Result<Option<PromptSet>, RunnerError> {
+    let Some(trial) = job.config.prompt_trial.clone() else {
+        return Ok(None);
+    };
+    if job.run.target.issue().is_none() {
+        return Ok(None);
+    }
+    let (context, run) = (job.as_run(), job.run.id.clone());
+    let assigned = store
+        .call(move |store| store.assign_prompt_set(&context, &run, &trial))
+        .await??;
+    Ok(Some(assigned.set))
 }
 
 fn environment(job: &Job<'_>, provider: &ProviderCall) -> BTreeMap<OsString, OsString> {

@@ -82,6 +82,8 @@ pub(super) fn both(
 pub(super) fn check(session: &Session, set: PromptSet, folder: &Path) -> anyhow::Result<()> {
     let mut config = session.config()?;
     folder.clone_into(&mut config.prompts_dir);
+    // each set is looked at by itself
+    config.prompt_trial = None;
     let root = &session.project.root;
     let recorded = Some((&session.store, &session.project));
     let findings = lint_project(&session.installation, &config, root, recorded)?;

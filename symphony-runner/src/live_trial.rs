@@ -1,0 +1,148 @@
+//! The sets of a trial of prompts in real work: loaded, compared, and checked before any agent is paid.
+
+use std::path::Path;
+
+use symphony_core::config::{KeyPath, ProjectConfig, Source};
+use symphony_core::id::ProjectId;
+use symphony_core::prompt_trial::{LiveTrial, PromptSet, dispatch_differences};
+use symphony_prompt::lint::{Finding, LintRule, Severity};
+
+use crate::error::RunnerError;
+use crate::installation::Installation;
+use crate::library::PromptLibrary;
+
+/// What to do about sets that a tick would dispatch differently.
+const SAME_DISPATCH: &str =
+    "give both the phases, profiles and models of `prompts_dir`; a trial compares their texts";
+
+impl Installation {
+    /// Loads profiles and contracts as they hold for an issue that was given a set of a trial.
+    ///
+    /// # Errors
+    /// When a prompt file of the set is wrong: all problems at once.
+    pub fn library_of(
+        &self,
+        config: &ProjectConfig,
+        set: Option<PromptSet>,
+    ) -> Result<PromptLibrary, RunnerError> {
+        PromptLibrary::load(&self.shipped, config.prompts_of(set))
+    }
+}
+
+/// Finds what keeps the sets of the configured trial from being used. What is wrong inside a file is found where the prompts of the folder
+/// are looked at, and is not repeated here.
+///
+/// # Errors
+/// When the configuration cannot be read.
+pub(crate) fn set_findings(
+    installation: &Installation,
+    config: &ProjectConfig,
+    root: &Path,
+    project: Option<&ProjectId>,
+) -> Result<Vec<Finding>, RunnerError> {
+    let Some(trial) = &config.prompt_trial else {
+        return Ok(Vec::new());
+    };
+    let mut findings = Vec::new();
+    let usual = installation.library(config).ok();
+    for set in PromptSet::ALL {
+        let Some(folder) = trial.folder(*set) else {
+            continue;
+        };
+        let key = LiveTrial::key(*set);
+        let shown = folder.strip_prefix(root).unwrap_or(folder).display();
+        let wrong = |found: String, advice: String| -> Result<Finding, RunnerError> {
+            let (file, line, column) = place_of(installation, root, project, key)?;
+            Ok(Finding {
+                file,
+                line,
+                column,
+                severity: Severity::Error,
+                rule: LintRule::Trial,
+                found: format!("`{key}`: {found}"),
+                advice,
+            })
+        };
+        if !folder.is_dir() {
+            let advice = format!("make the folder, or set `{key}` to the one of the set {set}");
+            findings.push(wrong(format!("there is no folder {shown}"), advice)?);
+            continue;
+        }
+        let library = installation.library_of(config, Some(*set)).ok();
+        let Some((usual, library)) = usual.as_ref().zip(library) else {
+            continue;
+        };
+        let differences = dispatch_differences(
+            (&usual.profiles, &usual.pipeline),
+            (&library.profiles, &library.pipeline),
+        );
+        for difference in differences {
+            let found = format!("of {shown} and `prompts_dir`, {difference}");
+            findings.push(wrong(found, SAME_DISPATCH.to_owned())?);
+        }
+    }
+    Ok(findings)
+}
+
+/// Requires that both sets of the configured trial can be used: every run of a broken one would fail.
+///
+/// # Errors
+/// All problems at once, each with its place and what to do.
+pub(crate) fn require_sets(
+    installation: &Installation,
+    config: &ProjectConfig,
+    root: &Path,
+    project: &ProjectId,
+) -> Result<(), RunnerError> {
+    let Some(trial) = &config.prompt_trial else {
+        return Ok(());
+    };
+    let findings = set_findings(installation, config, root, Some(project))?;
+    let mut problems: Vec<String> = findings
+        .iter()
+        .map(|finding| format!("{finding}; {}", finding.advice))
+        .collect();
+    for set in PromptSet::ALL {
+        if trial.folder(*set).is_some()
+            && let Err(error) = installation.library_of(config, Some(*set))
+        {
+            let key = LiveTrial::key(*set);
+            match error {
+                RunnerError::PromptFiles { problems: found } => {
+                    problems.extend(found.iter().map(|found| format!("{found} (`{key}`)")));
+                }
+                error => return Err(error),
+            }
+        }
+    }
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(RunnerError::PromptFiles { problems })
+    }
+}
+
+/// Returns where a key is set: the file, as a person in the root would type it, and the place in it.
+fn place_of(
+    installation: &Installation,
+    root: &Path,
+    project: Option<&ProjectId>,
+    key: &str,
+) -> Result<(String, usize, Option<usize>), RunnerError> {
+    let (settings, _) = installation.loaded().inspect_project(project, root, None)?;
+    let entry = settings.effective.get(&KeyPath::of(key));
+    let file = entry.and_then(|entry| match &entry.source {
+        Source::File { path, .. } => Some(path.strip_prefix(root).unwrap_or(path)),
+        Source::Default | Source::Database => None,
+    });
+    let file = file.map_or_else(
+        || "the configuration".to_owned(),
+        |path| path.display().to_string(),
+    );
+    let position = entry.and_then(|entry| entry.position);
+    Ok((
+        file,
+        position.map_or(1, |position| position.line),
+        position.map(|position| position.column),
+    ))
+}
