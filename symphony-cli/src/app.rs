@@ -8,6 +8,8 @@ use crate::global::GlobalArgs;
 use crate::output::Output;
 use crate::permission::admit;
 use crate::place::{Session, Surroundings};
+use crate::secret::SecretCheck;
+use crate::value::text_or_stdin;
 
 /// The surroundings of a command, and where its answer goes.
 #[derive(Debug, Clone)]
@@ -44,7 +46,28 @@ impl App {
     /// # Errors
     /// When an agent asks.
     pub(crate) fn admit(&self, what: &str) -> anyhow::Result<()> {
-        admit(&self.surroundings, what)
+        admit(&self.surroundings, what).map(drop)
+    }
+
+    /// Returns a text that agents will read, as it was typed; `-` reads it from standard input.
+    ///
+    /// # Errors
+    /// When standard input cannot be read, is longer than any text field, or holds a secret value. What was typed was checked
+    /// before the command began.
+    pub(crate) fn text(&self, typed: &str) -> anyhow::Result<String> {
+        let text = text_or_stdin(typed)?;
+        if typed == "-" {
+            self.secrets()?.check(&text)?;
+        }
+        Ok(text)
+    }
+
+    /// Reads the secrets that no text for agents may hold.
+    ///
+    /// # Errors
+    /// When the project's files cannot be listed.
+    pub(crate) fn secrets(&self) -> anyhow::Result<SecretCheck> {
+        SecretCheck::load(&self.surroundings)
     }
 
     /// The context of a write by whoever typed the command, now.

@@ -24,6 +24,7 @@ mod progress;
 mod question;
 mod reap;
 mod root;
+mod secret;
 mod settle;
 mod shipped;
 mod standstill;

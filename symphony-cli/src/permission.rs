@@ -205,16 +205,25 @@ pub(crate) fn changes_reviews(command: &str) -> bool {
         && (matches!(group, "issue" | "plan" | "pr") || command == "config set")
 }
 
+/// As what a command was let run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// As a person's.
+    Person,
+    /// As one that agents may run, or that judges by itself who asks.
+    Anyone,
+}
+
 /// Lets a command run, or refuses it to an agent; notes whether a person was seen to type it.
 ///
 /// # Errors
 /// When an agent asks for what only a person may do.
-pub(crate) fn admit(surroundings: &Surroundings, command: &str) -> anyhow::Result<()> {
+pub(crate) fn admit(surroundings: &Surroundings, command: &str) -> anyhow::Result<Admission> {
     let Permission::Person(instead) = permission_of(command) else {
-        return Ok(());
+        return Ok(Admission::Anyone);
     };
     let Asker::Agent(why) = identify_asker(surroundings)? else {
-        return Ok(());
+        return Ok(Admission::Person);
     };
     let message = format!(
         "run `symphony {command}`: this command is an agent's ({why}), and only a person may run it"

@@ -19,7 +19,8 @@ use crate::completion::complete;
 use crate::deferred::Deferred;
 use crate::failure::{Exit, report};
 use crate::global::GlobalArgs;
-use crate::permission::{admit, changes_reviews};
+use crate::permission::{Admission, admit, changes_reviews};
+use crate::secret::{check_typed, typed_texts};
 use crate::settle::settle_cut_off_merges;
 
 const AFTER_HELP: &str = "Start here:
@@ -178,7 +179,11 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         print_statusline();
         return Exit::Done.into();
     }
-    let (cli, command) = match parse(asking_for_help(arguments)) {
+    let Typed {
+        cli,
+        command,
+        texts,
+    } = match parse(asking_for_help(arguments)) {
         Ok(parsed) => parsed,
         Err(error) => {
             // a reader that went away is no error, and there is nobody else to tell
@@ -194,7 +199,9 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     cli.global.colours().write_global();
     start_log(cli.global.verbose);
     let ran = App::new(&cli.global).and_then(|app| {
-        admit(&app.surroundings, &command)?;
+        if admit(&app.surroundings, &command)? == Admission::Person {
+            check_typed(&app.surroundings, &texts)?;
+        }
         if changes_reviews(&command) {
             settle_cut_off_merges(&app);
         }
@@ -203,18 +210,31 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ran.unwrap_or_else(|error| report(&error))
 }
 
-/// Parses what was typed; returns it with the words that name the command, such as `issue add`.
-fn parse(arguments: Vec<OsString>) -> Result<(Cli, String), clap::Error> {
+/// What was typed.
+struct Typed {
+    cli: Cli,
+    /// The words that name the command, such as `issue add`.
+    command: String,
+    /// What agents may get to read of it.
+    texts: Vec<String>,
+}
+
+fn parse(arguments: Vec<OsString>) -> Result<Typed, clap::Error> {
     let mut matches = tree().try_get_matches_from(arguments)?;
     let mut words = Vec::new();
-    let mut found = matches.subcommand();
-    while let Some((name, below)) = found {
+    let mut leaf = &matches;
+    while let Some((name, below)) = leaf.subcommand() {
         words.push(name);
-        found = below.subcommand();
+        leaf = below;
     }
     let command = words.join(" ");
+    let texts = typed_texts(&command, leaf);
     let cli = Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut tree()))?;
-    Ok((cli, command))
+    Ok(Typed {
+        cli,
+        command,
+        texts,
+    })
 }
 
 /// Turns `symphony help COMMAND` into `symphony COMMAND --help`, which is where the help of a command is; global flags may

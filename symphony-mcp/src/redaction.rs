@@ -1,5 +1,8 @@
 //! Secret values in what an agent says: refused where many agents read it, replaced by their names elsewhere.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
 use rmcp::model::JsonObject;
 use serde_json::Value;
 use symphony_core::tools::Tool;
@@ -16,36 +19,42 @@ pub(crate) fn without_secrets(
     tool: Tool,
     mut arguments: JsonObject,
 ) -> Result<JsonObject, ToolError> {
-    let mut is_hit = false;
+    let is_refused = matches!(tool, Tool::AddLearning | Tool::AddComment);
+    let mut held = BTreeSet::new();
     for value in arguments.values_mut() {
-        redact(redactor, value, &mut is_hit);
+        redact(redactor, value, &mut |text| {
+            if is_refused {
+                held.extend(redactor.sources_in(text.as_bytes()));
+            }
+        });
     }
-    if is_hit && matches!(tool, Tool::AddLearning | Tool::AddComment) {
-        return Err(ToolError::new(format!(
-            "`{}` is refused: its text holds a secret value from this project's configuration files or your provider's keys. \
-             Nothing was recorded. Name the setting instead of its value",
-            tool.name()
-        )));
+    if held.is_empty() {
+        return Ok(arguments);
     }
-    Ok(arguments)
+    let held: Vec<String> = held.into_iter().collect();
+    Err(ToolError::new(format!(
+        "`{}` is refused: its text holds a secret value ({}). Nothing was recorded. Name the setting instead of its value",
+        tool.name(),
+        held.join(", ")
+    )))
 }
 
-fn redact(redactor: &Redactor, value: &mut Value, is_hit: &mut bool) {
+fn redact(redactor: &Redactor, value: &mut Value, on_hit: &mut impl FnMut(&str)) {
     match value {
         Value::String(text) => {
-            if let std::borrow::Cow::Owned(clean) = redactor.redact_text(text) {
-                *is_hit = true;
+            if let Cow::Owned(clean) = redactor.redact_text(text) {
+                on_hit(text);
                 *text = clean;
             }
         }
         Value::Array(items) => {
             for item in items {
-                redact(redactor, item, is_hit);
+                redact(redactor, item, on_hit);
             }
         }
         Value::Object(fields) => {
             for field in fields.values_mut() {
-                redact(redactor, field, is_hit);
+                redact(redactor, field, on_hit);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -76,7 +85,10 @@ mod tests {
             (Tool::AddLearning, "pattern"),
         ] {
             let refused = call(tool, json!({ field: "use sk-live-0123456789" })).unwrap_err();
-            assert!(refused.contains("holds a secret value"), "{refused}");
+            assert!(
+                refused.contains("holds a secret value (`API_KEY`, one of your own keys)"),
+                "{refused}"
+            );
             assert!(!refused.contains("sk-live"), "{refused}");
             let honest = json!({ field: "use API_KEY" });
             assert_eq!(call(tool, honest.clone()), Ok(honest));

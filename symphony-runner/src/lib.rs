@@ -37,7 +37,7 @@ pub mod preview;
 pub mod process;
 pub mod provider;
 pub mod publish;
-mod redaction;
+pub mod redaction;
 pub mod repository;
 pub mod retention;
 mod rewound;

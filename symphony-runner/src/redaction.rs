@@ -85,8 +85,22 @@ pub(crate) fn redactor_for(
     let base = repository
         .base()
         .map_or_else(|_| head.clone(), |base| base.commit);
-    let redactor = repository.redactor(&base, secrets_of(environment))?;
+    let redactor = repository.redactor(Some(&base), secrets_of(environment))?;
     Ok(redactor.map(Arc::new))
+}
+
+/// Makes what finds the same values in a text that a person gives to agents. Where the base cannot be found, no value of a
+/// copied file is taken for public.
+///
+/// # Errors
+/// When the project's files cannot be listed.
+pub fn redactor_for_person(
+    repository: &Repository,
+    environment: &BTreeMap<OsString, OsString>,
+) -> Result<Option<Redactor>, RunnerError> {
+    let base = repository.base().ok();
+    let commit = base.as_ref().map(|base| &base.commit);
+    Ok(repository.redactor(commit, secrets_of(environment))?)
 }
 
 /// Makes the redactor for something that runs with an environment outside of any checkout.

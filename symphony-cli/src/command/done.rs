@@ -16,7 +16,7 @@ use crate::command::point::PointArgs;
 use crate::command::pr::{RedGates, Verdict, open_pr, other_subject};
 use crate::failure::{Exit, Stop};
 use crate::interrupt::Interrupts;
-use crate::value::{PrReference, text_or_stdin};
+use crate::value::PrReference;
 use crate::view::PrView;
 
 /// A decision on the proposal that nothing is left to do. `symphony issue show` shows its reason and its evidence.
@@ -88,7 +88,11 @@ impl ApproveDoneArgs {
     }
 
     fn carry_out(&self, app: &App) -> anyhow::Result<(PullRequest, Vec<Obstacle>)> {
-        let comment = self.comment.as_deref().map(text_or_stdin).transpose()?;
+        let comment = self
+            .comment
+            .as_deref()
+            .map(|typed| app.text(typed))
+            .transpose()?;
         if let Some(comment) = &comment {
             check_text("comment", comment).map_err(StoreError::from)?;
         }
@@ -145,7 +149,7 @@ impl RejectDoneArgs {
     fn run(&self, app: &App) -> anyhow::Result<()> {
         let verdict = Verdict {
             kind: VerdictKind::Rejected,
-            comment: text_or_stdin(self.feedback.as_deref().unwrap_or_default())?,
+            comment: app.text(self.feedback.as_deref().unwrap_or_default())?,
             commit: None,
             points: self.points.changes(Severity::Must),
             red_gates: RedGates::Allowed,

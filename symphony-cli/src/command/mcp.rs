@@ -69,6 +69,7 @@ impl McpArgs {
             .build()
             .context("start the service")?;
         let service = Service::new(identity, StoreThread::new(store));
+        let service = service.with_redactor(app.secrets()?.into_redactor());
         let served = runtime.block_on(serve_stdio(service));
         // a blocked read of standard input must not keep the process
         runtime.shutdown_background();

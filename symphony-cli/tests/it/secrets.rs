@@ -86,6 +86,77 @@ fn values_of_copied_files_and_keys_are_redacted_where_they_are_written() {
 }
 
 #[test]
+fn texts_of_a_person_with_a_secret_value_are_refused_and_name_file_and_key() {
+    let project = Project::new("project", &scenarios([]), &json!({}));
+    std::fs::write(project.root.join(".env"), format!("API_KEY={KEY}\n")).unwrap();
+    project.add_issue("Say hello");
+    let before = project.ok(&["events", "--json"]);
+    let line = json!({ "pattern": format!("use {KEY}") }).to_string();
+    std::fs::write(project.beside.join("learnings.jsonl"), line).unwrap();
+    let line = json!({ "title": "T", "description": format!("use {KEY}") }).to_string();
+    std::fs::write(project.beside.join("issues.jsonl"), line).unwrap();
+    let learnings = project.beside.join("learnings.jsonl");
+    let issues = project.beside.join("issues.jsonl");
+    let text = format!("call it with {KEY}");
+    let encoded = format!("call it with {}", "c2stbGl2ZS0wMTIzNDU2Nzg5YWJjZGVm");
+    for arguments in [
+        &["issue", "add", text.as_str()][..],
+        &["issue", "add", "T", "--description", &text],
+        &["issue", "add", "T", "--label", KEY],
+        &["issue", "comment", "SYM-1", &text],
+        &["issue", "comment", "SYM-1", &encoded],
+        &["issue", "edit", "SYM-1", "--title", &text],
+        &["issue", "edit", "SYM-1", "--description", &text],
+        &["issue", "import", issues.to_str().unwrap()],
+        &["learnings", "add", &text],
+        &["learnings", "import", learnings.to_str().unwrap()],
+        &["pr", "reject", "SYM-1", "--feedback", &text],
+        &["pr", "reject", "SYM-1", "--point", &text],
+        &["point", "add", "SYM-1", &text],
+        &["point", "reply", "SYM-1", "1", &text],
+        &["done", "reject", "SYM-1", "--feedback", &text],
+        &["phase", "reject", "SYM-1", "--feedback", &text],
+    ] {
+        let answer = project.symphony(arguments);
+        assert_ne!(answer.code, 0, "{arguments:?}");
+        let stderr = &answer.stderr;
+        assert!(
+            stderr.contains("holds the value of `API_KEY` in .env"),
+            "{arguments:?}: {stderr}"
+        );
+        assert!(!stderr.contains(KEY) && !answer.stdout.contains(KEY));
+    }
+    assert_eq!(project.ok(&["events", "--json"]), before);
+    project.ok(&["issue", "comment", "SYM-1", "call it with API_KEY"]);
+    project.assert_sound();
+}
+
+#[test]
+fn a_text_of_a_person_on_standard_input_is_checked_and_a_public_value_is_no_secret() {
+    let project = Project::new("project", &scenarios([]), &json!({}));
+    let public = "the-value-of-the-example";
+    project.commit_files(&[("example.txt", public)]);
+    let contents = format!("API_KEY={KEY}\nEXAMPLE={public}\n");
+    std::fs::write(project.root.join(".env"), contents).unwrap();
+    project.add_issue("Say hello");
+    let comment = ["issue", "comment", "SYM-1", "-"];
+    let mut child = project
+        .command(&comment)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut input, format!("with {KEY}").as_bytes()).unwrap();
+    drop(input);
+    let answer = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&answer.stderr);
+    assert!(stderr.contains("`API_KEY` in .env"), "{stderr}");
+    project.ok(&["issue", "comment", "SYM-1", &format!("with {public}")]);
+}
+
+#[test]
 fn tokens_of_a_login_file_are_redacted_and_other_words_of_it_are_not() {
     let token = "sk-ant-oat01-0123456789abcdef";
     let login =

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use super::finder::SecretName;
 use super::patterns::Patterns;
 use super::scan::Needles;
 use crate::commit_id::CommitId;
@@ -48,15 +50,33 @@ pub struct Redactor {
 enum SecretPatterns {
     /// All of them: the base has no value in its own files.
     All,
-    /// These; none when the base has every value.
-    Some(Option<Patterns>),
+    /// All but the values with these numbers, which the base has; no patterns when it has every value.
+    AllBut(BTreeSet<usize>, Option<Patterns>),
 }
 
 struct Value {
     name: String,
     secret: String,
-    /// Its number among the copied files' values.
-    copied: Option<usize>,
+    /// Its number among the copied files' values, and its file.
+    copied: Option<(usize, PathBuf)>,
+}
+
+impl Value {
+    fn is_public(&self, public: &BTreeSet<usize>) -> bool {
+        let copied = self.copied.as_ref();
+        copied.is_some_and(|(number, _)| public.contains(number))
+    }
+
+    /// Names the value without showing it.
+    fn source(&self) -> String {
+        match &self.copied {
+            Some((_, file)) => {
+                let (file, name) = (file.clone(), self.name.clone());
+                SecretName { file, name }.to_string()
+            }
+            None => format!("`{}`, one of your own keys", self.name),
+        }
+    }
 }
 
 struct Base {
@@ -128,6 +148,26 @@ impl Redactor {
         may_be && self.secret().is_some_and(|secret| secret.is_in(text))
     }
 
+    /// Names the values that a text holds, each once, without showing them: the key and its file, or a key of the user.
+    pub fn sources_in(&self, text: &[u8]) -> Vec<String> {
+        if !self.is_in(text) {
+            return Vec::new();
+        }
+        let none = BTreeSet::new();
+        let public = match self.secret.get() {
+            Some(SecretPatterns::AllBut(public, _)) => public,
+            Some(SecretPatterns::All) | None => &none,
+        };
+        let is_held = |value: &&Value| {
+            let alone = Patterns::of([(value.name.as_str(), value.secret.as_str())]);
+            // One value makes fewer patterns than all of them did.
+            let alone = alone.ok().flatten();
+            !value.is_public(public) && alone.is_some_and(|alone| alone.is_in(text))
+        };
+        let held = self.values.iter().filter(is_held).map(Value::source);
+        held.collect::<BTreeSet<String>>().into_iter().collect()
+    }
+
     /// Replaces every value; borrows the text when it holds none.
     pub fn redact<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
         self.redact_from(text, 0)
@@ -177,15 +217,16 @@ impl Redactor {
             if public.is_empty() {
                 return SecretPatterns::All;
             }
-            SecretPatterns::Some(patterns(&self.values, &public).unwrap_or_else(|error| {
+            let left = patterns(&self.values, &public).unwrap_or_else(|error| {
                 // as many patterns at most as were built before
                 tracing::warn!(%error, "cannot look for secret values");
                 None
-            }))
+            });
+            SecretPatterns::AllBut(public, left)
         };
         match self.secret.get_or_init(look) {
             SecretPatterns::All => Some(&self.all),
-            SecretPatterns::Some(secret) => secret.as_ref(),
+            SecretPatterns::AllBut(_, secret) => secret.as_ref(),
         }
     }
 }
@@ -194,9 +235,7 @@ fn patterns(
     values: &[Value],
     public: &BTreeSet<usize>,
 ) -> Result<Option<Patterns>, WorkspaceError> {
-    let secret = values
-        .iter()
-        .filter(|value| value.copied.is_none_or(|number| !public.contains(&number)));
+    let secret = values.iter().filter(|value| !value.is_public(public));
     Patterns::of(secret.map(|value| (value.name.as_str(), value.secret.as_str())))
 }
 
@@ -215,26 +254,26 @@ impl Base {
 }
 
 impl Repository {
-    /// Makes a redactor of the values of the project's copied configuration files that occur nowhere in `base`, and of
-    /// `others` (provider keys), by their names; none when there is no value.
+    /// Makes a redactor of the values of the project's copied configuration files that occur nowhere in `base` (without one,
+    /// of all of them), and of `others` (provider keys), by their names; none when there is no value.
     ///
     /// # Errors
     /// When the project's files cannot be listed, or there are too many values to look for.
     pub fn redactor(
         &self,
-        base: &CommitId,
+        base: Option<&CommitId>,
         others: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Option<Redactor>, WorkspaceError> {
         let mut values: Vec<Value> = Vec::new();
         let mut looked_up = None;
         if let Some(needles) = Needles::of(self.secrets(None)?)? {
             let copied = needles.secrets.iter().enumerate();
-            values.extend(copied.map(|(number, (_, secret))| Value {
+            values.extend(copied.map(|(number, (file, secret))| Value {
                 name: secret.name.clone(),
                 secret: secret.value.clone(),
-                copied: Some(number),
+                copied: Some((number, file.clone())),
             }));
-            looked_up = Some(Base {
+            looked_up = base.map(|base| Base {
                 git: self.git.clone(),
                 commit: base.clone(),
                 needles,

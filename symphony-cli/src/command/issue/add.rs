@@ -10,7 +10,7 @@ use symphony_store::NewIssue;
 
 use super::repair::check_repairs;
 use crate::app::App;
-use crate::value::{issue_id, named, text_or_stdin};
+use crate::value::{issue_id, named};
 use crate::view::IssueView;
 
 /// What `issue add` takes.
@@ -58,7 +58,7 @@ pub(crate) struct AddArgs {
 
 impl AddArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let description = text_or_stdin(&self.description)?;
+        let description = app.text(&self.description)?;
         let mut session = app.session()?;
         let mut labels = self.labels.clone();
         labels.extend(

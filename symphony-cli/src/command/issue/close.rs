@@ -8,7 +8,7 @@ use symphony_store::StoreError;
 
 use super::ending::{Ending, ending_view};
 use crate::app::App;
-use crate::value::{issue_id, named, text_or_stdin};
+use crate::value::{issue_id, named};
 
 /// What `issue close` takes.
 #[derive(Debug, Args)]
@@ -37,7 +37,7 @@ pub(crate) struct CloseArgs {
 impl CloseArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let what = || format!("close {}", self.issue);
-        let reason = text_or_stdin(&self.reason)?;
+        let reason = app.text(&self.reason)?;
         check_required_text("reason", &reason)
             .map_err(StoreError::from)
             .with_context(what)?;

@@ -5,7 +5,7 @@ use clap::Args;
 use symphony_core::id::IssueId;
 
 use crate::app::App;
-use crate::value::{issue_id, text_or_stdin};
+use crate::value::issue_id;
 use crate::view::CommentView;
 
 /// What `issue comment` takes.
@@ -21,7 +21,7 @@ pub(crate) struct CommentArgs {
 
 impl CommentArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let text = text_or_stdin(&self.text)?;
+        let text = app.text(&self.text)?;
         let mut session = app.session()?;
         let comment = session
             .store

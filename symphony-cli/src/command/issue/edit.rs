@@ -12,7 +12,7 @@ use super::repair::check_repairs;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::place::Session;
-use crate::value::{issue_id, named, text_or_stdin};
+use crate::value::{issue_id, named};
 use crate::view::IssueView;
 
 /// What `issue edit` takes.
@@ -78,7 +78,11 @@ impl EditArgs {
                 .hint("`symphony issue edit --help` lists what can be changed")
                 .into());
         }
-        let description = self.description.as_deref().map(text_or_stdin).transpose()?;
+        let description = self
+            .description
+            .as_deref()
+            .map(|typed| app.text(typed))
+            .transpose()?;
         let mut session = app.session()?;
         let what = || format!("edit {}", self.issue);
         let mut edit = IssueEdit {

@@ -87,6 +87,10 @@ impl ImportArgs {
             input: self.file.clone(),
         };
         let text = read_text(app, &source)?;
+        let secrets = app.secrets()?;
+        secrets
+            .check(&text)
+            .with_context(|| format!("import {}", self.file.display()))?;
         let read = match self.format.unwrap_or_else(|| Format::of(&self.file)) {
             Format::JsonLines => read_json_lines(&text),
             Format::Markdown => read_markdown(&text),

@@ -8,7 +8,7 @@ use symphony_store::{LearningAddition, LearningRecord, NewLearning};
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
-use crate::value::{issue_id, named, text_or_stdin};
+use crate::value::{issue_id, named};
 use crate::view::LearningView;
 
 /// What `learnings add` takes.
@@ -32,7 +32,7 @@ pub(crate) struct AddArgs {
 
 impl AddArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let pattern = text_or_stdin(&self.text)?;
+        let pattern = app.text(&self.text)?;
         let mut session = app.session()?;
         let id =
             LearningId::parse(uuid::Uuid::now_v7().to_string()).expect("a UUID is a learning id");

@@ -16,6 +16,7 @@ use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::json::from_json;
 use crate::output::plural;
+use crate::secret::SecretCheck;
 use crate::view::ImportView;
 
 /// Longest line: every text at its limit, escaped, and the rest of the fields.
@@ -37,7 +38,8 @@ pub(crate) struct ImportArgs {
 impl ImportArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let mut session = app.session()?;
-        let records = self.read(app, &session.project.id)?;
+        let secrets = app.secrets()?;
+        let records = self.read(app, (&session.project.id, &secrets))?;
         let imported = session
             .store
             .import_learnings(&App::as_human(), &session.project.id, &records)
@@ -58,14 +60,18 @@ impl ImportArgs {
         }
     }
 
-    fn read(&self, app: &App, project: &ProjectId) -> anyhow::Result<Vec<LearningRecord>> {
+    fn read(
+        &self,
+        app: &App,
+        into: (&ProjectId, &SecretCheck),
+    ) -> anyhow::Result<Vec<LearningRecord>> {
         let what = || format!("read {}", self.name());
         if self.file.as_os_str() == "-" {
-            return self.records(std::io::stdin().lock(), project);
+            return self.records(std::io::stdin().lock(), into);
         }
         let path = app.surroundings.current.join(&self.file);
         match File::open(&path) {
-            Ok(file) => self.records(BufReader::new(file), project),
+            Ok(file) => self.records(BufReader::new(file), into),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 Err(Stop::new(Exit::NotFound, format!("{}: there is no such file", what())).into())
             }
@@ -76,7 +82,7 @@ impl ImportArgs {
     fn records(
         &self,
         mut source: impl BufRead,
-        project: &ProjectId,
+        (project, secrets): (&ProjectId, &SecretCheck),
     ) -> anyhow::Result<Vec<LearningRecord>> {
         let (mut records, mut problems, mut bad) = (Vec::new(), Vec::new(), 0_usize);
         let limit = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
@@ -103,7 +109,7 @@ impl ImportArgs {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            match record(&line, project, now) {
+            match record(&line, (project, secrets), now) {
                 Ok(record) => records.push(record),
                 Err(problem) => {
                     bad += 1;
@@ -128,7 +134,14 @@ impl ImportArgs {
 }
 
 /// Reads one line; the problem names the field.
-fn record(line: &[u8], project: &ProjectId, now: Timestamp) -> Result<LearningRecord, String> {
+fn record(
+    line: &[u8],
+    (project, secrets): (&ProjectId, &SecretCheck),
+    now: Timestamp,
+) -> Result<LearningRecord, String> {
+    if let Some(held) = secrets.named_in(&String::from_utf8_lossy(line)) {
+        return Err(format!("it holds the value of {held}"));
+    }
     let parsed: LearningLine = from_json(line).map_err(|problem| problem.in_a_line())?;
     let record = parsed.into_record(project, now);
     record.check().map_err(|error| error.to_string())?;

@@ -13,7 +13,7 @@ use symphony_workspace::BranchName;
 
 use crate::app::App;
 use crate::command::point::PointArgs;
-use crate::value::{issue_id, text_or_stdin};
+use crate::value::issue_id;
 use crate::view::ClaimView;
 
 /// What `phase approve` takes.
@@ -57,7 +57,7 @@ pub(crate) struct RejectPhaseArgs {
 
 impl ApprovePhaseArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let comment = text_or_stdin(&self.comment)?;
+        let comment = app.text(&self.comment)?;
         let verdict = NewVerdict {
             points: self.points.changes(Severity::Note),
             ..NewVerdict::plain(VerdictKind::Approved, "", &comment)
@@ -80,7 +80,7 @@ impl ApprovePhaseArgs {
 
 impl RejectPhaseArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let feedback = text_or_stdin(self.feedback.as_deref().unwrap_or_default())?;
+        let feedback = app.text(self.feedback.as_deref().unwrap_or_default())?;
         let verdict = NewVerdict {
             points: self.points.changes(Severity::Must),
             ..NewVerdict::plain(VerdictKind::Rejected, "", &feedback)

@@ -8,7 +8,7 @@ use symphony_store::NewAnswer;
 
 use crate::app::App;
 use crate::command::source::find_source;
-use crate::value::{SourceName, text_or_stdin};
+use crate::value::SourceName;
 use crate::view::PointView;
 
 /// What `point reply` takes.
@@ -29,7 +29,7 @@ pub(crate) struct ReplyArgs {
 
 impl ReplyArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let text = text_or_stdin(&self.text)?;
+        let text = app.text(&self.text)?;
         let what = || format!("reply to review point {}", self.number);
         let mut session = app.session()?;
         let of = find_source(app, &session, &self.of).with_context(what)?;

@@ -10,7 +10,7 @@ use super::args::moves;
 use crate::app::App;
 use crate::command::source::find_source;
 use crate::output::List;
-use crate::value::{SourceName, text_or_stdin};
+use crate::value::SourceName;
 use crate::view::PointView;
 
 /// What `point close` takes.
@@ -81,7 +81,7 @@ fn settle(
         let open = points.filter(ReviewPoint::is_open);
         open.map(|point| point.number).collect()
     };
-    let comment = comment.map(text_or_stdin).transpose()?;
+    let comment = comment.map(|typed| app.text(typed)).transpose()?;
     let changes = PointChanges {
         new: Vec::new(),
         moved: moves(&numbers, to, comment.as_deref()),

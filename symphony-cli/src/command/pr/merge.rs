@@ -10,7 +10,7 @@ use super::find::find_pr;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::interrupt::Interrupts;
-use crate::value::{PrReference, text_or_stdin};
+use crate::value::PrReference;
 use crate::view::PrView;
 
 /// What `pr merge` takes.
@@ -74,7 +74,11 @@ impl MergeArgs {
     }
 
     fn carry_out(&self, app: &App) -> anyhow::Result<Merged> {
-        let message = self.message.as_deref().map(text_or_stdin).transpose()?;
+        let message = self
+            .message
+            .as_deref()
+            .map(|typed| app.text(typed))
+            .transpose()?;
         if message
             .as_deref()
             .is_some_and(|text| text.trim().is_empty())

@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::command::point::PointArgs;
 use crate::failure::{Exit, Stop};
 use crate::place::Session;
-use crate::value::{PrReference, text_or_stdin};
+use crate::value::PrReference;
 use crate::view::PrView;
 
 /// What `pr approve` takes.
@@ -82,7 +82,7 @@ impl ApproveArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let verdict = Verdict {
             kind: VerdictKind::Approved,
-            comment: text_or_stdin(&self.comment)?,
+            comment: app.text(&self.comment)?,
             commit: self.commit.as_deref(),
             points: self.points.changes(Severity::Note),
             red_gates: if self.force {
@@ -118,7 +118,7 @@ impl RejectArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let verdict = Verdict {
             kind: VerdictKind::Rejected,
-            comment: text_or_stdin(self.feedback.as_deref().unwrap_or_default())?,
+            comment: app.text(self.feedback.as_deref().unwrap_or_default())?,
             commit: self.commit.as_deref(),
             points: self.points.changes(Severity::Must),
             red_gates: RedGates::Allowed,

@@ -12,7 +12,6 @@ use super::show::known_profile;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::output::{Page, View};
-use crate::value::text_or_stdin;
 
 /// What `profile set` takes.
 #[derive(Debug, Args)]
@@ -154,11 +153,12 @@ impl ProfileSetArgs {
             return Ok(None);
         };
         if file == "-" {
-            return text_or_stdin("-").map(Some);
+            return app.text("-").map(Some);
         }
         let path = app.surroundings.current.join(file);
         let text = std::fs::read_to_string(&path)
             .with_context(|| format!("read the instructions {}", path.display()))?;
+        app.secrets()?.check(&text)?;
         if text.trim().is_empty() {
             let message = format!("take the instructions of {}: it is empty", path.display());
             return Err(Stop::new(Exit::Usage, message)
