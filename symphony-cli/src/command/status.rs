@@ -22,8 +22,9 @@ use crate::app::App;
 use crate::elsewhere::Elsewhere;
 use crate::place::Session;
 use crate::view::{
-    BlockedView, GatesNow, HoldView, InboxView, IssueView, OpenPlanView, OpenPrView, PrView,
-    QueueView, ReasonView, RetryView, RunView, RunningView, StatusView, StuckTickView, TodayView,
+    BlockedView, GatesNow, HoldView, InboxView, IssueView, LiveTrialLine, OpenPlanView, OpenPrView,
+    PrView, QueueView, ReasonView, RetryView, RunView, RunningView, StatusView, StuckTickView,
+    TodayView,
 };
 use crate::watch::watch;
 
@@ -85,12 +86,18 @@ fn load(app: &App, session: &mut Session) -> anyhow::Result<StatusView> {
     let running = running(store, &session.project)?;
     let open = open_prs(store, project)?;
     let queue = queue(store, project, &snapshot, &plan, now)?;
+    let config = session.installation.project_config(&session.project).ok();
+    let trial = config.and_then(|config| config.prompt_trial);
+    let prompt_trial = trial
+        .map(|trial| LiveTrialLine::load(store, &session.project, &trial))
+        .transpose()?;
     let waiting_in_todo = issues.get("todo").copied().unwrap_or_default();
     Ok(StatusView {
         queue_more: waiting_in_todo.saturating_sub(queue.len() as u64),
         today: TodayView::load(store, Some(project), &snapshot.holds, now)?,
         project: project.clone(),
         problem,
+        prompt_trial,
         paused: snapshot.paused,
         last_tick_at: last_tick(&session.installation)?,
         stuck_tick: snapshot.stuck_tick.as_ref().map(StuckTickView::from),

@@ -12,6 +12,7 @@ mod issue_detail;
 mod last_failure;
 mod learning;
 mod lint;
+mod live_trial;
 mod measured_learning;
 mod news;
 mod notes;
@@ -43,6 +44,7 @@ pub(crate) use learning::{
     ScoredLearning,
 };
 pub(crate) use lint::{FindingView, counted, errors};
+pub(crate) use live_trial::{LiveTrialLine, percent};
 pub(crate) use measured_learning::MeasuredLearning;
 pub(crate) use news::PrNewsView;
 pub(crate) use notes::CommentView;

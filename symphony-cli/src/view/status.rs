@@ -14,6 +14,7 @@ use super::decision::ReasonView;
 use super::hold::HoldView;
 use super::inbox::{InboxView, SHOWN_MAX as WAITING_SHOWN_MAX, write_waiting};
 use super::issue::IssueView;
+use super::live_trial::LiveTrialLine;
 use super::open_pr::{OpenPrView, write_open_prs};
 use super::plan::OpenPlanView;
 use super::pull_request::PrView;
@@ -29,6 +30,9 @@ pub(crate) struct StatusView {
     /// What is wrong with its configuration: nothing of it is started then.
     pub(crate) problem: Option<String>,
     pub(crate) paused: bool,
+    /// The trial of prompts in real work; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) prompt_trial: Option<LiveTrialLine>,
     pub(crate) last_tick_at: Option<Timestamp>,
     /// A tick that has its turn and makes no progress.
     pub(crate) stuck_tick: Option<StuckTickView>,
@@ -201,6 +205,9 @@ impl StatusView {
         page.field("last tick", &last);
         if let Some(stuck) = &self.stuck_tick {
             page.field("stuck", &stuck.text());
+        }
+        if let Some(trial) = &self.prompt_trial {
+            page.field("prompts", &trial.text());
         }
         self.today.write(page);
         if !self.inbox.is_empty() {

@@ -227,3 +227,100 @@ fn a_set_that_cannot_be_used_is_named_and_no_agent_is_paid() {
         project.symphony(&["explain", &issue])
     );
 }
+
+/// Finds a measure of the report.
+fn measure(answer: &Value, name: &str) -> Value {
+    let measures = answer["report"]["measures"].as_array().unwrap();
+    let found = measures.iter().find(|one| one["measure"] == name);
+    found
+        .unwrap_or_else(|| panic!("no {name}: {answer:#}"))
+        .clone()
+}
+
+#[test]
+fn the_report_has_what_each_set_came_to_and_outlives_the_configuration() {
+    let project = project("live-report", &json!({}));
+    let begin = trial(&project, "words", 0.5).to_string();
+    project.ok(&["config", "set", "prompts.trial", &begin]);
+    let empty = project.json(&["prompt", "trial", "--live"]);
+    assert_eq!(
+        (&empty["live"], &empty["cases"]),
+        (&json!(true), &json!([]))
+    );
+    let mut with = std::collections::BTreeMap::from([("A", Vec::new()), ("B", Vec::new())]);
+    while with.values().any(|issues| issues.len() < 2) {
+        let issue = project.add_issue("Greet");
+        let set = expected("words", &issue, 0.5);
+        if with[set].len() < 2 {
+            finish(&project, &issue);
+            with.get_mut(set).unwrap().push(issue);
+        } else {
+            project.ok(&["issue", "cancel", &issue]);
+        }
+    }
+    let open = project.add_issue("Greet no more");
+    project.tick_one("worker", "succeeded");
+    let set = expected("words", &open, 0.5).to_lowercase();
+
+    let answer = project.json(&["prompt", "trial", "--live"]);
+    for (name, a, b) in [
+        ("gates_first_time", json!(0.0), json!(1.0)),
+        ("approved", json!(1.0), json!(1.0)),
+        ("attempts", json!(2.0), json!(1.0)),
+    ] {
+        let found = measure(&answer, name);
+        assert_eq!(
+            (&found["a"]["cases"], &found["b"]["cases"]),
+            (&json!(2), &json!(2)),
+            "{answer:#}"
+        );
+        assert_eq!(
+            (
+                &found["a"]["estimate"],
+                &found["b"]["estimate"],
+                &found["found"]
+            ),
+            (&a, &b, &json!("too_few")),
+            "{name}: {answer:#}"
+        );
+    }
+    assert_eq!(answer["at_work"][&set], json!(1), "{answer:#}");
+    assert_eq!(answer["cases"].as_array().unwrap().len(), 4);
+    let shown = project.ok(&["prompt", "trial", "--live"]);
+    for words in [
+        "Trial words in real work",
+        "live, 50% of the issues get B",
+        "4 issues; 2 with A and 2 with B count",
+        "too few: each set needs 5 cases",
+    ] {
+        assert!(shown.contains(words), "{shown}");
+    }
+
+    let a = 2 + usize::from(set == "a");
+    let line = format!(
+        "the trial words is live: 50% of the issues get B; {a} issues had A and {} issues had B so far",
+        5 - a
+    );
+    for command in ["status", "doctor"] {
+        let told = project.symphony(&[command]).stdout;
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains(&line), "{command}: {told}");
+    }
+
+    // the history stays when the trial is taken out
+    project.ok(&["config", "set", "prompts.trial", "{}"]);
+    let later = project.json(&["prompt", "trial", "--live"]);
+    assert_eq!(later["report"], answer["report"]);
+    assert_eq!(
+        (&later["live"], &later["name"]),
+        (&json!(false), &json!("words"))
+    );
+    assert_eq!(project.json(&["prompt", "trial", "--live", "words"]), later);
+    // what goes on without its set is left out, and counted
+    finish(&project, &open);
+    let later = project.json(&["prompt", "trial", "--live"]);
+    assert_eq!(later["report"]["left_out"], json!(1), "{later:#}");
+    let unknown = project.symphony(&["prompt", "trial", "--live", "other"]);
+    assert_eq!(unknown.code, 3, "{unknown:#?}");
+    project.assert_sound();
+}

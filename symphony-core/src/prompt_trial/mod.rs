@@ -7,6 +7,7 @@ mod assignment;
 mod case;
 mod document;
 mod live;
+mod live_case;
 
 pub use assignment::{
     Assignment, Pairing, PlannedCase, PromptSet, Share, ShareError, TRIAL_NAME_CHARS_MAX,
@@ -18,3 +19,4 @@ pub use document::{
     RecordedIssues, parse_recorded, recorded_text,
 };
 pub use live::{LiveTrial, dispatch_differences};
+pub use live_case::{LiveCase, LiveIssue, LiveRun, live_case};

@@ -18,6 +18,7 @@ use super::login::check_login;
 use super::root::check_root;
 use crate::failure::provider_fix;
 use crate::output::plural;
+use crate::view::LiveTrialLine;
 
 pub(super) fn check_project(
     installation: &Installation,
@@ -226,6 +227,11 @@ fn check_prompts(
         let library = installation.library(config);
         let phases = library.map_or(0, |library| library.pipeline.iter().count());
         checks.push(CheckView::ok(CHECK, plural(phases, "phase")));
+    }
+    if let Some((store, trial)) = store.as_ref().zip(config.prompt_trial.as_ref())
+        && let Ok(line) = LiveTrialLine::load(store, project, trial)
+    {
+        checks.push(CheckView::ok("trial of prompts", line.text()));
     }
     checks
 }

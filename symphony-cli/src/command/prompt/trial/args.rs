@@ -15,6 +15,7 @@ use symphony_runner::preview::provider_of;
 use super::case::{Case, SetUp};
 use super::drive::{Driven, drive, sum_up};
 use super::folder::{Beginning, TrialFolder, remove};
+use super::live;
 use super::sets::{NamedSet, both, check};
 use super::view::{TrialView, outcome_line};
 use crate::app::App;
@@ -34,8 +35,10 @@ use crate::value::named;
                   before the next case.\n\nCtrl-C stops a trial, and the same command goes on with it; so does --name alone. Cases are \
                   kept below `.symphony/trials/NAME`; remove the folder to begin again.\n\nThe report calls a measure higher or lower \
                   with B only where the 95% interval of the difference excludes none and each set has five cases.\n\n\
+                  In real work, `prompts.trial` in the configuration gives a share of the issues the set B, and --live prints the same \
+                  report on those that have ended.\n\n\
                   Examples:\n  symphony prompt record issues.json\n  symphony prompt trial --name shorter --set A=.symphony/prompts --set \
-                  B=prompts-new --issues issues.json\n  symphony prompt trial --name shorter --report"
+                  B=prompts-new --issues issues.json\n  symphony prompt trial --name shorter --report\n  symphony prompt trial --live"
 )]
 pub(crate) struct TrialArgs {
     /// The trial's name; it decides which issue gets which set
@@ -65,6 +68,16 @@ pub(crate) struct TrialArgs {
     /// Only print the report on the cases that have ended
     #[arg(long, conflicts_with = "sets")]
     report: bool,
+    /// Print the report on a trial in real work: the one in `prompts.trial`, or the named one
+    #[arg(
+        long, value_name = "NAME", num_args = 0..=1, value_parser = TrialName::parse,
+        conflicts_with_all = ["name", "sets", "issues", "provider", "both", "max_cost", "max_tokens", "keep", "report"]
+    )]
+    #[expect(
+        clippy::option_option,
+        reason = "clap's form of a flag whose value may be left out"
+    )]
+    live: Option<Option<TrialName>>,
 }
 
 /// Why a trial did not run to its end.
@@ -79,6 +92,9 @@ enum Stopped {
 impl TrialArgs {
     pub(in crate::command::prompt) fn run(&self, app: &App) -> anyhow::Result<()> {
         let real = app.session()?;
+        if let Some(name) = &self.live {
+            return live::report(app, &real, name.as_ref());
+        }
         let what = "run the trial";
         let folder = self.folder(app, &real).context(what)?;
         let stopped = if self.report {

@@ -4,22 +4,16 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use symphony_core::Timestamp;
-use symphony_core::agent::AgentType;
 use symphony_core::hold::HoldScope;
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::issue::IssueState;
-use symphony_core::prompt_trial::{
-    Attempt, CaseEnd, CaseFacts, CaseOutcome, HandIn, PromptSet, case_outcome,
-};
-use symphony_core::pull_request::{PrState, PullRequest};
-use symphony_core::run::Run;
-use symphony_core::spending::Spent;
-use symphony_core::unit::{Tokens, UsdMicros};
+use symphony_core::prompt_trial::{CaseEnd, CaseFacts, CaseOutcome, PromptSet, case_outcome};
+use symphony_core::pull_request::PrState;
 use symphony_runner::RunnerError;
 use symphony_runner::tick::{TickOptions, TickOutcome, tick, wait_for};
-use symphony_store::{PrFilter, RunFilter};
 
 use super::case::end_all;
+use super::measured::{agent_runs, attempt, changes, first_hand_in};
 use crate::interrupt::Interrupts;
 use crate::place::Session;
 use crate::progress::Progress;
@@ -134,7 +128,7 @@ fn pause(until: Timestamp, interrupts: &Interrupts) {
 
 /// Returns how the case has ended, if it has.
 fn end_of(session: &mut Session, id: &IssueId) -> anyhow::Result<Option<CaseEnd>> {
-    let approved = changes(session, id)?;
+    let approved = changes(&session.store, id)?;
     let mut approved = approved
         .iter()
         .filter(|pr| matches!(pr.state, PrState::Approved | PrState::Merged));
@@ -184,13 +178,6 @@ fn standing(session: &mut Session, id: &IssueId) -> anyhow::Result<CaseEnd> {
     Ok(not_approved(reason))
 }
 
-fn changes(session: &Session, id: &IssueId) -> anyhow::Result<Vec<PullRequest>> {
-    Ok(session.store.prs(&PrFilter {
-        issue: Some(id.clone()),
-        ..PrFilter::default()
-    })?)
-}
-
 /// Sums up a case from what its database has.
 ///
 /// # Errors
@@ -201,50 +188,15 @@ pub(super) fn sum_up(
     set: PromptSet,
     end: CaseEnd,
 ) -> anyhow::Result<CaseOutcome> {
-    let changes = changes(session, id)?.into_iter();
-    let first = changes
-        .filter(|pr| pr.proposal.is_none())
-        .min_by_key(|pr| pr.id);
-    let runs = session.store.runs(&RunFilter {
-        issue: Some(id.clone()),
-        agents_only: true,
-        ..RunFilter::default()
-    })?;
+    let changes = changes(&session.store, id)?;
+    let runs = agent_runs(&session.store, id)?;
     let gates = session.config()?.gates;
     Ok(case_outcome(CaseFacts {
         issue: id.clone(),
         set,
         end,
         has_gates: gates.iter().any(|gate| gate.required),
-        first: first.map_or(HandIn::None, |pr| hand_in(&pr)),
+        first: first_hand_in(&changes),
         runs: runs.iter().map(attempt).collect(),
     }))
-}
-
-fn hand_in(pr: &PullRequest) -> HandIn {
-    match &pr.verified_gates {
-        Some(gates) if gates.results.is_empty() => HandIn::Ungated,
-        Some(gates) if gates.green() => HandIn::Passed,
-        Some(_) => HandIn::Failed,
-        None => HandIn::Ungated,
-    }
-}
-
-fn attempt(run: &Run) -> Attempt {
-    let says_nothing = run
-        .error
-        .as_ref()
-        .is_some_and(|error| error.class.uses_no_attempt() || error.class.precedes_the_agent());
-    let tokens = Spent::of(&run.usage).tokens;
-    let ended = run.ended_at.unwrap_or(run.started_at).as_millisecond();
-    Attempt {
-        counts: run.agent == AgentType::Worker && !says_nothing,
-        tokens,
-        // an agent that was never asked cost nothing
-        cost: run
-            .usage
-            .cost
-            .or_else(|| (tokens == Tokens::ZERO).then_some(UsdMicros::ZERO)),
-        ms: u64::try_from(ended - run.started_at.as_millisecond()).unwrap_or(0),
-    }
 }

@@ -1,9 +1,13 @@
-//! `symphony prompt trial`: recorded issues are done again with two sets of prompts, and the sets are compared.
+//! `symphony prompt trial`: recorded issues are done again with two sets of prompts, or issues in real work are given one of
+//! two, and the sets are compared.
 
 mod args;
 mod case;
 mod drive;
 mod folder;
+mod live;
+mod live_view;
+mod measured;
 mod sets;
 mod view;
 

@@ -53,21 +53,8 @@ impl View for TrialView {
             page.field(&format!("set {set}"), &folder.display().to_string());
         }
         page.field("provider", self.provider.name());
-        if !self.report.measures.is_empty() {
-            page.gap();
-            page.table(&table(&self.report));
-            page.gap();
-            page.line("In parentheses: 95% intervals. With several measures, one of them may differ by chance:");
-            page.line("decide before a trial which one counts, and how many cases it has.");
-        }
-        self.list(page, "Not approved", |end| match end {
-            CaseEnd::NotApproved { reason } => Some(reason),
-            _ => None,
-        });
-        self.list(page, "Left out", |end| match end {
-            CaseEnd::LeftOut { reason } => Some(reason),
-            _ => None,
-        });
+        write_report(&self.report, page);
+        write_reasons(&self.cases, page);
     }
 }
 
@@ -83,19 +70,50 @@ impl TrialView {
         }
         text
     }
+}
 
-    fn list(&self, page: &mut Page, heading: &str, reason: impl Fn(&CaseEnd) -> Option<&String>) {
-        let found = self.cases.iter();
-        let mut found = found
-            .filter_map(|case| reason(&case.end).map(|reason| (case, reason)))
-            .peekable();
-        if found.peek().is_none() {
-            return;
-        }
-        page.heading(heading);
-        for (case, reason) in found {
-            page.hanging(2, &format!("{} with {}: {reason}", case.issue, case.set));
-        }
+/// Writes the measures, and how to read them.
+pub(super) fn write_report(report: &PromptTrialReport, page: &mut Page) {
+    if report.measures.is_empty() {
+        return;
+    }
+    page.gap();
+    page.table(&table(report));
+    page.gap();
+    page.line(
+        "In parentheses: 95% intervals. With several measures, one of them may differ by chance:",
+    );
+    page.line("decide before a trial which one counts, and how many cases it has.");
+}
+
+/// Writes why cases were not approved, or left out.
+pub(super) fn write_reasons(cases: &[CaseOutcome], page: &mut Page) {
+    list(cases, page, "Not approved", |end| match end {
+        CaseEnd::NotApproved { reason } => Some(reason),
+        _ => None,
+    });
+    list(cases, page, "Left out", |end| match end {
+        CaseEnd::LeftOut { reason } => Some(reason),
+        _ => None,
+    });
+}
+
+fn list(
+    cases: &[CaseOutcome],
+    page: &mut Page,
+    heading: &str,
+    reason: impl Fn(&CaseEnd) -> Option<&String>,
+) {
+    let found = cases.iter();
+    let mut found = found
+        .filter_map(|case| reason(&case.end).map(|reason| (case, reason)))
+        .peekable();
+    if found.peek().is_none() {
+        return;
+    }
+    page.heading(heading);
+    for (case, reason) in found {
+        page.hanging(2, &format!("{} with {}: {reason}", case.issue, case.set));
     }
 }
 

@@ -1,0 +1,57 @@
+//! A trial of prompts in real work, in a line.
+
+use serde::Serialize;
+use symphony_core::prompt_trial::{LiveTrial, Share, TrialName};
+use symphony_store::{Project, Store, StoreError};
+
+use crate::output::plural;
+
+/// A trial of prompts that is configured, and the issues that were given its sets so far.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct LiveTrialLine {
+    name: TrialName,
+    /// The part of the issues that gets B.
+    share: Share,
+    issues_a: u32,
+    issues_b: u32,
+}
+
+impl LiveTrialLine {
+    /// Reads how many issues of a project were given each set.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) fn load(
+        store: &Store,
+        project: &Project,
+        trial: &LiveTrial,
+    ) -> Result<Self, StoreError> {
+        let mut known = store.known_trials(&project.id)?.into_iter();
+        let found = known.find(|known| known.name == trial.name);
+        let (issues_a, issues_b) = found.map_or((0, 0), |found| (found.issues_a, found.issues_b));
+        Ok(Self {
+            name: trial.name.clone(),
+            share: trial.share,
+            issues_a,
+            issues_b,
+        })
+    }
+
+    /// Returns it as a sentence, without a full stop.
+    pub(crate) fn text(&self) -> String {
+        let issues = |count: u32| plural(usize::try_from(count).unwrap_or(usize::MAX), "issue");
+        format!(
+            "the trial {} is live: {} of the issues get B; {} had A and {} had B so far",
+            self.name,
+            percent(self.share),
+            issues(self.issues_a),
+            issues(self.issues_b)
+        )
+    }
+}
+
+/// Shows a share in percent.
+pub(crate) fn percent(share: Share) -> String {
+    let percent = (share.get() * 1_000.0).round() / 10.0;
+    format!("{percent}%")
+}
