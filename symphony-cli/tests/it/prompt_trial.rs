@@ -1,7 +1,7 @@
 //! `symphony prompt record` and `symphony prompt trial`: agents whose effect is known are compared, end to end.
 
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -223,21 +223,8 @@ fn ctrl_c_ends_the_agent_and_the_case_begins_again() {
     let agents = std::fs::read_to_string(&scenario).unwrap();
     std::fs::write(&scenario, scenarios([worker([hang()])]).to_string()).unwrap();
     let sets = sets(&project, "careful", "plain");
-    let begun = project
-        .command(&trial(&sets, &["--name", "stopped"]))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let (begun, run) = hanging(&project, &sets, "stopped");
     let pid = Pid::from_child(&begun);
-    let log = project
-        .root
-        .join(".symphony/trials/stopped/work/SYM-1-A/project/.symphony/runs");
-    let run = until("the agent is at work", || {
-        let runs = std::fs::read_dir(&log).ok()?.flatten();
-        let mut runs = runs.map(|run| run.file_name().to_string_lossy().into_owned());
-        runs.find(|run| !agents_of(run).is_empty())
-    });
     kill_process(pid, Signal::INT).unwrap();
     let ended = begun.wait_with_output().unwrap();
     let told = String::from_utf8(ended.stderr).unwrap();
@@ -254,6 +241,96 @@ fn ctrl_c_ends_the_agent_and_the_case_begins_again() {
     assert_eq!(
         (&answer["cases"][0]["end"], &answer["cases"][0]["attempts"]),
         (&json!("approved"), &json!(1)),
+        "{answer:#}"
+    );
+}
+
+/// Begins a trial whose agent hangs; returns its process and the run that is at work.
+fn hanging(project: &Project, sets: &[String; 4], name: &str) -> (Child, String) {
+    let begun = project
+        .command(&trial(sets, &["--name", name]))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let work = project.root.join(".symphony/trials").join(name);
+    let runs = work.join("work/SYM-1-A/project/.symphony/runs");
+    let run = until("the agent is at work", || {
+        let runs = std::fs::read_dir(&runs).ok()?.flatten();
+        let mut runs = runs.map(|run| run.file_name().to_string_lossy().into_owned());
+        runs.find(|run| !agents_of(run).is_empty())
+    });
+    (begun, run)
+}
+
+#[test]
+fn a_trial_that_was_killed_goes_on_and_no_two_processes_run_it_at_once() {
+    let project = project("killed", 1);
+    let scenario = project.beside.join("scenario.json");
+    let agents = std::fs::read_to_string(&scenario).unwrap();
+    std::fs::write(&scenario, scenarios([worker([hang()])]).to_string()).unwrap();
+    let sets = sets(&project, "careful", "plain");
+    let (mut begun, run) = hanging(&project, &sets, "killed");
+
+    for second in [
+        trial(&sets, &["--name", "killed"]),
+        vec!["prompt", "trial", "--name", "killed"],
+    ] {
+        let refused = project.symphony(&second);
+        assert_eq!(refused.code, 5, "{refused:#?}");
+        let holder = format!("process {} is running it", begun.id());
+        assert!(refused.stderr.contains(&holder), "{}", refused.stderr);
+    }
+    let report = project.json(&["prompt", "trial", "--name", "killed", "--report"]);
+    assert_eq!(report["ended"], 0, "a report waits for nobody");
+
+    begun.kill().unwrap();
+    begun.wait().unwrap();
+    // its agent lives on, and holds nothing
+    std::fs::write(&scenario, agents).unwrap();
+    let answer = project.json(&["prompt", "trial", "--name", "killed"]);
+    assert_eq!(
+        (
+            &answer["ended"],
+            &answer["cases"][0]["end"],
+            &answer["cases"][0]["attempts"]
+        ),
+        (&json!(1), &json!("approved"), &json!(1)),
+        "{answer:#}"
+    );
+    assert_eq!(agents_of(&run), Vec::<String>::new());
+}
+
+#[test]
+fn an_outage_stops_a_trial_and_its_case_is_in_no_number_until_it_has_run_again() {
+    let project = project("outage", 2);
+    let scenario = project.beside.join("scenario.json");
+    let agents = std::fs::read_to_string(&scenario).unwrap();
+    let mut limited = create_pr("Greet");
+    limited["faults"] =
+        json!([{ "type": "http", "status": 429, "message": "usage limit reached", "times": -1 }]);
+    std::fs::write(&scenario, scenarios([worker([limited])]).to_string()).unwrap();
+    let sets = sets(&project, "careful", "careful");
+    let stopped = project.symphony(&trial(&sets, &["--name", "limit", "--json"]));
+    assert_eq!(
+        (stopped.code, &stopped.json()["ended"]),
+        (1, &json!(0)),
+        "{stopped:#?}"
+    );
+    let report = &stopped.json()["report"];
+    assert_eq!(
+        (&report["cases_a"], &report["left_out"]),
+        (&json!(0), &json!(0))
+    );
+    assert_eq!(report["measures"], json!([]));
+
+    std::fs::write(&scenario, agents).unwrap();
+    let answer = project.json(&["prompt", "trial", "--name", "limit"]);
+    assert_eq!(answer["ended"], 2, "{answer:#}");
+    let attempts = measure(&answer, "attempts");
+    assert_eq!(
+        (&attempts["a"]["estimate"], &attempts["b"]["estimate"]),
+        (&json!(1.0), &json!(1.0)),
         "{answer:#}"
     );
 }

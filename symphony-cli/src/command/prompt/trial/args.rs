@@ -16,6 +16,7 @@ use super::case::{Case, SetUp};
 use super::drive::{Driven, drive, sum_up};
 use super::folder::{Beginning, TrialFolder, remove};
 use super::live;
+use super::lock::TrialLock;
 use super::sets::{NamedSet, both, check};
 use super::view::{TrialView, outcome_line};
 use crate::app::App;
@@ -96,7 +97,8 @@ impl TrialArgs {
             return live::report(app, &real, name.as_ref());
         }
         let what = "run the trial";
-        let folder = self.folder(app, &real).context(what)?;
+        // held until the report is printed
+        let (folder, _lock) = self.folder(app, &real).context(what)?;
         let stopped = if self.report {
             None
         } else {
@@ -119,16 +121,25 @@ impl TrialArgs {
         }
     }
 
-    /// Begins the trial, or opens the one that was begun.
-    fn folder(&self, app: &App, real: &Session) -> anyhow::Result<TrialFolder> {
+    /// Begins the trial, or opens the one that was begun, with its lock; a report needs none.
+    fn folder(
+        &self,
+        app: &App,
+        real: &Session,
+    ) -> anyhow::Result<(TrialFolder, Option<TrialLock>)> {
         let path = TrialFolder::place(&real.project.root, &self.name);
         let Some(issues) = &self.issues else {
-            return TrialFolder::open(path)?.ok_or_else(|| {
+            let begun = TrialFolder::open(path.clone())?.ok_or_else(|| {
                 let message = format!("find the trial {}: none was begun", self.name);
                 Stop::new(Exit::NotFound, message)
                     .hint("begin one with `--set A=DIR --set B=DIR --issues FILE`")
-                    .into()
-            });
+            })?;
+            let lock = if self.report {
+                None
+            } else {
+                Some(TrialLock::take(&path, &self.name)?)
+            };
+            return Ok((begun, lock));
         };
         let sets = both(&self.sets, &app.surroundings.current)?;
         if sets.len() < 2 {
@@ -156,7 +167,8 @@ impl TrialArgs {
             },
             issues,
         };
-        TrialFolder::begin(path, beginning)
+        let lock = TrialLock::take(&path, &self.name)?;
+        Ok((TrialFolder::begin(path, beginning)?, Some(lock)))
     }
 
     /// Runs the cases that have not ended.

@@ -7,6 +7,7 @@ mod drive;
 mod folder;
 mod live;
 mod live_view;
+mod lock;
 mod measured;
 mod sets;
 mod view;
