@@ -31,6 +31,8 @@ closed_set!(
         NothingChanged = "nothing_changed",
         /// A git repository inside the worktree holds work that no commit has.
         NestedRepository = "nested_repository",
+        /// A file goes through a git filter that Symphony may not run.
+        Filter = "filter",
         /// A commit holds secrets.
         Secrets = "secrets",
         /// The branch has commits that are not merged.

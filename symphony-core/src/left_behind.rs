@@ -29,6 +29,8 @@ closed_set!(
         Copied = "copied_file",
         /// A submodule with commits or changes that exist nowhere else.
         Submodule = "submodule",
+        /// A file with a git filter that Symphony may not run, and the filter.
+        Unfiltered = "unfiltered",
         /// A rescue ref that has what came after the commit that was handed in.
         PutAside = "put_aside",
         /// A setting of the git configuration that all checkouts of the repository share, which changed meanwhile.
@@ -113,6 +115,8 @@ pub struct Remains {
     pub copied: BTreeMap<String, String>,
     /// Submodules with work that exists nowhere else.
     pub submodules: BTreeSet<String>,
+    /// Uncommitted files with a filter that Symphony may not run, each with the filter.
+    pub unfiltered: BTreeSet<String>,
 }
 
 /// Folders that builds, package managers, test runners and editors make, wherever they are in a project.
@@ -284,6 +288,7 @@ pub fn left_behind(before: &Baseline, now: &Remains) -> Vec<LeftBehind> {
         .chain(ignored.map(of(LeftKind::Ignored)))
         .chain(changed.map(|(path, _)| path).map(of(LeftKind::Copied)))
         .chain(now.submodules.iter().map(of(LeftKind::Submodule)))
+        .chain(now.unfiltered.iter().map(of(LeftKind::Unfiltered)))
         .collect();
     left.sort();
     left.dedup();

@@ -1,8 +1,12 @@
 //! Whether a worktree's commits can be handed in: all the work is in them, and nothing that must stay here.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use symphony_core::Timestamp;
+use symphony_core::hand_in::RefusalKind;
 use symphony_core::listing::list_few;
-use symphony_workspace::{BranchName, CommitId, Repository, SecretScan, Worktree};
+use symphony_workspace::{BranchName, CommitId, Repository, SecretScan, WorkspaceError, Worktree};
 
 use crate::answer::ToolError;
 use crate::identity::IssueWorkspace;
@@ -66,6 +70,44 @@ pub(crate) fn settle_nested(
     repository.absorb_nested(worktree, Some(base), Timestamp::now())?;
     repository.auto_commit(worktree, message, Timestamp::now())?;
     Ok(())
+}
+
+/// Refuses uncommitted files with a filter that Symphony may not run: neither a commit of the agent, whose files would look
+/// changed for ever, nor one of Symphony, which would hold them unfiltered, is what it should be.
+pub(crate) fn refuse_unfiltered(unfiltered: &BTreeMap<PathBuf, String>) -> Result<(), ToolError> {
+    let Some(filter) = unfiltered.values().next() else {
+        return Ok(());
+    };
+    let paths = unfiltered.keys().map(|path| path.display().to_string());
+    let paths: Vec<String> = paths.collect();
+    Err(filter_refusal(filter, paths.iter().map(String::as_str)))
+}
+
+/// Refuses a branch whose own attributes name such a filter.
+pub(crate) fn require_filters_of(
+    repository: &Repository,
+    head: &CommitId,
+) -> Result<(), ToolError> {
+    match repository.require_filters_of(head) {
+        Err(
+            WorkspaceError::FilterNotRun { name, patterns, .. }
+            | WorkspaceError::FilterMissing { name, patterns, .. },
+        ) => Err(filter_refusal(&name, patterns.iter().map(String::as_str))),
+        other => Ok(other?),
+    }
+}
+
+fn filter_refusal<'p>(filter: &str, paths: impl ExactSizeIterator<Item = &'p str>) -> ToolError {
+    let paths = list_few(paths, LISTED_MAX);
+    ToolError::of_kind(
+        RefusalKind::Filter,
+        format!(
+            "nothing was recorded: git's filter `{filter}` works on {paths}, and Symphony may not run it, so these files would be \
+             committed and checked unfiltered. Take `filter={filter}` out of the attributes and commit, or remove these files; when \
+             the change needs the filter, set the status to `blocked` and say that a person must add `{filter}` to \
+             `git.trusted_filters`, with its commands in the global git configuration",
+        ),
+    )
 }
 
 /// Refuses a branch that holds a file that Symphony copied into its worktree, or a value of one.

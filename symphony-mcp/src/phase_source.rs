@@ -7,7 +7,9 @@ use symphony_workspace::artifact::read_artifact;
 use symphony_workspace::{Repository, WorkspaceError};
 
 use crate::answer::ToolError;
-use crate::committable::{Nested, base_head, open, refuse_secrets, settle_nested};
+use crate::committable::{
+    Nested, base_head, open, refuse_secrets, refuse_unfiltered, require_filters_of, settle_nested,
+};
 use crate::identity::IssueWorkspace;
 
 /// What lies in the worktree of a phase's agent.
@@ -84,6 +86,8 @@ pub(crate) fn commit_delivered(
     let (repository, worktree) = open(workspace)?;
     let message = format!("symphony({issue}): {phase}");
     let done = repository.auto_commit(&worktree, &message, Timestamp::now())?;
+    refuse_unfiltered(&repository.unfiltered(&worktree, &repository.status(&worktree)?)?)?;
+    require_filters_of(&repository, &done.head)?;
     let base = base_head(&repository, &workspace.base)?;
     refuse_secrets(&repository.scan_secrets(Some(&worktree), &base, &done.head)?)?;
     Ok(done.head.as_str().to_owned())

@@ -8,7 +8,9 @@ use symphony_store::NewPullRequest;
 use symphony_workspace::{CommitId, Repository, WorkspaceError, Worktree};
 
 use crate::answer::ToolError;
-use crate::committable::{Nested, base_head, open, refuse_secrets, settle_nested};
+use crate::committable::{
+    Nested, base_head, open, refuse_secrets, refuse_unfiltered, require_filters_of, settle_nested,
+};
 use crate::identity::IssueWorkspace;
 
 /// Files that a refusal lists.
@@ -87,6 +89,7 @@ pub(crate) fn require_clean_branch(
     // files that the index hides from git would be left out without a word
     repository.reveal_hidden(worktree)?;
     let status = repository.status(worktree)?;
+    refuse_unfiltered(&repository.unfiltered(worktree, &status)?)?;
     if !status.is_clean() {
         let files: Vec<String> = status
             .tracked
@@ -105,6 +108,7 @@ pub(crate) fn require_clean_branch(
         ));
     }
     let head = repository.head(worktree)?;
+    require_filters_of(repository, &head)?;
     if repository.branch_head(&workspace.branch)?.as_ref() != Some(&head) {
         let branch = workspace.branch.as_str();
         return Err(ToolError::of_kind(

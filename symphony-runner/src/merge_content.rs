@@ -2,16 +2,20 @@
 //! took out of the base. A merge refuses it, and a tick finds it before anybody tries.
 
 use symphony_core::config::ProjectConfig;
+use symphony_core::listing::list_few;
 use symphony_core::outside::{BaseView, CheckoutInTheWay, OpenInto};
 use symphony_core::pull_request::PullRequest;
 use symphony_store::{Project, Store};
-use symphony_workspace::{BranchName, CommitId, Repository};
+use symphony_workspace::{BranchName, CommitId, Repository, WorkspaceError};
 
 use crate::error::RunnerError;
 use crate::merge::MergeOptions;
 use crate::repository::open_repository;
 use crate::rewound::returning_commits;
 use crate::unpublished::unpublished_head;
+
+/// Patterns of files that a refusal names.
+const PATTERNS_MAX: usize = 5;
 
 /// Adds what of it a pull request that a person may merge has. What git cannot tell now it tells the next tick.
 ///
@@ -61,6 +65,7 @@ pub(crate) fn refuse_unwanted(
         return Ok(());
     }
     let reference = pr.reference();
+    refuse_filters(repository, commits, pr)?;
     if let Some(found) = unpublished_head(repository, (pr.id, &pr.of), commits)? {
         let why = format!(
             "{}, and {} would name what nobody can fetch",
@@ -74,6 +79,34 @@ pub(crate) fn refuse_unwanted(
         Some(found) => Err(refused(pr, &found.text(), &found.answers(&reference))),
         None => Ok(()),
     }
+}
+
+/// Refuses a change that brings a filter along that Symphony may not run: the checkout of the base would get its files unfiltered,
+/// and the project would be on hold from then on.
+fn refuse_filters(
+    repository: &Repository,
+    (base, head): (&CommitId, &CommitId),
+    pr: &PullRequest,
+) -> Result<(), RunnerError> {
+    let brought = match repository.require_filters_of(head) {
+        Err(WorkspaceError::FilterNotRun { name, patterns, .. }) => (name, patterns),
+        other => return Ok(other?),
+    };
+    if repository.require_filters_of(base).is_err() {
+        // What the base has already holds the project, and is reported there.
+        return Ok(());
+    }
+    let (name, patterns) = brought;
+    let why = format!(
+        "its attributes bring the git filter `{name}` along for {}, which Symphony may not run (`git.trusted_filters`)",
+        list_few(patterns.iter().map(String::as_str), PATTERNS_MAX)
+    );
+    let reference = pr.reference();
+    let ways = [
+        format!("symphony pr reject {reference}"),
+        format!("symphony pr merge {reference} --force"),
+    ];
+    Err(refused(pr, &why, &ways))
 }
 
 fn refused(pr: &PullRequest, why: &str, ways: &[String]) -> RunnerError {

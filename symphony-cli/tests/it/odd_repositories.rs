@@ -7,7 +7,7 @@ use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Answer, Project, WORKER, bash, commit, create_pr, scenario, scenarios, text, until,
+    Answer, Project, WORKER, bash, commit, create_pr, scenario, scenarios, text, until, worker,
 };
 use crate::transcript::{Transcript, assert_transcript};
 
@@ -244,6 +244,71 @@ fn files_that_only_the_users_git_encrypts_hold_the_project() {
         doctor.contains("git filters: *.key: `tr` runs on them"),
         "{doctor}"
     );
+}
+
+/// The base has no such filter, so nothing was held when the agent began.
+#[test]
+fn a_filter_that_a_change_brings_along_commits_nothing_unfiltered_and_is_named() {
+    let scenarios = scenarios([worker([
+        bash("echo '*.key filter=crypt' > .gitattributes; echo secret > a.key; echo plain > b.txt"),
+        create_pr("Add a key"),
+        bash("git add .gitattributes b.txt; git commit -qm Attributes; rm a.key"),
+        create_pr("Add a key"),
+        bash("echo secret > a.key"),
+    ])]);
+    let project = Project::new("project", &scenarios, &json!({}));
+    let marker = project.beside.join("ran");
+    let filter = format!("touch {} && cat", marker.display());
+    project.git(&["config", "filter.crypt.clean", &filter]);
+    project.add_issue("Add a key");
+    let runs = project.tick_wait();
+    let run = text(&runs[0]["id"]);
+    let errors = project.tool_errors(&run);
+    assert_eq!(errors.len(), 2, "{errors:#?}");
+    for (error, named) in errors.iter().zip(["a.key", "*.key"]) {
+        let expected =
+            format!("git's filter `crypt` works on {named}, and Symphony may not run it");
+        assert!(error.contains(&expected), "{error}");
+    }
+    let files = project.git(&["ls-tree", "-r", "--name-only", "symphony/SYM-1"]);
+    assert!(
+        files.contains("b.txt") && !files.contains("a.key"),
+        "{files}"
+    );
+    assert!(!marker.exists(), "Symphony ran the filter");
+    let left = "a.key: filter crypt";
+    let shown = project.ok(&["runs", "show", &run]);
+    assert!(shown.contains(left), "{shown}");
+    let inbox = project.ok(&["inbox"]);
+    assert!(inbox.contains(left), "{inbox}");
+    project.assert_sound();
+}
+
+#[test]
+fn a_change_whose_filter_was_configured_later_is_not_merged_without_a_word() {
+    let scenarios = scenarios([worker([
+        commit(".gitattributes", "*.key filter=crypt"),
+        create_pr("Name a filter"),
+    ])]);
+    let config = json!({ "judge_enabled": false });
+    let project = Project::new("project", &scenarios, &config);
+    project.add_issue("Name a filter");
+    project.tick_one("worker", "succeeded");
+    project.git(&["config", "filter.crypt.clean", "cat"]);
+    project.ok(&["pr", "approve", "1"]);
+    let refused = project.symphony(&["pr", "merge", "1"]);
+    let why =
+        "its attributes bring the git filter `crypt` along for *.key, which Symphony may not run";
+    assert!(
+        refused.code != 0 && refused.stderr.contains(why),
+        "{refused:#?}"
+    );
+    assert!(
+        !project
+            .git(&["ls-tree", "--name-only", "main"])
+            .contains(".gitattributes")
+    );
+    project.ok(&["pr", "merge", "1", "--force"]);
 }
 
 #[test]

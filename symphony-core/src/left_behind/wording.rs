@@ -42,6 +42,12 @@ fn sentences(left: &[LeftBehind], at_work: AtWork, named_max: usize) -> Vec<Stri
             (LeftKind::Copied, true) => "copied files that were changed",
             (LeftKind::Submodule, false) => "a submodule with unpublished work",
             (LeftKind::Submodule, true) => "submodules with unpublished work",
+            (LeftKind::Unfiltered, false) => {
+                "a file with a git filter that `git.trusted_filters` does not name"
+            }
+            (LeftKind::Unfiltered, true) => {
+                "files with a git filter that `git.trusted_filters` does not name"
+            }
             (LeftKind::PutAside, _) => {
                 sentences.push(put_aside_text(&paths));
                 continue;

@@ -24,6 +24,8 @@ pub struct AutoCommit {
     pub head: CommitId,
     /// Repositories inside the worktree, which were left out.
     pub left_out: Vec<String>,
+    /// Files with a filter that Symphony may not run, which were left out.
+    pub unfiltered: Vec<String>,
     /// What was mended first.
     pub recovered: Vec<Recovery>,
 }
@@ -39,8 +41,8 @@ pub(crate) fn is_work_in_progress(subject: &str) -> bool {
 }
 
 impl Repository {
-    /// Commits all that is uncommitted, copied configuration files excepted, to the worktree's
-    /// branch. A head that the agent left elsewhere returns to the branch first. Repeating it after
+    /// Commits all that is uncommitted to the worktree's branch, except copied configuration files and files with a filter
+    /// that Symphony may not run. A head that the agent left elsewhere returns to the branch first. Repeating it after
     /// a crash does no harm.
     ///
     /// # Errors
@@ -64,6 +66,9 @@ impl Repository {
             .iter()
             .map(|path| repo_path_text(path))
             .collect();
+        let unfiltered: BTreeSet<PathBuf> =
+            self.unfiltered(worktree, &status)?.into_keys().collect();
+        let status = status.without(&unfiltered);
         let head = self.head(worktree)?;
         let commit = if status.is_clean() && operation::merge_heads(git).is_empty() {
             unstage(git, None, &protected)?;
@@ -75,6 +80,7 @@ impl Repository {
             head: commit.clone().unwrap_or(head),
             commit,
             left_out,
+            unfiltered: unfiltered.iter().map(|path| repo_path_text(path)).collect(),
             recovered,
         })
     }

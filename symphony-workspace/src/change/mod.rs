@@ -12,6 +12,7 @@ mod scope;
 mod stage;
 mod status;
 mod touched;
+mod unfiltered;
 
 pub use auto_commit::{AutoCommit, work_in_progress};
 pub use commit::TreeEntry;

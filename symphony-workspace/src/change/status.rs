@@ -40,6 +40,13 @@ impl Status {
         self.tracked.is_empty() && self.untracked.is_empty()
     }
 
+    /// Takes paths out: they are no part of a commit.
+    pub(crate) fn without(mut self, left_out: &BTreeSet<PathBuf>) -> Self {
+        self.tracked.retain(|path| !left_out.contains(path));
+        self.untracked.retain(|path| !left_out.contains(path));
+        self
+    }
+
     /// Returns the paths whose contents a commit of everything would take.
     pub(crate) fn present(&self) -> impl Iterator<Item = &PathBuf> {
         let gone: BTreeSet<&PathBuf> = self.deleted.iter().collect();

@@ -37,6 +37,7 @@ impl Repository {
         let mut now = Remains {
             repositories: inner.nested,
             submodules: inner.submodules,
+            unfiltered: self.unfiltered_paths(worktree)?,
             ..Remains::default()
         };
         let before = self.baseline(worktree.key())?;
@@ -52,6 +53,15 @@ impl Repository {
                 .extend(unusual(repositories, before.as_ref()));
         }
         Ok(left_behind(&before.unwrap_or_default(), &now))
+    }
+
+    /// Lists the uncommitted files with a filter that Symphony may not run.
+    fn unfiltered_paths(&self, worktree: &Worktree) -> Result<BTreeSet<String>, WorkspaceError> {
+        let found = self.unfiltered(worktree, &self.status(worktree)?)?;
+        let named = |(path, filter): (&std::path::PathBuf, &String)| {
+            format!("{}: filter {filter}", path.display())
+        };
+        Ok(found.iter().map(named).collect())
     }
 
     /// Lists what git ignores in a worktree; a folder that is ignored as a whole ends with `/`. Copied files are not among

@@ -129,13 +129,29 @@ impl Repository {
     /// # Errors
     /// [`WorkspaceError::FilterMissing`], [`WorkspaceError::FilterNotRun`]; as [`Repository::base`].
     pub fn require_filters(&self) -> Result<(), WorkspaceError> {
-        let idle = self.idle_filters()?;
+        self.require_filters_at(|| Ok(self.base()?.commit))
+    }
+
+    /// Makes sure of the same for the files of a change: its own attributes may name a filter that the base has not.
+    ///
+    /// # Errors
+    /// As [`Repository::require_filters`].
+    pub fn require_filters_of(&self, commit: &CommitId) -> Result<(), WorkspaceError> {
+        self.require_filters_at(|| Ok(commit.clone()))
+    }
+
+    fn require_filters_at(
+        &self,
+        commit: impl FnOnce() -> Result<CommitId, WorkspaceError>,
+    ) -> Result<(), WorkspaceError> {
+        let mut idle = self.idle_filters()?;
+        // Pointers in place of the files of LFS do no harm, unless git stops at them.
+        idle.retain(|filter| filter.is_needed || filter.name != LFS_FILTER);
         if idle.is_empty() {
             return Ok(());
         }
-        let base = self.base()?;
-        let mut filters = self.elsewhere(&base.commit)?.filters;
-        for (name, program) in idle {
+        let mut filters = self.elsewhere(&commit()?)?.filters;
+        for IdleFilter { name, program, .. } in idle {
             let Some(patterns) = filters.remove(&name) else {
                 continue;
             };
@@ -157,23 +173,35 @@ impl Repository {
         Ok(())
     }
 
-    /// Returns the filters that some configuration has and that Symphony's git does not run, with the program that is not
-    /// there.
-    fn idle_filters(&self) -> Result<Vec<(String, Option<String>)>, WorkspaceError> {
+    /// Returns the filters that some configuration has and that Symphony's git does not run.
+    pub(crate) fn idle_filters(&self) -> Result<Vec<IdleFilter>, WorkspaceError> {
         let mut names = self.git.user().filters();
         names.extend(self.git.own_filters()?);
-        let idle = |name: String| match self.filter_use(&name) {
-            FilterUse::Runs(_) => None,
-            FilterUse::Missing {
+        let idle = |name: String| {
+            let (program, is_needed) = match self.filter_use(&name) {
+                FilterUse::Runs(_) => return None,
+                FilterUse::Missing { program, is_needed } => (Some(program), is_needed),
+                FilterUse::NotTrusted | FilterUse::NotConfigured => (None, false),
+            };
+            Some(IdleFilter {
+                name,
                 program,
-                is_needed: true,
-            } => Some((name, Some(program))),
-            _ if name == LFS_FILTER => None,
-            FilterUse::Missing { program, .. } => Some((name, Some(program))),
-            FilterUse::NotTrusted | FilterUse::NotConfigured => Some((name, None)),
+                is_needed,
+            })
         };
         Ok(names.into_iter().filter_map(idle).collect())
     }
+}
+
+/// A filter that runs for the user and the agents, and not in Symphony's own git calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct IdleFilter {
+    /// Its name.
+    pub(crate) name: String,
+    /// The program that is not there, where Symphony would run it.
+    program: Option<String>,
+    /// Whether git stops at files that need it.
+    is_needed: bool,
 }
 
 /// Says whether git takes a value as true.

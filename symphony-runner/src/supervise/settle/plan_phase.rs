@@ -18,7 +18,8 @@ use symphony_core::run::{RunError, RunStatus};
 use symphony_mcp::StoreThread;
 use symphony_store::{PhaseFinish, PlanRecord, RecordedOutcome};
 use symphony_workspace::{
-    BranchName, CommitId, Failpoint, FileChange, Repository, WorkspaceError, Worktree, WorktreeKey,
+    AutoCommit, BranchName, CommitId, Failpoint, FileChange, Repository, WorkspaceError, Worktree,
+    WorktreeKey,
 };
 
 use super::artifacts::{OutputLines, collect};
@@ -109,7 +110,11 @@ pub(super) async fn settle_phase(
         phase,
         head: &done.head,
     };
-    let work = match nested(&repository, &worktree, &base)? {
+    let unmerged = match filtered(&repository, &done)? {
+        Some(reason) => Some(reason),
+        None => nested(&repository, &worktree, &base)?,
+    };
+    let work = match unmerged {
         Some(reason) => PhaseWork::Unmerged(reason),
         None => match merge.run(supervision, checks).await? {
             Some(work) => work,
@@ -118,6 +123,27 @@ pub(super) async fn settle_phase(
     };
     Failpoint::PhaseMerged.reach();
     Ok(Some(phase_finish(job, work, artifacts)))
+}
+
+/// Says why work with a filter that Symphony may not run cannot be merged.
+fn filtered(repository: &Repository, done: &AutoCommit) -> Result<Option<String>, RunnerError> {
+    let (paths, filter) = if done.unfiltered.is_empty() {
+        match repository.require_filters_of(&done.head) {
+            Ok(()) => return Ok(None),
+            Err(
+                WorkspaceError::FilterNotRun { name, patterns, .. }
+                | WorkspaceError::FilterMissing { name, patterns, .. },
+            ) => (patterns, format!("the git filter `{name}`")),
+            Err(error) => return Err(error.into()),
+        }
+    } else {
+        (done.unfiltered.clone(), "a git filter".to_owned())
+    };
+    let names = list_few(paths.iter().map(String::as_str), LISTED_MAX);
+    Ok(Some(format!(
+        "{names} need {filter} that Symphony may not run, so the phase would be merged without it. Take the filter out of \
+         `.gitattributes`, or let a person add it to `git.trusted_filters`, with its commands in the global git configuration"
+    )))
 }
 
 /// Says why work in nested repositories cannot be merged: what depends on the phase would find nothing of it.
