@@ -373,6 +373,7 @@ mod tests {
             ]),
             copied: digests(&[(".env", "1"), (".env.local", "2"), ("new.env", "3")]),
             submodules: set(&["vendor/dep"]),
+            unfiltered: set(&["photo.psd"]),
         };
         let told: Vec<String> = left_behind(&before, &now)
             .iter()
@@ -387,6 +388,7 @@ mod tests {
                 "ignored work",
                 "copied_file .env.local",
                 "submodule vendor/dep",
+                "unfiltered photo.psd",
             ]
         );
         assert_eq!(left_behind(&before, &Remains::default()), []);
