@@ -241,6 +241,9 @@ pub struct Verdict {
     /// Why Symphony could not tell that a person gave it; none when it could, and for an agent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unverified: Option<String>,
+    /// Whether a person approved whatever the gates find.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
 }
 
 /// Characters of a commit that the comment of a verdict names.

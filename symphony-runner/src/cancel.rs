@@ -52,6 +52,21 @@ pub fn end_run_on(
         .transpose()
 }
 
+/// Ends the judge at work on what a pull request finishes, if there is one, as [`end_if_live`] does. Its gates go on.
+///
+/// # Errors
+/// As [`end_if_live`].
+pub fn end_judge_on(
+    installation: &Installation,
+    store: &mut Store,
+    of: &PullRequestOf,
+) -> Result<Option<Run>, RunnerError> {
+    let live = store.runs(&live_on(of))?.into_iter().next();
+    live.filter(|run| run.target.is_review())
+        .map(|run| end_if_live(installation, store, &run.id))
+        .transpose()
+}
+
 /// Chooses the live run on what a pull request finishes.
 pub(crate) fn live_on(of: &PullRequestOf) -> RunFilter {
     RunFilter {

@@ -376,6 +376,7 @@ pub(crate) fn reject_for_gates(
         comment: format!("required gates failed: {}", names.join(", ")),
         at: context.now,
         unverified: context.actor.unverified().map(str::to_owned),
+        force: false,
     };
     write_verdict(tx, pr.id, &verdict)?;
     set_pr_state(tx, context, &pr.of, pr.id, PrState::Rejected)

@@ -14,7 +14,9 @@ use symphony_core::issue::{BlockedBy, IssueEvent, IssueStatus};
 use symphony_core::log::LogEvent;
 use symphony_core::outcome::{FailureLimits, Routing};
 use symphony_core::plan::state::PlanStatus;
-use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf, VerifiedGates};
+use symphony_core::pull_request::{
+    PrState, PullRequest, PullRequestOf, VerdictKind, VerifiedGates,
+};
 use symphony_core::retry::{after, hold_ms};
 use symphony_core::run::{Run, RunError, RunStatus};
 
@@ -136,6 +138,7 @@ pub(crate) fn settle_gates(
         print,
         base,
         repeated,
+        waived: is_waived(&pr),
         limits,
     };
     let routing = route_gates_end(&end, context.now);
@@ -170,6 +173,14 @@ pub(crate) fn settle_gates(
         .map_err(|source| refused(&issue.id, source))?;
     carry_out(tx, context, &issue.id, &effects)?;
     Ok(Some(failures))
+}
+
+/// Says whether a person approved the head of a pull request whatever its gates find.
+fn is_waived(pr: &PullRequest) -> bool {
+    let verdict = pr.verdict.as_ref();
+    verdict.is_some_and(|verdict| {
+        verdict.force && verdict.kind == VerdictKind::Approved && verdict.commit == pr.head_commit
+    })
 }
 
 pub(crate) fn record_gates(

@@ -97,6 +97,7 @@ pub(crate) fn approve_by_deed(
         comment: comment.to_owned(),
         at: context.now,
         unverified: context.actor.unverified().map(str::to_owned),
+        force: false,
     };
     write_verdict(tx, pr.id, &verdict)
 }

@@ -38,6 +38,8 @@ pub struct NewVerdict {
     pub comment: String,
     /// New points, and old ones that are closed or reopened.
     pub points: PointChanges,
+    /// Whether a person approves whatever the gates find.
+    pub force: bool,
 }
 
 impl NewVerdict {
@@ -48,6 +50,7 @@ impl NewVerdict {
             commit: commit.to_owned(),
             comment: comment.to_owned(),
             points: PointChanges::default(),
+            force: false,
         }
     }
 
@@ -81,6 +84,7 @@ impl NewVerdict {
             comment: comment.to_owned(),
             at: context.now,
             unverified: context.actor.unverified().map(str::to_owned),
+            force: self.force,
         }
     }
 

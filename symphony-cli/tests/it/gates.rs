@@ -214,6 +214,65 @@ fn the_same_failure_again_and_again_stops_the_issue_and_a_person_decides() {
 }
 
 #[test]
+fn an_approval_by_force_stays_whatever_the_gates_that_are_running_find() {
+    let turns = [commit("hello.txt", "hello"), create_pr("Say hello")];
+    let project = Project::new(
+        "project",
+        &scenarios([worker(turns), approving_judge()]),
+        &json!({}),
+    );
+    let go = project.root.parent().unwrap().join("go");
+    // green on the base, and red on the change once the person has decided
+    let command = format!(
+        "test ! -e hello.txt || {{ until test -e '{}'; do sleep 0.05; done; false; }}",
+        go.display()
+    );
+    project.configure_more(&json!({ "gates": [gate("test", &command)] }));
+    project.add_issue("Say hello");
+    let gates_at_work = || {
+        let runs = project.json(&["runs", "list", "--live"]);
+        let mut runs = runs["items"].as_array().unwrap().iter();
+        let has_pr = !project.issue("SYM-1")["pull_requests"][0].is_null();
+        (has_pr && runs.any(|run| run["profile"] == "gates")).then_some(())
+    };
+    until("the gates at work", || {
+        project.ok(&["tick"]);
+        gates_at_work()
+    });
+    let approve = [
+        "pr",
+        "approve",
+        "SYM-1",
+        "--force",
+        "--comment",
+        "It is known",
+    ];
+    assert_eq!(
+        project.ok(&approve),
+        "Approved pull request 1: `symphony pr merge SYM-1 --force` merges it, whatever its gates find.\n"
+    );
+    // they go on: their result is worth having
+    assert_eq!(gates_at_work(), Some(()));
+    std::fs::write(&go, "").unwrap();
+    project.tick_wait();
+    project.tick_wait();
+    assert_eq!(
+        statuses(&project, "SYM-1"),
+        (json!("review"), json!("approved"))
+    );
+    let waits = inbox_texts(&project);
+    assert!(
+        waits
+            .iter()
+            .any(|text| text.contains("only `--force` merges it")),
+        "{waits:#?}"
+    );
+    project.ok(&["pr", "merge", "SYM-1", "--force"]);
+    assert_eq!(statuses(&project, "SYM-1").0, json!("done"));
+    project.assert_sound();
+}
+
+#[test]
 fn gates_that_passed_do_not_run_again_on_the_same_files_unless_a_person_asks() {
     let project = Project::new(
         "project",

@@ -142,6 +142,8 @@ pub struct GatesEnd<'a> {
     pub base: BaseComparison,
     /// How it repeats earlier ones.
     pub repeated: RepeatedFailure,
+    /// Whether a person has approved their commit whatever they find.
+    pub waived: bool,
     /// The limits that decide about another attempt.
     pub limits: FailureLimits,
 }
@@ -157,7 +159,7 @@ pub enum GatesOutcome {
     Stopped,
     /// Its red gates are red on the base, too: the project is on hold, and the gates run again afterwards.
     Held,
-    /// Its issue has left the review meanwhile: the results are only recorded.
+    /// Its issue has left the review meanwhile, or a person approved it whatever they find: the results are only recorded.
     Recorded,
 }
 
@@ -218,6 +220,10 @@ pub fn route_gates_end(end: &GatesEnd<'_>, now: Timestamp) -> GatesRouting {
     }
     if end.print.is_none() {
         routing.counts.consecutive_failures = 0;
+        return routing;
+    }
+    if end.waived {
+        routing.outcome = GatesOutcome::Recorded;
         return routing;
     }
     if end.base.is_all_red() && !fixes_gate(&end.issue.labels) {

@@ -321,6 +321,16 @@ fn issue(state: IssueState, labels: &[&str], counts: (u32, u32)) -> Issue {
 }
 
 fn route(issue: &Issue, exit_code: i32, base: BaseComparison, repeated: (u32, u32)) -> String {
+    route_waived(issue, exit_code, base, repeated, false)
+}
+
+fn route_waived(
+    issue: &Issue,
+    exit_code: i32,
+    base: BaseComparison,
+    repeated: (u32, u32),
+    waived: bool,
+) -> String {
     let gates = gates(&[gate("test", Some(exit_code), "no")]);
     let print = failure_print(&gates, &[]);
     let end = GatesEnd {
@@ -334,6 +344,7 @@ fn route(issue: &Issue, exit_code: i32, base: BaseComparison, repeated: (u32, u3
             of_one_gate: repeated.1,
             gate: Some("test".into()),
         },
+        waived,
         limits: FailureLimits {
             max_retries: 4,
             max_backoff_ms: 300_000,
@@ -355,6 +366,25 @@ fn route(issue: &Issue, exit_code: i32, base: BaseComparison, repeated: (u32, u3
         "{:?} | {event} | {}/{} | {retry}{comment}",
         routing.outcome, counts.consecutive_failures, counts.total_runs
     )
+}
+
+#[test]
+fn what_a_person_approved_whatever_its_gates_find_is_left_alone() {
+    let review = issue(IssueState::Review, &[], (1, 2));
+    for base in [
+        BaseComparison::NotMade,
+        BaseComparison::AllRed,
+        BaseComparison::Green,
+    ] {
+        assert_eq!(
+            route_waived(&review, 1, base, (1, 2), true),
+            "Recorded | - | 1/2 | -"
+        );
+    }
+    assert_eq!(
+        route_waived(&review, 0, BaseComparison::NotMade, (0, 0), true),
+        "Passed | - | 0/2 | -"
+    );
 }
 
 #[test]

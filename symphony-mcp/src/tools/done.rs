@@ -84,6 +84,7 @@ pub(super) fn approve(
 ) -> Result<Answer, ToolError> {
     let (found, commit) = proposal(store, identity)?;
     let verdict = NewVerdict {
+        force: false,
         kind: VerdictKind::Approved,
         points: changes(&params.points, || read_criteria(store, identity))?,
         comment: params.comment.unwrap_or_default(),
@@ -107,6 +108,7 @@ pub(super) fn reject(
 ) -> Result<Answer, ToolError> {
     let (found, commit) = proposal(store, identity)?;
     let verdict = NewVerdict {
+        force: false,
         kind: VerdictKind::Rejected,
         points: changes(&params.points, || read_criteria(store, identity))?,
         comment: params.feedback.unwrap_or_default(),

@@ -301,6 +301,7 @@ fn verdict(
 ) -> Result<PhaseClaim, ToolError> {
     let (claim, commit) = judged(store, identity)?;
     let verdict = NewVerdict {
+        force: false,
         kind,
         commit,
         comment,

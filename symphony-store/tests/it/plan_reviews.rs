@@ -279,6 +279,7 @@ fn a_person_approves_what_was_rejected() {
         remark: None,
     };
     let approval = NewVerdict {
+        force: false,
         points: PointChanges {
             new: vec![],
             moved: vec![closed],

@@ -74,6 +74,7 @@ fn verdict(
     moved: Vec<PointMove>,
 ) -> NewVerdict {
     NewVerdict {
+        force: false,
         points: PointChanges { new, moved },
         ..NewVerdict::plain(kind, commit, "")
     }

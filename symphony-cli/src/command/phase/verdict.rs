@@ -59,6 +59,7 @@ impl ApprovePhaseArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let comment = app.text(&self.comment)?;
         let verdict = NewVerdict {
+            force: false,
             points: self.points.changes(Severity::Note),
             ..NewVerdict::plain(VerdictKind::Approved, "", &comment)
         };
@@ -82,6 +83,7 @@ impl RejectPhaseArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let feedback = app.text(self.feedback.as_deref().unwrap_or_default())?;
         let verdict = NewVerdict {
+            force: false,
             points: self.points.changes(Severity::Must),
             ..NewVerdict::plain(VerdictKind::Rejected, "", &feedback)
         };

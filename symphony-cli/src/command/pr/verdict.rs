@@ -4,12 +4,14 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::gates::GatesAge;
 use symphony_core::id::PlanId;
-use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf, VerdictKind};
+use symphony_core::pull_request::{
+    PrState, PullRequest, PullRequestOf, VerdictKind, VerifiedGates,
+};
 use symphony_core::review_point::{
     PointChanges, PointError, PointMove, PointNumber, PointState, Severity,
 };
 use symphony_mcp::Reviewed;
-use symphony_runner::cancel::end_run_on;
+use symphony_runner::cancel::{end_judge_on, end_run_on};
 use symphony_runner::plan::show_plan_of;
 use symphony_store::{NewVerdict, StoreError};
 
@@ -96,6 +98,7 @@ impl ApproveArgs {
             .give(app, &self.pr)
             .context("approve the pull request")?;
         let (id, reference) = (pr.id, pr.reference());
+        let is_green = pr.gates_of_head().is_some_and(VerifiedGates::green);
         let session = app.session()?;
         let refused = session.store.require_review(&pr).err();
         let view = view_pr(&session, pr).context("approve the pull request")?;
@@ -105,6 +108,11 @@ impl ApproveArgs {
             String::new()
         };
         let next = match refused {
+            None if self.force && !is_green => {
+                format!(
+                    "`symphony pr merge {reference} --force` merges it, whatever its gates find"
+                )
+            }
             None => format!("`symphony pr merge {reference}` merges it"),
             Some(StoreError::Refused { reason }) => format!("it cannot be merged yet, as {reason}"),
             Some(other) => return Err(other.into()),
@@ -187,7 +195,7 @@ pub(crate) enum RedGates {
 impl Verdict<'_> {
     pub(crate) fn give(&self, app: &App, reference: &PrReference) -> anyhow::Result<PullRequest> {
         let mut session = app.session()?;
-        if self.kind == VerdictKind::Approved && self.red_gates == RedGates::Allowed {
+        if self.is_forced() {
             // of a plan: nobody works on it by itself, so that a person may change their mind
             let rejected = find_pr(app, &session, reference)?;
             session
@@ -195,7 +203,15 @@ impl Verdict<'_> {
                 .resume_rejected_review(&App::as_human(), rejected.id)?;
             show_plan_of(&mut session.store, &rejected);
         }
-        let pr = open_pr(app, &mut session, reference, self.kind.name())?;
+        let pr = match self.kind {
+            VerdictKind::Approved => {
+                let pr = find_pr(app, &session, reference)?;
+                refuse_ended(&pr, self.kind.name())?;
+                end_judge_on(&session.installation, &mut session.store, &pr.of)?;
+                still_open(&session, &pr, self.kind.name())?
+            }
+            VerdictKind::Rejected => open_pr(app, &mut session, reference, self.kind.name())?,
+        };
         if self.subject != Reviewed::of(&pr) {
             return Err(other_subject(&pr));
         }
@@ -230,6 +246,7 @@ impl Verdict<'_> {
             commit: commit.to_owned(),
             comment: self.comment.clone(),
             points: self.points(&session, &pr)?,
+            force: self.is_forced(),
         };
         let judged = session
             .store
@@ -241,10 +258,15 @@ impl Verdict<'_> {
 }
 
 impl Verdict<'_> {
+    /// Whether it is an approval whatever the gates find.
+    fn is_forced(&self) -> bool {
+        self.kind == VerdictKind::Approved && self.red_gates == RedGates::Allowed
+    }
+
     /// The state that each point gets. An approval by force closes those that it does not name.
     fn points(&self, session: &Session, pr: &PullRequest) -> anyhow::Result<PointChanges> {
         let mut changes = self.points.clone();
-        if self.kind == VerdictKind::Approved && self.red_gates == RedGates::Allowed {
+        if self.is_forced() {
             let named: Vec<PointNumber> = changes.moved.iter().map(|moved| moved.number).collect();
             let points = session.store.review_points(&pr.of)?.into_iter();
             let left =
@@ -290,7 +312,8 @@ pub(crate) fn other_subject(pr: &PullRequest) -> anyhow::Error {
 /// Fewest characters by which a commit is known, as git shortens it.
 const COMMIT_CHARS_MIN: usize = 7;
 
-/// Returns an open pull request, after its judge, if one is at work, was ended: it must not speak after a person.
+/// Returns an open pull request, after the judge or the gates at work on it were ended: a judge must not speak after a person, and the
+/// gates would be for nothing.
 pub(crate) fn open_pr(
     app: &App,
     session: &mut Session,
@@ -300,6 +323,11 @@ pub(crate) fn open_pr(
     let pr = find_pr(app, session, reference)?;
     refuse_ended(&pr, word)?;
     end_run_on(&session.installation, &mut session.store, &pr.of)?;
+    still_open(session, &pr, word)
+}
+
+/// Returns a pull request as it is now.
+fn still_open(session: &Session, pr: &PullRequest, word: &str) -> anyhow::Result<PullRequest> {
     let pr = session.store.pr(pr.id)?;
     refuse_ended(&pr, word)?;
     Ok(pr)

@@ -49,6 +49,7 @@ fn verdict(kind: VerdictKind, commit: &str) -> Verdict {
         comment: String::new(),
         at: Timestamp::UNIX_EPOCH,
         unverified: None,
+        force: false,
     }
 }
 
