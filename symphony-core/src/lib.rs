@@ -54,6 +54,7 @@ pub mod run;
 pub mod shared_refs;
 pub mod spending;
 pub mod standing;
+pub mod submodule;
 pub mod test_health;
 pub mod tick;
 pub mod timestamp;

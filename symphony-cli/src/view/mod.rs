@@ -26,6 +26,7 @@ mod prompt;
 mod pull_request;
 mod run;
 mod status;
+mod submodules;
 mod tick;
 mod today;
 

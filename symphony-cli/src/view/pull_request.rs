@@ -71,6 +71,9 @@ pub(crate) struct PrView {
     /// Those of its files that the set-up had made and agents committed as they were; only where one pull request is shown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) by_products: Vec<String>,
+    /// What it does to the submodules that the repository declares; only where one pull request is shown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) submodules: Vec<String>,
     pub(crate) insertions: u64,
     pub(crate) deletions: u64,
     pub(crate) merged_commit: Option<String>,
@@ -124,6 +127,7 @@ impl From<PullRequest> for PrView {
             points: Vec::new(),
             files: pr.files,
             by_products: Vec::new(),
+            submodules: Vec::new(),
             insertions,
             deletions,
             merged_commit: pr.merged_commit,
@@ -395,6 +399,7 @@ impl View for PrView {
         if let Some(text) = decisive_files_text(&self.decisive_files) {
             page.field("risk", &format!("high: {text}"));
         }
+        self.write_submodules(page);
         if !self.body.is_empty() {
             page.gap();
             page.block(&self.body);

@@ -108,3 +108,46 @@ fn a_cancelled_issue_leaves_its_commits_in_a_submodule_to_a_rescue_ref() {
     assert!(!project.waiting("base").is_empty());
     project.assert_sound();
 }
+
+/// The set-up and the gates run with what the agent declared, and git itself fetches the submodules for them.
+#[test]
+fn an_address_of_a_submodule_that_runs_a_program_is_named_and_never_used() {
+    let link = "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),evil";
+    let declare = |marker: &str| {
+        let file = "git config -f .gitmodules";
+        format!(
+            "{file} submodule.evil.path evil && {file} submodule.evil.url \"ext::sh -c 'touch% {marker}'\" && {link} && \
+             git add .gitmodules && git commit -q -m Evil"
+        )
+    };
+    let beside = tempfile::tempdir().unwrap();
+    let marker = beside.path().join("ran");
+    let scenarios = scenarios([
+        worker([
+            bash(&declare(marker.to_str().unwrap())),
+            create_pr("A submodule"),
+        ]),
+        approving_judge(),
+    ]);
+    let fill = "git submodule --quiet update --init || true";
+    let config = json!({
+        "worktree": { "setup": fill },
+        "gates": [{ "name": "fill", "command": fill, "required": true }],
+    });
+    let project = Project::new("project", &scenarios, &config);
+    project.add_issue("A submodule");
+    project.tick_one("worker", "succeeded");
+    let words = [
+        "the submodule `evil` is new, from `ext::sh -c 'touch",
+        "(the address runs a program)",
+    ];
+    let shown = project.ok(&["pr", "show", "SYM-1"]);
+    let prompt = project.ok(&["prompt", "show", "SYM-1", "--text"]);
+    for word in words {
+        assert!(shown.contains(word), "{shown}");
+        assert!(prompt.contains(word), "{prompt}");
+    }
+    project.tick_one("judge", "succeeded");
+    project.ok(&["pr", "merge", "1"]);
+    assert!(!marker.exists(), "a program of the address ran");
+}

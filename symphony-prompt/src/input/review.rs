@@ -91,6 +91,9 @@ pub struct PullRequestReview {
     /// Whether no gate is required, so that nothing but the review stands between the change and the base branch.
     #[serde(skip_serializing_if = "is_false")]
     pub unverified: bool,
+    /// What it does to the submodules that `.gitmodules` declares, a sentence part each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub submodules: Vec<String>,
     /// Paths that the base branch calls generated (`.gitattributes`, `linguist-generated` or `linguist-vendored`). The change
     /// itself has no say in that: take them from the base commit.
     #[serde(skip_serializing_if = "Vec::is_empty")]

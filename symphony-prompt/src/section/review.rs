@@ -53,6 +53,10 @@ pub(crate) fn pull_request<'a>(
         pieces.push(Piece::text("\n### Risk\n"));
         push_risk(risk, &mut pieces);
     }
+    if !review.submodules.is_empty() {
+        pieces.push(Piece::text("\n### Submodules\n"));
+        pieces.push(submodules(&review.submodules));
+    }
     if let Some(text) = branches(review) {
         pieces.push(Piece::text(format!("\n### Branches\n\n{text}")));
     }
@@ -196,6 +200,21 @@ fn push_risk(risk: &Risk, pieces: &mut Vec<Piece<'_>>) {
         author: "the branch's author".into(),
         text: Cow::Owned(lines.join("\n")),
     }));
+}
+
+/// Their names and addresses are the author's words.
+fn submodules<'a>(changes: &[String]) -> Piece<'a> {
+    let mut lines: Vec<String> = changes
+        .iter()
+        .take(LISTED_MAX)
+        .map(|change| format!("- {}", limit_head(&one_line(change), NOTE_CHARS_MAX)))
+        .collect();
+    push_more(&mut lines, changes.len(), LISTED_MAX);
+    Piece::Fenced(Fenced {
+        origin: "what the change does to the submodules that git fetches".into(),
+        author: "the branch's author".into(),
+        text: Cow::Owned(lines.join("\n")),
+    })
 }
 
 fn branches(review: &PullRequestReview) -> Option<String> {

@@ -173,6 +173,10 @@ pub(crate) fn pull_request() -> PullRequestReview {
             },
         ],
         answer_patches: vec![],
+        submodules: vec![
+            "the submodule `lib` is new, from `ext::sh -c true` (the address runs a program)"
+                .to_owned(),
+        ],
         generated_paths: Vec::new(),
         diff: Some(
             "diff --git a/src/auth/token.rs b/src/auth/token.rs\n--- a/src/auth/token.rs\n+++ b/src/auth/token.rs\n\

@@ -62,11 +62,11 @@ pub(crate) use prepare::{
     DocumentQuery, Documents, PROMPT_FILE_BYTES_MAX, criteria_input, judged_artifact,
     override_text, read_own,
 };
-pub use prompts::read_vault;
 pub(crate) use prompts::{
     Cut, PhasePart, ProjectRequest, PromptRequest, budgets, build, build_background, build_phase,
     build_wizard, done_review, phase_review, review_input,
 };
+pub use prompts::{read_vault, submodule_changes};
 pub(crate) use set_up::{SetUp, is_due};
 pub(crate) use settle::{record_settings, return_to_recorded_head};
 pub(crate) use until_cancelled::until_cancelled;

@@ -11,6 +11,7 @@ mod lock;
 mod open;
 mod options;
 mod refs;
+mod submodules;
 mod writable;
 
 pub use base::Base;

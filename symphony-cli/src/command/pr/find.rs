@@ -5,6 +5,7 @@ use symphony_core::criteria::compare_criteria;
 use symphony_core::pull_request::{PullRequest, PullRequestOf};
 use symphony_runner::gates::shown_gates;
 use symphony_runner::repository::open_repository;
+use symphony_runner::supervise::submodule_changes;
 use symphony_store::{PrFilter, RunFilter};
 use symphony_workspace::{BranchName, Repository};
 
@@ -38,6 +39,9 @@ pub(super) fn view_pr(session: &Session, pr: PullRequest) -> anyhow::Result<PrVi
     let changed = repository
         .as_ref()
         .and_then(|repository| criteria_changed(session, (repository, &config), &pr));
+    let submodules = repository
+        .as_ref()
+        .map(|repository| changed_submodules(repository, &pr));
     let now = repository
         .zip(branch)
         .and_then(|(repository, branch)| repository.branch_head(&branch).ok().flatten());
@@ -45,7 +49,16 @@ pub(super) fn view_pr(session: &Session, pr: PullRequest) -> anyhow::Result<PrVi
     let view = PrView::of(pr, &shown_gates(&session.installation, &project, &config));
     let view = view.with_branch_at(now).with_gates_run(runs.iter());
     let view = view.with_criteria_changed(changed);
+    let view = view.with_submodules(submodules.unwrap_or_default());
     Ok(view.with_by_products(runs.into_iter()))
+}
+
+/// Describes what it does to submodules; git that fails is reported by what needs it.
+fn changed_submodules(repository: &Repository, pr: &PullRequest) -> Vec<String> {
+    submodule_changes(repository, pr).unwrap_or_else(|error| {
+        tracing::warn!(%error, "cannot tell what the change does to submodules");
+        Vec::new()
+    })
 }
 
 /// Compares the criteria of now with those that the worker answered, while the pull request is open: what a judge is shown.

@@ -20,6 +20,7 @@ pub(crate) use phase::{PhasePart, build_phase};
 pub(crate) use phase_review::phase_review;
 pub(crate) use plan_review::{PlanReviewPrompt, build_plan_review};
 pub(crate) use project::{ProjectRequest, build_background, build_wizard};
+pub use review_input::submodule_changes;
 pub(crate) use review_input::{Cut, review_input};
 pub use vault::read_vault;
 

@@ -3,13 +3,16 @@
 use std::path::Path;
 
 use symphony_core::config::ProjectConfig;
-use symphony_core::pull_request::{PullRequest, VerifiedGate, VerifiedGates};
+use symphony_core::pull_request::{FileStat, PullRequest, VerifiedGate, VerifiedGates};
 use symphony_core::review_point::ReviewPoint;
 use symphony_core::risk::assess;
 use symphony_prompt::{FileChange, GateResult, PullRequestReview, Review, Risk, RiskLevel};
 use symphony_workspace::{CommitId, Repository, WorkspaceError};
 
 use super::points::answer_patches;
+
+/// The file that declares submodules.
+const SUBMODULES_FILE: &str = ".gitmodules";
 
 /// Whether a diff may have been cut before it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +34,8 @@ pub(crate) fn review_input(
     // a change of what decides what Symphony does is a high risk in every project
     let mut sensitive = config.sensitive_paths.clone();
     sensitive.extend(config.decisive_paths(repository.root()));
+    // git fetches what it names, by whatever means the address names
+    sensitive.push(SUBMODULES_FILE.to_owned());
     let risk = assess(&pr.files, &sensitive, &config.risk);
     let paths: Vec<&str> = pr.files.iter().map(|file| file.path.as_str()).collect();
     let generated_paths = match CommitId::parse(&pr.base_commit) {
@@ -66,12 +71,37 @@ pub(crate) fn review_input(
         }),
         unverified: gates.is_some_and(|gates| !gates.verify_something()),
         gate_results: gate_results(gates),
+        submodules: submodule_changes(repository, pr)?,
         generated_paths,
         answer_patches: answer_patches(points, pr, repository)?,
         diff_is_cut: cut == Cut::Possible,
         diff: Some(diff),
         diff_path: Some(diff_path.display().to_string()),
     })))
+}
+
+/// Describes what a pull request does to the submodules that the repository declares; nothing when it leaves `.gitmodules` as
+/// it is, and where its commits are not there any more.
+///
+/// # Errors
+/// When git fails.
+pub fn submodule_changes(
+    repository: &Repository,
+    pr: &PullRequest,
+) -> Result<Vec<String>, WorkspaceError> {
+    let is_file = |file: &FileStat| {
+        file.path == SUBMODULES_FILE || file.old_path.as_deref() == Some(SUBMODULES_FILE)
+    };
+    let commits = CommitId::parse(&pr.base_commit).and_then(|base| {
+        let head = CommitId::parse(&pr.head_commit)?;
+        Ok((base, head))
+    });
+    match commits {
+        Ok((base, head)) if pr.files.iter().any(is_file) => {
+            repository.submodule_changes(&base, &head)
+        }
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// What gates said, as a judge reads it.
