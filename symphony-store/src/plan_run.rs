@@ -1,8 +1,8 @@
 //! Runs of a plan's phases: claimed, reporting, ended.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{PlanId, PlanPhaseId, RunId};
 use symphony_core::log::LogEvent;
@@ -10,8 +10,9 @@ use symphony_core::plan::Artifact;
 use symphony_core::plan::failure::{FailureClass, FailurePatterns};
 use symphony_core::plan::state::{
     PhaseEvent, PhaseOutcome, PhaseRunEnd, PhaseState, PhaseStatus, PhaseWork, PlanEvent,
-    PlanStatus, route_phase_run_end,
+    PlanStatus, is_phase_complete, route_phase_run_end,
 };
+use symphony_core::review_point::{PointNumber, refuse_numbers_unanswered, unanswered};
 use symphony_core::run::{Run, RunError, RunStatus};
 
 use crate::claim::ClaimRefusal;
@@ -23,6 +24,7 @@ use crate::open::Store;
 use crate::plan::{PlanRecord, load_head, load_phase, load_plan};
 use crate::plan_change::{apply_in, end_in, settle_in, write_changes, write_phase};
 use crate::plan_log::append_plan;
+use crate::review_point::load_points;
 use crate::row::{json as from_json, to_json};
 use crate::run::load_run;
 
@@ -172,12 +174,14 @@ fn phase_end(
     let outcome = load_outcome(tx, &run.id)?.map(|recorded| recorded.outcome);
     let patterns = FailurePatterns::compile(&found.failure_patterns);
     let refused = refused_call(&run.metadata);
+    let unanswered = unanswered_by_last(tx, record, phase)?;
     let end = PhaseRunEnd {
         run: &run.id,
         status: finish.status,
         error: finish.error.as_ref(),
         outcome: outcome.as_ref(),
         refused: refused.as_ref(),
+        unanswered: &unanswered,
         work: &found.work,
         artifacts: &found.artifacts,
         seed: (record.id.as_str(), phase.as_str()),
@@ -188,10 +192,7 @@ fn phase_end(
     Ok(Some(event))
 }
 
-fn load_outcome(
-    conn: &rusqlite::Connection,
-    run: &RunId,
-) -> Result<Option<RecordedOutcome>, StoreError> {
+fn load_outcome(conn: &Connection, run: &RunId) -> Result<Option<RecordedOutcome>, StoreError> {
     let found: Option<(String, String)> = conn
         .prepare_cached("SELECT outcome, artifacts FROM plan_outcome WHERE run = ?1")?
         .query_row([run.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -205,12 +206,61 @@ fn load_outcome(
     }))
 }
 
+/// Returns the must-points without an answer, if the phase is the last one that can give it: what others are still at work on,
+/// they may answer.
+fn unanswered_by_last(
+    conn: &Connection,
+    record: &PlanRecord,
+    phase: &PlanPhaseId,
+) -> Result<Vec<PointNumber>, StoreError> {
+    let points = unanswered(&load_points(conn, &record.id.clone().into())?);
+    if points.is_empty() {
+        return Ok(points);
+    }
+    let mut reported = BTreeSet::new();
+    for (id, progress) in &record.state.phases {
+        let PhaseState::Running { run: Some(run), .. } = &progress.state else {
+            continue;
+        };
+        let outcome = load_outcome(conn, run)?.map(|recorded| recorded.outcome);
+        if is_phase_complete(RunStatus::Succeeded, outcome.as_ref()) {
+            reported.insert(id.clone());
+        }
+    }
+    let is_last = record.state.is_last_to_complete(phase, &reported);
+    Ok(if is_last { points } else { Vec::new() })
+}
+
+fn require_answers(
+    conn: &Connection,
+    plan: &PlanId,
+    phase: &PlanPhaseId,
+) -> Result<(), StoreError> {
+    let record = load_plan(conn, plan)?;
+    Ok(refuse_numbers_unanswered(&unanswered_by_last(
+        conn, &record, phase,
+    )?)?)
+}
+
 impl Store {
+    /// Makes sure that the last phase of a plan to complete leaves no `must` point of a review without an answer.
+    ///
+    /// # Errors
+    /// Names those that have none.
+    pub fn require_phase_answers(
+        &self,
+        plan: &PlanId,
+        phase: &PlanPhaseId,
+    ) -> Result<(), StoreError> {
+        require_answers(&self.conn, plan, phase)
+    }
+
     /// Records the outcome of a run's phase: what its agent says, or that it left cleanly. The last word of an agent
     /// counts; a clean exit adds nothing to it.
     ///
     /// # Errors
-    /// When the run is over or works on no plan's phase.
+    /// When the run is over or works on no plan's phase, or its agent reports the last phase as complete while a `must` point of a
+    /// review has no answer.
     pub fn record_phase_outcome(
         &mut self,
         context: &Context,
@@ -225,7 +275,13 @@ impl Store {
                 )));
             };
             let sql = match context.actor {
-                Actor::Run(_) => "INSERT OR REPLACE",
+                Actor::Run(_) => {
+                    // in the transaction: two phases that end at the same time must not both leave the answers to the other
+                    if recorded.outcome == PhaseOutcome::Complete {
+                        require_answers(tx, &plan, &phase)?;
+                    }
+                    "INSERT OR REPLACE"
+                }
                 Actor::Human(_) | Actor::System => "INSERT OR IGNORE",
             };
             tx.execute(

@@ -4,14 +4,10 @@
 use serde_json::{Value, json};
 
 use crate::plan_support::{
-    PLAN_WORKER, PlanRun, any_phase, complete, of_phase, phase, run_statuses, runs_of, write_own,
+    PLAN_WORKER, PlanRun, any_phase, complete, leave, of_phase, phase, run_statuses, runs_of,
+    write_own,
 };
 use crate::support::{Answer, Project, bash, scenario, scenarios, text, turn, until};
-
-/// A turn that ends the run without a report.
-fn leave() -> Value {
-    json!({ "content": [{ "type": "text", "text": "Done." }] })
-}
 
 /// A project whose phases work as the scenarios say.
 fn project(scenes: impl IntoIterator<Item = Value>) -> Project {
@@ -222,7 +218,7 @@ fn green_checks_complete_a_phase_whose_agent_left_without_a_report() {
 fn an_agent_that_left_without_a_report_is_continued_once_then_somebody_decides() {
     let mut again = json!({ "match_system": PLAN_WORKER });
     again["match_prompt"] =
-        json!("Your last run of this phase ended without a call of `complete_phase`");
+        json!("Your last run of this phase ended without a `complete_phase` call");
     let project = project([
         scenario(
             "again",
@@ -244,6 +240,11 @@ fn an_agent_that_left_without_a_report_is_continued_once_then_somebody_decides()
     );
     let api = phase(&project, "api");
     assert_eq!(api["status"], "failed", "{api:#}");
+    let branch = "symphony/plan-plan/api";
+    assert_eq!(
+        project.git(&["ls-tree", "--name-only", branch, "continued.txt"]),
+        "continued.txt"
+    );
     assert!(
         text(&api["error"]).contains("ended twice without saying whether the phase is complete"),
         "{api:#}"

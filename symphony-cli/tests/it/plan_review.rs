@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::plan_support::{any_phase, complete, of_phase, plan_of};
+use crate::plan_support::{PLAN_WORKER, any_phase, complete, leave, of_phase, plan_of, write_own};
 use crate::support::{JUDGE, Project, bash, call, scenario, scenarios, text, turn};
 
 const GREEN: &str = "true";
@@ -169,6 +169,7 @@ fn a_rejected_plan_waits_for_a_person_whose_phase_is_told_why() {
                 &again,
                 [
                     bash("echo fixed > a.txt"),
+                    complete(&json!([])),
                     turn(call("mcp__symphony__answer_review_point", answer)),
                     complete(&json!([])),
                 ],
@@ -203,6 +204,12 @@ fn a_rejected_plan_waits_for_a_person_whose_phase_is_told_why() {
     follows_the_order(&project);
     project.ok(&["plan", "run", "plan.md"]);
     assert_eq!(status(&project), "review");
+    let run = text(&project.json(&["runs", "list", "--plan", "plan"])["items"][0]["id"]);
+    let said = project.ok(&["runs", "logs", &run]);
+    assert!(
+        said.contains("review point 1 is not answered yet: call answer_review_point"),
+        "{said}"
+    );
     let refused = project.symphony(&["pr", "merge", "2"]);
     let answers = &project.json(&["pr", "show", "2"])["points"][0]["answers"];
     assert_eq!(
@@ -221,9 +228,71 @@ fn a_rejected_plan_waits_for_a_person_whose_phase_is_told_why() {
     project.assert_sound();
 }
 
+/// A phase that writes its file and leaves without a report; its check is green.
+fn silent(when: &Value) -> Value {
+    scenario("silent", when, [write_own(), leave()])
+}
+
+#[test]
+fn green_checks_do_not_complete_a_plan_whose_review_points_have_no_answer() {
+    let answer = json!({ "point": 1, "answer": "declined", "text": "the name is right" });
+    let continued = json!({ "match_system": PLAN_WORKER, "match_prompt": "Your last run of this phase[\\s\\S]*the name is wrong" });
+    let project = Project::new(
+        "project",
+        &scenarios([
+            scenario(
+                "continued",
+                &continued,
+                [
+                    turn(call("mcp__symphony__answer_review_point", answer)),
+                    leave(),
+                ],
+            ),
+            silent(&json!({ "match_system": PLAN_WORKER })),
+        ]),
+        &json!({ "gates": [{ "name": "check", "command": GREEN }] }),
+    );
+    let mut plan: Value = json!([{ "id": "a", "title": "A", "objective": "o", "tasks": ["t"], "success_criteria": "s" }]);
+    plan[0]["checks"] = json!([{ "name": "there", "file": "a.txt" }]);
+    let plan = format!("```symphony-phases\n{plan}\n```\n");
+    std::fs::write(project.root.join("plan.md"), plan).unwrap();
+    project.ok(&["plan", "run", "plan.md"]);
+    project.ok(&["pr", "reject", "1", "--feedback", "the name is wrong"]);
+    project.ok(&["plan", "retry", "a"]);
+    project.ok(&["plan", "run", "plan.md"]);
+    assert_eq!(status(&project), "review");
+    let runs = project.json(&["runs", "list", "--plan", "plan"]);
+    let of_a = |run: &&Value| run["profile"] == "worker";
+    let runs = runs["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(of_a)
+        .count();
+    assert_eq!(
+        runs, 3,
+        "the first work, one without an answer, one with it"
+    );
+    let point = &project.json(&["pr", "show", "2"])["points"][0];
+    assert_eq!(point["answered"], true, "{point:#}");
+    project.assert_sound();
+}
+
 #[test]
 fn one_judge_looks_while_a_persons_point_is_open_then_the_person_is_asked() {
-    let project = project(GREEN, [judge("approve_pr", json!({ "comment": "good" }))]);
+    let again = json!({ "match_system": PLAN_WORKER, "match_prompt": "## Review Points" });
+    let answer = json!({ "point": 1, "answer": "declined", "text": "it is right" });
+    let turns = [
+        turn(call("mcp__symphony__answer_review_point", answer)),
+        complete(&json!([])),
+    ];
+    let project = project(
+        GREEN,
+        [
+            judge("approve_pr", json!({ "comment": "good" })),
+            scenario("again", &again, turns),
+        ],
+    );
     project.ok(&["config", "set", "judge_cooldown_ms", "0"]);
     project.ok(&["plan", "run", "plan.md"]);
     project.ok(&["pr", "reject", "1", "--feedback", "the name is wrong"]);
@@ -369,7 +438,7 @@ fn a_plan_that_is_given_up_under_review_closes_its_pull_request() {
 fn a_plan_that_changes_nothing_completes_without_a_pull_request() {
     let nothing = scenario(
         "nothing",
-        &json!({ "match_system": crate::plan_support::PLAN_WORKER }),
+        &json!({ "match_system": PLAN_WORKER }),
         [complete(&json!([]))],
     );
     let project = project(GREEN, [nothing]);
@@ -388,7 +457,7 @@ fn a_plan_that_changes_nothing_completes_without_a_pull_request() {
 fn without_worktrees_there_is_no_pull_request_and_the_summary_says_so() {
     let here = scenario(
         "here",
-        &json!({ "match_system": crate::plan_support::PLAN_WORKER }),
+        &json!({ "match_system": PLAN_WORKER }),
         [bash("touch made.txt"), complete(&json!([]))],
     );
     let project = project(GREEN, [here]);

@@ -30,6 +30,11 @@ pub(crate) fn failed(error: &str) -> Value {
     turn(call("mcp__symphony__complete_phase", input))
 }
 
+/// A turn that ends the run without a report.
+pub(crate) fn leave() -> Value {
+    json!({ "content": [{ "type": "text", "text": "Done." }] })
+}
+
 /// A turn that writes a file named after the phase's branch.
 pub(crate) fn write_own() -> Value {
     bash("name=$(git branch --show-current | sed 's|.*/||'); echo \"by $name\" > \"$name.txt\"")

@@ -18,7 +18,7 @@ pub use model::{
 pub use place::{Lines, PATH_CHARS_MAX, Place, PlaceError};
 pub use rules::{
     Verdict, asked_point, check_answer, check_changes, check_new, list_numbers, pending_question,
-    question_reason, refuse_open, refuse_unanswered,
+    question_reason, refuse_numbers_unanswered, refuse_open, refuse_unanswered, unanswered,
 };
 pub use text::{points_from_feedback, read_point};
 

@@ -36,22 +36,32 @@ fn numbers<'a>(points: impl Iterator<Item = &'a ReviewPoint>) -> Vec<PointNumber
     points.map(|point| point.number).collect()
 }
 
-/// Refuses to hand work in while a must-point has had no answer since it was last opened.
+/// Returns the open must-points that have had no answer since they were last opened.
+pub fn unanswered(points: &[ReviewPoint]) -> Vec<PointNumber> {
+    let is_unanswered = |point: &&ReviewPoint| point.is_open_must() && !point.is_answered();
+    numbers(points.iter().filter(is_unanswered))
+}
+
+/// Refuses to hand work in while a must-point has had no answer since it was last opened: a pull request, a proposal that nothing is
+/// left to do, the claim of an issue's phase, and the end of the last phase of a plan.
 ///
 /// # Errors
-/// Names the points.
+/// Names the points, and the tool that answers them.
 pub fn refuse_unanswered(points: &[ReviewPoint]) -> Result<(), PointError> {
-    let unanswered = numbers(
-        points
-            .iter()
-            .filter(|point| point.is_open_must() && !point.is_answered()),
-    );
+    refuse_numbers_unanswered(&unanswered(points))
+}
+
+/// Refuses to hand work in while one of these points has no answer.
+///
+/// # Errors
+/// Names the points, and the tool that answers them.
+pub fn refuse_numbers_unanswered(unanswered: &[PointNumber]) -> Result<(), PointError> {
     if unanswered.is_empty() {
         return Ok(());
     }
     let verb = if unanswered.len() == 1 { "is" } else { "are" };
     Err(PointError::Unanswered {
-        points: format!("{} {verb}", list_numbers(&unanswered)),
+        points: format!("{} {verb}", list_numbers(unanswered)),
     })
 }
 

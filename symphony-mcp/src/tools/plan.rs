@@ -5,6 +5,7 @@ use symphony_core::issue::{check_required_text, check_text};
 use symphony_core::plan::artifacts::check_artifacts;
 use symphony_core::plan::state::PhaseOutcome;
 use symphony_core::plan::{Artifact, ArtifactKind};
+use symphony_core::run::RunTarget;
 use symphony_store::{RecordedOutcome, Store};
 
 use crate::answer::{Answer, ToolError};
@@ -41,6 +42,10 @@ pub(super) fn complete_phase(
         }
     };
     if outcome == PhaseOutcome::Complete {
+        // first, so that the agent does not learn of it only after it has put everything else right
+        if let RunTarget::PlanPhase(plan, phase) = store.run(run)?.target {
+            store.require_phase_answers(&plan, &phase)?;
+        }
         refuse_unmergeable(identity, Nested::from_parameter(params.absorb))?;
     }
     let artifacts: Vec<Artifact> = params.artifacts.into_iter().map(artifact).collect();

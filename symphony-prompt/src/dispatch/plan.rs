@@ -8,11 +8,14 @@ use crate::boundary::plan_boundary;
 use crate::budget::SYSTEM_TOKENS;
 use crate::dispatch::layers;
 use crate::error::PromptError;
-use crate::input::Workspace;
+use crate::fence::FenceMarker;
+use crate::input::{PointInput, Workspace};
 use crate::layer::{Layer, LayerName};
 use crate::omission::OmissionList;
 use crate::report::{BuiltPrompt, DispatchPath};
-use crate::section::{Fit, Piece, SectionDraft, SectionName, assemble};
+use crate::section::{
+    Fit, Piece, PointsReader, SectionDraft, SectionName, assemble, review_points,
+};
 use crate::system::build_system_prompt;
 use crate::tokens::{HeuristicCounter, TokenCounter};
 use crate::worker::{
@@ -32,9 +35,15 @@ pub struct PlanPhaseDispatch {
     pub plan_worker: String,
     /// What the worker template is filled from.
     pub worker: WorkerInput,
-    /// The longest user prompt, in tokens.
+    /// The longest worker prompt, in tokens. The review points come on top of it.
     #[serde(default = "prompt_tokens_max")]
     pub prompt_tokens_max: u64,
+    /// Open points of reviews of the plan's work, in the order of their numbers; all of them are in the prompt, whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub review_points: Vec<PointInput>,
+    /// The marker of fences; needed where there are review points.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub fence_marker: String,
 }
 
 fn prompt_tokens_max() -> u64 {
@@ -53,13 +62,16 @@ impl PlanPhaseDispatch {
             plan_worker: plan_worker.into(),
             worker,
             prompt_tokens_max: PROMPT_TOKENS_MAX,
+            review_points: Vec::new(),
+            fence_marker: String::new(),
         }
     }
 
-    /// Builds both prompts; the user prompt is the worker template, cut when it is over its maximum.
+    /// Builds both prompts; the user prompt is the worker template, cut when it is over its maximum, and the review points, which
+    /// are never cut.
     ///
     /// # Errors
-    /// None yet; the signature is that of the other paths.
+    /// When review points come without a marker for their fences.
     pub fn build(&self) -> Result<BuiltPrompt, PromptError> {
         // The template's maximum is defined by the heuristic, so that no other counter is asked for.
         let counter = HeuristicCounter::default();
@@ -83,9 +95,21 @@ impl PlanPhaseDispatch {
             cut: truncated.then(|| (counter.count(&whole), counter.count(&text))),
             items: None,
         };
+        let has_points = !self.review_points.is_empty();
+        let marker = has_points
+            .then(|| FenceMarker::parse(&self.fence_marker))
+            .transpose()?;
+        let text = if has_points {
+            text.trim_end().to_owned()
+        } else {
+            text
+        };
         let pieces = vec![Piece::text(text)];
-        let section = SectionDraft::fitted(SectionName::PlanPhase, pieces, fit);
-        let user = assemble(&[section], None, &counter)?;
+        let sections = [
+            SectionDraft::fitted(SectionName::PlanPhase, pieces, fit),
+            review_points(&self.review_points, PointsReader::PlanPhase),
+        ];
+        let user = assemble(&sections, marker.as_ref(), &counter)?;
         let budgets = (SYSTEM_TOKENS, max);
         let path = DispatchPath::PlanPhase;
         Ok(layers::built(

@@ -23,6 +23,8 @@ pub(crate) enum PointsReader {
     Worker,
     /// Whoever claims the phase.
     PhaseAgent,
+    /// Whoever carries out a phase of a plan.
+    PlanPhase,
     /// Whoever reviews the work.
     Judge,
     /// Anybody else.
@@ -53,6 +55,12 @@ impl PointsReader {
                  the issue (the next reviewer decides); or `question`, only if a person has to say what is meant, because the \
                  issue then waits for the reply. `complete_phase` is refused while a `must` point has no answer."
             }
+            Self::PlanPhase => {
+                "These points from reviews of the whole plan's work are still open. Do what each one asks, as far as it concerns \
+                 your phase, then call `answer_review_point` for each: `fixed`, or `declined` with the reason, if the point is wrong or \
+                 outside the plan (the next reviewer decides). Leave a point to another phase only while that phase is still at \
+                 work: `complete_phase` is refused to the last phase while a `must` point has no answer."
+            }
             Self::Judge => {
                 "These points from earlier reviews are still open. Decide on each one by the work itself, not by what its answer \
                  promises. In the `points` of your verdict, close what is met (`{\"id\": 3, \"state\": \"closed\"}`) and reopen what is \
@@ -74,6 +82,10 @@ pub(crate) fn review_points(points: &[PointInput], reader: PointsReader) -> Sect
         "## Review Points\n\n{}\n",
         reader.task()
     ))];
+    if reader == PointsReader::PlanPhase {
+        // nothing else is fenced there; everywhere else the header explains fences
+        pieces.push(Piece::FenceNote);
+    }
     for point in points {
         pieces.push(Piece::text(heading(point)));
         pieces.push(Piece::Fenced(text(point)));

@@ -120,6 +120,26 @@ proptest! {
         assert_whole(&points, &phase.build().unwrap())?;
     }
 
+    /// The worker template of a plan's phase is cut at its end when it is too long; the points are not.
+    #[test]
+    fn no_open_point_is_missing_from_the_prompt_of_a_plans_phase(
+        points in points(),
+        maximum in 0u64..1_500,
+        tasks in proptest::collection::vec("[a-z \n#]{1,3000}", 1..4),
+    ) {
+        let mut dispatch = rich::plan_phase();
+        dispatch.prompt_tokens_max = maximum;
+        dispatch.worker.phase.tasks = tasks;
+        dispatch.review_points = points.clone();
+        dispatch.fence_marker = rich::MARKER.to_owned();
+        let built = dispatch.build().unwrap();
+        if points.is_empty() {
+            prop_assert_eq!(built.report.fence_marker, None);
+        } else {
+            assert_whole(&points, &built)?;
+        }
+    }
+
     /// What answers points takes at most half of the diff's share, each patch whole; both stay within it.
     #[test]
     fn the_answers_and_the_diff_share_one_share(

@@ -12,12 +12,14 @@ use symphony_core::plan::state::{
 use symphony_core::pull_request::{
     PrState, PullRequest, PullRequestOf, VerdictKind, VerifiedGate, VerifiedGates,
 };
-use symphony_core::review_point::{PointChanges, PointMove, PointNumber, PointState};
+use symphony_core::review_point::{
+    AnswerKind, NewPoint, PointChanges, PointMove, PointNumber, PointState, Severity,
+};
 use symphony_core::run::{Run, RunStatus, RunTarget};
 use symphony_core::tick::{GatesState, ReviewCandidate, ReviewSubject};
 use symphony_store::{
-    ClaimRefusal, GatesAtEnd, GatesFound, NewPullRequest, NewVerdict, PrFilter, PublishWish, Store,
-    StoreError, fold_plan,
+    ClaimRefusal, GatesAtEnd, GatesFound, NewAnswer, NewPullRequest, NewVerdict, PrFilter,
+    PublishWish, RecordedOutcome, Store, StoreError, fold_plan,
 };
 
 use crate::plans::{claim, create, document, end, id, plan_id, report};
@@ -259,11 +261,77 @@ fn a_rejection_waits_for_a_person_whose_phase_opens_another_pull_request() {
     assert_eq!(record.state.phase_status(&id("b")), PhaseStatus::Complete);
     assert_eq!(store.waiting_plans(&project(), at(9)).unwrap(), []);
     assert_eq!(record.state.status, PlanStatus::Running);
-    complete_phase(&mut store, "run-a2", "a");
+    let run = claim(&mut store, "run-a2", "a").unwrap();
+    answer(&mut store, &run, 1);
+    report(&mut store, &run, PhaseOutcome::Complete);
+    end_phase(&mut store, &run);
     let second = store.create_pr(&system(10), &request_at("c2")).unwrap();
     assert_ne!(second.id, pr.id);
     assert_eq!(status(&mut store), PlanStatus::Review);
     assert_eq!(open_requests(&store), 1);
+}
+
+fn end_phase(store: &mut Store, run: &Run) {
+    let end = end(run, RunStatus::Succeeded, None, PhaseWork::InPlace);
+    store.finish_run(&system(9), &end).unwrap();
+}
+
+fn answer(store: &mut Store, run: &Run, point: u32) {
+    let new = NewAnswer {
+        point: PointNumber::new(point),
+        kind: AnswerKind::Fixed,
+        commit: None,
+        text: "done".into(),
+    };
+    store.answer_point(&by(run, 5), &of_plan(), &new).unwrap();
+}
+
+fn says(store: &mut Store, run: &Run, outcome: PhaseOutcome) -> Result<(), String> {
+    let recorded = RecordedOutcome {
+        outcome,
+        artifacts: vec![],
+    };
+    let said = store.record_phase_outcome(&by(run, 5), &run.id, &recorded);
+    said.map_err(|error| error.to_string())
+}
+
+/// What others are at work on, they may answer; whoever reports last answers what is left, before its own work is merged or theirs.
+#[test]
+fn the_last_phase_that_reports_answers_what_is_left() {
+    let mut store = store();
+    let phases = document(&[("a", &[]), ("b", &[])]);
+    create(&mut store, phases, PlanOptions::default());
+    let point = |severity| NewPoint {
+        severity,
+        text: "no test".into(),
+        place: None,
+    };
+    let changes = PointChanges {
+        new: vec![point(Severity::Must), point(Severity::Should)],
+        moved: vec![],
+    };
+    store
+        .change_points(&human(2), &of_plan(), &changes)
+        .unwrap();
+    let a = claim(&mut store, "run-a", "a").unwrap();
+    let b = claim(&mut store, "run-b", "b").unwrap();
+    says(&mut store, &a, PhaseOutcome::Complete).unwrap();
+    let refused = says(&mut store, &b, PhaseOutcome::Complete).unwrap_err();
+    assert!(
+        refused.starts_with("review point 1 is not answered yet: call answer_review_point"),
+        "{refused}"
+    );
+    // a phase that failed hands nothing in
+    let failed = PhaseOutcome::Failed {
+        error: "no disk".into(),
+    };
+    says(&mut store, &b, failed).unwrap();
+    answer(&mut store, &b, 1);
+    says(&mut store, &b, PhaseOutcome::Complete).unwrap();
+    for run in [a, b] {
+        end_phase(&mut store, &run);
+    }
+    assert!(store.plan(&plan_id()).unwrap().state.is_complete());
 }
 
 #[test]

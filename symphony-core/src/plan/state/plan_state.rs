@@ -1,6 +1,6 @@
 //! Where a plan stands.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -147,6 +147,19 @@ impl PlanState {
             status,
             PlanStatus::Review | PlanStatus::AwaitingUserDecision
         ) && self.is_complete()
+    }
+
+    /// Says whether the work of the plan is handed in once this phase completes: every other phase is complete, or its run has
+    /// reported that it is (`reported`). Until then another phase may answer what a review asks for.
+    pub fn is_last_to_complete(
+        &self,
+        phase: &PlanPhaseId,
+        reported: &BTreeSet<PlanPhaseId>,
+    ) -> bool {
+        let mut others = self.phases.iter().filter(|(id, _)| *id != phase);
+        others.all(|(id, progress)| {
+            progress.status() == PhaseStatus::Complete || reported.contains(id)
+        })
     }
 
     /// Counts phases.

@@ -12,6 +12,7 @@ use crate::id::RunId;
 use crate::plan::artifact::Artifact;
 use crate::plan::failure::{FailureClass, FailureEvidence, FailurePatterns, classify_failure};
 use crate::plan::phase::Phase;
+use crate::review_point::{PointNumber, list_numbers};
 use crate::run::{RunError, RunStatus};
 
 /// What is recorded of a phase's outcome while its run lives: the call of `complete_phase`, or a clean exit.
@@ -62,6 +63,8 @@ pub struct PhaseRunEnd<'a> {
     pub outcome: Option<&'a PhaseOutcome>,
     /// Why its last call of `complete_phase` was refused.
     pub refused: Option<&'a RefusedCall>,
+    /// The `must` points that keep the phase from being complete, because nobody has answered them.
+    pub unanswered: &'a [PointNumber],
     /// What became of the work, when the phase is complete.
     pub work: &'a PhaseWork,
     /// What it produced.
@@ -106,14 +109,27 @@ pub enum Reporting {
     None,
 }
 
+/// Whether the review points that a phase has to answer before it is complete have their answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PointAnswers {
+    /// There is none that it has to answer.
+    Given,
+    /// A `must` point has no answer, and no other phase is left to give one.
+    Missing,
+}
+
 /// Returns the outcome that counts for an agent that left cleanly without reporting one: the phase's checks decide where
 /// there are any; an agent that has no way to report is believed, without confirmation. None when it could have
-/// reported and did not: it is asked again.
-pub const fn clean_exit_outcome(phase: &Phase, reporting: Reporting) -> Option<PhaseOutcome> {
-    match (phase.checks.is_empty(), reporting) {
-        (false, _) => Some(PhaseOutcome::Complete),
-        (true, Reporting::None) => Some(PhaseOutcome::Unconfirmed),
-        (true, Reporting::ByTool) => None,
+/// reported, or answered a review point, and did not: it is asked again.
+pub const fn clean_exit_outcome(
+    phase: &Phase,
+    reporting: Reporting,
+    answers: PointAnswers,
+) -> Option<PhaseOutcome> {
+    match (phase.checks.is_empty(), reporting, answers) {
+        (_, Reporting::ByTool, PointAnswers::Missing) | (true, Reporting::ByTool, _) => None,
+        (false, ..) => Some(PhaseOutcome::Complete),
+        (true, Reporting::None, _) => Some(PhaseOutcome::Unconfirmed),
     }
 }
 
@@ -211,18 +227,29 @@ fn plan_silence(
             cause: ReleaseCause::Silent,
         };
     }
+    asks(progress, end, (policy, &silence_error(end)), now)
+}
+
+/// What a person reads of a phase whose agent ended twice without a report.
+fn silence_error(end: &PhaseRunEnd<'_>) -> String {
     let refused = end.refused.map_or_else(String::new, |refused| {
         format!("; {}", refused.why_nothing_came(end.run))
     });
-    let error = format!(
-        "its agent ended twice without saying whether the phase is complete{refused}. The phase has no checks that could show \
-         it. Look at what it did: retry the phase, or skip it, which counts as complete. With `checks` in the plan Symphony \
-         finds out by itself"
-    );
-    asks(progress, end, (policy, &error), now)
+    if end.unanswered.is_empty() {
+        return format!(
+            "its agent ended twice without saying whether the phase is complete{refused}. The phase has no checks that could show \
+             it. Look at what it did: retry the phase, or skip it, which counts as complete. With `checks` in the plan Symphony \
+             finds out by itself"
+        );
+    }
+    format!(
+        "its agent ended twice without an answer to {}{refused}. Look at what it did: retry the phase, or skip it, which counts as \
+         complete. A merge then needs you to close what is open",
+        list_numbers(end.unanswered)
+    )
 }
 
-/// Ends an attempt that no other attempt can mend.
+/// Ends an attempt that no other attempt can fix.
 fn asks(
     progress: &PhaseProgress,
     end: &PhaseRunEnd<'_>,

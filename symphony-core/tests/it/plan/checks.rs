@@ -1,15 +1,18 @@
 //! Checks in plan files, and what the end of a run means with and without them.
 
+use std::collections::BTreeSet;
+
 use symphony_core::config::CommandLine;
 use symphony_core::hand_in::{RefusalKind, RefusedCall};
-use symphony_core::id::RunId;
+use symphony_core::id::{PlanPhaseId, RunId};
 use symphony_core::plan::failure::FailureClass;
 use symphony_core::plan::state::{
     Confirmation, ERROR_BYTES_MAX, FailurePolicy, PhaseEvent, PhaseOutcome, PhaseProgress,
-    PhaseRunEnd, PhaseWork, ReleaseCause, Reporting, RetryMode, clean_exit_outcome,
-    is_phase_complete, route_phase_run_end,
+    PhaseRunEnd, PhaseState, PhaseWork, PlanState, PointAnswers, ReleaseCause, Reporting,
+    RetryMode, clean_exit_outcome, is_phase_complete, route_phase_run_end,
 };
 use symphony_core::plan::{Check, CheckKind, PlanError, describe_checks, parse_plan};
+use symphony_core::review_point::PointNumber;
 use symphony_core::run::RunStatus;
 use symphony_core::tools::Tool;
 
@@ -151,14 +154,31 @@ fn a_clean_exit_counts_by_checks_or_where_nothing_can_be_reported() {
             file: "y".to_owned(),
         },
     }];
-    for (phase, reporting, expected) in [
-        (&checked, Reporting::ByTool, Some(PhaseOutcome::Complete)),
-        (&checked, Reporting::None, Some(PhaseOutcome::Complete)),
-        (&plain, Reporting::None, Some(PhaseOutcome::Unconfirmed)),
-        (&plain, Reporting::ByTool, None),
+    for (phase, reporting, given, missing) in [
+        (
+            &checked,
+            Reporting::ByTool,
+            Some(PhaseOutcome::Complete),
+            None,
+        ),
+        // it has no way to answer either; a merge needs the points closed all the same
+        (
+            &checked,
+            Reporting::None,
+            Some(PhaseOutcome::Complete),
+            Some(PhaseOutcome::Complete),
+        ),
+        (
+            &plain,
+            Reporting::None,
+            Some(PhaseOutcome::Unconfirmed),
+            Some(PhaseOutcome::Unconfirmed),
+        ),
+        (&plain, Reporting::ByTool, None, None),
     ] {
-        let found = clean_exit_outcome(phase, reporting);
-        assert_eq!(found, expected, "{reporting:?}");
+        let found = |answers| clean_exit_outcome(phase, reporting, answers);
+        let both = (found(PointAnswers::Given), found(PointAnswers::Missing));
+        assert_eq!(both, (given, missing), "{reporting:?}");
     }
     let unconfirmed = Some(&PhaseOutcome::Unconfirmed);
     assert!(is_phase_complete(RunStatus::Crashed, unconfirmed));
@@ -178,6 +198,7 @@ fn ended<'a>(
         error: None,
         outcome,
         refused: None,
+        unanswered: &[],
         work,
         artifacts: &[],
         seed: ("plan", "a"),
@@ -250,6 +271,56 @@ fn silence_after_a_refused_report_names_the_refusal() {
         "its last call of `complete_phase` was refused: {why} (`symphony runs logs {run}` shows the run)"
     );
     assert!(failure.error.contains(&expected), "{}", failure.error);
+}
+
+#[test]
+fn silence_about_review_points_names_them_and_blames_no_missing_checks() {
+    let work = PhaseWork::Unmerged("the phase is not complete".to_owned());
+    let progress = PhaseProgress {
+        is_continued: true,
+        ..PhaseProgress::default()
+    };
+    let run = RunId::parse("0190a000-0000-7000-8000-000000000001").unwrap();
+    let points = [1, 3].map(PointNumber::new);
+    let end = PhaseRunEnd {
+        unanswered: &points,
+        ..ended(&run, None, &work)
+    };
+    let event = route_phase_run_end(&progress, &end, &FailurePolicy::default(), at(0));
+    let PhaseEvent::DecisionAsked { failure, .. } = event else {
+        panic!("{event:?}")
+    };
+    assert!(
+        failure
+            .error
+            .starts_with("its agent ended twice without an answer to review points 1 and 3. Look"),
+        "{}",
+        failure.error
+    );
+    assert!(!failure.error.contains("checks"), "{}", failure.error);
+}
+
+#[test]
+fn the_last_phase_to_complete_hands_the_plan_in() {
+    let [a, b, c] = ["a", "b", "c"].map(|name| PlanPhaseId::parse(name).unwrap());
+    let of = |status: PhaseState| PhaseProgress {
+        state: status,
+        ..PhaseProgress::default()
+    };
+    let complete = || of(PhaseState::Complete { skipped: false });
+    let mut state = PlanState::new([&a, &b, &c], at(0));
+    let none = BTreeSet::new();
+    let reported = BTreeSet::from([b.clone()]);
+    assert!(!state.is_last_to_complete(&a, &reported));
+    state.phases.insert(c, complete());
+    assert!(!state.is_last_to_complete(&a, &none));
+    assert!(state.is_last_to_complete(&a, &reported));
+    for status in [PhaseState::Pending, PhaseState::Failed, PhaseState::Blocked] {
+        state.phases.insert(b.clone(), of(status));
+        assert!(!state.is_last_to_complete(&a, &none));
+    }
+    state.phases.insert(b, complete());
+    assert!(state.is_last_to_complete(&a, &none));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::site::Site;
 use super::subject::PhaseSubject;
 use crate::error::RunnerError;
 use crate::supervise::Job;
-use crate::supervise::prompts::Prompts;
+use crate::supervise::prompts::{Prompts, fence_marker, point_inputs};
 use crate::worker_prompt::{WorkerPromptRequest, load_worker_input};
 
 /// Assembles the prompts of a plan's phase.
@@ -45,8 +45,10 @@ pub(super) async fn plan_briefing(
     };
     let is_isolated = plan.options.isolation == Isolation::Worktree;
     let plan_worker = job.installation.shipped.plan_worker.text;
-    let built =
-        PlanPhaseDispatch::new(is_isolated.then_some(workspace), plan_worker, input).build()?;
+    let mut dispatch = PlanPhaseDispatch::new(is_isolated.then_some(workspace), plan_worker, input);
+    dispatch.review_points = point_inputs(subject.points);
+    dispatch.fence_marker = fence_marker();
+    let built = dispatch.build()?;
     Ok(Briefing {
         prompts: Prompts {
             built,
@@ -56,10 +58,6 @@ pub(super) async fn plan_briefing(
         criteria: None,
     })
 }
-
-/// What is to be done about the points of a review. Other phases may be sent back for some of them.
-const ANSWER: &str = "Answer each point that your phase can settle with `answer_review_point`: `fixed`, or `declined` with the reason. The \
-    next judge is shown your answers.";
 
 /// What an agent is told whose last run ended without a report.
 const CONTINUED: &str = "Your last run of this phase ended without a `complete_phase` call that Symphony accepted, so it \
@@ -93,17 +91,14 @@ fn instructions(job: &Job<'_>, subject: &PhaseSubject, site: &Site) -> Option<St
 /// Bytes of a red gate's output that an agent's prompt quotes, from the end, where test runners say what failed.
 const GATE_OUTPUT_BYTES_MAX: usize = 8_000;
 
-/// What the review of the plan's work found wrong: a person sent this phase back for it.
+/// What the review of the plan's work found wrong: a person sent this phase back for it. Its points are a section of their own.
 fn review_of(pr: &PullRequest, points: &[ReviewPoint]) -> Option<String> {
     let mut found: Vec<String> = Vec::new();
     let verdict = pr.verdict.as_ref();
     let rejection = verdict.filter(|verdict| verdict.kind == VerdictKind::Rejected);
     match points {
         [] => found.extend(rejection.map(|verdict| indented(&verdict.comment))),
-        points => {
-            found.extend(points.iter().map(point_text));
-            found.push(ANSWER.to_owned());
-        }
+        _ => found.push("What it asks for is below, under `Review Points`.".to_owned()),
     }
     let gates = pr
         .gates_of_head()
@@ -126,18 +121,6 @@ fn review_of(pr: &PullRequest, points: &[ReviewPoint]) -> Option<String> {
             found.join("\n\n")
         )
     })
-}
-
-/// An open point, whole.
-fn point_text(point: &ReviewPoint) -> String {
-    let place = point.place.as_ref();
-    let at = place.map_or_else(String::new, |place| format!(", at `{place}`"));
-    format!(
-        "Review point {} ({}{at}):\n\n{}",
-        point.number,
-        point.severity,
-        indented(&point.text)
-    )
 }
 
 /// As a block of its own, so that no error text can pass for a heading.

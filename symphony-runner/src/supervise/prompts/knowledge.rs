@@ -60,7 +60,7 @@ pub(super) fn not_read(problems: Vec<String>) -> impl Iterator<Item = Warning> {
 }
 
 /// A marker that no text of the prompt can know before: random, made anew for each prompt.
-pub(super) fn fence_marker() -> String {
+pub(crate) fn fence_marker() -> String {
     uuid::Uuid::new_v4().simple().to_string()
 }
 

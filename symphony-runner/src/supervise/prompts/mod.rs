@@ -15,10 +15,11 @@ mod vault;
 
 pub(crate) use dispatch::{PromptRequest, Prompts, build};
 pub(crate) use done_review::done_review;
-pub(crate) use knowledge::budgets;
+pub(crate) use knowledge::{budgets, fence_marker};
 pub(crate) use phase::{PhasePart, build_phase};
 pub(crate) use phase_review::phase_review;
 pub(crate) use plan_review::{PlanReviewPrompt, build_plan_review};
+pub(crate) use points::point_inputs;
 pub(crate) use project::{ProjectRequest, build_background, build_wizard};
 pub use review_input::submodule_changes;
 pub(crate) use review_input::{Cut, review_input};

@@ -18,9 +18,13 @@ pub(super) fn review_points(
     of: &PullRequestOf,
     store: &Store,
 ) -> Result<Vec<PointInput>, RunnerError> {
-    let points = store.review_points(of)?;
+    Ok(point_inputs(store.review_points(of)?))
+}
+
+/// Those of the points that are open.
+pub(crate) fn point_inputs(points: Vec<ReviewPoint>) -> Vec<PointInput> {
     let open = points.into_iter().filter(ReviewPoint::is_open);
-    Ok(open.map(point_input).collect())
+    open.map(point_input).collect()
 }
 
 fn point_input(point: ReviewPoint) -> PointInput {

@@ -11,12 +11,12 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::{PlanId, PlanPhaseId};
 use symphony_core::listing::list_few;
 use symphony_core::plan::state::{
-    PhaseOutcome, PhaseWork, Reporting, clean_exit_outcome, is_phase_complete,
+    PhaseOutcome, PhaseWork, PointAnswers, Reporting, clean_exit_outcome, is_phase_complete,
 };
 use symphony_core::plan::{Artifact, Isolation, Phase};
 use symphony_core::run::{RunError, RunStatus};
 use symphony_mcp::StoreThread;
-use symphony_store::{PhaseFinish, PlanRecord, RecordedOutcome};
+use symphony_store::{PhaseFinish, PlanRecord, RecordedOutcome, StoreError};
 use symphony_workspace::{
     AutoCommit, BranchName, CommitId, Failpoint, FileChange, Repository, WorkspaceError, Worktree,
     WorktreeKey,
@@ -54,9 +54,15 @@ pub(super) async fn settle_phase(
     let called = said.as_ref().map(|said| said.artifacts.clone());
     let called = called.unwrap_or_default();
     let planned = phase_of_plan(&plan, phase);
-    let said = said
-        .map(|said| said.outcome)
-        .or_else(|| outcome_of_exit(job, planned, outcome));
+    let said = match said.map(|said| said.outcome) {
+        None => outcome_of_exit(
+            job,
+            planned,
+            outcome,
+            point_answers(store, &plan, phase).await?,
+        ),
+        said => said,
+    };
     let checks = planned.map_or(&[][..], |phase| &phase.checks);
     if plan.options.isolation == Isolation::None {
         let place = (job.project.root.as_path(), OutputLines::Count);
@@ -193,10 +199,26 @@ fn outcome_of_exit(
     job: &Job<'_>,
     phase: Option<&Phase>,
     outcome: &AgentOutcome,
+    answers: PointAnswers,
 ) -> Option<PhaseOutcome> {
     (outcome.status == RunStatus::Succeeded)
-        .then(|| clean_exit_outcome(phase?, reporting(job)))
+        .then(|| clean_exit_outcome(phase?, reporting(job), answers))
         .flatten()
+}
+
+/// Says whether the phase would hand the plan in with a `must` point that nobody has answered.
+async fn point_answers(
+    store: &StoreThread,
+    plan: &PlanRecord,
+    phase: &PlanPhaseId,
+) -> Result<PointAnswers, RunnerError> {
+    let (plan, phase) = (plan.id.clone(), phase.clone());
+    let answers = store.call(move |store| store.require_phase_answers(&plan, &phase));
+    match answers.await? {
+        Ok(()) => Ok(PointAnswers::Given),
+        Err(StoreError::Point(_)) => Ok(PointAnswers::Missing),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Says whether the run's agent had the tool `complete_phase`: a program that prints plain text is taken for one that
