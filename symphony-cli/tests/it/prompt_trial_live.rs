@@ -181,7 +181,7 @@ fn a_set_that_cannot_be_used_is_named_and_no_agent_is_paid() {
         &["explain", &issue],
     ] {
         let answer = project.symphony(command);
-        let told = format!("{}{}", answer.stdout, answer.stderr).replace("\n", " ");
+        let told = format!("{}{}", answer.stdout, answer.stderr).replace('\n', " ");
         let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains(&missing), "{command:?}: {told}");
         assert!(told.contains("config.json:"), "{command:?}: {told}");
