@@ -1,15 +1,19 @@
 //! Commits of submodules that a commit names, and that nobody but this repository's worktrees has.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::modules::{Module, modules_below};
-use crate::change::{Inner, inner_at, repo_path_text};
+use crate::change::{Inner, inner_at, links_of_commit, repo_path_text};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
-use crate::git::{Git, Place};
+use crate::git::{Git, Link, Place};
 use crate::repository::Repository;
 use crate::worktree::recorded_path;
+
+/// Links that are looked at for one change, those in submodules of submodules included: an agent can make any number.
+const LINKS_MAX: usize = 1_000;
 
 /// A link that names a commit which was never published.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +51,10 @@ impl Repository {
             modules.extend(below.into_iter().map(|module| (place, module)));
         }
         let mut unpublished = Vec::new();
-        for link in links {
+        let mut links = VecDeque::from(links);
+        let mut looked_at = 0;
+        while let Some(link) = links.pop_front() {
+            looked_at += 1;
             if is_in_one(&own, &link.commit)? {
                 continue;
             }
@@ -60,6 +67,10 @@ impl Repository {
             let mut is_published = false;
             for (place, module) in modules.iter().chain(&clones) {
                 if module.has_commit(&link.commit)? {
+                    // a submodule has submodules of its own, whose commits must be there for all others, too
+                    if folder.is_none() && looked_at < LINKS_MAX {
+                        links.extend(links_within(module, &link)?);
+                    }
                     is_published = is_published || module.is_published(&link.commit)?;
                     folder.get_or_insert_with(|| push_folder(place, &link.path, module));
                 }
@@ -118,6 +129,20 @@ impl Repository {
             .run()?;
         Ok(!found.is_empty())
     }
+}
+
+/// Returns the links in the commit that a link names, each with its path from the outermost repository.
+fn links_within(module: &Module, link: &Link) -> Result<Vec<Link>, WorkspaceError> {
+    let Ok(commit) = CommitId::parse(&link.commit) else {
+        return Ok(Vec::new());
+    };
+    let within = links_of_commit(&module.git, &commit)?.into_iter();
+    Ok(within
+        .map(|inner| Link {
+            path: link.path.join(inner.path),
+            commit: inner.commit,
+        })
+        .collect())
 }
 
 fn is_in_one(modules: &[Module], commit: &str) -> Result<bool, WorkspaceError> {

@@ -127,6 +127,40 @@ fn a_repository_inside_a_submodule_is_work_and_keeps_the_worktree() {
     assert!(nested.join("n.txt").exists());
 }
 
+#[test]
+fn a_submodule_of_a_submodule_is_looked_at_like_one() {
+    let (case, library) = with_submodule();
+    let deep = Project::named("deep");
+    let allow = ["-c", "protocol.file.allow=always"];
+    let lib = case.worktree.path().join("lib");
+    let url = deep.root.to_str().unwrap();
+    git(
+        &lib,
+        &[&allow[..], &["submodule", "add", "-q", url, "deep"]].concat(),
+    );
+    let fix = commit_file(&lib.join("deep"), "fix.txt", "a fix\n");
+    git(&lib, &["commit", "-qam", "deeper"]);
+    git(
+        &lib,
+        &[
+            &allow[..],
+            &["push", "-q", "origin", "HEAD:refs/heads/deeper"],
+        ]
+        .concat(),
+    );
+    git(case.worktree.path(), &["commit", "-qam", "the fix"]);
+    assert_eq!(
+        case.unpublished(),
+        [("lib/deep".to_owned(), fix.to_string())]
+    );
+    git(
+        &lib.join("deep"),
+        &[&allow[..], &["push", "-q", "origin", "HEAD:refs/heads/fix"]].concat(),
+    );
+    assert_eq!(case.unpublished(), []);
+    drop(library);
+}
+
 /// Returns the git folder of a worktree.
 fn git_dir(worktree: &Path) -> PathBuf {
     PathBuf::from(git(worktree, &["rev-parse", "--absolute-git-dir"]).trim())
