@@ -64,7 +64,8 @@ pub(crate) fn set_findings(
             })
         };
         if !folder.is_dir() {
-            let advice = format!("make the folder, or set `{key}` to the one of the set {set}");
+            let advice =
+                format!("create the folder, or set `{key}` to the one that holds the set {set}");
             findings.push(wrong(format!("there is no folder {shown}"), advice)?);
             continue;
         }

@@ -4,8 +4,6 @@ use serde::Serialize;
 use symphony_core::prompt_trial::{LiveTrial, Share, TrialName};
 use symphony_store::{Project, Store, StoreError};
 
-use crate::output::plural;
-
 /// A trial of prompts that is configured, and the issues that were given its sets so far.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct LiveTrialLine {
@@ -39,13 +37,12 @@ impl LiveTrialLine {
 
     /// Returns it as a sentence, without a full stop.
     pub(crate) fn text(&self) -> String {
-        let issues = |count: u32| plural(usize::try_from(count).unwrap_or(usize::MAX), "issue");
         format!(
-            "the trial {} is live: {} of the issues get B; {} had A and {} had B so far",
+            "the trial {} is live: {} of the issues get B (so far {} had A, and {} had B)",
             self.name,
             percent(self.share),
-            issues(self.issues_a),
-            issues(self.issues_b)
+            self.issues_a,
+            self.issues_b
         )
     }
 }

@@ -5,7 +5,8 @@ use symphony_core::id::IssueId;
 use symphony_core::prompt_trial::{PromptSet, Share, TrialName, assign};
 
 use crate::support::{
-    Project, approving_judge, bash, create_pr, git_commit, scenario, scenarios, text, worker,
+    Project, approving_judge, bash, commit, create_pr, git_commit, scenario, scenarios, text,
+    worker,
 };
 
 /// The word that makes the scripted agent work well.
@@ -298,7 +299,7 @@ fn the_report_has_what_each_set_came_to_and_outlives_the_configuration() {
 
     let a = 2 + usize::from(set == "a");
     let line = format!(
-        "the trial words is live: 50% of the issues get B; {a} issues had A and {} issues had B so far",
+        "the trial words is live: 50% of the issues get B (so far {a} had A, and {} had B)",
         5 - a
     );
     for command in ["status", "doctor"] {
@@ -322,5 +323,37 @@ fn the_report_has_what_each_set_came_to_and_outlives_the_configuration() {
     assert_eq!(later["report"]["left_out"], json!(1), "{later:#}");
     let unknown = project.symphony(&["prompt", "trial", "--live", "other"]);
     assert_eq!(unknown.code, 3, "{unknown:#?}");
+    assert!(
+        unknown
+            .stderr
+            .contains("`symphony prompt trial --live words`"),
+        "{unknown:#?}"
+    );
     project.assert_sound();
+}
+
+#[test]
+fn an_agent_that_changes_a_set_is_reported() {
+    let project = project("live-changed", &json!({}));
+    let notes = project.beside.join("new/notes.md");
+    let agent = worker([
+        bash(&format!("echo approve > {}", notes.display())),
+        commit("own.txt", "hello"),
+        create_pr("Greet"),
+    ]);
+    std::fs::write(
+        project.beside.join("scenario.json"),
+        scenarios([agent, approving_judge()]).to_string(),
+    )
+    .unwrap();
+    set_trial(&project, &trial(&project, "words", 1.0));
+    project.add_issue("Greet");
+    let run = project.tick_one("worker", "succeeded");
+    assert_eq!(
+        project.run(&text(&run["id"]))["metadata"]["left_behind"],
+        json!([{ "kind": "configuration", "path": "prompts.trial.b/notes.md" }])
+    );
+    let told = project.ok(&["inbox"]);
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("(prompts.trial.b/notes.md)"), "{told}");
 }

@@ -231,7 +231,7 @@ fn check_prompts(
     if let Some((store, trial)) = store.as_ref().zip(config.prompt_trial.as_ref())
         && let Ok(line) = LiveTrialLine::load(store, project, trial)
     {
-        checks.push(CheckView::ok("trial of prompts", line.text()));
+        checks.push(CheckView::ok("prompts", line.text()));
     }
     checks
 }

@@ -6,10 +6,8 @@ use anyhow::Context as _;
 use symphony_core::agent::AgentType;
 use symphony_core::id::IssueId;
 use symphony_core::issue::Issue;
-use symphony_core::prompt_trial::{
-    Assignment, LiveCase, LiveIssue, LiveRun, LiveTrial, TrialName, live_case,
-};
-use symphony_store::Store;
+use symphony_core::prompt_trial::{Assignment, LiveCase, LiveIssue, LiveRun, TrialName, live_case};
+use symphony_store::{KnownTrial, Store};
 
 use super::live_view::LiveTrialView;
 use super::measured::{agent_runs, attempt, changes, first_hand_in, is_merged};
@@ -17,6 +15,8 @@ use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::place::Session;
 
+/// Trials that a hint names, the newest first: as many as fit a line.
+const NAMES_MAX: usize = 3;
 /// What a run keeps of its prompts once they are built.
 const PROMPT_REPORT: &str = "prompt";
 
@@ -34,30 +34,35 @@ pub(super) fn report(app: &App, session: &Session, name: Option<&TrialName>) -> 
         .or_else(|| known.first().map(|trial| &trial.name));
     let live = configured.filter(|trial| Some(&trial.name) == name);
     let Some(name) = name.filter(|name| live.is_some() || is_known(name)) else {
-        return Err(none_found(name).into());
+        return Err(none_found(name, &known).into());
     };
     let has_gates = config.gates.iter().any(|gate| gate.required);
     let cases =
         cases(session, name, has_gates).with_context(|| format!("sum up the trial {name}"))?;
-    app.out.answer_long(&view(name, live, cases))
+    let share = live.map(|trial| trial.share);
+    app.out
+        .answer_long(&LiveTrialView::new(name.clone(), share, cases))
 }
 
-fn none_found(name: Option<&TrialName>) -> Stop {
-    let message = match name {
-        Some(name) => format!("find the trial {name}: no issue was worked on under it"),
-        None => "find a trial in real work: none is configured, and none was recorded".to_owned(),
+fn none_found(name: Option<&TrialName>, known: &[KnownTrial]) -> Stop {
+    let Some(name) = name else {
+        let message = "find a trial in real work: none is configured, and none was recorded";
+        return Stop::new(Exit::NotFound, message).hint(
+            "`symphony config set prompts.trial '{\"name\": \"shorter\", \"b\": \"prompts-new\", \"share\": 0.2}'` begins one",
+        );
     };
-    Stop::new(Exit::NotFound, message).hint(
-        "`symphony config set prompts.trial '{\"name\": \"shorter\", \"b\": \"prompts-new\", \"share\": 0.2}'` begins one",
-    )
-}
-
-fn view(
-    name: &TrialName,
-    live: Option<&LiveTrial>,
-    cases: Vec<(Assignment, LiveCase)>,
-) -> LiveTrialView {
-    LiveTrialView::new(name.clone(), live.map(|trial| trial.share), cases)
+    let message = format!("find the trial {name}: agents worked on no issue under it");
+    let stop = Stop::new(Exit::NotFound, message);
+    let names: Vec<String> = known
+        .iter()
+        .take(NAMES_MAX)
+        .map(|trial| format!("`symphony prompt trial --live {}`", trial.name))
+        .collect();
+    if names.is_empty() {
+        stop
+    } else {
+        stop.hint(format!("try {}", names.join(" or ")))
+    }
 }
 
 /// Returns each piece of work that was given a set, in the order of its issue.
@@ -91,7 +96,7 @@ fn cases(
     Ok(cases)
 }
 
-/// Reads the issues of a piece of work: all below its topmost one, and those that were moved away from there.
+/// Reads the issues of a piece of work: all below its topmost one, and those that are left when that was deleted.
 fn issues_of(
     store: &Store,
     assignment: &Assignment,

@@ -98,6 +98,9 @@ impl LiveTrialView {
 
     fn ended(&self) -> String {
         let report = &self.report;
+        if self.cases.is_empty() {
+            return "none yet".to_owned();
+        }
         let mut text = format!(
             "{}; {} with A and {} with B count",
             plural(self.cases.len(), "issue"),
