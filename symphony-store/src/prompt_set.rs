@@ -140,7 +140,7 @@ fn prompt_set_of(
     trial: &LiveTrial,
 ) -> Result<Assignment, StoreError> {
     let name = trial.name.as_str();
-    // a sub-task that was moved below another issue meanwhile keeps its own
+    // a sub-task whose topmost issue was deleted meanwhile keeps its own
     if let Some(own) = recorded(conn, "issue", issue, name)? {
         return Ok(own);
     }

@@ -35,6 +35,8 @@ mod points;
 #[cfg(test)]
 mod project_agents;
 #[cfg(test)]
+mod prompt_sets;
+#[cfg(test)]
 mod prop_log;
 #[cfg(test)]
 mod prop_plans;
