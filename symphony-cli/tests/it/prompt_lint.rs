@@ -156,3 +156,39 @@ fn doctor_init_and_the_configuration_look_at_the_prompts_too() {
         "{checked:?}"
     );
 }
+
+/// The heading that a contract requires is misspelt, so that nobody would read the criteria of its documents.
+#[test]
+fn a_misspelt_heading_of_a_contract_is_reported_once_wherever_prompts_are_looked_at() {
+    let project = Project::repository("lint");
+    let shipped = include_str!("../../../prompts/phases/grooming.md");
+    let misspelt = shipped.replacen("  - Acceptance Criteria\n", "  - Acceptence Criteria\n", 1);
+    let file = ".symphony/prompts/phases/grooming.md";
+    write(&project, file, &misspelt);
+    let line = 1 + misspelt
+        .lines()
+        .position(|line| line == "  - Acceptence Criteria")
+        .unwrap();
+    let finding = format!(
+        "{file}:{line}: `Acceptence Criteria` is not recognised as the heading of acceptance criteria"
+    );
+    let told = [
+        project.ok(&["init", "--prefix", "SYM"]),
+        project.ok(&["prompt", "lint"]),
+        project.ok(&["config", "check"]),
+        project.symphony(&["doctor"]).stdout,
+    ];
+    for told in told {
+        assert_eq!(told.matches(&finding).count(), 1, "{told}");
+    }
+    let lint = project.json(&["prompt", "lint"]);
+    assert_eq!(
+        rows(&lint)[0],
+        row(
+            file,
+            u64::try_from(line).unwrap(),
+            "warning",
+            "near_heading"
+        )
+    );
+}

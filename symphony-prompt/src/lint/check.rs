@@ -9,6 +9,7 @@ use super::contradiction::contradictions;
 use super::dead_text::dead_text;
 use super::finding::{Finding, Severity};
 use super::library::Parsed;
+use super::near_heading::near_headings;
 use super::placeholder::placeholders;
 use super::text::{PromptText, TextKind};
 use super::tool_names::{tool_lists, tool_names};
@@ -89,6 +90,7 @@ pub fn lint(input: &LintInput<'_>) -> Vec<Finding> {
             continue;
         };
         found.extend(tool_lists(text, &parsed));
+        found.extend(near_headings(text, &parsed));
         found.extend(tool_names(text, (body.as_str(), first_line), &parsed));
         found.extend(placeholders(text, &body, first_line));
         found.extend(contradictions(text, &body, first_line));

@@ -30,6 +30,8 @@ pub enum LintRule {
     ToolNames,
     /// A text that no dispatch uses.
     DeadText,
+    /// A heading that is nearly one that Symphony looks for in documents.
+    NearHeading,
     /// A placeholder that nothing fills in.
     Placeholder,
     /// A set of a trial that cannot be used, or that agents would be dispatched differently with.

@@ -9,6 +9,7 @@ mod contradiction;
 mod dead_text;
 mod finding;
 mod library;
+mod near_heading;
 mod order;
 mod placeholder;
 mod prose;

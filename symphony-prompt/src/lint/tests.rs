@@ -343,6 +343,60 @@ fn texts_that_reach_nobody_are_named_with_the_reason() {
 }
 
 #[test]
+fn headings_that_are_nearly_those_that_are_looked_for_are_named_once() {
+    let with = |sections: &str, body: &str| {
+        let sections = format!("required_sections:\n{sections}");
+        contract("grooming", "planner", &sections).replace("Deliver it.", body)
+    };
+    let lost = |section: &str| {
+        format!(
+            "warning phases/grooming.md:9: `{section}` is not recognised as the heading of acceptance criteria: those of the document are not read"
+        )
+    };
+    for (text, expected) in [
+        (with("  - Goal\n  - Acceptance criteria\n", "## Goal\n\n## Acceptance Criteria:"), vec![]),
+        (with("  - Goal\n  - 3. Acceptance criterion\n", "Write it."), vec![]),
+        (with("  - Goal\n  - Criteria\n  - Exit criteria\n  - Acceptance tests\n", "## Goals of the team"), vec![]),
+        (
+            with("  - Goal\n  - Acceptence criteria\n", "Write it."),
+            vec![lost("Acceptence criteria")],
+        ),
+        (
+            with("  - Goal\n  - Our acceptance criteria list\n", "Write it."),
+            vec![lost("Our acceptance criteria list")],
+        ),
+        (
+            with("  - Goal\n  - Test Plan\n", "Write:\n```\n## Goal\n## Tset Plan\n```\n"),
+            vec![],
+        ),
+        (
+            with("  - Goal\n  - Files to change\n", "Write:\n```\n## Goal\n## Files to chnage\n```\n"),
+            vec![
+                "warning phases/grooming.md:14: the heading `Files to chnage` is nearly the required section `Files to change`: a document with it is refused".to_owned(),
+            ],
+        ),
+        // both are meant
+        (
+            with("  - Acceptance\n", "## Acceptance\n\n## Acceptence\n"),
+            vec![],
+        ),
+    ] {
+        let own = [prompt("phases/grooming.md", &text)];
+        assert_eq!(found(&own, &[]), expected, "{text}");
+    }
+    let own = [prompt(
+        "overrides/planner-grooming.md",
+        "Begin with `## Goal`.\n\n## Acceptance criterias\n",
+    )];
+    assert_eq!(
+        found(&own, &[]),
+        [
+            "warning overrides/planner-grooming.md:3: the heading `Acceptance criterias` is nearly the required section `Acceptance Criteria`: a document with it is refused"
+        ]
+    );
+}
+
+#[test]
 fn placeholders_that_nothing_fills_in_are_found_in_prose_alone() {
     let table = [
         (
