@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::done;
 use crate::review_points::{review_plays, review_to_the_end};
 use crate::support::{Model, Project, RealCli, agents_of, text};
 
@@ -133,4 +134,21 @@ fn a_rejected_pull_request_is_answered_and_approved_with_the_real_codex_cli() {
     let told = |scenario: &str| text(&first(&requests, scenario)["prompt"]);
     assert!(told("answers").contains("Say it in a test."));
     assert!(told("closes").contains("there are no tests of texts"));
+}
+
+/// A proposal that nothing is left to do is rejected with a point, which is answered and closed.
+#[test]
+fn nothing_left_to_do_passes_with_the_real_codex_cli() {
+    let plays = in_shape(done::review_plays());
+    let (project, model) = RealCli::Codex.project(&plays.to_string(), &json!({}));
+    done::review_to_the_end(&project);
+    let requests = model.requests();
+    let told = |scenario: &str| text(&first(&requests, scenario)["prompt"]);
+    assert!(
+        told("answers").contains("Where is it?"),
+        "{}",
+        told("answers")
+    );
+    let judged = told("closes");
+    assert!(judged.contains("## Nothing Left To Do"), "{judged}");
 }
