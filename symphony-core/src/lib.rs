@@ -29,6 +29,7 @@ pub mod idle;
 pub mod inbox;
 pub mod invariant;
 pub mod issue;
+pub mod judges_ended;
 pub mod learning;
 pub mod left_behind;
 pub mod listing;

@@ -37,7 +37,7 @@ mod plan_reviews;
 mod project_agents;
 
 use self::evidence::{Evidence, pending_gates};
-use self::plan_reviews::{JUDGED_CLAIM_SQL, JUDGED_SQL, judges_of_issue, load_plan_reviews};
+use self::plan_reviews::{JUDGED_CLAIM_SQL, JUDGED_SQL, count_judges, load_plan_reviews};
 use self::project_agents::{load_agents, load_intake};
 
 /// SQLite's word for no limit.
@@ -310,6 +310,7 @@ fn load_reviews(
         let labels: Vec<String> = json("labels", &row.get::<_, String>("labels")?)?;
         let of = PullRequestOf::Issue(parsed("issue id", row.get("id")?)?);
         let persons_points = persons_points(conn, &of)?;
+        let counts = counts_from(row)?;
         reviews.push(ReviewCandidate {
             of,
             project: parsed("project id", row.get("project")?)?,
@@ -323,8 +324,13 @@ fn load_reviews(
             fixes_gate: fixes_gate(&labels),
             has_verdict: evidence.has_verdict,
             last_judged_at: evidence.last_judged_at,
-            judges: judges_of_issue(conn, JUDGED_SQL, row.get("pr")?, counts_from(row)?)?,
-            counts: counts_from(row)?,
+            judges: count_judges(
+                conn,
+                JUDGED_SQL,
+                row.get("pr")?,
+                counts.consecutive_failures,
+            )?,
+            counts,
             persons_points,
         });
     }
@@ -376,6 +382,7 @@ fn load_claims(
         }
         let claim = ClaimId::new(row.get("claim")?);
         let of = PullRequestOf::Issue(issue);
+        let counts = counts_from(row)?;
         reviews.push(ReviewCandidate {
             persons_points: persons_points(conn, &of)?,
             of,
@@ -390,8 +397,13 @@ fn load_claims(
                 .get::<_, Option<i64>>("last_judged")?
                 .map(time)
                 .transpose()?,
-            judges: judges_of_issue(conn, JUDGED_CLAIM_SQL, claim.get(), counts_from(row)?)?,
-            counts: counts_from(row)?,
+            judges: count_judges(
+                conn,
+                JUDGED_CLAIM_SQL,
+                claim.get(),
+                counts.consecutive_failures,
+            )?,
+            counts,
         });
     }
     Ok((reviews, accepted))

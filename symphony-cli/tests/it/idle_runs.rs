@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    JUDGE, PLANNER, Project, approving_judge, bash, call, commit, create_pr, hang, scenario,
-    scenarios, text, turn, until, worker,
+    JUDGE, PLANNER, Project, agents_of, approving_judge, bash, call, commit, create_pr, hang, kill,
+    scenario, scenarios, text, turn, until, worker,
 };
 
 /// A project whose agents wait for nothing between two runs.
@@ -186,5 +186,67 @@ fn a_verdict_after_two_silent_judges_goes_on_as_ever() {
         "{review:#}"
     );
     project.ok(&["pr", "merge", &id]);
+    project.assert_sound();
+}
+
+/// Ticks until a judge is at work, and kills its agent, as a machine without memory does.
+fn kill_a_judge(project: &Project) {
+    let judge = until("a judge", || {
+        let tick = project.json(&["tick"]);
+        let mut runs = tick["runs"].as_array().unwrap().iter();
+        let judge = runs.find(|run| run["profile"] == "judge")?;
+        Some(text(&judge["id"]))
+    });
+    until("the judge's agent", || {
+        let processes = agents_of(&judge);
+        let agent = processes
+            .iter()
+            .find(|line| line.contains(" scripted-agent"))?;
+        let (pid, _) = agent.split_once(' ')?;
+        kill(pid.parse().unwrap());
+        Some(())
+    });
+    until("the judge's end", || {
+        (project.run(&judge)["status"] == "failed").then_some(())
+    });
+}
+
+/// A project with a pull request whose judges take for ever.
+fn project_with_slow_judges() -> Project {
+    let when = json!({ "match_system": JUDGE });
+    let project = project(&[
+        worker([commit("hello.txt", "hello"), create_pr("Say hello")]),
+        scenario("slow", &when, [hang()]),
+    ]);
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    project
+}
+
+#[test]
+fn a_judge_that_is_killed_is_no_judge_without_a_verdict() {
+    let project = project_with_slow_judges();
+    for _ in 0..4 {
+        kill_a_judge(&project);
+    }
+    let play = scenarios([approving_judge()]).to_string();
+    std::fs::write(project.beside.join("scenario.json"), play).unwrap();
+    assert_eq!(run_all(&project), ["judge"]);
+    let review = text(&project.first_waiting("review")["text"]);
+    assert!(review.ends_with("waits for your merge"), "{review}");
+    project.assert_sound();
+}
+
+#[test]
+fn judges_that_are_killed_have_the_bound_of_any_other_run() {
+    let project = project_with_slow_judges();
+    project.configure_more(&json!({ "max_retries": 5 }));
+    for _ in 0..5 {
+        kill_a_judge(&project);
+    }
+    assert_eq!(run_all(&project), [""; 0]);
+    let review = text(&project.first_waiting("review")["text"]);
+    let asked = "waits for your verdict (5 judges ended without one)";
+    assert!(review.ends_with(asked), "{review}");
     project.assert_sound();
 }

@@ -26,7 +26,7 @@ pub use plan::{
     Action, Decision, Plan, PlanReviewDecision, ProjectDecision, StartRun, plan_tick,
     probe_candidates,
 };
-pub use predicate::{JUDGES_MAX, obstacles, project_obstacles, review_obstacles, wanted_agent};
+pub use predicate::{obstacles, project_obstacles, review_obstacles, wanted_agent};
 pub use project_agents::{
     IDLE_BACKLOG_MAX, IntakeCandidate, ProjectAgents, intake_obstacles, project_agent_obstacles,
 };

@@ -99,10 +99,6 @@ pub fn obstacles(candidate: &Candidate, snapshot: &Snapshot, now: Timestamp) -> 
     reasons
 }
 
-/// Judges of one pull request or claim that may end without a verdict, before a person is asked for it: nothing changes between
-/// two of them.
-pub const JUDGES_MAX: u32 = 3;
-
 /// Returns every reason, slots apart, why a review is not given to a judge now.
 pub fn review_obstacles(
     review: &ReviewCandidate,
@@ -127,9 +123,11 @@ pub fn review_obstacles(
     };
     reasons.extend(conflict(review, snapshot).filter(|_| project.judge_enabled));
     reasons.extend(persons_points(review, project.judge_enabled));
-    let runs = review.judges;
-    if runs >= JUDGES_MAX.min(project.max_retries) && !review.has_verdict && project.judge_enabled {
-        reasons.push(Reason::JudgesSpent { runs });
+    let are_spent = review.judges.are_spent(project.max_retries);
+    if are_spent && !review.has_verdict && project.judge_enabled {
+        reasons.push(Reason::JudgesSpent {
+            runs: review.judges.total(),
+        });
     }
     if review.has_verdict {
         reasons.push(match &review.subject {
@@ -181,7 +179,7 @@ fn conflict(review: &ReviewCandidate, snapshot: &Snapshot) -> Option<Reason> {
 /// Returns that a review waits for a person to close their points. One judge looks at it all the same: it can send the work back. When that
 /// one has ended, no other comes to anything, as each approval is refused.
 fn persons_points(review: &ReviewCandidate, judge_enabled: bool) -> Option<Reason> {
-    let is_judged_first = judge_enabled && !review.has_verdict && review.judges == 0;
+    let is_judged_first = judge_enabled && !review.has_verdict && review.judges.by_themselves == 0;
     let waits = !review.persons_points.is_empty() && !is_judged_first;
     waits.then(|| Reason::PersonsPoints {
         points: review.persons_points.clone(),

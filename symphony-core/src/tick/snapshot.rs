@@ -19,6 +19,7 @@ use crate::hold::{Hold, HoldScope};
 use crate::id::{ClaimId, IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
 use crate::inbox::{LeftWorktree, LostDocument};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority, Size};
+use crate::judges_ended::JudgesEnded;
 use crate::outside::BaseView;
 use crate::pull_request::PullRequestOf;
 use crate::retry::{BACKOFF_MAX_MS, RetryKind};
@@ -376,7 +377,7 @@ pub struct ReviewCandidate {
     /// What counts towards the breaker; nothing for a plan, which has none.
     pub counts: AttemptCounts,
     /// How many judges ended without a verdict on it, in a row, since a person last cleared the attempts.
-    pub judges: u32,
+    pub judges: JudgesEnded,
     /// The open `must` points of people: nothing is approved while there are any, and only people close them.
     pub persons_points: Vec<PointNumber>,
 }

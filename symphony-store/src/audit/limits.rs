@@ -7,7 +7,6 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::invariant::{Invariant, Violation};
 use symphony_core::retry::CONTINUATION_MS;
-use symphony_core::tick::JUDGES_MAX;
 
 use super::AuditRequest;
 use crate::error::StoreError;
@@ -41,18 +40,14 @@ fn check_live(
         let issue: Option<IssueId> = parsed_opt("issue id", row.get("issue")?)?;
         let (run, attempt): (String, u32) = (row.get("id")?, count32(row, "attempt")?);
         let agent: AgentType = parsed("agent type", row.get("agent")?)?;
-        // what the last attempt hands in is judged, too
-        let judges = if agent == AgentType::Judge {
-            JUDGES_MAX
-        } else {
-            0
-        };
-        if let (Some(view), Some(_)) = (request.projects.get(&project), issue)
-            && attempt > view.max_retries.saturating_add(judges)
-        {
-            let limit = view.max_retries.saturating_add(judges);
-            let detail = format!("it is attempt {attempt}, the limit is {limit}");
-            found.push(Violation::new(Invariant::I7, run, detail));
+        if let (Some(view), Some(_)) = (request.projects.get(&project), issue) {
+            // what the last attempt hands in is judged, too, by no more judges than that
+            let reviews = u32::from(agent == AgentType::Judge);
+            let limit = view.max_retries.saturating_mul(1 + reviews);
+            if attempt > limit {
+                let detail = format!("it is attempt {attempt}, the limit is {limit}");
+                found.push(Violation::new(Invariant::I7, run, detail));
+            }
         }
         if row.get("is_put_off")? {
             continue;

@@ -1,16 +1,16 @@
 //! What a tick reads of plans under review: their open pull requests, as candidates beside those of issues.
 
 use rusqlite::{Connection, params};
-use symphony_core::failure::ErrorClass;
 use symphony_core::id::{PrId, ProjectId};
 use symphony_core::issue::{AttemptCounts, Priority};
+use symphony_core::judges_ended::{JudgeEnd, JudgesEnded};
 use symphony_core::pull_request::PullRequestOf;
 use symphony_core::tick::{GatesState, ReviewCandidate, ReviewSubject};
 
 use super::{CANDIDATES_LIMIT, Evidence, pending_gates};
 use crate::error::StoreError;
 use crate::review_point::persons_points;
-use crate::row::{parsed, time};
+use crate::row::{parsed, parsed_opt, time};
 
 pub(super) const PLAN_REVIEWS_SQL: &str =
     "SELECT p.id, p.started_at, r.id AS pr, r.head_commit, r.verified_gates, r.gates_due_at, r.gates_problem, r.verdict,
@@ -19,8 +19,8 @@ pub(super) const PLAN_REVIEWS_SQL: &str =
      WHERE p.project = ?1 AND p.status = 'review' ORDER BY p.started_at, p.id LIMIT ?2";
 
 /// Runs of judges on a pull request that ended.
-pub(super) const JUDGED_SQL: &str = "SELECT error_class FROM run
-    WHERE pull_request = ?1 AND agent = 'judge' AND status NOT IN ('starting', 'running', 'cancelled')";
+pub(super) const JUDGED_SQL: &str = "SELECT error_class, exit_code IS NOT NULL AS has_exit_code FROM run
+    WHERE pull_request = ?1 AND agent = 'judge' AND status NOT IN ('starting', 'running', 'cancelled') ORDER BY fence DESC";
 
 /// Reads the reviews of plans of a project.
 pub(super) fn load_plan_reviews(
@@ -49,7 +49,8 @@ pub(super) fn load_plan_reviews(
             fixes_gate: false,
             has_verdict: evidence.has_verdict,
             last_judged_at: evidence.last_judged_at,
-            judges: count_judges(conn, JUDGED_SQL, pr.get())?,
+            // a plan counts no failures
+            judges: count_judges(conn, JUDGED_SQL, pr.get(), u32::MAX)?,
             counts: AttemptCounts::default(),
         });
     }
@@ -57,35 +58,28 @@ pub(super) fn load_plan_reviews(
 }
 
 /// Runs of judges on a claim that ended.
-pub(super) const JUDGED_CLAIM_SQL: &str = "SELECT error_class FROM run
-    WHERE claim = ?1 AND agent = 'judge' AND status NOT IN ('starting', 'running', 'cancelled')";
+pub(super) const JUDGED_CLAIM_SQL: &str = "SELECT error_class, exit_code IS NOT NULL AS has_exit_code FROM run
+    WHERE claim = ?1 AND agent = 'judge' AND status NOT IN ('starting', 'running', 'cancelled') ORDER BY fence DESC";
 
-/// Counts the judges of an open pull request or claim that ended without a verdict: a verdict ends the review. What says
-/// nothing about the task, such as a global condition, is no attempt.
-pub(super) fn count_judges(conn: &Connection, sql: &str, id: i64) -> Result<u32, StoreError> {
-    let mut statement = conn.prepare_cached(sql)?;
-    let mut rows = statement.query([id])?;
-    let mut runs = 0_u32;
-    while let Some(row) = rows.next()? {
-        let class: Option<String> = row.get(0)?;
-        let class: Option<ErrorClass> = class
-            .map(|class| parsed("error class", class))
-            .transpose()?;
-        runs += u32::from(!class.is_some_and(ErrorClass::uses_no_attempt));
-    }
-    Ok(runs)
-}
-
-/// The same for an issue: those from before a person cleared its attempts do not count.
-pub(super) fn judges_of_issue(
+/// Counts the judges of an open pull request or claim that ended without a verdict: a verdict ends the review. No more of them count
+/// than its issue has failures in a row.
+pub(super) fn count_judges(
     conn: &Connection,
     sql: &str,
     id: i64,
-    counts: AttemptCounts,
-) -> Result<u32, StoreError> {
-    // each of them was a failure of its issue
-    if counts.consecutive_failures == 0 {
-        return Ok(0);
+    failures_max: u32,
+) -> Result<JudgesEnded, StoreError> {
+    if failures_max == 0 {
+        return Ok(JudgesEnded::default());
     }
-    Ok(count_judges(conn, sql, id)?.min(counts.consecutive_failures))
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query([id])?;
+    let mut ends = Vec::new();
+    while let Some(row) = rows.next()? {
+        ends.push(JudgeEnd {
+            class: parsed_opt("error class", row.get("error_class")?)?,
+            has_exit_code: row.get("has_exit_code")?,
+        });
+    }
+    Ok(JudgesEnded::count(ends, failures_max))
 }

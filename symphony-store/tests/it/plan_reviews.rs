@@ -224,9 +224,15 @@ fn red_gates_stop_the_review_and_a_red_base_only_delays_it() {
 fn a_judge_without_a_verdict_has_failed_and_global_conditions_do_not_count() {
     let (mut store, pr) = in_review();
     for (run, class, expected, counted) in [
-        ("j1", None, RunStatus::Failed, 1),
-        ("j2", Some(ErrorClass::Overloaded), RunStatus::Failed, 1),
-        ("j3", Some(ErrorClass::Stalled), RunStatus::Failed, 2),
+        ("j1", None, RunStatus::Failed, (1, 0)),
+        (
+            "j2",
+            Some(ErrorClass::Overloaded),
+            RunStatus::Failed,
+            (1, 0),
+        ),
+        ("j3", Some(ErrorClass::Crashed), RunStatus::Failed, (1, 1)),
+        ("j4", Some(ErrorClass::Stalled), RunStatus::Failed, (2, 1)),
     ] {
         let judge = start(&mut store, run, pr.id, AgentType::Judge).unwrap();
         let status = class.map_or(RunStatus::Succeeded, |_| RunStatus::Failed);
@@ -234,7 +240,8 @@ fn a_judge_without_a_verdict_has_failed_and_global_conditions_do_not_count() {
             .finish_run(&system(8), &finish(&judge, status, class))
             .unwrap();
         assert_eq!(ended.run.status, expected);
-        assert_eq!(candidate(&mut store).judges, counted, "{run}");
+        let judges = candidate(&mut store).judges;
+        assert_eq!((judges.by_themselves, judges.killed), counted, "{run}");
     }
     assert_eq!(status(&mut store), PlanStatus::Review);
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{ClaimId, PrId};
 use symphony_core::issue::Size;
+use symphony_core::judges_ended::JudgesEnded;
 use symphony_core::outside::MergeConflict;
 use symphony_core::retry::RetryKind;
 use symphony_core::review_point::PointNumber;
@@ -18,6 +19,13 @@ use super::support::{
     NOW, at, candidate, claim_review, counts, hold, issue, lines, live, no_base, phase, plan,
     project, review, snapshot, view, with_due,
 };
+
+fn judges(by_themselves: u32, killed: u32) -> JudgesEnded {
+    JudgesEnded {
+        by_themselves,
+        killed,
+    }
+}
 
 fn texts(snapshot: &Snapshot, candidate: &Candidate) -> Vec<String> {
     obstacles(candidate, snapshot, at(NOW))
@@ -206,7 +214,11 @@ fn every_reason_of_a_review_has_its_row() {
         // a judge can still send it back
         (|_, r| r.persons_points = vec![PointNumber::new(2)], &[]),
         (
-            |_, r| (r.persons_points, r.judges) = (vec![PointNumber::new(2)], 1),
+            |_, r| (r.persons_points, r.judges) = (vec![PointNumber::new(2)], judges(0, 1)),
+            &[],
+        ),
+        (
+            |_, r| (r.persons_points, r.judges) = (vec![PointNumber::new(2)], judges(1, 0)),
             &[
                 "it waits for a person to close review point 2: only people close the points of people",
             ],
@@ -267,19 +279,25 @@ fn a_claim_goes_to_a_judge_as_a_pull_request_does() {
             "wait SYM-1: run r7 is at work on it",
         ),
         (
-            |_, c| c.judges = 3,
+            |_, c| c.judges = judges(3, 0),
             "wait SYM-1: it waits for the verdict of a person: 3 judges ended without one",
         ),
         // the breaker takes nothing from a review that a person can end
         (
             |s, c| {
                 a(s).max_retries = 1;
-                c.judges = 1;
+                c.judges = judges(1, 0);
                 c.counts = counts(1, 1);
             },
             "wait SYM-1: it waits for the verdict of a person: 1 judge ended without one",
         ),
-        (|_, c| c.judges = 2, "start judge SYM-1 #1"),
+        (|_, c| c.judges = judges(2, 0), "start judge SYM-1 #1"),
+        // what killed them says nothing about the review; a bound there is all the same
+        (|_, c| c.judges = judges(0, 14), "start judge SYM-1 #1"),
+        (
+            |_, c| c.judges = judges(1, 14),
+            "wait SYM-1: it waits for the verdict of a person: 15 judges ended without one",
+        ),
     ];
     for (row, (change, expected)) in table.iter().enumerate() {
         assert_eq!(lines(&judged(*change)), [*expected], "row {row}");

@@ -7,6 +7,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
 use symphony_core::issue::{AttemptCounts, BreakerTarget, Priority};
+use symphony_core::judges_ended::JudgesEnded;
 use symphony_core::tick::{
     Action, AskedModels, Candidate, GatesState, Hold, HoldScope, LiveRun, LockState, NoBase, Plan,
     ProjectAgents, ProjectView, Reason, ReviewCandidate, ReviewSubject, SlotLimits, Snapshot,
@@ -120,7 +121,7 @@ pub(crate) fn review(number: u64) -> ReviewCandidate {
         has_verdict: false,
         last_judged_at: None,
         counts: AttemptCounts::default(),
-        judges: 0,
+        judges: JudgesEnded::default(),
         persons_points: Vec::new(),
     }
 }

@@ -8,10 +8,10 @@ use symphony_core::issue::{
     BlockedBy, Issue, IssueStatus, NEEDS_PLANNING_LABEL, Priority, Review, Size, allowed_moves,
     human_move,
 };
+use symphony_core::judges_ended::{JudgeEnd, JudgesEnded};
 use symphony_core::pull_request::{PullRequest, VerdictKind};
 use symphony_core::review_point::{PointChanges, PointMove, PointState};
 use symphony_core::run::{RunStatus, RunTarget};
-use symphony_core::tick::JUDGES_MAX;
 use symphony_store::{Context, IssueEdit, NewIssue, RunFilter, StoreError};
 
 use super::course::Course;
@@ -443,9 +443,12 @@ impl Course {
             .iter()
             .filter(|run| run.agent != AgentType::Gates)
             .take_while(|run| run.agent == AgentType::Judge && !run.status.is_live())
-            .count();
-        let limit = self.stage(&issue.project).config.max_retries;
-        Ok(judges >= JUDGES_MAX.min(limit) as usize)
+            .map(|run| JudgeEnd {
+                class: run.error.as_ref().map(|error| error.class),
+                has_exit_code: run.exit_code.is_some(),
+            });
+        let judges = JudgesEnded::count(judges, issue.counts.consecutive_failures);
+        Ok(judges.are_spent(self.stage(&issue.project).config.max_retries))
     }
 
     fn decide(&mut self, issue: &Issue) -> Result<(), StoreError> {
