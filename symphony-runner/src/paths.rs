@@ -141,6 +141,8 @@ impl RunPaths {
     /// # Errors
     /// When something cannot be removed: it stays noted that it is to go.
     pub(crate) fn tidy(&self, owner: LeftoverOwner) -> Result<(), RunnerError> {
+        // half a prompt is one, too
+        symphony_workspace::remove_unwritten(&self.dir);
         match owner {
             LeftoverOwner::Ended => {
                 self.prompts().iter().try_for_each(|path| remove(path))?;

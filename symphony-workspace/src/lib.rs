@@ -77,7 +77,7 @@ pub use secrets::{
     is_secret_name, secret_of_variable, tokens_in,
 };
 pub use shared_settings::SharedSettings;
-pub use whole_file::{write_private, write_whole};
+pub use whole_file::{remove_unwritten, write_private, write_whole};
 pub use worktree::{
     BaseMerge, BranchFate, BranchOutcome, ClearedTemporary, ListedWorktree, MergeOfBase, Prepared,
     Recovery, Registration, RemoveRequest, Removed, Worktree, WorktreeKey, WorktreeRequest,

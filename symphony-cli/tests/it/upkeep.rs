@@ -257,6 +257,11 @@ fn files_that_nobody_comes_back_to_are_removed_by_the_next_tick() {
         std::fs::write(project.run_folder(ended.as_str()).join(name), "text").unwrap();
     }
     std::fs::write(project.run_folder(restored).join("log.txt"), "text").unwrap();
+    // somebody died while they wrote a prompt, the record of a run or the state file of a plan
+    let half_written = ".symphony-4000000-7.new";
+    for folder in [&project.run_folder(ended.as_str()), &project.root] {
+        std::fs::write(folder.join(half_written), "hal").unwrap();
+    }
     // somebody died long ago, before there was a lock
     for path in [project.run_folder(begun), unfinished.join(begun)] {
         let long_ago = std::time::SystemTime::now() - std::time::Duration::from_mins(2);
@@ -315,5 +320,6 @@ fn files_that_nobody_comes_back_to_are_removed_by_the_next_tick() {
     );
     assert_eq!(names(&project, "runs/restored"), ["log.txt"]);
     assert_eq!(names(&project, "unfinished"), [young]);
+    assert!(!project.root.join(half_written).exists());
     project.assert_sound();
 }

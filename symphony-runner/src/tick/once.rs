@@ -17,6 +17,7 @@ use crate::installation::Installation;
 use crate::kept_documents::keep_documents;
 use crate::merge::{MergesUnderWay, settle_merges};
 use crate::notify::notify;
+use crate::paths::STATE_DIR;
 use crate::plan::tick_plans;
 use crate::process::DetachedSupervisor;
 use crate::publish::start_publisher;
@@ -131,6 +132,7 @@ pub fn tick(
             Err(error) => report.problems.push(format!("publish: {error}")),
         }
         report.problems.extend(keep_all_documents(store, &world));
+        remove_all_unwritten(&world);
         // last, as other clean-ups: nothing waits for it
         let days = installation.config.log_retention_days;
         let (lines, problems) = daily_clean_up(store, days, now)?;
@@ -162,6 +164,15 @@ fn keep_all_documents(store: &Store, world: &World) -> Vec<String> {
             ))
         })
         .collect()
+}
+
+/// Removes what processes left beside the files of the projects that they were writing when they died: who writes there next may come
+/// in a month.
+fn remove_all_unwritten(world: &World) {
+    for (project, _) in world.projects.values() {
+        symphony_workspace::remove_unwritten(&project.root);
+        symphony_workspace::remove_unwritten(&project.root.join(STATE_DIR));
+    }
 }
 
 /// What became of merges that were cut off.
