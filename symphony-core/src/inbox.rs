@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::gates::GatesAge;
 use crate::id::{IssueId, PrId, ProjectId};
 use crate::issue::{AttemptCounts, Block, BlockedBy};
-use crate::outside::MergeObstacle;
-use crate::pull_request::VerifiedGates;
+use crate::outside::{HeadFound, LostHead, MergeObstacle};
+use crate::pull_request::{PullRequestOf, VerifiedGates};
 use crate::review_point::{PointNumber, list_numbers};
 use crate::tick::{Decision, Reason};
 
@@ -241,6 +241,18 @@ impl WaitsFor {
                         base: base.clone(),
                         files: files.clone(),
                     },
+                }),
+                (Reason::HeadMoved { branch, now, back }, Some(pr)) => Some(Self::Unmergeable {
+                    pr,
+                    obstacle: MergeObstacle::Head(LostHead {
+                        pr,
+                        of: PullRequestOf::from(decision.issue.clone()),
+                        found: HeadFound::Moved {
+                            branch: branch.clone(),
+                            now: now.clone(),
+                            back: back.clone(),
+                        },
+                    }),
                 }),
                 (Reason::PersonsPoints { points }, pr) => Some(Self::PersonsPoints {
                     pr,

@@ -113,7 +113,7 @@ pub enum StoreError {
     #[error("read the database: it is damaged")]
     Damaged(#[source] rusqlite::Error),
     /// The disk is full.
-    #[error("the disk is full: nothing was written to the database")]
+    #[error("write to the database: the disk is full")]
     DiskFull(#[source] rusqlite::Error),
     /// Any other error of SQLite.
     #[error("database error: {0}")]

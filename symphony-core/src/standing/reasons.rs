@@ -113,6 +113,7 @@ fn follow(reason: &Reason, project: &ProjectId, observed: &Observed<'_>, leads: 
         | Reason::JudgeOff
         | Reason::JudgesSpent { .. }
         | Reason::Conflicts { .. }
+        | Reason::HeadMoved { .. }
         | Reason::PersonsPoints { .. }
         | Reason::GatesRed => {
             leads.nowhere(reason);

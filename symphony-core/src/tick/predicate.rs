@@ -14,6 +14,7 @@ use crate::hold::{Hold, HoldScope};
 use crate::id::ProjectId;
 use crate::issue::{AttemptCounts, Size};
 use crate::outcome::breaker_opens;
+use crate::outside::HeadFound;
 use crate::retry::{CONTINUATION_MS, HOLD_TOLD_MAX_MS, after, is_ahead_of_clock};
 use crate::run::RunTarget;
 
@@ -122,6 +123,7 @@ pub fn review_obstacles(
         return reasons;
     };
     reasons.extend(conflict(review, snapshot).filter(|_| project.judge_enabled));
+    reasons.extend(moved_head(review, snapshot).filter(|_| project.judge_enabled));
     reasons.extend(persons_points(review, project.judge_enabled));
     let are_spent = review.judges.are_spent(project.max_retries);
     if are_spent && !review.has_verdict && project.judge_enabled {
@@ -174,6 +176,23 @@ fn conflict(review: &ReviewCandidate, snapshot: &Snapshot) -> Option<Reason> {
         base: conflict.base.clone(),
         files: conflict.files.clone(),
     })
+}
+
+/// Returns that the branch of what a judge would look at is at another commit.
+fn moved_head(review: &ReviewCandidate, snapshot: &Snapshot) -> Option<Reason> {
+    let ReviewSubject::PullRequest(pr) = review.subject else {
+        return None;
+    };
+    let mut lost = snapshot.base.lost.iter();
+    let lost = lost.find(|lost| lost.pr == pr && !review.has_verdict)?;
+    match &lost.found {
+        HeadFound::Moved { branch, now, back } => Some(Reason::HeadMoved {
+            branch: branch.clone(),
+            now: now.clone(),
+            back: back.clone(),
+        }),
+        HeadFound::Gone { .. } => None,
+    }
 }
 
 /// Returns that a review waits for a person to close their points. One judge looks at it all the same: it can send the work back. When that

@@ -12,6 +12,7 @@ use crate::done::{Obstacle, list_obstacles};
 use crate::exit_handling::PutOff;
 use crate::hold::{Hold, HoldScope};
 use crate::id::{IssueId, PhaseName, ProjectId, RunId};
+use crate::outside::HeadFound;
 use crate::retry::RetryKind;
 use crate::review_point::{PointNumber, list_numbers};
 
@@ -99,6 +100,15 @@ pub enum Reason {
         base: String,
         /// The files.
         files: Vec<String>,
+    },
+    /// Its branch is not at the reviewed commit any more: no judge is paid for what cannot be merged as it is.
+    HeadMoved {
+        /// The branch.
+        branch: String,
+        /// Where that is.
+        now: String,
+        /// The command that takes it back.
+        back: String,
     },
     /// `must` points of people are open, and no judge goes on before a person has closed them.
     PersonsPoints {
@@ -226,6 +236,7 @@ impl Reason {
                 | Self::AttemptsSpent { .. }
                 | Self::JudgesSpent { .. }
                 | Self::Conflicts { .. }
+                | Self::HeadMoved { .. }
                 | Self::PersonsPoints { .. }
                 | Self::PlanningOff
                 | Self::ResearchOff
@@ -345,6 +356,14 @@ impl fmt::Display for Reason {
                 "it waits for a person: it conflicts with {base} in {}",
                 list_few(files.iter().map(String::as_str), FILES_NAMED_MAX)
             ),
+            Self::HeadMoved { branch, now, back } => {
+                let found = HeadFound::Moved {
+                    branch: branch.clone(),
+                    now: now.clone(),
+                    back: back.clone(),
+                };
+                write!(f, "it waits for a person: {}", found.text())
+            }
             Self::PersonsPoints { points } => write!(
                 f,
                 "it waits for a person to close {}: only people close the points of people",

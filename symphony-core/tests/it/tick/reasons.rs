@@ -6,7 +6,8 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::{ClaimId, PrId};
 use symphony_core::issue::Size;
 use symphony_core::judges_ended::JudgesEnded;
-use symphony_core::outside::MergeConflict;
+use symphony_core::outside::{HeadFound, LostHead, MergeConflict};
+use symphony_core::pull_request::PullRequestOf;
 use symphony_core::retry::RetryKind;
 use symphony_core::review_point::PointNumber;
 use symphony_core::run::RunTarget;
@@ -179,6 +180,18 @@ fn conflict(pr: i64) -> MergeConflict {
     }
 }
 
+fn moved(pr: i64) -> LostHead {
+    LostHead {
+        pr: PrId::new(pr),
+        of: PullRequestOf::from(issue(1)),
+        found: HeadFound::Moved {
+            branch: "symphony/A-1".to_owned(),
+            now: "b".repeat(10),
+            back: "git reset".to_owned(),
+        },
+    }
+}
+
 #[test]
 fn every_reason_of_a_review_has_its_row() {
     let table: &[(Change<ReviewCandidate>, &[&str])] = &[
@@ -211,6 +224,13 @@ fn every_reason_of_a_review_has_its_row() {
             &["it waits for a person: it conflicts with main in a.txt, b.txt"],
         ),
         (|s, _| s.base.conflicting.push(conflict(2)), &[]),
+        (
+            |s, _| s.base.lost.push(moved(1)),
+            &[
+                "it waits for a person: its branch symphony/A-1 is at bbbbbbbbbb now, which nobody reviewed",
+            ],
+        ),
+        (|s, _| s.base.lost.push(moved(2)), &[]),
         // a judge can still send it back
         (|_, r| r.persons_points = vec![PointNumber::new(2)], &[]),
         (
