@@ -317,6 +317,7 @@ fn the_report_has_what_each_set_came_to_and_outlives_the_configuration() {
         (&json!(false), &json!("words"))
     );
     assert_eq!(project.json(&["prompt", "trial", "--live", "words"]), later);
+    assert_eq!(later["changed_texts"], json!([]));
     // what goes on without its set is left out, and counted
     finish(&project, &open);
     let later = project.json(&["prompt", "trial", "--live"]);
@@ -356,4 +357,25 @@ fn an_agent_that_changes_a_set_is_reported() {
     let told = project.ok(&["inbox"]);
     let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains("(prompts.trial.b/notes.md)"), "{told}");
+}
+
+#[test]
+fn a_report_that_mixes_two_texts_of_a_set_says_so() {
+    let project = project("live-edited", &json!({}));
+    set_trial(&project, &trial(&project, "words", 1.0));
+    project.add_issue("Greet");
+    project.tick_one("worker", "succeeded");
+    set(&project, "new", &format!("\n{MARKER} And again.\n"));
+    let second = project.add_issue("Greet again");
+    finish(&project, &second);
+    let answer = project.json(&["prompt", "trial", "--live"]);
+    assert_eq!(
+        answer["changed_texts"],
+        json!([{ "set": "B", "profile": "worker", "text": "profile", "versions": 2 }])
+    );
+    let shown = project.ok(&["prompt", "trial", "--live"]);
+    assert!(
+        shown.contains("Set B: the profile of the worker had 2 versions."),
+        "{shown}"
+    );
 }

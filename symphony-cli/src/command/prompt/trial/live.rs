@@ -7,18 +7,18 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::IssueId;
 use symphony_core::issue::Issue;
 use symphony_core::prompt_trial::{Assignment, LiveCase, LiveIssue, LiveRun, TrialName, live_case};
+use symphony_core::run::Run;
 use symphony_store::{KnownTrial, Store};
 
 use super::live_view::LiveTrialView;
 use super::measured::{agent_runs, attempt, changes, first_hand_in, is_merged};
+use super::texts::{PROMPT_REPORT, changed_texts};
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::place::Session;
 
 /// Trials that a hint names, the newest first: as many as fit a line.
 const NAMES_MAX: usize = 3;
-/// What a run keeps of its prompts once they are built.
-const PROMPT_REPORT: &str = "prompt";
 
 /// Prints the report on a trial in real work: the named one, else the configured one, else the newest.
 ///
@@ -37,11 +37,13 @@ pub(super) fn report(app: &App, session: &Session, name: Option<&TrialName>) -> 
         return Err(none_found(name, &known).into());
     };
     let has_gates = config.gates.iter().any(|gate| gate.required);
-    let cases =
-        cases(session, name, has_gates).with_context(|| format!("sum up the trial {name}"))?;
+    let runs = session.store.trial_runs(&session.project.id, name)?;
+    let changed = changed_texts(&runs);
+    let cases = cases(&session.store, runs, has_gates)
+        .with_context(|| format!("sum up the trial {name}"))?;
     let share = live.map(|trial| trial.share);
     app.out
-        .answer_long(&LiveTrialView::new(name.clone(), share, cases))
+        .answer_long(&LiveTrialView::new(name.clone(), share, cases, changed))
 }
 
 fn none_found(name: Option<&TrialName>, known: &[KnownTrial]) -> Stop {
@@ -67,13 +69,12 @@ fn none_found(name: Option<&TrialName>, known: &[KnownTrial]) -> Stop {
 
 /// Returns each piece of work that was given a set, in the order of its issue.
 fn cases(
-    session: &Session,
-    name: &TrialName,
+    store: &Store,
+    runs: Vec<Run>,
     has_gates: bool,
 ) -> anyhow::Result<Vec<(Assignment, LiveCase)>> {
-    let store = &session.store;
     let mut given: BTreeMap<(String, u64), (Assignment, BTreeSet<IssueId>)> = BTreeMap::new();
-    for run in store.trial_runs(&session.project.id, name)? {
+    for run in runs {
         let Some(assignment) = run.prompt_set else {
             continue;
         };

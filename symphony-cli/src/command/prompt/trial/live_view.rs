@@ -4,6 +4,7 @@ use serde::Serialize;
 use symphony_core::prompt_trial::{Assignment, CaseOutcome, LiveCase, PromptSet, Share, TrialName};
 use symphony_learning::PromptTrialReport;
 
+use super::texts::ChangedText;
 use super::view::{write_reasons, write_report};
 use crate::output::{Page, View, plural};
 use crate::view::percent;
@@ -25,6 +26,8 @@ pub(super) struct LiveTrialView {
     waiting: SetCounts,
     report: PromptTrialReport,
     cases: Vec<CaseOutcome>,
+    /// Texts of the sets that agents have read in several versions.
+    changed_texts: Vec<ChangedText>,
 }
 
 /// Issues by their set.
@@ -60,6 +63,7 @@ impl LiveTrialView {
         name: TrialName,
         share: Option<Share>,
         found: Vec<(Assignment, LiveCase)>,
+        changed_texts: Vec<ChangedText>,
     ) -> Self {
         let in_state = |wanted: fn(&LiveCase) -> bool| {
             let all = found.iter().filter(|(_, case)| wanted(case));
@@ -86,6 +90,7 @@ impl LiveTrialView {
             waiting,
             report: PromptTrialReport::new(&cases),
             cases,
+            changed_texts,
         }
     }
 
@@ -124,5 +129,11 @@ impl View for LiveTrialView {
         page.field("waiting", &self.waiting.words());
         write_report(&self.report, page);
         write_reasons(&self.cases, page);
+        if !self.changed_texts.is_empty() {
+            page.heading("Changed during the trial, so that the numbers mix several texts");
+            for text in &self.changed_texts {
+                page.hanging(2, &text.sentence());
+            }
+        }
     }
 }

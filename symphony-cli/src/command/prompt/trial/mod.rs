@@ -10,6 +10,7 @@ mod live_view;
 mod lock;
 mod measured;
 mod sets;
+mod texts;
 mod view;
 
 pub(super) use args::TrialArgs;
