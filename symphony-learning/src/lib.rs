@@ -51,7 +51,8 @@ pub use error::{OptionsError, PreparedError, RankError};
 pub use options::{CONVENTION_CHAR_CAP, CROSS_PROJECT_MAX, DEFAULT_MAX_RESULTS, Options, Weights};
 pub use prepared::{ALGORITHM_VERSION, Prepared, PreparedRef};
 pub use prompt_report::{
-    DECISION_CASES_MIN, Found, Measure, MeasureReport, PromptTrialReport, SetReport,
+    DECISION_CASES_MIN, DECISION_PAIRS_MIN, Found, Measure, MeasureReport, PromptTrialReport,
+    SetReport,
 };
 pub use rank::{Best, Dropped, Head, Hit, Ranked, Ranker, Relevance};
 pub use render::{render_conventions, render_cross_project};
@@ -60,7 +61,8 @@ pub use stop_words::STOP_WORDS;
 pub use subject::Subject;
 pub use text::{likeness, normalise};
 pub use usefulness::{
-    CASES_MIN, CASES_NEEDED_MAX, Case, Comparison, Difference, Group, Proportion, Sample,
-    difference_of_means, difference_of_proportions, estimate_of_mean, more_cases_for_means,
-    more_cases_for_proportions,
+    CASES_MIN, CASES_NEEDED_MAX, Case, Comparison, Difference, Group, Pairs, Proportion, Sample,
+    difference_of_means, difference_of_pairs, difference_of_proportions, estimate_of_mean,
+    more_cases_for_means, more_cases_for_proportions, more_pairs_for_means,
+    more_pairs_for_proportions,
 };

@@ -1,16 +1,24 @@
 //! The report on a trial of prompts: what the cases of each set came to, with 95 % intervals, and how the sets differ.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
+use symphony_core::id::IssueId;
 use symphony_core::prompt_trial::{CaseEnd, CaseOutcome, PromptSet};
 
 use crate::usefulness::{
-    Difference, Proportion, Sample, as_float, difference_of_means, difference_of_proportions,
-    estimate_of_mean, more_cases_for_means, more_cases_for_proportions,
+    Difference, Pairs, Proportion, Sample, as_float, difference_of_means, difference_of_pairs,
+    difference_of_proportions, estimate_of_mean, more_cases_for_means, more_cases_for_proportions,
+    more_pairs_for_means, more_pairs_for_proportions,
 };
 
 /// Cases of each set below which nothing is called a difference. With three, all against none passes for one by its interval
 /// although it happens by chance in one of ten trials (Fisher's exact test); with five, in one of a hundred.
 pub const DECISION_CASES_MIN: u64 = 5;
+
+/// Issues done with both sets below which nothing is called a difference. With five, all for the same set happens by chance in one
+/// of sixteen trials (sign test); with six, in one of 32.
+pub const DECISION_PAIRS_MIN: u64 = 6;
 
 /// Milliseconds of a second.
 const SECOND_MS: u64 = 1_000;
@@ -102,8 +110,11 @@ pub struct MeasureReport {
     pub a: SetReport,
     /// What the set B came to.
     pub b: SetReport,
-    /// The value of B less the value of A.
+    /// The value of B less the value of A: of pairs where there are any, else of independent groups.
     pub difference: Option<Difference>,
+    /// Issues that were done with both sets and of which the measure is known for both; none where each issue has one set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<u64>,
     /// What that says.
     pub found: Found,
     /// How many more cases each set would need for a decision, if the difference is as large as it was found; 0 when it is
@@ -120,6 +131,9 @@ pub struct PromptTrialReport {
     pub cases_b: u64,
     /// Cases that say nothing and are in no number.
     pub left_out: u64,
+    /// Issues of which a case of each set counts; none where each issue has one set. The difference is then that within them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<u64>,
     /// The measures; one of which nothing is known is not there.
     pub measures: Vec<MeasureReport>,
 }
@@ -133,19 +147,68 @@ impl PromptTrialReport {
             chosen.filter(|case| case.set == set).collect()
         };
         let (a, b) = (of(PromptSet::A), of(PromptSet::B));
+        let pairs = pairs_of(&a, &b);
         let measures = Measure::ALL.into_iter();
         Self {
             cases_a: count(a.len()),
             cases_b: count(b.len()),
             left_out: count(cases.len() - a.len() - b.len()),
+            pairs: (!pairs.is_empty()).then(|| count(pairs.len())),
             measures: measures
-                .filter_map(|measure| MeasureReport::new(measure, &a, &b))
+                .filter_map(|measure| {
+                    let report = MeasureReport::new(measure, &a, &b)?;
+                    Some(if pairs.is_empty() {
+                        report
+                    } else {
+                        report.within(&pairs)
+                    })
+                })
                 .collect(),
         }
     }
 }
 
+/// The cases of an issue with the set A and with the set B.
+type Pair<'a> = (&'a CaseOutcome, &'a CaseOutcome);
+
+/// Returns the issues that were done with both sets, in their order. A trial gives each issue one set, or both of them to each.
+fn pairs_of<'a>(a: &[&'a CaseOutcome], b: &[&'a CaseOutcome]) -> Vec<Pair<'a>> {
+    let with_a: BTreeMap<&IssueId, &CaseOutcome> =
+        a.iter().map(|case| (&case.issue, *case)).collect();
+    let with_b: BTreeMap<&IssueId, &CaseOutcome> =
+        b.iter().map(|case| (&case.issue, *case)).collect();
+    let pair = |(issue, one): (&&IssueId, &&'a CaseOutcome)| Some((*one, *with_b.get(*issue)?));
+    with_a.iter().filter_map(pair).collect()
+}
+
 impl MeasureReport {
+    /// Takes the difference within issues in place of that between groups.
+    fn within(self, pairs: &[Pair<'_>]) -> Self {
+        let known = pairs
+            .iter()
+            .filter_map(|(a, b)| self.measure.of(a).zip(self.measure.of(b)));
+        let (difference, more, cases) = if self.measure.is_share() {
+            let mut of_both = Pairs::default();
+            known.for_each(|(a, b)| of_both.add(b > 0.0, a > 0.0));
+            let more = more_pairs_for_proportions(&of_both);
+            (difference_of_pairs(&of_both), more, of_both.count())
+        } else {
+            // in one order: sums of floats depend on it
+            let mut differences: Vec<f64> = known.map(|(a, b)| b - a).collect();
+            differences.sort_by(f64::total_cmp);
+            let differences: Sample = differences.into_iter().collect();
+            let more = more_pairs_for_means(&differences);
+            (estimate_of_mean(&differences), more, differences.count)
+        };
+        Self {
+            difference,
+            pairs: Some(cases),
+            found: Found::of(difference.as_ref(), cases, DECISION_PAIRS_MIN),
+            more_cases: at_least(more, cases, DECISION_PAIRS_MIN),
+            ..self
+        }
+    }
+
     fn new(measure: Measure, a: &[&CaseOutcome], b: &[&CaseOutcome]) -> Option<Self> {
         let sample = |cases: &[&CaseOutcome]| -> Sample {
             // in one order: sums of floats depend on it
@@ -187,8 +250,9 @@ impl MeasureReport {
             a: set(a),
             b: set(b),
             difference,
-            found: Found::of(difference.as_ref(), cases),
-            more_cases: at_least(more_cases, cases),
+            pairs: None,
+            found: Found::of(difference.as_ref(), cases, DECISION_CASES_MIN),
+            more_cases: at_least(more_cases, cases, DECISION_CASES_MIN),
         }
     }
 
@@ -209,8 +273,9 @@ impl MeasureReport {
             a: set(a),
             b: set(b),
             difference,
-            found: Found::of(difference.as_ref(), cases),
-            more_cases: at_least(more_cases_for_means(b, a), cases),
+            pairs: None,
+            found: Found::of(difference.as_ref(), cases, DECISION_CASES_MIN),
+            more_cases: at_least(more_cases_for_means(b, a), cases, DECISION_CASES_MIN),
         }
     }
 }
@@ -233,9 +298,9 @@ impl SetReport {
 }
 
 impl Found {
-    fn of(difference: Option<&Difference>, cases: u64) -> Self {
+    fn of(difference: Option<&Difference>, cases: u64, fewest: u64) -> Self {
         match difference {
-            _ if cases < DECISION_CASES_MIN => Self::TooFew,
+            _ if cases < fewest => Self::TooFew,
             None => Self::TooFew,
             Some(found) if found.low > 0.0 => Self::HigherWithB,
             Some(found) if found.high < 0.0 => Self::LowerWithB,
@@ -245,8 +310,8 @@ impl Found {
 }
 
 /// Raises a number of further cases to what the fewest that decide need.
-fn at_least(more: Option<u64>, cases: u64) -> Option<u64> {
-    more.map(|more| more.max(DECISION_CASES_MIN.saturating_sub(cases)))
+fn at_least(more: Option<u64>, cases: u64, fewest: u64) -> Option<u64> {
+    more.map(|more| more.max(fewest.saturating_sub(cases)))
 }
 
 fn count(number: usize) -> u64 {
@@ -255,7 +320,6 @@ fn count(number: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use symphony_core::id::IssueId;
     use symphony_core::unit::{Tokens, UsdMicros};
 
     use super::*;
@@ -283,9 +347,80 @@ mod tests {
 
     fn cases(approved_a: u32, approved_b: u32, each: u32) -> Vec<CaseOutcome> {
         let set = |set, approved| (1..=each).map(move |n| case(n, set, n <= approved));
+        let apart = |case: CaseOutcome| CaseOutcome {
+            issue: IssueId::parse(format!("{}0000", case.issue)).unwrap(),
+            ..case
+        };
         set(PromptSet::A, approved_a)
-            .chain(set(PromptSet::B, approved_b))
+            .chain(set(PromptSet::B, approved_b).map(apart))
             .collect()
+    }
+
+    /// Issues done with both sets.
+    fn paired(approved_a: u32, approved_b: u32, each: u32) -> Vec<CaseOutcome> {
+        let of = |n| {
+            [
+                case(n, PromptSet::A, n <= approved_a),
+                case(n, PromptSet::B, n <= approved_b),
+            ]
+        };
+        (1..=each).flat_map(of).collect()
+    }
+
+    /// Each issue takes as many tokens with B as with A, and 50 more: with issues that differ by far more than that, only the
+    /// difference within them shows it.
+    #[test]
+    fn what_differs_within_issues_is_found_although_issues_differ_more() {
+        let mut all = paired(10, 10, 12);
+        for (at, case) in all.iter_mut().enumerate() {
+            if case.set == PromptSet::B {
+                case.tokens =
+                    Tokens::new(case.tokens.get() + 45 + u64::try_from(at % 4).unwrap() * 5);
+            }
+        }
+        let report = PromptTrialReport::new(&all);
+        assert_eq!(report.pairs, Some(12));
+        let tokens = found(&report, Measure::Tokens).unwrap();
+        assert_eq!((tokens.found, tokens.pairs), (Found::HigherWithB, Some(12)));
+        let difference = tokens.difference.unwrap();
+        assert!(
+            difference.low > 45.0 && difference.high < 65.0,
+            "{difference:?}"
+        );
+        // every second issue has a cost for both
+        assert_eq!(found(&report, Measure::CostUsd).unwrap().pairs, Some(6));
+        let apart = PromptTrialReport::new(&cases(10, 10, 12));
+        assert_eq!(apart.pairs, None);
+        assert_eq!(found(&apart, Measure::Tokens).unwrap().pairs, None);
+    }
+
+    #[test]
+    fn a_difference_of_pairs_counts_from_six_on_and_only_whole_pairs_do() {
+        for ((a, b, each), expected, low) in [
+            ((0, 5, 5), Found::TooFew, 0.3855),
+            ((0, 6, 6), Found::HigherWithB, 0.448),
+            ((3, 7, 10), Found::HigherWithB, 0.0142),
+            ((7, 3, 10), Found::LowerWithB, -0.6446),
+            ((5, 5, 10), Found::Undecided, -0.1666),
+        ] {
+            let report = PromptTrialReport::new(&paired(a, b, each));
+            let approved = found(&report, Measure::Approved).unwrap();
+            assert_eq!(approved.found, expected, "{a} {b} {each}");
+            let found = approved.difference.unwrap();
+            assert!((found.low - low).abs() < 0.000_051, "{found:?}");
+        }
+        let mut all = paired(0, 6, 6);
+        all.pop();
+        let report = PromptTrialReport::new(&all);
+        assert_eq!(
+            (report.cases_a, report.cases_b, report.pairs),
+            (6, 5, Some(5))
+        );
+        let approved = found(&report, Measure::Approved).unwrap();
+        assert_eq!(
+            (approved.found, approved.more_cases),
+            (Found::TooFew, Some(1))
+        );
     }
 
     fn found(report: &PromptTrialReport, measure: Measure) -> Option<&MeasureReport> {

@@ -162,10 +162,17 @@ fn equal_sets_show_no_difference_and_a_case_without_its_base_is_left_out() {
     );
     let found = measure(&answer, "approved");
     assert_eq!(
-        (&found["found"], &found["more_cases"]),
-        (&json!("too_few"), &Value::Null)
+        json!([
+            found["found"],
+            found["more_cases"],
+            found["pairs"],
+            answer["report"]["pairs"]
+        ]),
+        json!(["too_few", null, 2, 2])
     );
     let shown = project.ok(&["prompt", "trial", "--report"]);
+    let paired = "Paired: B less A is the difference within the 2 issues done with both sets.";
+    assert!(shown.contains(paired), "{shown}");
     assert!(
         shown.contains("SYM-9 with A: its base commit 0123456789abcdef0123456789abcdef01234567 is not in the repository any more"),
         "{shown}"

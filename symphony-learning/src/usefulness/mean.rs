@@ -88,6 +88,20 @@ mod tests {
         assert_eq!(estimate_of_mean(&Sample::from_iter([1.0])), None);
     }
 
+    /// The same sleep data as pairs (`?t.test`, `Pair(extra.1, extra.2) ~ 1`): t = -4.0621, df = 9.
+    #[test]
+    fn the_published_interval_of_paired_differences_is_met() {
+        let first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
+        let second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
+        let differences: Sample = first.iter().zip(second).map(|(a, b)| a - b).collect();
+        let found = estimate_of_mean(&differences).unwrap();
+        let near = |a: f64, b: f64| (a - b).abs() < 5e-7;
+        assert!(
+            near(found.low, -2.459_885_8) && near(found.high, -0.700_114_2),
+            "{found:?}"
+        );
+    }
+
     #[test]
     fn one_number_has_no_spread_and_equal_numbers_have_none() {
         let sample = |values: &[f64]| values.iter().copied().collect::<Sample>();

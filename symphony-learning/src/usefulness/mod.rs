@@ -8,6 +8,7 @@ mod cases;
 mod comparison;
 mod mean;
 mod needed;
+mod paired;
 mod proportion;
 mod student;
 
@@ -15,7 +16,11 @@ pub(crate) use cases::as_float;
 pub use cases::{Case, Group, Sample};
 pub use comparison::{CASES_MIN, Comparison};
 pub use mean::{difference_of_means, estimate_of_mean};
-pub use needed::{CASES_NEEDED_MAX, more_cases_for_means, more_cases_for_proportions};
+pub use needed::{
+    CASES_NEEDED_MAX, more_cases_for_means, more_cases_for_proportions, more_pairs_for_means,
+    more_pairs_for_proportions,
+};
+pub use paired::{Pairs, difference_of_pairs};
 pub use proportion::{Proportion, difference_of_proportions};
 
 use serde::Serialize;

@@ -1,9 +1,12 @@
 //! How many more cases a decision would need: the size of two groups of which the interval of their difference excludes 0 in
-//! four of five repetitions, if the difference is as large as it was found (J. L. Fleiss, *Statistical Methods for Rates and
-//! Proportions*, chapter 3; for means the same formula with their variances).
+//! four of five repetitions, if the difference is as large as it was found. It is the usual formula for the difference of two
+//! means, with the variances as they were found; of shares it is the unpooled form (J. L. Fleiss, *Statistical Methods for Rates
+//! and Proportions*, 2nd edition, 1981, chapter 3, has the pooled one, which asks for a few more). Of pairs it is the formula for
+//! one mean, that of the differences.
 
 use super::cases::as_float;
-use super::mean::difference_of_means;
+use super::mean::{difference_of_means, estimate_of_mean};
+use super::paired::{Pairs, difference_of_pairs};
 use super::proportion::{Proportion, difference_of_proportions};
 use super::{Difference, Sample};
 
@@ -26,6 +29,18 @@ pub fn more_cases_for_means(first: &Sample, second: &Sample) -> Option<u64> {
     let found = difference_of_means(first, second)?;
     let variances = first.variance()? + second.variance()?;
     more(&found, variances, first.count.min(second.count))
+}
+
+/// As [`more_cases_for_proportions`], for pairs.
+pub fn more_pairs_for_proportions(pairs: &Pairs) -> Option<u64> {
+    let found = difference_of_pairs(pairs)?;
+    more(&found, pairs.variance(), pairs.count())
+}
+
+/// As [`more_cases_for_means`], for the differences of pairs.
+pub fn more_pairs_for_means(differences: &Sample) -> Option<u64> {
+    let found = estimate_of_mean(differences)?;
+    more(&found, differences.variance()?, differences.count)
 }
 
 fn more(found: &Difference, variances: f64, cases: u64) -> Option<u64> {
@@ -58,8 +73,7 @@ mod tests {
         Proportion::new(hits, cases).unwrap()
     }
 
-    /// Fleiss's formula without continuity correction, 60 % against 70 %: the unpooled form, as here, needs 353 cases in each
-    /// group; the pooled one needs 356.
+    /// 60 % against 70 %: the unpooled form, as here, gives 353.2 cases in each group, the pooled one 355.9.
     #[test]
     fn the_number_is_that_of_the_formula() {
         // 0.6 × 0.4 + 0.7 × 0.3 = 0.45, × 7.849 / 0.01 = 353.2; the two added cases move it a little
@@ -72,6 +86,16 @@ mod tests {
         };
         // variances of 10/9 each, a difference of 0.5: 7.849 × 2.2222 / 0.25 = 69.8
         assert_eq!(more_cases_for_means(&sample(0.0), &sample(0.5)), Some(60));
+        // of pairs: 7.849 × 1.1111 / 0.25 = 34.9
+        assert_eq!(more_pairs_for_means(&sample(0.5)), Some(25));
+        // half a case is added to each kind: (4.5 + 2.5) / 22 − (2 / 22)² = 0.3099, × 7.849 / 0.01 = 243.3
+        let pairs = Pairs {
+            both: 10,
+            first_only: 4,
+            second_only: 2,
+            neither: 4,
+        };
+        assert_eq!(more_pairs_for_proportions(&pairs), Some(224));
     }
 
     #[test]

@@ -7,8 +7,8 @@ use serde::Serialize;
 use symphony_core::config::ProviderName;
 use symphony_core::prompt_trial::{CaseEnd, CaseOutcome, Pairing, PromptSet, TrialName};
 use symphony_learning::{
-    CASES_NEEDED_MAX, DECISION_CASES_MIN, Difference, Found, Measure, MeasureReport,
-    PromptTrialReport, SetReport,
+    CASES_NEEDED_MAX, DECISION_CASES_MIN, DECISION_PAIRS_MIN, Difference, Found, Measure,
+    MeasureReport, PromptTrialReport, SetReport,
 };
 
 use super::folder::TrialFolder;
@@ -80,6 +80,12 @@ pub(super) fn write_report(report: &PromptTrialReport, page: &mut Page) {
     page.gap();
     page.table(&table(report));
     page.gap();
+    if let Some(pairs) = report.pairs {
+        let pairs = plural(usize::try_from(pairs).unwrap_or(usize::MAX), "issue");
+        page.line(&format!(
+            "Paired: B less A is the difference within the {pairs} done with both sets."
+        ));
+    }
     page.line(
         "In parentheses: 95% intervals. With several measures, one of them may differ by chance:",
     );
@@ -202,7 +208,10 @@ fn of_difference(measure: Measure, found: &Difference) -> String {
 /// Says what the difference comes to, and never more.
 fn result(measure: &MeasureReport) -> String {
     let more = match measure.more_cases {
-        _ if measure.found == Found::TooFew => format!("each set needs {DECISION_CASES_MIN} cases"),
+        _ if measure.found == Found::TooFew => match measure.pairs {
+            Some(_) => format!("{DECISION_PAIRS_MIN} issues with both sets are needed"),
+            None => format!("each set needs {DECISION_CASES_MIN} cases"),
+        },
         None => "no difference found".to_owned(),
         Some(CASES_NEEDED_MAX..) => format!("over {CASES_NEEDED_MAX} more cases in each set"),
         Some(1) => "about 1 more case in each set".to_owned(),
@@ -265,8 +274,13 @@ mod tests {
 
     #[test]
     fn a_difference_is_called_one_only_where_it_is_borne_out() {
+        let other = |case: CaseOutcome| CaseOutcome {
+            issue: IssueId::parse(format!("{}0", case.issue)).unwrap(),
+            ..case
+        };
+        let with_b = |n| other(case(n, PromptSet::B, n > 4));
         let cases: Vec<CaseOutcome> = (1..=6)
-            .flat_map(|n| [case(n, PromptSet::A, true), case(n, PromptSet::B, n > 4)])
+            .flat_map(|n| [case(n, PromptSet::A, true), with_b(n)])
             .collect();
         insta::assert_snapshot!(shown_table(&cases), @"
         MEASURE                  A                     B                    B LESS A                 RESULT
@@ -284,5 +298,34 @@ mod tests {
         tokens                   1000                  1000                                           too few: each set needs 5 cases
         agent time in seconds    2.0                   2.0                                            too few: each set needs 5 cases
         ");
+    }
+
+    #[test]
+    fn a_report_on_issues_done_with_both_sets_says_that_it_is_paired() {
+        let cases: Vec<CaseOutcome> = (1..=6)
+            .flat_map(|n| [case(n, PromptSet::A, true), case(n, PromptSet::B, n > 4)])
+            .collect();
+        let shown = |cases: &[CaseOutcome]| {
+            let mut page = Page::new(None, Clock::system());
+            write_report(&PromptTrialReport::new(cases), &mut page);
+            anstream::adapter::strip_str(&page.into_text()).to_string()
+        };
+        insta::assert_snapshot!(shown(&cases), @"
+        MEASURE                  A                     B                    B LESS A                 RESULT
+        gates passed first time  6 of 6 (61% to 100%)  2 of 6 (10% to 70%)  -67 points (-90 to -13)  lower with B
+        approved                 6 of 6 (61% to 100%)  2 of 6 (10% to 70%)  -67 points (-90 to -13)  lower with B
+        attempts                 1.5 (0.9 to 2.1)      1.5 (0.9 to 2.1)     +0.0 (+0.0 to +0.0)      undecided: no difference found
+        tokens                   3500 (1537 to 5463)   3500 (1537 to 5463)  +0 (+0 to +0)            undecided: no difference found
+        agent time in seconds    2.0 (2.0 to 2.0)      2.0 (2.0 to 2.0)     +0.0 (+0.0 to +0.0)      undecided: no difference found
+
+        Paired: B less A is the difference within the 6 issues done with both sets.
+        In parentheses: 95% intervals. With several measures, one of them may differ by chance:
+        decide before a trial which one counts, and how many cases it has.
+        ");
+        let few = shown(&cases[..2]);
+        assert!(
+            few.contains("too few: 6 issues with both sets are needed"),
+            "{few}"
+        );
     }
 }
