@@ -57,7 +57,8 @@ fn complete_plan_phase() -> McpTool {
     McpTool::new(
         Tool::CompletePhase.name(),
         "Ends your phase of the plan: `complete` if all success criteria are met, otherwise `failed` with the exact message \
-         of what failed. `artifacts` tell later phases what they need to know. Call it once, as the last thing you do.",
+         of what failed. `artifacts` tell later phases what they need to know. Call it once, as the last thing you do. Refused \
+         while a `must` point of a review has no answer and no other phase is left to give it.",
         Arc::new(schema::<params::CompletePlanPhase>()),
     )
 }
@@ -94,11 +95,11 @@ fn describe(tool: Tool, role: Role) -> McpTool {
             schema::<params::CreateSubtask>(),
         ),
         Tool::AddFinding if matches!(role, Role::Scanner | Role::BackgroundResearcher) => (
-            "Records a finding about the project as a whole: what people and the next agent that looks must know.",
+            "Records a finding about the project as a whole: what people and the next agent need to know.",
             schema::<params::AddFinding>(),
         ),
         Tool::AddFinding => (
-            "Records a finding on the issue you work on: what the next reader must know.",
+            "Records a finding on the issue you work on: what the next reader needs to know.",
             schema::<params::AddFinding>(),
         ),
         Tool::AddLearning => (
@@ -146,21 +147,21 @@ fn describe(tool: Tool, role: Role) -> McpTool {
         ),
         Tool::ApproveDone => (
             "Approves the proposal that nothing is left to do: on the commit you were shown, every requirement of the issue is met. \
-             Every open `must` point has to be closed by it.",
+             Close every open `must` point in the same call.",
             schema::<params::ApproveDone>(),
         ),
         Tool::RejectDone => (
-            "Rejects the proposal that nothing is left to do. The next worker gets every open point whole: one point for each \
-             requirement that is not met, at most 50 open ones.",
+            "Rejects the proposal that nothing is left to do. The next worker gets every open point in full and answers each one. Pass \
+             one point for each requirement that is not met; at most 50 can be open.",
             schema::<params::RejectDone>(),
         ),
         Tool::RecordCoverage => (
-            "Notes that you read a file for a concept. The same file and concept replace the earlier note.",
+            "Records that you read a file to learn about a concept. A new record of the same file and concept replaces the earlier one.",
             schema::<params::RecordCoverage>(),
         ),
         Tool::RecordTestHealth => (
-            "Records the number of tests and their duration, as the full run reported them. Answers whether tests were added \
-             out of proportion to the change, or share a name. Commit first: the change is what is committed.",
+            "Records the number of tests and their duration, as the full run reported them. The answer says whether \
+             more tests were added than the change explains, or two share a name. Commit first: only what is committed counts as the change.",
             schema::<params::RecordTestHealth>(),
         ),
         Tool::CompletePhase => (

@@ -134,7 +134,7 @@ pub(crate) enum PriorityName {
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 pub(crate) enum SizeName {
-    /// A session or less.
+    /// Part of a session.
     Small,
     /// One session.
     Medium,

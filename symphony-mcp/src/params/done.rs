@@ -30,7 +30,7 @@ pub(crate) enum EvidenceName {
 pub(crate) struct EvidenceParam {
     /// What it names.
     pub(crate) kind: EvidenceName,
-    /// Which: a commit id, the number of a pull request, the name of a gate, a path from the root of the repository.
+    /// Its reference: a commit id, the number of a pull request, the name of a gate, a path from the root of the repository.
     pub(crate) reference: String,
     /// Which requirement it meets and how, in a sentence or two.
     #[serde(default)]
@@ -43,7 +43,7 @@ pub(crate) struct EvidenceParam {
 pub(crate) struct ProposeDone {
     /// Why nothing is left to do: each requirement of the issue, and what meets it.
     pub(crate) reason: String,
-    /// What shows it, 1 to 50 items; each is checked when you call.
+    /// What proves it: 1 to 50 items, each checked when you call.
     pub(crate) evidence: Vec<EvidenceParam>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct ApproveDone {
     /// What convinced you.
     #[serde(default)]
     pub(crate) comment: Option<String>,
-    /// Old points that are met (`id`, `state`), and remarks as new points of severity `should` or `note`.
+    /// Earlier points that are met (`id`, `state`), and remarks as new points of severity `should` or `note`.
     #[serde(default)]
     pub(crate) points: Vec<PointParam>,
 }
@@ -63,10 +63,10 @@ pub(crate) struct ApproveDone {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RejectDone {
-    /// A summary in a sentence. Without `points` it is what is still missing, concretely enough to act on, and becomes one `must` point.
+    /// A one-sentence summary. Without `points`, say here what is still missing, specifically enough to act on; it becomes one `must` point.
     #[serde(default)]
     pub(crate) feedback: Option<String>,
-    /// What is still missing: one point for each thing, and old ones that are met or not met (`id`, `state`).
+    /// One point for each thing that is still missing, and earlier points that are met or not met (`id`, `state`).
     #[serde(default)]
     pub(crate) points: Vec<PointParam>,
 }
