@@ -1,7 +1,11 @@
-//! Random `kill -9` of ticks, merges, supervisors, agents, MCP pipes and git: when the killing is over, every issue ends done,
-//! and what any agent did is on the base once.
+//! Random `kill -9` of ticks, plans, merges, supervisors, agents, MCP pipes and git, while a person rejects, comments and answers
+//! the inbox: when the killing is over, every issue ends done and every plan complete, and what any agent did is on the base once.
 
-use std::collections::BTreeSet;
+mod check;
+mod person;
+mod victim;
+
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -10,36 +14,53 @@ use serde_json::{Value, json};
 
 use super::chance::Chance;
 use super::rounds;
+use crate::plan_support::{PLAN_WORKER, complete, plan_of};
 use crate::support::{
-    LIFE_MAX, Project, approving_judge, bash, create_pr, git_commit, kill, scenarios, text, until,
-    worker,
+    LIFE_MAX, Project, approving_judge, bash, create_pr, git_commit, scenario, scenarios, text,
+    until, worker,
 };
+use check::names_in;
+use victim::{KINDS, Kill};
 
 /// Kills in CI.
 const KILLS: usize = 50;
 /// Issues that are at work at the same time.
 const ISSUES: usize = 3;
+/// Processes that a person or cron started, and that are at work at the same time.
+const COMMANDS_MAX: usize = 3;
 /// Longest time between two deeds.
 const PAUSE_MAX: Duration = Duration::from_millis(120);
 
-/// How long a git is looked for.
-const GIT_WAIT_MAX: Duration = Duration::from_millis(500);
+/// What agents do: each notes its run in a file of its issue or phase.
 fn play() -> Value {
     let note = bash("echo $SYMPHONY_RUN_ID >> work-$(basename \"$PWD\").txt; sleep 0.3");
     let commit = git_commit("-A", "work");
     let commit = bash(&format!(
         "{commit}; echo more > more-$(basename \"$PWD\").txt"
     ));
-    scenarios([approving_judge(), worker([note, commit, create_pr("Work")])])
+    let phase_note = bash(
+        "name=$(git branch --show-current | sed 's|.*/||'); echo \"$SYMPHONY_RUN_ID\" >> \"work-$name.txt\"; sleep 0.3",
+    );
+    let phase = json!({ "match_system": PLAN_WORKER });
+    scenarios([
+        approving_judge(),
+        scenario("phase", &phase, [phase_note, complete(&json!([]))]),
+        worker([note, commit, create_pr("Work")]),
+    ])
 }
 
 /// A project under fire.
 struct Field {
     project: Project,
     chance: Chance,
-    ticks: Vec<Child>,
+    commands: Vec<Child>,
     issues: Vec<String>,
-    killed: Vec<&'static str>,
+    /// How many plans were begun: `plan-1` and so on.
+    plans: usize,
+    killed: Vec<Kill>,
+    /// What the person did, by its kind.
+    deeds: BTreeMap<&'static str, usize>,
+    begun: Instant,
 }
 
 #[test]
@@ -51,64 +72,66 @@ fn random_kills_lose_nothing_and_do_nothing_twice() {
         "gates": [{ "name": "check", "command": "true" }],
         // the run that tries the gates is killed like any other
         "try_changed_gates": true,
+        "plan": { "by_tick": true },
     });
     let mut field = Field {
         project: Project::new("a project", &play(), &config),
         chance: Chance::new(),
-        ticks: Vec::new(),
+        commands: Vec::new(),
         issues: Vec::new(),
+        plans: 0,
         killed: Vec::new(),
+        deeds: BTreeMap::new(),
+        begun: Instant::now(),
     };
     let wanted = rounds(KILLS);
     while field.killed.len() < wanted {
         field.keep_busy();
         field.chance.pause(PAUSE_MAX);
+        field.meddle();
         field.kill_one();
     }
     field.drain();
     field.check();
-    let mut told = String::new();
-    for what in [
-        "tick",
-        "pr merge",
-        "supervise",
-        "scripted-agent",
-        "mcp",
-        "git",
-    ] {
-        let times = field
-            .killed
-            .iter()
-            .filter(|killed| **killed == what)
-            .count();
-        write!(told, " {what} {times}").unwrap();
-    }
-    println!("{wanted} kills:{told}; {} issues done", field.issues.len());
+    println!("{}", field.summary());
 }
 
 impl Field {
-    /// Starts another tick or merge, and files another issue when few are left.
+    /// Starts another tick, merge or plan, and files another issue when few are left.
     fn keep_busy(&mut self) {
-        self.ticks
-            .retain_mut(|tick| tick.try_wait().unwrap().is_none());
-        let open = self.open();
-        if open.len() < ISSUES {
+        self.forget_ended();
+        if self.open().len() < ISSUES {
             self.issues.push(self.project.add_issue("Work"));
         }
-        let approved = self.approved();
-        let merge = approved.first().filter(|_| self.chance.below(2) == 0);
-        let arguments: &[&str] = match merge {
-            Some(issue) => &["pr", "merge", issue],
-            None => &["tick"],
-        };
-        if self.ticks.len() < 3 {
-            let mut command = self.project.command(arguments);
-            command
-                .stdin(Stdio::null())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null());
-            self.ticks.push(command.spawn().unwrap());
+        if self.commands.len() >= COMMANDS_MAX {
+            return;
         }
+        let plan = self.plan_to_run();
+        let mergeable = self.mergeable();
+        let arguments: Vec<&str> = match (self.chance.below(6), plan.as_deref()) {
+            (0, Some(plan)) => vec!["plan", "run", "--on-failure", "wait", plan],
+            (1..=3, _) if !mergeable.is_empty() => vec!["pr", "merge", &mergeable[0]],
+            _ => vec!["tick"],
+        };
+        self.start(&arguments);
+    }
+
+    fn start(&mut self, arguments: &[&str]) {
+        let mut command = self.project.command(arguments);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        self.commands.push(command.spawn().unwrap());
+    }
+
+    fn forget_ended(&mut self) {
+        self.commands.retain_mut(|command| {
+            let ended = command.try_wait().unwrap();
+            let panicked = ended.is_some_and(|status| status.code() == Some(101));
+            assert!(!panicked, "a command panicked");
+            ended.is_none()
+        });
     }
 
     fn open(&self) -> Vec<Value> {
@@ -121,72 +144,63 @@ impl Field {
             .collect()
     }
 
-    fn approved(&self) -> Vec<String> {
+    /// Returns the numbers of approved pull requests, of issues and of plans.
+    fn mergeable(&self) -> Vec<String> {
         let list = self.project.json(&["pr", "list", "--state", "approved"]);
         let items = list["items"].as_array().unwrap();
-        items.iter().map(|pr| text(&pr["issue"])).collect()
+        items.iter().map(|pr| text(&pr["id"])).collect()
     }
 
-    fn kill_one(&mut self) {
-        if self.chance.below(4) == 0 && self.kill_git() {
-            self.killed.push("git");
-            return;
-        }
-        let victims: Vec<(i32, &'static str)> = self
+    /// Returns the status of a plan; none before it has begun.
+    fn plan_status(&self, number: usize) -> Option<String> {
+        let plan = format!("plan-{number}");
+        let answer = self
             .project
-            .processes()
-            .iter()
-            .filter_map(|line| {
-                let (pid, command) = line.split_once(' ')?;
-                let kind = kind_of(command)?;
-                Some((pid.parse().ok()?, kind))
-            })
-            .collect();
-        // a kind first: there are many more ticks than anything else
-        let kinds: BTreeSet<&str> = victims.iter().map(|(_, kind)| *kind).collect();
-        let kinds: Vec<&str> = kinds.into_iter().collect();
-        if kinds.is_empty() {
-            return;
-        }
-        let kind = kinds[self.chance.below(kinds.len())];
-        let victims: Vec<(i32, &'static str)> = victims
-            .into_iter()
-            .filter(|(_, found)| *found == kind)
-            .collect();
-        let (pid, kind) = victims[self.chance.below(victims.len())];
-        kill(pid);
-        self.killed.push(kind);
+            .symphony(&["plan", "status", "--plan", &plan, "--json"]);
+        (answer.code == 0).then(|| text(&answer.json()["status"]))
     }
 
-    /// Kills the next git that Symphony starts, if one comes within a moment: none lives for long.
-    fn kill_git(&self) -> bool {
-        let begun = Instant::now();
-        while begun.elapsed() < GIT_WAIT_MAX {
-            if let Some(pid) = self.project.git_processes().first() {
-                kill(*pid);
-                return true;
+    /// Returns the file of the plan that is under way, or of the next one when the last is over.
+    fn plan_to_run(&mut self) -> Option<String> {
+        let status = (self.plans > 0).then(|| self.plan_status(self.plans));
+        match status.as_ref().map(Option::as_deref) {
+            Some(Some("completed")) | None => {
+                self.plans += 1;
+                let [first, second] = phases_of(self.plans);
+                let plan = plan_of(&[(&first, &[]), (&second, &[&first])]);
+                std::fs::write(self.plan_path(self.plans), plan).unwrap();
             }
+            Some(Some("review")) => return None,
+            // also where its first command was killed before it was recorded
+            Some(_) => {}
         }
-        false
+        Some(format!("plan-{}.md", self.plans))
     }
 
-    /// Nobody is killed any more: all issues end.
+    fn plan_path(&self, number: usize) -> std::path::PathBuf {
+        self.project.root.join(format!("plan-{number}.md"))
+    }
+
+    /// Nobody is killed any more: all issues and plans end.
     fn drain(&mut self) {
-        for mut tick in std::mem::take(&mut self.ticks) {
-            tick.wait().unwrap();
-        }
         let begun = Instant::now();
         while begun.elapsed() < LIFE_MAX {
-            if self.open().is_empty() && self.is_quiet() {
+            // a plan that waits for a decision of the person is at work until it has it
+            self.forget_ended();
+            if self.commands.is_empty() && self.is_over() {
                 return;
             }
             self.let_ten_minutes_pass();
-            for issue in self.approved() {
+            for pr in self.mergeable() {
                 // refused while a crashed judge is still to be finished by the next tick
-                let _answer = self.project.symphony(&["pr", "merge", &issue]);
+                let _answer = self.project.symphony(&["pr", "merge", &pr]);
             }
-            // gates whose supervisor was killed on the base hold the project: a person does not wait for the next probe
-            self.project.ok(&["resume"]);
+            let is_begun = self.plans == 0 || self.plan_status(self.plans).is_some();
+            if !is_begun && self.commands.is_empty() {
+                let plan = format!("plan-{}.md", self.plans);
+                self.start(&["plan", "run", "--on-failure", "wait", &plan]);
+            }
+            self.answer_inbox(|_| true);
             self.project.tick_wait();
             until("the end of what is at work", || {
                 let live = self.project.json(&["runs", "list", "--live"]);
@@ -196,12 +210,30 @@ impl Field {
                     .then_some(())
             });
         }
-        panic!("not done within {LIFE_MAX:?}: {:#?}", self.open());
+        panic!("not done within {LIFE_MAX:?}: {}", self.story());
     }
 
-    /// For locks that a killed git left, and for clean-ups that are put off since theirs was killed.
+    fn is_over(&self) -> bool {
+        let plan = (self.plans > 0).then(|| self.plan_status(self.plans));
+        let plan_is_over = plan.is_none_or(|status| status.as_deref() == Some("completed"));
+        plan_is_over && self.open().is_empty() && self.is_quiet()
+    }
+
+    /// For locks that a killed git left, for runs that a killed tick began and did not claim, and for clean-ups that are put off
+    /// since theirs was killed.
     fn let_ten_minutes_pass(&self) {
         self.project.age_git_locks();
+        let unfinished = self.project.root.join(".symphony/unfinished");
+        for run in names_in(&unfinished) {
+            for path in [unfinished.join(&run), self.project.run_folder(&run)] {
+                // one that is gone meanwhile was a live run's
+                if let Ok(file) = std::fs::File::open(path) {
+                    let written = file.metadata().unwrap().modified().unwrap();
+                    file.set_modified(written - Duration::from_mins(10))
+                        .unwrap();
+                }
+            }
+        }
         let sooner = "UPDATE clean_up_fault SET due_at = due_at - 600000";
         self.database().execute(sooner, []).unwrap();
     }
@@ -212,80 +244,40 @@ impl Field {
             .database()
             .query_row(put_off, [], |row| row.get(0))
             .unwrap();
-        put_off == 0 && self.project.json(&["tick", "--dry-run"])["actions"] == json!([])
+        let unfinished = names_in(&self.project.root.join(".symphony/unfinished"));
+        put_off == 0
+            && unfinished.is_empty()
+            && self.project.json(&["tick", "--dry-run"])["actions"] == json!([])
     }
 
     fn database(&self) -> rusqlite::Connection {
-        rusqlite::Connection::open(self.project.root.join(".symphony/symphony.db")).unwrap()
+        let database =
+            rusqlite::Connection::open(self.project.root.join(".symphony/symphony.db")).unwrap();
+        database.busy_timeout(Duration::from_secs(30)).unwrap();
+        database
     }
 
-    fn check(&self) {
-        let project = &self.project;
-        until("the end of all processes", || {
-            project.processes().is_empty().then_some(())
-        });
-        project.assert_sound();
-        assert_eq!(project.git(&["status", "--porcelain"]), "");
-        assert_eq!(project.git(&["branch", "--list", "symphony/*"]), "");
-        let trees = project.git(&["worktree", "list", "--porcelain"]);
-        assert_eq!(trees.matches("worktree ").count(), 1, "{trees}");
-        assert!(project.git_locks().is_empty(), "{:?}", project.git_locks());
-        project.git(&["fsck", "--no-dangling"]);
-        for issue in &self.issues {
-            let runs = project.json(&["runs", "list", "--issue", issue]);
-            let runs = runs["items"].as_array().unwrap();
-            assert_apart(runs);
-            let noted = project.git(&["show", &format!("main:work-{issue}.txt")]);
-            let unique: BTreeSet<&str> = noted.lines().collect();
-            assert_eq!(
-                unique.len(),
-                noted.lines().count(),
-                "twice in {issue}: {noted}"
-            );
-            for run in runs.iter().filter(|run| run["profile"] == "worker") {
-                let id = text(&run["id"]);
-                let worked = project.run_log_has(&id, "[tool_result]");
-                assert!(
-                    !worked || unique.contains(id.as_str()),
-                    "lost in {issue}: {run:#}"
-                );
-            }
-            let prs = project.json(&["pr", "list", "--issue", issue]);
-            let merged = prs["items"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .filter(|pr| pr["state"] == "merged");
-            assert_eq!(merged.count(), 1, "{prs:#}");
+    /// How many of each kind were killed, and what was done meanwhile.
+    fn summary(&self) -> String {
+        let mut told = format!("{} kills:", self.killed.len());
+        for kind in KINDS {
+            let times = self.killed.iter().filter(|kill| kill.kind == kind).count();
+            write!(told, " {kind} {times}").unwrap();
         }
+        write!(
+            told,
+            "; {} issues done, {} plans complete; the person: {:?}; {} s",
+            self.issues.len(),
+            self.plans,
+            self.deeds,
+            self.begun.elapsed().as_secs()
+        )
+        .unwrap();
+        told
     }
 }
 
-/// A time as a text that sorts like it: fractions have no fixed length, so what follows them goes.
-fn time_of(value: &Value) -> String {
-    text(value).trim_end_matches('Z').to_owned()
-}
-
-/// All runs have ended, and no two were live at the same time.
-fn assert_apart(runs: &[Value]) {
-    let mut times: Vec<(String, String)> = runs
-        .iter()
-        .map(|run| (time_of(&run["started_at"]), time_of(&run["ended_at"])))
-        .collect();
-    times.sort();
-    let overlap = times.windows(2).find(|pair| pair[1].0 < pair[0].1);
-    assert!(overlap.is_none(), "{overlap:?}");
-}
-
-/// What a process is, when it is one of Symphony's.
-fn kind_of(command: &str) -> Option<&'static str> {
-    let kinds = [
-        (" supervise ", "supervise"),
-        (" scripted-agent", "scripted-agent"),
-        (" mcp --socket ", "mcp"),
-        (" pr merge ", "pr merge"),
-        (" tick", "tick"),
-    ];
-    let found = kinds.into_iter().find(|(words, _)| command.contains(words));
-    found.map(|(_, kind)| kind)
+/// The phases of a plan.
+fn phases_of(plan: usize) -> [String; 2] {
+    [format!("first-{plan}"), format!("second-{plan}")]
 }
