@@ -72,6 +72,27 @@ impl SharedRefs {
             .collect()
     }
 
+    /// Returns the branches of a plan, which begin with `prefix`, that are gone or elsewhere, and of which `explained` does not
+    /// have the place: Symphony moves them, and each phase's agent its own, and nobody else does.
+    pub fn unexplained_since(
+        &self,
+        before: &Self,
+        prefix: &str,
+        explained: &BTreeMap<String, BTreeSet<String>>,
+    ) -> Vec<ChangedRef> {
+        let changed = self.changed_since(before, &BTreeSet::new()).into_iter();
+        let is_explained = |changed: &ChangedRef| {
+            let places = explained.get(&changed.name);
+            places
+                .zip(changed.now.as_ref())
+                .is_some_and(|(places, now)| places.contains(now))
+        };
+        changed
+            .filter(|changed| changed.name.starts_with(prefix))
+            .filter(|changed| !is_explained(changed))
+            .collect()
+    }
+
     /// Returns the stash entries that are gone, in their order.
     pub fn dropped_since(&self, before: &Self) -> Vec<String> {
         missing(&before.stash, &self.stash)
@@ -174,6 +195,42 @@ mod tests {
             refs: list.iter().map(owned).collect(),
             stash: stash.iter().map(|entry| (*entry).to_owned()).collect(),
         }
+    }
+
+    #[test]
+    fn a_branch_of_a_plan_that_nobody_should_have_moved_is_named() {
+        let at = |base: &str, a: &str, b: &str| {
+            refs(
+                &[
+                    ("refs/heads/main", base),
+                    ("refs/heads/symphony/plan-p/a", a),
+                    ("refs/heads/symphony/plan-p/b", b),
+                    ("refs/heads/symphony/plan-p/base", base),
+                ],
+                &[],
+            )
+        };
+        let before = at("base1", "a1", "b1");
+        let explained = [("a", "a2"), ("b", "b1"), ("base", "base2")]
+            .map(|(name, place)| {
+                let name = format!("refs/heads/symphony/plan-p/{name}");
+                (name, BTreeSet::from([place.to_owned()]))
+            })
+            .into();
+        let moved = |now: &SharedRefs| -> Vec<String> {
+            let moved = now.unexplained_since(&before, "refs/heads/symphony/plan-p/", &explained);
+            moved.into_iter().map(|moved| moved.name).collect()
+        };
+        assert_eq!(moved(&at("base2", "a2", "b1")), Vec::<String>::new());
+        assert_eq!(
+            moved(&at("base3", "a2", "b2")),
+            [
+                "refs/heads/symphony/plan-p/b",
+                "refs/heads/symphony/plan-p/base"
+            ]
+        );
+        let gone = refs(&[("refs/heads/symphony/plan-p/base", "base2")], &[]);
+        assert_eq!(moved(&gone).len(), 2);
     }
 
     #[test]

@@ -64,6 +64,11 @@ impl SharedState {
         }
     }
 
+    /// The branches, tags and stash entries.
+    pub(crate) fn refs(&self) -> &SharedRefs {
+        &self.refs
+    }
+
     /// The entries of the stash.
     pub(crate) fn stash(&self) -> &[String] {
         &self.refs.stash

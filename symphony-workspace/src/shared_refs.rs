@@ -126,6 +126,29 @@ impl Repository {
         Ok(changed.chain(dropped).collect())
     }
 
+    /// Says which branches with a prefix were moved or deleted since to where `explained` has no place for them, in words that name
+    /// the command which brings them back, and keeps the objects.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn unexplained_moves(
+        &self,
+        before: &SharedRefs,
+        now: &SharedRefs,
+        (prefix, explained): (&str, &BTreeMap<String, BTreeSet<String>>),
+    ) -> Result<Vec<String>, WorkspaceError> {
+        let moved = now.unexplained_since(before, prefix, explained);
+        if moved.is_empty() {
+            return Ok(Vec::new());
+        }
+        let kept = self.keep_objects(&moved.iter().map(|moved| moved.was.clone()).collect())?;
+        let text = |moved: &ChangedRef| {
+            let is_kept = kept.contains(&moved.was);
+            changed_ref_text(moved, if is_kept { Kept::Rescued } else { Kept::Gone })
+        };
+        Ok(moved.iter().map(text).collect())
+    }
+
     /// Leaves out deleted branches whose commits another branch or a tag has.
     fn leave_out_merged(
         &self,

@@ -303,6 +303,48 @@ fn assert_asks(project: &Project, back: &str) {
 }
 
 #[test]
+fn branches_of_the_plan_that_a_phase_moves_are_reported() {
+    let made = |parent: &str| {
+        format!(
+            "$(git -c user.name=w -c user.email=w@example.invalid commit-tree -p {parent} -m mine {parent}^{{tree}})"
+        )
+    };
+    // as an agent in another worktree does it
+    let project = b_does(&format!(
+        "cd $(git rev-parse --git-common-dir) && git update-ref refs/heads/{BASE} {} && git update-ref refs/heads/symphony/plan-plan/b {}",
+        made(BASE),
+        made("main"),
+    ));
+    project.symphony(&["plan", "run", "plan.md", "--on-failure", "skip"]);
+    let runs = project.json(&["runs", "list"]);
+    let mut runs = runs["items"].as_array().unwrap().iter();
+    let b = runs
+        .find(|run| run["plan_phase"] == "b")
+        .unwrap_or_else(|| panic!("{runs:#?}"));
+    let shown = project.ok(&["runs", "show", &text(&b["id"])]);
+    let inbox = project.ok(&["inbox"]);
+    for branch in ["base", "b"] {
+        let moved = format!("branch symphony/plan-plan/{branch} was moved from ");
+        assert!(shown.contains(&moved), "{shown}");
+        assert!(inbox.contains(&moved), "{inbox}");
+    }
+    // what b merged has all of it, checked; the plan's pull request is gated and reviewed as a whole
+    assert_eq!(status(&project), "review");
+    project.assert_sound();
+}
+
+#[test]
+fn phases_that_only_do_their_work_report_nothing() {
+    let project = b_does("true");
+    project.ok(&["plan", "run", "plan.md"]);
+    let runs = project.json(&["runs", "list"]);
+    for run in runs["items"].as_array().unwrap() {
+        assert!(!run.to_string().contains("shared_ref"), "{run:#}");
+    }
+    assert_eq!(status(&project), "review");
+}
+
+#[test]
 fn a_base_that_a_phase_deletes_is_not_made_anew() {
     let project = b_does(&format!("git update-ref -d refs/heads/{BASE}"));
     assert_asks(&project, &format!("git branch {BASE} "));

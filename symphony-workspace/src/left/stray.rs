@@ -111,6 +111,15 @@ impl Repository {
         Ok(stray)
     }
 
+    /// Returns the commit that the log of a worktree's own `HEAD` ends with: where its agent or Symphony left it. Another worktree that
+    /// moves the branch writes no entry there.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn logged_head(&self, worktree: &Worktree) -> Result<Option<String>, WorkspaceError> {
+        Ok(steps(worktree)?.into_iter().next().map(|step| step.commit))
+    }
+
     /// Returns the rescue ref of the worktree that has a commit, or makes one.
     fn saved_once(
         &self,

@@ -9,6 +9,7 @@ mod note;
 mod phase_checks;
 mod phase_merge;
 mod plan_phase;
+mod plan_refs;
 mod put_aside;
 mod settings;
 mod stray;

@@ -10,6 +10,7 @@ use symphony_workspace::{
 };
 
 use super::phase_checks::{Checked, check_commit};
+use super::plan_refs::CANDIDATE_FILE;
 use crate::error::RunnerError;
 use crate::paths::write_private;
 use crate::plan::{BaseRecord, PlanBase, record_base, tell_lost_base};
@@ -122,6 +123,8 @@ impl PhaseMerge<'_> {
             }
             write_private(&self.checked_file(), self.head.as_str())?;
         }
+        // Whoever finds the base there before it is recorded learns that Symphony moved it.
+        write_private(&self.job.paths.dir.join(CANDIDATE_FILE), candidate.as_str())?;
         let attempt = self.move_base(base, &expected, &candidate)?;
         if let Attempt::Done(PhaseWork::InPlace) = attempt {
             self.record(candidate).await?;

@@ -27,6 +27,7 @@ use super::by_products::note_by_products;
 use super::left_behind::note_left_behind;
 use super::phase_checks::{Checked, check_in_place};
 use super::phase_merge::PhaseMerge;
+use super::plan_refs::note_moved_branches;
 use super::put_aside::rescues_before;
 use super::stray::note_stray_work;
 use super::tampered::end_if_tampered;
@@ -89,6 +90,7 @@ pub(super) async fn settle_phase(
     if end_if_tampered(job, &repository, &worktree, outcome)? {
         return Ok(None);
     }
+    note_moved_branches(job, store, (&repository, &plan), outcome).await?;
     rescues_before(job, (&repository, &worktree))?;
     let done = repository.auto_commit(&worktree, &message(&plan, phase), Timestamp::now())?;
     if let Some(commit) = &done.commit {

@@ -1,0 +1,111 @@
+//! Branches of a plan that moved while one of its phases was at work, and that neither Symphony nor the agent of their own phase moved.
+//!
+//! They are Symphony's own, so they are left out of the report on the person's branches. Nothing is moved back: the work of a phase is
+//! what its worktree has, and whatever is on the plan's base goes through the checks of the next merge, and the gates and the review of
+//! the plan's pull request.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use symphony_core::id::PlanPhaseId;
+use symphony_core::left_behind::LeftKind;
+use symphony_core::shared_refs::SharedRefs;
+use symphony_mcp::StoreThread;
+use symphony_store::{PlanRecord, RunFilter};
+use symphony_workspace::{BranchName, CommitId, Repository, WorkspaceError, WorktreeKey};
+
+use super::note::note;
+use super::settings::recorded_state;
+use crate::error::RunnerError;
+use crate::paths::RunPaths;
+use crate::supervise::Job;
+use crate::supervise::agent::AgentOutcome;
+
+/// File in a run's folder with the commit that its exit handling was about to move the plan's base to.
+pub(super) const CANDIDATE_FILE: &str = "base-candidate.txt";
+
+/// Notes such branches in the outcome; called before anything of the phase is committed or merged.
+pub(super) async fn note_moved_branches(
+    job: &Job<'_>,
+    store: &StoreThread,
+    (repository, plan): (&Repository, &PlanRecord),
+    outcome: &mut AgentOutcome,
+) -> Result<(), RunnerError> {
+    let Some(before) = recorded_state(job)? else {
+        return Ok(());
+    };
+    let before = before.refs();
+    let now = repository.shared_refs()?;
+    let base = BranchName::of_plan_base(&plan.id).reference();
+    let Some(prefix) = base.strip_suffix("base") else {
+        return Ok(());
+    };
+    let mut explained = left_by_their_worktrees(repository, plan, &now)?;
+    // Read after the refs: what another phase merged in between is recorded by now.
+    let places = places_of_base(job, store, (repository, plan), now.refs.get(&base)).await?;
+    explained.insert(base.clone(), places);
+    let moved = repository.unexplained_moves(before, &now, (prefix, &explained))?;
+    note(LeftKind::Ref, moved, outcome);
+    Ok(())
+}
+
+/// Returns where the worktree of each phase left its branch.
+fn left_by_their_worktrees(
+    repository: &Repository,
+    plan: &PlanRecord,
+    now: &SharedRefs,
+) -> Result<BTreeMap<String, BTreeSet<String>>, RunnerError> {
+    let mut explained = BTreeMap::new();
+    for phase in &plan.document.phases {
+        // The document was checked before the plan began.
+        let Ok(id) = PlanPhaseId::parse(&phase.id) else {
+            continue;
+        };
+        let branch = BranchName::of_plan_phase(&plan.id, &id);
+        let key = WorktreeKey::of_plan_phase(&plan.id, &id);
+        let logged = match repository.worktree(&key, Some(&branch)) {
+            Ok(worktree) => repository.logged_head(&worktree)?,
+            // What has no worktree has nobody who works there, and its branch may be removed.
+            Err(WorkspaceError::WorktreeMissing { .. }) => {
+                now.refs.get(&branch.reference()).cloned()
+            }
+            Err(error) => return Err(error.into()),
+        };
+        explained.insert(branch.reference(), logged.into_iter().collect());
+    }
+    Ok(explained)
+}
+
+/// Returns the places of the plan's base that Symphony knows of; `found` is among them when what is recorded has it.
+async fn places_of_base(
+    job: &Job<'_>,
+    store: &StoreThread,
+    (repository, plan): (&Repository, &PlanRecord),
+    found: Option<&String>,
+) -> Result<BTreeSet<String>, RunnerError> {
+    let id = plan.id.clone();
+    let live = RunFilter {
+        plan: Some(id.clone()),
+        live_only: true,
+        ..RunFilter::default()
+    };
+    let (recorded, runs) = store
+        .call(move |store| Ok::<_, RunnerError>((store.plan_base_head(&id)?, store.runs(&live)?)))
+        .await??;
+    let mut places = BTreeSet::new();
+    for run in runs {
+        let file = RunPaths::new(&job.project.root, &run.id)
+            .dir
+            .join(CANDIDATE_FILE);
+        if let Ok(text) = symphony_workspace::read_own_text(&file) {
+            places.insert(text.trim().to_owned());
+        }
+    }
+    let commit = |text: &String| CommitId::parse(text).ok();
+    if let (Some(found), Some(recorded)) =
+        (found.and_then(commit), recorded.as_ref().and_then(commit))
+        && repository.is_merged(&found, &recorded)?
+    {
+        places.insert(found.to_string());
+    }
+    Ok(places)
+}
