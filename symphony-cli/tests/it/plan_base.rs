@@ -435,6 +435,24 @@ fn a_conflict_with_the_target_names_the_way_on() {
 }
 
 #[test]
+fn a_phase_that_a_person_retries_is_told_of_the_conflict_with_the_target() {
+    let words = "conflicts with `main`, where it is to be merged, in: a\\.txt\\. Before anything else, run `git merge main`";
+    let told = scenario(
+        "told",
+        &json!({ "match_prompt": words }),
+        [bash("echo told > told.txt"), complete(&json!([]))],
+    );
+    let project = project(vec![told, approving_judge()]);
+    project.ok(&["plan", "run", "plan.md"]);
+    project.commit_files(&[("a.txt", "other\n")]);
+    project.ok(&["pr", "reject", "1", "--feedback", "not yet"]);
+    project.ok(&["plan", "retry", "b", "--plan", "plan"]);
+    project.ok(&["plan", "run", "plan.md"]);
+    let files = project.git(&["ls-tree", "--name-only", BASE]);
+    assert!(files.contains("told.txt"), "{files}");
+}
+
+#[test]
 fn an_older_pull_request_is_not_approved_in_place_of_the_newest() {
     let project = rejected();
     project.ok(&["plan", "resume"]);

@@ -63,6 +63,7 @@ pub(super) async fn plan_site(
     };
     let made = site.set_up(made, make).await?;
     let mut notes = notes(&made.base, &place.base);
+    notes.extend(conflict_note(&repository, &place.base, target)?);
     notes.extend(set_up_note(&repository, &made.worktree)?);
     Ok(Site {
         repository,
@@ -126,6 +127,31 @@ async fn require_base(
             Err(RunnerError::refused(lost.to_string()))
         }
     }
+}
+
+/// Tells a phase that the plan's work conflicts with the branch that it goes to, as after `plan retry` for that reason: its pull request
+/// could not be merged.
+fn conflict_note(
+    repository: &Repository,
+    base: &BranchName,
+    target: &PlanTarget,
+) -> Result<Option<String>, RunnerError> {
+    let branch = BranchName::parse(&target.branch)?;
+    let heads = (
+        repository.branch_head(&branch)?,
+        repository.branch_head(base)?,
+    );
+    let (Some(goal), Some(head)) = heads else {
+        return Ok(None);
+    };
+    let files = repository.conflicts(&goal, &head)?;
+    Ok((!files.is_empty()).then(|| {
+        format!(
+            "The work of the plan (`{base}`) conflicts with `{branch}`, where it is to be merged, in: {}. Before anything else, run \
+             `git merge {branch}`, resolve the conflicts and commit the merge. Otherwise the plan's pull request cannot be merged.",
+            files.join(", ")
+        )
+    }))
 }
 
 fn notes(merge: &MergeOfBase, base: &BranchName) -> Vec<String> {
