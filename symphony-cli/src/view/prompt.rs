@@ -277,3 +277,42 @@ fn write_difference(difference: &PromptDifference, page: &mut Page) {
         None => page.line("the texts of that run were not kept (`keep_run_files`)"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn the_page_says_exactly_what_was_cut() {
+        let part = |more: Value| -> String {
+            let mut part = json!({ "part": "previous_attempts", "tokens": 10 });
+            part.as_object_mut()
+                .unwrap()
+                .extend(more.as_object().unwrap().clone());
+            what(&serde_json::from_value(part).unwrap())
+        };
+        for (given, expected) in [
+            (json!({ "outcome": "included" }), "included"),
+            (
+                json!({ "outcome": "included", "items": { "given": 8, "kept": 8 } }),
+                "included",
+            ),
+            (
+                json!({ "outcome": "included", "items": { "given": 8, "kept": 5 } }),
+                "included, 5 of 8 attempts",
+            ),
+            (
+                json!({ "outcome": "truncated", "from": 90, "to": 10, "items": { "given": 8, "kept": 5 } }),
+                "cut from 90 to 10, 5 of 8 attempts",
+            ),
+            (
+                json!({ "outcome": "dropped_by_budget", "from": 90, "items": { "given": 8, "kept": 0 } }),
+                "dropped: no room in the budget, 0 of 8 attempts",
+            ),
+        ] {
+            assert_eq!(part(given.clone()), expected, "{given}");
+        }
+    }
+}

@@ -174,6 +174,28 @@ fn a_preview_for_what_is_not_there_says_so() {
     }
 }
 
+/// The report names it as well; the log is for whoever looks for it in the runs of a night.
+#[test]
+fn what_a_profile_omits_is_logged_at_debug() {
+    let project = Project::repository("tool");
+    project.ok(&["init", "--prefix", "SYM"]);
+    let learned = "Errors that users see go through fail.";
+    project.ok(&["learnings", "add", learned, "--type", "convention"]);
+    let logged = |verbose: &str| {
+        let told = project.symphony(&[verbose, "prompt", "show", "--profile", "scanner"]);
+        let found =
+            |line: &&str| line.starts_with("DEBUG") && line.contains("omitted from the prompt");
+        let part = |line: &str| line.contains("part=\"convention_learnings\"");
+        told.stderr
+            .lines()
+            .filter(found)
+            .map(part)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(logged("-vv"), [true]);
+    assert_eq!(logged("-v"), [false; 0]);
+}
+
 #[test]
 fn agents_of_the_project_are_previewed_without_an_issue() {
     let project = Project::repository("tool");
