@@ -341,15 +341,12 @@ fn end_gates(
 
 /// What a run's agent is for, apart from moving its issue.
 fn evidence(tx: &Transaction<'_>, run: &Run, finish: &RunFinish) -> Result<Evidence, StoreError> {
-    let found = match &run.target {
-        RunTarget::PullRequest(_, pr) => load_pr(tx, *pr)?
-            .verdict
-            .is_some_and(|verdict| verdict.run.as_ref() == Some(&run.id)),
-        RunTarget::Claim(_, claim) => load_claim(tx, *claim)?
-            .verdict
-            .is_some_and(|verdict| verdict.run.as_ref() == Some(&run.id)),
-        _ => false,
+    let verdict = match &run.target {
+        RunTarget::PullRequest(_, pr) => load_pr(tx, *pr)?.verdict,
+        RunTarget::Claim(_, claim) => load_claim(tx, *claim)?.verdict,
+        _ => None,
     };
+    let found = verdict.is_some_and(|verdict| verdict.run.as_ref() == Some(&run.id));
     Ok(if found {
         Evidence::Found
     } else if finish.denials() > 0 {

@@ -5,7 +5,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::criteria::ChecklistEntry;
 use symphony_core::id::{IssueId, PlanId, PrId, ProjectId, RunId};
 use symphony_core::issue::{
-    FindingKind, IssueEvent, IssueStatus, check_required_text, check_text, check_title,
+    BlockedBy, FindingKind, IssueEvent, IssueStatus, check_required_text, check_text, check_title,
 };
 use symphony_core::log::LogEvent;
 use symphony_core::pull_request::{
@@ -28,7 +28,7 @@ use crate::note::{NewFinding, add_comment_in, add_limited_finding};
 use crate::open::Store;
 use crate::plan_review::{end_merged_plan, open_plan_pr};
 use crate::pull_request_query::{load_open_pr, load_pr};
-use crate::review_point::load_points;
+use crate::review_point::{load_points, persons_points};
 use crate::review_point_write::{NewVerdict, Reviewed, judge_points};
 use crate::review_write::set_pr_state;
 use crate::row::to_json;
@@ -100,6 +100,18 @@ pub(crate) fn approve_by_deed(
         force: false,
     };
     write_verdict(tx, pr.id, &verdict)
+}
+
+/// Lets an issue go on that an agent stopped to ask a person, because the person has rejected its work instead.
+fn queue_asked(tx: &Transaction<'_>, context: &Context, issue: &IssueId) -> Result<(), StoreError> {
+    let state = load_issue(tx, issue)?.state;
+    let is_asked = state
+        .block()
+        .is_some_and(|block| matches!(block.by, BlockedBy::Human | BlockedBy::Agent));
+    if is_asked {
+        move_in(tx, context, issue, &IssueEvent::Queued)?;
+    }
+    Ok(())
 }
 
 /// Writes the gates that Symphony ran.
@@ -256,11 +268,17 @@ impl Store {
             }
             match new.kind {
                 VerdictKind::Approved => {
-                    set_pr_state(tx, context, &pr.of, pr.id, PrState::Approved)?;
+                    // an agent's word waits for the people whose points are open: the state follows when they have closed them
+                    if persons_points(tx, &pr.of)?.is_empty() {
+                        set_pr_state(tx, context, &pr.of, pr.id, PrState::Approved)?;
+                    }
                 }
                 VerdictKind::Rejected => {
                     count_rejected_proposal(tx, &pr)?;
                     end_review(tx, context, &pr, PrState::Rejected)?;
+                    if let (Actor::Human(_), Some(issue)) = (&context.actor, pr.of.issue()) {
+                        queue_asked(tx, context, issue)?;
+                    }
                 }
             }
             load_pr(tx, id)

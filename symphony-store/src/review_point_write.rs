@@ -4,7 +4,9 @@ use rusqlite::{Transaction, params};
 use symphony_core::id::{IssueId, PlanId, RunId};
 use symphony_core::issue::{BlockedBy, FieldError, IssueEvent, check_required_text, check_text};
 use symphony_core::log::LogEvent;
-use symphony_core::pull_request::{PullRequestOf, Verdict as RecordedVerdict, VerdictKind};
+use symphony_core::pull_request::{
+    PrState, PullRequestOf, Verdict as RecordedVerdict, VerdictKind,
+};
 use symphony_core::review_point::{
     AnswerKind, NewPoint, Place, PointChanges, PointNumber, PointState, ReviewOf, ReviewPoint,
     Verdict, check_answer, check_changes, list_numbers, pending_question, points_from_feedback,
@@ -20,7 +22,9 @@ use crate::issue_query::load_issue;
 use crate::note::check_run_limit;
 use crate::open::Store;
 use crate::plan::load_head;
+use crate::pull_request_query::load_open_pr_of;
 use crate::review_point::{bound, load_points};
+use crate::review_write::set_pr_state;
 
 /// Answers that one run may give: more is a loop.
 const RUN_ANSWERS_MAX: i64 = 200;
@@ -134,7 +138,10 @@ pub(crate) fn judge_points(
         tx,
         context,
         reviewed,
-        Verdict::Given(verdict.kind),
+        match reviewed.review {
+            Some(ReviewOf::PullRequest(_)) => Verdict::BeforePerson(verdict.kind),
+            Some(ReviewOf::Claim(_)) | None => Verdict::Given(verdict.kind),
+        },
         &changes,
     )?;
     let comment = verdict.comment.trim();
@@ -317,6 +324,24 @@ fn resume_answered(
     Ok(())
 }
 
+/// Approves what a judge has approved already, once no `must` point is open any more.
+fn approve_judged(
+    tx: &Transaction<'_>,
+    context: &Context,
+    of: &PullRequestOf,
+) -> Result<(), StoreError> {
+    let Some(pr) = load_open_pr_of(tx, of)?.filter(|pr| pr.state == PrState::Open) else {
+        return Ok(());
+    };
+    let is_approved = pr
+        .verdict_on_head()
+        .is_some_and(|verdict| verdict.kind == VerdictKind::Approved);
+    if is_approved && !load_points(tx, of)?.iter().any(ReviewPoint::is_open_must) {
+        set_pr_state(tx, context, of, pr.id, PrState::Approved)?;
+    }
+    Ok(())
+}
+
 impl Store {
     /// Records an answer to a review point. A question blocks the issue until a person replies; a person's remark is such a reply.
     ///
@@ -364,6 +389,7 @@ impl Store {
             };
             change(tx, context, &reviewed, Verdict::None, changes)?;
             resume_answered(tx, context, of)?;
+            approve_judged(tx, context, of)?;
             load_points(tx, of)
         })
     }

@@ -129,12 +129,16 @@ fn the_audit_finds_what_is_planted_in_processes_and_secrets() {
     );
     left.kill().and_then(|()| left.wait()).unwrap();
 
+    // written when nothing said that it is a secret
+    let (secrets, away) = (project.root.join(".env"), project.root.join("env-away"));
+    std::fs::rename(&secrets, &away).unwrap();
     project.ok(&[
         "issue",
         "comment",
         "SYM-3",
         "It is s3cr3t-value-of-this-test.",
     ]);
+    std::fs::rename(&away, &secrets).unwrap();
     let log = project.run_folder(&run).join("log.txt");
     let before = std::fs::read(&log).unwrap();
     std::fs::write(&log, "echo s3cr3t-value-of-this-test").unwrap();

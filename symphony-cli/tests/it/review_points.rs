@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    JUDGE, Project, WORKER, bash, call, commit, create_pr, scenario, scenarios, text, turn, worker,
+    JUDGE, Project, WORKER, approving_judge, bash, call, commit, create_pr, scenario, scenarios,
+    text, turn, worker,
 };
 
 /// As long as a point may be.
@@ -288,6 +289,70 @@ fn a_question_about_a_point_waits_for_a_person() {
     project.ok(&["pr", "approve", "SYM-1", "--close", "1"]);
     project.json(&["pr", "merge", "SYM-1"]);
     assert_eq!(project.issue("SYM-1")["status"], "done");
+    project.assert_sound();
+}
+
+#[test]
+fn a_judge_approves_and_the_person_whose_point_is_open_decides() {
+    let again = json!({ "match_system": WORKER, "match_prompt": "## Review Points" });
+    let scenes = [
+        scenario(
+            "again",
+            &again,
+            vec![
+                commit("hello.txt", "hello world"),
+                answer(1, "fixed", "louder"),
+                create_pr("Say it louder"),
+            ],
+        ),
+        worker([commit("hello.txt", "hello"), create_pr("Say hello")]),
+        approving_judge(),
+    ];
+    let config = json!({ "judge_cooldown_ms": 0 });
+    let project = Project::new("project", &scenarios(scenes), &config);
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    project.ok(&["pr", "reject", "SYM-1", "--feedback", "Louder"]);
+    project.tick_one("worker", "succeeded");
+    project.tick_one("judge", "succeeded");
+    // no other judge is paid, and the person learns what is left to do
+    assert_eq!(project.tick_wait(), [json!(null); 0]);
+    assert_eq!(project.issue("SYM-1")["status"], "review");
+    let item = &project.json(&["inbox"])["items"][0];
+    assert_eq!(
+        item["text"],
+        "its review waits for you: review point 1 is open, and only you can close it"
+    );
+    assert_eq!(item["answers"][1], "symphony point close SYM-1 1");
+    project.assert_sound();
+    project.ok(&["point", "close", "SYM-1", "1"]);
+    let item = &project.json(&["inbox"])["items"][0];
+    assert_eq!(
+        item["text"],
+        "pull request 2 is approved: it waits for your merge"
+    );
+    project.ok(&["pr", "merge", "SYM-1"]);
+    project.assert_sound();
+}
+
+#[test]
+fn a_rejection_lets_an_issue_go_on_that_a_judge_stopped_to_ask() {
+    let stops = json!({ "status": "blocked", "reason": "Is this wanted?" });
+    let stops = turn(call("mcp__symphony__update_issue_status", stops));
+    let scenes = [
+        worker([commit("hello.txt", "hello"), create_pr("Say hello")]),
+        scenario("judge", &json!({ "match_system": JUDGE }), vec![stops]),
+    ];
+    let project = Project::new("project", &scenarios(scenes), &json!({}));
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    project.tick_one("judge", "succeeded");
+    assert_eq!(project.issue("SYM-1")["status"], "blocked");
+    assert_eq!(
+        project.ok(&["pr", "reject", "SYM-1", "--feedback", "It is not"]),
+        "Rejected pull request 1: SYM-1 goes back to an agent.\n"
+    );
+    assert_eq!(project.issue("SYM-1")["status"], "todo");
     project.assert_sound();
 }
 

@@ -36,11 +36,10 @@ pub enum PointError {
         /// The points, in words.
         points: String,
     },
-    /// A judge approves while must-points of a person are open.
+    /// A judge accepts a phase while must-points of a person are open.
     #[error(
         "not approved: a person raised {points}, and only a person can close that. If nothing else stands in the way, set the status \
-         to `blocked` and say in the reason that the person's points are met; a plan has no status: end without a verdict, and the \
-         person is asked"
+         to `blocked` and say in the reason that the person's points are met"
     )]
     PersonsOpen {
         /// The points, in words.

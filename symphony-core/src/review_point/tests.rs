@@ -196,6 +196,27 @@ fn a_verdict_obeys_the_points() {
             change(vec![], vec![]),
         ),
         (
+            "judge approves a change over a person's",
+            &judge,
+            Verdict::BeforePerson(VerdictKind::Approved),
+            vec![persons(must(1))],
+            change(vec![], vec![]),
+        ),
+        (
+            "judge approves a change over a person's and an agent's",
+            &judge,
+            Verdict::BeforePerson(VerdictKind::Approved),
+            vec![persons(must(1)), must(2)],
+            change(vec![], vec![]),
+        ),
+        (
+            "person approves a change over a person's",
+            &human,
+            Verdict::BeforePerson(VerdictKind::Approved),
+            vec![persons(must(1))],
+            change(vec![], vec![]),
+        ),
+        (
             "person closes a judge's",
             &human,
             Verdict::None,

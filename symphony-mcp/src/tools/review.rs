@@ -1,7 +1,7 @@
 //! Pull requests: opened by a worker, judged by a judge.
 
 use serde_json::json;
-use symphony_core::pull_request::{PullRequest, PullRequestOf, ReportedGate, VerdictKind};
+use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf, ReportedGate, VerdictKind};
 use symphony_core::wording::counted;
 use symphony_store::{NewVerdict, Store};
 
@@ -118,10 +118,18 @@ pub(super) fn approve(
         commit: commit.clone(),
     };
     let pr = store.record_review(&identity.context(), pr.id, &verdict)?;
-    let message = format!(
-        "approved pull request {} at commit {commit}; a person merges it",
-        pr.id
-    );
+    let message = if pr.state == PrState::Approved {
+        format!(
+            "approved pull request {} at commit {commit}; a person merges it",
+            pr.id
+        )
+    } else {
+        format!(
+            "recorded your approval of pull request {} at commit {commit}: it takes effect when the person whose review points are open has \
+             closed them",
+            pr.id
+        )
+    };
     Ok(Answer::new(message).with("state", json!(pr.state)))
 }
 

@@ -136,7 +136,13 @@ impl RejectArgs {
             .give(app, &self.pr)
             .context("reject the pull request")?;
         let next = match &pr.of {
-            PullRequestOf::Issue(issue) => format!("{issue} goes back to an agent"),
+            PullRequestOf::Issue(issue) => {
+                let state = app.session()?.store.issue(issue)?.state;
+                match state.block() {
+                    Some(block) => format!("{issue} is still `blocked`: {}", block.reason),
+                    None => format!("{issue} goes back to an agent"),
+                }
+            }
             PullRequestOf::Plan(plan) => waits_for_person(plan),
         };
         let sentence = format!("Rejected pull request {}: {next}.", pr.id);
