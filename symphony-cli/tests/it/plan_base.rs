@@ -437,10 +437,15 @@ fn a_conflict_with_the_target_names_the_way_on() {
 #[test]
 fn a_phase_that_a_person_retries_is_told_of_the_conflict_with_the_target() {
     let words = "conflicts with `main`, where it is to be merged, in: a\\.txt\\. Before anything else, run `git merge main`";
+    let answer = json!({ "point": 1, "answer": "fixed", "text": "merged" });
     let told = scenario(
         "told",
         &json!({ "match_prompt": words }),
-        [bash("echo told > told.txt"), complete(&json!([]))],
+        [
+            bash("echo told > told.txt"),
+            turn(call("mcp__symphony__answer_review_point", answer)),
+            complete(&json!([])),
+        ],
     );
     let project = project(vec![told, approving_judge()]);
     project.ok(&["plan", "run", "plan.md"]);
