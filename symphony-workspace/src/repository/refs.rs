@@ -4,7 +4,7 @@ use super::branch::{BranchName, OWN_BRANCHES};
 use super::open::Repository;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
-use crate::git::{Git, Identity, Reader};
+use crate::git::{Git, Identity, Reader, clear_lock};
 
 /// What a ref must be before it is moved.
 #[derive(Debug, Clone, Copy)]
@@ -117,7 +117,9 @@ pub(crate) fn delete_ref(git: &Git, reference: &str, at: &CommitId) -> Result<()
     match Reader::new(git).reference(reference) {
         Ok(found) if Unconfirmed::of(Some(at), None, found.as_ref()) == Unconfirmed::Done => {
             tracing::warn!(%error, reference, "git failed after it had deleted the ref");
-            Ok(())
+            // it removes the ref before its lock, and nobody would take that lock again
+            let lock = git.place().common_dir.join(format!("{reference}.lock"));
+            clear_lock(git.place(), &lock).map(|_| ())
         }
         _ => Err(error),
     }
