@@ -101,7 +101,7 @@ pub(super) fn check(session: &Session, set: PromptSet, folder: &Path) -> anyhow:
         .into())
 }
 
-/// Reads the files of a set. Links are not followed.
+/// Reads the files of a set. Links are followed, as they are when a run reads its prompts.
 ///
 /// # Errors
 /// When one cannot be read, or there are too many.
@@ -112,7 +112,11 @@ pub(super) fn read(folder: &Path) -> anyhow::Result<SetFiles> {
         let what = || format!("read the folder {}", below.display());
         for entry in fs::read_dir(&below).with_context(what)? {
             let entry = entry.with_context(what)?;
-            let (path, kind) = (entry.path(), entry.file_type().with_context(what)?);
+            let path = entry.path();
+            // a link that leads nowhere is no prompt
+            let Ok(kind) = fs::metadata(&path) else {
+                continue;
+            };
             if kind.is_dir() && depth < DEPTH_MAX {
                 folders.push((path, depth + 1));
             } else if kind.is_file() {
@@ -139,7 +143,7 @@ fn read_file(path: &Path) -> anyhow::Result<Vec<u8>> {
             path.display()
         );
     }
-    fs::read(path).with_context(what)
+    symphony_workspace::read_file(path).with_context(what)
 }
 
 /// Writes the files of a set into a folder, which is made.
