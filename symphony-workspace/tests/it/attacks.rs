@@ -112,7 +112,11 @@ fn whole_life(stage: &Stage) {
     repository.status(worktree).unwrap();
     repository.fingerprint(worktree).unwrap();
     let done = repository.auto_commit(worktree, "work", at(1)).unwrap();
-    assert!(done.commit.is_some());
+    if done.commit.is_none() {
+        // Symphony's git may not run the filter, so it leaves the files to the agent, whose git may.
+        assert!(done.unfiltered.iter().any(|path| path == "work.txt"));
+        commit_without_filters(stage, &done.unfiltered);
+    }
     let prepared = prepare(&repository, BaseMerge::Merge).unwrap();
     let MergeOfBase::Merged(head) = prepared.base else {
         panic!("{prepared:?}");
@@ -170,6 +174,24 @@ fn whole_life(stage: &Stage) {
             assert!(removed.unwrap().worktree);
         }
     }
+}
+
+/// Commits files as they are, which runs no filter.
+fn commit_without_filters(stage: &Stage, paths: &[String]) {
+    let git = |args: &[&str]| {
+        let args = [&["-c", "core.fsmonitor=false"], args].concat();
+        git(stage.folder(), &args)
+    };
+    // An index without the times of files gives git no reason to compare them.
+    git(&["read-tree", "HEAD"]);
+    for path in paths {
+        let blob = git(&["hash-object", "-w", "--no-filters", path]);
+        let entry = format!("100644,{blob},{path}");
+        git(&["update-index", "--add", "--cacheinfo", &entry]);
+    }
+    let tree = git(&["write-tree"]);
+    let commit = git(&["commit-tree", &tree, "-p", "HEAD", "-m", "work"]);
+    git(&["update-ref", "HEAD", &commit]);
 }
 
 #[test]
