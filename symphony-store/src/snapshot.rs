@@ -20,17 +20,17 @@ use symphony_core::tick::{
     wanted_agent,
 };
 
-use crate::done_record::load_done_record;
+use crate::database::open::Store;
+use crate::database::row::{count32, json, parsed, parsed_opt, time};
 use crate::error::StoreError;
-use crate::exit_handling::put_off;
-use crate::hold::load_holds;
-use crate::issue_query::{counts_from, priority_from};
-use crate::open::Store;
-use crate::pull_request_query::load_pr;
-use crate::review_point::persons_points;
-use crate::row::{count32, json, parsed, parsed_opt, time};
-use crate::run::from_row as run_from_row;
-use crate::spending::of_project;
+use crate::issue::query::{counts_from, priority_from};
+use crate::review::done_record::load_done_record;
+use crate::review::point::persons_points;
+use crate::review::pull_request_query::load_pr;
+use crate::run::exit_handling::put_off;
+use crate::run::hold::load_holds;
+use crate::run::record::from_row as run_from_row;
+use crate::run::spending::of_project;
 
 mod evidence;
 mod plan_reviews;
@@ -187,7 +187,7 @@ impl Store {
         while let Some(row) = rows.next()? {
             counts.insert(
                 parsed("status", row.get("status")?)?,
-                crate::row::count(row, "n")?,
+                crate::database::row::count(row, "n")?,
             );
         }
         Ok(counts)

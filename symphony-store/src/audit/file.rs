@@ -3,8 +3,8 @@
 use rusqlite::Connection;
 use symphony_core::invariant::{Invariant, Violation};
 
+use crate::database::migration::SCHEMA_VERSION;
 use crate::error::StoreError;
-use crate::migration::SCHEMA_VERSION;
 
 /// Complaints of SQLite that are told; more of a damaged file help nobody.
 const COMPLAINTS_MAX: u32 = 20;

@@ -9,8 +9,8 @@ use symphony_core::invariant::{Invariant, Violation};
 use symphony_core::retry::CONTINUATION_MS;
 
 use super::AuditRequest;
+use crate::database::row::{count32, int, parsed, parsed_opt};
 use crate::error::StoreError;
-use crate::row::{count32, int, parsed, parsed_opt};
 
 pub(super) fn check(
     conn: &Connection,

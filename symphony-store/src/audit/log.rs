@@ -12,10 +12,10 @@ use symphony_core::log::{LogEvent, Replay, RunEnd};
 use symphony_core::run::RunStatus;
 use symphony_core::wording::counted;
 
+use crate::database::event::{EventRecord, fold_issue, load_events};
+use crate::database::row::parsed;
 use crate::error::StoreError;
-use crate::event::{EventRecord, fold_issue, load_events};
-use crate::issue_query::load_issue;
-use crate::row::parsed;
+use crate::issue::query::load_issue;
 
 pub(super) fn check_all(conn: &Connection, found: &mut Vec<Violation>) -> Result<(), StoreError> {
     check_each(
@@ -183,8 +183,8 @@ fn in_words(counts: AttemptCounts) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::open::Store;
-    use crate::query_plan::query_plan;
+    use crate::database::open::Store;
+    use crate::database::query_plan::query_plan;
 
     #[test]
     fn a_check_since_an_entry_reads_only_what_came_after_it() {

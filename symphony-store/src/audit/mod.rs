@@ -21,8 +21,8 @@ use symphony_core::tick::{ProjectView, SlotLimits};
 pub(crate) use file::check as check_file;
 pub use text::TextPlace;
 
+use crate::database::open::Store;
 use crate::error::StoreError;
-use crate::open::Store;
 
 /// What the configuration says and the audit holds the rows against.
 #[derive(Debug, Clone, Default)]

@@ -165,8 +165,8 @@ pub(super) fn check(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::open::Store;
-    use crate::query_plan::query_plan;
+    use crate::database::open::Store;
+    use crate::database::query_plan::query_plan;
 
     #[test]
     fn what_is_checked_after_each_step_reads_no_whole_table() {

@@ -2,8 +2,8 @@
 
 use rusqlite::types::ValueRef;
 
+use crate::database::open::Store;
 use crate::error::StoreError;
-use crate::open::Store;
 
 /// Where a text stands.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use symphony_core::Timestamp;
 use symphony_core::pull_request::{Verdict, VerifiedGates};
 use symphony_core::tick::GatesState;
 
+use crate::database::row::{json, time};
 use crate::error::StoreError;
-use crate::row::{json, time};
 
 /// Gates and verdict of the head commit, and when a judge last looked at the pull request.
 pub(super) struct Evidence {

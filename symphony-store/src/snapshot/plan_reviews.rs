@@ -8,9 +8,9 @@ use symphony_core::pull_request::PullRequestOf;
 use symphony_core::tick::{GatesState, ReviewCandidate, ReviewSubject};
 
 use super::{CANDIDATES_LIMIT, Evidence, pending_gates};
+use crate::database::row::{parsed, parsed_opt, time};
 use crate::error::StoreError;
-use crate::review_point::persons_points;
-use crate::row::{parsed, parsed_opt, time};
+use crate::review::point::persons_points;
 
 pub(super) const PLAN_REVIEWS_SQL: &str =
     "SELECT p.id, p.started_at, r.id AS pr, r.head_commit, r.verified_gates, r.gates_due_at, r.gates_problem, r.verdict,

@@ -7,11 +7,11 @@ use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::tick::{IDLE_BACKLOG_MAX, IntakeCandidate, ProjectAgents};
 
 use super::CANDIDATES_LIMIT;
+use crate::database::open::Store;
+use crate::database::row::{parsed, time};
 use crate::error::StoreError;
-use crate::issue_query::priority_from;
-use crate::open::Store;
-use crate::project::load_project;
-use crate::row::{parsed, time};
+use crate::issue::query::priority_from;
+use crate::project::record::load_project;
 
 pub(super) const HAS_TODO_SQL: &str =
     "SELECT EXISTS (SELECT 1 FROM issue WHERE project = ?1 AND status = 'todo')";

@@ -4,7 +4,7 @@ use rusqlite::{StatementStatus, params};
 
 use super::project_agents::{BACKLOG_SQL, HAS_TODO_SQL, LAST_RUN_SQL, UNTRIAGED_SQL};
 use super::*;
-use crate::query_plan::query_plan;
+use crate::database::query_plan::query_plan;
 
 /// Now, in milliseconds, in a database where all times are small.
 const NOW: i64 = 1_000_000;

@@ -430,7 +430,7 @@ fn a_database_of_the_first_schema_gives_what_it_holds() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("symphony.db");
     let conn = beside(&path);
-    conn.execute_batch(include_str!("../../src/schema/0001_base.sql"))
+    conn.execute_batch(include_str!("../../src/database/schema/0001_base.sql"))
         .unwrap();
     conn.execute_batch(
         "PRAGMA user_version = 1;

@@ -1,0 +1,143 @@
+//! Who writes, and when.
+
+use rusqlite::{OptionalExtension, Transaction, params};
+use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
+use symphony_core::asker::Verification;
+use symphony_core::id::RunId;
+use symphony_core::issue::CommentAuthor;
+use symphony_core::log::LogEvent;
+use symphony_core::run::Fence;
+
+use crate::database::row::to_json;
+use crate::error::StoreError;
+
+/// A run in whose name something is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunKey {
+    /// The run.
+    pub run: RunId,
+    /// Its fencing number.
+    pub fence: Fence,
+    /// Its agent's type.
+    pub agent: AgentType,
+}
+
+/// In whose name something is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Actor {
+    /// A person, as far as Symphony could tell.
+    Human(Verification),
+    /// Symphony itself.
+    System,
+    /// A run.
+    Run(RunKey),
+}
+
+impl Actor {
+    /// Returns the author that stands on what is written.
+    pub fn author(&self) -> CommentAuthor {
+        match self {
+            Self::Human(_) => CommentAuthor::Human,
+            Self::System => CommentAuthor::System,
+            Self::Run(key) => CommentAuthor::Agent(key.agent.clone()),
+        }
+    }
+
+    /// Says whether it is a person.
+    pub const fn is_human(&self) -> bool {
+        matches!(self, Self::Human(_))
+    }
+
+    /// Returns why Symphony could not tell that a person acts; none when it could, and for all others.
+    pub fn unverified(&self) -> Option<&str> {
+        match self {
+            Self::Human(verification) => verification.reason(),
+            Self::System | Self::Run(_) => None,
+        }
+    }
+
+    /// Returns the run.
+    pub const fn run(&self) -> Option<&RunId> {
+        match self {
+            Self::Run(key) => Some(&key.run),
+            Self::Human(_) | Self::System => None,
+        }
+    }
+}
+
+/// Who writes, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Context {
+    /// In whose name.
+    pub actor: Actor,
+    /// The time of the write.
+    pub now: Timestamp,
+}
+
+impl Context {
+    /// A write by a person who was seen to type it.
+    pub const fn human(now: Timestamp) -> Self {
+        Self {
+            actor: Actor::Human(Verification::Verified),
+            now,
+        }
+    }
+
+    /// A write by whoever typed a command, which may not have been a person.
+    pub const fn person(verification: Verification, now: Timestamp) -> Self {
+        Self {
+            actor: Actor::Human(verification),
+            now,
+        }
+    }
+
+    /// A write by Symphony itself.
+    pub const fn system(now: Timestamp) -> Self {
+        Self {
+            actor: Actor::System,
+            now,
+        }
+    }
+
+    /// Refuses the write of a run that is over or superseded.
+    pub(crate) fn check(&self, tx: &Transaction<'_>) -> Result<(), StoreError> {
+        let Actor::Run(key) = &self.actor else {
+            return Ok(());
+        };
+        let fence: Option<i64> = tx
+            .prepare_cached(
+                "SELECT fence FROM run WHERE id = ?1 AND status IN ('starting', 'running')",
+            )?
+            .query_row([key.run.as_str()], |row| row.get(0))
+            .optional()?;
+        if fence == Some(key.fence.get()) {
+            Ok(())
+        } else {
+            Err(StoreError::Superseded {
+                run: key.run.clone(),
+            })
+        }
+    }
+
+    /// Records that a write was refused because its run is over: once a run, however often it tries.
+    pub(crate) fn record_refusal(&self, tx: &Transaction<'_>) -> Result<(), StoreError> {
+        let Actor::Run(key) = &self.actor else {
+            return Ok(());
+        };
+        let refused = LogEvent::WriteRefused {};
+        tx.prepare_cached(
+            "INSERT INTO event (at, project, issue, run, actor, kind, payload)
+             SELECT ?2, project, issue, id, ?3, ?4, ?5 FROM run WHERE id = ?1
+             AND NOT EXISTS (SELECT 1 FROM event WHERE run = ?1 AND kind = ?4)",
+        )?
+        .execute(params![
+            key.run.as_str(),
+            self.now.as_millisecond(),
+            self.actor.author().name(),
+            refused.kind(),
+            to_json(&refused.payload()),
+        ])?;
+        Ok(())
+    }
+}

@@ -1,0 +1,56 @@
+//! The database file itself: checked, made smaller.
+
+use symphony_core::invariant::Violation;
+
+use crate::audit::check_file;
+use crate::database::open::Store;
+use crate::error::StoreError;
+
+/// Sizes of the database in bytes, before and after it was made smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Vacuumed {
+    /// Before.
+    pub bytes_before: u64,
+    /// After.
+    pub bytes_after: u64,
+}
+
+impl Store {
+    /// Checks that the file is whole, that every reference has its row, and that its schema is known.
+    ///
+    /// # Errors
+    /// When it cannot be read at all.
+    pub fn check_file(&mut self) -> Result<Vec<Violation>, StoreError> {
+        self.read(|tx| {
+            let mut found = Vec::new();
+            check_file(tx, &mut found)?;
+            Ok(found)
+        })
+    }
+
+    /// Makes the file as small as its content; others wait meanwhile.
+    ///
+    /// # Errors
+    /// When another process is at work for longer than is waited, or there is no room for a copy.
+    pub fn vacuum(&self) -> Result<Vacuumed, StoreError> {
+        let bytes_before = self.bytes()?;
+        self.conn.execute_batch("VACUUM")?;
+        // what was written lies in the log until it is brought over
+        self.conn
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_row| Ok(()))?;
+        Ok(Vacuumed {
+            bytes_before,
+            bytes_after: self.bytes()?,
+        })
+    }
+
+    fn bytes(&self) -> Result<u64, StoreError> {
+        let pragma = |name: &str| -> Result<u64, StoreError> {
+            let value: i64 = self
+                .conn
+                .query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))?;
+            Ok(u64::try_from(value).unwrap_or(0))
+        };
+        Ok(pragma("page_count")?.saturating_mul(pragma("page_size")?))
+    }
+}

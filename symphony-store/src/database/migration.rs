@@ -1,0 +1,289 @@
+//! The schema and its history.
+
+use rusqlite_migration::{M, Migrations};
+
+use crate::review::point_migration::points_of_last_rejections;
+
+/// The newest schema version that this build knows.
+pub const SCHEMA_VERSION: i64 = 34;
+
+/// Returns all migrations, oldest first.
+pub(crate) fn migrations() -> Migrations<'static> {
+    Migrations::new(vec![
+        M::up(include_str!("schema/0001_base.sql")),
+        M::up(include_str!("schema/0002_learnings.sql")),
+        M::up(include_str!("schema/0003_subtasks_health_coverage.sql")),
+        M::up(include_str!("schema/0004_spending.sql")),
+        M::up(include_str!("schema/0005_plans.sql")),
+        M::up(include_str!("schema/0006_project_agents.sql")),
+        M::up(include_str!("schema/0007_inbox.sql")),
+        M::up(include_str!("schema/0008_phase_claims.sql")),
+        M::up(include_str!("schema/0009_notices.sql")),
+        M::up(include_str!("schema/0010_newest_runs.sql")),
+        M::up(include_str!("schema/0011_left_behind.sql")),
+        M::up(include_str!("schema/0012_gates.sql")),
+        M::up(include_str!("schema/0013_identity.sql")),
+        M::up(include_str!("schema/0014_exit_handling.sql")),
+        M::up(include_str!("schema/0015_unverified.sql")),
+        M::up(include_str!("schema/0016_merges_outside.sql")),
+        M::up(include_str!("schema/0017_plan_pull_requests.sql")),
+        M::up(include_str!("schema/0018_notices_about_plans.sql")),
+        M::up(include_str!("schema/0019_hold_trials.sql")),
+        M::up(include_str!("schema/0020_plan_base_head.sql")),
+        M::up(include_str!("schema/0021_tried_base.sql")),
+        M::up(include_str!("schema/0022_red_gates.sql")),
+        M::up(include_str!("schema/0023_merge_intents.sql")),
+        M::up(include_str!("schema/0024_tried_gates.sql")),
+        M::up(include_str!("schema/0025_clean_up_fault.sql")),
+        M::up(include_str!("schema/0026_notices_about_projects.sql")),
+        M::up_with_hook(
+            include_str!("schema/0027_review_points.sql"),
+            points_of_last_rejections,
+        ),
+        M::up(include_str!("schema/0028_learning_states.sql")),
+        M::up(include_str!("schema/0029_project_findings.sql")),
+        M::up(include_str!("schema/0030_checklists.sql")),
+        M::up(include_str!("schema/0031_issue_cases.sql")),
+        M::up(include_str!("schema/0032_done_proposals.sql")),
+        M::up(include_str!("schema/0033_failures_past_a_pass.sql")),
+        M::up(include_str!("schema/0034_prompt_trials.sql")),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The version that brought review points.
+    const REVIEW_POINTS: usize = 27;
+
+    #[test]
+    fn migrations_are_valid_and_counted() {
+        migrations().validate().unwrap();
+        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        migrations().to_latest(&mut conn).unwrap();
+        let version: i64 = conn
+            .query_row("PRAGMA user_version", [], |r| r.get(0))
+            .unwrap();
+        assert_eq!(version, SCHEMA_VERSION);
+    }
+
+    #[test]
+    fn notices_of_an_older_database_keep_their_numbers_and_none_is_given_out_again() {
+        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        migrations().to_version(&mut conn, 17).unwrap();
+        conn.execute_batch(
+            "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);
+             INSERT INTO issue (id, project, number, title, title_key, description, status, priority, created_at, updated_at)
+             VALUES ('P-1', 'p', 1, 't', 't', '', 'todo', 4, 0, 0);
+             INSERT INTO base_notice (project, issue, kind, commit_id, text, at) VALUES ('p', 'P-1', 'part', 'a', 'x', 0), ('p', 'P-1', 'part', 'b', 'y', 0);
+             DELETE FROM base_notice WHERE id = 2;",
+        )
+        .unwrap();
+        migrations().to_latest(&mut conn).unwrap();
+        let next: (i64, String) = conn
+            .query_row(
+                "INSERT INTO base_notice (project, issue, kind, commit_id, text, at) VALUES ('p', 'P-1', 'part', 'c', 'z', 0)
+                 RETURNING id, (SELECT text FROM base_notice WHERE id = 1)",
+                [],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
+            .unwrap();
+        assert_eq!(next, (3, "x".to_owned()));
+    }
+
+    #[test]
+    fn a_notice_is_about_an_issue_a_plan_or_its_project_and_never_about_two() {
+        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        migrations().to_version(&mut conn, 25).unwrap();
+        conn.execute_batch(
+            "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);
+             INSERT INTO issue (id, project, number, title, title_key, description, status, priority, created_at, updated_at)
+             VALUES ('P-1', 'p', 1, 't', 't', '', 'todo', 4, 0, 0);
+             INSERT INTO base_notice (id, project, issue, kind, commit_id, text, at, dismissed_at) VALUES (7, 'p', 'P-1', 'part', 'a', 'x', 3, 4);",
+        )
+        .unwrap();
+        migrations().to_latest(&mut conn).unwrap();
+        let kept: (i64, String, i64, i64) = conn
+            .query_row(
+                "SELECT id, issue, at, dismissed_at FROM base_notice",
+                [],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
+            )
+            .unwrap();
+        assert_eq!(kept, (7, "P-1".to_owned(), 3, 4));
+        let insert = "INSERT INTO base_notice (project, kind, commit_id, text, at) VALUES ('p', 'settings', 'run', 'x', 0)";
+        conn.execute_batch(insert).unwrap();
+        assert!(conn.execute_batch(insert).is_err(), "once a run");
+    }
+
+    #[test]
+    fn a_hold_of_an_older_database_goes_on() {
+        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        migrations().to_version(&mut conn, 16).unwrap();
+        conn.execute_batch(
+            "INSERT INTO hold (scope, until, class, reason, probes, placed_at)
+             VALUES ('provider:claude-cli', 9, 'provider_error', '500', 3, 7)",
+        )
+        .unwrap();
+        migrations().to_latest(&mut conn).unwrap();
+        let holds = crate::run::hold::load_holds(&conn).unwrap();
+        let found: Vec<_> = holds
+            .iter()
+            .map(|hold| (hold.scope.to_string(), hold.probes, hold.trials.len()))
+            .collect();
+        assert_eq!(found, [("provider claude-cli".to_owned(), 3, 0)]);
+    }
+
+    #[test]
+    fn the_last_rejection_of_each_open_issue_becomes_points() {
+        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        migrations()
+            .to_version(&mut conn, REVIEW_POINTS - 1)
+            .unwrap();
+        let long = format!("{}\\n\\n{}", "a".repeat(1_500), "b".repeat(1_500));
+        let verdict = |kind: &str, author: &str, text: &str| {
+            format!(
+                r#"{{"kind":"{kind}","author":"{author}","run":null,"commit":"c9","protection":"none","comment":"{text}","at":"1970-01-01T00:00:07Z"}}"#
+            )
+        };
+        conn.execute_batch(
+            "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);
+             WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6)
+             INSERT INTO issue (id, project, number, title, title_key, description, status, priority, created_at, updated_at)
+             SELECT 'P-' || i, 'p', i, 't', 't', '', CASE i WHEN 3 THEN 'done' ELSE 'todo' END, 4, 0, 0 FROM n",
+        )
+        .unwrap();
+        let pr = |issue: &str, state: &str, verdict: Option<String>| {
+            conn.execute(
+                "INSERT INTO pull_request (project, issue, title, body, branch, base, base_commit, head_commit, diff, files, reported_gates,
+                                           state, verdict, created_at, updated_at)
+                 VALUES ('p', ?1, 't', '', 'b', 'main', 'c', 'c9', '', '[]', '[]', ?2, ?3, 0, 0)",
+                rusqlite::params![issue, state, verdict],
+            )
+            .unwrap();
+        };
+        pr("P-1", "rejected", Some(verdict("rejected", "judge", "old")));
+        pr("P-1", "rejected", Some(verdict("rejected", "judge", &long)));
+        pr("P-2", "rejected", None); // by its gates
+        pr(
+            "P-3",
+            "rejected",
+            Some(verdict("rejected", "judge", "ended")),
+        );
+        pr(
+            "P-4",
+            "rejected",
+            Some(verdict("rejected", "judge", "settled")),
+        );
+        pr("P-4", "approved", Some(verdict("approved", "judge", "")));
+        pr(
+            "P-5",
+            "rejected",
+            Some(verdict("rejected", "human", "louder")),
+        );
+        conn.execute(
+            "INSERT INTO phase_claim (project, issue, phase, summary, author, state, verdict, open, created_at)
+             VALUES ('p', 'P-6', 'architecture', 's', 'architect', 'rejected', ?1, 0, 0)",
+            [verdict("rejected", "judge", "no risks")],
+        )
+        .unwrap();
+        migrations().to_latest(&mut conn).unwrap();
+        let mut statement = conn
+            .prepare(
+                "SELECT issue || ' ' || number || ' ' || author || ' ' || substr(text, 1, 9) || ' ' || coalesce('pr ' || pull_request, 'claim ' || claim)
+                        || ' ' || commit_id || ' ' || created_at FROM review_point ORDER BY id",
+            )
+            .unwrap();
+        let found: Vec<String> = statement
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(
+            found,
+            [
+                "P-1 1 judge aaaaaaaaa pr 2 c9 7000",
+                "P-1 2 judge bbbbbbbbb pr 2 c9 7000",
+                "P-5 1 human louder pr 7 c9 7000",
+                "P-6 1 judge no risks claim 1 c9 7000",
+            ]
+        );
+    }
+
+    #[test]
+    fn sub_tasks_of_an_older_database_are_counted() {
+        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        migrations().to_version(&mut conn, 2).unwrap();
+        conn.execute_batch(
+            "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);
+             WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6)
+             INSERT INTO issue (id, project, number, title, title_key, description, status, priority, parent, created_at, updated_at)
+             SELECT 'P-' || i, 'p', i, 't', 't', '',
+                    CASE i WHEN 3 THEN 'done' WHEN 4 THEN 'cancelled' WHEN 5 THEN 'review' ELSE 'todo' END, 4,
+                    CASE WHEN i BETWEEN 2 AND 5 THEN 'P-1' END, 0, 0
+             FROM n",
+        )
+        .unwrap();
+        migrations().to_latest(&mut conn).unwrap();
+        let mut statement = conn
+            .prepare("SELECT open_subtasks, done_subtasks FROM issue ORDER BY number")
+            .unwrap();
+        let counts: Vec<(i64, i64)> = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(counts, [(2, 1), (0, 0), (0, 0), (0, 0), (0, 0), (0, 0)]);
+    }
+
+    #[test]
+    fn learnings_of_an_older_database_are_measured_from_now_on() {
+        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        migrations().to_version(&mut conn, 29).unwrap();
+        conn.execute_batch(
+            "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);
+             INSERT INTO learning (id, project, author, state, pattern, created_at)
+             VALUES ('a', 'p', 'human', 'accepted', 'cache', 7), ('b', 'p', 'worker', 'proposed', 'parser', 8);",
+        )
+        .unwrap();
+        migrations().to_latest(&mut conn).unwrap();
+        let mut statement = conn
+            .prepare("SELECT accepted_at FROM learning ORDER BY id")
+            .unwrap();
+        let found: Vec<Option<i64>> = statement
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(found, [Some(7), None]);
+    }
+
+    #[test]
+    fn learnings_of_an_older_database_stay_accepted_or_retired() {
+        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        migrations().to_version(&mut conn, 26).unwrap();
+        conn.execute_batch(
+            "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);
+             INSERT INTO learning (id, project, author, retired, pattern, created_at)
+             VALUES ('a', 'p', 'worker', 0, 'cache', 0), ('b', 'p', 'human', 1, 'parser', 0);",
+        )
+        .unwrap();
+        migrations().to_latest(&mut conn).unwrap();
+        let mut statement = conn
+            .prepare(
+                "SELECT l.state, p.learning FROM learning l LEFT JOIN learning_prepared p ON p.learning = l.id ORDER BY l.id",
+            )
+            .unwrap();
+        let found: Vec<(String, Option<String>)> = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        let expected = [
+            ("accepted".to_owned(), Some("a".to_owned())),
+            ("retired".to_owned(), None),
+        ];
+        assert_eq!(found, expected);
+    }
+}

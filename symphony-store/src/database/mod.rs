@@ -1,0 +1,17 @@
+//! The database itself: opening, its history, its log, its copies.
+
+pub(crate) mod backup;
+pub(crate) mod context;
+pub(crate) mod event;
+pub(crate) mod event_query;
+pub(crate) mod identity;
+pub(crate) mod maintenance;
+pub(crate) mod migration;
+pub(crate) mod open;
+#[cfg(test)]
+pub(crate) mod query_plan;
+pub(crate) mod restore;
+pub(crate) mod row;
+pub(crate) mod setting;
+pub(crate) mod suggestion;
+pub(crate) mod unwritable;

@@ -1,0 +1,268 @@
+//! Opening the database.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use crate::database::backup::Migrating;
+use crate::database::context::Context;
+use crate::database::migration::{SCHEMA_VERSION, migrations};
+use crate::database::unwritable::unwritable_files;
+use crate::error::{StoreError, is_shared_memory_full};
+
+/// How long a write waits for another process's lock.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// The oldest SQLite without the WAL race between two processes (reliability, decision 2).
+const SQLITE_VERSION_MIN: i32 = 3_051_003;
+/// Prepared statements kept: more than the store has, so that none is prepared twice.
+const STATEMENTS_CACHED: usize = 200;
+
+/// What happens to a file without a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Without {
+    /// It becomes a database.
+    Fill,
+    /// It is an error: a database that was cut off must not become an empty one.
+    Refuse,
+}
+
+/// The database. One connection; a process with a runtime gives it a thread of its own.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) conn: Connection,
+}
+
+impl Store {
+    /// Opens the database at a path, makes it where there is none, and brings its schema up to date.
+    ///
+    /// # Errors
+    /// When the file cannot be opened, is no database of Symphony's, or has a newer schema.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let conn = Connection::open(path).map_err(|error| open_error(path, error))?;
+        Self::prepare(conn, path, Without::Fill, |_migrating| {})
+    }
+
+    /// Opens an existing database; does not make one.
+    ///
+    /// # Errors
+    /// As [`Store::open`], when there is no file, and `Empty` when it has no schema.
+    pub fn open_existing(path: &Path) -> Result<Self, StoreError> {
+        Self::open_existing_with(path, |_migrating| {})
+    }
+
+    /// Opens an existing database; calls back before its schema is changed.
+    ///
+    /// # Errors
+    /// As [`Store::open_existing`].
+    pub fn open_existing_with(
+        path: &Path,
+        before_migration: impl FnOnce(&Migrating<'_>),
+    ) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let conn =
+            Connection::open_with_flags(path, flags).map_err(|error| open_error(path, error))?;
+        Self::prepare(conn, path, Without::Refuse, before_migration)
+    }
+
+    /// Makes a database in memory, for tests and rehearsals.
+    ///
+    /// # Errors
+    /// When SQLite cannot be set up.
+    pub fn open_in_memory() -> Result<Self, StoreError> {
+        let conn = Connection::open_in_memory()?;
+        Self::prepare(conn, Path::new(":memory:"), Without::Fill, |_migrating| {})
+    }
+
+    fn prepare(
+        mut conn: Connection,
+        path: &Path,
+        without_schema: Without,
+        before_migration: impl FnOnce(&Migrating<'_>),
+    ) -> Result<Self, StoreError> {
+        if rusqlite::version_number() < SQLITE_VERSION_MIN {
+            let reason = format!(
+                "SQLite {} is too old; 3.51.3 or newer is needed",
+                rusqlite::version()
+            );
+            return Err(StoreError::Open {
+                path: path.to_owned(),
+                reason,
+            });
+        }
+        conn.busy_timeout(BUSY_TIMEOUT)?;
+        conn.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+        let found: i64 = conn
+            .query_row("PRAGMA user_version", [], |row| row.get(0))
+            .map_err(|error| open_error(path, error))?;
+        if found > SCHEMA_VERSION {
+            return Err(StoreError::NewerSchema {
+                path: path.to_owned(),
+                found,
+                known: SCHEMA_VERSION,
+            });
+        }
+        if found == 0 {
+            require_unused(&conn, path, without_schema)?;
+        }
+        conn.pragma_update(None, "journal_mode", "WAL")
+            .map_err(|error| match error.sqlite_error_code() {
+                Some(
+                    rusqlite::ErrorCode::DatabaseCorrupt
+                    | rusqlite::ErrorCode::CannotOpen
+                    | rusqlite::ErrorCode::ReadOnly,
+                ) => open_error(path, error),
+                _ => error.into(),
+            })?;
+        conn.pragma_update(None, "synchronous", "FULL")?;
+        conn.pragma_update(None, "foreign_keys", true)?;
+        conn.pragma_update(None, "trusted_schema", false)?;
+        if found < SCHEMA_VERSION {
+            if found > 0 {
+                before_migration(&Migrating {
+                    conn: &conn,
+                    from: found,
+                });
+            }
+            migrations()
+                .to_latest(&mut conn)
+                .map_err(|error| StoreError::Open {
+                    path: path.to_owned(),
+                    reason: format!("its schema cannot be brought up to date: {error}"),
+                })?;
+        }
+        Ok(Self { conn })
+    }
+
+    /// Runs one write: a transaction that holds the write lock from its start, after the writer's fence was checked.
+    pub(crate) fn write<T>(
+        &mut self,
+        context: &Context,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let path = self.conn.path().map(PathBuf::from);
+        let begun = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Immediate);
+        let tx = begun.map_err(|error| match (error.sqlite_error_code(), &path) {
+            // a file beside the database that may only be read lets it be opened, and refuses the first write
+            (Some(rusqlite::ErrorCode::ReadOnly), Some(path)) => open_error(path, error),
+            _ => error.into(),
+        })?;
+        if let Err(error) = context.check(&tx) {
+            context.record_refusal(&tx)?;
+            tx.commit()?;
+            return Err(error);
+        }
+        let value = work(&tx)?;
+        tx.commit()?;
+        Ok(value)
+    }
+
+    /// Runs several reads on one state of the database.
+    pub(crate) fn read<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let tx = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Deferred)?;
+        work(&tx)
+    }
+}
+
+/// Makes sure that a file without a schema version may become a database of Symphony's.
+fn require_unused(conn: &Connection, path: &Path, without: Without) -> Result<(), StoreError> {
+    let tables: i64 = conn
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .map_err(|error| open_error(path, error))?;
+    match without {
+        _ if tables > 0 => Err(StoreError::NotADatabase {
+            path: path.to_owned(),
+            reason: "it is the database of another program",
+        }),
+        Without::Refuse => Err(StoreError::Empty {
+            path: path.to_owned(),
+        }),
+        Without::Fill => Ok(()),
+    }
+}
+
+pub(crate) fn open_error(path: &Path, error: rusqlite::Error) -> StoreError {
+    use rusqlite::ErrorCode;
+    let reason = match error.sqlite_error_code() {
+        // SQLite needs a little space beside the database for reading, too
+        Some(ErrorCode::DiskFull) => return error.into(),
+        _ if is_shared_memory_full(&error) => return error.into(),
+        Some(ErrorCode::NotADatabase) => {
+            return StoreError::NotADatabase {
+                path: path.to_owned(),
+                reason: "it is not a SQLite database: it is damaged, or another file",
+            };
+        }
+        Some(ErrorCode::DatabaseCorrupt) => {
+            return StoreError::NotADatabase {
+                path: path.to_owned(),
+                reason: "it is damaged",
+            };
+        }
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+            cannot_write(path)
+        }
+        _ => error.to_string(),
+    };
+    StoreError::Open {
+        path: path.to_owned(),
+        reason,
+    }
+}
+
+/// Says which file of a database is in the way: often one beside it that another user made.
+fn cannot_write(path: &Path) -> String {
+    let files = unwritable_files(path);
+    if files.is_empty() {
+        return "there is no such file, or it may not be read and written".to_owned();
+    }
+    let names: Vec<String> = files
+        .iter()
+        .map(|file| file.display().to_string())
+        .collect();
+    let (names, is) = (
+        names.join(", "),
+        if files.len() == 1 { "is" } else { "are" },
+    );
+    format!(
+        "{names} {is} not writable for you: `ls -l` shows whose it is, `chown` and `chmod u+w` change that"
+    )
+}
+
+impl Store {
+    /// Returns journal mode and `synchronous` level (2 is FULL), as SQLite reports them.
+    ///
+    /// # Errors
+    /// When the database cannot be asked.
+    pub fn durability(&self) -> Result<(String, i64), StoreError> {
+        let mode = self
+            .conn
+            .query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
+        let level = self
+            .conn
+            .query_row("PRAGMA synchronous", [], |row| row.get(0))?;
+        Ok((mode, level))
+    }
+
+    /// Lets the database grow by so many pages more and refuses what does not fit, as a full disk does; none lifts the
+    /// limit. For rehearsals of a full disk; it holds for this connection.
+    ///
+    /// # Errors
+    /// When the database cannot be asked for its size.
+    pub fn limit_growth(&self, pages: Option<u32>) -> Result<(), StoreError> {
+        let size: i64 = self
+            .conn
+            .query_row("PRAGMA page_count", [], |row| row.get(0))?;
+        let limit = pages.map_or(i64::from(u32::MAX - 1), |pages| size + i64::from(pages));
+        self.conn
+            .query_row(&format!("PRAGMA max_page_count = {limit}"), [], |_| Ok(()))?;
+        Ok(())
+    }
+}

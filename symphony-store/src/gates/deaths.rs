@@ -1,0 +1,102 @@
+//! Gates of a pull request whose supervisor died while they ran: they are tried again, and in the end their issue stops.
+
+use rusqlite::{Connection, Transaction, params};
+use symphony_core::consequence::consequences_of_run_end;
+use symphony_core::failure::ErrorClass;
+use symphony_core::gates::{GATE_DEATHS_MAX, deadly_gates_text};
+use symphony_core::issue::{Issue, IssueEvent, IssueStatus};
+use symphony_core::outcome::Routing;
+use symphony_core::pull_request::{PullRequest, VerifiedGate, VerifiedGates};
+use symphony_core::run::{Run, RunStatus};
+
+use crate::database::context::Context;
+use crate::error::StoreError;
+use crate::gates::due::{forget_delay, record_gates};
+use crate::issue::cascade::{carry_out, load_facts, mover, refused};
+
+/// Stops an issue whose gates end their supervisor again and again; returns whether it did. No agent would be told what is wrong,
+/// and each try ends alike.
+pub(crate) fn stop_deadly(
+    tx: &Transaction<'_>,
+    context: &Context,
+    (run, pr, issue): (&Run, &PullRequest, &Issue),
+    running: &[String],
+) -> Result<bool, StoreError> {
+    // a new head, or a person who asked for them again, begins a new row
+    let before = deaths_before(tx, pr, run)?.min(pr.gates_wait.tries);
+    let Some(reason) = deadly_gates_text(before.saturating_add(1), running) else {
+        return Ok(false);
+    };
+    if issue.state.status() != IssueStatus::Review || !pr.state.is_open() {
+        return Ok(false);
+    }
+    forget_delay(tx, pr.id)?;
+    let routing = Routing {
+        status: RunStatus::Crashed,
+        error: None,
+        advance: None,
+        event: Some(IssueEvent::GatesStopped { reason }),
+        counts: issue.counts,
+        retry: None,
+        comment: None,
+    };
+    let facts = load_facts(tx, &issue.id)?;
+    let effects = consequences_of_run_end(&facts, run, &routing, mover(context))
+        .map_err(|source| refused(&issue.id, source))?;
+    carry_out(tx, context, &issue.id, &effects)?;
+    Ok(true)
+}
+
+/// Stops the gates of a plan's pull request that end their supervisor again and again; returns whether it did. They are recorded as red
+/// on its head, as a person finds those that fail: they run again when one asks for it, or when the head moves.
+pub(crate) fn stop_deadly_of_plan(
+    tx: &Transaction<'_>,
+    context: &Context,
+    (run, pr): (&Run, &PullRequest),
+    running: &[String],
+) -> Result<bool, StoreError> {
+    let before = deaths_before(tx, pr, run)?.min(pr.gates_wait.tries);
+    let Some(reason) = deadly_gates_text(before.saturating_add(1), running) else {
+        return Ok(false);
+    };
+    if !pr.state.is_open() {
+        return Ok(false);
+    }
+    let results = running.iter().map(|name| VerifiedGate {
+        name: name.clone(),
+        // whether or not its failure would count, no other gate comes to a result beside it
+        required: true,
+        passed: false,
+        exit_code: None,
+        duration_ms: 0,
+        output: reason.clone(),
+        cached: false,
+        definition: None,
+        failed_tries: Vec::new(),
+    });
+    let gates = VerifiedGates {
+        commit: pr.head_commit.clone(),
+        results: results.collect(),
+        merged_with: None,
+    };
+    record_gates(tx, context, pr, &gates)?;
+    Ok(true)
+}
+
+/// Counts the runs of a pull request's gates whose supervisor died, in a row before this one.
+fn deaths_before(conn: &Connection, pr: &PullRequest, run: &Run) -> Result<u32, StoreError> {
+    let mut statement = conn.prepare_cached(
+        "SELECT error_class FROM run WHERE pull_request = ?1 AND agent = 'gates' AND ended_at IS NOT NULL AND id <> ?2
+         ORDER BY fence DESC LIMIT ?3",
+    )?;
+    let mut rows = statement.query(params![pr.id.get(), run.id.as_str(), GATE_DEATHS_MAX])?;
+    let mut count = 0;
+    while let Some(row) = rows.next()? {
+        let class: Option<String> = row.get(0)?;
+        if class.as_deref() != Some(ErrorClass::Crashed.name()) {
+            break;
+        }
+        count += 1;
+    }
+    Ok(count)
+}

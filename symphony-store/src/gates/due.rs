@@ -1,0 +1,475 @@
+//! Gates of pull requests: when they are due, what they found, and which of them need not run again.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use symphony_core::Timestamp;
+use symphony_core::consequence::consequences_of_run_end;
+use symphony_core::gates::{
+    BaseComparison, FailurePrint, GatesEnd, GatesOutcome, PastFailure, RepeatedFailure, died_text,
+    route_gates_end,
+};
+use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
+use symphony_core::issue::{BlockedBy, IssueEvent, IssueStatus};
+use symphony_core::log::LogEvent;
+use symphony_core::outcome::{FailureLimits, Routing};
+use symphony_core::plan::state::PlanStatus;
+use symphony_core::pull_request::{
+    PrState, PullRequest, PullRequestOf, VerdictKind, VerifiedGates,
+};
+use symphony_core::retry::{after, hold_ms};
+use symphony_core::run::{Run, RunError, RunStatus};
+
+use crate::database::context::Context;
+use crate::database::event::{About, append};
+use crate::database::open::Store;
+use crate::database::row::{json, to_json};
+use crate::error::StoreError;
+use crate::gates::deaths::{stop_deadly, stop_deadly_of_plan};
+use crate::issue::cascade::{carry_out, load_facts, move_in, mover, refused};
+use crate::issue::query::load_issue;
+use crate::plan::record::load_head;
+use crate::plan::review::settle_plan_gates;
+use crate::review::pull_request::write_gates;
+use crate::review::pull_request_query::{load_open_pr_of, load_pr};
+use crate::run::finish::{add_gate_findings, reject_for_gates};
+
+/// First wait after gates could not be run for no fault of the change; it doubles with each try in a row.
+const FIRST_DELAY_MS: u64 = 10_000;
+/// Tries in a row after which gates that cannot be run are a person's affair.
+pub(crate) const GATE_TRIES_MIN: u32 = 3;
+/// How long a gate that passed need not run again on the same files: what it depends on beyond them (a registry, the
+/// date) changes slowly.
+const PASS_AGE_MAX_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+
+/// A gate that passed, by the digest of everything that it depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GatePass {
+    /// The digest.
+    pub key: String,
+    /// The gate's name.
+    pub gate: String,
+    /// The tree that it ran on.
+    pub tree: String,
+}
+
+/// What running the gates of a pull request came to.
+#[derive(Debug, Clone)]
+pub enum GatesFound {
+    /// They ran.
+    Ran {
+        /// The results.
+        gates: VerifiedGates,
+        /// The tree of their commit.
+        tree: String,
+        /// Which failure it is; none when every required gate passed.
+        print: Option<FailurePrint>,
+        /// How it compares with the base.
+        base: BaseComparison,
+    },
+    /// Who ran them died while some were running.
+    Died {
+        /// The gates that were running.
+        running: Vec<String>,
+        /// How it ended.
+        problem: String,
+    },
+    /// They could not be run, for no fault of the change.
+    NotRun {
+        /// Why.
+        problem: String,
+    },
+}
+
+/// Records what the gates of a pull request came to. Returns the issue's failures in a row afterwards, where they were written.
+pub(crate) fn settle_gates(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &Run,
+    pr: PrId,
+    found: &GatesFound,
+    limits: FailureLimits,
+) -> Result<Option<u32>, StoreError> {
+    let pr = load_pr(tx, pr)?;
+    let (gates, tree, print, base) = match found {
+        GatesFound::NotRun { problem } => {
+            delay(tx, context, &pr, problem)?;
+            return Ok(None);
+        }
+        GatesFound::Died { running, problem } => {
+            let stopped = match &pr.of {
+                PullRequestOf::Issue(issue) => {
+                    let issue = load_issue(tx, issue)?;
+                    stop_deadly(tx, context, (run, &pr, &issue), running)?
+                }
+                PullRequestOf::Plan(_) => stop_deadly_of_plan(tx, context, (run, &pr), running)?,
+            };
+            if !stopped {
+                delay(tx, context, &pr, &died_text(running, problem))?;
+            }
+            return Ok(None);
+        }
+        GatesFound::Ran {
+            gates,
+            tree,
+            print,
+            base,
+        } => (gates, tree, print.as_ref(), *base),
+    };
+    // a new head came meanwhile, or a person closed it: the results are about something else
+    if !pr.state.is_open() || gates.commit != pr.head_commit {
+        return Ok(None);
+    }
+    let issue = match &pr.of {
+        PullRequestOf::Issue(issue) => load_issue(tx, issue)?,
+        PullRequestOf::Plan(_) => {
+            settle_plan_gates(tx, context, &pr, (gates, print, base))?;
+            return Ok(None);
+        }
+    };
+    let failure = print.map(|print| PastFailure::of(gates, tree, print.clone()));
+    let repeated = match &failure {
+        Some(failure) => repeated_failure(tx, &issue.id, failure)?,
+        None => RepeatedFailure::default(),
+    };
+    let end = GatesEnd {
+        issue: &issue,
+        gates,
+        print,
+        base,
+        repeated,
+        waived: is_waived(&pr),
+        limits,
+    };
+    let routing = route_gates_end(&end, context.now);
+    if routing.outcome == GatesOutcome::Held {
+        forget_delay(tx, pr.id)?;
+        return Ok(None);
+    }
+    record_gates(tx, context, &pr, gates)?;
+    match &failure {
+        Some(failure) => note_failure(tx, context, run, &issue.id, failure)?,
+        None => note_pass(tx, &issue.id, tree)?,
+    }
+    match routing.outcome {
+        GatesOutcome::Rejected => reject_for_gates(tx, context, (&issue.id, &pr), gates)?,
+        GatesOutcome::Stopped => {
+            add_gate_findings(tx, context, &issue.id, gates)?;
+        }
+        GatesOutcome::Passed | GatesOutcome::Recorded | GatesOutcome::Held => {}
+    }
+    let failures = routing.counts.consecutive_failures;
+    let routing_of_issue = Routing {
+        status: RunStatus::Succeeded,
+        error: None,
+        advance: None,
+        event: routing.event,
+        counts: routing.counts,
+        retry: routing.retry,
+        comment: routing.comment,
+    };
+    let facts = load_facts(tx, &issue.id)?;
+    let effects = consequences_of_run_end(&facts, run, &routing_of_issue, mover(context))
+        .map_err(|source| refused(&issue.id, source))?;
+    carry_out(tx, context, &issue.id, &effects)?;
+    Ok(Some(failures))
+}
+
+/// Says whether a person approved the head of a pull request whatever its gates find.
+fn is_waived(pr: &PullRequest) -> bool {
+    let verdict = pr.verdict.as_ref();
+    verdict.is_some_and(|verdict| {
+        verdict.force && verdict.kind == VerdictKind::Approved && verdict.commit == pr.head_commit
+    })
+}
+
+pub(crate) fn record_gates(
+    tx: &Transaction<'_>,
+    context: &Context,
+    pr: &PullRequest,
+    gates: &VerifiedGates,
+) -> Result<(), StoreError> {
+    write_gates(tx, pr.id, gates)?;
+    forget_delay(tx, pr.id)?;
+    let verified = LogEvent::gates_verified(pr.id, gates);
+    append(tx, context, About::of(&pr.of), &verified)
+}
+
+/// Puts the next try off; the wait grows with each try in a row.
+fn delay(
+    tx: &Transaction<'_>,
+    context: &Context,
+    pr: &PullRequest,
+    problem: &str,
+) -> Result<(), StoreError> {
+    let wait = hold_ms(FIRST_DELAY_MS, pr.gates_wait.tries);
+    let until = after(context.now, wait);
+    tx.execute(
+        "UPDATE pull_request SET gates_due_at = ?2, gates_tries = gates_tries + 1, gates_problem = ?3 WHERE id = ?1",
+        params![pr.id.get(), until.as_millisecond(), problem],
+    )?;
+    let delayed = LogEvent::GatesDelayed {
+        pr: pr.id,
+        until,
+        problem: problem.to_owned(),
+    };
+    append(tx, context, About::of(&pr.of), &delayed)
+}
+
+pub(crate) fn forget_delay(tx: &Transaction<'_>, pr: PrId) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE pull_request SET gates_due_at = 0, gates_tries = 0, gates_problem = NULL, gates_fresh = 0 WHERE id = ?1",
+        [pr.get()],
+    )?;
+    Ok(())
+}
+
+fn note_failure(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &Run,
+    issue: &IssueId,
+    failure: &PastFailure,
+) -> Result<(), StoreError> {
+    tx.execute(
+        "INSERT INTO gate_failure (issue, run, tree, print, at, gates) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![
+            issue.as_str(),
+            run.id.as_str(),
+            failure.tree,
+            failure.print.as_str(),
+            context.now.as_millisecond(),
+            to_json(&failure.gates),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Notes that the gates of an issue have passed: what failed on the same files was no fault of theirs, and is forgotten. Other failures stay
+/// known by what they printed, because a change that brings them back after each green one would be paid for without end.
+fn note_pass(tx: &Transaction<'_>, issue: &IssueId, tree: &str) -> Result<(), StoreError> {
+    tx.prepare_cached("DELETE FROM gate_failure WHERE issue = ?1 AND tree = ?2")?
+        .execute([issue.as_str(), tree])?;
+    tx.prepare_cached("UPDATE gate_failure SET passed_since = 1 WHERE issue = ?1")?
+        .execute([issue.as_str()])?;
+    Ok(())
+}
+
+/// Forgets how gates failed on an issue: a person starts it again.
+pub(crate) fn forget_failures(tx: &Transaction<'_>, issue: &IssueId) -> Result<(), StoreError> {
+    tx.prepare_cached("DELETE FROM gate_failure WHERE issue = ?1")?
+        .execute([issue.as_str()])?;
+    Ok(())
+}
+
+/// Finds out how a failure repeats earlier ones of the same issue.
+fn repeated_failure(
+    conn: &Connection,
+    issue: &IssueId,
+    failure: &PastFailure,
+) -> Result<RepeatedFailure, StoreError> {
+    let mut statement = conn.prepare_cached(
+        "SELECT tree, print, gates, passed_since FROM gate_failure WHERE issue = ?1 ORDER BY id",
+    )?;
+    let mut rows = statement.query([issue.as_str()])?;
+    let mut past = Vec::new();
+    while let Some(row) = rows.next()? {
+        let print: String = row.get("print")?;
+        past.push(PastFailure {
+            tree: row.get("tree")?,
+            print: FailurePrint::stored(print),
+            gates: json("gates of a failure", &row.get::<_, String>("gates")?)?,
+            passed_since: row.get("passed_since")?,
+        });
+    }
+    Ok(RepeatedFailure::of(&past, failure))
+}
+
+impl Store {
+    /// Finds out how a failure of an issue's gates repeats earlier ones.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn repeated_gate_failure(
+        &self,
+        issue: &IssueId,
+        failure: &PastFailure,
+    ) -> Result<RepeatedFailure, StoreError> {
+        repeated_failure(&self.conn, issue, failure)
+    }
+
+    /// Returns those of some digests for which a gate has passed, not too long ago.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn gate_passes(
+        &self,
+        keys: &[String],
+        now: Timestamp,
+    ) -> Result<BTreeSet<String>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT 1 FROM gate_pass WHERE key = ?1 AND passed_at BETWEEN ?2 AND ?3",
+        )?;
+        let oldest = now.as_millisecond() - PASS_AGE_MAX_MS.cast_signed();
+        let mut found = BTreeSet::new();
+        for key in keys {
+            let values = params![key, oldest, now.as_millisecond()];
+            if statement
+                .query_row(values, |_| Ok(()))
+                .optional()?
+                .is_some()
+            {
+                found.insert(key.clone());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Remembers gates that passed, and forgets those that passed too long ago.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn record_gate_passes(
+        &mut self,
+        context: &Context,
+        project: &ProjectId,
+        passes: &[GatePass],
+    ) -> Result<(), StoreError> {
+        if passes.is_empty() {
+            return Ok(());
+        }
+        self.write(context, |tx| {
+            let now = context.now.as_millisecond();
+            tx.prepare_cached("DELETE FROM gate_pass WHERE passed_at < ?1")?
+                .execute([now - PASS_AGE_MAX_MS.cast_signed()])?;
+            let mut insert = tx.prepare_cached(
+                "INSERT OR REPLACE INTO gate_pass (key, project, gate, tree, passed_at) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?;
+            for pass in passes {
+                insert.execute(params![pass.key, project.as_str(), pass.gate, pass.tree, now])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Asks for the gates of an open pull request to run anew on its head, whatever passed before. An issue that its
+    /// gates had stopped goes back to review.
+    ///
+    /// # Errors
+    /// When the pull request is not open, or its issue is elsewhere.
+    pub fn request_gates(
+        &mut self,
+        context: &Context,
+        id: PrId,
+    ) -> Result<PullRequest, StoreError> {
+        self.write(context, |tx| {
+            let pr = load_pr(tx, id)?;
+            if !pr.state.is_open() {
+                return Err(StoreError::refused(format!(
+                    "pull request {id} is {}: its gates do not run any more",
+                    pr.state
+                )));
+            }
+            resume_stopped(tx, context, &pr)?;
+            refuse_not_in_review(tx, &pr)?;
+            tx.execute(
+                "UPDATE pull_request SET verified_gates = NULL, gates_due_at = 0, gates_tries = 0, gates_problem = NULL,
+                 gates_fresh = 1 WHERE id = ?1",
+                [id.get()],
+            )?;
+            let requested = LogEvent::GatesRequested { pr: id };
+            append(tx, context, About::of(&pr.of), &requested)?;
+            load_pr(tx, id)
+        })
+    }
+
+    /// Puts an issue that its gates stopped back to review, because a person decides about its pull request all the
+    /// same. An issue that is elsewhere stays there.
+    ///
+    /// # Errors
+    /// When the pull request does not exist.
+    pub fn resume_stopped_review(&mut self, context: &Context, id: PrId) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            let pr = load_pr(tx, id)?;
+            resume_stopped(tx, context, &pr)
+        })
+    }
+}
+
+fn resume_stopped(
+    tx: &Transaction<'_>,
+    context: &Context,
+    pr: &PullRequest,
+) -> Result<(), StoreError> {
+    // the gates of a plan stop nothing: it stays in review
+    let PullRequestOf::Issue(issue) = &pr.of else {
+        return Ok(());
+    };
+    let state = load_issue(tx, issue)?.state;
+    if state
+        .block()
+        .is_some_and(|block| block.by == BlockedBy::Gates)
+    {
+        move_in(tx, context, issue, &IssueEvent::ReviewResumed)?;
+    }
+    Ok(())
+}
+
+/// Refuses a pull request whose issue or plan is elsewhere.
+pub(crate) fn refuse_not_in_review(conn: &Connection, pr: &PullRequest) -> Result<(), StoreError> {
+    let reason = match &pr.of {
+        PullRequestOf::Issue(issue) => {
+            let status = load_issue(conn, issue)?.state.status();
+            (status != IssueStatus::Review).then(|| {
+                format!(
+                    "{issue} is `{status}`, not in review: `symphony issue move {issue} review` first"
+                )
+            })
+        }
+        PullRequestOf::Plan(plan) => {
+            let status = load_head(conn, plan)?.state.status;
+            (status != PlanStatus::Review)
+                .then(|| format!("plan {plan} is `{status}`, not in review"))
+        }
+    };
+    reason.map_or(Ok(()), |reason| Err(StoreError::refused(reason)))
+}
+
+/// Says why the gates of a pull request may not start now; none when they may.
+pub(crate) fn gates_refusal(
+    conn: &Connection,
+    of: &PullRequestOf,
+    pr: PrId,
+    now: Timestamp,
+) -> Result<Option<GatesRefusal>, StoreError> {
+    let Some(open) = load_open_pr_of(conn, of)?.filter(|open| open.id == pr) else {
+        return Ok(Some(GatesRefusal::Ended));
+    };
+    Ok(match () {
+        () if open.state != PrState::Open && open.state != PrState::Approved => {
+            Some(GatesRefusal::Ended)
+        }
+        () if open.gates_of_head().is_some() => Some(GatesRefusal::Ended),
+        () if open.gates_wait.due_at > now => Some(GatesRefusal::NotDue),
+        () => None,
+    })
+}
+
+/// Why gates may not start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GatesRefusal {
+    /// The pull request is no longer open, or its gates have run.
+    Ended,
+    /// They are tried again later.
+    NotDue,
+}
+
+/// The end of a run of gates that a dead supervisor left, or that could not be made ready.
+pub(crate) fn not_run(error: Option<&RunError>, run: &RunId) -> GatesFound {
+    GatesFound::NotRun {
+        problem: error.map_or_else(
+            || format!("run {run} ended without a result"),
+            |error| error.message.clone(),
+        ),
+    }
+}

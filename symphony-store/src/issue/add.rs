@@ -1,0 +1,283 @@
+//! Writing issues: adding, editing, moving.
+
+use rusqlite::{OptionalExtension, Transaction, params};
+use symphony_core::id::{IssueId, ProjectId};
+use symphony_core::issue::{
+    AttemptCounts, Issue, IssueEvent, IssueState, IssueStatus, Priority, Size, check_labels,
+    check_required_text, check_text, check_title, is_near_title,
+};
+use symphony_core::log::LogEvent;
+
+use crate::database::context::{Actor, Context};
+use crate::database::event::{About, append};
+use crate::database::open::Store;
+use crate::error::StoreError;
+use crate::gates::due::forget_failures;
+use crate::issue::cascade::move_in;
+use crate::issue::dependency::{check_dependency, set_dependencies};
+use crate::issue::note::add_limited_comment;
+use crate::issue::query::load_issue;
+use crate::issue::write::{remove_retry, set_counts, set_labels};
+
+/// Issues that one run may make (spec: mcp, "Limits").
+const RUN_ISSUES_MAX: i64 = 20;
+
+/// An issue to be made.
+#[derive(Debug, Clone)]
+pub struct NewIssue {
+    /// Its project.
+    pub project: ProjectId,
+    /// Title.
+    pub title: String,
+    /// What is asked for.
+    pub description: String,
+    /// `backlog` or `todo`.
+    pub status: IssueStatus,
+    /// How urgent.
+    pub priority: Priority,
+    /// How much work.
+    pub size: Option<Size>,
+    /// Labels.
+    pub labels: Vec<String>,
+    /// Its parent.
+    pub parent: Option<IssueId>,
+    /// Issues that must be done before.
+    pub depends_on: Vec<IssueId>,
+    /// Its id in another tracker.
+    pub external_id: Option<String>,
+}
+
+/// Returns the key by which titles are compared: lower case, white space collapsed.
+pub(crate) fn title_key(title: &str) -> String {
+    title
+        .to_lowercase()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+pub(crate) fn rank(priority: Priority) -> i64 {
+    Priority::ALL
+        .iter()
+        .position(|p| *p == priority)
+        .and_then(|i| i64::try_from(i).ok())
+        .unwrap_or(4)
+}
+
+impl Store {
+    /// Makes an issue. A parent in `todo` or `in_progress` waits for it from then on, whoever makes it.
+    ///
+    /// # Errors
+    /// When a field breaks a limit, the project, parent or a dependency does not exist, parent and sub-task would wait for
+    /// each other, or an agent repeats the title of an open issue.
+    pub fn add_issue(&mut self, context: &Context, new: &NewIssue) -> Result<Issue, StoreError> {
+        self.make_issue(context, new, |_tx| Ok(()))
+    }
+
+    /// Makes an issue, unless an open one of the project has its title, whoever asks.
+    ///
+    /// # Errors
+    /// As [`Store::add_issue`], and when an open issue has the same title.
+    pub fn file_issue(&mut self, context: &Context, new: &NewIssue) -> Result<Issue, StoreError> {
+        self.make_issue(context, new, |tx| refuse_duplicate_title(tx, new))
+    }
+
+    fn make_issue(
+        &mut self,
+        context: &Context,
+        new: &NewIssue,
+        check: impl FnOnce(&Transaction<'_>) -> Result<(), StoreError>,
+    ) -> Result<Issue, StoreError> {
+        check_title(&new.title)?;
+        check_text("description", &new.description)?;
+        check_labels(&new.labels)?;
+        let state = match new.status {
+            IssueStatus::Backlog => IssueState::Backlog,
+            IssueStatus::Todo => IssueState::Todo,
+            other => {
+                return Err(StoreError::refused(format!(
+                    "a new issue cannot be `{other}`: use `backlog` or `todo`"
+                )));
+            }
+        };
+        self.write(context, |tx| {
+            check(tx)?;
+            let parent = open_parent(tx, new)?;
+            let id = add_issue_in(tx, context, new, &state)?;
+            if let Some(parent) = parent {
+                move_in(tx, context, &parent, &IssueEvent::SubtasksOpened)?;
+            }
+            load_issue(tx, &id)
+        })
+    }
+
+    /// Moves an issue by an event of its state machine.
+    ///
+    /// # Errors
+    /// When the issue does not exist, or the table has no such transition.
+    pub fn move_issue(
+        &mut self,
+        context: &Context,
+        id: &IssueId,
+        event: &IssueEvent,
+    ) -> Result<Issue, StoreError> {
+        self.write(context, |tx| {
+            move_in(tx, context, id, event)?;
+            load_issue(tx, id)
+        })
+    }
+
+    /// Moves an issue and says why in a comment, both or neither.
+    ///
+    /// # Errors
+    /// As [`Store::move_issue`], and when the comment is empty or too long, or the run has written too many.
+    pub fn move_issue_with_comment(
+        &mut self,
+        context: &Context,
+        id: &IssueId,
+        event: &IssueEvent,
+        comment: &str,
+    ) -> Result<Issue, StoreError> {
+        check_required_text("comment", comment)?;
+        self.write(context, |tx| {
+            move_in(tx, context, id, event)?;
+            add_limited_comment(tx, context, id, comment)?;
+            load_issue(tx, id)
+        })
+    }
+
+    /// Clears what counts towards the circuit breaker and the retry's appointment: a human says "try again".
+    ///
+    /// # Errors
+    /// When the issue does not exist.
+    pub fn clear_counts(&mut self, context: &Context, id: &IssueId) -> Result<Issue, StoreError> {
+        self.write(context, |tx| {
+            set_counts(tx, id, AttemptCounts::default())?;
+            remove_retry(tx, id)?;
+            forget_failures(tx, id)?;
+            append(tx, context, About::issue(id), &LogEvent::CountsCleared {})?;
+            load_issue(tx, id)
+        })
+    }
+}
+
+/// Returns the parent of a new issue when it has to wait for it from now on: its first sub-task blocks it (spec: domain,
+/// "Issue status"). A parent that is not asked for yet, or waits for something else, stays where it is.
+fn open_parent(tx: &Transaction<'_>, new: &NewIssue) -> Result<Option<IssueId>, StoreError> {
+    let Some(id) = &new.parent else {
+        return Ok(None);
+    };
+    let parent = load_issue(tx, id)?;
+    if parent.project != new.project {
+        return Err(StoreError::refused(format!(
+            "{id} belongs to another project: it cannot be the parent"
+        )));
+    }
+    for dependency in &new.depends_on {
+        check_dependency(tx, &parent, dependency)?;
+    }
+    let opens = matches!(parent.state, IssueState::Todo | IssueState::InProgress);
+    Ok(opens.then_some(parent.id))
+}
+
+/// Makes an issue inside a transaction. A run makes a limited number, and none with the title of an open one.
+pub(crate) fn add_issue_in(
+    tx: &Transaction<'_>,
+    context: &Context,
+    new: &NewIssue,
+    state: &IssueState,
+) -> Result<IssueId, StoreError> {
+    if let Actor::Run(key) = &context.actor {
+        refuse_duplicate_title(tx, new)?;
+        let made: i64 = tx
+            .prepare_cached("SELECT count(*) FROM event WHERE run = ?1 AND kind = 'issue_added'")?
+            .query_row([key.run.as_str()], |row| row.get(0))?;
+        if made >= RUN_ISSUES_MAX {
+            return Err(StoreError::refused(format!(
+                "a run may make at most {RUN_ISSUES_MAX} issues; put the rest into a finding"
+            )));
+        }
+    }
+    let id = insert_issue(tx, context, new, state)?;
+    set_labels(tx, &id, &new.labels)?;
+    set_dependencies(tx, &id, &new.depends_on)?;
+    append(
+        tx,
+        context,
+        About::issue(&id),
+        &LogEvent::IssueAdded {
+            state: state.clone(),
+            title: new.title.clone(),
+        },
+    )?;
+    Ok(id)
+}
+
+/// Refuses what an open issue asks for already. Sub-tasks of different parents may have one title: what they are parts of
+/// tells them apart.
+fn refuse_duplicate_title(tx: &Transaction<'_>, new: &NewIssue) -> Result<(), StoreError> {
+    let mut open = tx.prepare_cached(
+        "SELECT id, title FROM issue WHERE project = ?1 AND status NOT IN ('done', 'cancelled')
+         AND (?2 IS NULL OR parent IS NULL OR parent = ?2 OR id = ?2) ORDER BY number",
+    )?;
+    let parent = new.parent.as_ref().map(IssueId::as_str);
+    let mut rows = open.query(params![new.project.as_str(), parent])?;
+    let mut near: Option<(String, String)> = None;
+    while let Some(row) = rows.next()? {
+        let title: String = row.get("title")?;
+        if title_key(&title) == title_key(&new.title) {
+            let id: String = row.get("id")?;
+            return Err(StoreError::refused(format!(
+                "{id} is open and has the same title: add a comment or a finding there instead"
+            )));
+        }
+        if near.is_none() && is_near_title(&title, &new.title) {
+            near = Some((row.get("id")?, title));
+        }
+    }
+    match near {
+        None => Ok(()),
+        Some((id, title)) => Err(StoreError::refused(format!(
+            "{id} is open and has nearly the same title (\"{title}\"): add a comment or a finding there instead, or say in \
+             the title what is different"
+        ))),
+    }
+}
+
+fn insert_issue(
+    tx: &Transaction<'_>,
+    context: &Context,
+    new: &NewIssue,
+    state: &IssueState,
+) -> Result<IssueId, StoreError> {
+    let (prefix, number): (String, i64) = tx.prepare_cached(
+        "UPDATE project SET next_number = next_number + 1 WHERE id = ?1 RETURNING prefix, next_number - 1",
+    )?
+    .query_row([new.project.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+    .optional()?
+    .ok_or_else(|| StoreError::not_found("project", &new.project))?;
+    let id = IssueId::new(&prefix, u64::try_from(number).unwrap_or(0))
+        .map_err(|error| StoreError::refused(error.to_string()))?;
+    if let Some(parent) = &new.parent {
+        load_issue(tx, parent)?;
+    }
+    tx.prepare_cached(
+        "INSERT INTO issue (id, project, number, title, title_key, description, status, priority, size, parent, external_id, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12)",
+    )?
+    .execute(params![
+        id.as_str(),
+        new.project.as_str(),
+        number,
+        new.title,
+        title_key(&new.title),
+        new.description,
+        state.status().name(),
+        rank(new.priority),
+        new.size.map(Size::name),
+        new.parent.as_ref().map(IssueId::as_str),
+        new.external_id,
+        context.now.as_millisecond(),
+    ])?;
+    Ok(id)
+}

@@ -1,0 +1,292 @@
+//! Deleting an issue: for what was added by mistake. Its history stays in the event log.
+//!
+//! Nothing that holds work is removed here: the caller has ended the issue and removed its worktree and branch before,
+//! which saves unmerged work, and an issue whose pull request was merged is never deleted.
+
+use rusqlite::{Connection, Transaction, params};
+use symphony_core::id::{IssueId, PrId};
+use symphony_core::issue::{Issue, IssueEvent};
+use symphony_core::log::LogEvent;
+
+use crate::database::context::Context;
+use crate::database::event::{About, append};
+use crate::database::open::Store;
+use crate::database::row::parsed;
+use crate::error::StoreError;
+use crate::issue::cascade::move_in;
+use crate::issue::dependency::set_dependencies;
+use crate::issue::query::load_issue;
+use crate::learning::state::remove_source;
+
+/// What names an issue.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct IssueReferrers {
+    /// Issues that depend on it, ended or not.
+    pub dependents: Vec<IssueId>,
+    /// Its sub-tasks.
+    pub subtasks: Vec<IssueId>,
+    /// A pull request of it that was merged.
+    pub merged: Option<PrId>,
+}
+
+/// Whether other issues that name a deleted one lose that link, or keep it from being deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Links {
+    /// They keep it from being deleted.
+    Refuse,
+    /// They are removed.
+    Detach,
+}
+
+impl IssueReferrers {
+    /// Says whether other issues name it.
+    pub const fn has_links(&self) -> bool {
+        !(self.dependents.is_empty() && self.subtasks.is_empty())
+    }
+}
+
+impl Store {
+    /// Returns what names an issue.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn issue_referrers(&self, id: &IssueId) -> Result<IssueReferrers, StoreError> {
+        referrers(&self.conn, id)
+    }
+
+    /// Deletes an issue that has ended, with its comments, findings, runs and pull requests. What it taught stays.
+    ///
+    /// # Errors
+    /// When it has not ended, has a worktree or a live run, a pull request of it was merged, or other issues name it.
+    pub fn delete_issue(
+        &mut self,
+        context: &Context,
+        id: &IssueId,
+        links: Links,
+    ) -> Result<Issue, StoreError> {
+        self.write(context, |tx| {
+            // runs and pull requests name each other
+            tx.pragma_update(None, "defer_foreign_keys", true)?;
+            let issue = load_issue(tx, id)?;
+            refuse_unfinished(tx, &issue)?;
+            let found = referrers(tx, id)?;
+            if let Some(pr) = found.merged {
+                return Err(StoreError::refused(format!(
+                    "{id} is not deleted: its pull request {pr} was merged, and the record says where that work came from"
+                )));
+            }
+            if found.has_links() && links == Links::Refuse {
+                return Err(StoreError::refused(format!(
+                    "{id} is not deleted: other issues name it"
+                )));
+            }
+            detach(tx, context, id, &found)?;
+            append(
+                tx,
+                context,
+                About {
+                    project: Some(&issue.project),
+                    ..About::issue(id)
+                },
+                &LogEvent::IssueDeleted {
+                    title: issue.title.clone(),
+                },
+            )?;
+            remove_source(tx, context, id)?;
+            remove_rows(tx, id)?;
+            Ok(issue)
+        })
+    }
+}
+
+fn referrers(conn: &Connection, id: &IssueId) -> Result<IssueReferrers, StoreError> {
+    let ids = |sql: &str| -> Result<Vec<IssueId>, StoreError> {
+        let mut statement = conn.prepare_cached(sql)?;
+        let mut rows = statement.query([id.as_str()])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(parsed("issue id", row.get(0)?)?);
+        }
+        Ok(found)
+    };
+    let merged: Option<i64> = conn
+        .prepare_cached("SELECT max(id) FROM pull_request WHERE issue = ?1 AND state = 'merged'")?
+        .query_row([id.as_str()], |row| row.get(0))?;
+    Ok(IssueReferrers {
+        dependents: ids(
+            "SELECT d.issue FROM issue_dependency d JOIN issue i ON i.id = d.issue WHERE d.depends_on = ?1
+             ORDER BY i.project, i.number",
+        )?,
+        subtasks: ids("SELECT id FROM issue WHERE parent = ?1 ORDER BY project, number")?,
+        merged: merged.map(PrId::new),
+    })
+}
+
+fn refuse_unfinished(tx: &Transaction<'_>, issue: &Issue) -> Result<(), StoreError> {
+    let id = &issue.id;
+    let has_worktree: bool = tx.query_row(
+        "SELECT has_worktree FROM issue WHERE id = ?1",
+        [id.as_str()],
+        |row| row.get(0),
+    )?;
+    let is_live: bool = tx.query_row(
+        "SELECT EXISTS (SELECT 1 FROM run WHERE issue = ?1 AND status IN ('starting', 'running'))",
+        [id.as_str()],
+        |row| row.get(0),
+    )?;
+    let reason = if is_live {
+        "a run is live on it"
+    } else if !issue.state.status().is_terminal() {
+        "it has not ended"
+    } else if has_worktree {
+        "its worktree is still there"
+    } else {
+        return Ok(());
+    };
+    Err(StoreError::refused(format!(
+        "{id} is not deleted: {reason}"
+    )))
+}
+
+/// Takes the issue out of what other issues say.
+fn detach(
+    tx: &Transaction<'_>,
+    context: &Context,
+    id: &IssueId,
+    found: &IssueReferrers,
+) -> Result<(), StoreError> {
+    let released = LogEvent::IssueEdited {
+        released_from: Some(id.clone()),
+        labels_added: Vec::new(),
+        priority: None,
+    };
+    for dependent in &found.dependents {
+        let kept: Vec<IssueId> = load_issue(tx, dependent)?
+            .depends_on
+            .into_iter()
+            .filter(|dependency| dependency != id)
+            .collect();
+        set_dependencies(tx, dependent, &kept)?;
+        append(tx, context, About::issue(dependent), &released)?;
+    }
+    for subtask in &found.subtasks {
+        tx.execute(
+            "UPDATE issue SET parent = NULL WHERE id = ?1",
+            [subtask.as_str()],
+        )?;
+        append(tx, context, About::issue(subtask), &released)?;
+    }
+    leave_parent(tx, context, id)
+}
+
+/// The parent of a deleted sub-task counts one less; without any sub-task it would wait for ever.
+fn leave_parent(tx: &Transaction<'_>, context: &Context, id: &IssueId) -> Result<(), StoreError> {
+    let Some(parent) = load_issue(tx, id)?.parent else {
+        return Ok(());
+    };
+    tx.execute(
+        "UPDATE issue SET parent = NULL WHERE id = ?1",
+        [id.as_str()],
+    )?;
+    tx.execute(
+        "UPDATE issue SET
+             open_subtasks = (SELECT count(*) FROM issue c WHERE c.parent = ?1 AND c.status NOT IN ('done', 'cancelled')),
+             done_subtasks = (SELECT count(*) FROM issue c WHERE c.parent = ?1 AND c.status = 'done')
+         WHERE id = ?1",
+        [parent.as_str()],
+    )?;
+    let is_left_alone: bool = tx.query_row(
+        "SELECT blocked_by IS 'subtasks' AND NOT EXISTS (SELECT 1 FROM issue c WHERE c.parent = ?1) FROM issue WHERE id = ?1",
+        [parent.as_str()],
+        |row| row.get(0),
+    )?;
+    if is_left_alone {
+        move_in(tx, context, &parent, &IssueEvent::SubtasksClosed)?;
+    }
+    Ok(())
+}
+
+/// Statements that remove what belongs to an issue and cut what only names it.
+const REMOVAL: [&str; 32] = [
+    "DELETE FROM case_learning WHERE issue = ?1",
+    "DELETE FROM issue_case WHERE issue = ?1",
+    "DELETE FROM learning_source WHERE issue = ?1",
+    "UPDATE learning SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
+    "UPDATE learning SET issue = NULL WHERE issue = ?1",
+    "UPDATE learning_prepared SET issue = NULL WHERE issue = ?1",
+    "DELETE FROM learning_given WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
+    "UPDATE test_health SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
+    "UPDATE test_health SET issue = NULL WHERE issue = ?1",
+    "UPDATE coverage SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
+    "UPDATE hold SET canary = NULL WHERE canary IN (SELECT id FROM run WHERE issue = ?1)",
+    "UPDATE comment SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
+    "UPDATE finding SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
+    "DELETE FROM publication WHERE pull_request IN (SELECT id FROM pull_request WHERE issue = ?1)",
+    // a fencing number is never given twice, though its run is forgotten
+    "INSERT INTO setting (key, value) SELECT 'fence_floor', max(fence) FROM run WHERE issue = ?1 HAVING max(fence) IS NOT NULL
+     ON CONFLICT (key) DO UPDATE SET value = max(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER))",
+    "DELETE FROM point_answer WHERE point IN (SELECT id FROM review_point WHERE issue = ?1)",
+    "DELETE FROM review_point WHERE issue = ?1",
+    "DELETE FROM phase_claim WHERE issue = ?1",
+    "DELETE FROM gate_failure WHERE issue = ?1",
+    "DELETE FROM clean_up_fault WHERE issue = ?1",
+    "DELETE FROM exit_handling WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
+    "DELETE FROM run WHERE issue = ?1",
+    // what changed that the project shares with its runs still waits for a person
+    "UPDATE base_notice SET issue = NULL WHERE issue = ?1 AND dismissed_at IS NULL AND kind IN ('settings', 'configuration', 'submodules', 'refs')",
+    "DELETE FROM base_notice WHERE issue = ?1",
+    "DELETE FROM pull_request WHERE issue = ?1",
+    "DELETE FROM comment WHERE issue = ?1",
+    "DELETE FROM finding WHERE issue = ?1",
+    "DELETE FROM retry WHERE issue = ?1",
+    "DELETE FROM issue_label WHERE issue = ?1",
+    "DELETE FROM issue_dependency WHERE issue = ?1",
+    "DELETE FROM notification WHERE state = 'queued' AND item ->> '$.issue' = ?1",
+    "DELETE FROM issue WHERE id = ?1",
+];
+
+fn remove_rows(tx: &Transaction<'_>, id: &IssueId) -> Result<(), StoreError> {
+    for sql in REMOVAL {
+        tx.execute(sql, params![id.as_str()])?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::open::Store;
+
+    /// What names another issue is refused or detached before, and no run of an issue is a plan's.
+    const ELSEWHERE: [&str; 4] = [
+        "issue.parent",
+        "issue_dependency.depends_on",
+        "plan_outcome.run",
+        "plan_phase.run",
+    ];
+
+    #[test]
+    fn whatever_refers_to_a_deleted_row_is_removed_or_cut() {
+        let store = Store::open_in_memory().unwrap();
+        let sql = r#"SELECT m.name, f."from" FROM sqlite_schema m JOIN pragma_foreign_key_list(m.name) f
+            WHERE m.type = 'table' AND f."table" IN ('issue', 'run', 'pull_request', 'phase_claim')"#;
+        let mut statement = store.conn.prepare(sql).unwrap();
+        let references: Vec<(String, String)> = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        assert!(references.len() > 20, "{references:?}");
+        for (table, column) in references {
+            let removed = format!("DELETE FROM {table} WHERE");
+            let cut = format!("UPDATE {table} SET {column} = NULL");
+            assert!(
+                ELSEWHERE.contains(&format!("{table}.{column}").as_str())
+                    || REMOVAL
+                        .iter()
+                        .any(|sql| sql.starts_with(&removed) || sql.starts_with(&cut)),
+                "{table}.{column} keeps its issue from being deleted"
+            );
+        }
+    }
+}

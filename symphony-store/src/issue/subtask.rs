@@ -1,0 +1,149 @@
+//! Sub-tasks: made by a planner, waited for by their parent (spec: orchestrator, "Unblock"; mcp, `create_subtask`).
+
+use rusqlite::Transaction;
+use symphony_core::id::IssueId;
+use symphony_core::issue::{
+    BlockedBy, Issue, IssueEvent, IssueState, IssueStatus, Priority, Size, check_required_text,
+    check_title,
+};
+
+use crate::database::context::Context;
+use crate::database::open::Store;
+use crate::error::StoreError;
+use crate::issue::add::{NewIssue, add_issue_in};
+use crate::issue::cascade::move_in;
+use crate::issue::dependency::check_dependency;
+use crate::issue::query::load_issue;
+use crate::run::hand_in::forget_refused_call;
+
+/// The label of a sub-task: a worker takes it without research (spec: domain, "Phases").
+const SUBTASK_LABEL: &str = "phase:ready";
+/// Levels of sub-tasks below an issue: a planner that splits what a planner split, again and again, does not end.
+const LEVELS_MAX: i64 = 3;
+
+/// A sub-task to be made.
+#[derive(Debug, Clone)]
+pub struct NewSubtask {
+    /// The issue that is split.
+    pub parent: IssueId,
+    /// Title.
+    pub title: String,
+    /// What is asked for.
+    pub description: String,
+    /// How urgent; as its parent when left out.
+    pub priority: Option<Priority>,
+    /// How much work.
+    pub size: Option<Size>,
+    /// Issues of the project that must be done before, usually sub-tasks of the same parent.
+    pub depends_on: Vec<IssueId>,
+}
+
+/// A sub-task that was made.
+#[derive(Debug, Clone)]
+pub struct Subtask {
+    /// The sub-task: in `todo`, with the label `phase:ready`.
+    pub issue: Issue,
+    /// Its parent, which waits for it.
+    pub parent: Issue,
+}
+
+impl Store {
+    /// Makes a sub-task. The first one blocks its parent until all have ended; both or neither.
+    ///
+    /// # Errors
+    /// When a field breaks a limit, the parent cannot wait for sub-tasks where it stands, a dependency is missing,
+    /// cancelled, of another project or waits for the parent itself, or, for a run, when it made too many issues or its
+    /// parent, another sub-task of it or an issue without a parent is open and has nearly this title.
+    pub fn add_subtask(
+        &mut self,
+        context: &Context,
+        new: &NewSubtask,
+    ) -> Result<Subtask, StoreError> {
+        check_title(&new.title)?;
+        check_required_text("description", &new.description)?;
+        self.write(context, |tx| {
+            let parent = load_issue(tx, &new.parent)?;
+            let opens = opens_parent(&parent)?;
+            check_level(tx, &parent.id)?;
+            for dependency in &new.depends_on {
+                check_dependency(tx, &parent, dependency)?;
+            }
+            let id = add_issue_in(tx, context, &new_issue(&parent, new), &IssueState::Todo)?;
+            if opens {
+                move_in(tx, context, &parent.id, &IssueEvent::SubtasksOpened)?;
+            }
+            forget_refused_call(tx, context)?;
+            Ok(Subtask {
+                issue: load_issue(tx, &id)?,
+                parent: load_issue(tx, &parent.id)?,
+            })
+        })
+    }
+
+    /// Puts an issue whose sub-tasks have ended back to `todo`; what counts towards the circuit breaker stays.
+    ///
+    /// # Errors
+    /// When the issue does not wait for sub-tasks, one of them is open, or none is done.
+    pub fn close_subtasks(&mut self, context: &Context, id: &IssueId) -> Result<Issue, StoreError> {
+        self.write(context, |tx| {
+            load_issue(tx, id)?;
+            let (open, done): (i64, i64) = tx.query_row(
+                "SELECT open_subtasks, done_subtasks FROM issue WHERE id = ?1",
+                [id.as_str()],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?;
+            if open > 0 || done == 0 {
+                return Err(StoreError::refused(format!(
+                    "{id} waits for its sub-tasks: {open} are open, {done} are done"
+                )));
+            }
+            move_in(tx, context, id, &IssueEvent::SubtasksClosed)?;
+            load_issue(tx, id)
+        })
+    }
+}
+
+/// Says whether a sub-task moves its parent; one that waits for sub-tasks already stays where it is.
+fn opens_parent(parent: &Issue) -> Result<bool, StoreError> {
+    match &parent.state {
+        IssueState::Todo | IssueState::InProgress => Ok(true),
+        IssueState::Blocked(block) if block.by == BlockedBy::Subtasks => Ok(false),
+        state => Err(StoreError::refused(format!(
+            "{} is `{}`: sub-tasks are made while it is `todo`, `in_progress` or waits for its sub-tasks",
+            parent.id,
+            state.status()
+        ))),
+    }
+}
+
+fn check_level(tx: &Transaction<'_>, parent: &IssueId) -> Result<(), StoreError> {
+    let level: i64 = tx.query_row(
+        "WITH RECURSIVE up (id, level) AS (
+             SELECT ?1, 1 UNION ALL
+             SELECT i.parent, level + 1 FROM up JOIN issue i ON i.id = up.id WHERE i.parent IS NOT NULL AND level <= ?2)
+         SELECT max(level) FROM up",
+        rusqlite::params![parent.as_str(), LEVELS_MAX],
+        |row| row.get(0),
+    )?;
+    if level > LEVELS_MAX {
+        return Err(StoreError::refused(format!(
+            "{parent} is a sub-task itself, {LEVELS_MAX} levels deep: it is not split further"
+        )));
+    }
+    Ok(())
+}
+
+fn new_issue(parent: &Issue, new: &NewSubtask) -> NewIssue {
+    NewIssue {
+        project: parent.project.clone(),
+        title: new.title.clone(),
+        description: new.description.clone(),
+        status: IssueStatus::Todo,
+        priority: new.priority.unwrap_or(parent.priority),
+        size: new.size,
+        labels: vec![SUBTASK_LABEL.to_owned()],
+        parent: Some(new.parent.clone()),
+        depends_on: new.depends_on.clone(),
+        external_id: None,
+    }
+}

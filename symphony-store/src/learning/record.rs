@@ -1,0 +1,394 @@
+//! Learnings: adding and reading them.
+//!
+//! A learning's text is never changed or removed; its state is (`learning_state`). What ranking reads of an accepted one
+//! is in a table of its own, made here when it is recorded (`learning_rank`).
+
+use rusqlite::{Connection, Row, Transaction, params};
+use symphony_core::id::{IssueId, LearningId, ProjectId, RunId};
+use symphony_core::issue::{
+    CommentAuthor, FieldError, check_labels, check_paths, check_required_text,
+};
+use symphony_core::learning::{
+    Known, Learning, LearningSource, LearningState, LearningType, check_pattern_length,
+};
+use symphony_core::log::LogEvent;
+use symphony_learning::{Prepared, likeness, normalise};
+
+use crate::database::context::Context;
+use crate::database::event::{About, append};
+use crate::database::open::Store;
+use crate::database::row::{json as from_json, parsed, parsed_opt, time, to_json};
+use crate::error::StoreError;
+use crate::issue::note::check_run_limit;
+use crate::issue::query::load_issue;
+use crate::learning::pack::pack_rows;
+use crate::learning::state::{add_source, settle_learning, source_of_run};
+use crate::run::record::several_fit;
+
+/// Learnings that one run may add: more is a loop.
+const RUN_LEARNINGS_MAX: i64 = 50;
+
+/// A learning to be added.
+#[derive(Debug, Clone)]
+pub struct NewLearning {
+    /// Its id, made by the caller.
+    pub id: LearningId,
+    /// The project.
+    pub project: ProjectId,
+    /// The issue it came from.
+    pub issue: Option<IssueId>,
+    /// The commit it was learned at.
+    pub commit: Option<String>,
+    /// The text.
+    pub pattern: String,
+    /// What kind.
+    pub learning_type: Option<LearningType>,
+    /// Paths it applies to.
+    pub applies_to: Vec<String>,
+}
+
+/// A learning with where it came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LearningRecord {
+    /// What ranking reads.
+    pub learning: Learning,
+    /// The project.
+    pub project: ProjectId,
+    /// The issue it came from.
+    pub issue: Option<IssueId>,
+    /// The run it came from.
+    pub run: Option<RunId>,
+    /// The commit it was learned at.
+    pub commit: Option<String>,
+    /// Who wrote it.
+    pub author: CommentAuthor,
+    /// Where it is in its life.
+    pub state: LearningState,
+    /// The work that it comes from, first to last, when a run recorded it: the end of it decides about a proposal.
+    pub sources: Vec<LearningSource>,
+}
+
+/// What became of a new learning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LearningAddition {
+    /// It was recorded.
+    Added(LearningRecord),
+    /// This one says it already and is proposed; the new one's work was added to its sources.
+    Seconded(LearningRecord),
+    /// This one says it already; nothing was written.
+    Known(LearningRecord),
+}
+
+impl LearningRecord {
+    /// Checks its texts against the limits of their fields.
+    ///
+    /// # Errors
+    /// Names the first field that breaks a limit.
+    pub fn check(&self) -> Result<(), FieldError> {
+        check_required_text("pattern", &self.learning.pattern)?;
+        check_paths("applies_to", &self.learning.applies_to)?;
+        check_labels(&self.learning.labels)?;
+        self.commit
+            .as_ref()
+            .map_or(Ok(()), |commit| check_required_text("commit", commit))
+    }
+}
+
+/// Which learnings to list, newest first.
+#[derive(Debug, Clone)]
+pub struct LearningFilter {
+    /// Of this project.
+    pub project: Option<ProjectId>,
+    /// Of this kind.
+    pub learning_type: Option<LearningType>,
+    /// In one of these states.
+    pub states: Vec<LearningState>,
+    /// And those that this issue proposed: its own runs are given them.
+    pub or_proposed_by: Option<IssueId>,
+    /// At most so many.
+    pub limit: Option<u32>,
+}
+
+impl Default for LearningFilter {
+    /// The accepted ones of all projects.
+    fn default() -> Self {
+        Self {
+            project: None,
+            learning_type: None,
+            states: vec![LearningState::Accepted],
+            or_proposed_by: None,
+            limit: None,
+        }
+    }
+}
+
+/// The columns of a learning, its sources among them.
+const COLUMNS: &str = "l.*, (SELECT json_group_array(json(CASE WHEN s.issue IS NULL THEN json_object('plan', s.plan)
+        ELSE json_object('issue', s.issue) END) ORDER BY s.id) FROM learning_source s WHERE s.learning = l.id) AS sources";
+
+fn from_row(row: &Row<'_>) -> Result<LearningRecord, StoreError> {
+    Ok(LearningRecord {
+        learning: Learning {
+            id: parsed("learning id", row.get("id")?)?,
+            pattern: row.get("pattern")?,
+            learning_type: parsed_opt("learning type", row.get("learning_type")?)?,
+            applies_to: from_json("applies_to", &row.get::<_, String>("applies_to")?)?,
+            labels: from_json("labels", &row.get::<_, String>("labels")?)?,
+            created_at: time(row.get("created_at")?)?,
+        },
+        project: parsed("project id", row.get("project")?)?,
+        issue: parsed_opt("issue id", row.get("issue")?)?,
+        run: parsed_opt("run id", row.get("run")?)?,
+        commit: row.get("commit_id")?,
+        author: parsed("author", row.get("author")?)?,
+        state: parsed("learning state", row.get("state")?)?,
+        sources: from_json("sources", &row.get::<_, String>("sources")?)?,
+    })
+}
+
+/// Reads one learning, inside or outside a transaction.
+pub(crate) fn load_learning(conn: &Connection, id: &str) -> Result<LearningRecord, StoreError> {
+    let mut statement =
+        conn.prepare_cached(&format!("SELECT {COLUMNS} FROM learning l WHERE id = ?1"))?;
+    let mut rows = statement.query([id])?;
+    rows.next()?
+        .map_or_else(|| Err(StoreError::not_found("learning", id)), from_row)
+}
+
+/// Inserts a learning, and what ranking reads of it.
+pub(crate) fn insert_learning(
+    tx: &Transaction<'_>,
+    context: &Context,
+    record: &LearningRecord,
+) -> Result<(), StoreError> {
+    let learning = &record.learning;
+    let accepted_at =
+        (record.state == LearningState::Accepted).then(|| context.now.as_millisecond());
+    tx.prepare_cached(
+        "INSERT INTO learning (id, project, issue, run, commit_id, author, state, pattern, learning_type, applies_to, labels, created_at, accepted_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+    )?
+    .execute(params![
+        learning.id.as_str(),
+        record.project.as_str(),
+        record.issue.as_ref().map(IssueId::as_str),
+        record.run.as_ref().map(RunId::as_str),
+        record.commit,
+        record.author.name(),
+        record.state.name(),
+        learning.pattern,
+        learning.learning_type.map(LearningType::name),
+        to_json(&learning.applies_to),
+        to_json(&learning.labels),
+        learning.created_at.as_millisecond(),
+        accepted_at,
+    ])?;
+    keep_prepared(
+        tx,
+        record.project.as_str(),
+        learning.id.as_str(),
+        &Prepared::new(learning),
+    )
+}
+
+/// Keeps what ranking reads of a learning that has a row of its own; nothing happens when it is not accepted.
+pub(crate) fn keep_prepared(
+    tx: &Transaction<'_>,
+    project: &str,
+    learning: &str,
+    prepared: &Prepared,
+) -> Result<(), StoreError> {
+    tx.prepare_cached(
+        "UPDATE learning_prepared SET prepared = ?3 WHERE project = ?1 AND learning = ?2",
+    )?
+    .execute(params![project, learning, prepared.as_bytes()])?;
+    Ok(())
+}
+
+/// Finds the learning of a project that says a text already, and what becomes of the text: of several an accepted one,
+/// then one that is proposed.
+fn find_known(
+    tx: &Transaction<'_>,
+    new: &NewLearning,
+    source: Option<&LearningSource>,
+) -> Result<Option<(LearningId, Known)>, StoreError> {
+    let text = normalise(&new.pattern);
+    let mut statement = tx.prepare_cached(
+        "SELECT id, state, pattern FROM learning WHERE project = ?1
+         ORDER BY CASE state WHEN 'accepted' THEN 0 WHEN 'proposed' THEN 1 WHEN 'retired' THEN 2 ELSE 3 END, created_at, id",
+    )?;
+    let mut rows = statement.query([new.project.as_str()])?;
+    while let Some(row) = rows.next()? {
+        let Some(likeness) = likeness(&text, row.get_ref(2)?.as_str().unwrap_or_default()) else {
+            continue;
+        };
+        let state: LearningState = parsed("learning state", row.get(1)?)?;
+        if let Some(known) = state.meet(likeness, source) {
+            return Ok(Some((parsed("learning id", row.get(0)?)?, known)));
+        }
+    }
+    Ok(None)
+}
+
+/// Adds the work of a new text to the sources of the learning that says it already, where that one waits for its work.
+fn meet_known(
+    tx: &Transaction<'_>,
+    context: &Context,
+    id: &LearningId,
+    known: Known,
+    source: Option<&(LearningSource, &RunId)>,
+) -> Result<LearningAddition, StoreError> {
+    let (Known::Seconded, Some((source, run))) = (known, source) else {
+        return Ok(LearningAddition::Known(load_learning(tx, id.as_str())?));
+    };
+    if add_source(tx, id, source, run)? {
+        let record = load_learning(tx, id.as_str())?;
+        let learning = id.clone();
+        let seconded = LogEvent::LearningSeconded { learning };
+        append(tx, context, about(&record), &seconded)?;
+        settle_learning(tx, context, id)?;
+    }
+    Ok(LearningAddition::Seconded(load_learning(tx, id.as_str())?))
+}
+
+/// What an entry of the log about a learning is about.
+pub(crate) fn about(record: &LearningRecord) -> About<'_> {
+    About {
+        project: Some(&record.project),
+        issue: record.issue.as_ref(),
+        ..About::default()
+    }
+}
+
+impl Store {
+    /// Adds a learning; it takes the labels of the issue it came from. That of a run is proposed until its issue or plan is
+    /// done; all others are accepted. A text that the project knows is not recorded again.
+    ///
+    /// # Errors
+    /// When a field breaks a limit, the text has no letter and no digit, the issue does not exist, or the run has added too
+    /// many.
+    pub fn add_learning(
+        &mut self,
+        context: &Context,
+        new: &NewLearning,
+    ) -> Result<LearningAddition, StoreError> {
+        let mut record = LearningRecord {
+            learning: Learning {
+                id: new.id.clone(),
+                pattern: new.pattern.clone(),
+                learning_type: new.learning_type,
+                applies_to: new.applies_to.clone(),
+                labels: Vec::new(),
+                created_at: context.now,
+            },
+            project: new.project.clone(),
+            issue: new.issue.clone(),
+            run: context.actor.run().cloned(),
+            commit: new.commit.clone(),
+            author: context.actor.author(),
+            state: LearningState::Accepted,
+            sources: Vec::new(),
+        };
+        record.check()?;
+        check_pattern_length(&new.pattern)?;
+        // what is empty when it is normalised would be given to nobody
+        if normalise(&new.pattern).is_empty() {
+            return Err(FieldError::NoWord { field: "pattern" }.into());
+        }
+        self.write(context, |tx| {
+            check_run_limit(tx, context, "learning", RUN_LEARNINGS_MAX)?;
+            let source = match context.actor.run() {
+                Some(run) => source_of_run(tx, run)?.map(|source| (source, run)),
+                None => None,
+            };
+            let work = source.as_ref().map(|(source, _)| source);
+            if let Some((id, known)) = find_known(tx, new, work)? {
+                return meet_known(tx, context, &id, known, source.as_ref());
+            }
+            if let Some(issue) = &new.issue {
+                record.learning.labels = load_issue(tx, issue)?.labels;
+            }
+            if source.is_some() {
+                record.state = LearningState::Proposed;
+            }
+            insert_learning(tx, context, &record)?;
+            append(
+                tx,
+                context,
+                about(&record),
+                &LogEvent::LearningAdded {
+                    learning: new.id.clone(),
+                },
+            )?;
+            if let Some((source, run)) = &source {
+                add_source(tx, &new.id, source, run)?;
+                // its work may have ended while the run went on
+                settle_learning(tx, context, &new.id)?;
+            }
+            pack_rows(tx, new.project.as_str())?;
+            Ok(LearningAddition::Added(load_learning(tx, new.id.as_str())?))
+        })
+    }
+
+    /// Returns a learning.
+    ///
+    /// # Errors
+    /// When there is none of this id.
+    pub fn learning(&self, id: &LearningId) -> Result<LearningRecord, StoreError> {
+        load_learning(&self.conn, id.as_str())
+    }
+
+    /// Finds a learning by the beginning or the end of its id.
+    ///
+    /// # Errors
+    /// When none fits, or several do.
+    pub fn find_learning(&self, text: &str) -> Result<LearningRecord, StoreError> {
+        if LearningId::parse(text).is_err() {
+            return Err(StoreError::not_found("learning", text));
+        }
+        // compared byte by byte: an id may hold what is a wildcard elsewhere
+        let mut statement = self.conn.prepare_cached(
+            "SELECT id FROM learning WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1
+             ORDER BY id <> ?1, id LIMIT 6",
+        )?;
+        let found: Vec<String> = statement
+            .query_map([text], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        match found.as_slice() {
+            [] => Err(StoreError::not_found("learning", text)),
+            [one, ..] if one == text => load_learning(&self.conn, one),
+            [one] => load_learning(&self.conn, one),
+            several => Err(several_fit(("learnings", text), several)),
+        }
+    }
+
+    /// Lists learnings, newest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn learnings(&self, filter: &LearningFilter) -> Result<Vec<LearningRecord>, StoreError> {
+        let scope = if filter.project.is_some() {
+            "project = ?1"
+        } else {
+            "?1 IS NULL"
+        };
+        let mut statement = self.conn.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM learning l WHERE {scope} AND (?2 IS NULL OR learning_type = ?2)
+             AND (state IN (SELECT value FROM json_each(?3)) OR state = 'proposed'
+                  AND EXISTS (SELECT 1 FROM learning_source s WHERE s.issue = ?4 AND s.learning = l.id))
+             ORDER BY created_at DESC, id DESC LIMIT ?5",
+        ))?;
+        let mut rows = statement.query(params![
+            filter.project.as_ref().map(ProjectId::as_str),
+            filter.learning_type.map(LearningType::name),
+            to_json(&filter.states),
+            filter.or_proposed_by.as_ref().map(IssueId::as_str),
+            filter.limit.map_or(-1, i64::from),
+        ])?;
+        let mut learnings = Vec::new();
+        while let Some(row) = rows.next()? {
+            learnings.push(from_row(row)?);
+        }
+        Ok(learnings)
+    }
+}

@@ -1,0 +1,158 @@
+//! A merge between its intent and its record.
+//!
+//! The intent is in the row of the pull request from before the base moves until the merge is recorded or taken back. Meanwhile
+//! nobody else does anything to the pull request, its issue or its plan: who wants to, finishes the merge first, or takes it
+//! back, as the base branch says.
+
+use rusqlite::{OptionalExtension, Row, Transaction, params};
+use symphony_core::id::{IssueId, PlanId, PrId, ProjectId};
+use symphony_core::log::LogEvent;
+use symphony_core::pull_request::{PullRequest, PullRequestOf};
+
+use crate::database::context::Context;
+use crate::database::event::{About, append};
+use crate::database::open::Store;
+use crate::error::StoreError;
+use crate::gates::due::refuse_not_in_review;
+use crate::review::pull_request::refuse_proposal;
+use crate::review::pull_request_query::load_pr;
+
+/// Merges of a project that have begun and are not recorded.
+const BEGUN_SQL: &str = "SELECT id, merge_intent ->> '$.merged' AS merged FROM pull_request INDEXED BY pull_request_merging
+     WHERE project = ?1 AND merge_intent IS NOT NULL ORDER BY id";
+
+/// A merge that has begun and is not recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MergeIntent {
+    /// The pull request.
+    pub pr: PrId,
+    /// The commit that its base is to be at.
+    pub merged: String,
+}
+
+fn from_row(row: &Row<'_>) -> Result<MergeIntent, rusqlite::Error> {
+    Ok(MergeIntent {
+        pr: PrId::new(row.get("id")?),
+        merged: row.get("merged")?,
+    })
+}
+
+impl Store {
+    /// Records that a human is about to merge: what the base branch was and what it will be. `seen` is the pull request as it
+    /// was when the merge was decided on: gates may have run for an hour since, and somebody may have taken it back.
+    ///
+    /// # Errors
+    /// When it does not exist, is not open any more, has another head or base, when its issue or plan is not in review, or when
+    /// another merge of it has begun.
+    pub fn record_merge_intent(
+        &mut self,
+        context: &Context,
+        seen: &PullRequest,
+        base_before: &str,
+        merged: &str,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            let pr = load_pr(tx, seen.id)?;
+            let change = if !pr.state.is_open() {
+                Some(format!("it is {} now", pr.state))
+            } else if pr.head_commit != seen.head_commit {
+                Some(format!("its head is {} now", pr.head_commit))
+            } else if pr.base != seen.base {
+                Some(format!("it goes into `{}` now", pr.base))
+            } else {
+                None
+            };
+            if let Some(change) = change {
+                return Err(StoreError::refused(format!(
+                    "pull request {} was changed while it was being merged: {change}. The base was not moved",
+                    pr.id
+                )));
+            }
+            refuse_proposal(&pr)?;
+            refuse_not_in_review(tx, &pr)?;
+            refuse_under_merge(tx, &pr.of)?;
+            tx.execute(
+                "UPDATE pull_request SET merge_intent = json_object('base_before', ?2, 'merged', ?3) WHERE id = ?1",
+                params![pr.id.get(), base_before, merged],
+            )?;
+            let intended = LogEvent::MergeIntended {
+                pr: pr.id,
+                base_before: base_before.to_owned(),
+                merged: merged.to_owned(),
+            };
+            append(tx, context, About::of(&pr.of), &intended)
+        })
+    }
+
+    /// Returns the merge of a pull request that has begun and is not recorded.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn merge_intent(&self, pr: PrId) -> Result<Option<MergeIntent>, StoreError> {
+        Ok(self
+            .conn
+            .prepare_cached(
+                "SELECT id, merge_intent ->> '$.merged' AS merged FROM pull_request WHERE id = ?1 AND merge_intent IS NOT NULL",
+            )?
+            .query_row([pr.get()], from_row)
+            .optional()?)
+    }
+
+    /// Returns the merges of a project that have begun and are not recorded: under way, or cut off.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn merge_intents(&self, project: &ProjectId) -> Result<Vec<MergeIntent>, StoreError> {
+        let mut statement = self.conn.prepare_cached(BEGUN_SQL)?;
+        let found = statement.query_map([project.as_str()], from_row)?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// Takes back a merge that did not reach its base: the pull request is as it was before. One that was recorded, or begun
+    /// anew, meanwhile stays.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn take_back_merge(
+        &mut self,
+        context: &Context,
+        intent: &MergeIntent,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            tx.execute(
+                "UPDATE pull_request SET merge_intent = NULL, base_seen = NULL WHERE id = ?1 AND merge_intent ->> '$.merged' = ?2",
+                params![intent.pr.get(), intent.merged],
+            )?;
+            Ok(())
+        })
+    }
+}
+
+/// Refuses to change what is being merged.
+pub(crate) fn refuse_under_merge(
+    tx: &Transaction<'_>,
+    of: &PullRequestOf,
+) -> Result<(), StoreError> {
+    begun_merge_of(tx, of)?.map_or(Ok(()), |pr| Err(StoreError::MergeBegun { pr }))
+}
+
+/// Returns the pull request of an issue or a plan that is being merged.
+pub(crate) fn begun_merge_of(
+    tx: &Transaction<'_>,
+    of: &PullRequestOf,
+) -> Result<Option<PrId>, StoreError> {
+    let begun: Option<i64> = tx
+        .prepare_cached(
+            "SELECT id FROM pull_request INDEXED BY pull_request_merging
+             WHERE merge_intent IS NOT NULL AND (issue = ?1 OR plan = ?2) LIMIT 1",
+        )?
+        .query_row(
+            params![
+                of.issue().map(IssueId::as_str),
+                of.plan().map(PlanId::as_str)
+            ],
+            |row| row.get(0),
+        )
+        .optional()?;
+    Ok(begun.map(PrId::new))
+}

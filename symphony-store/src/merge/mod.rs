@@ -1,0 +1,6 @@
+//! Merges: made by Symphony, made outside, and published.
+
+pub(crate) mod base_look;
+pub(crate) mod intent;
+pub(crate) mod outside;
+pub(crate) mod publication;

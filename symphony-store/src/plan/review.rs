@@ -1,0 +1,398 @@
+//! The review of a plan's work: its pull request, opened when every phase is complete, and what its end does to the plan.
+//!
+//! The record is the one of issues. Opening it and moving the plan are one transaction, so that a death in between leaves
+//! neither two pull requests nor a plan whose pull request nobody knows.
+
+use rusqlite::{Row, Transaction, params};
+use symphony_core::Timestamp;
+use symphony_core::gates::{BaseComparison, FailurePrint, GatesOutcome, route_plan_gates_end};
+use symphony_core::id::{PlanId, PrId, ProjectId};
+use symphony_core::inbox::{PlanWaitsFor, WaitingPlan};
+use symphony_core::log::LogEvent;
+use symphony_core::plan::state::{PlanEvent, PlanStatus};
+use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf, VerifiedGates};
+use symphony_core::standing::UNSEEN_PUBLICATION_MS;
+
+use crate::database::context::Context;
+use crate::database::event::{About, append};
+use crate::database::open::Store;
+use crate::database::row::{parsed, time};
+use crate::error::StoreError;
+use crate::gates::due::{GATE_TRIES_MIN, forget_delay, record_gates, refuse_not_in_review};
+use crate::issue::cascade::end_review;
+use crate::plan::base::forget_lost_base;
+use crate::plan::change::{apply_in, write_changes};
+use crate::plan::log::append_plan;
+use crate::plan::record::{PlanRecord, load_head, load_plan};
+use crate::review::pull_request::{NewPullRequest, insert_pr, update_head};
+use crate::review::pull_request_query::{load_open_pr_of, load_pr};
+use crate::review::state::set_pr_state;
+
+/// Opens the pull request of a plan whose phases are all complete, and puts the plan under review. One that is open is
+/// returned as it is: whoever asks again may have died after the transaction.
+pub(crate) fn open_plan_pr(
+    tx: &Transaction<'_>,
+    context: &Context,
+    plan: &PlanId,
+    new: &NewPullRequest,
+) -> Result<PullRequest, StoreError> {
+    if let Some(open) = load_open_pr_of(tx, &new.of)? {
+        return Ok(open);
+    }
+    let before = load_plan(tx, plan)?;
+    if !before.state.awaits_review(before.completion()) {
+        return Err(StoreError::refused(format!(
+            "plan {plan} is `{}`: it has nothing to open a pull request of now",
+            before.state.status
+        )));
+    }
+    let pr = insert_pr(tx, context, &before.project, new)?;
+    forget_lost_base(tx, plan)?;
+    tx.execute(
+        "UPDATE plan SET base_head = ?2 WHERE id = ?1",
+        [plan.as_str(), &new.head_commit],
+    )?;
+    move_plan(tx, context, &before, PlanEvent::ReviewOpened { pr })?;
+    let opened = LogEvent::PullRequestOpened {
+        pr,
+        head: new.head_commit.clone(),
+    };
+    append(tx, context, About::of(&new.of), &opened)?;
+    load_pr(tx, pr)
+}
+
+/// Refuses to take the end of a pull request back that a later one of the same plan has replaced.
+fn refuse_not_newest(tx: &Transaction<'_>, plan: &PlanId, id: PrId) -> Result<(), StoreError> {
+    let newest: i64 = tx.query_row(
+        "SELECT max(id) FROM pull_request WHERE plan = ?1",
+        [plan.as_str()],
+        |row| row.get(0),
+    )?;
+    if newest == id.get() {
+        return Ok(());
+    }
+    Err(StoreError::refused(format!(
+        "pull request {id} is not what plan {plan} would be merged as any more: pull request {newest} has taken its place. `symphony pr \
+         approve {newest} --force --comment TEXT` approves that one"
+    )))
+}
+
+/// Applies one event to a plan and writes what it changes.
+pub(crate) fn move_plan(
+    tx: &Transaction<'_>,
+    context: &Context,
+    before: &PlanRecord,
+    event: PlanEvent,
+) -> Result<PlanRecord, StoreError> {
+    let mut record = before.clone();
+    apply_in(tx, context, &before.id, &mut record.state, &[event])?;
+    write_changes(tx, context, before, &record)?;
+    Ok(record)
+}
+
+/// Lets a plan whose pull request was not accepted wait for a person. One that is elsewhere stays there.
+pub(crate) fn reject_plan_review(
+    tx: &Transaction<'_>,
+    context: &Context,
+    plan: &PlanId,
+    pr: PrId,
+) -> Result<(), StoreError> {
+    let before = load_plan(tx, plan)?;
+    if before.state.status == PlanStatus::Review {
+        move_plan(tx, context, &before, PlanEvent::ReviewRejected { pr })?;
+    }
+    Ok(())
+}
+
+/// Completes a plan whose work the user's branch has, and has its branches and worktrees removed by whoever comes next.
+pub(crate) fn end_merged_plan(
+    tx: &Transaction<'_>,
+    context: &Context,
+    plan: &PlanId,
+    merged: &str,
+) -> Result<(), StoreError> {
+    let before = load_plan(tx, plan)?;
+    let mut record = before.clone();
+    if !record.state.status.is_ended() {
+        let ended = PlanEvent::Ended {
+            status: PlanStatus::Completed,
+            at: context.now,
+        };
+        apply_in(tx, context, plan, &mut record.state, &[ended])?;
+    }
+    record.merged_commit = Some(merged.to_owned());
+    write_changes(tx, context, &before, &record)?;
+    end_review_runs(tx, context, plan)?;
+    // what its base has is the user's branch's now: a plan that is opened again begins with a base of its own
+    tx.execute(
+        "UPDATE plan SET needs_clean_up = (status = 'completed'), base_head = NULL WHERE id = ?1",
+        [plan.as_str()],
+    )?;
+    forget_lost_base(tx, plan)?;
+    let commit = merged.to_owned();
+    append_plan(tx, context, plan, &LogEvent::PlanMerged { commit })
+}
+
+/// Records what the gates of a plan's pull request came to. Red ones leave it open: a person decides.
+pub(crate) fn settle_plan_gates(
+    tx: &Transaction<'_>,
+    context: &Context,
+    pr: &PullRequest,
+    (gates, print, base): (&VerifiedGates, Option<&FailurePrint>, BaseComparison),
+) -> Result<(), StoreError> {
+    let outcome = route_plan_gates_end(print, base);
+    if outcome == GatesOutcome::Held {
+        forget_delay(tx, pr.id)
+    } else {
+        record_gates(tx, context, pr, gates)
+    }
+}
+
+/// Closes the pull request of a plan that a person let go on or gave up, and ends the runs on it: what they look at is not
+/// the plan's work any more.
+pub(crate) fn close_left_review(
+    tx: &Transaction<'_>,
+    context: &Context,
+    before: &PlanRecord,
+    after: &PlanRecord,
+) -> Result<(), StoreError> {
+    let has_left =
+        before.state.status == PlanStatus::Review && after.state.status != PlanStatus::Review;
+    if !has_left {
+        return Ok(());
+    }
+    let of = PullRequestOf::from(before.id.clone());
+    if let Some(pr) = load_open_pr_of(tx, &of)? {
+        // the plan has moved already: only the record follows
+        end_review(tx, context, &pr, PrState::Closed)?;
+    }
+    end_review_runs(tx, context, &before.id)
+}
+
+/// Asks a judge and gates that are at work on a plan's pull request to end.
+fn end_review_runs(
+    tx: &Transaction<'_>,
+    context: &Context,
+    plan: &PlanId,
+) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE run SET cancel_requested_at = coalesce(cancel_requested_at, ?2)
+         WHERE plan = ?1 AND pull_request IS NOT NULL AND status IN ('starting', 'running')",
+        params![plan.as_str(), context.now.as_millisecond()],
+    )?;
+    Ok(())
+}
+
+/// Plans that were not accepted and whose phases are all still complete.
+const REJECTED_SQL: &str = "SELECT p.id, p.path, r.id AS pr, r.verdict ->> '$.comment' AS comment, r.updated_at AS since
+    FROM plan p JOIN pull_request r ON r.id = (SELECT max(id) FROM pull_request WHERE plan = p.id)
+    WHERE p.project = ?1 AND p.status = 'awaiting_user_decision' AND r.state IN ('rejected', 'closed')
+      AND NOT EXISTS (SELECT 1 FROM plan_phase f WHERE f.plan = p.id AND f.status <> 'complete')
+    ORDER BY p.started_at, p.id";
+/// Open pull requests of plans whose gates could not be run several times, or that were not published.
+const STUCK_SQL: &str =
+    "SELECT p.id, p.path, r.id AS pr, r.gates_tries, r.gates_problem, r.updated_at AS since,
+           n.state AS publication, n.output
+    FROM plan p INDEXED BY plan_review
+    JOIN pull_request r ON r.plan = p.id AND r.state IN ('open', 'approved')
+    LEFT JOIN publication n ON n.id = (SELECT max(id) FROM publication WHERE pull_request = r.id)
+         AND (n.state = 'failed' OR n.state = 'running' AND n.started_at <= ?3)
+    WHERE p.project = ?1 AND p.status = 'review' AND (r.gates_tries >= ?2 OR n.id IS NOT NULL)
+    ORDER BY p.started_at, p.id";
+
+impl Store {
+    /// Takes the rejection of a plan's pull request back because a person approves it all the same: both are under review
+    /// again. A pull request that is open, or of an issue, stays as it is.
+    ///
+    /// # Errors
+    /// When the pull request does not exist, or its plan has gone on.
+    pub fn resume_rejected_review(
+        &mut self,
+        context: &Context,
+        id: PrId,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            let pr = load_pr(tx, id)?;
+            let PullRequestOf::Plan(plan) = &pr.of else {
+                return Ok(());
+            };
+            if !matches!(pr.state, PrState::Rejected | PrState::Closed) {
+                return Ok(());
+            }
+            let before = load_plan(tx, plan)?;
+            refuse_not_newest(tx, plan, id)?;
+            if before.state.status != PlanStatus::AwaitingUserDecision
+                || !before.state.is_complete()
+            {
+                return Err(StoreError::refused(format!(
+                    "plan {plan} has gone on since pull request {id} was {}: `symphony plan status --plan {plan}` says where it is",
+                    pr.state
+                )));
+            }
+            set_pr_state(tx, context, &pr.of, id, PrState::Open)?;
+            move_plan(tx, context, &before, PlanEvent::ReviewResumed { pr: id })?;
+            Ok(())
+        })
+    }
+
+    /// Gives the open pull request of a plan another head: its branch has moved. Gates and verdict were of the old one, and what is
+    /// at work on that is asked to end.
+    ///
+    /// # Errors
+    /// When the plan has no open pull request, or that is being merged.
+    pub fn renew_plan_pr(
+        &mut self,
+        context: &Context,
+        plan: &PlanId,
+        new: &NewPullRequest,
+    ) -> Result<PullRequest, StoreError> {
+        self.write(context, |tx| {
+            let Some(open) = load_open_pr_of(tx, &new.of)? else {
+                return Err(StoreError::refused(format!(
+                    "plan {plan} has no open pull request"
+                )));
+            };
+            if open.head_commit == new.head_commit {
+                return Ok(open);
+            }
+            update_head(tx, context, open.id, new)?;
+            forget_lost_base(tx, plan)?;
+            tx.execute(
+                "UPDATE plan SET base_head = ?2 WHERE id = ?1",
+                [plan.as_str(), &new.head_commit],
+            )?;
+            end_review_runs(tx, context, plan)?;
+            let opened = LogEvent::PullRequestOpened {
+                pr: open.id,
+                head: new.head_commit.clone(),
+            };
+            append(tx, context, About::of(&new.of), &opened)?;
+            load_pr(tx, open.id)
+        })
+    }
+
+    /// Makes sure that the issue or the plan of a pull request is in review.
+    ///
+    /// # Errors
+    /// When it is elsewhere; the text names the way back.
+    pub fn require_review(&self, pr: &PullRequest) -> Result<(), StoreError> {
+        refuse_not_in_review(&self.conn, pr)
+    }
+
+    /// Returns the plans of a project whose review waits for a person, as far as the database alone tells.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn waiting_plans(
+        &self,
+        project: &ProjectId,
+        now: Timestamp,
+    ) -> Result<Vec<WaitingPlan>, StoreError> {
+        let mut found = Vec::new();
+        let mut statement = self.conn.prepare_cached(REJECTED_SQL)?;
+        let mut rows = statement.query([project.as_str()])?;
+        while let Some(row) = rows.next()? {
+            let comment: Option<String> = row.get("comment")?;
+            let why = PlanWaitsFor::Decision {
+                comment: comment.unwrap_or_default(),
+            };
+            found.push(waiting_plan(row, project, why)?);
+        }
+        let lost = now.as_millisecond().saturating_sub(UNSEEN_PUBLICATION_MS);
+        let mut statement = self.conn.prepare_cached(STUCK_SQL)?;
+        let mut rows = statement.query(params![project.as_str(), GATE_TRIES_MIN, lost])?;
+        while let Some(row) = rows.next()? {
+            let tries: u32 = row.get("gates_tries")?;
+            let why = if tries >= GATE_TRIES_MIN {
+                PlanWaitsFor::GatesNotRun {
+                    tries,
+                    problem: row
+                        .get::<_, Option<String>>("gates_problem")?
+                        .unwrap_or_default(),
+                }
+            } else {
+                PlanWaitsFor::Publication {
+                    problem: row.get::<_, Option<String>>("output")?.unwrap_or_default(),
+                }
+            };
+            found.push(waiting_plan(row, project, why)?);
+        }
+        Ok(found)
+    }
+
+    /// Returns the plans of a project whose phases are all complete and whose pull request is still to be opened.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn plans_awaiting_review(&self, project: &ProjectId) -> Result<Vec<PlanId>, StoreError> {
+        self.plan_ids(
+            project,
+            "SELECT id FROM plan p WHERE project = ?1 AND status = 'running' AND target_branch IS NOT NULL AND is_abort_requested = 0
+               AND NOT EXISTS (SELECT 1 FROM plan_phase f WHERE f.plan = p.id AND f.status <> 'complete') ORDER BY started_at, id",
+        )
+    }
+
+    /// Returns the plans of a project that are under review.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn plans_in_review(&self, project: &ProjectId) -> Result<Vec<PlanId>, StoreError> {
+        self.plan_ids(
+            project,
+            "SELECT id FROM plan INDEXED BY plan_review WHERE project = ?1 AND status = 'review' ORDER BY started_at, id",
+        )
+    }
+
+    /// Returns the file of a plan, as it is recorded.
+    ///
+    /// # Errors
+    /// When there is none of this id.
+    pub fn plan_path(&self, id: &PlanId) -> Result<String, StoreError> {
+        Ok(load_head(&self.conn, id)?.path)
+    }
+
+    /// Returns the merged plans of a project whose branches and worktrees are still to be removed.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn plans_to_clean_up(&self, project: &ProjectId) -> Result<Vec<PlanId>, StoreError> {
+        self.plan_ids(
+            project,
+            "SELECT id FROM plan WHERE project = ?1 AND needs_clean_up = 1 ORDER BY id",
+        )
+    }
+
+    /// Records that the branches and worktrees of a merged plan are removed.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn record_plan_cleaned(
+        &mut self,
+        context: &Context,
+        id: &PlanId,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            tx.execute(
+                "UPDATE plan SET needs_clean_up = 0 WHERE id = ?1",
+                [id.as_str()],
+            )?;
+            Ok(())
+        })
+    }
+}
+
+/// Reads a plan whose review waits for a person.
+fn waiting_plan(
+    row: &Row<'_>,
+    project: &ProjectId,
+    why: PlanWaitsFor,
+) -> Result<WaitingPlan, StoreError> {
+    Ok(WaitingPlan {
+        plan: parsed("plan id", row.get("id")?)?,
+        project: project.clone(),
+        path: row.get("path")?,
+        since: time(row.get("since")?)?,
+        pr: PrId::new(row.get("pr")?),
+        why,
+    })
+}

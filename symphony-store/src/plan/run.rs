@@ -1,0 +1,315 @@
+//! Runs of a plan's phases: claimed, reporting, ended.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use symphony_core::failure::ErrorClass;
+use symphony_core::id::{PlanId, PlanPhaseId, RunId};
+use symphony_core::log::LogEvent;
+use symphony_core::plan::Artifact;
+use symphony_core::plan::failure::{FailureClass, FailurePatterns};
+use symphony_core::plan::state::{
+    PhaseEvent, PhaseOutcome, PhaseRunEnd, PhaseState, PhaseStatus, PhaseWork, PlanEvent,
+    PlanStatus, is_phase_complete, route_phase_run_end,
+};
+use symphony_core::review_point::{PointNumber, refuse_numbers_unanswered, unanswered};
+use symphony_core::run::{Run, RunError, RunStatus};
+
+use crate::database::context::{Actor, Context};
+use crate::database::open::Store;
+use crate::database::row::{json as from_json, to_json};
+use crate::error::StoreError;
+use crate::plan::change::{apply_in, end_in, settle_in, write_changes, write_phase};
+use crate::plan::log::append_plan;
+use crate::plan::record::{PlanRecord, load_head, load_phase, load_plan};
+use crate::review::point::load_points;
+use crate::run::claim::ClaimRefusal;
+use crate::run::finish::RunFinish;
+use crate::run::hand_in::{forget_refused_call, refused_call};
+use crate::run::record::load_run;
+
+/// What exit handling found out about the run of a plan's phase.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PhaseFinish {
+    /// What became of the work, when the phase is complete.
+    pub work: PhaseWork,
+    /// What it produced.
+    pub artifacts: Vec<Artifact>,
+    /// The project's own patterns of failures.
+    pub failure_patterns: BTreeMap<FailureClass, Vec<String>>,
+}
+
+/// What is recorded of a phase's outcome.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedOutcome {
+    /// The outcome.
+    pub outcome: PhaseOutcome,
+    /// What the agent said that it produced.
+    pub artifacts: Vec<Artifact>,
+}
+
+/// Says why a phase cannot be claimed now.
+pub(crate) fn phase_refusal(
+    tx: &Transaction<'_>,
+    plan: &PlanId,
+    phase: &PlanPhaseId,
+) -> Result<Option<ClaimRefusal>, StoreError> {
+    let other: Option<String> = tx
+        .query_row(
+            "SELECT id FROM run WHERE plan = ?1 AND plan_phase = ?2 AND status IN ('starting', 'running')",
+            [plan.as_str(), phase.as_str()],
+            |row| row.get(0),
+        )
+        .optional()?;
+    if let Some(other) = other {
+        let run = crate::database::row::parsed("run id", other)?;
+        return Ok(Some(ClaimRefusal::AlreadyRunning(run)));
+    }
+    let status = load_head(tx, plan)?.state.status;
+    if !matches!(
+        status,
+        PlanStatus::Running | PlanStatus::AwaitingUserDecision
+    ) {
+        return Ok(Some(ClaimRefusal::PlanStands(status)));
+    }
+    let status = match load_phase(tx, plan, phase) {
+        Ok(progress) => progress.status(),
+        Err(StoreError::NotFound { .. }) => return Ok(Some(ClaimRefusal::PhaseGone)),
+        Err(error) => return Err(error),
+    };
+    Ok((status != PhaseStatus::Ready).then_some(ClaimRefusal::PhaseMoved(status)))
+}
+
+/// Records that a run has begun on a phase.
+pub(crate) fn start_phase(
+    tx: &Transaction<'_>,
+    context: &Context,
+    plan: &PlanId,
+    phase: &PlanPhaseId,
+    run: &RunId,
+) -> Result<(), StoreError> {
+    // one phase is enough to start it: a large plan is not read whole for each claim
+    let mut state = load_head(tx, plan)?.state;
+    state.phases = BTreeMap::from([(phase.clone(), load_phase(tx, plan, phase)?)]);
+    let started = PhaseEvent::Started {
+        run: Some(run.clone()),
+        at: context.now,
+    };
+    let events = [PlanEvent::of(phase.clone(), started)];
+    apply_in(tx, context, plan, &mut state, &events)?;
+    if let Some(progress) = state.phases.get(phase) {
+        write_phase(tx, plan, phase, progress)?;
+    }
+    tx.execute(
+        "UPDATE plan SET revision = revision + 1 WHERE id = ?1",
+        [plan.as_str()],
+    )?;
+    Ok(())
+}
+
+/// Says what the run of a phase is recorded as: an agent that says it failed has failed, however cleanly it left.
+pub(crate) fn phase_run_status(
+    tx: &Transaction<'_>,
+    run: &Run,
+    finish: &RunFinish,
+) -> Result<(RunStatus, Option<RunError>), StoreError> {
+    let outcome = load_outcome(tx, &run.id)?.map(|recorded| recorded.outcome);
+    Ok(match (outcome, finish.status) {
+        (Some(PhaseOutcome::Failed { error }), RunStatus::Succeeded) => (
+            RunStatus::Failed,
+            Some(RunError {
+                class: ErrorClass::AgentFailed,
+                message: error,
+            }),
+        ),
+        _ => (finish.status, finish.error.clone()),
+    })
+}
+
+/// Ends a phase's attempt, and the plan with it when nothing is left that can go on.
+pub(crate) fn end_phase(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &Run,
+    (plan, phase): (&PlanId, &PlanPhaseId),
+    finish: &RunFinish,
+) -> Result<(), StoreError> {
+    let before = load_plan(tx, plan)?;
+    if before.state.status.is_ended() {
+        return Ok(());
+    }
+    let mut record = before.clone();
+    if let Some(event) = phase_end(tx, context, run, (&before, phase), finish)? {
+        let dag = before.dag()?;
+        let events = [PlanEvent::of(phase.clone(), event)];
+        apply_in(tx, context, plan, &mut record.state, &events)?;
+        settle_in(tx, context, &mut record, &dag)?;
+    }
+    end_in(tx, context, &mut record)?;
+    write_changes(tx, context, &before, &record)
+}
+
+/// Says what the end of a run is for its phase; none when the phase was blocked, aborted or taken out of the plan
+/// meanwhile: the run ends, the phase stays where it is.
+fn phase_end(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &Run,
+    (record, phase): (&PlanRecord, &PlanPhaseId),
+    finish: &RunFinish,
+) -> Result<Option<PhaseEvent>, StoreError> {
+    let Some(progress) = record.state.phases.get(phase) else {
+        return Ok(None);
+    };
+    let is_owner = matches!(&progress.state, PhaseState::Running { run: owner, .. } if owner.as_ref() == Some(&run.id));
+    if !is_owner {
+        return Ok(None);
+    }
+    let nothing = PhaseFinish {
+        work: PhaseWork::Unmerged("its exit handling did not get as far".to_owned()),
+        artifacts: Vec::new(),
+        failure_patterns: BTreeMap::new(),
+    };
+    let found = finish.phase.as_ref().unwrap_or(&nothing);
+    let outcome = load_outcome(tx, &run.id)?.map(|recorded| recorded.outcome);
+    let patterns = FailurePatterns::compile(&found.failure_patterns);
+    let refused = refused_call(&run.metadata);
+    let unanswered = unanswered_by_last(tx, record, phase)?;
+    let end = PhaseRunEnd {
+        run: &run.id,
+        status: finish.status,
+        error: finish.error.as_ref(),
+        outcome: outcome.as_ref(),
+        refused: refused.as_ref(),
+        unanswered: &unanswered,
+        work: &found.work,
+        artifacts: &found.artifacts,
+        seed: (record.id.as_str(), phase.as_str()),
+        patterns: Some(&patterns),
+    };
+    let policy = record.options.failure_policy();
+    let event = route_phase_run_end(progress, &end, &policy, context.now);
+    Ok(Some(event))
+}
+
+fn load_outcome(conn: &Connection, run: &RunId) -> Result<Option<RecordedOutcome>, StoreError> {
+    let found: Option<(String, String)> = conn
+        .prepare_cached("SELECT outcome, artifacts FROM plan_outcome WHERE run = ?1")?
+        .query_row([run.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((outcome, artifacts)) = found else {
+        return Ok(None);
+    };
+    Ok(Some(RecordedOutcome {
+        outcome: from_json("outcome of a phase", &outcome)?,
+        artifacts: from_json("artifacts of a phase", &artifacts)?,
+    }))
+}
+
+/// Returns the must-points without an answer, if the phase is the last one that can give it: what others are still at work on,
+/// they may answer.
+fn unanswered_by_last(
+    conn: &Connection,
+    record: &PlanRecord,
+    phase: &PlanPhaseId,
+) -> Result<Vec<PointNumber>, StoreError> {
+    let points = unanswered(&load_points(conn, &record.id.clone().into())?);
+    if points.is_empty() {
+        return Ok(points);
+    }
+    let mut reported = BTreeSet::new();
+    for (id, progress) in &record.state.phases {
+        let PhaseState::Running { run: Some(run), .. } = &progress.state else {
+            continue;
+        };
+        let outcome = load_outcome(conn, run)?.map(|recorded| recorded.outcome);
+        if is_phase_complete(RunStatus::Succeeded, outcome.as_ref()) {
+            reported.insert(id.clone());
+        }
+    }
+    let is_last = record.state.is_last_to_complete(phase, &reported);
+    Ok(if is_last { points } else { Vec::new() })
+}
+
+fn require_answers(
+    conn: &Connection,
+    plan: &PlanId,
+    phase: &PlanPhaseId,
+) -> Result<(), StoreError> {
+    let record = load_plan(conn, plan)?;
+    Ok(refuse_numbers_unanswered(&unanswered_by_last(
+        conn, &record, phase,
+    )?)?)
+}
+
+impl Store {
+    /// Makes sure that the last phase of a plan to complete leaves no `must` point of a review without an answer.
+    ///
+    /// # Errors
+    /// Names those that have none.
+    pub fn require_phase_answers(
+        &self,
+        plan: &PlanId,
+        phase: &PlanPhaseId,
+    ) -> Result<(), StoreError> {
+        require_answers(&self.conn, plan, phase)
+    }
+
+    /// Records the outcome of a run's phase: what its agent says, or that it left cleanly. The last word of an agent
+    /// counts; a clean exit adds nothing to it.
+    ///
+    /// # Errors
+    /// When the run is over or works on no plan's phase, or its agent reports the last phase as complete while a `must` point of a
+    /// review has no answer.
+    pub fn record_phase_outcome(
+        &mut self,
+        context: &Context,
+        run: &RunId,
+        recorded: &RecordedOutcome,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            let target = load_run(tx, run)?.target;
+            let symphony_core::run::RunTarget::PlanPhase(plan, phase) = target else {
+                return Err(StoreError::refused(format!(
+                    "run {run} works on no phase of a plan"
+                )));
+            };
+            let sql = match context.actor {
+                Actor::Run(_) => {
+                    // in the transaction: two phases that end at the same time must not both leave the answers to the other
+                    if recorded.outcome == PhaseOutcome::Complete {
+                        require_answers(tx, &plan, &phase)?;
+                    }
+                    "INSERT OR REPLACE"
+                }
+                Actor::Human(_) | Actor::System => "INSERT OR IGNORE",
+            };
+            tx.execute(
+                &format!(
+                    "{sql} INTO plan_outcome (run, outcome, artifacts, at) VALUES (?1, ?2, ?3, ?4)"
+                ),
+                params![
+                    run.as_str(),
+                    to_json(&recorded.outcome),
+                    to_json(&recorded.artifacts),
+                    context.now.as_millisecond()
+                ],
+            )?;
+            forget_refused_call(tx, context)?;
+            let event = LogEvent::PhaseOutcomeRecorded {
+                phase,
+                run: run.clone(),
+                outcome: recorded.outcome.clone(),
+            };
+            append_plan(tx, context, &plan, &event)
+        })
+    }
+
+    /// Returns what is recorded of the outcome of a run's phase.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn phase_outcome(&self, run: &RunId) -> Result<Option<RecordedOutcome>, StoreError> {
+        load_outcome(&self.conn, run)
+    }
+}

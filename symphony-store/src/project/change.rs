@@ -1,0 +1,198 @@
+//! Changes of a project as a whole: it leaves the installation, or its new issues get another prefix.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, params};
+use symphony_core::id::{IssueId, ProjectId, is_prefix};
+use symphony_core::issue::{Dependency, DependentEffect, DependentsFate, settle_dependents};
+use symphony_core::log::LogEvent;
+
+use crate::database::context::Context;
+use crate::database::event::{About, append};
+use crate::database::open::Store;
+use crate::database::row::parsed;
+use crate::error::StoreError;
+use crate::issue::end::{load_open_dependents, settle};
+use crate::issue::query::load_issue;
+use crate::project::record::{Project, load_project, refuse_taken};
+
+/// The open issues of a project, and what depends on them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProjectDependents {
+    gone: Vec<IssueId>,
+    dependencies: Vec<Dependency>,
+}
+
+impl ProjectDependents {
+    /// Returns what happens to the issues of other projects when this one leaves; nothing when none depends on it.
+    pub fn settled(&self, fate: DependentsFate) -> Vec<DependentEffect> {
+        settle_dependents(&self.gone, fate, &self.dependencies)
+    }
+}
+
+impl Store {
+    /// Returns what the open issues of other projects depend on, as far as it leads to an open issue of this one.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn dependents_on_project(&self, id: &ProjectId) -> Result<ProjectDependents, StoreError> {
+        load_project_dependents(&self.conn, id)
+    }
+
+    /// Takes a project out of lists and dispatch. Its issues and runs stay recorded: adding its folder again brings it back.
+    /// The issues of other projects that depend on its open ones are settled in the same transaction.
+    ///
+    /// # Errors
+    /// When there is no such project, or a run or a plan of it is under way.
+    pub fn remove_project(
+        &mut self,
+        context: &Context,
+        id: &ProjectId,
+        fate: DependentsFate,
+    ) -> Result<Vec<DependentEffect>, StoreError> {
+        self.write(context, |tx| {
+            load_project(tx, id)?;
+            refuse_under_way(tx, id)?;
+            let dependents = load_project_dependents(tx, id)?.settled(fate);
+            for effect in &dependents {
+                let how = if load_issue(tx, &effect.because_of)?.project == *id {
+                    format!("left with project {id}")
+                } else {
+                    "was cancelled".to_owned()
+                };
+                settle(tx, context, effect, &how)?;
+            }
+            tx.execute(
+                "UPDATE project SET removed_at = ?2 WHERE id = ?1",
+                params![id.as_str(), context.now.as_millisecond()],
+            )?;
+            let about = About {
+                project: Some(id),
+                ..About::default()
+            };
+            append(tx, context, about, &LogEvent::ProjectRemoved {})?;
+            Ok(dependents)
+        })
+    }
+
+    /// Says whether a folder is that of a project that was removed.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn is_removed_at(&self, root: &Path) -> Result<bool, StoreError> {
+        Ok(self
+            .conn
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM project WHERE root = ?1 AND removed_at IS NOT NULL)",
+            )?
+            .query_row([root.to_str()], |row| row.get(0))?)
+    }
+
+    /// Gives new issues of a project another prefix. Identifiers that exist do not change, and numbers go on, so that an old
+    /// identifier and its branch name the same issue for ever.
+    ///
+    /// # Errors
+    /// When the prefix is malformed, or belongs to another project now or in its old identifiers.
+    pub fn rename_prefix(
+        &mut self,
+        context: &Context,
+        id: &ProjectId,
+        prefix: &str,
+    ) -> Result<Project, StoreError> {
+        if !is_prefix(prefix) {
+            return Err(StoreError::refused(format!(
+                "`{prefix}` is not a prefix: use one to ten capital letters and digits, a letter first"
+            )));
+        }
+        self.write(context, |tx| {
+            let before = load_project(tx, id)?;
+            refuse_taken(tx, "prefix", prefix, Some(id))?;
+            refuse_used(tx, prefix, Some(id))?;
+            tx.execute(
+                "UPDATE project SET prefix = ?2 WHERE id = ?1",
+                [id.as_str(), prefix],
+            )?;
+            let about = About {
+                project: Some(id),
+                ..About::default()
+            };
+            let event = LogEvent::PrefixRenamed {
+                from: before.prefix,
+                to: prefix.to_owned(),
+            };
+            append(tx, context, about, &event)
+        })?;
+        self.project(id)
+    }
+}
+
+/// Refuses while a run or a plan of a project is under way.
+fn refuse_under_way(conn: &Connection, id: &ProjectId) -> Result<(), StoreError> {
+    let live: Option<String> = conn
+        .query_row(
+            "SELECT id FROM run WHERE project = ?1 AND status IN ('starting', 'running') LIMIT 1",
+            [id.as_str()],
+            |row| row.get(0),
+        )
+        .optional()?;
+    if let Some(run) = live {
+        return Err(StoreError::refused(format!(
+            "run {run} of project {id} is at work: wait until it has ended, or end it with `symphony runs cancel {run}`"
+        )));
+    }
+    let plan: Option<String> = conn
+        .query_row(
+            "SELECT id FROM plan WHERE project = ?1 AND status IN ('running', 'paused', 'awaiting_user_decision', 'review') LIMIT 1",
+            [id.as_str()],
+            |row| row.get(0),
+        )
+        .optional()?;
+    match plan {
+        Some(plan) => Err(StoreError::refused(format!(
+            "plan {plan} of project {id} is under way: finish it, or give it up with `symphony plan abort --plan {plan}`"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn load_project_dependents(
+    conn: &Connection,
+    id: &ProjectId,
+) -> Result<ProjectDependents, StoreError> {
+    let mut statement = conn.prepare_cached(
+        "SELECT id FROM issue WHERE project = ?1 AND status NOT IN ('done', 'cancelled') ORDER BY number",
+    )?;
+    let mut rows = statement.query([id.as_str()])?;
+    let mut found = ProjectDependents::default();
+    while let Some(row) = rows.next()? {
+        found.gone.push(parsed("issue id", row.get(0)?)?);
+    }
+    let mut pairs = BTreeSet::new();
+    for gone in &found.gone {
+        pairs.extend(load_open_dependents(conn, gone)?);
+    }
+    found.dependencies = pairs.into_iter().collect();
+    Ok(found)
+}
+
+/// Refuses a prefix that issues of another project have, from before that one's prefix was renamed.
+pub(crate) fn refuse_used(
+    conn: &Connection,
+    prefix: &str,
+    own: Option<&ProjectId>,
+) -> Result<(), StoreError> {
+    let by: Option<String> = conn
+        .query_row(
+            "SELECT project FROM issue WHERE id GLOB ?1 AND project <> ?2 LIMIT 1",
+            params![format!("{prefix}-*"), own.map_or("", ProjectId::as_str)],
+            |row| row.get(0),
+        )
+        .optional()?;
+    match by {
+        Some(project) => Err(StoreError::refused(format!(
+            "the prefix `{prefix}` is that of old issues of project {project}"
+        ))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,134 @@
+//! Coverage: which file was looked at for which concept, so that nobody looks twice.
+
+use rusqlite::params;
+use serde::Serialize;
+use symphony_core::Timestamp;
+use symphony_core::id::{ProjectId, RunId};
+use symphony_core::issue::{check_line, check_text};
+use symphony_core::log::LogEvent;
+
+use crate::database::context::Context;
+use crate::database::event::{About, append};
+use crate::database::open::Store;
+use crate::database::row::{parsed_opt, time};
+use crate::error::StoreError;
+use crate::issue::note::check_run_limit;
+
+/// Entries that one run may leave: more files than a run can read.
+const RUN_ENTRIES_MAX: i64 = 1_000;
+
+/// What was looked at.
+#[derive(Debug, Clone)]
+pub struct NewCoverage {
+    /// The project.
+    pub project: ProjectId,
+    /// The file, relative to the project, parts joined by `/`.
+    pub file: String,
+    /// What it was looked at for: one line.
+    pub concept: String,
+    /// What was found there; may be empty.
+    pub notes: String,
+}
+
+/// An entry as it is recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CoverageRecord {
+    /// The file, relative to the project.
+    pub file: String,
+    /// What it was looked at for.
+    pub concept: String,
+    /// What was found there.
+    pub notes: String,
+    /// The run that looked last.
+    pub run: Option<RunId>,
+    /// When it looked.
+    pub created_at: Timestamp,
+}
+
+impl Store {
+    /// Records that a file was looked at for a concept; an entry for the same two is replaced.
+    ///
+    /// # Errors
+    /// When a field breaks a limit, the file is not a path inside the project, or the run has left too many entries.
+    pub fn record_coverage(
+        &mut self,
+        context: &Context,
+        new: &NewCoverage,
+    ) -> Result<CoverageRecord, StoreError> {
+        check_line("file", &new.file)?;
+        check_line("concept", &new.concept)?;
+        check_text("notes", &new.notes)?;
+        let (file, concept) = (inside(&new.file)?, new.concept.trim().to_owned());
+        self.write(context, |tx| {
+            check_run_limit(tx, context, "coverage", RUN_ENTRIES_MAX)?;
+            tx.execute(
+                "INSERT OR REPLACE INTO coverage (project, file, concept, notes, run, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                params![
+                    new.project.as_str(),
+                    file,
+                    concept,
+                    new.notes,
+                    context.actor.run().map(RunId::as_str),
+                    context.now.as_millisecond(),
+                ],
+            )?;
+            let about = About {
+                project: Some(&new.project),
+                ..About::default()
+            };
+            let recorded = LogEvent::CoverageRecorded {
+                file: file.clone(),
+                concept: concept.clone(),
+            };
+            append(tx, context, about, &recorded)?;
+            Ok(CoverageRecord {
+                file: file.clone(),
+                concept: concept.clone(),
+                notes: new.notes.clone(),
+                run: context.actor.run().cloned(),
+                created_at: context.now,
+            })
+        })
+    }
+
+    /// Returns a project's entries by file and concept.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn coverage(
+        &self,
+        project: &ProjectId,
+        limit: u32,
+    ) -> Result<Vec<CoverageRecord>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT * FROM coverage WHERE project = ?1 ORDER BY file, concept LIMIT ?2",
+        )?;
+        let mut rows = statement.query(params![project.as_str(), limit])?;
+        let mut records = Vec::new();
+        while let Some(row) = rows.next()? {
+            records.push(CoverageRecord {
+                file: row.get("file")?,
+                concept: row.get("concept")?,
+                notes: row.get("notes")?,
+                run: parsed_opt("run", row.get("run")?)?,
+                created_at: time(row.get("created_at")?)?,
+            });
+        }
+        Ok(records)
+    }
+}
+
+/// Returns a path in the one form in which it is kept: relative to the project, without `.` and doubled slashes.
+fn inside(file: &str) -> Result<String, StoreError> {
+    let file = file.trim();
+    let parts: Vec<&str> = file
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
+        .collect();
+    if file.starts_with('/') || parts.is_empty() || parts.contains(&"..") {
+        return Err(StoreError::refused(format!(
+            "file is `{file}`; a path inside the project is expected, such as src/main.rs"
+        )));
+    }
+    Ok(parts.join("/"))
+}

@@ -1,0 +1,9 @@
+//! Projects: their settings, their agents, what is known of their code.
+
+pub(crate) mod change;
+pub(crate) mod coverage;
+pub(crate) mod health;
+pub(crate) mod profile_override;
+pub(crate) mod record;
+pub(crate) mod run;
+pub(crate) mod setup;

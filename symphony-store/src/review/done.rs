@@ -1,0 +1,305 @@
+//! Proposals that nothing is left to do: made by a worker's run, judged like a pull request, confirmed by a person or by
+//! `auto_done`. They have the record of pull requests, with the evidence in place of a change.
+
+use rusqlite::{Transaction, params};
+use symphony_core::done::{
+    BaseNow, ConfirmedBy, DoneEvidence, DoneProposal, MovedProposal, PROPOSAL_TITLE, StaleLook,
+    StaleProposal, list_obstacles, stands,
+};
+use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
+use symphony_core::issue::{IssueEvent, IssueStatus, check_required_text};
+use symphony_core::log::LogEvent;
+use symphony_core::pull_request::{PrState, PullRequest};
+use symphony_core::review_point::refuse_unanswered;
+use symphony_core::run::{Run, RunTarget};
+
+use crate::database::context::{Actor, Context};
+use crate::database::event::{About, append};
+use crate::database::open::Store;
+use crate::database::row::to_json;
+use crate::error::StoreError;
+use crate::gates::due::forget_delay;
+use crate::issue::cascade::{end_review, is_live, move_in};
+use crate::issue::note::add_comment_in;
+use crate::issue::query::load_issue;
+use crate::review::done_record::load_done_record;
+use crate::review::point::load_points;
+use crate::review::pull_request::{NewPullRequest, approve_by_deed, insert_pr, update_head};
+use crate::review::pull_request_query::{load_open_pr, load_pr};
+use crate::review::state::set_pr_state;
+use crate::review::superseded::refuse_superseded_pr;
+use crate::run::hand_in::{IDLE, forget_refused_call, idle_before};
+
+/// A proposal to be made.
+#[derive(Debug, Clone)]
+pub struct NewProposal {
+    /// The issue that nothing is left to do on.
+    pub issue: IssueId,
+    /// The branch of its worktree, which has no commits of its own.
+    pub branch: String,
+    /// The base branch.
+    pub base: String,
+    /// The commit of the base that the worktree is at.
+    pub base_commit: String,
+    /// Why nothing is left.
+    pub reason: String,
+    /// What shows it, checked.
+    pub evidence: Vec<DoneEvidence>,
+}
+
+impl NewProposal {
+    fn record(&self) -> NewPullRequest {
+        NewPullRequest {
+            of: self.issue.clone().into(),
+            title: PROPOSAL_TITLE.to_owned(),
+            body: self.reason.clone(),
+            branch: self.branch.clone(),
+            base: self.base.clone(),
+            base_commit: self.base_commit.clone(),
+            head_commit: self.base_commit.clone(),
+            diff: String::new(),
+            files: Vec::new(),
+            reported_gates: Vec::new(),
+            checklist: Vec::new(),
+        }
+    }
+}
+
+impl Store {
+    /// Proposes that nothing is left to do on an issue; it goes to `review`. Another proposal of the same review replaces the one
+    /// before, whose gates and verdict it voids.
+    ///
+    /// # Errors
+    /// When the reason breaks a limit, the issue is in a phase that delivers something else, it has a `must` point of a review
+    /// without an answer, its pull request is open, or it may not go to `review` from where it is.
+    pub fn propose_done(
+        &mut self,
+        context: &Context,
+        new: &NewProposal,
+    ) -> Result<PullRequest, StoreError> {
+        check_required_text("reason", &new.reason)?;
+        self.write(context, |tx| {
+            let issue = load_issue(tx, &new.issue)?;
+            refuse_superseded_pr(&issue)?;
+            let record = new.record();
+            refuse_unanswered(&load_points(tx, &record.of)?)?;
+            let open = load_open_pr(tx, &new.issue)?;
+            if let Some(open) = open.as_ref().filter(|open| open.proposal.is_none()) {
+                return Err(StoreError::refused(format!(
+                    "pull request {} is open: what it changes is still to be reviewed. End your turn",
+                    open.id
+                )));
+            }
+            if open.is_none() || issue.state.status() == IssueStatus::InProgress {
+                move_in(tx, context, &new.issue, &IssueEvent::DoneProposed)?;
+            }
+            let id = match open {
+                Some(open) => {
+                    update_head(tx, context, open.id, &record)?;
+                    open.id
+                }
+                None => insert_pr(tx, context, &issue.project, &record)?,
+            };
+            let proposal = DoneProposal {
+                evidence: new.evidence.clone(),
+            };
+            tx.execute(
+                "UPDATE pull_request SET proposal = ?2 WHERE id = ?1",
+                params![id.get(), to_json(&proposal)],
+            )?;
+            let proposed = LogEvent::DoneProposed {
+                pr: id,
+                base: new.base_commit.clone(),
+            };
+            append(tx, context, About::of(&record.of), &proposed)?;
+            forget_refused_call(tx, context)?;
+            load_pr(tx, id)
+        })
+    }
+
+    /// Confirms a proposal: its issue is done. One that is confirmed already is returned as it is.
+    ///
+    /// A person's word needs no verdict of a judge; Symphony confirms only what a judge approved and gates verified. `base` is what
+    /// was seen of the base just now: what the database has is looked at again in the same transaction.
+    ///
+    /// # Errors
+    /// When an agent asks, it is no proposal, something is still in its way, or the issue is not in review.
+    pub fn confirm_done(
+        &mut self,
+        context: &Context,
+        id: PrId,
+        base: &BaseNow,
+    ) -> Result<PullRequest, StoreError> {
+        if matches!(context.actor, Actor::Run(_)) {
+            return Err(StoreError::refused("agents do not confirm proposals"));
+        }
+        self.write(context, |tx| {
+            let proposal = load_pr(tx, id)?;
+            let issue = issue_of(&proposal)?;
+            if proposal.state == PrState::Confirmed {
+                return Ok(proposal);
+            }
+            let by = match context.actor {
+                Actor::System => ConfirmedBy::AutoDone,
+                _ => ConfirmedBy::Person,
+            };
+            let record = load_done_record(tx, proposal.clone())?;
+            stands(&record, Some(base), by).map_err(|obstacles| {
+                let why = list_obstacles(&obstacles);
+                StoreError::refused(format!("proposal {id} cannot be confirmed: {why}"))
+            })?;
+            approve_by_deed(tx, context, &proposal, "confirmed")?;
+            // the move confirms the open proposal, as every other end of the issue as done does
+            move_in(tx, context, issue, &IssueEvent::DoneConfirmed)?;
+            load_pr(tx, id)
+        })
+    }
+
+    /// Closes a proposal whose base has moved in a way that concerns it; a worker looks again. Returns whether it did: one that has
+    /// ended, or that a run is at work on, is left alone.
+    ///
+    /// # Errors
+    /// When it is no proposal, or the database cannot be written.
+    pub fn return_proposal(
+        &mut self,
+        context: &Context,
+        moved: &MovedProposal,
+    ) -> Result<bool, StoreError> {
+        self.write(context, |tx| {
+            let proposal = load_pr(tx, moved.pr)?;
+            let issue = issue_of(&proposal)?;
+            if !proposal.state.is_open() || is_live(tx, issue)? {
+                return Ok(false);
+            }
+            end_review(tx, context, &proposal, PrState::Closed)?;
+            let comment = format!(
+                "Proposal {}, that nothing is left to do, has to be checked again: {}. Look at what changed, then propose it \
+                 again, or do what is missing.",
+                moved.pr, moved.why
+            );
+            add_comment_in(tx, context, issue, &comment)?;
+            Ok(true)
+        })
+    }
+
+    /// Has the gates or a judge look at a proposal again. Returns whether it does: one that has ended, or that a run is at work on,
+    /// is left alone.
+    ///
+    /// # Errors
+    /// When it is no proposal, or the database cannot be written.
+    pub fn refresh_proposal(
+        &mut self,
+        context: &Context,
+        stale: &StaleProposal,
+    ) -> Result<bool, StoreError> {
+        self.write(context, |tx| {
+            let proposal = load_pr(tx, stale.pr)?;
+            let issue = issue_of(&proposal)?;
+            if !proposal.state.is_open() || is_live(tx, issue)? {
+                return Ok(false);
+            }
+            match stale.what {
+                StaleLook::Gates => {
+                    tx.execute(
+                        "UPDATE pull_request SET verified_gates = NULL WHERE id = ?1",
+                        [proposal.id.get()],
+                    )?;
+                    forget_delay(tx, proposal.id)?;
+                    let requested = LogEvent::GatesRequested { pr: proposal.id };
+                    append(tx, context, About::of(&proposal.of), &requested)?;
+                }
+                StaleLook::Verdict => {
+                    tx.execute(
+                        "UPDATE pull_request SET verdict = NULL WHERE id = ?1",
+                        [proposal.id.get()],
+                    )?;
+                    set_pr_state(tx, context, &proposal.of, proposal.id, PrState::Open)?;
+                }
+            }
+            Ok(true)
+        })
+    }
+
+    /// Lists the open proposals of a project, oldest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn open_proposals(&self, project: &ProjectId) -> Result<Vec<PullRequest>, StoreError> {
+        let ids: Vec<i64> = self
+            .conn
+            .prepare_cached(
+                "SELECT id FROM pull_request WHERE project = ?1 AND state IN ('open', 'approved') AND proposal IS NOT NULL ORDER BY id",
+            )?
+            .query_map([project.as_str()], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        ids.into_iter()
+            .map(|id| load_pr(&self.conn, PrId::new(id)))
+            .collect()
+    }
+}
+
+fn issue_of(proposal: &PullRequest) -> Result<&IssueId, StoreError> {
+    proposal
+        .of
+        .issue()
+        .filter(|_| proposal.proposal.is_some())
+        .ok_or_else(|| {
+            StoreError::refused(format!(
+                "pull request {} is a change, not a proposal that nothing is left to do",
+                proposal.id
+            ))
+        })
+}
+
+/// Confirms the open proposal of an issue that ends as done, whoever says so.
+pub(crate) fn confirm_open_proposal(
+    tx: &Transaction<'_>,
+    context: &Context,
+    issue: &IssueId,
+    event: &IssueEvent,
+) -> Result<(), StoreError> {
+    if !event.declares_done() {
+        return Ok(());
+    }
+    match load_open_pr(tx, issue)?.filter(|open| open.proposal.is_some()) {
+        Some(open) => set_pr_state(tx, context, &open.of, open.id, PrState::Confirmed),
+        None => Ok(()),
+    }
+}
+
+/// The run of a rejected proposal came to nothing: those in a row are counted with the others (`docs/design/0023`).
+pub(crate) fn count_rejected_proposal(
+    tx: &Transaction<'_>,
+    proposal: &PullRequest,
+) -> Result<(), StoreError> {
+    if let Some(run) = proposal
+        .run
+        .as_ref()
+        .filter(|_| proposal.proposal.is_some())
+    {
+        tx.prepare_cached(
+            "UPDATE run SET metadata = json_set(metadata, '$.' || ?2, json('true')) WHERE id = ?1",
+        )?
+        .execute(params![RunId::as_str(run), IDLE])?;
+    }
+    Ok(())
+}
+
+/// Counts the runs before that came to nothing, where this run of a judge rejected a proposal that nothing is left to do. The last
+/// one of them is the proposal's author.
+pub(crate) fn rejected_before(
+    tx: &Transaction<'_>,
+    run: &Run,
+    issue: &IssueId,
+) -> Result<Option<u32>, StoreError> {
+    let RunTarget::PullRequest(_, id) = &run.target else {
+        return Ok(None);
+    };
+    let pr = load_pr(tx, *id)?;
+    let verdict = pr.verdict.as_ref();
+    let is_own = verdict.is_some_and(|verdict| verdict.run.as_ref() == Some(&run.id));
+    if pr.proposal.is_none() || pr.state != PrState::Rejected || !is_own {
+        return Ok(None);
+    }
+    Ok(Some(idle_before(tx, issue, run)?.saturating_sub(1)))
+}

@@ -1,0 +1,158 @@
+//! Reading phase claims.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use symphony_core::contract::{
+    ANCESTORS_MAX, ClaimState, NeededDocument, PhaseClaim, TicketClaims,
+};
+use symphony_core::id::{ClaimId, IssueId, PhaseName, ProjectId};
+use symphony_core::issue::Issue;
+
+use crate::database::open::Store;
+use crate::database::row::{json, parsed, parsed_opt, time};
+use crate::error::StoreError;
+
+/// Claims of one issue that are looked at for its documents: as many as a run may make.
+const TICKET_CLAIMS_MAX: u32 = 50;
+
+/// The claims whose documents agents are still to be given.
+const NEEDED_DOCUMENTS: &str = "
+    WITH RECURSIVE needed (id) AS (
+        SELECT id FROM issue WHERE project = ?1 AND status NOT IN ('done', 'cancelled')
+        UNION SELECT i.parent FROM needed JOIN issue i ON i.id = needed.id WHERE i.parent IS NOT NULL)
+    SELECT c.* FROM needed CROSS JOIN phase_claim c ON c.issue = needed.id
+    WHERE c.head_commit IS NOT NULL
+        AND (c.open = 1 OR c.state = 'accepted' AND NOT EXISTS (
+            SELECT 1 FROM phase_claim newer WHERE newer.issue = c.issue AND newer.phase = c.phase
+                AND newer.state = 'accepted' AND newer.id > c.id))
+    ORDER BY c.id";
+
+fn from_row(row: &Row<'_>) -> Result<PhaseClaim, StoreError> {
+    let verdict: Option<String> = row.get("verdict")?;
+    Ok(PhaseClaim {
+        id: ClaimId::new(row.get("id")?),
+        project: parsed("project id", row.get("project")?)?,
+        issue: parsed("issue id", row.get("issue")?)?,
+        phase: parsed("phase", row.get("phase")?)?,
+        artifact_path: row.get("artifact_path")?,
+        summary: row.get("summary")?,
+        skip_to: parsed_opt("phase", row.get("skip_to")?)?,
+        next_phase: parsed_opt("phase", row.get("next_phase")?)?,
+        run: parsed_opt("run id", row.get("run")?)?,
+        author: parsed("author", row.get("author")?)?,
+        state: parsed("claim state", row.get("state")?)?,
+        reasons: json("reasons", &row.get::<_, String>("reasons")?)?,
+        verdict: verdict.map(|text| json("verdict", &text)).transpose()?,
+        head_commit: row.get("head_commit")?,
+        open: row.get("open")?,
+        created_at: time(row.get("created_at")?)?,
+    })
+}
+
+/// Reads one claim, inside or outside a transaction.
+pub(crate) fn load_claim(conn: &Connection, id: ClaimId) -> Result<PhaseClaim, StoreError> {
+    conn.prepare_cached("SELECT * FROM phase_claim WHERE id = ?1")?
+        .query_row([id.get()], |row| Ok(from_row(row)))
+        .optional()?
+        .ok_or_else(|| StoreError::not_found("phase claim", id))?
+}
+
+/// Reads the open claim of an issue.
+pub(crate) fn load_open_claim(
+    conn: &Connection,
+    issue: &IssueId,
+) -> Result<Option<PhaseClaim>, StoreError> {
+    conn.prepare_cached("SELECT * FROM phase_claim WHERE issue = ?1 AND open = 1")?
+        .query_row([issue.as_str()], |row| Ok(from_row(row)))
+        .optional()?
+        .transpose()
+}
+
+impl Store {
+    /// Returns a claim.
+    ///
+    /// # Errors
+    /// When there is none of this id.
+    pub fn phase_claim(&self, id: ClaimId) -> Result<PhaseClaim, StoreError> {
+        load_claim(&self.conn, id)
+    }
+
+    /// Returns the claim of an issue that still waits for a verdict, or for the issue's step to the next phase.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn open_claim(&self, issue: &IssueId) -> Result<Option<PhaseClaim>, StoreError> {
+        load_open_claim(&self.conn, issue)
+    }
+
+    /// Returns the last claims of an issue, oldest first; of one phase when one is named.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn claims(
+        &self,
+        issue: &IssueId,
+        phase: Option<&PhaseName>,
+        limit: u32,
+    ) -> Result<Vec<PhaseClaim>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT * FROM (SELECT * FROM phase_claim WHERE issue = ?1 AND (?2 IS NULL OR phase = ?2)
+             ORDER BY id DESC LIMIT ?3) ORDER BY id",
+        )?;
+        let mut rows =
+            statement.query(params![issue.as_str(), phase.map(PhaseName::as_str), limit])?;
+        let mut claims = Vec::new();
+        while let Some(row) = rows.next()? {
+            claims.push(from_row(row)?);
+        }
+        Ok(claims)
+    }
+
+    /// Returns the last claims of an issue, of its parent, of the parent's parent and so on, which say where their documents are.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn ticket_claims(&self, issue: &Issue) -> Result<TicketClaims, StoreError> {
+        let mut ancestors: Vec<(IssueId, Vec<PhaseClaim>)> = Vec::new();
+        let mut above = issue.parent.clone();
+        while let Some(id) = above.take_if(|_| ancestors.len() < ANCESTORS_MAX) {
+            let claims = self.claims(&id, None, TICKET_CLAIMS_MAX)?;
+            above = self.issue(&id)?.parent;
+            ancestors.push((id, claims));
+        }
+        Ok(TicketClaims {
+            own: self.claims(&issue.id, None, TICKET_CLAIMS_MAX)?,
+            ancestors,
+        })
+    }
+
+    /// Returns the documents of a project that agents are still to be given: those of issues that have not ended, and of the issues above
+    /// these.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn needed_documents(&self, project: &ProjectId) -> Result<Vec<NeededDocument>, StoreError> {
+        let mut statement = self.conn.prepare_cached(NEEDED_DOCUMENTS)?;
+        let mut rows = statement.query([project.as_str()])?;
+        let mut needed = Vec::new();
+        while let Some(row) = rows.next()? {
+            let claim = from_row(row)?;
+            needed.extend(claim.head_commit.map(|commit| NeededDocument {
+                issue: claim.issue,
+                phase: claim.phase,
+                path: claim.artifact_path,
+                commit,
+                is_accepted: claim.state == ClaimState::Accepted,
+                since: claim.created_at,
+            }));
+        }
+        Ok(needed)
+    }
+
+    /// Says whether an issue has something open to be reviewed: a pull request, or a phase claim.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn has_open_review(&self, issue: &IssueId) -> Result<bool, StoreError> {
+        Ok(self.open_pr(issue)?.is_some() || self.open_claim(issue)?.is_some())
+    }
+}

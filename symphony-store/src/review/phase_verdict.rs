@@ -1,0 +1,210 @@
+//! Verdicts on phase claims, and the step of an issue to its next phase.
+
+use rusqlite::{Transaction, params};
+use symphony_core::agent::AgentType;
+use symphony_core::contract::{ClaimState, PhaseClaim};
+use symphony_core::id::{ClaimId, IssueId};
+use symphony_core::issue::{FindingKind, IssueEvent, IssueStatus};
+use symphony_core::log::LogEvent;
+use symphony_core::pull_request::{PullRequestOf, Verdict, VerdictKind};
+use symphony_core::review_point::ReviewOf;
+use symphony_core::run::{ProtectionLevel, RunTarget};
+use symphony_core::wording::with_article;
+
+use crate::database::context::{Actor, Context};
+use crate::database::event::{About, append};
+use crate::database::open::Store;
+use crate::database::row::to_json;
+use crate::error::StoreError;
+use crate::issue::cascade::{is_live, move_in, step_in};
+use crate::issue::note::{NewFinding, add_comment_in, add_finding_in};
+use crate::issue::query::load_issue;
+use crate::review::phase_claim_query::{load_claim, load_open_claim};
+use crate::review::point_write::{NewVerdict, Reviewed, judge_points};
+use crate::run::hand_in::forget_refused_call;
+use crate::run::record::load_run;
+
+impl Store {
+    /// Records a verdict without points of its own, as [`Store::record_phase_review`] does.
+    ///
+    /// # Errors
+    /// As [`Store::record_phase_review`].
+    pub fn record_phase_verdict(
+        &mut self,
+        context: &Context,
+        id: ClaimId,
+        kind: VerdictKind,
+        commit: &str,
+        comment: &str,
+    ) -> Result<PhaseClaim, StoreError> {
+        self.record_phase_review(context, id, &NewVerdict::plain(kind, commit, comment))
+    }
+
+    /// Records a verdict on a claim with its points, as a finding of kind `phase_verdict` too. A rejection sends the issue back to
+    /// `todo`; an approved one goes on to its next phase at once when no run is live on the issue, else when that ends.
+    ///
+    /// An agent's verdict counts only from a live judge's run on this claim, other than its author's.
+    ///
+    /// # Errors
+    /// When the claim does not await a judge, the commit is not the claim's, a rejection asks for nothing, an approval leaves `must`
+    /// points open, the writer may not judge it, or the issue is not in `review`.
+    pub fn record_phase_review(
+        &mut self,
+        context: &Context,
+        id: ClaimId,
+        new: &NewVerdict,
+    ) -> Result<PhaseClaim, StoreError> {
+        new.check_comment()?;
+        self.write(context, |tx| {
+            let claim = judged(tx, id, &new.commit)?;
+            let protection = check_judge(tx, context, &claim)?;
+            let of = PullRequestOf::from(claim.issue.clone());
+            let reviewed = Reviewed {
+                of: &of,
+                review: Some(ReviewOf::Claim(id)),
+                commit: Some(&new.commit),
+            };
+            let said = judge_points(tx, context, &reviewed, new)?;
+            let verdict = new.verdict(context, protection, &said);
+            write_verdict(tx, context, &claim, &verdict, &said)?;
+            forget_refused_call(tx, context)?;
+            match new.kind {
+                VerdictKind::Rejected => {
+                    move_in(tx, context, &claim.issue, &IssueEvent::ReviewRejected)?;
+                }
+                VerdictKind::Approved if !is_live(tx, &claim.issue)? => {
+                    take_step(tx, context, &claim.issue)?;
+                }
+                VerdictKind::Approved => {}
+            }
+            load_claim(tx, id)
+        })
+    }
+
+    /// Takes an issue whose phase is accepted to the next one, or leaves it in `review` for a human when none follows.
+    /// Says whether there was a step to take: doing it twice does no harm.
+    ///
+    /// # Errors
+    /// When a run is live on the issue: its end takes the step.
+    pub fn advance_phase(
+        &mut self,
+        context: &Context,
+        issue: &IssueId,
+    ) -> Result<Option<PhaseClaim>, StoreError> {
+        self.write(context, |tx| {
+            if is_live(tx, issue)? {
+                return Err(StoreError::refused(format!(
+                    "a run is live on {issue}: its end takes the issue to its next phase"
+                )));
+            }
+            take_step(tx, context, issue)
+        })
+    }
+}
+
+/// Returns the claim, when a verdict on this commit of it can be given.
+fn judged(tx: &Transaction<'_>, id: ClaimId, commit: &str) -> Result<PhaseClaim, StoreError> {
+    let claim = load_claim(tx, id)?;
+    if !claim.awaits_judge() {
+        return Err(StoreError::refused(format!(
+            "claim {id} is {}: there is nothing to judge",
+            claim.state
+        )));
+    }
+    let head = claim.head_commit.as_deref().unwrap_or_default();
+    if head != commit {
+        return Err(StoreError::refused(format!(
+            "the verdict is about commit {commit}, but claim {id} is about {head}"
+        )));
+    }
+    let status = load_issue(tx, &claim.issue)?.state.status();
+    if status != IssueStatus::Review {
+        return Err(StoreError::refused(format!(
+            "{} is `{status}`: move it to `review` first",
+            claim.issue
+        )));
+    }
+    Ok(claim)
+}
+
+/// Returns how a verdict's writer is protected, after making sure that it may judge.
+fn check_judge(
+    tx: &Transaction<'_>,
+    context: &Context,
+    claim: &PhaseClaim,
+) -> Result<ProtectionLevel, StoreError> {
+    let Actor::Run(key) = &context.actor else {
+        return Ok(ProtectionLevel::Isolated);
+    };
+    let run = load_run(tx, &key.run)?;
+    let on_this = matches!(&run.target, RunTarget::Claim(_, id) if *id == claim.id);
+    if run.agent != AgentType::Judge || !on_this || claim.run.as_ref() == Some(&run.id) {
+        return Err(StoreError::refused(format!(
+            "only a judge's run on claim {} may judge it; this is a run of {}",
+            claim.id,
+            with_article(run.agent.name())
+        )));
+    }
+    Ok(run.protection)
+}
+
+/// Writes a verdict: on the claim, as a finding, and as a comment that names its points. `said` is what follows the verdict there.
+fn write_verdict(
+    tx: &Transaction<'_>,
+    context: &Context,
+    claim: &PhaseClaim,
+    verdict: &Verdict,
+    said: &str,
+) -> Result<(), StoreError> {
+    let (state, word) = match verdict.kind {
+        VerdictKind::Approved => (ClaimState::Accepted, "Approved"),
+        VerdictKind::Rejected => (ClaimState::Rejected, "Rejected"),
+    };
+    let reasons: Vec<&str> = match verdict.kind {
+        VerdictKind::Approved => claim.reasons.iter().map(String::as_str).collect(),
+        VerdictKind::Rejected => vec![verdict.comment.as_str()],
+    };
+    tx.execute(
+        "UPDATE phase_claim SET state = ?2, open = ?3, reasons = ?4, verdict = ?5 WHERE id = ?1",
+        params![
+            claim.id.get(),
+            state.name(),
+            state == ClaimState::Accepted,
+            to_json(&reasons),
+            to_json(verdict),
+        ],
+    )?;
+    let text = format!(
+        "{word} the phase {} (claim {}) on commit {}{said}",
+        claim.phase, claim.id, verdict.commit
+    );
+    let finding = NewFinding {
+        kind: FindingKind::PhaseVerdict,
+        text,
+        files: claim.artifact_path.iter().cloned().collect(),
+    };
+    add_finding_in(tx, context, &claim.issue, &finding)?;
+    if !said.is_empty() {
+        let comment = format!("{word} the phase {}{said}", claim.phase);
+        add_comment_in(tx, context, &claim.issue, &comment)?;
+    }
+    let judged = LogEvent::PhaseJudged {
+        claim: claim.id,
+        kind: verdict.kind,
+        commit: verdict.commit.clone(),
+    };
+    append(tx, context, About::issue(&claim.issue), &judged)
+}
+
+/// Takes the step of an accepted claim: the transition, and the label.
+fn take_step(
+    tx: &Transaction<'_>,
+    context: &Context,
+    issue: &IssueId,
+) -> Result<Option<PhaseClaim>, StoreError> {
+    let Some(claim) = load_open_claim(tx, issue)?.filter(PhaseClaim::awaits_step) else {
+        return Ok(None);
+    };
+    step_in(tx, context, issue)?;
+    load_claim(tx, claim.id).map(Some)
+}

@@ -1,0 +1,452 @@
+//! Pull requests: opened by a worker's run, judged on their head commit, merged by a human.
+
+use rusqlite::{Transaction, params};
+use symphony_core::agent::AgentType;
+use symphony_core::criteria::ChecklistEntry;
+use symphony_core::id::{IssueId, PlanId, PrId, ProjectId, RunId};
+use symphony_core::issue::{
+    BlockedBy, FindingKind, IssueEvent, IssueStatus, check_required_text, check_text, check_title,
+};
+use symphony_core::log::LogEvent;
+use symphony_core::pull_request::{
+    FileStat, PrState, PullRequest, PullRequestOf, ReportedGate, Verdict, VerdictKind,
+    VerifiedGates,
+};
+use symphony_core::review_point::{ReviewOf, refuse_unanswered};
+use symphony_core::run::{ProtectionLevel, RunTarget};
+use symphony_core::wording::with_article;
+
+use crate::database::context::{Actor, Context};
+use crate::database::event::{About, append};
+use crate::database::open::Store;
+use crate::database::row::to_json;
+use crate::error::StoreError;
+use crate::issue::cascade::{end_review, move_in};
+use crate::issue::note::{NewFinding, add_comment_in, add_limited_finding};
+use crate::issue::query::load_issue;
+use crate::merge::intent::refuse_under_merge;
+use crate::plan::review::{end_merged_plan, open_plan_pr};
+use crate::review::done::count_rejected_proposal;
+use crate::review::point::{load_points, persons_points};
+use crate::review::point_write::{NewVerdict, Reviewed, judge_points};
+use crate::review::pull_request_query::{load_open_pr, load_pr};
+use crate::review::state::set_pr_state;
+use crate::review::superseded::refuse_superseded_pr;
+use crate::run::hand_in::forget_refused_call;
+use crate::run::record::load_run;
+
+/// A pull request to be opened, or whose head is to be replaced.
+#[derive(Debug, Clone)]
+pub struct NewPullRequest {
+    /// What it finishes.
+    pub of: PullRequestOf,
+    /// Title.
+    pub title: String,
+    /// Body.
+    pub body: String,
+    /// Branch that holds the change.
+    pub branch: String,
+    /// Branch it goes into.
+    pub base: String,
+    /// Merge base.
+    pub base_commit: String,
+    /// The commit to be judged and merged.
+    pub head_commit: String,
+    /// The diff, cut to its limit.
+    pub diff: String,
+    /// Its files.
+    pub files: Vec<FileStat>,
+    /// Gates as the agent reports them.
+    pub reported_gates: Vec<ReportedGate>,
+    /// What is answered to each acceptance criterion.
+    pub checklist: Vec<ChecklistEntry>,
+}
+
+/// Writes a verdict.
+pub(crate) fn write_verdict(
+    tx: &Transaction<'_>,
+    pr: PrId,
+    verdict: &Verdict,
+) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE pull_request SET verdict = ?2 WHERE id = ?1",
+        params![pr.get(), to_json(verdict)],
+    )?;
+    Ok(())
+}
+
+/// Writes the approval that lies in what is done with a pull request; none where its head is approved already.
+pub(crate) fn approve_by_deed(
+    tx: &Transaction<'_>,
+    context: &Context,
+    pr: &PullRequest,
+    comment: &str,
+) -> Result<(), StoreError> {
+    let approved = pr
+        .verdict_on_head()
+        .is_some_and(|verdict| verdict.kind == VerdictKind::Approved);
+    if approved {
+        return Ok(());
+    }
+    let verdict = Verdict {
+        kind: VerdictKind::Approved,
+        author: context.actor.author(),
+        run: None,
+        commit: pr.head_commit.clone(),
+        protection: ProtectionLevel::Isolated,
+        comment: comment.to_owned(),
+        at: context.now,
+        unverified: context.actor.unverified().map(str::to_owned),
+        force: false,
+    };
+    write_verdict(tx, pr.id, &verdict)
+}
+
+/// Lets an issue go on that an agent stopped to ask a person, because the person has rejected its work instead.
+fn queue_asked(tx: &Transaction<'_>, context: &Context, issue: &IssueId) -> Result<(), StoreError> {
+    let state = load_issue(tx, issue)?.state;
+    let is_asked = state
+        .block()
+        .is_some_and(|block| matches!(block.by, BlockedBy::Human | BlockedBy::Agent));
+    if is_asked {
+        move_in(tx, context, issue, &IssueEvent::Queued)?;
+    }
+    Ok(())
+}
+
+/// Writes the gates that Symphony ran.
+pub(crate) fn write_gates(
+    tx: &Transaction<'_>,
+    pr: PrId,
+    gates: &VerifiedGates,
+) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE pull_request SET verified_gates = ?2 WHERE id = ?1",
+        params![pr.get(), to_json(gates)],
+    )?;
+    Ok(())
+}
+
+impl Store {
+    /// Opens a pull request, or replaces the head of the one that this issue has open; the issue goes to `review`. So does
+    /// a plan whose phases are all complete; the open pull request of a plan is returned as it is.
+    ///
+    /// A new head voids gates and verdict: they are bound to the commit they were made on.
+    ///
+    /// # Errors
+    /// When a field breaks a limit, the issue is in a phase that delivers something else, it has a `must` point of a review without an
+    /// answer, or it may not go to `review` from where it is, as a plan with phases that are not complete.
+    pub fn create_pr(
+        &mut self,
+        context: &Context,
+        new: &NewPullRequest,
+    ) -> Result<PullRequest, StoreError> {
+        self.create_pr_with_approach(context, new, None)
+    }
+
+    /// As [`Store::create_pr`], and records how the work was done as a finding for the reviewer: both or neither.
+    ///
+    /// # Errors
+    /// As [`Store::create_pr`], and when the approach is blank or too long, or the run has added too many findings.
+    pub fn create_pr_with_approach(
+        &mut self,
+        context: &Context,
+        new: &NewPullRequest,
+        approach: Option<&str>,
+    ) -> Result<PullRequest, StoreError> {
+        check_title(&new.title)?;
+        check_text("body", &new.body)?;
+        for gate in &new.reported_gates {
+            check_required_text("gate name", &gate.name)?;
+            check_text("gate output", &gate.output)?;
+        }
+        if let Some(text) = approach {
+            check_required_text("approach", text)?;
+        }
+        self.write(context, |tx| {
+            let of = match &new.of {
+                PullRequestOf::Issue(issue) => issue,
+                PullRequestOf::Plan(plan) => return open_plan_pr(tx, context, plan, new),
+            };
+            let issue = load_issue(tx, of)?;
+            refuse_superseded_pr(&issue)?;
+            refuse_unanswered(&load_points(tx, &new.of)?)?;
+            let open = load_open_pr(tx, of)?;
+            if let Some(proposal) = open.as_ref().filter(|open| open.proposal.is_some()) {
+                // its worker found something to do after all
+                set_pr_state(tx, context, &proposal.of, proposal.id, PrState::Closed)?;
+            }
+            let is_withdrawn = open.as_ref().is_some_and(|open| open.proposal.is_some())
+                && issue.state.status() == IssueStatus::Review;
+            let open = open.filter(|open| open.proposal.is_none());
+            if (open.is_none() && !is_withdrawn) || issue.state.status() == IssueStatus::InProgress
+            {
+                move_in(tx, context, of, &IssueEvent::PrCreated)?;
+            }
+            let id = match open {
+                Some(open) => {
+                    update_head(tx, context, open.id, new)?;
+                    open.id
+                }
+                None => insert_pr(tx, context, &issue.project, new)?,
+            };
+            if let Some(text) = approach {
+                let finding = NewFinding {
+                    kind: FindingKind::Approach,
+                    text: text.to_owned(),
+                    files: Vec::new(),
+                };
+                add_limited_finding(tx, context, of, &finding)?;
+            }
+            let opened = LogEvent::PullRequestOpened {
+                pr: id,
+                head: new.head_commit.clone(),
+            };
+            append(tx, context, About::of(&new.of), &opened)?;
+            forget_refused_call(tx, context)?;
+            load_pr(tx, id)
+        })
+    }
+
+    /// Records a verdict without points of its own, as [`Store::record_review`] does: plain feedback of a rejection becomes a point.
+    ///
+    /// # Errors
+    /// As [`Store::record_review`].
+    pub fn record_verdict(
+        &mut self,
+        context: &Context,
+        id: PrId,
+        kind: VerdictKind,
+        commit: &str,
+        comment: &str,
+    ) -> Result<PullRequest, StoreError> {
+        self.record_review(context, id, &NewVerdict::plain(kind, commit, comment))
+    }
+
+    /// Records a verdict on the head commit of an open pull request, with its points; a rejection sends the issue back to `todo`, and
+    /// lets a plan wait for a person.
+    ///
+    /// An agent's verdict counts only from a live judge's run on this pull request, other than its author's.
+    ///
+    /// # Errors
+    /// When the pull request is not open, the commit is not its head, a rejection asks for nothing, an approval leaves `must` points
+    /// open, or the writer may not judge it, or not close a point.
+    pub fn record_review(
+        &mut self,
+        context: &Context,
+        id: PrId,
+        new: &NewVerdict,
+    ) -> Result<PullRequest, StoreError> {
+        new.check_comment()?;
+        self.write(context, |tx| {
+            let pr = load_pr(tx, id)?;
+            if !pr.state.is_open() {
+                return Err(StoreError::refused(format!(
+                    "{} {id} is {}: there is nothing to judge",
+                    pr.noun(),
+                    pr.state
+                )));
+            }
+            if pr.head_commit != new.commit {
+                return Err(StoreError::refused(format!(
+                    "the verdict is about commit {}, but the head of pull request {id} is {}",
+                    new.commit, pr.head_commit
+                )));
+            }
+            let protection = check_judge(tx, context, &pr)?;
+            let reviewed = Reviewed {
+                of: &pr.of,
+                review: Some(ReviewOf::PullRequest(id)),
+                commit: Some(&new.commit),
+            };
+            let said = judge_points(tx, context, &reviewed, new)?;
+            forget_refused_call(tx, context)?;
+            let verdict = new.verdict(context, protection, &said);
+            write_verdict(tx, id, &verdict)?;
+            if let Some((issue, comment)) = pr.of.issue().zip(verdict.issue_comment(&pr, &said)) {
+                add_comment_in(tx, context, issue, &comment)?;
+            }
+            match new.kind {
+                VerdictKind::Approved => {
+                    // an agent's word waits for the people whose points are open: the state follows when they have closed them
+                    if persons_points(tx, &pr.of)?.is_empty() {
+                        set_pr_state(tx, context, &pr.of, pr.id, PrState::Approved)?;
+                    }
+                }
+                VerdictKind::Rejected => {
+                    count_rejected_proposal(tx, &pr)?;
+                    end_review(tx, context, &pr, PrState::Rejected)?;
+                    if let (Actor::Human(_), Some(issue)) = (&context.actor, pr.of.issue()) {
+                        queue_asked(tx, context, issue)?;
+                    }
+                }
+            }
+            load_pr(tx, id)
+        })
+    }
+
+    /// Records a merge: the pull request is merged, its issue done or its plan completed. Merging an open one is the human's approval.
+    ///
+    /// # Errors
+    /// When the pull request is not open, or the issue cannot be done from where it is.
+    pub fn record_merge(
+        &mut self,
+        context: &Context,
+        id: PrId,
+        merged: &str,
+    ) -> Result<PullRequest, StoreError> {
+        self.write(context, |tx| {
+            let pr = load_pr(tx, id)?;
+            if pr.state == PrState::Merged {
+                return Ok(pr);
+            }
+            refuse_proposal(&pr)?;
+            if !pr.state.is_open() {
+                return Err(StoreError::refused(format!(
+                    "pull request {id} is {}: it cannot be merged",
+                    pr.state
+                )));
+            }
+            approve_by_deed(tx, context, &pr, "approved by merging")?;
+            tx.execute(
+                "UPDATE pull_request SET merged_commit = ?2 WHERE id = ?1",
+                params![id.get(), merged],
+            )?;
+            set_pr_state(tx, context, &pr.of, pr.id, PrState::Merged)?;
+            match &pr.of {
+                PullRequestOf::Issue(issue) => {
+                    move_in(tx, context, issue, &IssueEvent::Merged)?;
+                }
+                PullRequestOf::Plan(plan) => end_merged_plan(tx, context, plan, merged)?,
+            }
+            load_pr(tx, id)
+        })
+    }
+
+    /// Replaces the gates of a pull request, as a merge onto a base that has moved runs them again.
+    ///
+    /// # Errors
+    /// When the pull request does not exist.
+    pub fn record_gates(
+        &mut self,
+        context: &Context,
+        id: PrId,
+        gates: &VerifiedGates,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            let pr = load_pr(tx, id)?;
+            write_gates(tx, id, gates)?;
+            let verified = LogEvent::gates_verified(id, gates);
+            append(tx, context, About::of(&pr.of), &verified)
+        })
+    }
+
+    /// Closes a pull request without merging it; its issue goes back to `todo`, its plan waits for a person.
+    ///
+    /// # Errors
+    /// When it is not open.
+    pub fn close_pr(&mut self, context: &Context, id: PrId) -> Result<PullRequest, StoreError> {
+        self.write(context, |tx| {
+            let pr = load_pr(tx, id)?;
+            if !pr.state.is_open() {
+                return Err(StoreError::refused(format!(
+                    "pull request {id} is {} already",
+                    pr.state
+                )));
+            }
+            end_review(tx, context, &pr, PrState::Closed)?;
+            load_pr(tx, id)
+        })
+    }
+}
+
+/// Refuses to merge or publish a proposal that nothing is left to do: it changes nothing.
+pub(crate) fn refuse_proposal(pr: &PullRequest) -> Result<(), StoreError> {
+    match &pr.proposal {
+        Some(_) => Err(StoreError::refused(format!(
+            "proposal {} says that nothing is left to do, and changes nothing",
+            pr.id
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Returns how a verdict's writer is protected, after making sure that it may judge.
+fn check_judge(
+    tx: &Transaction<'_>,
+    context: &Context,
+    pr: &PullRequest,
+) -> Result<ProtectionLevel, StoreError> {
+    let Actor::Run(key) = &context.actor else {
+        return Ok(ProtectionLevel::Isolated);
+    };
+    let run = load_run(tx, &key.run)?;
+    let on_this = matches!(&run.target, RunTarget::PullRequest(_, id) if *id == pr.id);
+    if run.agent != AgentType::Judge || !on_this || pr.run.as_ref() == Some(&run.id) {
+        return Err(StoreError::refused(format!(
+            "only a judge's run on pull request {} may judge it; this is a run of {}",
+            pr.id,
+            with_article(run.agent.name())
+        )));
+    }
+    Ok(run.protection)
+}
+
+pub(crate) fn insert_pr(
+    tx: &Transaction<'_>,
+    context: &Context,
+    project: &ProjectId,
+    new: &NewPullRequest,
+) -> Result<PrId, StoreError> {
+    tx.execute(
+        "INSERT INTO pull_request (project, issue, plan, run, title, body, branch, base, base_commit, head_commit, diff, files, reported_gates, checklist, state, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'open', ?15, ?15)",
+        params![
+            project.as_str(),
+            new.of.issue().map(IssueId::as_str),
+            new.of.plan().map(PlanId::as_str),
+            context.actor.run().map(RunId::as_str),
+            new.title,
+            new.body,
+            new.branch,
+            new.base,
+            new.base_commit,
+            new.head_commit,
+            new.diff,
+            to_json(&new.files),
+            to_json(&new.reported_gates),
+            to_json(&new.checklist),
+            context.now.as_millisecond(),
+        ],
+    )?;
+    Ok(PrId::new(tx.last_insert_rowid()))
+}
+
+/// Replaces the head of a pull request; gates and verdict were of the old one.
+pub(crate) fn update_head(
+    tx: &Transaction<'_>,
+    context: &Context,
+    id: PrId,
+    new: &NewPullRequest,
+) -> Result<(), StoreError> {
+    refuse_under_merge(tx, &new.of)?;
+    tx.execute(
+        "UPDATE pull_request SET run = ?2, title = ?3, body = ?4, base_commit = ?5, head_commit = ?6, diff = ?7, files = ?8,
+         reported_gates = ?9, verified_gates = NULL, gates_due_at = 0, gates_tries = 0, gates_problem = NULL, gates_fresh = 0,
+         base_seen = NULL, verdict = NULL, state = 'open', updated_at = ?10, checklist = ?11 WHERE id = ?1",
+        params![
+            id.get(),
+            context.actor.run().map(RunId::as_str),
+            new.title,
+            new.body,
+            new.base_commit,
+            new.head_commit,
+            new.diff,
+            to_json(&new.files),
+            to_json(&new.reported_gates),
+            context.now.as_millisecond(),
+            to_json(&new.checklist),
+        ],
+    )?;
+    Ok(())
+}

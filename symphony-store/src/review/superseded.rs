@@ -1,0 +1,108 @@
+//! What a label that changes the phase of an issue leaves behind: what was open for review in the phase before ends.
+
+use rusqlite::Transaction;
+use symphony_core::contract::PhaseClaim;
+use symphony_core::id::{IssueId, PhaseName};
+use symphony_core::issue::{Issue, IssueEvent, IssueStatus};
+use symphony_core::pull_request::{PrState, PullRequest};
+
+use crate::database::context::Context;
+use crate::database::open::Store;
+use crate::error::StoreError;
+use crate::issue::cascade::{end_review, move_in};
+use crate::issue::note::add_comment_in;
+use crate::issue::query::load_issue;
+use crate::review::phase_claim_query::load_open_claim;
+use crate::review::pull_request_query::load_open_pr;
+use crate::review::state::reject_claim;
+
+/// What is open for review, and ends when the phase of its issue is another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SupersededReview {
+    /// A pull request: the work of the phase `ready`, or of an issue without a phase.
+    PullRequest(Box<PullRequest>),
+    /// The claim of a phase.
+    Claim(Box<PhaseClaim>),
+}
+
+impl Store {
+    /// Returns what of an issue would end if it were in another phase: none stands for an issue without a label of a phase.
+    ///
+    /// # Errors
+    /// When the issue does not exist.
+    pub fn superseded_by(
+        &self,
+        id: &IssueId,
+        phase: Option<&PhaseName>,
+    ) -> Result<Option<SupersededReview>, StoreError> {
+        load_issue(&self.conn, id)?;
+        superseded(&self.conn, id, phase)
+    }
+}
+
+fn superseded(
+    conn: &rusqlite::Connection,
+    id: &IssueId,
+    phase: Option<&PhaseName>,
+) -> Result<Option<SupersededReview>, StoreError> {
+    let claim = load_open_claim(conn, id)?.filter(|claim| phase != Some(&claim.phase));
+    if let Some(claim) = claim {
+        return Ok(Some(SupersededReview::Claim(Box::new(claim))));
+    }
+    if phase.is_none_or(PhaseName::is_ready) {
+        return Ok(None);
+    }
+    let pr = load_open_pr(conn, id)?;
+    Ok(pr.map(|pr| SupersededReview::PullRequest(Box::new(pr))))
+}
+
+/// Ends what is open for review of a phase that the issue is not in any more.
+pub(crate) fn end_superseded(
+    tx: &Transaction<'_>,
+    context: &Context,
+    id: &IssueId,
+) -> Result<(), StoreError> {
+    let issue = load_issue(tx, id)?;
+    match superseded(tx, id, issue.phase().as_ref())? {
+        None => Ok(()),
+        Some(SupersededReview::Claim(claim)) => {
+            let reason = format!("superseded: the issue {} now", phase_words(&issue));
+            reject_claim(tx, context, id, claim.id, &reason)?;
+            if issue.state.status() == IssueStatus::Review {
+                move_in(tx, context, id, &IssueEvent::ReviewRejected)?;
+            }
+            Ok(())
+        }
+        Some(SupersededReview::PullRequest(pr)) => {
+            end_review(tx, context, &pr, PrState::Closed)?;
+            let told = format!(
+                "Pull request {} is closed: the issue {} now. Its commits stay on the branch `{}`.",
+                pr.id,
+                phase_words(&issue),
+                pr.branch
+            );
+            add_comment_in(tx, &Context::system(context.now), id, &told)?;
+            Ok(())
+        }
+    }
+}
+
+/// Refuses a pull request of an issue whose phase delivers something else.
+pub(crate) fn refuse_superseded_pr(issue: &Issue) -> Result<(), StoreError> {
+    if issue.phase().as_ref().is_none_or(PhaseName::is_ready) {
+        return Ok(());
+    }
+    Err(StoreError::refused(format!(
+        "the pull request is superseded: {} {} now. What is committed stays on the branch; end your turn",
+        issue.id,
+        phase_words(issue)
+    )))
+}
+
+/// Says in which phase an issue is, as the end of a sentence about it.
+fn phase_words(issue: &Issue) -> String {
+    issue.phase().map_or_else(
+        || "has no phase label".to_owned(),
+        |phase| format!("is in the phase `{phase}`"),
+    )
+}

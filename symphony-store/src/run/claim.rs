@@ -1,0 +1,409 @@
+//! Claims: from "could start" to a run that is the only one on its issue.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use rusqlite::{OptionalExtension, Transaction, params};
+use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
+use symphony_core::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
+use symphony_core::issue::{IssueEvent, IssueStatus};
+use symphony_core::log::LogEvent;
+use symphony_core::plan::state::{PhaseStatus, PlanStatus};
+use symphony_core::run::{ProtectionLevel, Run, RunTarget};
+use symphony_core::tick::{ProjectView, SlotLimits, Snapshot, StartRun};
+
+use crate::database::context::Context;
+use crate::database::event::{About, append};
+use crate::database::open::Store;
+use crate::error::StoreError;
+use crate::gates::due::{GatesRefusal, gates_refusal};
+use crate::issue::cascade::move_in;
+use crate::issue::query::load_issue;
+use crate::plan::record::load_head;
+use crate::plan::run::{phase_refusal, start_phase};
+use crate::review::phase_claim_query::load_claim;
+use crate::run::hold::set_canary;
+use crate::run::record::load_run;
+
+/// A run to be claimed.
+#[derive(Debug, Clone)]
+pub struct ClaimRequest {
+    /// The id of the run, made by the caller.
+    pub run: RunId,
+    /// What was planned.
+    pub start: StartRun,
+    /// How the run will be protected.
+    pub protection: ProtectionLevel,
+}
+
+/// How many runs may live at once: a plan keeps to it, and the transaction counts once more, since a tick and a `plan run`
+/// may plan at the same moment.
+#[derive(Debug, Clone, Default)]
+pub struct ClaimLimits {
+    /// In the installation, all together and by agent type.
+    pub slots: SlotLimits,
+    /// In projects that have a limit of their own.
+    pub by_project: BTreeMap<ProjectId, u32>,
+}
+
+impl ClaimLimits {
+    /// Returns the limits of an installation that names no other.
+    pub fn total(total: u32) -> Self {
+        let slots = SlotLimits {
+            total,
+            gates: total,
+            ..SlotLimits::default()
+        };
+        Self {
+            slots,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the limits that a plan kept to.
+    pub fn of(snapshot: &Snapshot) -> Self {
+        let limit =
+            |(id, view): (&ProjectId, &ProjectView)| Some((id.clone(), view.max_concurrency?));
+        Self {
+            slots: snapshot.slots.clone(),
+            by_project: snapshot.projects.iter().filter_map(limit).collect(),
+        }
+    }
+}
+
+/// Why a claim was not granted: the world moved on since the plan was made. The next tick plans anew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClaimRefusal {
+    /// The issue is not where the plan saw it.
+    IssueMoved(IssueStatus),
+    /// The issue is in another phase than the plan saw; none without a phase label.
+    InAnotherPhase(Option<PhaseName>),
+    /// Another run is live on the issue, or of the same agent on the project.
+    AlreadyRunning(RunId),
+    /// The pull request is no longer open, its gates have run, or the claim awaits no judge any more.
+    ReviewEnded,
+    /// The gates are tried again later.
+    GatesNotDue,
+    /// Intake has looked at it.
+    Triaged,
+    /// It got dependencies that are not done; so many.
+    WaitsFor(u32),
+    /// All slots were taken meanwhile.
+    NoSlot,
+    /// The plan starts nothing.
+    PlanStands(PlanStatus),
+    /// The plan has no such phase any more.
+    PhaseGone,
+    /// The phase is not where the plan's loop saw it.
+    PhaseMoved(PhaseStatus),
+}
+
+impl fmt::Display for ClaimRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::IssueMoved(status) => write!(f, "the issue is `{status}` now"),
+            Self::InAnotherPhase(Some(phase)) => {
+                write!(f, "the issue is in the phase `{phase}` now")
+            }
+            Self::InAnotherPhase(None) => f.write_str("the issue has no phase label now"),
+            Self::AlreadyRunning(run) => write!(f, "run {run} is at work on it"),
+            Self::ReviewEnded => f.write_str("its review has ended"),
+            Self::GatesNotDue => f.write_str("its gates are tried again later"),
+            Self::Triaged => f.write_str("intake has looked at it"),
+            Self::WaitsFor(1) => f.write_str("it waits for another issue now"),
+            Self::WaitsFor(count) => write!(f, "it waits for {count} other issues now"),
+            Self::NoSlot => f.write_str("all slots were taken meanwhile"),
+            Self::PlanStands(status) => write!(f, "the plan is `{status}` now"),
+            Self::PhaseGone => f.write_str("the plan has no such phase any more"),
+            Self::PhaseMoved(status) => write!(f, "the phase is `{status}` now"),
+        }
+    }
+}
+
+impl Store {
+    /// Claims runs, all in one transaction: each is granted or refused on its own.
+    ///
+    /// # Errors
+    /// When the database cannot be written; nothing is claimed then.
+    pub fn claim(
+        &mut self,
+        context: &Context,
+        requests: &[ClaimRequest],
+        limits: &ClaimLimits,
+    ) -> Result<Vec<Result<Run, ClaimRefusal>>, StoreError> {
+        if requests.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.write(context, |tx| {
+            requests
+                .iter()
+                .map(|request| claim_one(tx, context, request, limits))
+                .collect()
+        })
+    }
+}
+
+fn claim_one(
+    tx: &Transaction<'_>,
+    context: &Context,
+    request: &ClaimRequest,
+    limits: &ClaimLimits,
+) -> Result<Result<Run, ClaimRefusal>, StoreError> {
+    if let Some(refusal) = refusal(tx, request, limits, context.now)? {
+        return Ok(Err(refusal));
+    }
+    insert_run(tx, context, request)?;
+    let about = About {
+        project: Some(&request.start.project),
+        issue: request.start.target.issue(),
+        run: Some(&request.run),
+        ..About::default()
+    };
+    let agent = &request.start.agent;
+    append(
+        tx,
+        context,
+        about,
+        &LogEvent::RunClaimed {
+            agent: agent.clone(),
+            attempt: request.start.attempt,
+        },
+    )?;
+    if !request.start.probes.is_empty() {
+        set_canary(tx, &request.start.probes, &load_run(tx, &request.run)?)?;
+    }
+    if let RunTarget::Issue(issue) = &request.start.target {
+        if *agent != AgentType::Intake {
+            move_in(tx, context, issue, &IssueEvent::Dispatched)?;
+        }
+        tx.prepare_cached("DELETE FROM retry WHERE issue = ?1")?
+            .execute([issue.as_str()])?;
+    }
+    if let RunTarget::PlanPhase(plan, phase) = &request.start.target {
+        start_phase(tx, context, plan, phase, &request.run)?;
+    }
+    Ok(Ok(load_run(tx, &request.run)?))
+}
+
+fn refusal(
+    tx: &Transaction<'_>,
+    request: &ClaimRequest,
+    limits: &ClaimLimits,
+    now: Timestamp,
+) -> Result<Option<ClaimRefusal>, StoreError> {
+    if !has_slot(tx, request, limits)? {
+        return Ok(Some(ClaimRefusal::NoSlot));
+    }
+    if let RunTarget::PlanPhase(plan, phase) = &request.start.target {
+        return phase_refusal(tx, plan, phase);
+    }
+    if let Some(plan) = request.start.target.plan() {
+        return plan_review_refusal(tx, &request.start.target, plan, now);
+    }
+    let Some(issue) = request.start.target.issue() else {
+        return live_on_project(tx, request);
+    };
+    let other: Option<String> = tx
+        .prepare_cached(
+            "SELECT id FROM run WHERE issue = ?1 AND status IN ('starting', 'running')",
+        )?
+        .query_row([issue.as_str()], |row| row.get(0))
+        .optional()?;
+    if let Some(other) = other {
+        return Ok(Some(ClaimRefusal::AlreadyRunning(
+            crate::database::row::parsed("run id", other)?,
+        )));
+    }
+    moved_on(tx, request, issue, now)
+}
+
+/// Refuses what the issue is no longer ready for.
+fn moved_on(
+    tx: &Transaction<'_>,
+    request: &ClaimRequest,
+    issue: &IssueId,
+    now: Timestamp,
+) -> Result<Option<ClaimRefusal>, StoreError> {
+    let found = load_issue(tx, issue)?;
+    let status = found.state.status();
+    let expected = match (&request.start.target, &request.start.agent) {
+        (RunTarget::Issue(_), AgentType::Intake) => IssueStatus::Backlog,
+        (RunTarget::Issue(_), _) => IssueStatus::Todo,
+        _ => IssueStatus::Review,
+    };
+    if status != expected {
+        return Ok(Some(ClaimRefusal::IssueMoved(status)));
+    }
+    if expected == IssueStatus::Backlog {
+        let triaged: bool = tx
+            .prepare_cached("SELECT intake IS NOT NULL FROM issue WHERE id = ?1")?
+            .query_row([issue.as_str()], |row| row.get(0))?;
+        if triaged {
+            return Ok(Some(ClaimRefusal::Triaged));
+        }
+    }
+    if expected == IssueStatus::Todo {
+        let phase = found.phase();
+        if phase != request.start.phase {
+            return Ok(Some(ClaimRefusal::InAnotherPhase(phase)));
+        }
+        let waits_for: u32 = tx
+            .prepare_cached("SELECT open_dependencies FROM issue WHERE id = ?1")?
+            .query_row([issue.as_str()], |row| row.get(0))?;
+        if waits_for > 0 {
+            return Ok(Some(ClaimRefusal::WaitsFor(waits_for)));
+        }
+    }
+    if let Some(refusal) = review_refusal(tx, &request.start.target, now)? {
+        return Ok(Some(refusal));
+    }
+    if let RunTarget::Claim(_, claim) = &request.start.target
+        && !load_claim(tx, *claim)?.awaits_judge()
+    {
+        return Ok(Some(ClaimRefusal::ReviewEnded));
+    }
+    Ok(None)
+}
+
+/// Refuses what a pull request is no longer ready for, whatever it finishes.
+fn review_refusal(
+    tx: &Transaction<'_>,
+    target: &RunTarget,
+    now: Timestamp,
+) -> Result<Option<ClaimRefusal>, StoreError> {
+    match target {
+        RunTarget::PullRequest(_, pr) => {
+            let open: bool = tx
+                .prepare_cached(
+                    "SELECT EXISTS (SELECT 1 FROM pull_request WHERE id = ?1 AND state = 'open')",
+                )?
+                .query_row([pr.get()], |row| row.get(0))?;
+            Ok((!open).then_some(ClaimRefusal::ReviewEnded))
+        }
+        RunTarget::Gates(of, pr) => {
+            let refusal = gates_refusal(tx, of, *pr, now)?;
+            Ok(refusal.map(|refusal| match refusal {
+                GatesRefusal::Ended => ClaimRefusal::ReviewEnded,
+                GatesRefusal::NotDue => ClaimRefusal::GatesNotDue,
+            }))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Refuses what the review of a plan is no longer ready for.
+fn plan_review_refusal(
+    tx: &Transaction<'_>,
+    target: &RunTarget,
+    plan: &PlanId,
+    now: Timestamp,
+) -> Result<Option<ClaimRefusal>, StoreError> {
+    let other: Option<String> = tx
+        .prepare_cached("SELECT id FROM run WHERE plan = ?1 AND status IN ('starting', 'running')")?
+        .query_row([plan.as_str()], |row| row.get(0))
+        .optional()?;
+    if let Some(other) = other {
+        let run = crate::database::row::parsed("run id", other)?;
+        return Ok(Some(ClaimRefusal::AlreadyRunning(run)));
+    }
+    let status = load_head(tx, plan)?.state.status;
+    if status != PlanStatus::Review {
+        return Ok(Some(ClaimRefusal::PlanStands(status)));
+    }
+    review_refusal(tx, target, now)
+}
+
+/// Says whether a slot is free for a run: in the installation, in its project, for its agent.
+fn has_slot(
+    tx: &Transaction<'_>,
+    request: &ClaimRequest,
+    limits: &ClaimLimits,
+) -> Result<bool, StoreError> {
+    let (project, agent) = (&request.start.project, &request.start.agent);
+    // gates take no agent's slot, and agents none of theirs
+    if *agent == AgentType::Gates {
+        let live: u32 = tx
+            .prepare_cached(
+                "SELECT count(*) FROM run INDEXED BY run_live
+                 WHERE status IN ('starting', 'running') AND agent = 'gates'",
+            )?
+            .query_row([], |row| row.get(0))?;
+        return Ok(live < limits.slots.gates);
+    }
+    let (total, of_project, of_agent): (u32, u32, u32) = tx
+        .prepare_cached(
+            "SELECT count(*), count(*) FILTER (WHERE project = ?1), count(*) FILTER (WHERE agent = ?2)
+             FROM run INDEXED BY run_live WHERE status IN ('starting', 'running') AND agent <> 'gates'
+                 AND NOT EXISTS (SELECT 1 FROM exit_handling x WHERE x.run = run.id AND x.problem IS NOT NULL)",
+        )?
+        .query_row([project.as_str(), agent.name()], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
+    let fits = |live: u32, limit: Option<&u32>| limit.is_none_or(|limit| live < *limit);
+    Ok(total < limits.slots.total
+        && fits(of_project, limits.by_project.get(project))
+        && fits(of_agent, limits.slots.by_agent.get(agent)))
+}
+
+/// Refuses a second run of the same agent on a project itself.
+fn live_on_project(
+    tx: &Transaction<'_>,
+    request: &ClaimRequest,
+) -> Result<Option<ClaimRefusal>, StoreError> {
+    if request.start.target != RunTarget::Project {
+        return Ok(None);
+    }
+    let other: Option<String> = tx.prepare_cached(
+        "SELECT id FROM run WHERE project = ?1 AND agent = ?2 AND issue IS NULL AND plan IS NULL
+             AND status IN ('starting', 'running')",
+    )?
+    .query_row(
+        [request.start.project.as_str(), request.start.agent.name()],
+        |row| row.get(0),
+    )
+    .optional()?;
+    other
+        .map(|id| {
+            Ok(ClaimRefusal::AlreadyRunning(crate::database::row::parsed(
+                "run id", id,
+            )?))
+        })
+        .transpose()
+}
+
+fn insert_run(
+    tx: &Transaction<'_>,
+    context: &Context,
+    request: &ClaimRequest,
+) -> Result<(), StoreError> {
+    let start = &request.start;
+    let (pr, claim, phase) = match &start.target {
+        RunTarget::PullRequest(_, pr) | RunTarget::Gates(_, pr) => {
+            (Some(PrId::get(*pr)), None, None)
+        }
+        RunTarget::Claim(_, claim) => (None, Some(ClaimId::get(*claim)), None),
+        RunTarget::PlanPhase(_, phase) => (None, None, Some(phase)),
+        RunTarget::Issue(_) | RunTarget::Project => (None, None, None),
+    };
+    tx.prepare_cached(
+        "INSERT INTO run (id, fence, project, issue, pull_request, claim, plan, plan_phase, agent, phase, attempt, provider, status, protection, started_at)
+         VALUES (?1, 1 + max((SELECT coalesce(max(fence), 0) FROM run), coalesce((SELECT CAST(value AS INTEGER) FROM setting WHERE key = 'fence_floor'), 0)), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 'starting', ?12, ?13)",
+    )?
+    .execute(params![
+        request.run.as_str(),
+        start.project.as_str(),
+        start.target.issue().map(IssueId::as_str),
+        pr,
+        claim,
+        start.target.plan().map(PlanId::as_str),
+        phase.map(PlanPhaseId::as_str),
+        start.agent.name(),
+        start.phase.as_ref().map(PhaseName::as_str),
+        start.attempt,
+        start.provider,
+        request.protection.name(),
+        context.now.as_millisecond(),
+    ])?;
+    Ok(())
+}

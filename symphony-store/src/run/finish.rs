@@ -1,0 +1,498 @@
+//! The end of a run, in one transaction: outcome routed, gates bound to their commit, retry made, fence retired.
+
+use rusqlite::{Transaction, params};
+use serde_json::Value;
+use symphony_core::config_change::AtWork;
+use symphony_core::consequence::{claim_at_end, consequences_of_run_end};
+use symphony_core::contract::PhaseClaim;
+use symphony_core::id::{IssueId, PrId, RunId};
+use symphony_core::issue::{FindingKind, Issue, NextPhase};
+use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, LeftKind, changes_comment};
+use symphony_core::log::LogEvent;
+use symphony_core::outcome::{
+    Evidence, FailureLimits, ProjectRouting, RunEnd, reached_provider, route_plan_review_end,
+    route_run_end,
+};
+use symphony_core::pull_request::{PrState, PullRequest, Verdict, VerdictKind, VerifiedGates};
+use symphony_core::run::{ProtectionLevel, Run, RunError, RunStatus, RunTarget, Usage};
+use symphony_core::spending::CapReached;
+
+use crate::database::context::Context;
+use crate::database::event::{About, append};
+use crate::database::open::Store;
+use crate::database::row::to_json;
+use crate::error::StoreError;
+use crate::gates::due::{GatesFound, not_run, record_gates, settle_gates};
+use crate::issue::cascade::{carry_out, load_facts, mover, refused};
+use crate::issue::note::{NewFinding, add_comment_in, add_finding_in};
+use crate::issue::query::load_issue;
+use crate::issue::worktree::put_aside_in;
+use crate::plan::run::{PhaseFinish, end_phase, phase_run_status};
+use crate::project::run::{end_intake, end_wizard, route_project};
+use crate::review::phase_claim_query::load_claim;
+use crate::review::pull_request::write_verdict;
+use crate::review::pull_request_query::{load_open_pr, load_pr};
+use crate::review::state::set_pr_state;
+use crate::run::exit_handling::end_exit;
+use crate::run::hand_in::{Rows, refused_call, refused_in_a_row, rows_of};
+use crate::run::hold::{NewHold, clear_canary, place};
+use crate::run::hold_trial::{forget_ended, meet_condition, reach};
+use crate::run::left_behind::{note_changes, without_own_changes};
+use crate::run::record::{load_run, write_usage};
+use crate::run::unprepared::unprepared_in_a_row;
+
+/// Characters of a red gate's output in the finding: the end tells what failed.
+const GATE_FINDING_CHARS_MAX: usize = 8_000;
+
+/// What exit handling found out about a run.
+#[derive(Debug, Clone)]
+pub struct RunFinish {
+    /// The run.
+    pub run: RunId,
+    /// How it ended, before its outcome is looked at.
+    pub status: RunStatus,
+    /// Why it did not succeed.
+    pub error: Option<RunError>,
+    /// The agent's exit code.
+    pub exit_code: Option<i32>,
+    /// What it used; none leaves what was recorded while it ran.
+    pub usage: Option<Usage>,
+    /// The end of its output.
+    pub output_tail: String,
+    /// Details to be added to the run's metadata.
+    pub metadata: serde_json::Map<String, Value>,
+    /// What became of a plan's phase; none for other runs, and when exit handling did not get as far.
+    pub phase: Option<PhaseFinish>,
+    /// What the gates of a pull request came to.
+    pub gates: GatesAtEnd,
+    /// A global condition that it met.
+    pub hold: Option<NewHold>,
+    /// The spending cap that ended it; or its issue's, when that is reached however it ended.
+    pub cap: Option<CapReached>,
+    /// The limits that decide about another attempt.
+    pub limits: FailureLimits,
+}
+
+/// What the end of a run says about gates.
+#[derive(Debug, Clone, Default)]
+pub enum GatesAtEnd {
+    /// Nothing: those of a pull request that it opened are due, as a run of their own.
+    #[default]
+    Due,
+    /// The project has none: a pull request that it opened has nothing to wait for.
+    NoneConfigured,
+    /// It was a run of gates, and this is what they came to.
+    Found(GatesFound),
+}
+
+/// The detail of a run's metadata that counts the calls of tools that were refused to its agent.
+pub const PERMISSION_DENIALS: &str = "permission_denials";
+
+impl RunFinish {
+    /// Returns how many calls of tools were refused to the agent.
+    fn denials(&self) -> u64 {
+        let denials = self.metadata.get(PERMISSION_DENIALS);
+        denials.and_then(Value::as_u64).unwrap_or(0)
+    }
+
+    /// Returns the details of the run with those that its end adds.
+    pub(crate) fn metadata_after(&self, run: &Run) -> serde_json::Map<String, Value> {
+        let mut metadata = match &run.metadata {
+            Value::Object(known) => known.clone(),
+            _ => serde_json::Map::new(),
+        };
+        metadata.extend(self.metadata.clone());
+        metadata
+    }
+
+    /// Returns what the run left behind.
+    fn left_behind(&self) -> Vec<LeftBehind> {
+        let left = self.metadata.get(LEFT_BEHIND).cloned();
+        left.and_then(|left| serde_json::from_value(left).ok())
+            .unwrap_or_default()
+    }
+}
+
+/// What became of a run and its issue.
+#[derive(Debug, Clone)]
+pub struct FinishedRun {
+    /// The run, as it is recorded now.
+    pub run: Run,
+    /// Its issue, as it is recorded now.
+    pub issue: Option<Issue>,
+}
+
+impl Store {
+    /// Ends a run. A run that has ended already is returned as it is: doing this twice does no harm.
+    ///
+    /// # Errors
+    /// When the run does not exist, or the database cannot be written.
+    pub fn finish_run(
+        &mut self,
+        context: &Context,
+        finish: &RunFinish,
+    ) -> Result<FinishedRun, StoreError> {
+        self.write(context, |tx| {
+            let run = load_run(tx, &finish.run)?;
+            if run.status.is_live() {
+                end_run(tx, context, &run, finish)?;
+            }
+            let issue = run
+                .target
+                .issue()
+                .map(|id| load_issue(tx, id))
+                .transpose()?;
+            Ok(FinishedRun {
+                run: load_run(tx, &finish.run)?,
+                issue,
+            })
+        })
+    }
+}
+
+fn end_run(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &Run,
+    finish: &RunFinish,
+) -> Result<(), StoreError> {
+    if let RunTarget::Gates(_, pr) = &run.target {
+        end_gates(tx, context, run, *pr, finish)?;
+        // they run the code of the change
+        let left = without_own_changes(tx, run, finish.left_behind())?;
+        let comment = changes_comment(&left, AtWork::Gates);
+        if let (Some(id), Some(comment)) = (run.target.issue(), comment) {
+            add_comment_in(tx, context, id, &comment)?;
+        }
+        return note_changes(tx, context, run, &left);
+    }
+    let own_fault = meet_condition(tx, run, finish)?;
+    let is_own_fault = own_fault.is_some();
+    let finish = &RunFinish {
+        hold: finish.hold.clone().filter(|_| !is_own_fault),
+        error: own_fault.or_else(|| finish.error.clone()),
+        ..finish.clone()
+    };
+    let open_pr = run
+        .target
+        .issue()
+        .map(|id| load_open_pr(tx, id))
+        .transpose()?
+        .flatten();
+    let own_pr = open_pr
+        .as_ref()
+        .filter(|pr| pr.run.as_ref() == Some(&run.id));
+    if let (Some(pr), GatesAtEnd::NoneConfigured) = (own_pr, &finish.gates) {
+        record_gates(tx, context, pr, &VerifiedGates::none_on(&pr.head_commit))?;
+    }
+    let awaits_gates = matches!(finish.gates, GatesAtEnd::Due)
+        && own_pr.is_some_and(|pr| pr.gates_of_head().is_none());
+    let run = &Run {
+        output_tail: finish.output_tail.clone(),
+        ..run.clone()
+    };
+    let (mut counted, mut rows) = (false, Rows::default());
+    let routing = match run.target.issue() {
+        None => None,
+        Some(id) => {
+            let accepted = settle_claim(tx, context, id, finish)?;
+            let issue = load_issue(tx, id)?;
+            let evidence = evidence(tx, run, finish)?;
+            if own_pr.is_none() {
+                rows = rows_of(tx, (run, &issue), finish, evidence)?;
+            }
+            let end = RunEnd {
+                run,
+                issue: &issue,
+                status: finish.status,
+                error: finish.error.clone(),
+                evidence,
+                accepted,
+                awaits_gates,
+                cap: finish.cap,
+                unprepared_before: unprepared_in_a_row(tx, id)?,
+                refused: refused_in_a_row(tx, run)?,
+                idle: rows.idle.clone(),
+                limited: rows.limited.clone(),
+                rejected_before: crate::review::done::rejected_before(tx, run, id)?,
+                limits: finish.limits,
+            };
+            let routing = route_run_end(&end, context.now);
+            counted = routing.counts.total_runs > issue.counts.total_runs;
+            Some((id, routing))
+        }
+    };
+    let project = match &run.target {
+        RunTarget::Project => Some(route_project(tx, run, finish)?),
+        _ => None,
+    };
+    let (status, error) = match (&routing, &run.target, &project) {
+        (Some((_, end)), ..) => (end.status, end.error.clone()),
+        (None, RunTarget::PlanPhase(..), _) => phase_run_status(tx, run, finish)?,
+        (None, RunTarget::PullRequest(..), _) => {
+            let evidence = evidence(tx, run, finish)?;
+            let refused = refused_call(&run.metadata);
+            let found = (evidence, refused.as_ref());
+            route_plan_review_end(run, finish.status, finish.error.clone(), found)
+        }
+        (None, _, Some(end)) => (end.status, end.error.clone()),
+        (None, _, None) => (finish.status, finish.error.clone()),
+    };
+    // the log tells what ended before it tells what came of it
+    let ending = Ending {
+        status,
+        error: error.as_ref(),
+        counted,
+        rows: &rows,
+        advanced: routing
+            .as_ref()
+            .is_some_and(|(_, end)| end.advance.is_some()),
+        failures: routing
+            .as_ref()
+            .filter(|(_, end)| end.advance.is_none() && counted && awaits_gates)
+            .map(|(_, end)| end.counts.consecutive_failures),
+    };
+    write_end(tx, context, run, finish, &ending)?;
+    if let RunTarget::PlanPhase(plan, phase) = &run.target {
+        end_phase(tx, context, run, (plan, phase), finish)?;
+    }
+    let left = without_own_changes(tx, run, finish.left_behind())?;
+    if let Some((id, routing)) = &routing {
+        // read after the run's end is written: it is no longer live, so that its issue may go on
+        let facts = load_facts(tx, id)?;
+        let effects = consequences_of_run_end(&facts, run, routing, mover(context))
+            .map_err(|source| refused(id, source))?;
+        carry_out(tx, context, id, &effects)?;
+        for put_aside in left.iter().filter(|left| left.kind == LeftKind::PutAside) {
+            put_aside_in(tx, context, (id, Some(&run.id)), &put_aside.path)?;
+        }
+        if let Some(comment) = changes_comment(&left, AtWork::of(&run.agent)) {
+            add_comment_in(tx, context, id, &comment)?;
+        }
+        end_intake(tx, context, run, id, finish)?;
+    }
+    if let Some(ProjectRouting {
+        wizard: Some(state),
+        ..
+    }) = &project
+    {
+        end_wizard(tx, context, run, *state)?;
+    }
+    let usage = finish.usage.as_ref().unwrap_or(&run.usage);
+    let shown = match &finish.hold {
+        Some(hold) => Shown::Condition(hold),
+        None if !is_own_fault && reached_provider(finish.status, usage) => Shown::Reached,
+        None => Shown::Nothing,
+    };
+    note_changes(tx, context, run, &left)?;
+    settle_holds(tx, context, run, &shown)
+}
+
+/// Closes the claim of a run that ends when it cannot count, and says whether an accepted one waits for its step, and
+/// whether another phase follows.
+fn settle_claim(
+    tx: &Transaction<'_>,
+    context: &Context,
+    issue: &IssueId,
+    finish: &RunFinish,
+) -> Result<Option<NextPhase>, StoreError> {
+    let mut facts = load_facts(tx, issue)?;
+    if let Some(effect) = claim_at_end(&facts, &finish.run, finish.status) {
+        carry_out(tx, context, issue, std::slice::from_ref(&effect))?;
+        facts.take(&effect);
+    }
+    let accepted = facts.claim.filter(PhaseClaim::awaits_step);
+    Ok(accepted.as_ref().map(PhaseClaim::next))
+}
+
+/// Ends a run of a pull request's gates: they decide about the pull request, their run about nothing else.
+fn end_gates(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &Run,
+    pr: PrId,
+    finish: &RunFinish,
+) -> Result<(), StoreError> {
+    let found = match &finish.gates {
+        GatesAtEnd::Found(found) => found.clone(),
+        GatesAtEnd::Due | GatesAtEnd::NoneConfigured => not_run(finish.error.as_ref(), &run.id),
+    };
+    // somebody ended it: the gates are due as before
+    let failures = if finish.status == RunStatus::Cancelled {
+        None
+    } else {
+        settle_gates(tx, context, run, pr, &found, finish.limits)?
+    };
+    let ending = Ending {
+        status: finish.status,
+        error: finish.error.as_ref(),
+        rows: &Rows::default(),
+        counted: false,
+        advanced: false,
+        failures,
+    };
+    write_end(tx, context, run, finish, &ending)?;
+    // a red base holds the project whatever became of this change
+    if let Some(hold) = &finish.hold {
+        place(tx, context, Some(&run.id), hold)?;
+    }
+    clear_canary(tx, &run.id)
+}
+
+/// What a run's agent is for, apart from moving its issue.
+fn evidence(tx: &Transaction<'_>, run: &Run, finish: &RunFinish) -> Result<Evidence, StoreError> {
+    let verdict = match &run.target {
+        RunTarget::PullRequest(_, pr) => load_pr(tx, *pr)?.verdict,
+        RunTarget::Claim(_, claim) => load_claim(tx, *claim)?.verdict,
+        _ => None,
+    };
+    let found = verdict.is_some_and(|verdict| verdict.run.as_ref() == Some(&run.id));
+    Ok(if found {
+        Evidence::Found
+    } else if finish.denials() > 0 {
+        Evidence::NoneAfterDenials
+    } else {
+        Evidence::None
+    })
+}
+
+/// A red required gate: the output becomes a finding, the pull request is rejected by the system.
+pub(crate) fn reject_for_gates(
+    tx: &Transaction<'_>,
+    context: &Context,
+    (issue, pr): (&IssueId, &PullRequest),
+    gates: &VerifiedGates,
+) -> Result<(), StoreError> {
+    let names = add_gate_findings(tx, context, issue, gates)?;
+    let verdict = Verdict {
+        kind: VerdictKind::Rejected,
+        author: context.actor.author(),
+        run: None,
+        commit: gates.commit.clone(),
+        protection: ProtectionLevel::Isolated,
+        comment: format!("required gates failed: {}", names.join(", ")),
+        at: context.now,
+        unverified: context.actor.unverified().map(str::to_owned),
+        force: false,
+    };
+    write_verdict(tx, pr.id, &verdict)?;
+    set_pr_state(tx, context, &pr.of, pr.id, PrState::Rejected)
+}
+
+/// Makes a finding of the output of each red gate; returns their names.
+pub(crate) fn add_gate_findings<'g>(
+    tx: &Transaction<'_>,
+    context: &Context,
+    issue: &IssueId,
+    gates: &'g VerifiedGates,
+) -> Result<Vec<&'g str>, StoreError> {
+    let mut names = Vec::new();
+    for gate in gates.red() {
+        let how = gate.exit_code.map_or_else(
+            || "did not end by itself".to_owned(),
+            |code| format!("ended with exit code {code}"),
+        );
+        let start = gate
+            .output
+            .char_indices()
+            .rev()
+            .nth(GATE_FINDING_CHARS_MAX - 1)
+            .map_or(0, |(i, _)| i);
+        let tail = gate.output.get(start..).unwrap_or_default();
+        let text = format!(
+            "Gate `{}` {how} on commit {}:\n\n{tail}",
+            gate.name, gates.commit
+        );
+        let finding = NewFinding {
+            kind: FindingKind::Gate,
+            text,
+            files: Vec::new(),
+        };
+        add_finding_in(tx, context, issue, &finding)?;
+        names.push(gate.name.as_str());
+    }
+    Ok(names)
+}
+
+/// How a run is recorded to have ended.
+struct Ending<'a> {
+    status: RunStatus,
+    error: Option<&'a RunError>,
+    /// Whether it counts towards the circuit breaker of its issue.
+    counted: bool,
+    /// What it brought, and at which limit it ended.
+    rows: &'a Rows,
+    /// Whether its issue's phase is left with it: what was delivered counts for nothing else.
+    advanced: bool,
+    /// The issue's failures in a row afterwards, where the run alone does not tell.
+    failures: Option<u32>,
+}
+
+fn write_end(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &Run,
+    finish: &RunFinish,
+    ending: &Ending<'_>,
+) -> Result<(), StoreError> {
+    let (status, error) = (ending.status, ending.error);
+    let mut metadata = finish.metadata_after(run);
+    ending.rows.note(&mut metadata);
+    if let Some(usage) = &finish.usage {
+        write_usage(tx, &run.id, usage, context.now)?;
+    }
+    end_exit(tx, &run.id)?;
+    tx.execute(
+        "UPDATE run SET status = ?2, ended_at = ?3, exit_code = ?4, error_class = ?5, error_message = ?6, output_tail = ?7, metadata = ?8 WHERE id = ?1",
+        params![
+            run.id.as_str(),
+            status.name(),
+            context.now.as_millisecond().max(run.started_at.as_millisecond()),
+            finish.exit_code,
+            error.map(|e| e.class.name()),
+            error.map(|e| e.message.as_str()),
+            finish.output_tail,
+            to_json(&metadata),
+        ],
+    )?;
+    let about = About {
+        project: Some(&run.project),
+        issue: run.target.issue(),
+        run: Some(&run.id),
+        ..About::default()
+    };
+    let ended = LogEvent::RunEnded {
+        status,
+        error: error.map(|e| e.class),
+        counted: ending.counted,
+        advanced: ending.advanced,
+        failures: ending.failures,
+        cap: finish.cap.map(|cap| cap.scope),
+    };
+    append(tx, context, about, &ended)
+}
+
+/// What a run says about the conditions that hold others.
+enum Shown<'a> {
+    /// One holds.
+    Condition(&'a NewHold),
+    /// It reached its provider.
+    Reached,
+    /// Nothing: it did not get as far, or it failed by itself.
+    Nothing,
+}
+
+fn settle_holds(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &Run,
+    shown: &Shown<'_>,
+) -> Result<(), StoreError> {
+    match shown {
+        Shown::Condition(hold) => place(tx, context, Some(&run.id), hold)?,
+        Shown::Reached => reach(tx, context, run)?,
+        Shown::Nothing => {}
+    }
+    forget_ended(tx, context)?;
+    clear_canary(tx, &run.id)
+}

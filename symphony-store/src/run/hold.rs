@@ -1,0 +1,301 @@
+//! Holds: global conditions that use no attempt.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use symphony_core::Timestamp;
+use symphony_core::failure::ErrorClass;
+use symphony_core::id::{ProjectId, RunId};
+use symphony_core::log::LogEvent;
+use symphony_core::retry::{hold_until, is_ahead_of_clock};
+use symphony_core::run::Run;
+use symphony_core::tick::{Hold, HoldScope};
+
+use crate::database::context::Context;
+use crate::database::event::{About, append};
+use crate::database::open::Store;
+use crate::database::row::{count32, parsed, parsed_opt, time};
+use crate::error::StoreError;
+use crate::gates::tried::{forget_tried, note_tried};
+use crate::run::hold_trial::{begin_trials, load_trials};
+
+/// A hold to be placed, or to be lengthened after a probe that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewHold {
+    /// What it covers.
+    pub scope: HoldScope,
+    /// What class of error.
+    pub class: ErrorClass,
+    /// What happened.
+    pub reason: String,
+    /// When the condition ends, if that is known.
+    pub until: Option<Timestamp>,
+    /// The first hold when it is not known, in milliseconds; doubled with each probe that fails.
+    pub first_ms: u64,
+    /// A digest of what was red on the base, for a hold of gates.
+    pub tried: Option<String>,
+}
+
+/// Returns what a scope is stored as.
+pub(crate) fn scope_key(scope: &HoldScope) -> String {
+    match scope {
+        HoldScope::Provider(name) => format!("provider:{name}"),
+        HoldScope::Model {
+            provider,
+            model: None,
+        } => format!("model:{provider}"),
+        HoldScope::Model {
+            provider,
+            model: Some(model),
+        } => format!("model:{provider}:{model}"),
+        HoldScope::Project(id) => format!("project:{id}"),
+        HoldScope::Gates(id) => format!("gates:{id}"),
+        HoldScope::Everything => "everything".to_owned(),
+    }
+}
+
+/// Reads a stored scope.
+pub(crate) fn scope_from(key: String) -> Result<HoldScope, StoreError> {
+    if key == "everything" {
+        return Ok(HoldScope::Everything);
+    }
+    match key.split_once(':') {
+        Some(("provider", name)) => Ok(HoldScope::Provider(name.to_owned())),
+        // names of providers have no colon, those of models may
+        Some(("model", of)) => Ok(match of.split_once(':') {
+            Some((provider, model)) => HoldScope::Model {
+                provider: provider.to_owned(),
+                model: Some(model.to_owned()),
+            },
+            None => HoldScope::Model {
+                provider: of.to_owned(),
+                model: None,
+            },
+        }),
+        Some((kind @ ("project" | "gates"), id)) => {
+            let id = ProjectId::parse(id).map_err(|_id| invalid(key.clone()))?;
+            Ok(if kind == "gates" {
+                HoldScope::Gates(id)
+            } else {
+                HoldScope::Project(id)
+            })
+        }
+        _ => Err(invalid(key)),
+    }
+}
+
+fn invalid(found: String) -> StoreError {
+    StoreError::InvalidRow {
+        what: "hold scope",
+        found,
+    }
+}
+
+/// Reads all holds.
+pub(crate) fn load_holds(conn: &Connection) -> Result<Vec<Hold>, StoreError> {
+    let mut statement = conn.prepare_cached("SELECT * FROM hold ORDER BY scope")?;
+    let mut rows = statement.query([])?;
+    let mut holds = Vec::new();
+    while let Some(row) = rows.next()? {
+        let key: String = row.get("scope")?;
+        holds.push(Hold {
+            trials: load_trials(conn, &key)?,
+            scope: scope_from(key)?,
+            until: time(row.get("until")?)?,
+            placed_at: time(row.get("placed_at")?)?,
+            class: parsed("error class", row.get("class")?)?,
+            reason: row.get("reason")?,
+            probes: count32(row, "probes")?,
+            canary: parsed_opt("run id", row.get("canary")?)?,
+            tried: row.get("tried")?,
+        });
+    }
+    Ok(holds)
+}
+
+/// Places a hold that a run met, or a person's trial of the gates, or lengthens it when it stands.
+///
+/// Only a probe that fails doubles the wait. Runs that were at work when the hold was placed meet the same condition one
+/// after the other: they neither count as probes nor take the place of the one under way.
+pub(crate) fn place(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: Option<&RunId>,
+    new: &NewHold,
+) -> Result<(), StoreError> {
+    if let HoldScope::Gates(project) = &new.scope {
+        forget_tried(tx, project)?;
+    }
+    let key = scope_key(&new.scope);
+    let standing: Option<(i64, u32, Option<String>, i64)> = tx
+        .prepare_cached("SELECT until, probes, canary, placed_at FROM hold WHERE scope = ?1")?
+        .query_row([&key], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        })
+        .optional()?;
+    let now = context.now.as_millisecond();
+    let (earliest, probes, canary, placed_at) = match standing {
+        None => (i64::MIN, 0, None, now),
+        Some((_, probes, Some(canary), placed_at))
+            if run.is_some_and(|run| canary == run.as_str()) =>
+        {
+            (i64::MIN, probes.saturating_add(1), None, placed_at.min(now))
+        }
+        // its end was reckoned before the clock was set back
+        Some((_, probes, canary, placed_at))
+            if is_ahead_of_clock(time(placed_at)?, context.now) =>
+        {
+            (i64::MIN, probes, canary, now)
+        }
+        Some((until, probes, canary, placed_at)) => (until, probes, canary, placed_at),
+    };
+    let until = hold_until(context.now, new.until, new.first_ms, probes);
+    tx.prepare_cached(
+        "INSERT OR REPLACE INTO hold (scope, until, class, reason, probes, canary, placed_at, tried) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )?
+    .execute(params![
+        key,
+        until.as_millisecond().max(earliest),
+        new.class.name(),
+        new.reason,
+        probes,
+        canary,
+        placed_at,
+        new.tried,
+    ])?;
+    let placed = LogEvent::HoldPlaced {
+        scope: new.scope.clone(),
+        until,
+        class: new.class,
+        reason: new.reason.clone(),
+    };
+    append(tx, context, About::default(), &placed)
+}
+
+/// Names the run that probes whether the conditions are over.
+pub(crate) fn set_canary(
+    tx: &Transaction<'_>,
+    scopes: &[HoldScope],
+    run: &Run,
+) -> Result<(), StoreError> {
+    for scope in scopes {
+        tx.prepare_cached("UPDATE hold SET canary = ?2 WHERE scope = ?1")?
+            .execute([scope_key(scope), run.id.to_string()])?;
+    }
+    begin_trials(tx, scopes, run)
+}
+
+/// Why a hold is lifted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum LiftCause<'a> {
+    /// A run got through.
+    Probe(&'a Run),
+    /// A person tried what it is about, and it works.
+    Tried,
+    /// Nothing that met it waits any more.
+    NothingWaits,
+}
+
+/// Lifts a hold, if there is one.
+pub(crate) fn lift(
+    tx: &Transaction<'_>,
+    context: &Context,
+    cause: LiftCause<'_>,
+    key: &str,
+) -> Result<(), StoreError> {
+    let lifted = tx
+        .prepare_cached("DELETE FROM hold WHERE scope = ?1")?
+        .execute([key])?;
+    if lifted == 0 {
+        return Ok(());
+    }
+    let scope = scope_from(key.to_owned())?;
+    let (event, run) = match cause {
+        LiftCause::Probe(run) => (LogEvent::HoldLifted { scope: Some(scope) }, Some(&run.id)),
+        LiftCause::Tried => (LogEvent::HoldLifted { scope: Some(scope) }, None),
+        LiftCause::NothingWaits => (LogEvent::HoldDropped { scope }, None),
+    };
+    let about = About {
+        run,
+        ..About::default()
+    };
+    append(tx, context, about, &event)
+}
+
+/// Frees the probe's place on holds that its run neither lifted nor lengthened.
+pub(crate) fn clear_canary(tx: &Transaction<'_>, run: &RunId) -> Result<(), StoreError> {
+    tx.prepare_cached("UPDATE hold SET canary = NULL WHERE canary = ?1")?
+        .execute([run.as_str()])?;
+    Ok(())
+}
+
+impl Store {
+    /// Returns what is on hold.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn holds(&self) -> Result<Vec<Hold>, StoreError> {
+        load_holds(&self.conn)
+    }
+
+    /// Records what a trial of set-up and gates on the base of a project came to: what is red holds the project before
+    /// anybody is paid for a change that cannot pass; green ends such a hold.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn record_base_trial(
+        &mut self,
+        context: &Context,
+        project: &ProjectId,
+        red: Option<&NewHold>,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            if let Some(hold) = red {
+                return place(tx, context, None, hold);
+            }
+            let scope = HoldScope::Gates(project.clone());
+            lift(tx, context, LiftCause::Tried, &scope_key(&scope))
+        })
+    }
+
+    /// Lets the hold of a project whose gates fail on its base be probed at once: the base has moved.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn probe_gates_now(
+        &mut self,
+        context: &Context,
+        project: &ProjectId,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            tx.prepare_cached("UPDATE hold SET until = min(until, ?2) WHERE scope = ?1")?
+                .execute(params![
+                    scope_key(&HoldScope::Gates(project.clone())),
+                    context.now.as_millisecond()
+                ])?;
+            Ok(())
+        })
+    }
+
+    /// Lifts all holds because a human says that what caused them is over; returns how many there were. What meets the
+    /// same condition again places them again.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn lift_holds(&mut self, context: &Context) -> Result<usize, StoreError> {
+        self.write(context, |tx| {
+            // the person wants agents all the same: what was red is not tried again before the next one
+            for hold in load_holds(tx)? {
+                if let (HoldScope::Gates(project), Some(tried)) = (&hold.scope, &hold.tried) {
+                    note_tried(tx, context, project, tried)?;
+                }
+            }
+            let lifted = tx.prepare_cached("DELETE FROM hold")?.execute([])?;
+            tx.prepare_cached("DELETE FROM hold_trial")?.execute([])?;
+            if lifted > 0 {
+                let count = lifted as u64;
+                let event = LogEvent::HoldsLifted { count };
+                append(tx, context, About::default(), &event)?;
+            }
+            Ok(lifted)
+        })
+    }
+}

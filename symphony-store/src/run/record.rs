@@ -1,0 +1,487 @@
+//! Runs: reading them, and what their supervisor records while they live.
+
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use serde_json::Value;
+use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
+use symphony_core::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
+use symphony_core::prompt_trial::Assignment;
+use symphony_core::pull_request::PullRequestOf;
+use symphony_core::run::{Fence, Run, RunError, RunStatus, RunTarget, Usage};
+use symphony_core::unit::{Tokens, UsdMicros};
+
+use crate::database::context::Context;
+use crate::database::open::Store;
+use crate::database::row::{count, count32, int, json, parsed, parsed_opt, time, to_json};
+use crate::error::StoreError;
+use crate::run::exit_handling::hurry;
+use crate::run::prompt_set::assignment;
+use crate::run::spending::add_growth;
+
+/// Which runs to list, newest first.
+#[derive(Debug, Clone, Default)]
+pub struct RunFilter {
+    /// Of this project.
+    pub project: Option<ProjectId>,
+    /// On this issue.
+    pub issue: Option<IssueId>,
+    /// On a phase of this plan.
+    pub plan: Option<PlanId>,
+    /// Only those that are not over.
+    pub live_only: bool,
+    /// Only those of agents: no gates.
+    pub agents_only: bool,
+    /// At most so many.
+    pub limit: Option<u32>,
+}
+
+/// What is known when the agent is about to start.
+#[derive(Debug, Clone, Default)]
+pub struct RunStart {
+    /// The model, when one is set.
+    pub model: Option<String>,
+    /// Its worktree, relative to the project.
+    pub worktree: Option<String>,
+    /// Its branch.
+    pub branch: Option<String>,
+    /// Anything else: the prompt's report, the model's source.
+    pub metadata: Value,
+}
+
+/// What is known while the agent runs.
+#[derive(Debug, Clone)]
+pub struct RunProgress {
+    /// The last event, in words.
+    pub last_event: String,
+    /// What was used so far.
+    pub usage: Usage,
+}
+
+/// Reads a run's row.
+pub(crate) fn from_row(row: &Row<'_>) -> Result<Run, StoreError> {
+    let issue: Option<IssueId> = parsed_opt("issue id", row.get("issue")?)?;
+    let pr: Option<i64> = row.get("pull_request")?;
+    let claim: Option<i64> = row.get("claim")?;
+    let plan_phase: Option<PlanPhaseId> = parsed_opt("plan phase id", row.get("plan_phase")?)?;
+    let plan: Option<PlanId> = parsed_opt("plan id", row.get("plan")?)?;
+    let agent: AgentType = parsed("agent type", row.get("agent")?)?;
+    let of_pull_request = |of: PullRequestOf, pr| match agent {
+        AgentType::Gates => RunTarget::Gates(of, PrId::new(pr)),
+        _ => RunTarget::PullRequest(of, PrId::new(pr)),
+    };
+    let target = match (issue, pr, claim, (plan, plan_phase)) {
+        (Some(issue), Some(pr), _, _) => of_pull_request(issue.into(), pr),
+        (Some(issue), None, Some(claim), _) => RunTarget::Claim(issue, ClaimId::new(claim)),
+        (Some(issue), None, None, _) => RunTarget::Issue(issue),
+        (None, Some(pr), _, (Some(plan), _)) => of_pull_request(plan.into(), pr),
+        (None, None, _, (Some(plan), Some(phase))) => RunTarget::PlanPhase(plan, phase),
+        (None, ..) => RunTarget::Project,
+    };
+    let class: Option<String> = row.get("error_class")?;
+    let error = match class {
+        None => None,
+        Some(class) => Some(RunError {
+            class: parsed("error class", class)?,
+            message: row
+                .get::<_, Option<String>>("error_message")?
+                .unwrap_or_default(),
+        }),
+    };
+    let cost: Option<i64> = row.get("cost_micros")?;
+    let opt_time = |column: &str| -> Result<Option<Timestamp>, StoreError> {
+        row.get::<_, Option<i64>>(column)?.map(time).transpose()
+    };
+    Ok(Run {
+        id: parsed("run id", row.get("id")?)?,
+        project: parsed("project id", row.get("project")?)?,
+        target,
+        agent,
+        phase: parsed_opt::<PhaseName>("phase", row.get("phase")?)?,
+        attempt: count32(row, "attempt")?,
+        provider: row.get("provider")?,
+        model: row.get("model")?,
+        status: parsed("run status", row.get("status")?)?,
+        started_at: time(row.get("started_at")?)?,
+        ended_at: opt_time("ended_at")?,
+        exit_code: row.get("exit_code")?,
+        error,
+        output_tail: row.get("output_tail")?,
+        worktree: row.get("worktree")?,
+        branch: row.get("branch")?,
+        usage: Usage {
+            input_tokens: Tokens::new(count(row, "input_tokens")?),
+            output_tokens: Tokens::new(count(row, "output_tokens")?),
+            cache_read_tokens: Tokens::new(count(row, "cache_read_tokens")?),
+            cache_creation_tokens: Tokens::new(count(row, "cache_write_tokens")?),
+            cost: cost.map(|micros| UsdMicros::new(u64::try_from(micros).unwrap_or(0))),
+            turns: count(row, "turns")?,
+        },
+        metadata: json("run metadata", &row.get::<_, String>("metadata")?)?,
+        protection: parsed("protection level", row.get("protection")?)?,
+        fence: Fence::new(row.get("fence")?),
+        prompt_set: prompt_set(row)?,
+        moved_issue: row.get("moved_issue")?,
+        cancel_requested_at: opt_time("cancel_requested_at")?,
+    })
+}
+
+/// Reads the set that a run was built with.
+fn prompt_set(row: &Row<'_>) -> Result<Option<Assignment>, StoreError> {
+    let trial: Option<String> = row.get("trial")?;
+    let Some(trial) = trial else {
+        return Ok(None);
+    };
+    assignment((trial, row.get("prompt_set")?, row.get("trial_issue")?)).map(Some)
+}
+
+/// Reads one run, inside or outside a transaction.
+pub(crate) fn load_run(conn: &Connection, id: &RunId) -> Result<Run, StoreError> {
+    conn.prepare_cached("SELECT * FROM run WHERE id = ?1")?
+        .query_row([id.as_str()], |row| Ok(from_row(row)))
+        .optional()?
+        .ok_or_else(|| StoreError::not_found("run", id))?
+}
+
+/// Writes what a run used, and adds it to what its project spent.
+pub(crate) fn write_usage(
+    conn: &Connection,
+    run: &RunId,
+    usage: &Usage,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    add_growth(conn, run, usage, now)?;
+    conn.prepare_cached(
+        "UPDATE run SET input_tokens = ?2, output_tokens = ?3, cache_read_tokens = ?4, cache_write_tokens = ?5, cost_micros = ?6, turns = ?7 WHERE id = ?1",
+    )?
+    .execute(params![
+        run.as_str(),
+        int(usage.input_tokens.get()),
+        int(usage.output_tokens.get()),
+        int(usage.cache_read_tokens.get()),
+        int(usage.cache_creation_tokens.get()),
+        usage.cost.map(|cost| int(cost.get())),
+        int(usage.turns),
+    ])?;
+    Ok(())
+}
+
+/// The query of a list and its values: only what the filter names stands in it, so that each list goes through an index
+/// and costs what it returns, however long the history.
+fn list_sql(filter: &RunFilter) -> (String, Vec<&str>) {
+    // few runs are live, an issue or a plan has few: a project has many, so it only sorts out
+    let index = if filter.live_only && filter.issue.is_none() {
+        " INDEXED BY run_live"
+    } else {
+        ""
+    };
+    let project = if filter.issue.is_some() || filter.plan.is_some() {
+        "+project"
+    } else {
+        "project"
+    };
+    let named = [
+        (project, filter.project.as_ref().map(ProjectId::as_str)),
+        ("issue", filter.issue.as_ref().map(IssueId::as_str)),
+        ("plan", filter.plan.as_ref().map(PlanId::as_str)),
+    ];
+    let mut wheres = Vec::new();
+    let mut values = Vec::new();
+    for (column, value) in named {
+        if let Some(value) = value {
+            wheres.push(format!("{column} = ?"));
+            values.push(value);
+        }
+    }
+    if filter.agents_only {
+        wheres.push("agent <> 'gates'".to_owned());
+    }
+    if filter.live_only {
+        wheres.push("status IN ('starting', 'running')".to_owned());
+    }
+    if wheres.is_empty() {
+        wheres.push("1 = 1".to_owned());
+    }
+    let limit = filter.limit.map_or(-1, i64::from);
+    let wheres = wheres.join(" AND ");
+    let sql = format!("SELECT * FROM run{index} WHERE {wheres} ORDER BY fence DESC LIMIT {limit}");
+    (sql, values)
+}
+
+/// Ids that an error names; whoever gives so little of one is to give more.
+const CANDIDATES_MAX: usize = 5;
+
+/// Refuses a piece of an id that several have, with the ids: the ends tell apart what was made at the same time.
+pub(crate) fn several_fit((what, text): (&str, &str), ids: &[String]) -> StoreError {
+    let more = if ids.len() > CANDIDATES_MAX {
+        " …"
+    } else {
+        ""
+    };
+    let names: Vec<&str> = ids
+        .iter()
+        .take(CANDIDATES_MAX)
+        .map(String::as_str)
+        .collect();
+    StoreError::refused(format!(
+        "several {what} fit `{text}`: {}{more}; the end of an id tells it apart",
+        names.join(", ")
+    ))
+}
+
+impl Store {
+    /// Returns a run.
+    ///
+    /// # Errors
+    /// When there is none of this id.
+    pub fn run(&self, id: &RunId) -> Result<Run, StoreError> {
+        load_run(&self.conn, id)
+    }
+
+    /// Finds a run by the beginning or the end of its id.
+    ///
+    /// # Errors
+    /// When no run fits, or several do.
+    pub fn find_run(&self, text: &str) -> Result<Run, StoreError> {
+        let clean: String = text
+            .chars()
+            .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+            .collect();
+        if clean.len() != text.len() || clean.is_empty() {
+            return Err(StoreError::not_found("run", text));
+        }
+        let mut statement = self.conn.prepare_cached(
+            "SELECT id FROM run WHERE id LIKE ?1 OR id LIKE ?2 ORDER BY id DESC LIMIT 6",
+        )?;
+        let found: Vec<String> = statement
+            .query_map([format!("{clean}%"), format!("%{clean}")], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        match found.as_slice() {
+            [one] => self.run(&parsed("run id", one.clone())?),
+            [] => Err(StoreError::not_found("run", text)),
+            several => Err(several_fit(("runs", text), several)),
+        }
+    }
+
+    /// Lists runs, newest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>, StoreError> {
+        let (sql, values) = list_sql(filter);
+        let mut statement = self.conn.prepare_cached(&sql)?;
+        let mut rows = statement.query(params_from_iter(values))?;
+        let mut runs = Vec::new();
+        while let Some(row) = rows.next()? {
+            runs.push(from_row(row)?);
+        }
+        Ok(runs)
+    }
+
+    /// Returns the runs that are not over, oldest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn live_runs(&self) -> Result<Vec<Run>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT * FROM run WHERE status IN ('starting', 'running') ORDER BY started_at, id",
+        )?;
+        let mut rows = statement.query([])?;
+        let mut runs = Vec::new();
+        while let Some(row) = rows.next()? {
+            runs.push(from_row(row)?);
+        }
+        Ok(runs)
+    }
+
+    /// Returns the last event of a live run, in words, and when it came.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn last_event(&self, run: &RunId) -> Result<Option<(String, Timestamp)>, StoreError> {
+        let found: Option<(String, Option<i64>)> = self
+            .conn
+            .prepare_cached("SELECT last_event, last_event_at FROM run WHERE id = ?1")?
+            .query_row([run.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        match found {
+            Some((text, Some(at))) => Ok(Some((text, time(at)?))),
+            _ => Ok(None),
+        }
+    }
+
+    /// Records that the agent of a run is about to start.
+    ///
+    /// # Errors
+    /// When the run is over.
+    pub fn record_start(
+        &mut self,
+        context: &Context,
+        run: &RunId,
+        start: &RunStart,
+    ) -> Result<Run, StoreError> {
+        self.write(context, |tx| {
+            tx.execute(
+                "UPDATE run SET status = 'running', model = ?2, worktree = ?3, branch = ?4, metadata = ?5 WHERE id = ?1 AND status = 'starting'",
+                params![run.as_str(), start.model, start.worktree, start.branch, to_json(&start.metadata)],
+            )?;
+            load_run(tx, run)
+        })
+    }
+
+    /// Records what a live run did last and used so far.
+    ///
+    /// # Errors
+    /// When the run is over.
+    pub fn record_progress(
+        &mut self,
+        context: &Context,
+        run: &RunId,
+        progress: &RunProgress,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            write_usage(tx, run, &progress.usage, context.now)?;
+            tx.prepare_cached("UPDATE run SET last_event = ?2, last_event_at = ?3 WHERE id = ?1")?
+                .execute(params![
+                    run.as_str(),
+                    progress.last_event,
+                    context.now.as_millisecond()
+                ])?;
+            Ok(())
+        })
+    }
+
+    /// Asks for the end of a live run; its supervisor obeys within a second.
+    ///
+    /// # Errors
+    /// When there is no such run, or it is over.
+    pub fn request_cancel(&mut self, context: &Context, run: &RunId) -> Result<Run, StoreError> {
+        self.write(context, |tx| {
+            let found = load_run(tx, run)?;
+            if !found.status.is_live() {
+                return Err(StoreError::refused(format!("run {run} is over already ({})", found.status)));
+            }
+            tx.execute(
+                "UPDATE run SET cancel_requested_at = coalesce(cancel_requested_at, ?2) WHERE id = ?1",
+                params![run.as_str(), context.now.as_millisecond()],
+            )?;
+            hurry(tx, run)?;
+            load_run(tx, run)
+        })
+    }
+
+    /// Says whether the end of a run was asked for.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn cancel_requested(&self, run: &RunId) -> Result<bool, StoreError> {
+        let at: Option<Option<i64>> = self
+            .conn
+            .prepare_cached("SELECT cancel_requested_at FROM run WHERE id = ?1")?
+            .query_row([run.as_str()], |row| row.get(0))
+            .optional()?;
+        Ok(at.flatten().is_some())
+    }
+
+    /// Returns a run that was at work at a moment.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn run_at_work(&self, at: Timestamp) -> Result<Option<RunId>, StoreError> {
+        let found: Option<String> = self
+            .conn
+            .prepare_cached(
+                "SELECT id FROM run WHERE started_at <= ?1 AND (ended_at IS NULL OR ended_at >= ?1) ORDER BY started_at LIMIT 1",
+            )?
+            .query_row([at.as_millisecond()], |row| row.get(0))
+            .optional()?;
+        parsed_opt("run", found)
+    }
+
+    /// Says whether a run is live.
+    ///
+    /// # Errors
+    /// When there is no such run.
+    pub fn run_status(&self, run: &RunId) -> Result<RunStatus, StoreError> {
+        let status: Option<String> = self
+            .conn
+            .prepare_cached("SELECT status FROM run WHERE id = ?1")?
+            .query_row([run.as_str()], |row| row.get(0))
+            .optional()?;
+        parsed(
+            "run status",
+            status.ok_or_else(|| StoreError::not_found("run", run))?,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::query_plan::query_plan;
+
+    fn filter(issue: Option<&str>, project: Option<&str>, plan: Option<&str>) -> RunFilter {
+        RunFilter {
+            issue: issue.map(|id| IssueId::parse(id).unwrap()),
+            project: project.map(|id| ProjectId::parse(id).unwrap()),
+            plan: plan.map(|id| PlanId::parse(id).unwrap()),
+            ..RunFilter::default()
+        }
+    }
+
+    #[test]
+    fn every_list_goes_through_the_index_of_what_it_asks_for() {
+        let store = Store::open_in_memory().unwrap();
+        let live = |filter| RunFilter {
+            live_only: true,
+            ..filter
+        };
+        let (issue, project, plan) = (Some("P-1"), Some("p"), Some("plan"));
+        let newest = "SCAN run USING INDEX sqlite_autoindex_run_2";
+        for (filter, step) in [
+            (filter(None, None, None), newest),
+            (
+                filter(issue, None, None),
+                "SEARCH run USING INDEX run_issue (issue=?)",
+            ),
+            (
+                filter(issue, project, None),
+                "SEARCH run USING INDEX run_issue (issue=?)",
+            ),
+            (
+                filter(None, project, None),
+                "SEARCH run USING INDEX run_project (project=?)",
+            ),
+            (
+                filter(None, None, plan),
+                "SEARCH run USING INDEX run_plan (plan=?)",
+            ),
+            (
+                filter(None, project, plan),
+                "SEARCH run USING INDEX run_plan (plan=?)",
+            ),
+            (
+                live(filter(None, None, None)),
+                "SCAN run USING INDEX run_live",
+            ),
+            (
+                live(filter(None, project, None)),
+                "SCAN run USING INDEX run_live",
+            ),
+            (
+                live(filter(None, None, plan)),
+                "SCAN run USING INDEX run_live",
+            ),
+            (
+                live(filter(issue, None, None)),
+                "SEARCH run USING INDEX run_live_issue (issue=?)",
+            ),
+        ] {
+            let (sql, _) = list_sql(&filter);
+            let plan = query_plan(&store.conn, &sql);
+            assert_eq!(plan.first().map(String::as_str), Some(step), "{filter:?}");
+            // only the few live ones are sorted
+            let sorts = filter.live_only && filter.issue.is_none();
+            assert_eq!(plan.len() > 1, sorts, "{filter:?}: {plan:?}");
+        }
+    }
+}

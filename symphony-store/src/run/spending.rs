@@ -1,0 +1,120 @@
+//! What was spent: by a run, on its issue, by its project, today.
+
+use rusqlite::{Connection, Row, params};
+use symphony_core::Timestamp;
+use symphony_core::id::{IssueId, ProjectId, RunId};
+use symphony_core::run::Usage;
+use symphony_core::spending::{Spent, SpentSoFar, day_number};
+use symphony_core::unit::{Tokens, UsdMicros};
+
+use crate::database::open::Store;
+use crate::database::row::{count, int};
+use crate::error::StoreError;
+use crate::run::record::load_run;
+
+/// Adds what a run used since its usage was last written. Called before that is written anew.
+pub(crate) fn add_growth(
+    conn: &Connection,
+    run: &RunId,
+    usage: &Usage,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let spent = Spent::of(usage);
+    conn.prepare_cached(
+        "INSERT INTO spending (project, day, tokens, cost_micros)
+         SELECT project, ?2, ?3 - (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens),
+                ?4 - coalesce(cost_micros, 0)
+         FROM run WHERE id = ?1
+         ON CONFLICT (project, day) DO UPDATE SET
+             tokens = tokens + excluded.tokens, cost_micros = cost_micros + excluded.cost_micros",
+    )?
+    .execute(params![
+        run.as_str(),
+        day_number(now),
+        int(spent.tokens.get()),
+        int(spent.usd.get()),
+    ])?;
+    Ok(())
+}
+
+fn spent_from(row: &Row<'_>) -> Result<Spent, StoreError> {
+    Ok(Spent {
+        tokens: Tokens::new(count(row, "tokens")?),
+        usd: UsdMicros::new(count(row, "usd")?),
+    })
+}
+
+/// What runs on an issue used, judges included.
+const OF_ISSUE_SQL: &str =
+    "SELECT coalesce(sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens), 0) AS tokens,
+            coalesce(sum(cost_micros), 0) AS usd
+     FROM run WHERE issue = ?1";
+/// What a project's runs used since a day.
+const OF_PROJECT_SQL: &str =
+    "SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost_micros), 0) AS usd
+     FROM spending WHERE project = ?1 AND day >= ?2";
+
+/// Returns what the runs on an issue spent, judges included.
+pub(crate) fn of_issue(conn: &Connection, issue: &IssueId) -> Result<Spent, StoreError> {
+    conn.prepare_cached(OF_ISSUE_SQL)?
+        .query_row([issue.as_str()], |row| Ok(spent_from(row)))?
+}
+
+/// Returns what a project spent: in all, and today.
+pub(crate) fn of_project(
+    conn: &Connection,
+    project: &ProjectId,
+    now: Timestamp,
+) -> Result<(Spent, Spent), StoreError> {
+    let mut statement = conn.prepare_cached(OF_PROJECT_SQL)?;
+    let mut since = |day: i64| {
+        statement.query_row(params![project.as_str(), day], |row| Ok(spent_from(row)))?
+    };
+    Ok((since(i64::MIN)?, since(day_number(now))?))
+}
+
+impl Store {
+    /// Returns what a project's runs spent today (UTC).
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn spent_today(&self, project: &ProjectId, now: Timestamp) -> Result<Spent, StoreError> {
+        Ok(of_project(&self.conn, project, now)?.1)
+    }
+
+    /// Returns what is recorded as spent by a run and by all that shares a cap with it.
+    ///
+    /// # Errors
+    /// When there is no such run.
+    pub fn spent_so_far(&mut self, run: &RunId, now: Timestamp) -> Result<SpentSoFar, StoreError> {
+        self.read(|tx| {
+            let run = load_run(tx, run)?;
+            let issue = run.target.issue().map(|id| of_issue(tx, id)).transpose()?;
+            let (project, day) = of_project(tx, &run.project, now)?;
+            Ok(SpentSoFar {
+                run: Spent::of(&run.usage),
+                issue,
+                project,
+                day,
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::query_plan::query_plan;
+
+    #[test]
+    fn the_sums_are_read_through_indexes() {
+        let store = Store::open_in_memory().unwrap();
+        for sql in [OF_ISSUE_SQL, OF_PROJECT_SQL] {
+            let plan = query_plan(&store.conn, sql);
+            assert!(
+                plan.iter().all(|line| line.starts_with("SEARCH")),
+                "{sql}: {plan:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Runs that could not be prepared: they say nothing about their issue, and wait longer and longer.
+
+use rusqlite::{Connection, Params, params};
+use symphony_core::failure::ErrorClass;
+use symphony_core::id::IssueId;
+use symphony_core::run::RunTarget;
+
+use crate::database::open::Store;
+use crate::error::StoreError;
+
+/// Runs that are looked at: the wait has long stopped growing then.
+const RUNS_MAX: u32 = 100;
+
+impl Store {
+    /// Returns how many of the newest runs on the issue or the plan's phase that a target is about could not be prepared, in a
+    /// row; gates and runs that are not over do not count. None for what has no attempts: a project, a plan in review.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn unprepared_before(&self, target: &RunTarget) -> Result<Option<u32>, StoreError> {
+        match (target, target.issue()) {
+            (_, Some(issue)) => unprepared_in_a_row(&self.conn, issue).map(Some),
+            (RunTarget::PlanPhase(plan, phase), None) => count(
+                &self.conn,
+                "SELECT error_class FROM run WHERE plan = ?1 AND plan_phase = ?2 AND ended_at IS NOT NULL
+                 ORDER BY fence DESC LIMIT ?3",
+                params![plan.as_str(), phase.as_str(), RUNS_MAX],
+            )
+            .map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+pub(crate) fn unprepared_in_a_row(conn: &Connection, issue: &IssueId) -> Result<u32, StoreError> {
+    count(
+        conn,
+        "SELECT error_class FROM run WHERE issue = ?1 AND agent <> 'gates' AND ended_at IS NOT NULL
+         ORDER BY fence DESC LIMIT ?2",
+        params![issue.as_str(), RUNS_MAX],
+    )
+}
+
+/// Counts the runs that could not be prepared before the first one that could, newest first.
+fn count(conn: &Connection, sql: &str, params: impl Params) -> Result<u32, StoreError> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
+    let mut count = 0;
+    while let Some(row) = rows.next()? {
+        let class: Option<String> = row.get(0)?;
+        if class.as_deref() != Some(ErrorClass::NotPrepared.name()) {
+            break;
+        }
+        count += 1;
+    }
+    Ok(count)
+}
