@@ -1,6 +1,6 @@
 //! The prompts that ship with Symphony, compiled in.
 
-use symphony_runner::library::{PromptText, ShippedPrompts};
+use symphony_runner::prompts::library::{PromptText, ShippedPrompts};
 
 macro_rules! prompt {
     ($file:literal) => {

@@ -14,7 +14,7 @@ use symphony_workspace::CommitId;
 use crate::error::RunnerError;
 use crate::gates::History;
 use crate::installation::Installation;
-use crate::merge_gates::MergeGates;
+use crate::merge::gates::MergeGates;
 use crate::person::as_person;
 use crate::repository::open_repository;
 use crate::tick::{base_now, gates_now};

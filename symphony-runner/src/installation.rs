@@ -11,7 +11,7 @@ use symphony_workspace::config_file::{ConfigPaths, LoadedConfig, load};
 
 use crate::environment::agent_search_path;
 use crate::error::RunnerError;
-use crate::library::{PromptLibrary, ShippedPrompts};
+use crate::prompts::library::{PromptLibrary, ShippedPrompts};
 use crate::provider::ProviderCall;
 use crate::provider::detect::{Installation as ProviderPlaces, find_provider};
 

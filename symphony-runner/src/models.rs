@@ -9,7 +9,7 @@ use symphony_store::{Project, Store};
 
 use crate::error::RunnerError;
 use crate::installation::Installation;
-use crate::library::PromptLibrary;
+use crate::prompts::library::PromptLibrary;
 use crate::tick::World;
 
 /// Whose model is asked for.

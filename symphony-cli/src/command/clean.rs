@@ -5,10 +5,10 @@ use clap::Args;
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, PlanId, PlanPhaseId, RunId};
-use symphony_runner::clean_up::clean_up;
-use symphony_runner::left_worktrees::{clear_left_worktree, left_worktrees};
 use symphony_runner::plan::{clean_up_phase, ended_phase_worktrees};
-use symphony_runner::retention::{old_logs, remove_logs};
+use symphony_runner::upkeep::clean_up::clean_up;
+use symphony_runner::upkeep::left_worktrees::{clear_left_worktree, left_worktrees};
+use symphony_runner::upkeep::retention::{old_logs, remove_logs};
 
 use crate::app::App;
 use crate::failure::Stop;

@@ -2,8 +2,8 @@
 
 use anyhow::Context as _;
 use clap::Args;
-use symphony_runner::notify::deliver;
-use symphony_runner::publish::publish_due;
+use symphony_runner::outreach::notify::deliver;
+use symphony_runner::outreach::publish::publish_due;
 
 use crate::app::App;
 

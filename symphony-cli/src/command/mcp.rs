@@ -15,8 +15,8 @@ use symphony_mcp::{
     Verdicts, pipe_stdio, serve_stdio,
 };
 use symphony_runner::installation::Installation;
-use symphony_runner::library::PromptLibrary;
 use symphony_runner::person::verification;
+use symphony_runner::prompts::library::PromptLibrary;
 use symphony_runner::repository::{issue_workspace, open_repository};
 use symphony_store::{Actor, Project, Store};
 

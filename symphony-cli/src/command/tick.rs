@@ -9,7 +9,7 @@ use symphony_core::id::RunId;
 use symphony_core::tick::Reason;
 use symphony_core::watchdog::Stuck;
 use symphony_runner::installation::Installation;
-use symphony_runner::publish::start_publisher;
+use symphony_runner::outreach::publish::start_publisher;
 use symphony_runner::tick::{TickOptions, TickOutcome, TickReport, tick, wait_for};
 
 use crate::app::App;

@@ -9,9 +9,9 @@ use symphony_store::{Project, Store};
 
 use super::secrets::children;
 use crate::error::RunnerError;
-use crate::leftovers::{UnfinishedRun, changed, whose};
 use crate::paths::{RunPaths, runs_folder};
 use crate::process::lock_state;
+use crate::upkeep::leftovers::{UnfinishedRun, changed, whose};
 
 pub(super) fn check(
     store: &Store,

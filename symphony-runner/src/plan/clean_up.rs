@@ -10,8 +10,8 @@ use symphony_workspace::{BranchFate, BranchName, RemoveRequest, WorktreeKey};
 
 use super::lock::PlanLock;
 use crate::error::RunnerError;
+use crate::merge::unpublished::note_saved_submodules;
 use crate::repository::open_repository;
-use crate::unpublished::note_saved_submodules;
 
 /// Lists the phases of plans that have ended whose worktrees are still there.
 ///

@@ -18,8 +18,8 @@ use super::base::{PlanBase, look_at_base};
 use super::lock::PlanLock;
 use super::review::{Opened, open_review, renew_review};
 use crate::error::RunnerError;
+use crate::merge::unpublished::note_saved_submodules;
 use crate::repository::{PullRequestPlace, open_repository};
-use crate::unpublished::note_saved_submodules;
 
 /// What became of the work of a plan whose phases are all complete.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -21,10 +21,10 @@ use super::space::when_there_is_space;
 use super::spending::cap_at_end;
 use crate::error::RunnerError;
 use crate::gates::{GatesEnded, base_hold, start_gates};
-use crate::leftovers::left_files;
 use crate::plan::write_state_file;
 use crate::process::Supervision;
 use crate::repository::open_repository;
+use crate::upkeep::leftovers::left_files;
 
 /// First wait before a full disk is tried again, in milliseconds.
 const DISK_HOLD_MS: u64 = 60_000;

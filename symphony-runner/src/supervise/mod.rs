@@ -47,9 +47,9 @@ use crate::environment::{agent_environment, name_committers};
 use crate::error::RunnerError;
 use crate::gates::{clear_dead_checkout, end_of_dead, run_gates_job};
 use crate::installation::Installation;
-use crate::library::PromptLibrary;
 use crate::paths::RunPaths;
 use crate::process::{RunLock, Supervision, become_session_leader};
+use crate::prompts::library::PromptLibrary;
 use crate::runtime::block_on;
 use crate::watchdog::{StepLog, what_ended};
 

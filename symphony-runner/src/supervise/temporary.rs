@@ -9,7 +9,7 @@ use symphony_workspace::{BranchFate, CommitId, RemoveRequest, Repository, Worktr
 
 use super::Job;
 use crate::error::RunnerError;
-use crate::left_worktrees::{MARK, temporary_folders};
+use crate::upkeep::left_worktrees::{MARK, temporary_folders};
 
 /// Returns the key of a run's temporary worktree (`_scanner-<run>`), when it works in one.
 pub(super) fn temporary_key(run: &Run) -> Option<WorktreeKey> {

@@ -11,14 +11,14 @@ use symphony_core::watchdog::{Step, Stuck, Suspicion, Watch};
 use symphony_store::{Project, Store};
 
 use super::turn::Turn;
-use crate::clean_up::clean_up;
 use crate::error::RunnerError;
 use crate::gates::clear_left_checkout;
 use crate::installation::Installation;
-use crate::leftovers::{UnfinishedRun, unfinished_runs};
 use crate::paths::RunPaths;
 use crate::process::{DetachedSupervisor, RunLock, RunPlace, lock_state, sweep_marked, sweep_run};
 use crate::supervise::{SuperviseMode, launch_supervisor};
+use crate::upkeep::clean_up::clean_up;
+use crate::upkeep::leftovers::{UnfinishedRun, unfinished_runs};
 use crate::watchdog::{end_stuck, look_at_run, suspect};
 
 /// Time by which a process of a run may seem older than the run: clocks are read one after the other.

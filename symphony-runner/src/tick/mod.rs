@@ -14,7 +14,7 @@ mod proposals;
 mod turn;
 mod wait;
 
-pub use crate::leftovers::UnfinishedRun;
+pub use crate::upkeep::leftovers::UnfinishedRun;
 pub use act::{ActReport, act};
 pub(crate) use hands::end_strays_of;
 pub use hands::{Hands, LocalHands};

@@ -24,13 +24,13 @@ use super::proposals::look_at_proposals;
 use crate::error::RunnerError;
 use crate::gates::shown_gates;
 use crate::installation::Installation;
-use crate::kept_documents::lost_documents;
-use crate::left_worktrees::left_worktrees;
-use crate::leftovers::whose;
-use crate::live_trial::require_sets;
 use crate::models::read_models;
 use crate::plan::is_plan_driven;
+use crate::prompts::live_trial::require_sets;
 use crate::repository::require_base;
+use crate::upkeep::kept_documents::lost_documents;
+use crate::upkeep::left_worktrees::left_worktrees;
+use crate::upkeep::leftovers::whose;
 
 /// A project, as it is configured now.
 #[derive(Debug, Clone)]

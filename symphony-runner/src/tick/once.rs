@@ -14,14 +14,14 @@ use super::turn::{Taken, Turn, TurnWish};
 use crate::database::{back_up_if_due, note_mark};
 use crate::error::RunnerError;
 use crate::installation::Installation;
-use crate::kept_documents::keep_documents;
 use crate::merge::{MergesUnderWay, settle_merges};
-use crate::notify::notify;
+use crate::outreach::notify::notify;
+use crate::outreach::publish::start_publisher;
 use crate::paths::STATE_DIR;
 use crate::plan::tick_plans;
 use crate::process::DetachedSupervisor;
-use crate::publish::start_publisher;
-use crate::retention::daily_clean_up;
+use crate::upkeep::kept_documents::keep_documents;
+use crate::upkeep::retention::daily_clean_up;
 
 /// How a tick is made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

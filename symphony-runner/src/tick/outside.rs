@@ -22,9 +22,9 @@ use symphony_workspace::{
 use super::hands::Hands;
 use super::observe::World;
 use crate::error::RunnerError;
-use crate::merge_content::look_for_unwanted;
+use crate::merge::content::look_for_unwanted;
 use crate::repository::{PullRequestPlace, gone_head, open_repository, options, way_back};
-use crate::rewound::rewound_base;
+use crate::upkeep::rewound::rewound_base;
 
 /// Adds what the base branches show that have moved. A project whose base cannot be looked at is looked at by the next tick.
 pub(super) fn look_at_bases(store: &Store, world: &mut World) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 use symphony_prompt::worker::{CONTENT_TRUNCATED, PROMPT_TOKENS_MAX, estimate_token_count};
 use symphony_runner::RunnerError;
-use symphony_runner::worker_prompt::{
+use symphony_runner::prompts::worker_prompt::{
     LoadedWorkerPrompt, WorkerPromptRequest, build_worker_prompt, load_worker_input,
 };
 use tempfile::TempDir;

@@ -4,7 +4,7 @@ use symphony_core::config::ProjectConfig;
 use symphony_prompt::lint::{Finding, Severity};
 use symphony_runner::environment::agents_committers;
 use symphony_runner::installation::Installation;
-use symphony_runner::lint::lint_project;
+use symphony_runner::prompts::lint::lint_project;
 use symphony_runner::repository::{BaseProblem, open_repository};
 use symphony_runner::supervise::read_vault;
 use symphony_store::Project;

@@ -7,7 +7,7 @@ use clap::Args;
 use symphony_core::config::{FileReaders, InitFile, IssuePrefix, ProjectConfig};
 use symphony_prompt::lint::Finding;
 use symphony_runner::installation::Installation;
-use symphony_runner::lint::lint_project;
+use symphony_runner::prompts::lint::lint_project;
 use symphony_runner::trial::kept_trial;
 use symphony_store::Project;
 use symphony_workspace::proposal::Proposal;

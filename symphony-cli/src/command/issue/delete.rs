@@ -7,7 +7,7 @@ use symphony_core::id::IssueId;
 use symphony_core::issue::{DependentsFate, IssueEvent, Resolution};
 use symphony_core::listing::list_few;
 use symphony_runner::cancel::end_run_of;
-use symphony_runner::clean_up::give_up_branch;
+use symphony_runner::upkeep::clean_up::give_up_branch;
 use symphony_store::{IssueEnd, IssueReferrers, Links};
 
 use crate::app::App;

@@ -4,7 +4,7 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::IssueId;
 use symphony_core::inbox::LostDocument;
-use symphony_runner::kept_documents::lost_documents;
+use symphony_runner::upkeep::kept_documents::lost_documents;
 
 use crate::app::App;
 use crate::place::Session;

@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 use symphony_core::contract::parse_contract;
 use symphony_prompt::lint::Finding;
-use symphony_runner::library::check_chain;
+use symphony_runner::prompts::library::check_chain;
 use symphony_workspace::config_file::load;
 
 use crate::app::App;

@@ -9,7 +9,7 @@ use symphony_core::id::PlanPhaseId;
 use symphony_core::plan::state_file::phase_artifacts;
 use symphony_core::plan::{Artifact, Phase};
 use symphony_prompt::{ProjectContext, build_task_prompt};
-use symphony_runner::worker_prompt::{WorkerPromptRequest, build_worker_prompt};
+use symphony_runner::prompts::worker_prompt::{WorkerPromptRequest, build_worker_prompt};
 
 use super::settings::{plan_settings, project_root};
 use super::source::load_plan;

@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use clap::Args;
-use symphony_runner::publish::publish_pr;
+use symphony_runner::outreach::publish::publish_pr;
 
 use super::find::find_pr;
 use crate::app::App;

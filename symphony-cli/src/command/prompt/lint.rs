@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use clap::Args;
 use symphony_prompt::lint::Finding;
-use symphony_runner::lint::lint_project;
+use symphony_runner::prompts::lint::lint_project;
 
 use crate::app::App;
 use crate::failure::Stop;

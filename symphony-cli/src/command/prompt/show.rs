@@ -8,7 +8,7 @@ use symphony_core::id::IssueId;
 use symphony_core::run::Run;
 use symphony_prompt::{BuiltPrompt, Report};
 use symphony_runner::paths::RunPaths;
-use symphony_runner::preview::{
+use symphony_runner::prompts::preview::{
     PreviewOptions, assigned_set, preview_project_prompt, preview_prompt,
 };
 use symphony_store::Store;

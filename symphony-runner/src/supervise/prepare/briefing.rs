@@ -12,7 +12,7 @@ use super::project_briefing::project_briefing;
 use super::site::Site;
 use super::subject::Subject;
 use crate::error::RunnerError;
-use crate::library::PromptLibrary;
+use crate::prompts::library::PromptLibrary;
 use crate::supervise::Job;
 use crate::supervise::prompts::Prompts;
 

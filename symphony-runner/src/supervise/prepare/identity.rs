@@ -6,7 +6,7 @@ use symphony_mcp::{Identity, ReviewTarget, Reviewed, Verdicts};
 use symphony_store::{Actor, RunKey};
 
 use super::site::Site;
-use crate::library::PromptLibrary;
+use crate::prompts::library::PromptLibrary;
 use crate::supervise::Job;
 
 /// Makes the identity that the run's socket has.

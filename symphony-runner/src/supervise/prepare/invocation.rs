@@ -6,7 +6,7 @@ use symphony_core::web::WebAccess;
 use symphony_prompt::BuiltPrompt;
 
 use super::site::Site;
-use crate::library::PromptLibrary;
+use crate::prompts::library::PromptLibrary;
 use crate::provider::{AgentInvocation, AgentRole, McpServerCommand, ProviderCall, RunFiles};
 use crate::supervise::Job;
 

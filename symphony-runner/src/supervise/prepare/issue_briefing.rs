@@ -14,8 +14,8 @@ use super::documents::{DocumentQuery, Documents, criteria_input};
 use super::project_file::{PROMPT_FILE_BYTES_MAX, read_own};
 use super::site::Site;
 use crate::error::RunnerError;
-use crate::library::PromptLibrary;
 use crate::paths::write_private;
+use crate::prompts::library::PromptLibrary;
 use crate::supervise::Job;
 use crate::supervise::prompts::{Cut, PromptRequest, build, done_review, review_input};
 

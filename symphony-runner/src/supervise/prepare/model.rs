@@ -4,8 +4,8 @@ use symphony_core::profile::ResolvedModel;
 use symphony_core::run::RunTarget;
 use symphony_core::tick::phase_of_model;
 
-use crate::library::PromptLibrary;
 use crate::models::{Asker, resolve_model};
+use crate::prompts::library::PromptLibrary;
 use crate::supervise::Job;
 
 /// Resolves the model of a run (spec: contracts, "Model").

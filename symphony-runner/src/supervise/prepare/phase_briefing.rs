@@ -15,7 +15,7 @@ use super::issue_briefing::{documents, request};
 use super::project_file::{PROMPT_FILE_BYTES_MAX, read_own};
 use super::site::Site;
 use crate::error::RunnerError;
-use crate::library::PromptLibrary;
+use crate::prompts::library::PromptLibrary;
 use crate::supervise::Job;
 use crate::supervise::prompts::{PhasePart, build, build_phase, phase_review};
 

@@ -10,9 +10,9 @@ use super::briefing::Briefing;
 use super::site::Site;
 use super::subject::PhaseSubject;
 use crate::error::RunnerError;
+use crate::prompts::worker_prompt::{WorkerPromptRequest, load_worker_input};
 use crate::supervise::Job;
 use crate::supervise::prompts::{Prompts, fence_marker, point_inputs};
-use crate::worker_prompt::{WorkerPromptRequest, load_worker_input};
 
 /// Assembles the prompts of a plan's phase.
 pub(super) async fn plan_briefing(

@@ -10,7 +10,7 @@ use super::briefing::Briefing;
 use super::issue_briefing::{claude_md, show_review};
 use super::site::Site;
 use crate::error::RunnerError;
-use crate::library::PromptLibrary;
+use crate::prompts::library::PromptLibrary;
 use crate::supervise::Job;
 use crate::supervise::prompts::{PlanReviewPrompt, build_plan_review};
 

@@ -8,7 +8,7 @@ use super::briefing::Briefing;
 use super::project_file::read_own;
 use super::site::Site;
 use crate::error::RunnerError;
-use crate::library::PromptLibrary;
+use crate::prompts::library::PromptLibrary;
 use crate::supervise::Job;
 use crate::supervise::prompts::{ProjectRequest, build_background, build_wizard};
 

@@ -17,7 +17,7 @@ use super::log_omissions;
 use super::points::review_points;
 use super::vault::load_vault;
 use crate::error::RunnerError;
-use crate::library::PromptLibrary;
+use crate::prompts::library::PromptLibrary;
 use crate::supervise::Documents;
 
 /// What the prompts of a dispatch need besides the store.

@@ -14,7 +14,7 @@ use super::log_omissions;
 use super::points::review_points;
 use super::vault::load_vault;
 use crate::error::RunnerError;
-use crate::library::PromptLibrary;
+use crate::prompts::library::PromptLibrary;
 
 /// What the prompts of a plan's review need.
 #[derive(Debug)]

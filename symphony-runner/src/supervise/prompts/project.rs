@@ -21,7 +21,7 @@ use super::knowledge::{budgets, fence_marker, gate_commands, project_findings, s
 use super::log_omissions;
 use super::vault::load_vault;
 use crate::error::RunnerError;
-use crate::library::PromptLibrary;
+use crate::prompts::library::PromptLibrary;
 use crate::repository::open_repository;
 
 /// Entries of the root that the wizard is told of: enough to see what kind of project it is.

@@ -10,7 +10,7 @@ use symphony_core::prompt_trial::{
 };
 use symphony_core::prompt_trial::{CaseFacts, HandIn};
 use symphony_core::unit::UsdMicros;
-use symphony_runner::preview::provider_of;
+use symphony_runner::prompts::preview::provider_of;
 
 use super::case::{Case, SetUp};
 use super::drive::{Driven, drive, sum_up};

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use anyhow::Context as _;
 use symphony_core::prompt_trial::PromptSet;
-use symphony_runner::lint::lint_project;
+use symphony_runner::prompts::lint::lint_project;
 
 use crate::failure::{Exit, Stop};
 use crate::output::plural;

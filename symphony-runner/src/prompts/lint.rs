@@ -11,9 +11,9 @@ use symphony_store::{Project, Store};
 
 use crate::error::RunnerError;
 use crate::installation::Installation;
-use crate::library::OwnText;
-use crate::live_trial::set_findings;
-use crate::preview::provider_of;
+use crate::prompts::library::OwnText;
+use crate::prompts::live_trial::set_findings;
+use crate::prompts::preview::provider_of;
 use crate::supervise::{budgets, read_own};
 
 /// Most files of a prompts folder that are looked at: far more than agents, phases and overrides there can be.

@@ -10,9 +10,9 @@ use symphony_workspace::{BranchName, CommitId, Repository, WorkspaceError};
 
 use crate::error::RunnerError;
 use crate::merge::MergeOptions;
+use crate::merge::unpublished::unpublished_head;
 use crate::repository::open_repository;
-use crate::rewound::returning_commits;
-use crate::unpublished::unpublished_head;
+use crate::upkeep::rewound::returning_commits;
 
 /// Patterns of files that a refusal names.
 const PATTERNS_MAX: usize = 5;

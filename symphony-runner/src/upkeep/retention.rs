@@ -10,9 +10,9 @@ use symphony_core::wording::counted;
 use symphony_store::{Project, Store, StoreError};
 
 use crate::error::RunnerError;
-use crate::leftovers::changed;
 use crate::paths::{RunPaths, runs_folder};
 use crate::process::lock_state;
+use crate::upkeep::leftovers::changed;
 
 /// Milliseconds of a day.
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;

@@ -14,8 +14,8 @@ use symphony_workspace::{BranchName, CommitId, Failpoint, Repository};
 
 use crate::error::RunnerError;
 use crate::installation::Installation;
-use crate::merge_gates::merge_folder;
-use crate::merge_watch::note_killed_merges;
+use crate::merge::gates::merge_folder;
+use crate::merge::watch::note_killed_merges;
 use crate::plan::show_plan_of;
 use crate::process::{ProcessError, RunLock};
 use crate::repository::open_repository;

@@ -4,6 +4,12 @@
 //! base moves by compare-and-swap; the intent is recorded before, and a merge that was interrupted after its effect is
 //! only recorded when it is asked for again.
 
+pub(crate) mod content;
+pub(crate) mod gates;
+pub(crate) mod turn;
+pub(crate) mod unpublished;
+pub(crate) mod watch;
+
 use std::path::Path;
 
 use symphony_core::Timestamp;
@@ -20,21 +26,21 @@ use symphony_workspace::{
 };
 
 use crate::cancel::end_run_on;
-use crate::clean_up::clean_up;
 use crate::error::RunnerError;
 use crate::gates::History;
 use crate::installation::Installation;
-use crate::merge_content::refuse_unwanted;
-use crate::merge_gates::MergeGates;
-use crate::merge_turn::{MergeTurn, Settled, record, settle_cut_off};
+use crate::merge::content::refuse_unwanted;
+use crate::merge::gates::MergeGates;
+use crate::merge::turn::{MergeTurn, Settled, record, settle_cut_off};
 use crate::person::as_person;
 use crate::plan::clean_up_plan;
 use crate::repository::{PullRequestPlace, gone_head, open_repository, way_back};
+use crate::upkeep::clean_up::clean_up;
 
 /// Secrets that a refusal lists.
 const LISTED_MAX: usize = 20;
 
-pub use crate::merge_turn::{MergesUnderWay, settle_merges};
+pub use crate::merge::turn::{MergesUnderWay, settle_merges};
 
 /// How a merge is made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

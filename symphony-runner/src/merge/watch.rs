@@ -15,7 +15,7 @@ use symphony_workspace::Repository;
 
 use crate::error::RunnerError;
 use crate::installation::Installation;
-use crate::merge_turn::MergeTurn;
+use crate::merge::turn::MergeTurn;
 use crate::paths::{STATE_DIR, write_private};
 use crate::process::sweep_marked;
 use crate::repository::open_repository;

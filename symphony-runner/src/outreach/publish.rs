@@ -16,10 +16,10 @@ use symphony_mcp::StoreThread;
 use symphony_store::{Context, Project, PublishOutcome, PublishWish, Store};
 
 use crate::error::RunnerError;
-use crate::helper::Helper;
-use crate::hook::Hook;
 use crate::installation::Installation;
 use crate::output::last_chars;
+use crate::outreach::helper::Helper;
+use crate::outreach::hook::Hook;
 use crate::paths::STATE_DIR;
 use crate::person::as_person;
 use crate::process::{DetachedSupervisor, Supervision};

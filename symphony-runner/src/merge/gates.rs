@@ -24,7 +24,7 @@ use crate::gates::{
     remove_checkout,
 };
 use crate::installation::Installation;
-use crate::merge_watch::MergeWatch;
+use crate::merge::watch::MergeWatch;
 use crate::paths::STATE_DIR;
 use crate::process::Supervision;
 use crate::runtime::block_on;

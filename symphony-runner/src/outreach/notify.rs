@@ -10,11 +10,11 @@ use symphony_mcp::StoreThread;
 use symphony_store::{Context, Notification, Store};
 
 use crate::error::RunnerError;
-use crate::helper::Helper;
-use crate::hook::Hook;
 use crate::inbox::inbox;
 use crate::installation::Installation;
 use crate::output::last_chars;
+use crate::outreach::helper::Helper;
+use crate::outreach::hook::Hook;
 use crate::process::{DetachedSupervisor, Supervision};
 use crate::tick::World;
 

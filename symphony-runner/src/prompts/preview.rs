@@ -15,8 +15,8 @@ use symphony_workspace::{BranchName, CommitId, Repository, WorktreeKey};
 
 use crate::error::RunnerError;
 use crate::installation::Installation;
-use crate::library::PromptLibrary;
 use crate::paths::RunPaths;
+use crate::prompts::library::PromptLibrary;
 use crate::repository::open_repository;
 use crate::supervise::{
     Cut, DocumentQuery, Documents, PROMPT_FILE_BYTES_MAX, PhasePart, ProjectRequest, PromptRequest,

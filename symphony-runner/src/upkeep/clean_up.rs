@@ -11,10 +11,10 @@ use symphony_workspace::{
 };
 
 use crate::error::RunnerError;
-use crate::kept_documents::settle_kept;
-use crate::merge_gates::{merge_worktree_is_left, remove_merge_worktree};
+use crate::merge::gates::{merge_worktree_is_left, remove_merge_worktree};
+use crate::merge::unpublished::note_saved_submodules;
 use crate::repository::open_repository;
-use crate::unpublished::note_saved_submodules;
+use crate::upkeep::kept_documents::settle_kept;
 
 /// Removes an issue's worktree and its branch; commits that are not merged are saved to a rescue ref before.
 ///

@@ -9,7 +9,7 @@ use symphony_prompt::lint::{Finding, LintRule, Severity};
 
 use crate::error::RunnerError;
 use crate::installation::Installation;
-use crate::library::PromptLibrary;
+use crate::prompts::library::PromptLibrary;
 
 /// What to do about sets that a tick would dispatch differently.
 const SAME_DISPATCH: &str =

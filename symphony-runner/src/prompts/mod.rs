@@ -1,0 +1,7 @@
+//! What agents are told: profiles, contracts, the sets of trials, and previews of prompts.
+
+pub mod library;
+pub mod lint;
+pub(crate) mod live_trial;
+pub mod preview;
+pub mod worker_prompt;
