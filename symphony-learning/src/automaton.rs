@@ -12,7 +12,7 @@ pub(crate) const PATTERN_BYTES_MAX: usize = 1 << 31;
 const ROOT: u32 = 0;
 
 #[derive(Debug, Clone, Copy)]
-struct Node {
+struct TrieNode {
     label: u8,
     leaf: bool,
     /// The patterns that end here, by this node or by its failure chain, were reported.
@@ -25,7 +25,7 @@ struct Node {
     pattern: u32,
 }
 
-impl Node {
+impl TrieNode {
     fn new(label: u8) -> Self {
         Self {
             label,
@@ -40,7 +40,7 @@ impl Node {
 
 /// How an occurrence lies in its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum Occurrence {
     /// The pattern is the whole text. Reported for each such text.
     Whole,
     /// The pattern is a proper part of the text. Reported once for each pattern, for the first such text.
@@ -50,7 +50,7 @@ pub(crate) enum Found {
 /// A set of patterns to look for, with the memory of what was found.
 #[derive(Debug)]
 pub(crate) struct Automaton {
-    nodes: Vec<Node>,
+    nodes: Vec<TrieNode>,
     /// The root's children by label: the step that scanning takes most often.
     top: Vec<u32>,
 }
@@ -58,7 +58,7 @@ pub(crate) struct Automaton {
 impl Automaton {
     /// Builds from distinct, non-empty patterns in byte order, each with the number to report it by.
     pub(crate) fn new<'a>(sorted: impl Iterator<Item = (&'a [u8], u32)>) -> Self {
-        let mut root = Node::new(0);
+        let mut root = TrieNode::new(0);
         root.seen = true;
         let mut automaton = Self {
             nodes: vec![root],
@@ -79,7 +79,7 @@ impl Automaton {
             path.truncate(shared + 1);
             for &label in pattern.get(shared..).unwrap_or_default() {
                 let node = small(self.nodes.len());
-                self.nodes.push(Node::new(label));
+                self.nodes.push(TrieNode::new(label));
                 let parent = path.last().copied().unwrap_or(ROOT);
                 match elder.take() {
                     Some(elder) => self.node_mut(elder).sibling = node,
@@ -108,7 +108,7 @@ impl Automaton {
             let parent_fail = self.node(parent).fail;
             let mut child = self.first_child(parent);
             while child != NONE {
-                let Node { label, sibling, .. } = self.node(child);
+                let TrieNode { label, sibling, .. } = self.node(child);
                 if parent != ROOT {
                     let fail = self.step(parent_fail, label);
                     self.node_mut(child).fail = fail;
@@ -120,7 +120,7 @@ impl Automaton {
     }
 
     /// Reports the patterns that occur in a text.
-    pub(crate) fn scan(&mut self, text: &[u8], mut report: impl FnMut(u32, Found)) {
+    pub(crate) fn scan(&mut self, text: &[u8], mut report: impl FnMut(u32, Occurrence)) {
         let mut state = ROOT;
         // How long the match that `state` stands for is: equal to the text's length only when it is the whole text.
         let mut depth_is_all = true;
@@ -141,16 +141,16 @@ impl Automaton {
             if depth_is_all && place == last {
                 let node = self.node(state);
                 if node.pattern != NONE {
-                    report(node.pattern, Found::Whole);
+                    report(node.pattern, Occurrence::Whole);
                 }
                 from = node.fail;
             }
             while !self.node(from).seen {
                 let node = self.node_mut(from);
                 node.seen = true;
-                let Node { pattern, fail, .. } = *node;
+                let TrieNode { pattern, fail, .. } = *node;
                 if pattern != NONE {
-                    report(pattern, Found::Part);
+                    report(pattern, Occurrence::Part);
                 }
                 from = fail;
             }
@@ -198,7 +198,7 @@ impl Automaton {
         clippy::indexing_slicing,
         reason = "node numbers come from this automaton alone"
     )]
-    fn node(&self, number: u32) -> Node {
+    fn node(&self, number: u32) -> TrieNode {
         self.nodes[wide(number)]
     }
 
@@ -206,7 +206,7 @@ impl Automaton {
         clippy::indexing_slicing,
         reason = "node numbers come from this automaton alone"
     )]
-    fn node_mut(&mut self, number: u32) -> &mut Node {
+    fn node_mut(&mut self, number: u32) -> &mut TrieNode {
         &mut self.nodes[wide(number)]
     }
 }
@@ -245,7 +245,7 @@ pub(crate) fn in_batches<'a>(
 mod tests {
     use super::*;
 
-    fn found(patterns: &[&str], texts: &[&str]) -> Vec<(usize, u32, Found)> {
+    fn found(patterns: &[&str], texts: &[&str]) -> Vec<(usize, u32, Occurrence)> {
         let sorted = patterns.iter().zip(0..).map(|(p, n)| (p.as_bytes(), n));
         let mut automaton = Automaton::new(sorted);
         let mut all = Vec::new();
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn reports_each_part_once_and_each_whole_always() {
-        use Found::{Part, Whole};
+        use Occurrence::{Part, Whole};
         assert_eq!(
             found(
                 &["he", "her", "hers", "his", "she"],

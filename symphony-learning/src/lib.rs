@@ -51,8 +51,8 @@ pub use error::{OptionsError, PreparedError, RankError};
 pub use options::{CONVENTION_CHAR_CAP, CROSS_PROJECT_MAX, DEFAULT_MAX_RESULTS, Options, Weights};
 pub use prepared::{ALGORITHM_VERSION, Prepared, PreparedRef};
 pub use prompt_report::{
-    DECISION_CASES_MIN, DECISION_PAIRS_MIN, Found, Measure, MeasureReport, PromptTrialReport,
-    SetReport,
+    DECISION_CASES_MIN, DECISION_PAIRS_MIN, Measure, MeasureReport, PromptTrialReport,
+    SetDifference, SetReport,
 };
 pub use rank::{Best, Dropped, Head, Hit, Ranked, Ranker, Relevance};
 pub use render::{render_conventions, render_cross_project};

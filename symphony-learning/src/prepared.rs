@@ -100,7 +100,7 @@ impl<'a> PreparedRef<'a> {
     /// # Errors
     /// When they are of another [`ALGORITHM_VERSION`], or damaged. Either way: prepare the learning anew.
     pub fn decode(bytes: &'a [u8]) -> Result<Self, PreparedError> {
-        let mut reader = Reader {
+        let mut reader = ByteReader {
             all: bytes,
             rest: bytes,
         };
@@ -167,12 +167,12 @@ impl<'a> PreparedRef<'a> {
     }
 }
 
-struct Reader<'a> {
+struct ByteReader<'a> {
     all: &'a [u8],
     rest: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ByteReader<'a> {
     fn malformed(&self, part: &'static str) -> PreparedError {
         PreparedError::Malformed {
             length: self.all.len(),

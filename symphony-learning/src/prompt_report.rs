@@ -90,7 +90,7 @@ pub struct SetReport {
 /// What the sets differ by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Found {
+pub enum SetDifference {
     /// Too few cases to say anything.
     TooFew,
     /// The interval holds 0.
@@ -116,7 +116,7 @@ pub struct MeasureReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pairs: Option<u64>,
     /// What that says.
-    pub found: Found,
+    pub found: SetDifference,
     /// How many more cases each set would need for a decision, if the difference is as large as it was found; 0 when it is
     /// decided, none when no difference was found.
     pub more_cases: Option<u64>,
@@ -203,7 +203,7 @@ impl MeasureReport {
         Self {
             difference,
             pairs: Some(cases),
-            found: Found::of(difference.as_ref(), cases, DECISION_PAIRS_MIN),
+            found: SetDifference::of(difference.as_ref(), cases, DECISION_PAIRS_MIN),
             more_cases: at_least(more, cases, DECISION_PAIRS_MIN),
             ..self
         }
@@ -251,7 +251,7 @@ impl MeasureReport {
             b: set(b),
             difference,
             pairs: None,
-            found: Found::of(difference.as_ref(), cases, DECISION_CASES_MIN),
+            found: SetDifference::of(difference.as_ref(), cases, DECISION_CASES_MIN),
             more_cases: at_least(more_cases, cases, DECISION_CASES_MIN),
         }
     }
@@ -274,7 +274,7 @@ impl MeasureReport {
             b: set(b),
             difference,
             pairs: None,
-            found: Found::of(difference.as_ref(), cases, DECISION_CASES_MIN),
+            found: SetDifference::of(difference.as_ref(), cases, DECISION_CASES_MIN),
             more_cases: at_least(more_cases_for_means(b, a), cases, DECISION_CASES_MIN),
         }
     }
@@ -297,7 +297,7 @@ impl SetReport {
     }
 }
 
-impl Found {
+impl SetDifference {
     fn of(difference: Option<&Difference>, cases: u64, fewest: u64) -> Self {
         match difference {
             _ if cases < fewest => Self::TooFew,
@@ -381,7 +381,10 @@ mod tests {
         let report = PromptTrialReport::new(&all);
         assert_eq!(report.pairs, Some(12));
         let tokens = found(&report, Measure::Tokens).unwrap();
-        assert_eq!((tokens.found, tokens.pairs), (Found::HigherWithB, Some(12)));
+        assert_eq!(
+            (tokens.found, tokens.pairs),
+            (SetDifference::HigherWithB, Some(12))
+        );
         let difference = tokens.difference.unwrap();
         assert!(
             difference.low > 45.0 && difference.high < 65.0,
@@ -397,11 +400,11 @@ mod tests {
     #[test]
     fn a_difference_of_pairs_counts_from_six_on_and_only_whole_pairs_do() {
         for ((a, b, each), expected, low) in [
-            ((0, 5, 5), Found::TooFew, 0.3855),
-            ((0, 6, 6), Found::HigherWithB, 0.448),
-            ((3, 7, 10), Found::HigherWithB, 0.0142),
-            ((7, 3, 10), Found::LowerWithB, -0.6446),
-            ((5, 5, 10), Found::Undecided, -0.1666),
+            ((0, 5, 5), SetDifference::TooFew, 0.3855),
+            ((0, 6, 6), SetDifference::HigherWithB, 0.448),
+            ((3, 7, 10), SetDifference::HigherWithB, 0.0142),
+            ((7, 3, 10), SetDifference::LowerWithB, -0.6446),
+            ((5, 5, 10), SetDifference::Undecided, -0.1666),
         ] {
             let report = PromptTrialReport::new(&paired(a, b, each));
             let approved = found(&report, Measure::Approved).unwrap();
@@ -419,7 +422,7 @@ mod tests {
         let approved = found(&report, Measure::Approved).unwrap();
         assert_eq!(
             (approved.found, approved.more_cases),
-            (Found::TooFew, Some(1))
+            (SetDifference::TooFew, Some(1))
         );
     }
 
@@ -430,13 +433,13 @@ mod tests {
     #[test]
     fn a_difference_counts_only_where_the_interval_excludes_none() {
         for ((a, b, each), expected, decided) in [
-            ((2, 9, 10), Found::HigherWithB, true),
-            ((9, 2, 10), Found::LowerWithB, true),
-            ((4, 6, 10), Found::Undecided, false),
-            ((5, 5, 10), Found::Undecided, false),
-            ((0, 1, 1), Found::TooFew, false),
-            ((0, 4, 4), Found::TooFew, false),
-            ((0, 5, 5), Found::HigherWithB, true),
+            ((2, 9, 10), SetDifference::HigherWithB, true),
+            ((9, 2, 10), SetDifference::LowerWithB, true),
+            ((4, 6, 10), SetDifference::Undecided, false),
+            ((5, 5, 10), SetDifference::Undecided, false),
+            ((0, 1, 1), SetDifference::TooFew, false),
+            ((0, 4, 4), SetDifference::TooFew, false),
+            ((0, 5, 5), SetDifference::HigherWithB, true),
         ] {
             let report = PromptTrialReport::new(&cases(a, b, each));
             let approved = found(&report, Measure::Approved).unwrap();

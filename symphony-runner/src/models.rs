@@ -10,7 +10,7 @@ use symphony_store::{Project, Store};
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::prompts::library::PromptLibrary;
-use crate::tick::World;
+use crate::tick::Observed;
 
 /// Whose model is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -64,14 +64,14 @@ pub(crate) fn resolve_model(
 pub(crate) fn read_models(
     installation: &Installation,
     store: &Store,
-    world: &mut World,
+    observed: &mut Observed,
 ) -> Result<Vec<String>, RunnerError> {
     let mut problems = Vec::new();
-    if !world.snapshot.has_model_hold() {
+    if !observed.snapshot.has_model_hold() {
         return Ok(problems);
     }
-    for (id, (project, config)) in &world.projects {
-        let (Some(config), Some(view)) = (config, world.snapshot.projects.get_mut(id)) else {
+    for (id, (project, config)) in &observed.projects {
+        let (Some(config), Some(view)) = (config, observed.snapshot.projects.get_mut(id)) else {
             continue;
         };
         match installation.library(config) {

@@ -27,7 +27,7 @@ use crate::unit::UsdMicros;
 impl Effective {
     /// Reads what holds for the whole installation.
     pub fn config(&self) -> (Config, Vec<ConfigProblem>) {
-        let mut reader = Reader {
+        let mut reader = ConfigReader {
             effective: self,
             problems: Vec::new(),
         };
@@ -51,7 +51,7 @@ impl Effective {
     /// risk below the medium one, the provider `command` without a command. The configuration is
     /// then usable, but not what was asked for: nothing must be dispatched with it.
     pub fn project_config(&self) -> (ProjectConfig, Vec<ConfigProblem>) {
-        let mut reader = Reader {
+        let mut reader = ConfigReader {
             effective: self,
             problems: Vec::new(),
         };
@@ -72,12 +72,12 @@ impl ProjectConfig {
     }
 }
 
-struct Reader<'a> {
+struct ConfigReader<'a> {
     effective: &'a Effective,
     problems: Vec<ConfigProblem>,
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// Reads a value, nothing when it is not set.
     fn get<T: DeserializeOwned>(&mut self, path: &str) -> Option<T> {
         self.get_at(&KeyPath::of(path))

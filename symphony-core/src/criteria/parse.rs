@@ -45,18 +45,18 @@ pub fn collect_criteria(issue_text: &str, documents: &[(&str, &str)]) -> Criteri
 /// Items are those of task lists, bulleted and numbered lists. Nested items belong to theirs. The heading may be one of any level, or a
 /// line of its own. Code blocks and HTML comments are passed over.
 pub fn parse_criteria(text: &str) -> Vec<String> {
-    Reader::read_text(text).found
+    CriteriaReader::read_text(text).found
 }
 
 /// Finds what may be meant as acceptance criteria and is not read as such, in its order: headings that are nearly the one that is looked
 /// for, and those without an item below them.
 pub fn missed_criteria(text: &str) -> Vec<MissedCriteria> {
-    Reader::read_text(text).missed
+    CriteriaReader::read_text(text).missed
 }
 
 /// Reads line by line.
 #[derive(Debug, Default)]
-struct Reader {
+struct CriteriaReader {
     found: Vec<String>,
     missed: Vec<MissedCriteria>,
     /// The title of the newest heading, while it has no item.
@@ -79,7 +79,7 @@ struct Item {
     text: String,
 }
 
-impl Reader {
+impl CriteriaReader {
     fn read_text(text: &str) -> Self {
         let mut reader = Self::default();
         for line in text.lines() {

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use super::Limits;
 use super::sketch::WordFilter;
-use crate::automaton::{self, Found, PATTERN_BYTES_MAX};
+use crate::automaton::{self, Occurrence, PATTERN_BYTES_MAX};
 use crate::texts::{NONE, Texts, small, wide};
 
 /// Bits of the filter for each stretch in the table: about 1 in 128 other stretches passes.
@@ -242,7 +242,7 @@ impl<'a, P: Fn(u32, u32) -> Ordering> Search<'a, P> {
                 }
                 automaton.scan(texts.get(reader), |place, found| {
                     let reader = small(reader);
-                    let covers = found == Found::Part
+                    let covers = found == Occurrence::Part
                         || (self.prefer)(reader, number(place)) == Ordering::Less;
                     if let (Some(covered), true) = (covered.get_mut(wide(place)), covers)
                         && !*covered

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::order::{Ordered, in_order};
 use super::sampled::{self, Rest};
 use super::{Limits, classes, gram, short};
-use crate::automaton::{self, Found, PATTERN_BYTES_MAX};
+use crate::automaton::{self, Occurrence, PATTERN_BYTES_MAX};
 use crate::texts::{NONE, Texts, small, wide};
 
 /// What covers each text.
@@ -149,7 +149,7 @@ fn resolve_by_automaton(state: &mut State<'_>, rest: Rest) {
             let by = small(place);
             automaton.scan(state.text(place), |pattern, found| {
                 // A later text is no longer than this one and differs, so a part is always a later place.
-                if found == Found::Part {
+                if found == Occurrence::Part {
                     state.set_covered(pattern, by);
                 }
             });

@@ -16,7 +16,7 @@ use crate::output::last_chars;
 use crate::outreach::helper::Helper;
 use crate::outreach::hook::Hook;
 use crate::process::{DetachedSupervisor, Supervision};
-use crate::tick::World;
+use crate::tick::Observed;
 
 /// Time that a command has for one item.
 const LIMIT_MS: u64 = 30_000;
@@ -39,11 +39,11 @@ struct Told<'a> {
 pub(crate) fn notify(
     installation: &Installation,
     store: &mut Store,
-    world: &World,
+    observed: &Observed,
     plan: &Plan,
     now: Timestamp,
 ) -> Result<Option<DetachedSupervisor>, RunnerError> {
-    let told: Vec<_> = world
+    let told: Vec<_> = observed
         .projects
         .iter()
         .filter(|(_, (_, config))| config.as_ref().is_some_and(|c| c.notify.is_some()))
@@ -52,7 +52,7 @@ pub(crate) fn notify(
     if told.is_empty() {
         return Ok(None);
     }
-    let items = inbox(store, &world.snapshot, plan, now)?;
+    let items = inbox(store, &observed.snapshot, plan, now)?;
     for id in told {
         let own: Vec<&InboxItem> = items
             .iter()

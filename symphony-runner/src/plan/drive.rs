@@ -15,7 +15,7 @@ use super::state_file::write_state_file;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::process::DetachedSupervisor;
-use crate::tick::LocalHands;
+use crate::tick::LocalEffects;
 
 /// How long a tick's round is waited for: it waits for no agent.
 const TICK_WAIT_MAX: Duration = Duration::from_secs(5);
@@ -29,7 +29,7 @@ pub struct PlanDrive<'a> {
     installation: Installation,
     project: Project,
     config: ProjectConfig,
-    hands: LocalHands<'a>,
+    effects: LocalEffects<'a>,
     plan: PlanId,
     removed: BTreeSet<PlanPhaseId>,
     /// The revision that the state file shows.
@@ -54,7 +54,7 @@ impl<'a> PlanDrive<'a> {
             installation: installation.clone(),
             config: installation.project_config(project)?,
             project: project.clone(),
-            hands: LocalHands::new(installation),
+            effects: LocalEffects::new(installation),
             plan: plan.clone(),
             removed: BTreeSet::new(),
             shown: None,
@@ -101,7 +101,7 @@ impl<'a> PlanDrive<'a> {
 
     /// Returns the supervisors that were started.
     pub fn into_supervisors(self) -> Vec<DetachedSupervisor> {
-        self.hands.into_supervisors()
+        self.effects.into_supervisors()
     }
 
     /// Makes one round with the configuration as it is now, shows the plan in the state file, then removes the worktrees
@@ -118,7 +118,7 @@ impl<'a> PlanDrive<'a> {
         let mut round = plan_round(
             &self.installation,
             store,
-            &mut self.hands,
+            &mut self.effects,
             &self.plan,
             on_failure,
         )?;

@@ -15,7 +15,7 @@ use symphony_store::PlanRecord;
 
 use crate::installation::Installation;
 use crate::models::{Asker, resolve_model};
-use crate::tick::World;
+use crate::tick::Observed;
 
 /// How long a phase waits whose provider is being probed by another one, or is not installed.
 const PROBE_WAIT_MS: u64 = 2_000;
@@ -48,7 +48,7 @@ impl From<&Held> for HeldPhase {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Site<'a> {
     pub(super) installation: &'a Installation,
-    pub(super) world: &'a World,
+    pub(super) observed: &'a Observed,
     pub(super) record: &'a PlanRecord,
     pub(super) state: &'a PlanState,
     /// What the database says about the model of workers.
@@ -80,7 +80,7 @@ pub(super) fn ready_phases(site: Site<'_>) -> BTreeMap<PlanPhaseId, Result<Dispa
         .iter()
         .any(|(_, _, dispatch)| !dispatch.probes.is_empty());
     let backlog = if probes {
-        probe_candidates(&site.world.snapshot, site.now)
+        probe_candidates(&site.observed.snapshot, site.now)
     } else {
         Vec::new()
     };
@@ -102,7 +102,7 @@ impl Site<'_> {
             why: problem.clone(),
             problem: Some(format!("phase {id}: {problem}")),
         })?;
-        let (snapshot, project) = (&self.world.snapshot, &self.record.project);
+        let (snapshot, project) = (&self.observed.snapshot, &self.record.project);
         let passed = pass_holds(snapshot, project, (&provider, model.as_deref()), self.now);
         let probes = passed.map_err(|hold| Held {
             until: hold.until.max(after(self.now, PROBE_WAIT_MS)),
@@ -118,7 +118,7 @@ impl Site<'_> {
     }
 
     fn probed<'s>(&'s self, dispatch: &'s Dispatch) -> impl Iterator<Item = &'s Hold> {
-        let holds = self.world.snapshot.holds.iter();
+        let holds = self.observed.snapshot.holds.iter();
         holds.filter(|hold| dispatch.probes.contains(&hold.scope))
     }
 
@@ -134,7 +134,7 @@ impl Site<'_> {
         dispatch: &Dispatch,
         (probed, backlog): (&BTreeSet<HoldScope>, &[(ProbeItem, Vec<HoldScope>)]),
     ) -> Option<Held> {
-        let snapshot = &self.world.snapshot;
+        let snapshot = &self.observed.snapshot;
         let held = |hold: &Hold, until, who: &str| Held {
             until,
             why: format!("{} is on hold: {} ({who})", hold.scope, hold.reason),
@@ -160,7 +160,7 @@ impl Site<'_> {
     /// Names the provider that a phase would use, or says why there is none.
     fn provider_of(&self, wanted: Option<&str>) -> Result<String, String> {
         let project = &self.record.project;
-        let view = self.world.snapshot.projects.get(project);
+        let view = self.observed.snapshot.projects.get(project);
         let view = view.ok_or_else(|| format!("project {project} is gone"))?;
         let (Some(wanted), Some(config)) = (wanted, self.config()) else {
             return view.provider.clone();
@@ -177,13 +177,13 @@ impl Site<'_> {
     }
 
     fn config(&self) -> Option<&ProjectConfig> {
-        let project = self.world.projects.get(&self.record.project)?;
+        let project = self.observed.projects.get(&self.record.project)?;
         project.1.as_ref()
     }
 
     /// Names the model that a phase would ask for. Without a hold of a model nobody needs to know it.
     fn model_of(&self, phase: &Phase) -> Result<Option<String>, String> {
-        let snapshot = &self.world.snapshot;
+        let snapshot = &self.observed.snapshot;
         if !snapshot.has_model_hold() {
             return Ok(None);
         }

@@ -20,7 +20,7 @@ use symphony_workspace::Failpoint;
 use super::ready::{Dispatch, Held, Site, ready_phases};
 use crate::error::RunnerError;
 use crate::installation::Installation;
-use crate::tick::{Hands, LocalHands, World, act, observe};
+use crate::tick::{Effects, LocalEffects, Observed, act, observe};
 
 /// What a round saw and did.
 #[derive(Debug)]
@@ -61,14 +61,14 @@ pub enum StartsLeft {
 pub(super) fn plan_round(
     installation: &Installation,
     store: &mut Store,
-    hands: &mut LocalHands<'_>,
+    effects: &mut LocalEffects<'_>,
     id: &PlanId,
     on_failure: Option<OnFailure>,
 ) -> Result<PlanRound, RunnerError> {
-    let now = hands.now();
-    let (world, problems) = observe(installation, store, hands, now)?;
-    let live = live_runs(store, &world.snapshot, id, now)?;
-    let open = world.snapshot.plans.iter().find(|open| open.plan == *id);
+    let now = effects.now();
+    let (observed, problems) = observe(installation, store, effects, now)?;
+    let live = live_runs(store, &observed.snapshot, id, now)?;
+    let open = observed.snapshot.plans.iter().find(|open| open.plan == *id);
     let from_database = match open {
         Some(open) => {
             store
@@ -85,7 +85,7 @@ pub(super) fn plan_round(
             settle_now(dag, &mut state, now)?;
             let site = Site {
                 installation,
-                world: &world,
+                observed: &observed,
                 record,
                 state: &state,
                 from_database: &from_database,
@@ -103,7 +103,7 @@ pub(super) fn plan_round(
                 completion: record.completion(),
                 held: &held,
             };
-            let slots = free_worker_slots(&world.snapshot, &record.project, now);
+            let slots = free_worker_slots(&observed.snapshot, &record.project, now);
             let limits = PlanLimits {
                 max_parallel: record.options.max_parallel,
                 slots_free: usize::try_from(slots).unwrap_or(usize::MAX),
@@ -117,7 +117,7 @@ pub(super) fn plan_round(
     let mut round = PlanRound {
         record,
         step,
-        put_off: put_off(&world.snapshot, &live, now),
+        put_off: put_off(&observed.snapshot, &live, now),
         live,
         started: Vec::new(),
         starts_left: StartsLeft::None,
@@ -129,7 +129,7 @@ pub(super) fn plan_round(
             .values()
             .filter_map(|dispatch| dispatch.as_ref().err()?.problem.clone()),
     );
-    round.act(store, hands, &world, &phases)?;
+    round.act(store, effects, &observed, &phases)?;
     Failpoint::PlanActed.reach();
     if store.plan_revision(id)? != round.record.revision {
         round.record = store.plan(id)?;
@@ -194,8 +194,8 @@ impl PlanRound {
     fn act(
         &mut self,
         store: &mut Store,
-        hands: &mut LocalHands<'_>,
-        world: &World,
+        effects: &mut LocalEffects<'_>,
+        observed: &Observed,
         phases: &BTreeMap<PlanPhaseId, Result<Dispatch, Held>>,
     ) -> Result<(), RunnerError> {
         let (mut actions, mut starts) = (Vec::new(), 0);
@@ -214,7 +214,7 @@ impl PlanRound {
                 }),
                 PlanAction::EndRun { run, phase } => {
                     if !store.cancel_requested(run)? {
-                        match store.request_cancel(&Context::system(hands.now()), run) {
+                        match store.request_cancel(&Context::system(effects.now()), run) {
                             Ok(_) => self.lines.push(format!("{phase}: ending run {run}")),
                             // it ended by itself meanwhile
                             Err(error) => tracing::info!(%error, "a run was not ended"),
@@ -225,14 +225,14 @@ impl PlanRound {
             }
         }
         // without ticks nobody else looks at the supervisors of the plan's runs
-        let looks = watch_supervisors(&world.snapshot).filter(|action| match action {
+        let looks = watch_supervisors(&observed.snapshot).filter(|action| match action {
             Action::Suspect { run, .. } | Action::EndStuck { run, .. } => {
                 self.live.contains_key(run)
             }
             _ => false,
         });
         actions.extend(looks);
-        let done = act(store, hands, world, &actions)?;
+        let done = act(store, effects, observed, &actions)?;
         self.started = done.started;
         if self.started.len() < starts && self.starts_left == StartsLeft::None {
             self.starts_left = StartsLeft::Soon;

@@ -23,9 +23,9 @@ pub fn resolve_program(
     if program.as_os_str().as_encoded_bytes().contains(&b'/') {
         let path = directory.join(program);
         return match check(&path) {
-            Found::Executable => Ok(path),
-            Found::Other => Err(ProcessError::ProgramNotExecutable { path }),
-            Found::Nothing => Err(not_found(program, path.display().to_string())),
+            PathEntry::Executable => Ok(path),
+            PathEntry::Other => Err(ProcessError::ProgramNotExecutable { path }),
+            PathEntry::Nothing => Err(not_found(program, path.display().to_string())),
         };
     }
     let search_path = search_path.unwrap_or_default();
@@ -33,8 +33,8 @@ pub fn resolve_program(
     for folder in std::env::split_paths(search_path).filter(|folder| folder.is_absolute()) {
         let path = folder.join(program);
         match check(&path) {
-            Found::Executable if !program.as_os_str().is_empty() => return Ok(path),
-            Found::Other if !path.is_dir() => unusable = unusable.or(Some(path)),
+            PathEntry::Executable if !program.as_os_str().is_empty() => return Ok(path),
+            PathEntry::Other if !path.is_dir() => unusable = unusable.or(Some(path)),
             _ => {}
         }
     }
@@ -44,19 +44,19 @@ pub fn resolve_program(
     })
 }
 
-enum Found {
+enum PathEntry {
     Executable,
     Other,
     Nothing,
 }
 
-fn check(path: &Path) -> Found {
+fn check(path: &Path) -> PathEntry {
     match path.metadata() {
-        Err(_) => Found::Nothing,
+        Err(_) => PathEntry::Nothing,
         Ok(metadata) if metadata.is_file() && rustix::fs::access(path, Access::EXEC_OK).is_ok() => {
-            Found::Executable
+            PathEntry::Executable
         }
-        Ok(_) => Found::Other,
+        Ok(_) => PathEntry::Other,
     }
 }
 

@@ -16,9 +16,9 @@ use symphony_store::{PERMISSION_DENIALS, RunProgress};
 use symphony_workspace::Failpoint;
 
 use super::Job;
-use super::ear::Ear;
 use super::prepare::Prepared;
 use super::spending::spent_so_far;
+use super::streams::AgentStreams;
 use super::watch::{Limits, Stop, Watch, status_of};
 use crate::error::RunnerError;
 use crate::process::{
@@ -114,7 +114,7 @@ async fn listen(
         .enter_for(Step::Agent, job.config.turn_timeout_ms.duration());
     let mut agent = supervision.spawn(launch(job, prepared)?)?;
     Failpoint::AgentSpawned.reach();
-    let mut ear = Ear::open(job, prepared, &mut agent)?;
+    let mut streams = AgentStreams::open(job, prepared, &mut agent)?;
     let mut watch = Watch::new(limits(job, prepared));
     take_in_spending(job, store, &mut watch).await;
     let watched = watch_agent(
@@ -122,7 +122,7 @@ async fn listen(
         store,
         supervision,
         prepared,
-        (&mut agent, &mut ear, &mut watch),
+        (&mut agent, &mut streams, &mut watch),
     )
     .await;
     job.steps.enter_ending(Step::EndAgent);
@@ -133,14 +133,14 @@ async fn listen(
         loop {
             tokio::select! {
                 report = &mut ending => break report?,
-                _heard = ear.next(&mut watch), if ear.is_open() => {}
+                _heard = streams.next(&mut watch), if streams.is_open() => {}
             }
         }
     };
     Failpoint::AgentEnded.reach();
-    ear.drain(&mut watch).await;
+    streams.drain(&mut watch).await;
     let stop = watched?;
-    let stderr = ear.stderr_text().await;
+    let stderr = streams.stderr_text().await;
     if let Some(error) = agent.start_failure(end.exit, &stderr) {
         return Err(error.into());
     }
@@ -150,7 +150,7 @@ async fn listen(
             "ended processes that the agent left"
         );
     }
-    Ok(conclude(&ear, stop.as_ref(), end.exit, &stderr))
+    Ok(conclude(&streams, stop.as_ref(), end.exit, &stderr))
 }
 
 /// Listens until the agent ends by itself (none), or has to be ended.
@@ -159,7 +159,7 @@ async fn watch_agent(
     store: &StoreThread,
     supervision: &Supervision,
     prepared: &Prepared,
-    (agent, ear, watch): (&mut Agent, &mut Ear, &mut Watch),
+    (agent, streams, watch): (&mut Agent, &mut AgentStreams, &mut Watch),
 ) -> Result<Option<Stop>, RunnerError> {
     let mut pulse = tokio::time::interval(PULSE);
     pulse.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
@@ -169,16 +169,16 @@ async fn watch_agent(
         tokio::select! {
             // lines first: what was said before the exit belongs to the run
             biased;
-            heard = ear.next(watch), if ear.is_open() => if let Some(stop) = heard { return Ok(Some(stop)) },
+            heard = streams.next(watch), if streams.is_open() => if let Some(stop) = heard { return Ok(Some(stop)) },
             exit = agent.wait() => { exit?; return Ok(None) }
             _ = pulse.tick() => {
                 pulses = pulses.wrapping_add(1);
                 supervision.reap_orphans()?;
-                ear.flush();
-                let stop = on_pulse(job, store, prepared, watch, &mut mark, ear).await?;
+                streams.flush();
+                let stop = on_pulse(job, store, prepared, watch, &mut mark, streams).await?;
                 if stop.is_some() { return Ok(stop) }
                 if pulses.is_multiple_of(PULSES_A_RECORD) {
-                    record(job, store, ear).await;
+                    record(job, store, streams).await;
                     // others may have spent from the same caps meanwhile
                     take_in_spending(job, store, watch).await;
                 }
@@ -231,9 +231,9 @@ async fn on_pulse(
     prepared: &Prepared,
     watch: &mut Watch,
     mark: &mut Option<u64>,
-    ear: &Ear,
+    streams: &AgentStreams,
 ) -> Result<Option<Stop>, RunnerError> {
-    if let Some(stop) = watch.due(ear.elapsed()) {
+    if let Some(stop) = watch.due(streams.elapsed()) {
         return Ok(Some(stop));
     }
     if let Some(stop) = watch.suspected_loop() {
@@ -260,13 +260,13 @@ async fn on_pulse(
 }
 
 /// Records progress; that it cannot be recorded now does not end the agent.
-async fn record(job: &Job<'_>, store: &StoreThread, ear: &mut Ear) {
-    let Some(last_event) = ear.take_news() else {
+async fn record(job: &Job<'_>, store: &StoreThread, streams: &mut AgentStreams) {
+    let Some(last_event) = streams.take_news() else {
         return;
     };
     let progress = RunProgress {
         last_event,
-        usage: ear.state().usage(),
+        usage: streams.state().usage(),
     };
     let (context, run) = (job.as_run(), job.run.id.clone());
     let recorded = store
@@ -277,7 +277,12 @@ async fn record(job: &Job<'_>, store: &StoreThread, ear: &mut Ear) {
     }
 }
 
-fn conclude(ear: &Ear, stop: Option<&Stop>, exit: AgentExit, stderr: &str) -> AgentOutcome {
+fn conclude(
+    streams: &AgentStreams,
+    stop: Option<&Stop>,
+    exit: AgentExit,
+    stderr: &str,
+) -> AgentOutcome {
     let fact = match (stop, exit.code, exit.signal) {
         (Some(Stop::AfterResult), ..) => ExitFact::EndedAfterResult,
         (_, Some(code), _) => ExitFact::Code(code),
@@ -289,12 +294,12 @@ fn conclude(ear: &Ear, stop: Option<&Stop>, exit: AgentExit, stderr: &str) -> Ag
         stopped,
         stderr_tail: stderr,
     };
-    let conclusion = ear.state().conclude(&end);
+    let conclusion = streams.state().conclude(&end);
     let error = conclusion.class.map(|class| {
         let own = stop.map(Stop::message).unwrap_or_default();
         RunError {
             class,
-            message: ear.without_secrets(if own.is_empty() {
+            message: streams.without_secrets(if own.is_empty() {
                 conclusion.message.clone()
             } else {
                 own
@@ -306,19 +311,25 @@ fn conclude(ear: &Ear, stop: Option<&Stop>, exit: AgentExit, stderr: &str) -> Ag
         Some(error) => status_of(error.class),
     };
     let mut metadata = Map::new();
-    metadata.insert("lines".to_owned(), json!(ear.state().lines()));
-    metadata.insert("broken_lines".to_owned(), json!(ear.state().broken_lines()));
+    metadata.insert("lines".to_owned(), json!(streams.state().lines()));
+    metadata.insert(
+        "broken_lines".to_owned(),
+        json!(streams.state().broken_lines()),
+    );
     metadata.insert(
         PERMISSION_DENIALS.to_owned(),
-        json!(ear.state().permission_denials()),
+        json!(streams.state().permission_denials()),
     );
-    if ear.state().web_searches() > 0 {
-        metadata.insert(WEB_SEARCHES.to_owned(), json!(ear.state().web_searches()));
+    if streams.state().web_searches() > 0 {
+        metadata.insert(
+            WEB_SEARCHES.to_owned(),
+            json!(streams.state().web_searches()),
+        );
     }
-    if let Some(session) = ear.state().session() {
+    if let Some(session) = streams.state().session() {
         metadata.insert("session".to_owned(), json!(session));
     }
-    if let Some(model) = ear.state().model() {
+    if let Some(model) = streams.state().model() {
         metadata.insert("model".to_owned(), json!(model));
     }
     if !stderr.trim().is_empty() {
@@ -328,8 +339,8 @@ fn conclude(ear: &Ear, stop: Option<&Stop>, exit: AgentExit, stderr: &str) -> Ag
         status,
         error,
         exit_code: exit.code,
-        usage: Some(ear.state().usage()),
-        output_tail: ear.tail().text(),
+        usage: Some(streams.state().usage()),
+        output_tail: streams.tail().text(),
         metadata,
         hold_until: conclusion.hold_until,
     }

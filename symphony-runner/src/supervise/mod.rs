@@ -6,7 +6,6 @@
 
 mod agent;
 mod command;
-mod ear;
 mod exit;
 mod finish;
 mod launch;
@@ -17,6 +16,7 @@ mod set_up;
 mod settle;
 mod space;
 mod spending;
+mod streams;
 mod temporary;
 mod until_cancelled;
 mod watch;

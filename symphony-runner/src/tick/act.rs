@@ -9,8 +9,8 @@ use symphony_core::wording::counted;
 use symphony_store::{ClaimLimits, ClaimRequest, Context, Store};
 use symphony_workspace::Failpoint;
 
-use super::hands::Hands;
-use super::observe::World;
+use super::effects::Effects;
+use super::observe::Observed;
 use super::outside::record_merge;
 use super::proposals::{confirm, refresh, send_back};
 use crate::error::RunnerError;
@@ -42,54 +42,54 @@ impl ActReport {
 /// When the claims cannot be written: nothing is claimed then.
 pub fn act(
     store: &mut Store,
-    hands: &mut impl Hands,
-    world: &World,
+    effects: &mut impl Effects,
+    observed: &Observed,
     actions: &[Action],
 ) -> Result<ActReport, RunnerError> {
     let mut report = ActReport::default();
     let mut starts = Vec::new();
     let mut last = Vec::new();
     for action in actions {
-        hands.begin_action();
+        effects.begin_action();
         match action {
             Action::FinishCrashed { run, .. } => {
-                let done = finish_crashed(store, hands, world, run);
+                let done = finish_crashed(store, effects, observed, run);
                 report.note(format_args!("run {run}"), done);
             }
             Action::Suspect { run, suspicion, .. } => {
-                match keep_suspicion(store, hands, world, run, suspicion) {
+                match keep_suspicion(store, effects, observed, run, suspicion) {
                     Ok(line) => report.lines.extend(line),
                     Err(error) => report.problems.push(format!("run {run}: {error}")),
                 }
             }
             Action::EndStuck { run, stuck, .. } => {
-                let done = end_stuck(store, hands, world, run, stuck);
+                let done = end_stuck(store, effects, observed, run, stuck);
                 report.note(format_args!("run {run}"), done);
             }
             Action::AdvancePhase { issue } => {
-                report.note(issue, advance_phase(store, hands, issue));
+                report.note(issue, advance_phase(store, effects, issue));
             }
-            Action::Unblock { issue } => report.note(issue, unblock(store, hands, issue)),
+            Action::Unblock { issue } => report.note(issue, unblock(store, effects, issue)),
             Action::OpenBreaker { issue } => {
-                report.note(issue, open_breaker(store, hands, world, issue));
+                report.note(issue, open_breaker(store, effects, observed, issue));
             }
-            Action::RecordMerge(merge) => match record_merge(store, hands, world, merge) {
+            Action::RecordMerge(merge) => match record_merge(store, effects, observed, merge) {
                 Ok(line) => report.lines.extend(line),
                 Err(error) => report.problems.push(format!("{}: {error}", merge.of)),
             },
             Action::ConfirmDone {
                 issue, pr, base, ..
-            } => report.note(issue, confirm(store, hands, (issue, *pr), base)),
-            Action::RefreshProposal(stale) => match refresh(store, hands, stale) {
+            } => report.note(issue, confirm(store, effects, (issue, *pr), base)),
+            Action::RefreshProposal(stale) => match refresh(store, effects, stale) {
                 Ok(line) => report.lines.extend(line),
                 Err(error) => report.problems.push(format!("{}: {error}", stale.issue)),
             },
-            Action::ReturnProposal(moved) => match send_back(store, hands, moved) {
+            Action::ReturnProposal(moved) => match send_back(store, effects, moved) {
                 Ok(line) => report.lines.extend(line),
                 Err(error) => report.problems.push(format!("{}: {error}", moved.issue)),
             },
             Action::NoteBase(notice) => {
-                match store.note_base(&Context::system(hands.now()), notice) {
+                match store.note_base(&Context::system(effects.now()), notice) {
                     Ok(true) => report.lines.push(format!(
                         "{}: {}: see `symphony inbox`",
                         notice.subject(),
@@ -103,7 +103,7 @@ pub fn act(
             }
             Action::RememberBase(look) => {
                 Failpoint::BaseLooked.reach();
-                if let Err(error) = store.record_base_look(&Context::system(hands.now()), look) {
+                if let Err(error) = store.record_base_look(&Context::system(effects.now()), look) {
                     let branch = &look.branch;
                     report
                         .problems
@@ -116,26 +116,26 @@ pub fn act(
                 project,
                 owner,
             } => {
-                let done = tidy(hands, world, run, (project, *owner));
+                let done = tidy(effects, observed, run, (project, *owner));
                 report.note(format_args!("run {run}: its files stay for now"), done);
             }
             Action::CleanUp { issue, project } => last.push((issue, project)),
         }
     }
-    start_runs(store, hands, world, &starts, &mut report)?;
+    start_runs(store, effects, observed, &starts, &mut report)?;
     // removing a large worktree takes a while: it comes when everything else has been started
     for (issue, project) in last {
-        let Some((project, Some(config))) = world.projects.get(project) else {
+        let Some((project, Some(config))) = observed.projects.get(project) else {
             continue;
         };
-        hands.begin_action();
-        match hands.remove_worktree(store, project, config, issue) {
+        effects.begin_action();
+        match effects.remove_worktree(store, project, config, issue) {
             Ok(line) => report.lines.push(line),
             Err(error) => {
                 let problem = error.with_causes();
                 // one that is worked on again has no fault to note
                 let is_refused = matches!(error, RunnerError::Refused { .. });
-                let context = Context::system(hands.now());
+                let context = Context::system(effects.now());
                 let tries = if is_refused {
                     Ok(1)
                 } else {
@@ -156,12 +156,12 @@ pub fn act(
 /// Does what follows when a supervisor has died.
 fn finish_crashed(
     store: &Store,
-    hands: &mut impl Hands,
-    world: &World,
+    effects: &mut impl Effects,
+    observed: &Observed,
     id: &RunId,
 ) -> Result<String, RunnerError> {
     let begun = store.exit_handling(id)?;
-    let ended = finish_dead(store, hands, world, id)?;
+    let ended = finish_dead(store, effects, observed, id)?;
     Ok(match begun {
         Some(_) => format!("run {id}: its exit handling goes on"),
         None => format!(
@@ -175,21 +175,21 @@ fn finish_crashed(
 /// The lock is held throughout.
 fn finish_dead(
     store: &Store,
-    hands: &mut impl Hands,
-    world: &World,
+    effects: &mut impl Effects,
+    observed: &Observed,
     id: &RunId,
 ) -> Result<usize, RunnerError> {
     let run = store.run(id)?;
-    let Some((project, Some(_))) = world.projects.get(&run.project) else {
+    let Some((project, Some(_))) = observed.projects.get(&run.project) else {
         return Err(RunnerError::refused(format!(
             "its exit handling waits: the configuration of project {} is broken",
             run.project
         )));
     };
-    let lock = hands.lock(project, id)?;
-    let ended = hands.end_strays(project, &run)?;
+    let lock = effects.lock(project, id)?;
+    let ended = effects.end_strays(project, &run)?;
     Failpoint::TickSwept.reach();
-    hands.start_supervisor(project, id, lock, SuperviseMode::Finish)?;
+    effects.start_supervisor(project, id, lock, SuperviseMode::Finish)?;
     Failpoint::TickFinishing.reach();
     Ok(ended)
 }
@@ -197,16 +197,16 @@ fn finish_dead(
 /// Keeps a suspicion; returns what is worth saying about it. A process that has recorded nothing may just be starting.
 fn keep_suspicion(
     store: &Store,
-    hands: &mut impl Hands,
-    world: &World,
+    effects: &mut impl Effects,
+    observed: &Observed,
     id: &RunId,
     suspicion: &Suspicion,
 ) -> Result<Option<String>, RunnerError> {
     let run = store.run(id)?;
-    let Some((project, _)) = world.projects.get(&run.project) else {
+    let Some((project, _)) = observed.projects.get(&run.project) else {
         return Ok(None);
     };
-    let is_new = hands.suspect(project, id, suspicion)?;
+    let is_new = effects.suspect(project, id, suspicion)?;
     let record = suspicion.record.as_ref().filter(|_| is_new);
     Ok(record.map(|record| {
         format!(
@@ -220,21 +220,21 @@ fn keep_suspicion(
 /// Ends a supervisor that is stuck, and does what follows when one has died.
 fn end_stuck(
     store: &Store,
-    hands: &mut impl Hands,
-    world: &World,
+    effects: &mut impl Effects,
+    observed: &Observed,
     id: &RunId,
     stuck: &Stuck,
 ) -> Result<String, RunnerError> {
     let run = store.run(id)?;
-    let Some((project, _)) = world.projects.get(&run.project) else {
+    let Some((project, _)) = observed.projects.get(&run.project) else {
         return Err(RunnerError::refused("its project is gone"));
     };
-    if !hands.end_stuck(project, id, stuck)? {
+    if !effects.end_stuck(project, id, stuck)? {
         return Ok(format!(
             "run {id}: its supervisor went on since this tick looked, and is left alone"
         ));
     }
-    let ended = finish_dead(store, hands, world, id)?;
+    let ended = finish_dead(store, effects, observed, id)?;
     Ok(format!(
         "run {id}: its supervisor {} and was ended with {} that it left, started its exit handling",
         stuck.words(),
@@ -244,10 +244,10 @@ fn end_stuck(
 
 fn advance_phase(
     store: &mut Store,
-    hands: &mut impl Hands,
+    effects: &mut impl Effects,
     issue: &IssueId,
 ) -> Result<String, RunnerError> {
-    let claim = store.advance_phase(&Context::system(hands.now()), issue)?;
+    let claim = store.advance_phase(&Context::system(effects.now()), issue)?;
     Ok(match claim.map(|claim| (claim.phase, claim.next_phase)) {
         Some((phase, Some(next))) => {
             format!("{issue}: the phase {phase} is accepted, on to {next}")
@@ -263,22 +263,22 @@ fn advance_phase(
 
 fn unblock(
     store: &mut Store,
-    hands: &mut impl Hands,
+    effects: &mut impl Effects,
     issue: &IssueId,
 ) -> Result<String, RunnerError> {
-    store.close_subtasks(&Context::system(hands.now()), issue)?;
+    store.close_subtasks(&Context::system(effects.now()), issue)?;
     Ok(format!("{issue}: its sub-tasks have ended, it goes on"))
 }
 
 fn open_breaker(
     store: &mut Store,
-    hands: &mut impl Hands,
-    world: &World,
+    effects: &mut impl Effects,
+    observed: &Observed,
     issue: &IssueId,
 ) -> Result<String, RunnerError> {
-    let context = Context::system(hands.now());
+    let context = Context::system(effects.now());
     let found = store.issue(issue)?;
-    let view = world.snapshot.projects.get(&found.project);
+    let view = observed.snapshot.projects.get(&found.project);
     let Some(view) = view else {
         return Err(RunnerError::refused("its project is gone"));
     };
@@ -296,15 +296,15 @@ fn open_breaker(
 }
 
 fn tidy(
-    hands: &mut impl Hands,
-    world: &World,
+    effects: &mut impl Effects,
+    observed: &Observed,
     run: &RunId,
     (project, owner): (&ProjectId, LeftoverOwner),
 ) -> Result<String, RunnerError> {
-    let Some((project, _)) = world.projects.get(project) else {
+    let Some((project, _)) = observed.projects.get(project) else {
         return Err(RunnerError::refused("its project is gone"));
     };
-    hands.tidy(project, run, owner)?;
+    effects.tidy(project, run, owner)?;
     Ok(match owner {
         LeftoverOwner::Ended => {
             format!("run {run}: removed the prompts that its dead supervisor left")
@@ -319,20 +319,20 @@ fn tidy(
 /// Claims runs, all in one transaction, and starts their supervisors.
 fn start_runs(
     store: &mut Store,
-    hands: &mut impl Hands,
-    world: &World,
+    effects: &mut impl Effects,
+    observed: &Observed,
     starts: &[&StartRun],
     report: &mut ActReport,
 ) -> Result<(), RunnerError> {
     let mut requests = Vec::new();
     let mut locks = Vec::new();
     for start in starts {
-        let Some((project, _)) = world.projects.get(&start.project) else {
+        let Some((project, _)) = observed.projects.get(&start.project) else {
             continue;
         };
-        let run = hands.run_id();
+        let run = effects.run_id();
         // locked before it is claimed: there is no moment in which a live run has no holder
-        match hands.lock(project, &run) {
+        match effects.lock(project, &run) {
             Ok(lock) => {
                 Failpoint::TickLocked.reach();
                 locks.push((project, lock));
@@ -346,18 +346,18 @@ fn start_runs(
             Err(error) => report.problems.push(format!("{}: {error}", project.id)),
         }
     }
-    let context = Context::system(hands.now());
-    let claims = store.claim(&context, &requests, &ClaimLimits::of(&world.snapshot))?;
+    let context = Context::system(effects.now());
+    let claims = store.claim(&context, &requests, &ClaimLimits::of(&observed.snapshot))?;
     Failpoint::TickClaimed.reach();
     for ((claim, request), (project, lock)) in claims.into_iter().zip(&requests).zip(locks) {
         let what = describe(&request.start);
         match claim {
             Err(refusal) => {
-                hands.give_up(project, &request.run, lock);
+                effects.give_up(project, &request.run, lock);
                 report.lines.push(format!("{what}: not started: {refusal}"));
             }
             // a supervisor that cannot be started is a crash: the next tick does the exit handling
-            Ok(run) => match hands.start_supervisor(project, &run.id, lock, SuperviseMode::Run) {
+            Ok(run) => match effects.start_supervisor(project, &run.id, lock, SuperviseMode::Run) {
                 Ok(()) => {
                     Failpoint::TickLaunched.reach();
                     report.lines.push(format!("{what}: started run {}", run.id));

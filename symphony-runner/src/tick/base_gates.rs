@@ -7,19 +7,19 @@ use symphony_core::id::ProjectId;
 use symphony_core::tick::{Candidate, Snapshot};
 use symphony_store::Store;
 
-use super::observe::World;
+use super::observe::Observed;
 use crate::gates::{base_gates, untried};
 
 /// Adds what is known of gates on the bases of projects, where they hold one or an issue waits that they concern. A hold whose base,
 /// gates or set-up are no longer what was tried is due at once.
 ///
 /// Nobody looks where no issue waits. A base that cannot be read has its own entry, and is tried when its hold is over.
-pub(super) fn look_at_base_gates(store: &Store, world: &mut World, now: Timestamp) {
-    for (id, (project, config)) in &world.projects {
+pub(super) fn look_at_base_gates(store: &Store, observed: &mut Observed, now: Timestamp) {
+    for (id, (project, config)) in &observed.projects {
         let Some(config) = config else {
             continue;
         };
-        let snapshot = &mut world.snapshot;
+        let snapshot = &mut observed.snapshot;
         let scope = HoldScope::Gates(id.clone());
         let mut holds = snapshot.holds.iter_mut();
         let mut hold = holds.find(|hold| hold.scope == scope);

@@ -1,11 +1,11 @@
 //! One tick: observe, decide (in `symphony-core`), commit, act, record (spec: orchestrator).
 //!
-//! What a tick does to the machine (locks, processes, worktrees) it does through [`Hands`]: [`LocalHands`] are real, a
+//! What a tick does to the machine (locks, processes, worktrees) it does through [`Effects`]: [`LocalEffects`] are real, a
 //! simulation has others and drives everything else as it is.
 
 mod act;
 mod base_gates;
-mod hands;
+mod effects;
 mod holder;
 mod observe;
 mod once;
@@ -16,11 +16,11 @@ mod wait;
 
 pub use crate::upkeep::leftovers::UnfinishedRun;
 pub use act::{ActReport, act};
-pub(crate) use hands::end_strays_of;
-pub use hands::{Hands, LocalHands};
+pub(crate) use effects::end_strays_of;
+pub use effects::{Effects, LocalEffects};
 pub use holder::stuck_tick;
 pub(crate) use observe::observe;
-pub use observe::{KnownProject, World, look, observe_snapshot, project_view};
+pub use observe::{KnownProject, Observed, look, observe_snapshot, project_view};
 pub use once::{TickOptions, TickOutcome, TickReport, tick};
 pub(crate) use proposals::{base_now, gates_now, refuse_proposal};
 pub use turn::last_tick;

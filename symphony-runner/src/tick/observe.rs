@@ -17,7 +17,7 @@ use symphony_core::watchdog::Watch;
 use symphony_store::{Project, SnapshotRequest, Store};
 
 use super::base_gates::look_at_base_gates;
-use super::hands::{Hands, LocalHands};
+use super::effects::{Effects, LocalEffects};
 use super::holder::stuck_tick;
 use super::outside::{look_at_bases, look_for_obstacles};
 use super::proposals::look_at_proposals;
@@ -45,7 +45,7 @@ pub struct KnownProject {
 
 /// What a tick saw.
 #[derive(Debug)]
-pub struct World {
+pub struct Observed {
     /// What the plan is made from.
     pub snapshot: Snapshot,
     /// The projects, with what acting on them needs.
@@ -61,21 +61,21 @@ pub fn observe_snapshot(
     store: &mut Store,
     now: Timestamp,
 ) -> Result<Snapshot, RunnerError> {
-    let mut hands = LocalHands::new(installation);
-    let (mut world, _told_by_ticks) = observe(installation, store, &mut hands, now)?;
+    let mut effects = LocalEffects::new(installation);
+    let (mut observed, _told_by_ticks) = observe(installation, store, &mut effects, now)?;
     // whoever asks may ask about issues that do not wait
-    let _told_by_ticks = read_phases(installation, &mut world, |_, _| true);
-    world.snapshot.stuck_tick = stuck_tick(installation);
-    Ok(world.snapshot)
+    let _told_by_ticks = read_phases(installation, &mut observed, |_, _| true);
+    observed.snapshot.stuck_tick = stuck_tick(installation);
+    Ok(observed.snapshot)
 }
 
 /// As [`observe_snapshot`], with what acting needs, and what is wrong with projects.
 pub(crate) fn observe(
     installation: &Installation,
     store: &mut Store,
-    hands: &mut LocalHands<'_>,
+    effects: &mut LocalEffects<'_>,
     now: Timestamp,
-) -> Result<(World, Vec<String>), RunnerError> {
+) -> Result<(Observed, Vec<String>), RunnerError> {
     let mut known = Vec::new();
     let mut problems = Vec::new();
     for project in store.projects()? {
@@ -104,34 +104,34 @@ pub(crate) fn observe(
             .collect(),
         gates: installation.gate_slots(),
     };
-    let mut world = look(store, hands, known, slots, now)?;
+    let mut observed = look(store, effects, known, slots, now)?;
     problems.extend(read_phases(
         installation,
-        &mut world,
+        &mut observed,
         Snapshot::needs_phases,
     ));
-    problems.extend(read_models(installation, store, &mut world)?);
-    problems.extend(require_bases(&mut world));
-    problems.extend(look_at_bases(store, &mut world));
-    look_for_obstacles(store, &mut world)?;
-    look_at_proposals(installation, store, &mut world)?;
-    problems.extend(look_for_left_worktrees(store, &mut world));
-    problems.extend(look_for_documents(store, &mut world));
-    add_gates(installation, store, &mut world)?;
-    look_at_base_gates(store, &mut world, now);
-    world.snapshot.plans = plans(store, &world.projects)?;
-    Ok((world, problems))
+    problems.extend(read_models(installation, store, &mut observed)?);
+    problems.extend(require_bases(&mut observed));
+    problems.extend(look_at_bases(store, &mut observed));
+    look_for_obstacles(store, &mut observed)?;
+    look_at_proposals(installation, store, &mut observed)?;
+    problems.extend(look_for_left_worktrees(store, &mut observed));
+    problems.extend(look_for_documents(store, &mut observed));
+    add_gates(installation, store, &mut observed)?;
+    look_at_base_gates(store, &mut observed, now);
+    observed.snapshot.plans = plans(store, &observed.projects)?;
+    Ok((observed, problems))
 }
 
 /// Adds the temporary worktrees of runs that have ended.
-fn look_for_left_worktrees(store: &Store, world: &mut World) -> Vec<String> {
+fn look_for_left_worktrees(store: &Store, observed: &mut Observed) -> Vec<String> {
     let mut problems = Vec::new();
-    for (id, (project, config)) in &world.projects {
+    for (id, (project, config)) in &observed.projects {
         let Some(config) = config else {
             continue;
         };
         match left_worktrees(store, project, config) {
-            Ok(left) => world.snapshot.left_worktrees.extend(left),
+            Ok(left) => observed.snapshot.left_worktrees.extend(left),
             // git was cut off, or the machine is full: the next look finds them
             Err(error) if error.exit_fault() == ExitFault::Machine => {
                 tracing::warn!(project = %id, %error, "temporary worktrees were not looked for");
@@ -145,14 +145,14 @@ fn look_for_left_worktrees(store: &Store, world: &mut World) -> Vec<String> {
 }
 
 /// Adds the accepted documents that are lost.
-fn look_for_documents(store: &Store, world: &mut World) -> Vec<String> {
+fn look_for_documents(store: &Store, observed: &mut Observed) -> Vec<String> {
     let mut problems = Vec::new();
-    for (id, (project, config)) in &world.projects {
+    for (id, (project, config)) in &observed.projects {
         let Some(config) = config else {
             continue;
         };
         match lost_documents(store, project, config) {
-            Ok(lost) => world.snapshot.lost_documents.extend(lost),
+            Ok(lost) => observed.snapshot.lost_documents.extend(lost),
             // without a base nothing is dispatched, and that is reported itself
             Err(error) if error.exit_fault() == ExitFault::Machine => {
                 tracing::warn!(project = %id, %error, "documents were not looked for");
@@ -190,13 +190,13 @@ fn plans(
 /// do would spend a quarter of its time on them.
 fn read_phases(
     installation: &Installation,
-    world: &mut World,
+    observed: &mut Observed,
     needs: impl Fn(&Snapshot, &ProjectId) -> bool,
 ) -> Vec<String> {
     let mut problems = Vec::new();
-    for (id, (_, config)) in &world.projects {
-        let needed = config.as_ref().filter(|_| needs(&world.snapshot, id));
-        let (Some(config), Some(view)) = (needed, world.snapshot.projects.get_mut(id)) else {
+    for (id, (_, config)) in &observed.projects {
+        let needed = config.as_ref().filter(|_| needs(&observed.snapshot, id));
+        let (Some(config), Some(view)) = (needed, observed.snapshot.projects.get_mut(id)) else {
             continue;
         };
         if !view.phases.is_empty() || installation.has_own_prompts(config) {
@@ -215,16 +215,16 @@ fn read_phases(
 
 /// Puts projects on hold whose work could not start: no run is spent on finding that out. Where nothing waits, nobody
 /// looks.
-fn require_bases(world: &mut World) -> Vec<String> {
+fn require_bases(observed: &mut Observed) -> Vec<String> {
     let mut problems = Vec::new();
-    for (id, (project, config)) in &world.projects {
-        let needed = config.as_ref().filter(|_| world.snapshot.needs_base(id));
+    for (id, (project, config)) in &observed.projects {
+        let needed = config.as_ref().filter(|_| observed.snapshot.needs_base(id));
         if let Some(Err(problem)) = needed.map(|config| require_base(project, config))
-            && let Some(view) = world.snapshot.projects.get_mut(id)
+            && let Some(view) = observed.snapshot.projects.get_mut(id)
         {
             let mut text = problem.to_string();
             // the same words wherever a tick runs, so that what lasts is mailed once
-            if world.projects.len() > 1 && project.root.is_dir() {
+            if observed.projects.len() > 1 && project.root.is_dir() {
                 text = text_elsewhere(&text, &project.root.display().to_string());
             }
             problems.push(format!("project {id} is on hold: {text}"));
@@ -240,11 +240,11 @@ fn require_bases(world: &mut World) -> Vec<String> {
 /// When the database cannot be read, or a lock not be asked for.
 pub fn look(
     store: &mut Store,
-    hands: &mut impl Hands,
+    effects: &mut impl Effects,
     known: Vec<KnownProject>,
     slots: SlotLimits,
     now: Timestamp,
-) -> Result<World, RunnerError> {
+) -> Result<Observed, RunnerError> {
     let mut projects = BTreeMap::new();
     let mut views = BTreeMap::new();
     let mut caps = BTreeMap::new();
@@ -260,9 +260,9 @@ pub fn look(
     let mut watched = BTreeMap::new();
     for run in store.live_runs()? {
         if let Some((project, config)) = projects.get(&run.project) {
-            let lock = hands.lock_state(project, &run.id)?;
+            let lock = effects.lock_state(project, &run.id)?;
             if lock == LockState::Held {
-                match hands.watch(project, config.as_ref(), &run.id)? {
+                match effects.watch(project, config.as_ref(), &run.id)? {
                     Watch::InTime => {}
                     seen => drop(watched.insert(run.id.clone(), seen)),
                 }
@@ -272,7 +272,7 @@ pub fn look(
     }
     let mut leftovers = Vec::new();
     for (project, config) in projects.values() {
-        let mut unfinished = hands.unfinished(project)?;
+        let mut unfinished = effects.unfinished(project)?;
         unfinished.retain(|unfinished| !locks.contains_key(&unfinished.run));
         leftovers.extend(whose(store, project, config.as_ref(), unfinished)?);
     }
@@ -285,7 +285,7 @@ pub fn look(
     let mut snapshot = store.load_snapshot(request, now)?;
     snapshot.leftovers = leftovers;
     snapshot.watched = watched;
-    Ok(World { snapshot, projects })
+    Ok(Observed { snapshot, projects })
 }
 
 fn view(
@@ -314,10 +314,10 @@ fn view(
 fn add_gates(
     installation: &Installation,
     store: &Store,
-    world: &mut World,
+    observed: &mut Observed,
 ) -> Result<(), RunnerError> {
-    for (id, (project, config)) in &world.projects {
-        if let (Some(config), Some(view)) = (config, world.snapshot.projects.get_mut(id))
+    for (id, (project, config)) in &observed.projects {
+        if let (Some(config), Some(view)) = (config, observed.snapshot.projects.get_mut(id))
             && !store.open_into(id)?.is_empty()
         {
             view.gates = shown_gates(installation, project, config);

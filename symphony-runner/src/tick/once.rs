@@ -8,8 +8,8 @@ use symphony_store::Store;
 use symphony_workspace::Failpoint;
 
 use super::act::act;
-use super::hands::LocalHands;
-use super::observe::{World, observe};
+use super::effects::LocalEffects;
+use super::observe::{Observed, observe};
 use super::turn::{Taken, Turn, TurnWish};
 use crate::database::{back_up_if_due, note_mark};
 use crate::error::RunnerError;
@@ -92,12 +92,12 @@ pub fn tick(
         settle_all(installation, store)?
     };
     let now = Timestamp::now();
-    let mut hands = LocalHands::new(installation);
-    let (mut world, problems) = observe(installation, store, &mut hands, now)?;
-    for view in world.snapshot.projects.values_mut() {
+    let mut effects = LocalEffects::new(installation);
+    let (mut observed, problems) = observe(installation, store, &mut effects, now)?;
+    for view in observed.snapshot.projects.values_mut() {
         view.agents.idle_since = options.idle_since;
     }
-    let plan = plan_tick(&world.snapshot, now);
+    let plan = plan_tick(&observed.snapshot, now);
     let mut report = TickReport {
         plan,
         problems,
@@ -106,15 +106,15 @@ pub fn tick(
     if !options.dry_run {
         turn.note(now);
         Failpoint::TickRecorded.reach();
-        hands.record_steps_in(&turn);
-        let done = act(store, &mut hands, &world, &report.plan.actions)?;
+        effects.record_steps_in(&turn);
+        let done = act(store, &mut effects, &observed, &report.plan.actions)?;
         report.started = done.started;
         report.lines = turn.ended().map(ended_line).into_iter().collect();
         report.lines.extend(settled.lines);
         report.problems.extend(settled.problems);
         report.lines.extend(done.lines);
         report.problems.extend(done.problems);
-        report.supervisors = hands.into_supervisors();
+        report.supervisors = effects.into_supervisors();
         turn.enter(Step::Plans);
         let plans = tick_plans(installation, store)?;
         report.lines.extend(plans.lines);
@@ -122,7 +122,7 @@ pub fn tick(
         report.started.extend(plans.started);
         report.supervisors.extend(plans.supervisors);
         turn.enter(Step::Upkeep);
-        match notify(installation, store, &world, &report.plan, now) {
+        match notify(installation, store, &observed, &report.plan, now) {
             Ok(deliverer) => report.supervisors.extend(deliverer),
             // nobody is told now; the work goes on
             Err(error) => report.problems.push(format!("notify: {error}")),
@@ -131,8 +131,8 @@ pub fn tick(
             Ok(publisher) => report.supervisors.extend(publisher),
             Err(error) => report.problems.push(format!("publish: {error}")),
         }
-        report.problems.extend(keep_all_documents(store, &world));
-        remove_all_unwritten(&world);
+        report.problems.extend(keep_all_documents(store, &observed));
+        remove_all_unwritten(&observed);
         // last, as other clean-ups: nothing waits for it
         let days = installation.config.log_retention_days;
         let (lines, problems) = daily_clean_up(store, days, now)?;
@@ -147,13 +147,13 @@ pub fn tick(
         note_mark(installation, store);
         report.new_problems = turn.note_problems(&report.problems);
     }
-    report.snapshot = Box::new(world.snapshot);
+    report.snapshot = Box::new(observed.snapshot);
     Ok(TickOutcome::Done(report))
 }
 
 /// Keeps the commits of documents in all projects: what a process that died left out, and what a person approved.
-fn keep_all_documents(store: &Store, world: &World) -> Vec<String> {
-    let projects = world.projects.values();
+fn keep_all_documents(store: &Store, observed: &Observed) -> Vec<String> {
+    let projects = observed.projects.values();
     let known = projects.filter_map(|(project, config)| Some((project, config.as_ref()?)));
     known
         .filter_map(|(project, config)| {
@@ -168,8 +168,8 @@ fn keep_all_documents(store: &Store, world: &World) -> Vec<String> {
 
 /// Removes what processes left beside the files of the projects that they were writing when they died: who writes there next may come
 /// in a month.
-fn remove_all_unwritten(world: &World) {
-    for (project, _) in world.projects.values() {
+fn remove_all_unwritten(observed: &Observed) {
+    for (project, _) in observed.projects.values() {
         symphony_workspace::remove_unwritten(&project.root);
         symphony_workspace::remove_unwritten(&project.root.join(STATE_DIR));
     }

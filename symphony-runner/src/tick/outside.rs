@@ -19,30 +19,30 @@ use symphony_workspace::{
     WorkspaceError,
 };
 
-use super::hands::Hands;
-use super::observe::World;
+use super::effects::Effects;
+use super::observe::Observed;
 use crate::error::RunnerError;
 use crate::merge::content::look_for_unwanted;
 use crate::repository::{PullRequestPlace, gone_head, open_repository, options, way_back};
 use crate::upkeep::rewound::rewound_base;
 
 /// Adds what the base branches show that have moved. A project whose base cannot be looked at is looked at by the next tick.
-pub(super) fn look_at_bases(store: &Store, world: &mut World) -> Vec<String> {
+pub(super) fn look_at_bases(store: &Store, observed: &mut Observed) -> Vec<String> {
     let mut problems = Vec::new();
-    for (id, (project, config)) in &world.projects {
-        let broken = world.snapshot.projects.get(id);
+    for (id, (project, config)) in &observed.projects {
+        let broken = observed.snapshot.projects.get(id);
         let broken = broken.is_none_or(|view| view.broken.is_some() || view.no_base.is_some());
         let Some(config) = config.as_ref().filter(|_| !broken) else {
             continue;
         };
         // the look before the first branch is made, from which its commits are told
-        if !world.snapshot.needs_base(id) && !may_have_moved(store, project) {
+        if !observed.snapshot.needs_base(id) && !may_have_moved(store, project) {
             continue;
         }
         let mut seen = BaseView::default();
         match look_at_project(store, project, config, &mut seen) {
             Ok(()) => {
-                let view = &mut world.snapshot.base;
+                let view = &mut observed.snapshot.base;
                 view.merges.extend(seen.merges);
                 view.commits.extend(seen.commits);
                 view.conflicts.extend(seen.conflicts);
@@ -63,8 +63,11 @@ pub(super) fn look_at_bases(store: &Store, world: &mut World) -> Vec<String> {
 
 /// Adds what keeps open pull requests from being merged: base branches that are gone, and conflicts of what waits for a person. What
 /// git cannot tell now it tells the next tick.
-pub(super) fn look_for_obstacles(store: &Store, world: &mut World) -> Result<(), RunnerError> {
-    for (id, (project, config)) in &world.projects {
+pub(super) fn look_for_obstacles(
+    store: &Store,
+    observed: &mut Observed,
+) -> Result<(), RunnerError> {
+    for (id, (project, config)) in &observed.projects {
         let Some(config) = config else {
             continue;
         };
@@ -86,7 +89,7 @@ pub(super) fn look_for_obstacles(store: &Store, world: &mut World) -> Result<(),
             }
         };
         match lost_heads(project, config, &open) {
-            Ok(lost) => world.snapshot.base.lost.extend(lost),
+            Ok(lost) => observed.snapshot.base.lost.extend(lost),
             Err(error) => {
                 tracing::warn!(project = %id, %error, "the heads of pull requests were not looked for");
             }
@@ -95,22 +98,22 @@ pub(super) fn look_for_obstacles(store: &Store, world: &mut World) -> Result<(),
             let Some(head) = head else {
                 let seen = store.base_look(id, name)?;
                 let gone = GoneBase::of(id, name, seen, &open);
-                world.snapshot.base.gone.extend(gone);
+                observed.snapshot.base.gone.extend(gone);
                 continue;
             };
-            let judge_enabled = world.snapshot.projects.get(id);
+            let judge_enabled = observed.snapshot.projects.get(id);
             let judge_enabled = judge_enabled.is_some_and(|view| view.judge_enabled);
             // the look at a plan decides whether a judge is paid for it, too: it begins from the base of the plan, which may be old
             let waits_for_person =
                 |open: &&OpenInto| open.is_approved || !judge_enabled || open.of.plan().is_some();
             let into = open.iter().filter(|open| open.base == **name);
             for open in into.filter(waits_for_person) {
-                let (about, view) = ((project, config), &mut world.snapshot.base);
+                let (about, view) = ((project, config), &mut observed.snapshot.base);
                 if let Err(error) = look_for_unwanted(store, about, open, &head, view) {
                     tracing::warn!(pr = %open.pr, %error, "it is not known whether it can be merged");
                 }
                 match conflict_with(project, config, open, &head) {
-                    Ok(conflict) => world.snapshot.base.conflicting.extend(conflict),
+                    Ok(conflict) => observed.snapshot.base.conflicting.extend(conflict),
                     Err(error) => {
                         tracing::warn!(pr = %open.pr, %error, "it is not known whether it conflicts with its base");
                     }
@@ -461,11 +464,11 @@ fn plan_of_branch(name: &str) -> Option<PlanId> {
 /// Records a merge that was found, and removes the worktree where nothing is at work in it; returns what was done, in words.
 pub(super) fn record_merge(
     store: &mut Store,
-    hands: &mut impl Hands,
-    world: &World,
+    effects: &mut impl Effects,
+    observed: &Observed,
     merge: &FoundMerge,
 ) -> Result<Option<String>, RunnerError> {
-    let now = hands.now();
+    let now = effects.now();
     if !store.record_outside_merge(&Context::system(now), merge)? {
         return Ok(None);
     }
@@ -479,16 +482,16 @@ pub(super) fn record_merge(
     let PullRequestOf::Issue(issue) = &merge.of else {
         return Ok(parts.pop());
     };
-    let at_work = world
+    let at_work = observed
         .snapshot
         .live
         .iter()
         .any(|run| run.issue.as_ref() == Some(issue));
-    if let Some((project, Some(config))) = world.projects.get(&merge.project)
+    if let Some((project, Some(config))) = observed.projects.get(&merge.project)
         && !at_work
     {
         // best effort: the next tick tries again
-        match hands.remove_worktree(store, project, config, issue) {
+        match effects.remove_worktree(store, project, config, issue) {
             Ok(done) => parts.push(done),
             Err(error) => parts.push(format!("its worktree stays for now: {error}")),
         }

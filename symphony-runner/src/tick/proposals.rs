@@ -13,8 +13,8 @@ use symphony_core::tick::ReviewSubject;
 use symphony_store::{Context, Project, Store};
 use symphony_workspace::{BranchName, CommitId, Failpoint, Repository};
 
-use super::hands::Hands;
-use super::observe::World;
+use super::effects::Effects;
+use super::observe::Observed;
 use crate::error::RunnerError;
 use crate::gates::configured_gates;
 use crate::installation::Installation;
@@ -25,10 +25,10 @@ use crate::repository::{open_repository, options};
 pub(super) fn look_at_proposals(
     installation: &Installation,
     store: &Store,
-    world: &mut World,
+    observed: &mut Observed,
 ) -> Result<(), RunnerError> {
     let mut seen = BTreeMap::new();
-    for (id, (project, config)) in &world.projects {
+    for (id, (project, config)) in &observed.projects {
         let proposals = store.open_proposals(id)?;
         let Some(config) = config.as_ref().filter(|_| !proposals.is_empty()) else {
             continue;
@@ -50,9 +50,9 @@ pub(super) fn look_at_proposals(
         }
     }
     for (proposal, base) in seen.values() {
-        world.snapshot.base.moved.extend(moved(proposal, base));
+        observed.snapshot.base.moved.extend(moved(proposal, base));
     }
-    for review in &mut world.snapshot.reviews {
+    for review in &mut observed.snapshot.reviews {
         let ReviewSubject::Done {
             pr,
             obstacles,
@@ -154,11 +154,11 @@ fn changed_since(
 /// Confirms what a judge approved, where the project leaves that to Symphony; returns what was done, in words.
 pub(super) fn confirm(
     store: &mut Store,
-    hands: &mut impl Hands,
+    effects: &mut impl Effects,
     (issue, pr): (&IssueId, PrId),
     base: &BaseNow,
 ) -> Result<String, RunnerError> {
-    store.confirm_done(&Context::system(hands.now()), pr, base)?;
+    store.confirm_done(&Context::system(effects.now()), pr, base)?;
     Failpoint::DoneConfirmed.reach();
     Ok(format!(
         "{issue}: done, nothing was left to do (proposal {pr}, confirmed by auto_done)"
@@ -168,10 +168,10 @@ pub(super) fn confirm(
 /// Sends a proposal back to a worker; returns what was done, in words.
 pub(super) fn send_back(
     store: &mut Store,
-    hands: &mut impl Hands,
+    effects: &mut impl Effects,
     moved: &MovedProposal,
 ) -> Result<Option<String>, RunnerError> {
-    if !store.return_proposal(&Context::system(hands.now()), moved)? {
+    if !store.return_proposal(&Context::system(effects.now()), moved)? {
         return Ok(None);
     }
     Failpoint::DoneReturned.reach();
@@ -184,10 +184,10 @@ pub(super) fn send_back(
 /// Has the gates or a judge look at a proposal again; returns what was done, in words.
 pub(super) fn refresh(
     store: &mut Store,
-    hands: &mut impl Hands,
+    effects: &mut impl Effects,
     stale: &StaleProposal,
 ) -> Result<Option<String>, RunnerError> {
-    if !store.refresh_proposal(&Context::system(hands.now()), stale)? {
+    if !store.refresh_proposal(&Context::system(effects.now()), stale)? {
         return Ok(None);
     }
     let why = match stale.what {

@@ -187,7 +187,7 @@ fn line_of(problem: &str) -> String {
 
 /// What the lock file says.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
+pub(super) struct TurnRecord {
     /// When the last tick began.
     last: String,
     /// The step of the tick at work.
@@ -199,7 +199,7 @@ pub(super) struct Notes {
 /// Longest part of the lock file that is read: a hundred problems are shorter.
 const NOTES_BYTES_MAX: u64 = 1024 * 1024;
 
-pub(super) fn read_notes(file: &File) -> io::Result<Notes> {
+pub(super) fn read_notes(file: &File) -> io::Result<TurnRecord> {
     let mut bytes = Vec::new();
     file.take(NOTES_BYTES_MAX).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
@@ -211,7 +211,7 @@ pub(super) fn read_notes(file: &File) -> io::Result<Notes> {
     let is_problem = |line: &&str| record.is_none() && !line.is_empty();
     let told = second.filter(is_problem).into_iter().chain(lines);
     let told = told.map(str::to_owned).collect();
-    Ok(Notes { last, record, told })
+    Ok(TurnRecord { last, record, told })
 }
 
 /// Returns when the last tick began, as far as it is known.

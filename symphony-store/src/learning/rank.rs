@@ -16,7 +16,7 @@ use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::error::StoreError;
 use crate::learning::pack::{pack_rows, unpack};
-use crate::learning::read::{Ids, LearningScope, Reader, Renewed};
+use crate::learning::read::{Ids, LearningReader, LearningScope, Renewed};
 use crate::learning::record::{LearningRecord, keep_prepared, load_learning};
 use crate::learning::usefulness::scores;
 
@@ -174,7 +174,7 @@ impl Store {
                 LearningScope::Project(project, _) => ranker.with_usefulness(scores(tx, project)?),
                 LearningScope::Others(_) | LearningScope::Installation => ranker,
             };
-            let mut reader = Reader::new(&mut ranker);
+            let mut reader = LearningReader::new(&mut ranker);
             reader.read(tx, ranking.scope)?;
             let renewed = reader.renew(tx)?;
             let ids = reader.into_ids();

@@ -109,13 +109,13 @@ struct Stale {
 
 /// Pushes what a scope holds into a ranking.
 #[derive(Debug)]
-pub(crate) struct Reader<'r, 's> {
+pub(crate) struct LearningReader<'r, 's> {
     ranker: &'r mut Ranker<'s>,
     ids: Ids,
     stale: Vec<Stale>,
 }
 
-impl<'r, 's> Reader<'r, 's> {
+impl<'r, 's> LearningReader<'r, 's> {
     pub(crate) fn new(ranker: &'r mut Ranker<'s>) -> Self {
         Self {
             ranker,

@@ -45,7 +45,7 @@ pub fn global_path(home: &Path) -> PathBuf {
 
 /// What an upward search found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct ConfigSearch {
     /// The nearest file.
     pub file: Option<PathBuf>,
     /// Files above the start that were passed over, since another user owns them.
@@ -59,8 +59,8 @@ pub struct Found {
 ///
 /// # Errors
 /// When a file is there but cannot be looked at.
-pub fn find_upward(start: &Path) -> Result<Found, ConfigFileError> {
-    let mut found = Found::default();
+pub fn find_upward(start: &Path) -> Result<ConfigSearch, ConfigFileError> {
+    let mut found = ConfigSearch::default();
     let user = rustix::process::geteuid().as_raw();
     for folder in start.ancestors() {
         let file = folder.join(CONFIG_FILE_NAME);

@@ -29,6 +29,6 @@ pub use init::{remove_old_remarks, rewrite_init, write_init};
 pub use load::{
     ConfigFile, InstallationSettings, LoadedConfig, ProjectSettings, load, load_edited, read_file,
 };
-pub use lookup::{CONFIG_FILE_NAME, ConfigPaths, Found, find_upward, global_path};
+pub use lookup::{CONFIG_FILE_NAME, ConfigPaths, ConfigSearch, find_upward, global_path};
 pub(crate) use text::options as json_options;
 pub use text::{ParsedText, parse_text};

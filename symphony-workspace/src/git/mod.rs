@@ -26,7 +26,7 @@ pub(crate) use answer::fields;
 pub(crate) use drivers::runs_programs;
 pub(crate) use lock_file::{Cleared, clear_lock, locks_below, locks_in};
 pub(crate) use place::Git;
-pub(crate) use reader::{Link, Reader};
+pub(crate) use reader::{CommonReader, Link};
 pub(crate) use shallow::copy_shallow;
 pub(crate) use suspects::note_shared_locks;
 

@@ -26,11 +26,11 @@ pub(crate) struct Link {
 
 /// Reads from the common git folder.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reader<'a> {
+pub(crate) struct CommonReader<'a> {
     git: &'a Git,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> CommonReader<'a> {
     pub(crate) fn new(git: &'a Git) -> Self {
         Self { git }
     }

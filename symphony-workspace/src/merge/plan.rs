@@ -4,7 +4,7 @@ use super::style::{MergeStyle, may_fast_forward};
 use crate::change::paths_of;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
-use crate::git::{Git, Identity, Reader, fields};
+use crate::git::{CommonReader, Git, Identity, fields};
 use crate::repository::{Repository, commit_tree, tree_of};
 
 /// What a merge of a head into a base gives.
@@ -41,7 +41,7 @@ pub(super) fn plan(
     message: &str,
     identity: &Identity,
 ) -> Result<MergePlan, WorkspaceError> {
-    let Some(ancestor) = Reader::new(git).merge_base(base, head)? else {
+    let Some(ancestor) = CommonReader::new(git).merge_base(base, head)? else {
         return Ok(MergePlan::Unrelated);
     };
     if ancestor == *head {

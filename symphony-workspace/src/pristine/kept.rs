@@ -57,7 +57,7 @@ fn is_absent(error: &io::Error) -> bool {
 
 /// What was found of them.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct KeptChanges {
     /// Files that a command had changed, and that are as they were again.
     pub(super) restored: Vec<PathBuf>,
     /// Files that a command changed, and whose content was not kept.
@@ -99,8 +99,8 @@ impl Kept {
     ///
     /// # Errors
     /// When something cannot be read or written; with its path.
-    pub(super) fn restore(&mut self, root: &Path) -> Result<Found, (PathBuf, io::Error)> {
-        let mut found = Found::default();
+    pub(super) fn restore(&mut self, root: &Path) -> Result<KeptChanges, (PathBuf, io::Error)> {
+        let mut found = KeptChanges::default();
         for (path, was) in &mut self.files {
             if look(root, path) == was.mark {
                 continue;

@@ -100,7 +100,7 @@ impl Repository {
         }
         if beside.is_recorded {
             let found = beside.kept.restore(root);
-            let kept::Found { restored, changed } =
+            let kept::KeptChanges { restored, changed } =
                 found.map_err(|(path, source)| WorkspaceError::io("restore", path, source))?;
             planted.restored = restored.iter().map(|path| repo_path_text(path)).collect();
             planted.changed = changed.iter().map(|path| repo_path_text(path)).collect();
@@ -145,7 +145,7 @@ struct Walk<'a> {
 }
 
 /// An entry that is neither of the commit nor known.
-struct Found {
+struct UnknownEntry {
     path: PathBuf,
     is_folder: bool,
 }
@@ -164,7 +164,7 @@ impl Walk<'_> {
         for _ in 0..LEVELS_MAX {
             let found = self.found_in(&folders, beside, planted)?;
             folders.clear();
-            for Found { path, is_folder } in self.judge(found, beside)? {
+            for UnknownEntry { path, is_folder } in self.judge(found, beside)? {
                 match (self.fate, is_folder) {
                     (_, true) => {
                         folders.push(path.clone());
@@ -201,7 +201,7 @@ impl Walk<'_> {
         folders: &[PathBuf],
         beside: &Beside,
         planted: &mut Planted,
-    ) -> Result<Vec<Found>, WorkspaceError> {
+    ) -> Result<Vec<UnknownEntry>, WorkspaceError> {
         let mut found = Vec::new();
         for folder in folders {
             let at = self.root.join(folder);
@@ -217,7 +217,7 @@ impl Walk<'_> {
                 if decides && self.fate == Fate::Remove {
                     self.remove(&path, planted)?;
                 } else {
-                    found.push(Found { path, is_folder });
+                    found.push(UnknownEntry { path, is_folder });
                 }
             }
         }
@@ -235,7 +235,11 @@ impl Walk<'_> {
     }
 
     /// Returns the entries that git does not ignore, and notes the others.
-    fn judge(&self, found: Vec<Found>, beside: &mut Beside) -> Result<Vec<Found>, WorkspaceError> {
+    fn judge(
+        &self,
+        found: Vec<UnknownEntry>,
+        beside: &mut Beside,
+    ) -> Result<Vec<UnknownEntry>, WorkspaceError> {
         // git looks into no repository inside; one that the set-up made is its own business
         let (inside, asked): (Vec<_>, Vec<_>) = found
             .into_iter()
@@ -248,7 +252,7 @@ impl Walk<'_> {
             return Ok(asked);
         }
         let mut list = Vec::new();
-        for Found { path, .. } in &asked {
+        for UnknownEntry { path, .. } in &asked {
             // a name may begin like one of git's patterns
             list.extend_from_slice(b"./");
             list.extend_from_slice(path.as_os_str().as_bytes());

@@ -59,7 +59,7 @@ pub(super) fn detect(folder: &Manifests<'_>) -> Option<Ecosystem> {
     })
 }
 
-struct Found {
+struct BuildFile {
     text: String,
     build: &'static str,
     package_manager: &'static str,
@@ -67,10 +67,10 @@ struct Found {
     description: Option<String>,
 }
 
-fn maven(folder: &Manifests<'_>) -> Option<Found> {
+fn maven(folder: &Manifests<'_>) -> Option<BuildFile> {
     let text = folder.text("pom.xml")?;
     let own = without_element(&text, "parent");
-    Some(Found {
+    Some(BuildFile {
         build: "Maven",
         package_manager: "maven",
         name: element(&own, "name").or_else(|| element(&own, "artifactId")),
@@ -79,11 +79,11 @@ fn maven(folder: &Manifests<'_>) -> Option<Found> {
     })
 }
 
-fn gradle(folder: &Manifests<'_>) -> Option<Found> {
+fn gradle(folder: &Manifests<'_>) -> Option<BuildFile> {
     let either = |one, other| folder.text(one).or_else(|| folder.text(other));
     let text = either("build.gradle", "build.gradle.kts")?;
     let settings = either("settings.gradle", "settings.gradle.kts");
-    Some(Found {
+    Some(BuildFile {
         build: "Gradle",
         package_manager: "gradle",
         name: settings.as_deref().and_then(gradle_name),

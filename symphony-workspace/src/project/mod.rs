@@ -79,16 +79,16 @@ pub fn detect_part(root: &Path, name_otherwise: Option<&str>, paths: &[&str]) ->
 }
 
 /// What the detectors found in a folder, in their order.
-type Found = [Option<Ecosystem>; DETECTORS.len()];
+type Detected = [Option<Ecosystem>; DETECTORS.len()];
 
-fn detect(manifests: &Manifests<'_>) -> Found {
+fn detect(manifests: &Manifests<'_>) -> Detected {
     DETECTORS.map(|detect| detect(manifests))
 }
 
 /// A stack, with the position of its ecosystem.
 type Part = (usize, Stack);
 
-fn stacks_of(found: &Found) -> Vec<Part> {
+fn stacks_of(found: &Detected) -> Vec<Part> {
     let found = found.iter().enumerate();
     found
         .filter_map(|(at, one)| Some((at, one.as_ref()?.stack.clone())))
@@ -96,7 +96,7 @@ fn stacks_of(found: &Found) -> Vec<Part> {
 }
 
 /// Returns the stacks of a folder in a project, completed by what the project's root has of the same ecosystem.
-fn stacks_within(root: &Path, folder: &str, at_root: &Found) -> Vec<Part> {
+fn stacks_within(root: &Path, folder: &str, at_root: &Detected) -> Vec<Part> {
     let path = root.join(folder);
     let manifests = Manifests::within(&path, root);
     let found = detect(&manifests);
@@ -136,7 +136,7 @@ fn nearest_manifest(root: &Path, path: &str) -> Option<String> {
 fn described(
     root: &Path,
     name_otherwise: Option<&str>,
-    at_root: &Found,
+    at_root: &Detected,
     mut stacks: Vec<Part>,
 ) -> DetectedProject {
     stacks.sort_by_key(|(ecosystem, _)| *ecosystem);

@@ -7,7 +7,7 @@ use symphony_core::config::without_dots;
 
 use super::options::RepositoryOptions;
 use crate::error::WorkspaceError;
-use crate::git::{Git, GitProgram, Place, Reader};
+use crate::git::{CommonReader, Git, GitProgram, Place};
 use crate::own_file::read_text;
 
 /// A repository that was found, before anything is known of its configuration.
@@ -180,7 +180,7 @@ impl Repository {
         self.git.program()
     }
 
-    pub(crate) fn reader(&self) -> Reader<'_> {
-        Reader::new(&self.git)
+    pub(crate) fn reader(&self) -> CommonReader<'_> {
+        CommonReader::new(&self.git)
     }
 }

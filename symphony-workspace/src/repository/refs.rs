@@ -4,7 +4,7 @@ use super::branch::{BranchName, OWN_BRANCHES};
 use super::open::Repository;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
-use crate::git::{Git, Identity, Reader, clear_lock};
+use crate::git::{CommonReader, Git, Identity, clear_lock};
 
 /// What a ref must be before it is moved.
 #[derive(Debug, Clone, Copy)]
@@ -79,7 +79,7 @@ pub(crate) fn move_ref(
     let Err(error) = outcome else {
         return Ok(());
     };
-    let Ok(found) = Reader::new(git).reference(reference) else {
+    let Ok(found) = CommonReader::new(git).reference(reference) else {
         return Err(error);
     };
     match (
@@ -114,7 +114,7 @@ pub(crate) fn delete_ref(git: &Git, reference: &str, at: &CommitId) -> Result<()
     let Err(error) = outcome else {
         return Ok(());
     };
-    match Reader::new(git).reference(reference) {
+    match CommonReader::new(git).reference(reference) {
         Ok(found) if Unconfirmed::of(Some(at), None, found.as_ref()) == Unconfirmed::Done => {
             tracing::warn!(%error, reference, "git failed after it had deleted the ref");
             // it removes the ref before its lock, and nobody would take that lock again

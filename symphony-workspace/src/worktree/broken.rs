@@ -23,7 +23,7 @@ const LEFTOVERS: &str = ".leftover";
 
 /// What was found where a worktree shall be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum Occupant {
     /// Nothing is in the way.
     Nothing,
     /// A creation that was interrupted.
@@ -79,25 +79,25 @@ impl Repository {
         path: &Path,
         now: Timestamp,
         recovered: &mut Vec<Recovery>,
-    ) -> Result<Found, WorkspaceError> {
+    ) -> Result<Occupant, WorkspaceError> {
         let Some(registration) = self.registration_at(path)? else {
             clear_leftover(key, path, now, recovered)?;
-            return Ok(Found::Nothing);
+            return Ok(Occupant::Nothing);
         };
         if path.is_dir() {
             if !is_unfinished(&registration) {
-                return Ok(Found::Whole);
+                return Ok(Occupant::Whole);
             }
             if !self.take_back(&self.worktree_at(key, path, None)?)? {
-                return Ok(Found::Unfinished);
+                return Ok(Occupant::Unfinished);
             }
             clear_leftover(key, path, now, recovered)?;
-            return Ok(Found::Nothing);
+            return Ok(Occupant::Nothing);
         }
         let rescue = self.remove_stale(key, path, &registration, now)?;
         recovered.push(Recovery::StaleRegistration { rescue });
         clear_leftover(key, path, now, recovered)?;
-        Ok(Found::Nothing)
+        Ok(Occupant::Nothing)
     }
 
     /// Takes back a creation that was cut off before git could open what there is of it; says whether it was. Nobody was

@@ -2,7 +2,7 @@
 
 use symphony_core::Timestamp;
 
-use super::broken::{Found, refuse_link, restore_git_file};
+use super::broken::{Occupant, refuse_link, restore_git_file};
 use super::locks::clear_stale_locks;
 use super::model::{BaseMerge, MergeOfBase, Prepared, Recovery, Worktree, WorktreeRequest};
 use crate::commit_id::CommitId;
@@ -34,13 +34,13 @@ impl Repository {
         let mut recovered = Vec::new();
         self.refuse_elsewhere(request.branch, &path)?;
         match self.find_or_clear(request.key, &path, request.now, &mut recovered)? {
-            Found::Nothing => {
+            Occupant::Nothing => {
                 let head = self.create_branch(request.branch, &base)?;
                 Failpoint::WorktreeBranched.reach();
                 let worktree = self.create_at(request.key, &path, Some(request.branch), &head)?;
                 self.made(worktree, &head, &base, request, recovered)
             }
-            Found::Unfinished => {
+            Occupant::Unfinished => {
                 let head = self.create_branch(request.branch, &base)?;
                 let worktree = self.worktree_at(request.key, &path, Some(request.branch))?;
                 clear_stale_locks(&worktree, &mut recovered)?;
@@ -48,7 +48,7 @@ impl Repository {
                 recovered.push(Recovery::CreationCompleted);
                 self.made(worktree, &head, &base, request, recovered)
             }
-            Found::Whole => {
+            Occupant::Whole => {
                 let worktree = self.worktree_at(request.key, &path, Some(request.branch))?;
                 self.reuse(worktree, &base, request, recovered)
             }

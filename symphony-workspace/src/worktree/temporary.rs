@@ -2,7 +2,7 @@
 
 use symphony_core::Timestamp;
 
-use super::broken::{Found, refuse_link, restore_git_file};
+use super::broken::{Occupant, refuse_link, restore_git_file};
 use super::head::mark_start;
 use super::key::WorktreeKey;
 use super::locks::clear_stale_locks;
@@ -30,14 +30,14 @@ impl Repository {
         refuse_link(&path)?;
         let mut recovered = Vec::new();
         match self.find_or_clear(key, &path, now, &mut recovered)? {
-            Found::Nothing => self.create_at(key, &path, None, at),
-            Found::Unfinished => {
+            Occupant::Nothing => self.create_at(key, &path, None, at),
+            Occupant::Unfinished => {
                 let worktree = self.worktree_at(key, &path, None)?;
                 clear_stale_locks(&worktree, &mut recovered)?;
                 self.complete(&worktree, at)?;
                 Ok(worktree)
             }
-            Found::Whole => {
+            Occupant::Whole => {
                 let worktree = self.worktree_at(key, &path, None)?;
                 restore_git_file(&worktree, &mut recovered)?;
                 self.reset_to(&worktree, at, now)?;

@@ -18,7 +18,7 @@ const CRON_PATH: &str = "/usr/bin:/bin";
 
 /// Where a program is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Found {
+struct ResolvedProgram {
     name: String,
     here: Option<PathBuf>,
     under_cron: Option<PathBuf>,
@@ -33,7 +33,7 @@ enum Difference {
     Other,
 }
 
-impl Found {
+impl ResolvedProgram {
     /// Compares what both find; names of one file are no difference.
     fn difference(&self) -> Option<Difference> {
         let file = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_gone| path.clone());
@@ -58,14 +58,14 @@ pub(super) fn needed_path(
     let mut under_cron: BTreeMap<OsString, OsString> = installation.environment.clone();
     under_cron.insert("PATH".into(), CRON_PATH.into());
     let there = agent_search_path(&under_cron, &config.env);
-    let found: Vec<Found> = needed_programs(config, filter)
+    let found: Vec<ResolvedProgram> = needed_programs(config, filter)
         .into_iter()
         .map(|(program, seeker)| {
             let (cron, here) = match seeker {
                 Seeker::Symphony => (OsStr::new(CRON_PATH), plain.as_os_str()),
                 Seeker::Agent => (there.as_os_str(), here.as_os_str()),
             };
-            Found {
+            ResolvedProgram {
                 name: program.display().to_string(),
                 here: find_program(&program, here),
                 under_cron: find_program(&program, cron),
@@ -76,7 +76,7 @@ pub(super) fn needed_path(
 }
 
 /// Returns the folders that have what cron lacks or has otherwise, in the order of the shell's search path, and cron's own.
-fn path_line(found: &[Found], order: &OsStr) -> String {
+fn path_line(found: &[ResolvedProgram], order: &OsStr) -> String {
     let needed = found.iter().filter(|found| found.difference().is_some());
     let needed: Vec<&Path> = needed
         .filter_map(|found| found.here.as_deref()?.parent())
@@ -95,7 +95,7 @@ fn path_line(found: &[Found], order: &OsStr) -> String {
     folders.join(":")
 }
 
-fn check(found: &[Found]) -> CheckView {
+fn check(found: &[ResolvedProgram]) -> CheckView {
     const CHECK: &str = "path";
     let mut missing: Vec<String> = Vec::new();
     let mut other: Vec<String> = Vec::new();
@@ -146,12 +146,12 @@ mod tests {
             std::fs::write(path(name).join("node"), name).unwrap();
         }
         std::os::unix::fs::symlink(path("usr/node"), path("bin/nodejs")).unwrap();
-        let found = |name: &str, here: Option<&str>, under_cron: Option<&str>| Found {
+        let found = |name: &str, here: Option<&str>, under_cron: Option<&str>| ResolvedProgram {
             name: name.to_owned(),
             here: here.map(path),
             under_cron: under_cron.map(path),
         };
-        let told = |found: &[Found]| {
+        let told = |found: &[ResolvedProgram]| {
             let check = serde_json::to_value(check(found)).unwrap();
             let root = folder.path().display().to_string();
             let line = path_line(

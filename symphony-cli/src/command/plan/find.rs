@@ -16,11 +16,11 @@ pub(crate) struct FindArgs {}
 
 /// In JSON `{"version", "path"}`.
 #[derive(Debug, Serialize)]
-struct Found {
+struct FoundPlan {
     path: String,
 }
 
-impl View for Found {
+impl View for FoundPlan {
     fn write(&self, page: &mut Page) {
         page.line(&self.path);
     }
@@ -30,7 +30,7 @@ impl FindArgs {
     #[expect(clippy::unused_self, reason = "every command is run in one form")]
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let path = find_plan(app)?;
-        app.out.answer_long(&Found {
+        app.out.answer_long(&FoundPlan {
             path: path.display().to_string(),
         })
     }

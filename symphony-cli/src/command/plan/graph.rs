@@ -40,14 +40,14 @@ pub(crate) struct GraphArgs {
 /// levels count from 1.
 #[derive(Debug, Serialize)]
 struct Graph<'a> {
-    phases: Vec<Node<'a>>,
+    phases: Vec<GraphNode<'a>>,
     edges: Vec<Edge<'a>>,
     #[serde(skip)]
     text: String,
 }
 
 #[derive(Debug, Serialize)]
-struct Node<'a> {
+struct GraphNode<'a> {
     id: &'a str,
     title: &'a str,
     level: usize,
@@ -82,7 +82,7 @@ impl<'a> Graph<'a> {
             let (Some(phase), Some(to)) = (phases.get(*at), dag.ids().get(*at)) else {
                 continue;
             };
-            nodes.push(Node {
+            nodes.push(GraphNode {
                 id: &phase.id,
                 title: &phase.title,
                 level,

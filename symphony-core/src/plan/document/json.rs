@@ -10,7 +10,7 @@ use super::error::PlanError;
 
 /// A value and where it begins.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Node {
+pub(super) struct JsonNode {
     /// Line in the markdown file, from 1.
     pub(super) line: usize,
     pub(super) value: Json,
@@ -23,7 +23,7 @@ pub(super) enum Json {
     /// A number as written.
     Number(String),
     String(String),
-    Array(Vec<Node>),
+    Array(Vec<JsonNode>),
     Object(Vec<Member>),
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Member {
     pub(super) name: String,
     /// Line of the name.
     pub(super) line: usize,
-    pub(super) node: Node,
+    pub(super) node: JsonNode,
 }
 
 impl Json {
@@ -51,7 +51,7 @@ impl Json {
 }
 
 /// Parses JSON whose first line is `first_line` of the file; linear.
-pub(super) fn parse_json(text: &str, first_line: usize) -> Result<Node, PlanError> {
+pub(super) fn parse_json(text: &str, first_line: usize) -> Result<JsonNode, PlanError> {
     if let Err(error) = serde_json::from_str::<Sound>(text) {
         return Err(broken(text, first_line, &error));
     }
@@ -150,7 +150,7 @@ impl Scan<'_> {
         None
     }
 
-    fn node(&mut self) -> Node {
+    fn node(&mut self) -> JsonNode {
         let first = self.peek();
         let line = self.line;
         let value = match first {
@@ -167,10 +167,10 @@ impl Scan<'_> {
                 Json::Null
             }
         };
-        Node { line, value }
+        JsonNode { line, value }
     }
 
-    fn array(&mut self) -> Vec<Node> {
+    fn array(&mut self) -> Vec<JsonNode> {
         let mut items = Vec::new();
         self.position += 1;
         while self.peek().is_some_and(|byte| byte != b']') {
@@ -245,7 +245,7 @@ mod tests {
 
     use super::*;
 
-    fn plain(node: &Node) -> Value {
+    fn plain(node: &JsonNode) -> Value {
         match &node.value {
             Json::Null => Value::Null,
             Json::Bool => Value::Bool(true),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::block::find_block;
 use super::error::PlanError;
 use super::fields::{Object, PhaseNode, Report, Unknown, advisory, check_fields, phase_node};
-use super::json::{Json, Node, parse_json};
+use super::json::{Json, JsonNode, parse_json};
 use super::problem::PlanWarning;
 use super::references::{check_cycles, check_references};
 use crate::plan::phase::Phase;
@@ -131,7 +131,7 @@ fn invalid(report: Report) -> PlanError {
     }
 }
 
-fn not_a_plan(node: &Node) -> PlanError {
+fn not_a_plan(node: &JsonNode) -> PlanError {
     let found = match &node.value {
         Json::Object(_) => "an object without `phases`",
         other => other.kind(),

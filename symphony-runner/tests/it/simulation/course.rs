@@ -12,7 +12,7 @@ use symphony_runner::audit::check_stranded;
 use symphony_runner::tick::{ActReport, act, look};
 use symphony_store::{AuditRequest, PrFilter, Store, StoreError};
 
-use super::hands::{Crash, SimulatedHands, TickFaults};
+use super::effects::{Crash, SimulatedEffects, TickFaults};
 use super::machine::Machine;
 use super::project_agents::Remembered;
 use super::stage::{Stage, Trouble, four, slots};
@@ -252,13 +252,20 @@ impl Course {
         }
         let now = self.machine.now();
         let known = self.stages.iter().map(Stage::known).collect();
-        let mut hands = SimulatedHands {
+        let mut effects = SimulatedEffects {
             machine: &mut self.machine,
             faults: TickFaults::default(),
             taken: BTreeSet::new(),
         };
-        let world = look(&mut self.store, &mut hands, known, self.slots.clone(), now).unwrap();
-        let plan = plan_tick(&world.snapshot, now);
+        let observed = look(
+            &mut self.store,
+            &mut effects,
+            known,
+            self.slots.clone(),
+            now,
+        )
+        .unwrap();
+        let plan = plan_tick(&observed.snapshot, now);
         if stale {
             self.machine.count("stale plan");
             self.machine.passed += 120_000;
@@ -271,17 +278,17 @@ impl Course {
                 }
             }
         }
-        let mut hands = SimulatedHands {
+        let mut effects = SimulatedEffects {
             machine: &mut self.machine,
             faults,
             taken: BTreeSet::new(),
         };
         let store = &mut self.store;
         let acted = catch_unwind(AssertUnwindSafe(|| {
-            act(store, &mut hands, &world, &plan.actions)
+            act(store, &mut effects, &observed, &plan.actions)
         }));
         // a process that ends gives up its locks
-        for run in std::mem::take(&mut hands.taken) {
+        for run in std::mem::take(&mut effects.taken) {
             self.machine.locks.remove(&run);
         }
         match acted {
@@ -403,13 +410,20 @@ impl Course {
     fn refuse_stranded(&mut self) {
         let now = self.machine.now();
         let known = self.stages.iter().map(Stage::known).collect();
-        let mut hands = SimulatedHands {
+        let mut effects = SimulatedEffects {
             machine: &mut self.machine,
             faults: TickFaults::default(),
             taken: BTreeSet::new(),
         };
-        let world = look(&mut self.store, &mut hands, known, self.slots.clone(), now).unwrap();
-        let found = check_stranded(&mut self.store, &world.snapshot, now).unwrap();
+        let observed = look(
+            &mut self.store,
+            &mut effects,
+            known,
+            self.slots.clone(),
+            now,
+        )
+        .unwrap();
+        let found = check_stranded(&mut self.store, &observed.snapshot, now).unwrap();
         self.refuse(&found);
     }
 

@@ -11,7 +11,7 @@
 
 mod agent;
 mod course;
-mod hands;
+mod effects;
 mod machine;
 mod outage;
 mod person;

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use symphony_workspace::config_file::{
-    CONFIG_FILE_NAME, ConfigFileError, ConfigPaths, Found, find_upward, load,
+    CONFIG_FILE_NAME, ConfigFileError, ConfigPaths, ConfigSearch, find_upward, load,
 };
 use tempfile::tempdir;
 
@@ -36,7 +36,7 @@ fn the_nearest_file_upward_is_found() {
     let root = folder.path().join("ein Projekt ü/api");
     write(&above, "{}");
     write(&root.join("README"), "");
-    let found = |file: &Path| Found {
+    let found = |file: &Path| ConfigSearch {
         file: Some(file.to_path_buf()),
         skipped: Vec::new(),
     };

@@ -7,8 +7,8 @@ use serde::Serialize;
 use symphony_core::config::ProviderName;
 use symphony_core::prompt_trial::{CaseEnd, CaseOutcome, Pairing, PromptSet, TrialName};
 use symphony_learning::{
-    CASES_NEEDED_MAX, DECISION_CASES_MIN, DECISION_PAIRS_MIN, Difference, Found, Measure,
-    MeasureReport, PromptTrialReport, SetReport,
+    CASES_NEEDED_MAX, DECISION_CASES_MIN, DECISION_PAIRS_MIN, Difference, Measure, MeasureReport,
+    PromptTrialReport, SetDifference, SetReport,
 };
 
 use super::folder::TrialFolder;
@@ -208,7 +208,7 @@ fn of_difference(measure: Measure, found: &Difference) -> String {
 /// Says what the difference comes to, and never more.
 fn result(measure: &MeasureReport) -> String {
     let more = match measure.more_cases {
-        _ if measure.found == Found::TooFew => match measure.pairs {
+        _ if measure.found == SetDifference::TooFew => match measure.pairs {
             Some(_) => format!("{DECISION_PAIRS_MIN} issues with both sets are needed"),
             None => format!("each set needs {DECISION_CASES_MIN} cases"),
         },
@@ -218,10 +218,10 @@ fn result(measure: &MeasureReport) -> String {
         Some(more) => format!("about {more} more cases in each set"),
     };
     match measure.found {
-        Found::TooFew => format!("too few: {more}"),
-        Found::Undecided => format!("undecided: {more}"),
-        Found::HigherWithB => "higher with B".to_owned(),
-        Found::LowerWithB => "lower with B".to_owned(),
+        SetDifference::TooFew => format!("too few: {more}"),
+        SetDifference::Undecided => format!("undecided: {more}"),
+        SetDifference::HigherWithB => "higher with B".to_owned(),
+        SetDifference::LowerWithB => "lower with B".to_owned(),
     }
 }
 

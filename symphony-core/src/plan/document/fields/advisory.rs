@@ -1,7 +1,7 @@
 //! `parallel_groups` and `metadata`: they advise, so that nothing in them is an error but a misspelt field.
 
 use super::report::{Object, Report, Unknown, check_fields};
-use crate::plan::document::json::{Json, Member, Node};
+use crate::plan::document::json::{Json, JsonNode, Member};
 use crate::plan::document::parse::PlanMetadata;
 use crate::plan::document::problem::PlanWarning;
 
@@ -13,7 +13,7 @@ const METADATA_FIELDS: [&str; 4] = [
 ];
 
 /// Reads `parallel_groups`.
-pub(in crate::plan::document) fn groups(node: &Node, report: &mut Report) -> Vec<Vec<String>> {
+pub(in crate::plan::document) fn groups(node: &JsonNode, report: &mut Report) -> Vec<Vec<String>> {
     match &node.value {
         Json::Null => Some(Vec::new()),
         Json::Array(items) => items.iter().map(strings).collect(),
@@ -27,7 +27,7 @@ pub(in crate::plan::document) fn groups(node: &Node, report: &mut Report) -> Vec
 
 /// Reads `metadata`.
 pub(in crate::plan::document) fn metadata(
-    node: &Node,
+    node: &JsonNode,
     report: &mut Report,
 ) -> Option<PlanMetadata> {
     let members = match &node.value {
@@ -71,7 +71,7 @@ pub(in crate::plan::document) fn metadata(
 
 /// Notes a `total_phases` that disagrees.
 pub(in crate::plan::document) fn check_total(
-    root: &Node,
+    root: &JsonNode,
     metadata: Option<&PlanMetadata>,
     found: usize,
     report: &mut Report,
@@ -98,7 +98,7 @@ pub(super) fn whole_number(value: &Json) -> Option<u64> {
     }
 }
 
-fn field<'a>(node: &'a Node, name: &str) -> Option<&'a Node> {
+fn field<'a>(node: &'a JsonNode, name: &str) -> Option<&'a JsonNode> {
     let Json::Object(members) = &node.value else {
         return None;
     };
@@ -107,18 +107,18 @@ fn field<'a>(node: &'a Node, name: &str) -> Option<&'a Node> {
     member.map(|member| &member.node)
 }
 
-fn strings(node: &Node) -> Option<Vec<String>> {
+fn strings(node: &JsonNode) -> Option<Vec<String>> {
     let Json::Array(items) = &node.value else {
         return None;
     };
-    let text = |item: &Node| match &item.value {
+    let text = |item: &JsonNode| match &item.value {
         Json::String(text) => Some(text.clone()),
         _ => None,
     };
     items.iter().map(text).collect()
 }
 
-fn odd(path: &str, expected: &'static str, node: &Node, report: &mut Report) {
+fn odd(path: &str, expected: &'static str, node: &JsonNode, report: &mut Report) {
     report.warnings.push(PlanWarning::Advisory {
         path: path.to_owned(),
         expected,

@@ -3,7 +3,7 @@
 use super::advisory::whole_number;
 use crate::config::CommandLine;
 use crate::plan::check::{CHECKS_MAX, Check, CheckKind};
-use crate::plan::document::json::{Json, Member, Node};
+use crate::plan::document::json::{Json, JsonNode, Member};
 use crate::plan::path::normalise_path;
 use crate::plan::phase::TIMEOUT_MS_MAX;
 
@@ -14,7 +14,7 @@ pub(super) const CHECK_FIELDS: [&str; 4] = ["name", "command", "file", "timeout_
 pub(super) type CheckFault = (String, usize, String);
 
 /// Reads a list of checks; returns those that are right, and what is wrong with the others.
-pub(super) fn check_nodes(node: &Node) -> (Vec<Check>, Vec<CheckFault>) {
+pub(super) fn check_nodes(node: &JsonNode) -> (Vec<Check>, Vec<CheckFault>) {
     let mut checks: Vec<Check> = Vec::new();
     let mut faults = Vec::new();
     let Json::Array(items) = &node.value else {
@@ -43,8 +43,8 @@ pub(super) fn check_nodes(node: &Node) -> (Vec<Check>, Vec<CheckFault>) {
     (checks, faults)
 }
 
-fn check_node(node: &Node) -> Result<Check, CheckFault> {
-    let fault = |field: &str, at: Option<&Node>, message: &str| {
+fn check_node(node: &JsonNode) -> Result<Check, CheckFault> {
+    let fault = |field: &str, at: Option<&JsonNode>, message: &str| {
         let line = at.map_or(node.line, |at| at.line);
         (field.to_owned(), line, message.to_owned())
     };
@@ -87,8 +87,8 @@ fn check_node(node: &Node) -> Result<Check, CheckFault> {
 }
 
 /// Returns the members of each check that is an object, with its position.
-pub(super) fn check_members(node: &Node) -> impl Iterator<Item = (usize, &[Member])> {
-    let items: &[Node] = match &node.value {
+pub(super) fn check_members(node: &JsonNode) -> impl Iterator<Item = (usize, &[Member])> {
+    let items: &[JsonNode] = match &node.value {
         Json::Array(items) => items,
         _ => &[],
     };
@@ -101,12 +101,12 @@ pub(super) fn check_members(node: &Node) -> impl Iterator<Item = (usize, &[Membe
         })
 }
 
-fn field<'a>(members: &'a [Member], name: &str) -> Option<&'a Node> {
+fn field<'a>(members: &'a [Member], name: &str) -> Option<&'a JsonNode> {
     let member = members.iter().rev().find(|member| member.name == name)?;
     (member.node.value != Json::Null).then_some(&member.node)
 }
 
-fn line_of_text(node: &Node) -> Option<String> {
+fn line_of_text(node: &JsonNode) -> Option<String> {
     match &node.value {
         Json::String(text) if !text.trim().is_empty() && !text.contains(char::is_control) => {
             Some(text.trim().to_owned())
@@ -115,7 +115,7 @@ fn line_of_text(node: &Node) -> Option<String> {
     }
 }
 
-fn command_line(node: &Node) -> Option<CommandLine> {
+fn command_line(node: &JsonNode) -> Option<CommandLine> {
     let is_word = |text: &str| !text.contains('\0');
     match &node.value {
         Json::String(text) if !text.trim().is_empty() && is_word(text) => {

@@ -5,7 +5,7 @@ use super::check_node::{CHECK_FIELDS, check_members, check_nodes};
 use super::report::{Object, Report, Unknown, check_fields};
 use crate::id::{ID_CHARS_MAX, PlanPhaseId};
 use crate::plan::check::Check;
-use crate::plan::document::json::{Json, Member, Node};
+use crate::plan::document::json::{Json, JsonNode, Member};
 use crate::plan::document::problem::{PlanProblem, ProblemKind};
 use crate::plan::path::check_pattern;
 use crate::plan::phase::{Complexity, Phase, RequiredContext, TIMEOUT_MS_MAX};
@@ -39,7 +39,7 @@ pub(in crate::plan::document) struct PhaseNode {
 /// Reads the phase at `index`; what breaks a rule is noted and left blank.
 pub(in crate::plan::document) fn phase_node(
     index: usize,
-    node: &Node,
+    node: &JsonNode,
     report: &mut Report,
 ) -> PhaseNode {
     let members: &[Member] = match &node.value {
@@ -50,7 +50,7 @@ pub(in crate::plan::document) fn phase_node(
         Some(Json::String(id)) if !id.trim().is_empty() => Some(id.clone()),
         _ => None,
     };
-    let mut reader = Reader {
+    let mut reader = PhaseReader {
         index,
         id,
         line: node.line,
@@ -65,13 +65,13 @@ pub(in crate::plan::document) fn phase_node(
     reader.read()
 }
 
-fn field<'a>(members: &'a [Member], name: &str) -> Option<&'a Node> {
+fn field<'a>(members: &'a [Member], name: &str) -> Option<&'a JsonNode> {
     // the last one counts, as JSON parsers have it; null counts as absent
     let member = members.iter().rev().find(|member| member.name == name)?;
     (member.node.value != Json::Null).then_some(&member.node)
 }
 
-struct Reader<'a> {
+struct PhaseReader<'a> {
     index: usize,
     id: Option<String>,
     line: usize,
@@ -79,7 +79,7 @@ struct Reader<'a> {
     report: &'a mut Report,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PhaseReader<'a> {
     fn read(mut self) -> PhaseNode {
         self.check_fields("", self.members, &PHASE_FIELDS);
         self.check_id();
@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
         check_fields(&object, members, known, self.report);
     }
 
-    fn field(&self, name: &str) -> Option<&'a Node> {
+    fn field(&self, name: &str) -> Option<&'a JsonNode> {
         field(self.members, name)
     }
 

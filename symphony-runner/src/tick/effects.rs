@@ -54,8 +54,8 @@ pub(crate) fn end_strays_of(
     Ok(ended.count())
 }
 
-/// The hands of a tick. Everything else that it does is reading and writing the database.
-pub trait Hands {
+/// What a tick does to the machine. Everything else that it does is reading and writing the database.
+pub trait Effects {
     /// What says that a run is alive for as long as somebody has it.
     type Lock;
 
@@ -164,16 +164,16 @@ pub trait Hands {
     ) -> Result<String, RunnerError>;
 }
 
-/// The hands of a tick on this machine.
+/// What a tick does, on this machine.
 #[derive(Debug)]
-pub struct LocalHands<'a> {
+pub struct LocalEffects<'a> {
     installation: &'a Installation,
     supervisors: Vec<DetachedSupervisor>,
     turn: Option<&'a Turn>,
 }
 
-impl<'a> LocalHands<'a> {
-    /// The hands of an installation.
+impl<'a> LocalEffects<'a> {
+    /// What a tick of an installation does.
     pub fn new(installation: &'a Installation) -> Self {
         Self {
             installation,
@@ -193,7 +193,7 @@ impl<'a> LocalHands<'a> {
     }
 }
 
-impl Hands for LocalHands<'_> {
+impl Effects for LocalEffects<'_> {
     type Lock = RunLock;
 
     fn now(&mut self) -> Timestamp {

@@ -27,15 +27,15 @@ const NEWS_CHARS_MAX: usize = 200;
 
 /// The streams of an agent, while it runs.
 #[derive(Debug)]
-pub(super) struct Ear {
+pub(super) struct AgentStreams {
     lines: Option<BoundedLines<ChildStdout>>,
-    notes: Notes,
+    notes: StreamRecord,
     stderr: Arc<Mutex<Tail>>,
     stderr_reader: Option<JoinHandle<()>>,
     started: Instant,
 }
 
-impl Ear {
+impl AgentStreams {
     pub(super) fn open(
         job: &Job<'_>,
         prepared: &Prepared,
@@ -53,7 +53,7 @@ impl Ear {
         });
         Ok(Self {
             lines: agent.take_stdout().map(BoundedLines::new),
-            notes: Notes {
+            notes: StreamRecord {
                 state: StreamState::new(prepared.command.format),
                 raw: open_log(job.paths.stream(), LogLimits::STREAM, OmissionStyle::Json)?,
                 log: open_log(job.paths.log(), LogLimits::FORMATTED, OmissionStyle::Text)?,
@@ -154,7 +154,7 @@ impl Ear {
 
 /// What is written down of the stream, and what it means.
 #[derive(Debug)]
-struct Notes {
+struct StreamRecord {
     state: StreamState,
     raw: CappedLog,
     log: CappedLog,
@@ -172,7 +172,7 @@ struct Notes {
     redactor: Option<Arc<Redactor>>,
 }
 
-impl Notes {
+impl StreamRecord {
     /// Takes in a line; says when it means the end of the agent.
     fn take(&mut self, bytes: &[u8], watch: &mut Watch, now: Duration) -> Option<Stop> {
         if let Some(plain) = &mut self.plain {

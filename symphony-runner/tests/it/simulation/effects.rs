@@ -1,4 +1,4 @@
-//! The hands of a simulated tick; each thing that they do may be the last one.
+//! What a simulated tick does to its machine; each step may be the last one.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use symphony_core::tick::{LeftoverOwner, LockState};
 use symphony_core::watchdog::{Stuck, Suspicion, Watch};
 use symphony_runner::RunnerError;
 use symphony_runner::supervise::SuperviseMode;
-use symphony_runner::tick::{Hands, UnfinishedRun};
+use symphony_runner::tick::{Effects, UnfinishedRun};
 use symphony_store::{Context, Project, Store};
 
 use super::machine::Machine;
@@ -32,16 +32,16 @@ pub(super) struct TickFaults {
     pub(super) failing_removals: bool,
 }
 
-/// The hands.
+/// What a simulated tick does to its machine.
 #[derive(Debug)]
-pub(super) struct SimulatedHands<'a> {
+pub(super) struct SimulatedEffects<'a> {
     pub(super) machine: &'a mut Machine,
     pub(super) faults: TickFaults,
     /// Locks that this tick has.
     pub(super) taken: BTreeSet<RunId>,
 }
 
-impl SimulatedHands<'_> {
+impl SimulatedEffects<'_> {
     /// A moment at which the process may die.
     fn moment(&mut self) {
         if let Some(left) = &mut self.faults.crash_after {
@@ -61,7 +61,7 @@ fn disk_full(what: &'static str) -> RunnerError {
     }
 }
 
-impl Hands for SimulatedHands<'_> {
+impl Effects for SimulatedEffects<'_> {
     type Lock = RunId;
 
     fn now(&mut self) -> Timestamp {
