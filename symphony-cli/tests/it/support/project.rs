@@ -384,7 +384,7 @@ impl Project {
     }
 
     /// Makes the locks of git look as if they were there ten minutes earlier.
-    #[cfg(any(feature = "failpoints", feature = "harness"))]
+    #[cfg(feature = "failpoints")]
     pub(crate) fn age_git_locks(&self) {
         for lock in self.git_locks() {
             // one that is gone meanwhile was in use

@@ -2,6 +2,7 @@
 //! the inbox: when the killing is over, every issue ends done and every plan complete, and what any agent did is on the base once.
 
 mod check;
+mod passing;
 mod person;
 mod victim;
 
@@ -20,6 +21,7 @@ use crate::support::{
     until, worker,
 };
 use check::names_in;
+use passing::Age;
 use victim::{KINDS, Kill};
 
 /// Kills in CI.
@@ -60,7 +62,11 @@ struct Field {
     killed: Vec<Kill>,
     /// What the person did, by its kind.
     deeds: BTreeMap<&'static str, usize>,
+    /// How often ten minutes passed while processes were killed.
+    passed: usize,
     begun: Instant,
+    /// How long the killing took.
+    killing: Duration,
 }
 
 #[test]
@@ -82,7 +88,9 @@ fn random_kills_lose_nothing_and_do_nothing_twice() {
         plans: 0,
         killed: Vec::new(),
         deeds: BTreeMap::new(),
+        passed: 0,
         begun: Instant::now(),
+        killing: Duration::ZERO,
     };
     let wanted = rounds(KILLS);
     while field.killed.len() < wanted {
@@ -90,7 +98,9 @@ fn random_kills_lose_nothing_and_do_nothing_twice() {
         field.chance.pause(PAUSE_MAX);
         field.meddle();
         field.kill_one();
+        field.let_time_pass_by_chance();
     }
+    field.killing = field.begun.elapsed();
     field.drain();
     field.check();
     println!("{}", field.summary());
@@ -190,7 +200,7 @@ impl Field {
             if self.commands.is_empty() && self.is_over() {
                 return;
             }
-            self.let_ten_minutes_pass();
+            self.let_ten_minutes_pass(Age::Any);
             for pr in self.mergeable() {
                 // refused while a crashed judge is still to be finished by the next tick
                 let _answer = self.project.symphony(&["pr", "merge", &pr]);
@@ -217,25 +227,6 @@ impl Field {
         let plan = (self.plans > 0).then(|| self.plan_status(self.plans));
         let plan_is_over = plan.is_none_or(|status| status.as_deref() == Some("completed"));
         plan_is_over && self.open().is_empty() && self.is_quiet()
-    }
-
-    /// For locks that a killed git left, for runs that a killed tick began and did not claim, and for clean-ups that are put off
-    /// since theirs was killed.
-    fn let_ten_minutes_pass(&self) {
-        self.project.age_git_locks();
-        let unfinished = self.project.root.join(".symphony/unfinished");
-        for run in names_in(&unfinished) {
-            for path in [unfinished.join(&run), self.project.run_folder(&run)] {
-                // one that is gone meanwhile was a live run's
-                if let Ok(file) = std::fs::File::open(path) {
-                    let written = file.metadata().unwrap().modified().unwrap();
-                    file.set_modified(written - Duration::from_mins(10))
-                        .unwrap();
-                }
-            }
-        }
-        let sooner = "UPDATE clean_up_fault SET due_at = due_at - 600000";
-        self.database().execute(sooner, []).unwrap();
     }
 
     fn is_quiet(&self) -> bool {
@@ -266,11 +257,13 @@ impl Field {
         }
         write!(
             told,
-            "; {} issues done, {} plans complete; the person: {:?}; {} s",
+            "; {} issues done, {} plans complete; the person: {:?}; {} times ten minutes; {} s, {} s of them to the end",
             self.issues.len(),
             self.plans,
             self.deeds,
-            self.begun.elapsed().as_secs()
+            self.passed,
+            self.begun.elapsed().as_secs(),
+            self.begun.elapsed().saturating_sub(self.killing).as_secs()
         )
         .unwrap();
         told
