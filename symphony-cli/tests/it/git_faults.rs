@@ -448,7 +448,7 @@ fn a_git_that_dies_while_a_run_is_prepared_uses_no_attempt() {
 }
 
 #[test]
-fn a_git_that_dies_while_a_plans_phase_is_prepared_says_nothing_about_the_phase() {
+fn a_git_that_dies_while_a_plans_phase_is_prepared_uses_no_attempt() {
     let rows = rows(plan::project, plan::live, |_| vec![GitDeath::BeforeEffect]);
     let of_preparation =
         |row: &&Row| row.0.starts_with("supervise\t") && row.0.contains("git worktree add");
@@ -461,6 +461,11 @@ fn a_git_that_dies_while_a_plans_phase_is_prepared_says_nothing_about_the_phase(
     let runs = runs["items"].as_array().unwrap();
     let classes: Vec<_> = runs.iter().map(|run| &run["error"]["class"]).collect();
     assert!(classes.contains(&&json!("not_prepared")), "{classes:?}");
+    let status = project.json(&["plan", "status"]);
+    for phase in status["phases"].as_array().unwrap() {
+        let counts = (&phase["attempts"], &phase["retry_count"]);
+        assert_eq!(counts, (&json!(1), &json!(0)), "{phase:#}");
+    }
 }
 
 /// A project in which git died in the exit handling of the worker of SYM-1, which is tried again after at most some time.

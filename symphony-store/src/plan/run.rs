@@ -27,6 +27,7 @@ use crate::run::claim::ClaimRefusal;
 use crate::run::finish::RunFinish;
 use crate::run::hand_in::{forget_refused_call, refused_call};
 use crate::run::record::load_run;
+use crate::run::unprepared::unprepared_phases_in_a_row;
 
 /// What exit handling found out about the run of a plan's phase.
 #[derive(Debug, Clone, PartialEq)]
@@ -175,11 +176,14 @@ fn phase_end(
     let patterns = FailurePatterns::compile(&found.failure_patterns);
     let refused = refused_call(&run.metadata);
     let unanswered = unanswered_by_last(tx, record, phase)?;
+    // its own end is recorded by now
+    let unprepared_before = unprepared_phases_in_a_row(tx, (&record.id, phase), Some(&run.id))?;
     let end = PhaseRunEnd {
         run: &run.id,
         status: finish.status,
         error: finish.error.as_ref(),
         outcome: outcome.as_ref(),
+        unprepared_before,
         refused: refused.as_ref(),
         unanswered: &unanswered,
         work: &found.work,

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Params, params};
 use symphony_core::failure::ErrorClass;
-use symphony_core::id::IssueId;
+use symphony_core::id::{IssueId, PlanId, PlanPhaseId, RunId};
 use symphony_core::run::RunTarget;
 
 use crate::database::open::Store;
@@ -20,13 +20,9 @@ impl Store {
     pub fn unprepared_before(&self, target: &RunTarget) -> Result<Option<u32>, StoreError> {
         match (target, target.issue()) {
             (_, Some(issue)) => unprepared_in_a_row(&self.conn, issue).map(Some),
-            (RunTarget::PlanPhase(plan, phase), None) => count(
-                &self.conn,
-                "SELECT error_class FROM run WHERE plan = ?1 AND plan_phase = ?2 AND ended_at IS NOT NULL
-                 ORDER BY fence DESC LIMIT ?3",
-                params![plan.as_str(), phase.as_str(), RUNS_MAX],
-            )
-            .map(Some),
+            (RunTarget::PlanPhase(plan, phase), None) => {
+                unprepared_phases_in_a_row(&self.conn, (plan, phase), None).map(Some)
+            }
             _ => Ok(None),
         }
     }
@@ -38,6 +34,25 @@ pub(crate) fn unprepared_in_a_row(conn: &Connection, issue: &IssueId) -> Result<
         "SELECT error_class FROM run WHERE issue = ?1 AND agent <> 'gates' AND ended_at IS NOT NULL
          ORDER BY fence DESC LIMIT ?2",
         params![issue.as_str(), RUNS_MAX],
+    )
+}
+
+/// Counts those of a plan's phase, but for the run `except`.
+pub(crate) fn unprepared_phases_in_a_row(
+    conn: &Connection,
+    (plan, phase): (&PlanId, &PlanPhaseId),
+    except: Option<&RunId>,
+) -> Result<u32, StoreError> {
+    count(
+        conn,
+        "SELECT error_class FROM run WHERE plan = ?1 AND plan_phase = ?2 AND ended_at IS NOT NULL AND id IS NOT ?3
+         ORDER BY fence DESC LIMIT ?4",
+        params![
+            plan.as_str(),
+            phase.as_str(),
+            except.map(RunId::as_str),
+            RUNS_MAX
+        ],
     )
 }
 

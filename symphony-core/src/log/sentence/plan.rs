@@ -48,6 +48,10 @@ fn phase_changed(phase: &PlanPhaseId, event: &PhaseEvent) -> String {
             cause: ReleaseCause::Silent,
             ..
         } => "is continued: its agent ended without a report".to_owned(),
+        PhaseEvent::Released {
+            cause: ReleaseCause::Moved,
+            ..
+        } => "is ready again: the project's folder was moved".to_owned(),
         PhaseEvent::Completed {
             confirmation: Confirmation::Unconfirmed,
             ..
@@ -56,6 +60,10 @@ fn phase_changed(phase: &PlanPhaseId, event: &PhaseEvent) -> String {
         PhaseEvent::RetryScheduled { failure, .. } => format!(
             "failed on attempt {} and will be tried again: {}",
             failure.attempt,
+            quoted(&error_line(&failure.error))
+        ),
+        PhaseEvent::PutOff { failure, .. } => format!(
+            "could not be prepared and will be tried again: {}",
             quoted(&error_line(&failure.error))
         ),
         PhaseEvent::DecisionAsked { failure, .. } => format!(

@@ -175,9 +175,9 @@ const fn of_error_class(class: ErrorClass) -> Option<FailureClass> {
         | E::UsageLimit
         | E::ProviderError
         | E::Network
-        | E::NotPrepared
         | E::Moved => FailureClass::Transient,
         E::DiskFull
+        | E::NotPrepared
         | E::SandboxUnavailable
         | E::BaseGatesFailed
         | E::PermissionDenied

@@ -143,6 +143,7 @@ pub(super) const fn allowed_for_phase(status: PhaseStatus) -> &'static [&'static
             "released",
             "completed",
             "retry_scheduled",
+            "put_off",
             "decision_asked",
             "failed",
             "aborted",
@@ -205,7 +206,7 @@ fn change(progress: &mut PhaseProgress, event: &PhaseEvent) {
                     progress.crash_count = progress.crash_count.saturating_add(1);
                 }
                 ReleaseCause::Silent => progress.is_continued = true,
-                ReleaseCause::Held => {}
+                ReleaseCause::Held | ReleaseCause::Moved => {}
             }
         }
         PhaseEvent::Completed {
@@ -226,6 +227,14 @@ fn change(progress: &mut PhaseProgress, event: &PhaseEvent) {
             progress.state = PhaseState::Retrying { due_at: *due_at };
             progress.retry_count = progress.retry_count.saturating_add(1);
             remember(progress, failure);
+        }
+        PhaseEvent::PutOff {
+            failure, due_at, ..
+        } => {
+            progress.state = PhaseState::Retrying { due_at: *due_at };
+            progress.attempts = progress.attempts.saturating_sub(1);
+            // shown until the next run ends; no part of the history, which the next agent reads
+            progress.failure = Some(failure.clone());
         }
         PhaseEvent::DecisionAsked { failure, .. } => {
             progress.state = PhaseState::AwaitingDecision {

@@ -18,6 +18,8 @@ closed_set!(
         Crashed = "crashed",
         /// Its agent left without a word on the outcome; that is asked for once more.
         Silent = "silent",
+        /// The project's folder was moved while it was at work.
+        Moved = "moved",
     }
 );
 
@@ -132,6 +134,15 @@ pub enum PhaseEvent {
         /// Not before.
         due_at: Timestamp,
     },
+    /// The run could not be prepared: no attempt is used, and another run follows.
+    PutOff {
+        /// The run.
+        run: Option<RunId>,
+        /// What kept it from being prepared.
+        failure: PhaseFailure,
+        /// Not before.
+        due_at: Timestamp,
+    },
     /// The attempt failed, and a person has to say how to go on.
     DecisionAsked {
         /// The run.
@@ -187,6 +198,7 @@ impl PhaseEvent {
             Self::Released { .. } => "released",
             Self::Completed { .. } => "completed",
             Self::RetryScheduled { .. } => "retry_scheduled",
+            Self::PutOff { .. } => "put_off",
             Self::DecisionAsked { .. } => "decision_asked",
             Self::Failed { .. } => "failed",
             Self::GivenUp { .. } => "given_up",
@@ -205,7 +217,7 @@ impl PhaseEvent {
             Self::MadeReady | Self::Released { .. } | Self::RetriedOnce => PhaseStatus::Ready,
             Self::Started { .. } => PhaseStatus::Running,
             Self::Completed { .. } | Self::Skipped { .. } => PhaseStatus::Complete,
-            Self::RetryScheduled { .. } => PhaseStatus::Retrying,
+            Self::RetryScheduled { .. } | Self::PutOff { .. } => PhaseStatus::Retrying,
             Self::DecisionAsked { .. } => PhaseStatus::AwaitingDecision,
             Self::Failed { .. } | Self::GivenUp { .. } => PhaseStatus::Failed,
             Self::Reset | Self::Unblocked => PhaseStatus::Pending,
@@ -220,6 +232,7 @@ impl PhaseEvent {
             Self::Released { run, .. }
             | Self::Completed { run, .. }
             | Self::RetryScheduled { run, .. }
+            | Self::PutOff { run, .. }
             | Self::DecisionAsked { run, .. }
             | Self::Failed { run, .. } => Some(run),
             _ => None,

@@ -6,12 +6,14 @@ use serde::{Deserialize, Serialize};
 use super::event::{Confirmation, PhaseEvent, ReleaseCause};
 use super::outcome::{FailurePolicy, FailureReport, RetryMode, plan_crash, plan_failure};
 use super::phase_state::{PhaseFailure, PhaseProgress};
+use crate::exit_handling::{AfterFault, ExitFault, after_fault};
 use crate::failure::ErrorClass;
 use crate::hand_in::RefusedCall;
 use crate::id::RunId;
 use crate::plan::artifact::Artifact;
 use crate::plan::failure::{FailureClass, FailureEvidence, FailurePatterns, classify_failure};
 use crate::plan::phase::Phase;
+use crate::retry::after;
 use crate::review_point::{PointNumber, list_numbers};
 use crate::run::{RunError, RunStatus};
 
@@ -61,6 +63,8 @@ pub struct PhaseRunEnd<'a> {
     pub error: Option<&'a RunError>,
     /// What was recorded of the outcome.
     pub outcome: Option<&'a PhaseOutcome>,
+    /// How many runs of the phase right before it could not be prepared.
+    pub unprepared_before: u32,
     /// Why its last call of `complete_phase` was refused.
     pub refused: Option<&'a RefusedCall>,
     /// The `must` points that keep the phase from being complete, because nobody has answered them.
@@ -159,8 +163,9 @@ pub fn route_phase_run_end(
         plan_failure(progress, &report, policy, now)
     };
     let class = end.error.map(|error| error.class);
-    let is_held = class.is_some_and(ErrorClass::is_hold);
-    if is_phase_complete(end.status, end.outcome) && !(is_held && *end.work != PhaseWork::InPlace) {
+    let uses_no_attempt = class.is_some_and(ErrorClass::uses_no_attempt);
+    let is_complete = is_phase_complete(end.status, end.outcome);
+    if is_complete && !(uses_no_attempt && *end.work != PhaseWork::InPlace) {
         return match end.work {
             PhaseWork::InPlace => PhaseEvent::Completed {
                 run: Some(end.run.clone()),
@@ -194,9 +199,13 @@ pub fn route_phase_run_end(
     }
     let message = end.error.map_or("", |error| error.message.as_str());
     match class {
-        Some(_) if is_held => PhaseEvent::Released {
+        Some(ErrorClass::NotPrepared) => plan_unprepared(progress, end, (policy, message), now),
+        Some(class) if class.uses_no_attempt() => PhaseEvent::Released {
             run: Some(end.run.clone()),
-            cause: ReleaseCause::Held,
+            cause: match class {
+                ErrorClass::Moved => ReleaseCause::Moved,
+                _ => ReleaseCause::Held,
+            },
         },
         Some(ErrorClass::Crashed) => {
             let report = report(end, message, FailureClass::Unknown);
@@ -210,6 +219,25 @@ pub fn route_phase_run_end(
             };
             fail(&said, end.class_of(class, &said))
         }
+    }
+}
+
+/// Decides what a run leads to that git or the machine kept from being prepared: another one, later each time. Where that does not
+/// help for more than an hour, somebody decides.
+fn plan_unprepared(
+    progress: &PhaseProgress,
+    end: &PhaseRunEnd<'_>,
+    (policy, error): (&FailurePolicy, &str),
+    now: Timestamp,
+) -> PhaseEvent {
+    let tries = end.unprepared_before.saturating_add(1);
+    match after_fault(ExitFault::Machine, tries, u64::MAX) {
+        AfterFault::Again(wait) => PhaseEvent::PutOff {
+            run: Some(end.run.clone()),
+            failure: PhaseFailure::new(progress.attempts, error, FailureClass::Resource, now),
+            due_at: after(now, wait),
+        },
+        AfterFault::GiveUp => asks(progress, end, (policy, error), now),
     }
 }
 

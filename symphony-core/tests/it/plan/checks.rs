@@ -3,20 +3,22 @@
 use std::collections::BTreeSet;
 
 use symphony_core::config::CommandLine;
+use symphony_core::failure::ErrorClass;
 use symphony_core::hand_in::{RefusalKind, RefusedCall};
 use symphony_core::id::{PlanPhaseId, RunId};
 use symphony_core::plan::failure::FailureClass;
 use symphony_core::plan::state::{
     Confirmation, ERROR_BYTES_MAX, FailurePolicy, PhaseEvent, PhaseOutcome, PhaseProgress,
-    PhaseRunEnd, PhaseState, PhaseWork, PlanState, PointAnswers, ReleaseCause, Reporting,
-    RetryMode, clean_exit_outcome, is_phase_complete, route_phase_run_end,
+    PhaseRunEnd, PhaseState, PhaseStatus, PhaseWork, PlanEvent, PlanState, PointAnswers,
+    ReleaseCause, Reporting, RetryMode, apply, clean_exit_outcome, is_phase_complete,
+    route_phase_run_end,
 };
 use symphony_core::plan::{Check, CheckKind, PlanError, describe_checks, parse_plan};
 use symphony_core::review_point::PointNumber;
-use symphony_core::run::RunStatus;
+use symphony_core::run::{RunError, RunStatus};
 use symphony_core::tools::Tool;
 
-use super::{at, phase};
+use super::{at, id, phase};
 
 /// A plan of one phase with these checks, on line 2.
 fn file(checks: &str) -> String {
@@ -197,6 +199,7 @@ fn ended<'a>(
         status: RunStatus::Succeeded,
         error: None,
         outcome,
+        unprepared_before: 0,
         refused: None,
         unanswered: &[],
         work,
@@ -220,6 +223,67 @@ fn route(
         ..FailurePolicy::default()
     };
     route_phase_run_end(progress, &end, &policy, at(0))
+}
+
+#[test]
+fn what_says_nothing_about_a_phase_uses_none_of_its_attempts() {
+    let work = PhaseWork::Unmerged("its exit handling did not get as far".to_owned());
+    let run = RunId::parse("0190a000-0000-7000-8000-000000000001").unwrap();
+    // the last attempt that may fail
+    let before = PhaseProgress {
+        state: PhaseState::Running {
+            run: Some(run.clone()),
+            since: at(0),
+        },
+        attempts: 3,
+        retry_count: 2,
+        ..PhaseProgress::default()
+    };
+    for (class, unprepared_before, mode, expected) in [
+        (ErrorClass::NotPrepared, 0, RetryMode::Again, Some(5)),
+        (ErrorClass::NotPrepared, 0, RetryMode::Never, Some(5)),
+        (ErrorClass::NotPrepared, 3, RetryMode::Again, Some(40)),
+        (ErrorClass::NotPrepared, 10, RetryMode::Again, Some(600)),
+        (ErrorClass::NotPrepared, 11, RetryMode::Again, None),
+        (ErrorClass::Moved, 0, RetryMode::Never, Some(0)),
+        (ErrorClass::Network, 0, RetryMode::Never, Some(0)),
+    ] {
+        let error = RunError {
+            class,
+            message: "git was killed".to_owned(),
+        };
+        let end = PhaseRunEnd {
+            status: RunStatus::Failed,
+            error: Some(&error),
+            unprepared_before,
+            ..ended(&run, None, &work)
+        };
+        let policy = FailurePolicy {
+            mode,
+            ..FailurePolicy::default()
+        };
+        let event = route_phase_run_end(&before, &end, &policy, at(0));
+        let mut state = PlanState::new(&[id("a")], at(0));
+        *state.phases.get_mut(&id("a")).unwrap() = before.clone();
+        apply(&mut state, &PlanEvent::of(id("a"), event)).unwrap();
+        let progress = &state.phases[&id("a")];
+        let waits = match progress.state {
+            PhaseState::Ready => Some(0),
+            PhaseState::Retrying { due_at } => Some(due_at.as_second() - at(0).as_second()),
+            _ => None,
+        };
+        assert_eq!(waits, expected, "{class} {unprepared_before} {mode:?}");
+        if expected.is_some() {
+            let counts = (progress.attempts, progress.retry_count);
+            assert_eq!(
+                (counts, &progress.history[..]),
+                ((2, 2), &[][..]),
+                "{class}"
+            );
+        } else {
+            assert_eq!(progress.status(), PhaseStatus::AwaitingDecision, "{class}");
+        }
+    }
 }
 
 #[test]

@@ -49,6 +49,11 @@ fn events() -> Vec<PhaseEvent> {
             failure: failure(),
             due_at: at(20),
         },
+        PhaseEvent::PutOff {
+            run: run.clone(),
+            failure: failure(),
+            due_at: at(20),
+        },
         PhaseEvent::DecisionAsked {
             run: run.clone(),
             failure: failure(),
@@ -198,6 +203,7 @@ fn a_run_that_no_longer_owns_the_phase_changes_nothing() {
             PhaseEvent::Released { .. }
                 | PhaseEvent::Completed { .. }
                 | PhaseEvent::RetryScheduled { .. }
+                | PhaseEvent::PutOff { .. }
                 | PhaseEvent::DecisionAsked { .. }
                 | PhaseEvent::Failed { .. }
         );
