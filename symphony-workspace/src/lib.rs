@@ -70,7 +70,8 @@ pub use pristine::{Planted, Pristine};
 pub use project::{DetectedProject, detect_part, detect_project};
 pub use repository::{
     Base, BranchName, Discovered, DocumentPlaces, DocumentProblem, Elsewhere, FilterUse,
-    FoundDocument, LFS_FILTER, Repository, RepositoryLock, RepositoryOptions, Unwritable, discover,
+    FoundDocument, LFS_FILTER, LeftLock, Repository, RepositoryLock, RepositoryOptions, Unwritable,
+    discover,
 };
 pub use secrets::{
     CopiedLeak, LineRedactor, Redactor, SecretFinder, SecretLeak, SecretName, SecretScan,

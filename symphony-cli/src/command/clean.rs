@@ -6,9 +6,11 @@ use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, PlanId, PlanPhaseId, RunId};
 use symphony_runner::plan::{clean_up_phase, ended_phase_worktrees};
+use symphony_runner::repository::open_repository;
 use symphony_runner::upkeep::clean_up::clean_up;
 use symphony_runner::upkeep::left_worktrees::{clear_left_worktree, left_worktrees};
 use symphony_runner::upkeep::retention::{old_logs, remove_logs};
+use symphony_workspace::LeftLock;
 
 use crate::app::App;
 use crate::failure::Stop;
@@ -19,8 +21,8 @@ use crate::place::Session;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Removes worktrees of ended issues, logs older than log_retention_days (ticks do both, too), temporary worktrees that \
-                  ended runs have left, and worktrees of phases of ended plans, whose unmerged branches stay. What is uncommitted \
-                  or unmerged is saved to refs/symphony/rescue/ first; when in doubt, nothing is removed.\n\nExample:\n  symphony clean --dry-run"
+                  ended runs have left, worktrees of phases of ended plans, whose unmerged branches stay, and lock files that a \
+                  killed git left for deleted branches. What is uncommitted or unmerged is saved to refs/symphony/rescue/ first; when in doubt, nothing is removed.\n\nExample:\n  symphony clean --dry-run"
 )]
 pub(crate) struct CleanArgs {
     /// Print what would be removed
@@ -38,6 +40,8 @@ struct CleanView {
     temporary_worktrees: Vec<String>,
     /// Phases of plans whose worktree it is.
     plan_worktrees: Vec<PlanWorktree>,
+    /// Locks that a killed git left when it deleted a branch.
+    git_locks: Vec<String>,
     /// Runs whose logs they are.
     logs: Vec<RunId>,
     /// What was done, in words.
@@ -57,6 +61,7 @@ impl View for CleanView {
         if self.worktrees.is_empty()
             && self.temporary_worktrees.is_empty()
             && self.plan_worktrees.is_empty()
+            && self.git_locks.is_empty()
             && self.logs.is_empty()
         {
             page.line("There is nothing to remove.");
@@ -73,6 +78,9 @@ impl View for CleanView {
                 page.line(&format!(
                     "Would remove the worktree of phase {phase} of plan {plan}."
                 ));
+            }
+            for lock in &self.git_locks {
+                page.line(&format!("Would remove {lock}, which a killed git left."));
             }
             if !self.logs.is_empty() {
                 page.line(&format!(
@@ -115,6 +123,8 @@ impl CleanArgs {
         let phases = ended_phase_worktrees(&mut session.store, &project, &config)?;
         let phases = phases.into_iter();
         let left = left_worktrees(&session.store, &project, &config)?;
+        let repository = open_repository(&project, &config)?;
+        let locks = repository.left_locks()?;
         let mut view = CleanView {
             dry_run: self.dry_run,
             plan_worktrees: phases
@@ -122,6 +132,10 @@ impl CleanArgs {
                 .collect(),
             worktrees: session.store.ended_worktrees(&project.id)?,
             temporary_worktrees: left.iter().map(|left| left.path.clone()).collect(),
+            git_locks: locks
+                .iter()
+                .map(|lock| lock.path.display().to_string())
+                .collect(),
             logs: old.iter().map(|logs| logs.run.clone()).collect(),
             ..CleanView::default()
         };
@@ -152,6 +166,10 @@ impl CleanArgs {
                     .push(format!("{plan}, {phase}: its worktree stays: {error}")),
             }
         }
+        match repository.clear_left_locks() {
+            Ok(removed) => view.done.extend(removed.iter().map(removed_lock)),
+            Err(error) => view.problems.push(format!("git's locks stay: {error}")),
+        }
         let (removed, problems) = remove_logs(&old);
         if removed > 0 {
             view.done
@@ -160,4 +178,8 @@ impl CleanArgs {
         view.problems.extend(problems);
         Ok(view)
     }
+}
+
+fn removed_lock(lock: &LeftLock) -> String {
+    format!("removed {}, which a killed git left", lock.path.display())
 }

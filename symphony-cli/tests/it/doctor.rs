@@ -70,6 +70,27 @@ fn the_audit_finds_what_is_planted_in_branches_and_worktrees() {
     );
     std::fs::remove_dir(&stray).unwrap();
 
+    let lock = project.root.join(".git/refs/heads/symphony/SYM-9.lock");
+    std::fs::write(&lock, "").unwrap();
+    let what = "a git that was killed left this lock of branch symphony/SYM-9, which is gone";
+    assert_eq!(
+        findings(&project),
+        [format!(
+            "I13 ROOT/.git/refs/heads/symphony/SYM-9.lock: {what}: `symphony clean` removes it"
+        )]
+    );
+    let planned = project.ok(&["clean", "--dry-run"]);
+    assert!(
+        planned.contains("SYM-9.lock, which a killed git left."),
+        "{planned}"
+    );
+    let done = project.ok(&["clean"]);
+    assert!(
+        done.contains("SYM-9.lock, which a killed git left."),
+        "{done}"
+    );
+    assert!(!lock.exists());
+
     let worktree = project.worktree("SYM-2").display().to_string();
     project.git(&["-C", &worktree, "switch", "-q", "--detach"]);
     assert_eq!(

@@ -2,6 +2,7 @@
 //! (reliability, "Invariants"). It only looks.
 
 mod branches;
+mod left_locks;
 mod processes;
 mod run_files;
 mod secrets;
@@ -106,6 +107,13 @@ fn check_project(
     )?;
     let seen = unknown::check(store, &repository, found);
     or_unseen(seen, project, "its branches were not all looked at", found)?;
+    let seen = left_locks::check(&repository, found);
+    or_unseen(
+        seen,
+        project,
+        "its repository was not searched for git's locks",
+        found,
+    )?;
     let seen = match repository.base() {
         Ok(base) => secrets::check(store, project, (&repository, &base), found),
         Err(error) => Err(error.into()),

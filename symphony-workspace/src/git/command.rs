@@ -265,7 +265,11 @@ impl<'a> GitCommand<'a> {
                 }
             })?;
         #[cfg(feature = "failpoints")]
-        if death.is_some() {
+        if let Some(death) = death {
+            if death == GitDeath::AfterDeletion {
+                let arguments = self.plain_arguments();
+                super::fault::leave_lock_of_deleted(self.git.place(), self.subcommand, &arguments);
+            }
             return Err(died(name, place));
         }
         let stderr = String::from_utf8_lossy(&ended.stderr).trim_end().to_owned();
@@ -300,13 +304,17 @@ impl<'a> GitCommand<'a> {
     /// Asks whether a test has this call die.
     #[cfg(feature = "failpoints")]
     fn death(&self) -> Option<GitDeath> {
-        let arguments: Vec<String> = self
-            .args
+        let place = self.git.place();
+        let arguments = self.plain_arguments();
+        super::fault::death_of(place, self.subcommand, &arguments, self.index.as_deref())
+    }
+
+    #[cfg(feature = "failpoints")]
+    fn plain_arguments(&self) -> Vec<String> {
+        self.args
             .iter()
             .map(|argument| argument.to_string_lossy().into_owned())
-            .collect();
-        let place = self.git.place();
-        super::fault::death_of(place, self.subcommand, &arguments, self.index.as_deref())
+            .collect()
     }
 
     fn name(&self) -> String {

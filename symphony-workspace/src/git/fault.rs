@@ -23,11 +23,20 @@ pub enum GitDeath {
     AfterEffect,
     /// It took its locks, and did nothing.
     LeavingLock,
+    /// It deleted its ref, and left the lock of it: git removes them in this order.
+    AfterDeletion,
 }
 
 impl GitDeath {
     /// All kinds.
-    pub const ALL: [Self; 3] = [Self::BeforeEffect, Self::AfterEffect, Self::LeavingLock];
+    pub const ALL: [Self; 4] = [
+        Self::BeforeEffect,
+        Self::AfterEffect,
+        Self::LeavingLock,
+        Self::AfterDeletion,
+    ];
+    /// The kinds that any call can die of which takes a lock.
+    pub const OF_ANY: [Self; 3] = [Self::BeforeEffect, Self::AfterEffect, Self::LeavingLock];
 
     /// Returns the word for it.
     pub const fn name(self) -> &'static str {
@@ -35,6 +44,7 @@ impl GitDeath {
             Self::BeforeEffect => "before",
             Self::AfterEffect => "after",
             Self::LeavingLock => "leaving-lock",
+            Self::AfterDeletion => "after-deletion",
         }
     }
 }
@@ -49,6 +59,11 @@ pub struct GitCall {
 }
 
 impl GitCall {
+    /// Says whether the call deletes a ref.
+    pub fn deletes(&self) -> bool {
+        self.line.starts_with("git update-ref") && self.line.contains(" -d ")
+    }
+
     /// Says whether the call changes anything but the object database.
     pub fn changes(&self) -> bool {
         let without_lock = [
@@ -132,14 +147,23 @@ pub(super) fn death_of(
     });
     let (call, death) = due?;
     if death == GitDeath::LeavingLock {
-        for lock in &call.locks {
-            // git makes the folder of a new ref with its lock
-            let made = lock.parent().map_or(Ok(()), fs::create_dir_all);
-            // one that is there already is held by somebody else
-            drop(made.and_then(|()| File::create_new(lock)));
-        }
+        call.locks.iter().for_each(|lock| make(lock));
     }
     Some(death)
+}
+
+/// Leaves the lock of a ref that a call has deleted.
+pub(super) fn leave_lock_of_deleted(place: &Place, subcommand: &str, arguments: &[String]) {
+    if let Some(lock) = locks_of(place, subcommand, arguments, None).first() {
+        make(lock);
+    }
+}
+
+fn make(lock: &Path) {
+    // git makes the folder of a new ref with its lock
+    let made = lock.parent().map_or(Ok(()), fs::create_dir_all);
+    // one that is there already is held by somebody else
+    drop(made.and_then(|()| File::create_new(lock)));
 }
 
 /// Writes a call down, and says whether it dies.

@@ -67,6 +67,18 @@ pub(crate) fn clear_lock(place: &Place, lock: &Path) -> Result<Cleared, Workspac
     }
 }
 
+/// Says whether a dead git left a lock, and that at least so long ago. Waits for nobody.
+pub(crate) fn is_left(
+    place: &Place,
+    lock: &Path,
+    age_min: Duration,
+) -> Result<bool, WorkspaceError> {
+    let seen = look(place, lock)?;
+    Ok(seen.is_some_and(|seen| {
+        judge_lock(&seen.facts) == LockVerdict::Remove && seen.facts.age() >= age_min
+    }))
+}
+
 /// What became of a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cleared {

@@ -24,7 +24,7 @@ mod user_config;
 
 pub(crate) use answer::fields;
 pub(crate) use drivers::runs_programs;
-pub(crate) use lock_file::{Cleared, clear_lock, locks_below, locks_in};
+pub(crate) use lock_file::{Cleared, clear_lock, is_left, locks_below, locks_in};
 pub(crate) use place::Git;
 pub(crate) use reader::{CommonReader, Link};
 pub(crate) use shallow::copy_shallow;

@@ -4,7 +4,7 @@ use symphony_core::contract::{KeptCommit, NeededDocument};
 use symphony_core::id::IssueId;
 
 use super::open::Repository;
-use super::refs::{Expect, delete_ref, move_ref};
+use super::refs::{Expect, clear_lock_of_gone, delete_ref, move_ref};
 use crate::artifact::ARTIFACT_BYTES_MAX;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
@@ -61,7 +61,7 @@ impl Repository {
             return Ok(());
         };
         if !self.reader().has(&name)? {
-            return Ok(());
+            return clear_lock_of_gone(&self.git, &name);
         }
         delete_ref(&self.git, &name, &commit)
     }

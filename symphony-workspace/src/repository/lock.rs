@@ -64,7 +64,8 @@ impl Repository {
         self.lock_within(WAIT_MAX)
     }
 
-    /// Waits at most `limit` for the repository's lock and takes it; what a git that died under it left half registered goes.
+    /// Waits at most `limit` for the repository's lock and takes it; what a git that died under it left half registered goes,
+    /// and so do old locks that no step meets again.
     ///
     /// # Errors
     /// [`WorkspaceError::LockTimeout`] when another process keeps it.
@@ -87,6 +88,10 @@ impl Repository {
                         note_shared_locks(self.git.place(), since);
                     }
                     self.clear_cut_off()?;
+                    // one that somebody has taken meanwhile is no reason to stop
+                    if let Err(error) = self.clear_old_locks() {
+                        tracing::debug!(%error, "locks that a dead git left stay for now");
+                    }
                     return Ok(lock);
                 }
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => thread::sleep(RETRY),

@@ -7,6 +7,7 @@ mod contents;
 mod document;
 mod exclude;
 mod kept;
+mod left_locks;
 mod lock;
 mod open;
 mod options;
@@ -18,6 +19,7 @@ pub use base::Base;
 pub use branch::BranchName;
 pub use contents::{Elsewhere, FilterUse, LFS_FILTER};
 pub use document::{DocumentPlaces, DocumentProblem, FoundDocument};
+pub use left_locks::LeftLock;
 pub use lock::RepositoryLock;
 pub use open::{Discovered, Repository, discover};
 pub use options::RepositoryOptions;
@@ -25,6 +27,6 @@ pub use writable::Unwritable;
 
 pub(crate) use branch::OWN_BRANCHES;
 pub(crate) use refs::{
-    Expect, Unconfirmed, commit_tree, delete_ref, head_reference, move_ref, point_head,
-    set_own_ref, tree_of,
+    Expect, Unconfirmed, clear_lock_of_gone, commit_tree, delete_ref, head_reference, move_ref,
+    point_head, set_own_ref, tree_of,
 };

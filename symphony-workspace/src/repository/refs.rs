@@ -117,12 +117,16 @@ pub(crate) fn delete_ref(git: &Git, reference: &str, at: &CommitId) -> Result<()
     match CommonReader::new(git).reference(reference) {
         Ok(found) if Unconfirmed::of(Some(at), None, found.as_ref()) == Unconfirmed::Done => {
             tracing::warn!(%error, reference, "git failed after it had deleted the ref");
-            // it removes the ref before its lock, and nobody would take that lock again
-            let lock = git.place().common_dir.join(format!("{reference}.lock"));
-            clear_lock(git.place(), &lock).map(|_| ())
+            clear_lock_of_gone(git, reference)
         }
         _ => Err(error),
     }
+}
+
+/// Removes the lock of a ref that is gone: git removes the ref first, and nobody would take that lock again.
+pub(crate) fn clear_lock_of_gone(git: &Git, reference: &str) -> Result<(), WorkspaceError> {
+    let lock = git.place().common_dir.join(format!("{reference}.lock"));
+    clear_lock(git.place(), &lock).map(drop)
 }
 
 /// Points the `HEAD` of a checkout to a branch. When git fails, `HEAD` itself says whether it does.

@@ -16,9 +16,8 @@ use crate::commit_id::CommitId;
 use crate::deep::{PATH_BYTES_MAX, find_file, remove_deep};
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
-use crate::git::clear_lock;
 use crate::left::SavedSubmodule;
-use crate::repository::{BranchName, Repository, delete_ref};
+use crate::repository::{BranchName, Repository, clear_lock_of_gone, delete_ref};
 
 /// What shall become of the branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -204,9 +203,7 @@ impl Repository {
             return Ok(BranchOutcome::Absent);
         };
         let Some(head) = self.branch_head(branch)? else {
-            // git removes the ref before its lock: nobody would take that lock again
-            let lock = format!("{}.lock", branch.reference());
-            clear_lock(self.git.place(), &self.common_dir().join(lock))?;
+            clear_lock_of_gone(&self.git, &branch.reference())?;
             return Ok(BranchOutcome::Absent);
         };
         let base = self.branch_head(request.base)?;

@@ -319,7 +319,8 @@ fn deaths_of(call: &GitCall) -> &'static [GitDeath] {
     match (call.locks.is_empty(), call.changes()) {
         // it belongs to the call after it, which dies before its effect in a row of its own
         _ if call.line.starts_with("git config --list") => &[],
-        (false, _) => &GitDeath::ALL,
+        (false, _) if call.deletes() => &GitDeath::ALL,
+        (false, _) => &GitDeath::OF_ANY,
         (true, true) => &[GitDeath::BeforeEffect, GitDeath::AfterEffect],
         // a call that only reads has no effect, and takes no lock
         (true, false) => &[GitDeath::BeforeEffect],

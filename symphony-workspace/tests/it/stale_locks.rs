@@ -7,8 +7,8 @@ use std::time::Duration;
 use symphony_core::Timestamp;
 use symphony_core::git_lock::{KeepReason, SHARED_LOCK_AGE_MIN};
 use symphony_workspace::{
-    BaseMerge, BranchFate, Identity, MergeRequest, MergeStyle, Recovery, RemoveRequest, Repository,
-    WorkspaceError, WorktreeKey,
+    BaseMerge, BranchFate, BranchOutcome, Identity, MergeRequest, MergeStyle, Recovery,
+    RemoveRequest, Repository, WorkspaceError, WorktreeKey,
 };
 
 use crate::project::{
@@ -73,6 +73,82 @@ fn locks_of_a_run_whose_processes_are_gone_stop_no_step() {
             .unwrap();
         assert_eq!(removed.rescues.len(), 2, "{name}");
         assert_eq!(git_locks(&project.root), [""; 0], "{name}");
+    }
+}
+
+/// Git deletes a branch before it removes its lock; one that is killed earlier leaves both.
+#[test]
+fn the_lock_of_a_deleted_branch_is_removed_whether_the_branch_is_gone_or_not() {
+    for is_gone in [true, false] {
+        let project = Project::new();
+        let repository = project.open();
+        made(&repository);
+        let key = WorktreeKey::of("SYM-1");
+        let own = branch("symphony/SYM-1");
+        let remove = |fate| {
+            repository.remove_worktree(&RemoveRequest {
+                key: &key,
+                branch: Some(&own),
+                base: &branch("main"),
+                fate,
+                now: at(3),
+            })
+        };
+        remove(BranchFate::Keep).unwrap();
+        if is_gone {
+            git(&project.root, &["branch", "-D", own.as_str()]);
+        }
+        lock(&project, "refs/heads/symphony/SYM-1.lock");
+        let removed = remove(BranchFate::Delete).unwrap();
+        let deleted = matches!(removed.branch, BranchOutcome::Deleted { .. });
+        assert_eq!(deleted, !is_gone);
+        assert_eq!(repository.branch_head(&own).unwrap(), None);
+        assert_eq!(git_locks(&project.root), [""; 0], "{is_gone}");
+    }
+}
+
+/// No step changes a branch that is gone: its lock is found by looking for it.
+#[test]
+fn locks_of_deleted_branches_are_found_and_removed_when_they_are_old() {
+    let project = Project::new();
+    let repository = project.open();
+    made(&repository);
+    let begun = Timestamp::now();
+    let gone = lock(&project, "refs/heads/symphony/SYM-7.lock");
+    let of_plan = lock(&project, "refs/heads/symphony/plan-a/base.lock");
+    let packed = lock(&project, "packed-refs.lock");
+    // not of a branch that is gone, and not Symphony's
+    let kept = [
+        lock(&project, "refs/heads/symphony/SYM-1.lock"),
+        lock(&project, "refs/heads/symphony/notes.lock"),
+        lock(&project, "refs/heads/theirs.lock"),
+    ];
+    let left = || -> Vec<(PathBuf, Option<String>)> {
+        let left = repository.left_locks().unwrap().into_iter();
+        left.map(|lock| (lock.path, lock.branch)).collect()
+    };
+    let of_gone = [
+        (gone.clone(), Some("symphony/SYM-7".to_owned())),
+        (of_plan.clone(), Some("symphony/plan-a/base".to_owned())),
+    ];
+    assert_eq!(left(), of_gone);
+    // git may be about to make the branch
+    drop(repository.lock().unwrap());
+    assert!(gone.exists() && of_plan.exists());
+    // a person's, until it is known that it appeared while Symphony was at work
+    make_older(&packed, SHARED_LOCK_AGE_MIN);
+    assert_eq!(left(), of_gone);
+    Repository::note_locks_since(&project.root, begun).unwrap();
+    assert_eq!(left().last(), Some(&(packed.clone(), None)));
+
+    make_older(&gone, SHARED_LOCK_AGE_MIN);
+    drop(repository.lock().unwrap());
+    assert!(!gone.exists() && !packed.exists() && of_plan.exists());
+    let removed = repository.clear_left_locks().unwrap();
+    assert_eq!(removed.len(), 1);
+    assert!(!of_plan.exists());
+    for lock in &kept {
+        assert!(lock.exists(), "{}", lock.display());
     }
 }
 
