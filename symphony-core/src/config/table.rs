@@ -82,15 +82,15 @@ pub const KEYS: &[Key] = &[
     leaf("$schema", LINE, Unset("\"https://example.com/symphony.schema.json\""), TopLevel,
         "Where editors find the JSON Schema (`symphony config schema` prints it); Symphony ignores it."),
     leaf("database", Leaf::Path(PathBase::File), Text(d::DATABASE), TopLevel,
-        "SQLite file. Several projects share an installation by naming one database in the global file."),
+        "SQLite file. Several projects share an installation when the global file names one database for them."),
     leaf("max_concurrent_agents", Leaf::Integer { min: 0, max: d::COUNT_MAX }, Integer(d::MAX_CONCURRENT_AGENTS), TopLevel,
         "Agents that run at once, over all projects; 0 = number of CPUs."),
     leaf("max_concurrent_gates", Leaf::Integer { min: 0, max: d::COUNT_MAX }, Integer(d::MAX_CONCURRENT_GATES), TopLevel,
-        "Pull requests whose gates run at once, over all projects; 0 = half the number of CPUs, at least one."),
+        "Pull requests whose gates run at once, over all projects; 0 = half the number of CPUs, but at least one."),
     leaf("log_retention_days", Leaf::Integer { min: 0, max: d::LOG_RETENTION_DAYS_MAX }, Integer(d::LOG_RETENTION_DAYS), TopLevel,
         "Days that logs of runs are kept."),
     section("watchdog", WATCHDOG, TopLevel,
-        "When a supervisor or a tick that makes no progress is ended. Time during which the machine is suspended does not count."),
+        "When Symphony ends a supervisor or a tick that makes no progress. Time during which the machine is suspended does not count."),
     Key { name: "profiles", kind: Kind::Map(NameRule::AgentType, Each::Section(PROFILE)), default: Unset(r#"{"judge": {"max_concurrency": 2}}"#), scope: TopLevel,
         doc: "Limits of an agent type, by its name." },
     leaf("max_retries", COUNT, Integer(d::MAX_RETRIES), Project,
@@ -114,7 +114,7 @@ pub const KEYS: &[Key] = &[
     section("vault", VAULT, TopLevel, "A folder of markdown notes; those that match an issue go into its prompt."),
     section("budget", BUDGET, Project, "Budgets of prompts."),
     leaf("keep_run_files", Leaf::Bool, Bool(d::KEEP_RUN_FILES), TopLevel,
-        "Keeps the prompt and MCP files of a run after its end."),
+        "Keeps the prompt and MCP files of a run after it has ended."),
     section("spending", SPENDING, TopLevel, "Caps of spending, enforced as the agent's stream comes in; none by default."),
     section("git", GIT, TopLevel, "How Symphony's own git commands behave."),
     leaf("prefix", Leaf::Text(TextRule::Prefix), Unset("\"API\""), OneProject,
@@ -124,19 +124,19 @@ pub const KEYS: &[Key] = &[
     Key { name: "gates", kind: Kind::List(GATE), default: Texts(&[]), scope: Project,
         doc: "Commands that must succeed on a commit before it is reviewed." },
     leaf("try_changed_gates", Leaf::Bool, Bool(true), Project,
-        "Tries gates on the base before the next worker starts when they were added or changed since they last passed there."),
+        "Tries gates on the base before the next worker starts, when they were added or changed after they last passed there."),
     leaf("publish", Leaf::Command, Unset(r#"["./scripts/publish-pr"]"#), Project,
         "Command that publishes a pull request elsewhere; it gets JSON on its standard input."),
     leaf("notify", Leaf::Command, Unset(r#"["notify-send", "Symphony"]"#), Project,
-        "Command that tells a human what waits for them; it gets JSON on its standard input."),
+        "Command that notifies you of what needs your attention; it gets JSON on its standard input."),
     section("plan", PLAN, Project, "Plan files."),
     leaf("sensitive_paths", Leaf::Texts(TextRule::Glob), Texts(&[]), Project,
-        "Patterns of paths whose change makes a pull request a high risk, such as `src/{auth,crypto}` or `**/*.pem`; a folder covers all below it."),
+        "Patterns of paths, such as `src/{auth,crypto}` or `**/*.pem`, that make a pull request a high risk when it changes them; a folder covers everything below it."),
     section("risk", RISKS, Project, "Above these thresholds a pull request is a medium or a high risk."),
     leaf("max_concurrency", COUNT, Unset("2"), Project,
-        "Agents that run at once in the project; without it only the limit of all projects holds."),
+        "Agents that run at once in the project; without this key, only the limit for all projects applies."),
     leaf("max_open_reviews", COUNT, Unset("5"), Project,
-        "While more reviews than this wait for a human, no new worker starts."),
+        "No new worker starts while more reviews than this wait for a person."),
     Key { name: "phase_models", kind: Kind::Map(NameRule::Phase, Each::Leaf(LINE)), default: Unset(r#"{"research": "haiku"}"#), scope: Project,
         doc: "The model of a phase, by its name." },
     leaf("planner_enabled", Leaf::Bool, Bool(false), Project,
@@ -148,27 +148,27 @@ pub const KEYS: &[Key] = &[
         "Runs the researcher without an issue when there is nothing else to do."),
     leaf("researcher_enabled", Leaf::Bool, Bool(true), Project, "Runs the phases research and architecture."),
     leaf("judge_enabled", Leaf::Bool, Bool(true), Project,
-        "Has a judge review pull requests and phases; without it reviews wait for a human."),
+        "Has a judge review pull requests and phases; otherwise reviews wait for a person."),
     leaf("judge_cooldown_ms", WAIT, Integer(d::JUDGE_COOLDOWN_MS), Project,
         "Least time between two judge runs on the same pull request or claim."),
     leaf("auto_done", Leaf::Bool, Bool(false), Project,
-        "Confirms by itself that nothing is left to do, once a judge has approved, a required gate is green on the base of then and nothing is in the way; without it a person confirms."),
+        "Confirms without a person that nothing is left to do, once a judge has approved the proposal, a required gate passes on the base at that time, and nothing prevents it."),
     leaf("intake_enabled", Leaf::Bool, Bool(false), Project, "Triages issues of the backlog, each once."),
     leaf("wizard_enabled", Leaf::Bool, Bool(false), Project,
         "Runs the setup wizard once, before anything else of the project."),
     leaf("phase_conventions", Leaf::Bool, Bool(true), Project,
-        "Gives the conventions that were learnt to phase agents too."),
+        "Shows learned conventions to phase agents as well."),
     leaf("migration_mode", Leaf::Bool, Bool(true), Project, "Issues without a phase label go to a worker."),
     section("external_research", EXTERNAL_RESEARCH, Project, "Searching the web in the phases research and architecture."),
     section("worktree", WORKTREE, Project, "How an issue's worktree is made."),
     Key { name: "env", kind: Kind::Map(NameRule::Environment, Each::Leaf(Leaf::Text(TextRule::Any))), default: Unset(r#"{"RUST_BACKTRACE": "1"}"#), scope: Project,
         doc: "Environment variables of the project's agents, gates and set-up." },
     leaf("sandbox", Leaf::Choice(SandboxMode::NAMES), Text(d::SANDBOX), Project,
-        "How agents are confined; `off` is the only value yet."),
+        "How agents are confined; so far, `off` is the only value."),
     leaf("workspaces_dir", Leaf::Path(PathBase::Project), Text(d::WORKSPACES_DIR), Project,
         "Folder of the worktrees, relative to the project's root."),
     Key { name: "projects", kind: Kind::Projects, default: Unset(r#"{"api": {"max_concurrency": 2}}"#), scope: TopLevel,
-        doc: "Settings of a project by its id, where they do not stand in the file in its root." },
+        doc: "Settings of a project by its id, unless the file in its root sets them." },
 ];
 
 #[rustfmt::skip]
@@ -180,7 +180,7 @@ const WATCHDOG: &[Key] = &[
     leaf("grace_ms", WATCH, Integer(d::WATCHDOG_GRACE_MS), TopLevel,
         "Least time between two ticks that must both find a step past its limit before its process is ended."),
     leaf("deadline_max_ms", WATCH, Integer(d::WATCHDOG_DEADLINE_MAX_MS), TopLevel,
-        "Longest limit that a supervisor's own record is believed; a longer time limit of the project's configuration counts in full."),
+        "Longest limit that Symphony accepts from a supervisor's own record; a longer time limit in the project's configuration counts in full."),
 ];
 
 #[rustfmt::skip]
@@ -189,7 +189,7 @@ const PROFILE: &[Key] = &[leaf("max_concurrency", COUNT, Unset("2"), TopLevel,
 
 #[rustfmt::skip]
 const BINARY: Key = leaf("binary", Leaf::Program, Unset("\"/usr/local/bin/claude\""), TopLevel,
-    "The program: a name that is looked up in `PATH`, or a path.");
+    "The program: a name to look up in `PATH`, or a path.");
 #[rustfmt::skip]
 const ARGS: Key = leaf("args", Leaf::Texts(TextRule::Any), Texts(&[]), TopLevel,
     "Arguments that are added to Symphony's own.");
@@ -203,7 +203,7 @@ const PROVIDER_ENV: Key = Key {
 };
 #[rustfmt::skip]
 const HOLD: Key = leaf("hold_ms", WAIT, Integer(d::HOLD_MS), TopLevel,
-    "First hold of this provider when it gave no time at which its limit ends.");
+    "Length of the first hold of this provider, when it does not say when its limit ends.");
 
 #[rustfmt::skip]
 const PROVIDERS: &[Key] = &[
@@ -211,14 +211,14 @@ const PROVIDERS: &[Key] = &[
     section("codex-cli", &[BINARY, ARGS, PROVIDER_ENV, HOLD], TopLevel, "OpenAI's CLI."),
     section("command", &[
         leaf("command", Leaf::Command, Unset(r#"["my-agent", "--headless"]"#), TopLevel,
-            "The command that is the agent; the prompt files and the MCP configuration are named in its environment."),
+            "The command that starts the agent; its environment names the prompt files and the MCP configuration."),
         leaf("output", Leaf::Choice(CommandOutput::NAMES), Text(d::COMMAND_OUTPUT), TopLevel,
-            "What it writes: the stream of Anthropic's CLI, or plain text."),
+            "What the command writes: the stream of Anthropic's CLI, or plain text."),
         BINARY, ARGS, PROVIDER_ENV, HOLD,
     ], TopLevel, "Any program."),
     section("scripted", &[
         leaf("scenario", Leaf::Path(PathBase::File), Unset("\"scenario.json\""), TopLevel,
-            "The scenario file that it plays."),
+            "The scenario file that the agent plays."),
         BINARY, ARGS, PROVIDER_ENV, HOLD,
     ], TopLevel, "The built-in offline agent."),
 ];
@@ -227,20 +227,20 @@ const PROVIDERS: &[Key] = &[
 const VAULT: &[Key] = &[
     leaf("path", Leaf::Path(PathBase::File), Unset("\"~/notes\""), TopLevel, "The folder."),
     leaf("max_tokens", PROMPT_TOKENS, Unset("2000"), TopLevel,
-        "Most tokens of notes in a prompt, below what the budget leaves."),
+        "Most tokens of notes in a prompt, if the budget leaves more."),
 ];
 
 #[rustfmt::skip]
 const PROMPTS: &[Key] = &[section("trial", &[
     leaf("name", Leaf::Text(TextRule::TrialName), Unset("\"shorter\""), TopLevel,
-        "Its name; it decides which issue gets which set, and another name begins another trial."),
+        "Name of the trial; it decides which issue gets which set, and a new name begins a new trial."),
     leaf("a", Leaf::Path(PathBase::File), Unset("\".symphony/prompts\""), TopLevel,
-        "Folder of the set A, which takes the place of `prompts_dir`; without it, A is `prompts_dir`."),
+        "Folder of set A, which takes the place of `prompts_dir`; without this key, A is `prompts_dir`."),
     leaf("b", Leaf::Path(PathBase::File), Unset("\"prompts-new\""), TopLevel,
-        "Folder of the set B; an empty one is the shipped prompts."),
+        "Folder of set B; an empty folder means the shipped prompts."),
     leaf("share", Leaf::Share, Unset("0.2"), TopLevel,
-        "Part of the issues that gets B, from 0 to 1; 0.5 without it. An issue that has its set keeps it."),
-], TopLevel, "A trial in real work: a part of the issues is worked on with the set B, the others with A. `symphony prompt trial --live` has the report.")];
+        "Share of the issues that get B, from 0 to 1; 0.5 without this key. An issue keeps the set that it was given."),
+], TopLevel, "A trial in real work: agents work on some of the issues with set B, and on the others with set A. `symphony prompt trial --live` shows the report.")];
 
 #[rustfmt::skip]
 const BUDGET: &[Key] = &[
@@ -248,7 +248,7 @@ const BUDGET: &[Key] = &[
         "Tokens of the budgeted sections of a user prompt."),
     leaf("system_tokens", PROMPT_TOKENS, Integer(d::SYSTEM_TOKENS), Project, "Tokens of a system prompt."),
     leaf("artifact_tokens", PROMPT_TOKENS, Integer(d::ARTIFACT_TOKENS), Project,
-        "Tokens that the documents of a ticket share beside `user_tokens`: those of the issue's phases and of the issues above it."),
+        "Tokens for the documents of a ticket, in addition to `user_tokens`: those of the issue's phases and of the issues above it."),
     section("shares", &[
         share("description", d::SHARES.description, "The issue's description."),
         share("diff", d::SHARES.diff, "The diff."),
@@ -275,15 +275,15 @@ const CAP: &[Key] = &[
 
 #[rustfmt::skip]
 const SPENDING: &[Key] = &[
-    section("run", CAP, TopLevel, "Of one run: the run is ended."),
-    section("issue", CAP, TopLevel, "Of one issue: it is blocked."),
-    section("project", CAP, TopLevel, "Of one project: it is on hold."),
-    section("day", CAP, TopLevel, "Of one project in a day: it is on hold."),
+    section("run", CAP, TopLevel, "Of one run: the run ends."),
+    section("issue", CAP, TopLevel, "Of one issue: it becomes blocked."),
+    section("project", CAP, TopLevel, "Of one project: it is put on hold."),
+    section("day", CAP, TopLevel, "Of one project in a day: it is put on hold until the next day (UTC)."),
 ];
 
 #[rustfmt::skip]
 const GIT: &[Key] = &[leaf("trusted_filters", Leaf::Texts(TextRule::Line), Texts(d::TRUSTED_FILTERS), TopLevel,
-    "Filters that Symphony's own git commands may run, where the user's global git configuration has them. Files of another filter (git-crypt, say) hold the project, since they would be committed unfiltered; those of Git LFS stay pointers.")];
+    "Filters that Symphony's own git commands may run, if the user's global git configuration has them. Files of any other filter (git-crypt, say) put the project on hold, because they would be committed unfiltered; files of Git LFS stay pointers.")];
 
 #[rustfmt::skip]
 const GATE: &[Key] = &[
@@ -293,23 +293,23 @@ const GATE: &[Key] = &[
     leaf("required", Leaf::Bool, Bool(d::GATE_REQUIRED), Project, "Whether its failure sends the issue back."),
     leaf("timeout_ms", LIMIT, Integer(d::GATE_TIMEOUT_MS), Project, "Its time limit."),
     leaf("parallel", Leaf::Bool, Bool(false), Project,
-        "Whether it may run at the same time, and in the same checkout, as neighbouring gates that may too."),
+        "Whether it may run at the same time, and in the same checkout, as the gates next to it that may do so, too."),
     leaf("retries", Leaf::Integer { min: 0, max: d::GATE_RETRIES_MAX }, Integer(d::GATE_RETRIES), Project,
-        "How many more times it runs on the same commit when it is required and fails, so that a flaky gate does not cost an agent's run."),
+        "How many more times a required gate runs on the same commit after it has failed, so that a flaky gate does not cost an agent's run."),
     leaf("reads", Leaf::Choice(GateReads::NAMES), Text(d::GATE_READS), Project,
-        "What of the commit its result depends on: `tree` promises that it never looks at messages, authors, commits or tags, so that it need not run again on other commits with the same files."),
+        "What its result depends on: `tree` promises that the gate never looks at messages, authors, commits or tags, so it need not run again on other commits with the same files."),
 ];
 
 #[rustfmt::skip]
 const PLAN: &[Key] = &[
     leaf("by_tick", Leaf::Bool, Bool(d::PLAN_BY_TICK), Project, "Lets `tick` take over plans that are under way."),
     leaf("global_constraints", Leaf::Texts(TextRule::Any), Unset(r#"["Change nothing outside src/."]"#), Project,
-        "Constraints of every phase; without it five of Symphony's own, an empty list is none."),
+        "Constraints of every phase. Without this key, five of Symphony's own; an empty list means none."),
     leaf("instructions", Leaf::Text(TextRule::Any), Unset("\"Commit after each task.\""), Project,
         "Instructions that are added to every phase."),
     Key { name: "failure_patterns", kind: Kind::Map(NameRule::FailureClass, Each::Leaf(Leaf::Texts(TextRule::FailurePattern))),
         default: Unset(r#"{"transient": ["license server is busy"]}"#), scope: Project,
-        doc: "Regular expressions for the texts of failures, by class; they count before Symphony's own. Case does not count, `^` and `$` are the ends of a line." },
+        doc: "Regular expressions for the texts of failures, by class; they are tried before Symphony's own. Case is ignored, and `^` and `$` match at the ends of a line." },
 ];
 
 #[rustfmt::skip]
@@ -317,16 +317,16 @@ const RISKS: &[Key] = &[
     section("medium", &[
         leaf("files", RISK, Integer(d::RISK_MEDIUM_FILES), Project, "Changed files."),
         leaf("lines", RISK, Integer(d::RISK_MEDIUM_LINES), Project, "Changed lines."),
-    ], Project, "Above either it is medium."),
+    ], Project, "A pull request above either of these is a medium risk."),
     section("high", &[
         leaf("files", RISK, Integer(d::RISK_HIGH_FILES), Project, "Changed files."),
         leaf("lines", RISK, Integer(d::RISK_HIGH_LINES), Project, "Changed lines."),
-    ], Project, "Above either it is high."),
+    ], Project, "A pull request above either of these is a high risk."),
 ];
 
 #[rustfmt::skip]
 const EXTERNAL_RESEARCH: &[Key] = &[
-    leaf("enabled", Leaf::Bool, Bool(d::EXTERNAL_RESEARCH), Project, "Allows it."),
+    leaf("enabled", Leaf::Bool, Bool(d::EXTERNAL_RESEARCH), Project, "Allows searching the web."),
     leaf("max_searches", Leaf::Integer { min: 0, max: d::COUNT_MAX }, Integer(d::MAX_SEARCHES), Project,
         "Searches of one run; one more ends the run. 0 allows none."),
 ];
@@ -334,8 +334,8 @@ const EXTERNAL_RESEARCH: &[Key] = &[
 #[rustfmt::skip]
 const WORKTREE: &[Key] = &[
     leaf("copy", Leaf::Texts(TextRule::Glob), Texts(&[]), Project,
-        "Patterns of files that are copied into a new worktree, besides `.env` and `.env.local`."),
-    leaf("setup", Leaf::Command, Unset("\"npm ci\""), Project, "Command that runs once in every new worktree and in every checkout of a gate, before anything else."),
+        "Patterns of files to copy into a new worktree, in addition to `.env` and `.env.local`."),
+    leaf("setup", Leaf::Command, Unset("\"npm ci\""), Project, "Command that runs once in every new worktree and every checkout for gates, before anything else."),
     leaf("setup_timeout_ms", LIMIT, Integer(d::SETUP_TIMEOUT_MS), Project, "Its time limit."),
     leaf("run_hooks", Leaf::Bool, Bool(d::RUN_HOOKS), Project,
         "Runs the repository's hooks in Symphony's own commits."),
