@@ -12,6 +12,7 @@ pub fn telling_line(output: &str) -> Option<&str> {
         return lines(output).next_back();
     };
     let found = match last {
+        last if is_tap_total(last) => first(&|line| is_red_in_tap(line)),
         last if is_pytest_total(last) => {
             first(&|line| line.starts_with("FAILED ") || line.starts_with("ERROR "))
                 .or_else(|| first(&|line| line.starts_with("E ")))
@@ -42,7 +43,29 @@ pub fn telling_line(output: &str) -> Option<&str> {
         }
         _ => None,
     };
-    found.or(Some(last))
+    red_in_node(output).or(found).or(Some(last))
+}
+
+/// What Node's test runner writes before it repeats the tests that failed.
+const FAILING_TESTS: &str = "✖ failing tests:";
+
+/// Returns the first test that Node's test runner repeats as failed, without the time that it took.
+fn red_in_node(output: &str) -> Option<&str> {
+    let (_, repeated) = output.rsplit_once(FAILING_TESTS)?;
+    let red = lines(repeated).find(|line| line.starts_with("✖ "))?;
+    Some(red.rsplit_once(" (").map_or(red, |(name, _)| name))
+}
+
+/// Recognises the last lines of a test run in TAP, as Node's test runner writes them.
+fn is_tap_total(line: &str) -> bool {
+    ["1..", "# duration_ms ", "# todo ", "# fail "]
+        .iter()
+        .any(|begin| line.starts_with(begin))
+}
+
+/// Recognises a failed test in TAP; one that is marked as to do fails nothing.
+fn is_red_in_tap(line: &str) -> bool {
+    line.starts_with("not ok ") && !line.contains("# TODO")
 }
 
 /// What pip says of each try when it cannot reach its index; the reason follows, in a line that is too long to quote.
@@ -82,7 +105,8 @@ fn is_stack_frame(line: &str) -> bool {
 }
 
 /// Returns the lines of a red command's output that a person is shown, at most about `lines_max`: its first ones, where a tool
-/// names its error, and its last ones. Blank lines and trailers are left out; `…` is in the place of what is left out between.
+/// names its error, its last ones, and the one that says why. Blank lines and trailers are left out; `…` is in the place of what is
+/// left out between.
 pub fn telling_lines(output: &str, lines_max: usize) -> Vec<&str> {
     let said = |is_kept: fn(&str) -> bool| -> Vec<&str> {
         let lines = output.lines().map(str::trim_end);
@@ -98,9 +122,26 @@ pub fn telling_lines(output: &str, lines_max: usize) -> Vec<&str> {
         return lines;
     }
     let tail = lines.len() - lines_max.saturating_sub(HEAD_LINES);
-    let head = lines.iter().take(HEAD_LINES.min(lines_max));
-    let end = lines.iter().skip(tail);
-    head.chain([&"…"]).chain(end).copied().collect()
+    let head = HEAD_LINES.min(lines_max);
+    // what says why is shown wherever it is
+    let why = telling_line(output);
+    let is_it = |line: &&str| why.is_some_and(|why| line.trim().starts_with(why));
+    let left_out = lines.iter().take(tail).skip(head);
+    let telling = left_out.copied().find(is_it);
+    let is_shown = |line: &&str| {
+        lines
+            .iter()
+            .take(head)
+            .chain(lines.iter().skip(tail))
+            .any(|shown| shown == line)
+    };
+    let telling = telling.filter(|line| !is_shown(line));
+    let begin = lines.iter().take(head).copied().chain(["…"]);
+    let middle = telling.into_iter().chain(telling.map(|_| "…"));
+    begin
+        .chain(middle)
+        .chain(lines.iter().skip(tail).copied())
+        .collect()
 }
 
 /// Beginning of a line that Symphony adds to an output.
@@ -248,6 +289,16 @@ mod tests {
                  at process.processImmediate (node:internal/timers:483:21)\n",
                 "AssertionError [ERR_ASSERTION]: 3 == 4",
             ),
+            (
+                "TAP version 13\nok 1 - greets\n    not ok 1 - later # TODO\n    not ok 2 - is polite\n      ---\n      error: no\nnot ok 2 - talks\n\
+                 1..2\n# tests 2\n# fail 1\n# todo 0\n# duration_ms 708.33151\n",
+                "not ok 2 - is polite",
+            ),
+            (
+                "✔ greets (1.2ms)\n✖ talks (9ms)\nℹ fail 1\nℹ duration_ms 653.5\n\n✖ failing tests:\n\ntest at test/a.js:3:1\n\
+                 ✖ is polite (4.3172ms)\n  AssertionError [ERR_ASSERTION]: 1 == 2\n      at Test.run (node:internal/test:1:2) {\n    operator: '=='\n  }\n",
+                "✖ is polite",
+            ),
             ("one\ntwo\n\n", "two"),
             ("[Symphony: what ran before …: a]\none\n", "one"),
         ] {
@@ -274,5 +325,20 @@ mod tests {
             ["line 1", "line 2", "line 3", "…", "line 19", "line 20"]
         );
         assert_eq!(telling_lines("npm notice\n", 5), ["npm notice"]);
+        // the failed test is named although it is far from both ends
+        let tap = many.replace("line 9", "not ok 3 - is polite") + "# duration_ms 4\n";
+        assert_eq!(
+            telling_lines(&tap, 5),
+            [
+                "line 1",
+                "line 2",
+                "line 3",
+                "…",
+                "not ok 3 - is polite",
+                "…",
+                "line 20",
+                "# duration_ms 4"
+            ]
+        );
     }
 }
