@@ -349,7 +349,7 @@ fn unless_unmergeable(why: WaitsFor, snapshot: &Snapshot) -> WaitsFor {
     }
 }
 
-/// What is on hold: one item a hold, however many runs met it. A full spending cap is said anew each day.
+/// What is on hold: one item a hold, however many runs met it. A full spending cap is reported again each day.
 fn held(store: &Store, snapshot: &Snapshot, now: Timestamp) -> Result<Vec<InboxItem>, RunnerError> {
     let mut items = Vec::new();
     for hold in store.holds()? {
@@ -371,11 +371,25 @@ fn held(store: &Store, snapshot: &Snapshot, now: Timestamp) -> Result<Vec<InboxI
         items.extend(lone_probe(store, snapshot, &hold)?);
     }
     for hold in &snapshot.holds {
-        if let HoldScope::Project(_) = hold.scope {
-            items.push(hold_item(hold, day_start(now), &KnownGates::default()));
+        if let HoldScope::Project(id) = &hold.scope {
+            items.push(cap_item(store, hold, id, now)?);
         }
     }
     Ok(items)
+}
+
+/// A full spending cap. Its key is that of the day, whatever still runs and spends.
+fn cap_item(
+    store: &Store,
+    hold: &Hold,
+    project: &ProjectId,
+    now: Timestamp,
+) -> Result<InboxItem, RunnerError> {
+    let mut item = hold_item(hold, day_start(now), &KnownGates::default());
+    if let Some(reached_at) = store.last_spent_at(project)? {
+        item.since = reached_at.min(now);
+    }
+    Ok(item)
 }
 
 /// What fails every probe of a hold, with nothing else to compare it with.

@@ -99,6 +99,10 @@ fn hold_for_a_day() {
         "{explained}"
     );
     assert!(explained.contains("of 3000 tokens (spending.day.tokens)"));
+    // since it was reached, not since the day began
+    let item = project.json(&["inbox"])["items"][0].clone();
+    let run = project.json(&["runs", "list"])["items"][0].clone();
+    assert_eq!(item["since"], run["ended_at"], "{item}");
 
     project.ok(&["config", "set", "spending.day.tokens", "20000"]);
     project.tick_one("worker", "succeeded");

@@ -73,7 +73,29 @@ pub(crate) fn of_project(
     Ok((since(i64::MIN)?, since(day_number(now))?))
 }
 
+/// The newest runs of a project that are looked at for when it last spent something: those that run at once, with room.
+const RUNS_LOOKED_AT: u32 = 100;
+
+/// When a project's newest runs last used something.
+const LAST_SPENT_SQL: &str =
+    "SELECT max(coalesce(ended_at, last_event_at, started_at)) FROM (
+         SELECT ended_at, last_event_at, started_at,
+                input_tokens + output_tokens + cache_read_tokens + cache_write_tokens AS tokens, cost_micros
+         FROM run WHERE project = ?1 ORDER BY fence DESC LIMIT ?2)
+     WHERE tokens > 0 OR cost_micros > 0";
+
 impl Store {
+    /// Returns when the runs of a project last spent something: none starts above a cap, so that it was reached then.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn last_spent_at(&self, project: &ProjectId) -> Result<Option<Timestamp>, StoreError> {
+        let mut statement = self.conn.prepare_cached(LAST_SPENT_SQL)?;
+        let at: Option<i64> =
+            statement.query_row(params![project.as_str(), RUNS_LOOKED_AT], |row| row.get(0))?;
+        Ok(at.and_then(|at| Timestamp::from_millisecond(at).ok()))
+    }
+
     /// Returns what a project's runs spent today (UTC).
     ///
     /// # Errors
