@@ -17,6 +17,7 @@ use symphony_core::config::ConfigProblem;
 use symphony_core::nearest::nearest;
 use symphony_runner::RunnerError;
 use symphony_runner::output::neutralised;
+use symphony_store::StoreError;
 use symphony_workspace::config_file::ConfigFileError;
 
 use judgement::judge;
@@ -174,9 +175,19 @@ fn sentence(error: &anyhow::Error) -> String {
             text.push_str(": ");
         }
         text.push_str(part.trim());
+        if matches!(
+            cause.downcast_ref::<StoreError>(),
+            Some(StoreError::DiskFull(_))
+        ) {
+            // SQLite calls the same thing an I/O error
+            break;
+        }
     }
-    text
+    text.replace(NO_SPACE, "the disk is full")
 }
+
+/// What the C library says of a full disk, and what Rust adds.
+const NO_SPACE: &str = "No space left on device (os error 28)";
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
@@ -206,7 +217,6 @@ fn problems(error: &anyhow::Error) -> &[ConfigProblem] {
 mod tests {
     use anyhow::Context as _;
     use symphony_core::issue::{IssueState, IssueStatus, Review, human_move};
-    use symphony_store::StoreError;
     use symphony_workspace::WorkspaceError;
 
     use super::*;
@@ -262,6 +272,19 @@ mod tests {
             let text = error.to_string();
             assert_eq!(judge(&error.context("do it")).exit.code(), code, "{text}");
         }
+    }
+
+    #[test]
+    fn a_full_disk_is_called_that() {
+        use rusqlite::{Error, ffi};
+        let source = Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_IOERR), None);
+        let database = anyhow::Error::from(StoreError::DiskFull(source)).context("add the issue");
+        assert_eq!(
+            sentence(&database),
+            "add the issue: write to the database: the disk is full"
+        );
+        let file = anyhow::Error::from(io::Error::from_raw_os_error(28)).context("write x.json");
+        assert_eq!(sentence(&file), "write x.json: the disk is full");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! From the typed errors of the libraries to an exit code and a hint.
 
 use std::error::Error;
+use std::path::Path;
 
 use symphony_core::command_line::shell_quoted;
 use symphony_core::identity::IdentityProblem;
@@ -76,7 +77,9 @@ fn of_runner(error: &RunnerError) -> Verdict {
             format!("`symphony plan status --plan {plan}` shows how far it is"),
         ),
         RunnerError::Refused { .. } => Verdict::plain(Exit::Refused),
-        RunnerError::Identity { problem, .. } => Verdict::new(Exit::Refused, identity_fix(problem)),
+        RunnerError::Identity { problem, database } => {
+            Verdict::new(Exit::Refused, identity_fix(problem, database))
+        }
         RunnerError::Provider(_) => Verdict::new(Exit::Failed, provider_fix(error)),
         RunnerError::PromptFiles { .. } => Verdict::new(
             Exit::Failed,
@@ -102,13 +105,22 @@ fn of_mcp(error: &McpError) -> Verdict {
 /// The way back when the database is lost or damaged.
 const RESTORE: &str = "`symphony db restore` puts the newest backup back (`--list` lists them), `symphony db restore --empty` begins again; both keep branches and worktrees";
 
+/// Says whether a repository's database is in another place than the one that is configured, where it can be used.
+fn is_elsewhere(noted: &Path, configured: &Path) -> bool {
+    let place = |path: &Path| path.canonicalize().unwrap_or_else(|_gone| path.to_owned());
+    let has_content = noted
+        .metadata()
+        .is_ok_and(|found| found.is_file() && found.len() > 0);
+    has_content && place(noted) != place(configured)
+}
+
 /// Says what to do about a database that must not be used.
-pub(crate) fn identity_fix(problem: &IdentityProblem) -> String {
+pub(crate) fn identity_fix(problem: &IdentityProblem, configured: &Path) -> String {
     match problem {
         IdentityProblem::Lost {
             marker: Some(marker),
             ..
-        } if marker.database.is_file() => format!(
+        } if is_elsewhere(&marker.database, configured) => format!(
             "its database is {}: `symphony config set database '{}'` uses it again; otherwise {RESTORE}",
             marker.database.display(),
             marker.database.display()
@@ -118,9 +130,10 @@ pub(crate) fn identity_fix(problem: &IdentityProblem) -> String {
             "put the right file back, or name it with `symphony config set database PATH`; otherwise {RESTORE}"
         ),
         IdentityProblem::Older { .. } => format!(
-            "put the newer file back if you have it, or {RESTORE}; `symphony db restore --keep` goes on with this older copy: \
-             what was recorded since is lost, and no number is given out twice. The note is in `symphony.mark.json` beside the \
-             database and in `symphony-mark.json` in the git folder, where agents can write, too"
+            "put the newer file back if you have it; otherwise {RESTORE}. `symphony db restore --keep` continues with this \
+             older copy: what was recorded after it is lost, and no issue number is given out twice. If nobody replaced the \
+             file, look at the notes of how far it had come, which agents can change: `symphony.mark.json` beside the database, \
+             and `symphony-mark.json` in the git folder"
         ),
         IdentityProblem::Copy { .. } => {
             "`symphony db restore --empty` makes the copy a project of its own; its branches and worktrees stay as they are"
@@ -199,9 +212,10 @@ fn of_store(error: &StoreError) -> Verdict {
             Exit::Failed,
             "`symphony doctor` checks the database and says how to fix it",
         ),
-        StoreError::DiskFull(_) => {
-            Verdict::new(Exit::Failed, "free some space and type the command again")
-        }
+        StoreError::DiskFull(_) => Verdict::new(
+            Exit::Failed,
+            "free some space, then type the command again: `df -h .` shows what is left",
+        ),
         _ => Verdict::plain(Exit::Failed),
     }
 }

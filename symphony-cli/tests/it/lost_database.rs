@@ -98,6 +98,9 @@ fn a_database_that_is_deleted_or_cut_off_is_refused_and_never_begins_at_one_agai
 
     std::fs::write(database(&project), "").unwrap();
     assert_refused(&project, "it is empty, and Symphony worked here before");
+    // naming the same empty file again would change nothing
+    let hint = project.symphony(&["status"]).stderr;
+    assert!(!hint.contains("config set database"), "{hint}");
     assert_eq!(database(&project).metadata().unwrap().len(), 0);
 
     // the marker beside the runs is gone, too: branches tell of the work, and the git folder has another marker

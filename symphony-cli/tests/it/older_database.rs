@@ -57,9 +57,9 @@ fn assert_older(project: &Project) -> Answer {
         let answer = project.symphony(command);
         assert_eq!(answer.code, 4, "{command:?}: {answer:#?}");
         assert!(
-            answer
-                .stderr
-                .contains("it is an older copy: it ends at entry "),
+            answer.stderr.contains(
+                "it is an older copy of this repository's database: its log ends at entry "
+            ),
             "{command:?}: {answer:#?}"
         );
         assert!(

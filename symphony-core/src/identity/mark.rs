@@ -22,9 +22,9 @@ impl fmt::Display for Reach {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { restores, position } = self;
         match restores {
-            0 => write!(f, "entry {position} of its log"),
-            1 => write!(f, "entry {position} of its log, after 1 restore"),
-            _ => write!(f, "entry {position} of its log, after {restores} restores"),
+            0 => write!(f, "entry {position}"),
+            1 => write!(f, "entry {position}, after 1 restore"),
+            _ => write!(f, "entry {position}, after {restores} restores"),
         }
     }
 }

@@ -122,7 +122,9 @@ pub enum IdentityProblem {
         found: Traces,
     },
     /// It is an older copy of the repository's database: what was recorded since is not in it.
-    #[error("it is an older copy: it ends at {found}, and Symphony has worked here with {noted}")]
+    #[error(
+        "it is an older copy of this repository's database: its log ends at {found}, but had already reached {noted}"
+    )]
     Older {
         /// How far the database has come.
         found: Reach,

@@ -198,7 +198,7 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
         Err(error) => {
             let fix = match &error {
                 RunnerError::Store(error) => database_fix(error).to_owned(),
-                RunnerError::Identity { problem, .. } => identity_fix(problem),
+                RunnerError::Identity { problem, database } => identity_fix(problem, database),
                 _ => "`ls -l` of that file shows whose it is".to_owned(),
             };
             checks.push(CheckView::failed(CHECK, &error, fix));

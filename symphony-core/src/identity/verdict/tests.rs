@@ -217,10 +217,10 @@ fn a_database_below_its_mark_is_refused_whatever_it_knows_of_the_repository() {
     let here = || ProjectPlace::Here(api());
     let older = |found: &str, noted: &str| {
         format!(
-            "refused: it is an older copy: it ends at {found}, and Symphony has worked here with {noted}"
+            "refused: it is an older copy of this repository's database: its log ends at {found}, but had already reached {noted}"
         )
     };
-    let entries = || older("entry 11 of its log", "entry 12 of its log");
+    let entries = || older("entry 11", "entry 12");
     let table: [MarkCase; 13] = [
         (
             Some('a'),
@@ -286,7 +286,7 @@ fn a_database_below_its_mark_is_refused_whatever_it_knows_of_the_repository() {
             at(0, 12),
             Some('a'),
             vec![mark('a', at(1, 5))],
-            older("entry 12 of its log", "entry 5 of its log, after 1 restore"),
+            older("entry 12", "entry 5, after 1 restore"),
         ),
         // without a marker, without an id, moved, removed, not known yet
         (
