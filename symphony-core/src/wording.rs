@@ -38,6 +38,37 @@ pub fn capitalised(text: &str) -> String {
     first.into_iter().chain(chars).collect()
 }
 
+/// Returns a text without the full stop at its end, for a sentence that goes on after it. An ellipsis stays.
+pub fn unended(text: &str) -> &str {
+    let text = text.trim_end();
+    match text.strip_suffix('.') {
+        Some(rest) if !rest.ends_with('.') => rest,
+        _ => text,
+    }
+}
+
+/// Returns a text with what comes between it and more: a colon, or only a space after a question.
+pub fn before_more(text: &str) -> String {
+    let text = unended(text);
+    let colon = if text.ends_with(['?', '!', '…']) {
+        ""
+    } else {
+        ":"
+    };
+    format!("{text}{colon} ")
+}
+
+/// Returns a text as a sentence that has ended: a question keeps its mark.
+pub fn ended(text: &str) -> String {
+    let text = unended(text);
+    let stop = if text.ends_with(['?', '!', '…']) {
+        ""
+    } else {
+        "."
+    };
+    format!("{text}{stop}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +98,32 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(error_line(error), expected);
+        }
+    }
+
+    #[test]
+    fn a_sentence_that_goes_on_loses_its_full_stop() {
+        for (text, expected) in [
+            ("no such file.\n", "no such file"),
+            ("no such file", "no such file"),
+            ("and so on...", "and so on..."),
+            ("", ""),
+        ] {
+            assert_eq!(unended(text), expected);
+        }
+    }
+
+    #[test]
+    fn a_question_keeps_its_mark() {
+        for (text, more, whole) in [
+            ("which tab?", "which tab? ", "which tab?"),
+            ("it failed.", "it failed: ", "it failed."),
+            ("it failed", "it failed: ", "it failed."),
+        ] {
+            assert_eq!(
+                (before_more(text), ended(text)),
+                (more.to_owned(), whole.to_owned())
+            );
         }
     }
 

@@ -14,6 +14,7 @@ use symphony_core::standing::{Item, Standing};
 use symphony_core::tick::{
     Action, Plan, Reason, Snapshot, intake_obstacles, obstacles, review_obstacles,
 };
+use symphony_core::wording::before_more;
 use symphony_runner::standing::Outlook;
 use symphony_runner::tick::observe_snapshot;
 use symphony_store::{RunFilter, Store};
@@ -185,8 +186,12 @@ fn reasons(
         }
         _ => Vec::new(),
     };
-    // a run at work is shown as such
-    reasons.retain(|reason| !matches!(reason, Reason::Running { .. }));
+    // a run at work is shown as such, and began the pause before the next judge
+    let runs = |reason: &Reason| matches!(reason, Reason::Running { .. });
+    let is_at_work = reasons.iter().any(runs);
+    reasons.retain(|reason| {
+        !(runs(reason) || is_at_work && matches!(reason, Reason::CoolingDown { .. }))
+    });
     let planned = plan
         .decisions
         .iter()
@@ -204,7 +209,7 @@ fn reasons(
 }
 
 /// Adds to a hold of gates that its base is not the one that was tried: nobody has to repair what is repaired.
-fn note_changed_base(reason: &mut Reason, snapshot: &Snapshot) {
+pub(super) fn note_changed_base(reason: &mut Reason, snapshot: &Snapshot) {
     let Reason::Held {
         scope: HoldScope::Gates(project),
         why,
@@ -271,7 +276,7 @@ pub(super) fn for_you(item: &InboxItem, reasons: &[Reason]) -> WaitView {
         text: if is_told {
             format!("it waits for you: {answers}")
         } else {
-            format!("{}: {answers}", item.text)
+            before_more(&item.text) + &answers
         },
     }
 }

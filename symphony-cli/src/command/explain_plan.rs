@@ -9,7 +9,7 @@ use symphony_core::tick::{Action, Plan, Reason, Snapshot};
 use symphony_runner::standing::Outlook;
 use symphony_store::RunFilter;
 
-use super::explain::{for_you, stranded};
+use super::explain::{for_you, note_changed_base, stranded};
 use crate::place::Session;
 use crate::view::{ActionView, ExplainPlanView, PlanView, ReasonView, RunView, WaitView};
 
@@ -42,7 +42,7 @@ pub(super) fn explain_plan(
     };
     let running = store.runs(&live)?.into_iter().map(RunView::from).collect();
     let view = PlanView::of(store, &project, &record, &session.configured_gates())?;
-    let mut reasons = reasons(&plan, &inbox, id);
+    let mut reasons = reasons(&plan, &inbox, id, snapshot);
     reasons.extend(phases(&view, now));
     if let Some(Standing::Stranded { why }) = &standing {
         reasons.push(stranded(why));
@@ -61,7 +61,7 @@ pub(super) fn explain_plan(
 }
 
 /// What is left to a person, else what keeps its pull request from a judge. A run at work is shown as such.
-fn reasons(plan: &Plan, items: &[InboxItem], id: &PlanId) -> Vec<WaitView> {
+fn reasons(plan: &Plan, items: &[InboxItem], id: &PlanId, snapshot: &Snapshot) -> Vec<WaitView> {
     let prefix = format!("plan:{id}:");
     let of_plan = items.iter().filter(|item| item.key.starts_with(&prefix));
     let mut waits: Vec<WaitView> = of_plan
@@ -76,7 +76,10 @@ fn reasons(plan: &Plan, items: &[InboxItem], id: &PlanId) -> Vec<WaitView> {
         }
         let reasons = decision.reasons.iter();
         let reasons = reasons.filter(|reason| !matches!(reason, Reason::Running { .. }));
-        waits.extend(reasons.map(|reason| WaitView::Dispatch(ReasonView::from(reason))));
+        waits.extend(reasons.cloned().map(|mut reason| {
+            note_changed_base(&mut reason, snapshot);
+            WaitView::Dispatch(ReasonView::from(&reason))
+        }));
     }
     waits
 }

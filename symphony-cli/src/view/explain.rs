@@ -187,7 +187,14 @@ fn shown(reasons: &[WaitView]) -> impl Iterator<Item = &WaitView> {
         };
         let is_of_review = matches!(
             dispatch.reason,
-            Reason::Judged | Reason::DoneJudged { .. } | Reason::JudgeOff | Reason::GatesRed
+            Reason::Judged
+                | Reason::DoneJudged { .. }
+                | Reason::JudgeOff
+                | Reason::JudgesSpent { .. }
+                | Reason::GatesRed
+                | Reason::Conflicts { .. }
+                | Reason::HeadMoved { .. }
+                | Reason::PersonsPoints { .. }
         );
         !(is_told && is_of_review)
     })

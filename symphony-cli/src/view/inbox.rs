@@ -3,6 +3,7 @@
 use serde::Serialize;
 use symphony_core::inbox::{InboxItem, InboxKind};
 use symphony_core::tick::NEXT_TRY;
+use symphony_core::wording::ended;
 
 use crate::elsewhere::Elsewhere;
 use crate::output::{Clock, List, Page, Table, View, ago};
@@ -114,7 +115,7 @@ impl View for List<InboxView> {
             page.heading(&view.subject());
             let since = ago(*since, page.now());
             let text = view.text(page.clock());
-            page.hanging(2, &format!("{kind}, {since}: {text}."));
+            page.hanging(2, &format!("{kind}, {since}: {}", ended(&text)));
             for answer in answers {
                 page.line(&format!("  {answer}"));
             }

@@ -101,7 +101,7 @@ fn issues_that_wait_for_a_human_are_explained_and_in_the_inbox() {
             ),
             (
                 &asks,
-                "- it is blocked (agent): which time zone?: `symphony issue comment SYM-4 TEXT` or `symphony issue move SYM-4 todo`",
+                "- it is blocked (agent): which time zone? `symphony issue comment SYM-4 TEXT` or `symphony issue move SYM-4 todo`",
             ),
             (
                 &capped,

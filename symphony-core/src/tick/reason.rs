@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::Timestamp;
 use crate::listing::list_few;
-use crate::wording::counted;
+use crate::wording::{counted, unended};
 use serde::Serialize;
 
 use crate::agent::AgentType;
@@ -281,11 +281,6 @@ impl Reason {
     }
 }
 
-/// Takes the end of its sentence off what a program said: more follows.
-fn unended(text: &str) -> &str {
-    text.trim_end().trim_end_matches('.')
-}
-
 /// Which limit of runs at once is reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -437,7 +432,7 @@ impl fmt::Display for Reason {
                 f,
                 "the backlog has {limit} issues or more: it works when there are fewer"
             ),
-            Self::RanRecently { .. } => f.write_str("it ran a moment ago"),
+            Self::RanRecently { .. } => f.write_str("ran a moment ago"),
             Self::NoSlot { limit } => match limit {
                 SlotLimit::Total(n) => write!(f, "all {n} slots are taken (max_concurrent_agents)"),
                 SlotLimit::KeptForJudge(n) => {

@@ -184,7 +184,7 @@ fn the_scanner_works_when_there_is_nothing_else_and_not_too_often() {
         (
             "less than ten minutes ago",
             idle(|agents| agents.last_scan = Some(recently)),
-            wait("it ran a moment ago; again at 1970-01-01T02:46:41.000Z"),
+            wait("ran a moment ago; again at 1970-01-01T02:46:41.000Z"),
         ),
         (
             "a moment ago, without a least time, and nothing else has run since",
@@ -193,7 +193,7 @@ fn the_scanner_works_when_there_is_nothing_else_and_not_too_often() {
                 agents.last_scan = Some(recently);
                 agents.idle_since = Some(at(NOW - 600));
             }),
-            wait("it ran a moment ago; again at 1970-01-01T02:46:41.000Z"),
+            wait("ran a moment ago; again at 1970-01-01T02:46:41.000Z"),
         ),
         (
             "a moment ago, without a least time, before something else ran",
