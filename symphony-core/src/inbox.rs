@@ -130,7 +130,12 @@ pub enum WaitsFor {
     /// It is blocked, and its pull request or claim is open: work and approval stay when it goes back to its review.
     BlockedInReview(Block),
     /// It used up its attempts.
-    Spent(AttemptCounts),
+    Spent {
+        /// How many there were.
+        counts: AttemptCounts,
+        /// How the last run failed, in words.
+        last: Option<String>,
+    },
     /// It was stopped before that: its runs would go on as they did.
     Stopped {
         /// What they came to, and what a person can change.
@@ -263,7 +268,7 @@ impl WaitsFor {
                 }
                 (Reason::JudgesSpent { runs }, None) => Some(Self::PhaseVerdict { judges: *runs }),
                 (Reason::SubtasksCancelled, _) => Some(Self::CancelledSubtasks),
-                (Reason::AttemptsSpent { .. }, None) => Some(Self::Spent(counts)),
+                (Reason::AttemptsSpent { .. }, None) => Some(Self::Spent { counts, last: None }),
                 (
                     Reason::PlanningOff
                     | Reason::ResearchOff
@@ -297,7 +302,7 @@ impl WaitsFor {
             | Self::PhaseVerdict { .. }
             | Self::Acceptance => InboxKind::Review,
             Self::Blocked(_) | Self::BlockedInReview(_) => InboxKind::Blocked,
-            Self::Spent(_) | Self::Stopped { .. } => InboxKind::Breaker,
+            Self::Spent { .. } | Self::Stopped { .. } => InboxKind::Breaker,
             Self::CancelledDependencies(_) | Self::RemovedDependencies(_) => InboxKind::Dependency,
             Self::CancelledSubtasks => InboxKind::Subtasks,
             Self::Undispatched(_) => InboxKind::Undispatched,
@@ -343,11 +348,17 @@ impl WaitsFor {
                 format!("it is blocked ({}): {}", block.by, block.reason)
             }
             Self::Stopped { reason } => format!("its circuit breaker is open: {reason}"),
-            Self::Spent(counts) => format!(
-                "its circuit breaker is open: {} in a row, {} without progress",
-                counted(counts.consecutive_failures.into(), "failure"),
-                counted(counts.total_runs.into(), "run")
-            ),
+            Self::Spent { counts, last } => {
+                let last = last
+                    .as_ref()
+                    .map(|last| format!("; the last one failed ({last})"));
+                format!(
+                    "its circuit breaker is open: {} in a row, {} without progress{}",
+                    counted(counts.consecutive_failures.into(), "failure"),
+                    counted(counts.total_runs.into(), "run"),
+                    last.unwrap_or_default()
+                )
+            }
             Self::CancelledDependencies(issues) => {
                 let names: Vec<&str> = issues.iter().map(IssueId::as_str).collect();
                 format!("it waits for {}, which is cancelled", names.join(", "))

@@ -121,7 +121,7 @@ fn issues_that_wait_for_a_human_are_explained_and_in_the_inbox() {
             ),
             (
                 &spent,
-                "- its circuit breaker is open: 1 failure in a row, 1 run without progress: `symphony issue show SYM-9` or `symphony issue retry SYM-9`",
+                "- its circuit breaker is open: 1 failure in a row, 1 run without progress; the last one failed (agent failed: it gave up): `symphony issue show SYM-9` or `symphony issue retry SYM-9`",
             ),
             (
                 &parent,

@@ -57,7 +57,7 @@ impl WaitsFor {
                 let review = format!("symphony issue move {issue} review");
                 blocked(block, issue, &[review, todo(issue)])
             }
-            Self::Spent(_) | Self::Stopped { .. } => vec![
+            Self::Spent { .. } | Self::Stopped { .. } => vec![
                 format!("symphony issue show {issue}"),
                 format!("symphony issue retry {issue}"),
                 format!("symphony issue close {issue} --done --reason TEXT"),

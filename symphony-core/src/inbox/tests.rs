@@ -101,7 +101,11 @@ fn every_reason_has_a_sentence_and_an_answer() {
         blocked(BlockedBy::Question),
         in_review(BlockedBy::Human),
         in_review(BlockedBy::Cap),
-        WaitsFor::Spent(counts),
+        WaitsFor::Spent { counts, last: None },
+        WaitsFor::Spent {
+            counts,
+            last: Some("agent failed: exit code 1".into()),
+        },
         WaitsFor::Stopped {
             reason: "3 runs in a row gave the issue back".into(),
         },

@@ -2,12 +2,14 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use symphony_core::Timestamp;
+use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PrId, ProjectId};
 use symphony_core::inbox::{WaitingIssue, WaitsFor};
 use symphony_core::issue::{AttemptCounts, Block};
 use symphony_core::outcome::breaker_opens;
 use symphony_core::publication::PublicationState;
 use symphony_core::standing::UNSEEN_PUBLICATION_MS;
+use symphony_core::wording::error_line;
 
 use crate::database::open::Store;
 use crate::database::row::{count32, parsed, time};
@@ -42,6 +44,33 @@ const SPENT_SQL: &str = concat!(
     since!(),
     " AS since FROM issue i INDEXED BY issue_spent WHERE i.project = ?1 AND i.status = 'backlog' AND i.total_runs > 0 LIMIT ?2"
 );
+/// How the newest run of an issue ended that was not cancelled.
+const LAST_FAILURE_SQL: &str = "SELECT error_class, error_message FROM run
+     WHERE issue = ?1 AND ended_at IS NOT NULL AND status <> 'cancelled' ORDER BY fence DESC LIMIT 1";
+/// Characters of an error that an item quotes.
+const ERROR_CHARS_MAX: usize = 200;
+
+/// Returns how the last run of an issue failed, in words; none where it did not.
+fn last_failure(conn: &Connection, issue: &str) -> Result<Option<String>, StoreError> {
+    let mut statement = conn.prepare_cached(LAST_FAILURE_SQL)?;
+    let mut rows = statement.query([issue])?;
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    let class: Option<String> = row.get("error_class")?;
+    let Some(class) = class else {
+        return Ok(None);
+    };
+    let class: ErrorClass = parsed("error class", class)?;
+    let message: Option<String> = row.get("error_message")?;
+    let line = error_line(message.as_deref().unwrap_or_default());
+    let quoted: String = line.chars().take(ERROR_CHARS_MAX).collect();
+    Ok(Some(match quoted.as_str() {
+        "" => class.words(),
+        quoted => format!("{}: {quoted}", class.words()),
+    }))
+}
+
 /// Issues that wait for one that is cancelled, or whose project left the installation: neither will be done.
 const GONE_SQL: &str = concat!(
     "SELECT i.id, i.title, ",
@@ -153,7 +182,10 @@ impl Store {
             let reason: Option<String> = row.get::<_, Option<_>>("reason")?.filter(|_| by_breaker);
             Ok(is_spent.then_some(match reason {
                 Some(reason) => WaitsFor::Stopped { reason },
-                None => WaitsFor::Spent(counts),
+                None => WaitsFor::Spent {
+                    counts,
+                    last: last_failure(&self.conn, &row.get::<_, String>("id")?)?,
+                },
             }))
         })?;
         self.each_waiting(GONE_SQL, of_project, project, &mut found, |row| {
