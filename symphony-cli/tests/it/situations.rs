@@ -401,3 +401,22 @@ fn an_approved_change_with_red_gates_is_not_offered_as_ready() {
     assert_eq!(explained.matches("approved").count(), 1, "{explained}");
     project.assert_sound();
 }
+
+/// Nothing in `todo` and nothing in review: only the run that is at work needs the base.
+#[test]
+fn a_base_that_is_renamed_while_an_agent_works_is_reported_before_the_run_ends() {
+    let project = idle_project(&json!({ "base_branch": "main" }));
+    let issue = add(&project, "Work on it", &[]);
+    let (_run, _lock) = live_run(&project, &issue);
+    assert_eq!(inbox(&project), [""; 0]);
+    project.git(&["branch", "-m", "main", "trunk"]);
+    assert_eq!(inbox(&project), ["- project"]);
+    let gone = "its base branch `main` does not exist";
+    let status = project.ok(&["status"]);
+    assert!(status.contains(gone), "{status}");
+    let tick = project.symphony(&["tick"]);
+    assert!(tick.stderr.contains(gone), "{tick:#?}");
+    project.git(&["branch", "-m", "trunk", "main"]);
+    assert_eq!(inbox(&project), [""; 0]);
+    assert_eq!(project.symphony(&["tick"]).stderr, "");
+}

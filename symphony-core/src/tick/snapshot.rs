@@ -100,11 +100,14 @@ impl Snapshot {
         self.candidates.iter().any(|c| c.project == *project)
     }
 
-    /// Says whether anything of a project may be done that needs its base branch: a dispatch, or the removal of a worktree.
+    /// Says whether anything of a project may be done that needs its base branch: a dispatch, a run's end, or the removal of a
+    /// worktree.
     pub fn needs_base(&self, project: &ProjectId) -> bool {
         let agents = self.projects.get(project).map(|view| &view.agents);
         agents.is_some_and(ProjectAgents::any_enabled)
             || self.needs_phases(project)
+            // its gates and its merge need it, and a person has time until then
+            || self.live.iter().any(|run| run.project == *project)
             || self.reviews.iter().any(|r| r.project == *project)
             || self.intake.iter().any(|c| c.project == *project)
             || self.clean_ups.iter().any(|c| c.project == *project)

@@ -291,6 +291,14 @@ fn an_accepted_phase_advances_but_never_under_a_run() {
 }
 
 #[test]
+fn a_base_is_needed_while_a_run_is_live() {
+    let mut snapshot = snapshot();
+    assert!(!snapshot.needs_base(&project("a")));
+    snapshot.live = vec![live("r1", Some(1), AgentType::Worker)];
+    assert!(snapshot.needs_base(&project("a")) && !snapshot.needs_base(&project("b")));
+}
+
+#[test]
 fn worktrees_stay_while_their_project_has_no_base() {
     let mut snapshot = snapshot();
     snapshot.clean_ups = vec![CleanUp {
