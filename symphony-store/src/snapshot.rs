@@ -360,6 +360,7 @@ fn review_subject(
 const CLAIMS_SQL: &str =
     "SELECT i.id, i.project, i.priority, i.created_at, i.consecutive_failures, i.total_runs,
             c.id AS claim, c.phase, c.state,
+            coalesce(json_extract(c.verdict, '$.kind') = 'approved' AND json_extract(c.verdict, '$.commit') = c.head_commit, 0) AS is_approved,
             (SELECT max(started_at) FROM run j WHERE j.claim = c.id) AS last_judged
      FROM issue i JOIN phase_claim c ON c.issue = i.id AND c.open = 1
      WHERE i.project = ?1 AND i.status = 'review' ORDER BY i.priority, i.created_at, i.id LIMIT ?2";
@@ -383,8 +384,10 @@ fn load_claims(
         let claim = ClaimId::new(row.get("claim")?);
         let of = PullRequestOf::Issue(issue);
         let counts = counts_from(row)?;
+        let persons_points = persons_points(conn, &of)?;
         reviews.push(ReviewCandidate {
-            persons_points: persons_points(conn, &of)?,
+            has_verdict: row.get::<_, bool>("is_approved")? && !persons_points.is_empty(),
+            persons_points,
             of,
             project,
             subject: ReviewSubject::Claim(claim, parsed("phase", row.get("phase")?)?),
@@ -392,7 +395,6 @@ fn load_claims(
             created_at: time(row.get("created_at")?)?,
             gates: GatesState::Verified,
             fixes_gate: false,
-            has_verdict: false,
             last_judged_at: row
                 .get::<_, Option<i64>>("last_judged")?
                 .map(time)

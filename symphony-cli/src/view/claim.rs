@@ -29,6 +29,7 @@ impl ClaimView {
         match (&claim.next_phase, claim.awaits_step()) {
             (Some(next), true) => format!("accepted, on to {next} with the next tick"),
             (None, true) => "accepted, the last phase".to_owned(),
+            _ if claim.is_approved() => "approved, waits for your review points".to_owned(),
             _ if claim.awaits_judge() => "awaits a verdict".to_owned(),
             _ => claim.state.to_string(),
         }

@@ -388,6 +388,12 @@ fn a_person_closes_and_reopens_points_and_an_agent_does_not() {
         ]),
         json!(["open", "Not loud enough"])
     );
+    project.ok(&["point", "close", "SYM-1", "1"]);
+    assert_eq!(
+        project.ok(&["point", "close", "SYM-1", "1"]),
+        "Review point 1 of SYM-1 is closed already.\n"
+    );
+    project.ok(&["point", "reopen", "SYM-1", "1"]);
     let unknown = project.symphony(&["point", "close", "SYM-1", "7"]);
     assert!(
         unknown.code == 4
@@ -405,4 +411,82 @@ fn a_person_closes_and_reopens_points_and_an_agent_does_not() {
         let refused = project.symphony(arguments);
         assert_eq!(refused.code, 4, "{refused:#?}");
     }
+}
+
+/// The person's part is to close the point: the judge's word is kept, and no second judge is paid.
+#[test]
+fn a_judge_approves_a_phase_and_the_person_whose_point_is_open_closes_it() {
+    let sections = [
+        "Problem",
+        "Proposed Approach",
+        "Alternatives Considered",
+        "Impacted Components",
+        "Risks",
+        "Rollout",
+    ];
+    let document = sections.map(|section| format!("## {section}\\n\\nSmall.\\n\\n"));
+    let write = bash(&format!(
+        "mkdir -p docs/tickets/SYM-1 && printf '{}' > docs/tickets/SYM-1/design.md",
+        document.concat()
+    ));
+    let claim = turn(call(
+        "mcp__symphony__complete_phase",
+        json!({ "phase": "architecture", "summary": "Designed." }),
+    ));
+    let architect = json!({ "match_system": "^# Phase: architecture$" });
+    let again =
+        json!({ "match_system": "^# Phase: architecture$", "match_prompt": "^## Review Points$" });
+    let turns = [write.clone(), answer(1, "fixed", "Weighed."), claim.clone()];
+    let project = Project::new(
+        "phase",
+        &scenarios([
+            scenario("again", &again, turns),
+            scenario("first", &architect, [write, claim]),
+            judged(
+                "judge",
+                ".",
+                "approve_phase",
+                json!({ "comment": "Sound." }),
+            ),
+        ]),
+        &json!({ "judge_enabled": false }),
+    );
+    project.ok(&["issue", "add", "Design it", "--label", "phase:architecture"]);
+    project.tick_one("architect", "succeeded");
+    project.ok(&["phase", "reject", "SYM-1", "--point", "weigh a second way"]);
+    project.configure_more(&json!({ "judge_enabled": true, "judge_cooldown_ms": 0 }));
+    project.tick_one("architect", "succeeded");
+    project.tick_one("judge", "succeeded");
+    assert_eq!(project.tick_wait(), [Value::Null; 0]);
+    let item = project.json(&["inbox"])["items"][0].clone();
+    assert_eq!(
+        item["answers"],
+        json!(["symphony point list SYM-1", "symphony point close SYM-1 1"])
+    );
+    let explained = project.ok(&["explain", "SYM-1"]);
+    assert_eq!(
+        explained.matches("review point 1").count(),
+        1,
+        "{explained}"
+    );
+    assert!(!explained.contains("merge"), "{explained}");
+    let shown = project.ok(&["issue", "show", "SYM-1"]);
+    assert!(
+        shown.contains("approved, waits for your review points"),
+        "{shown}"
+    );
+    let early = project.symphony(&["phase", "approve", "SYM-1"]);
+    assert!(
+        early.code == 4 && early.stderr.contains("--close NUMBER closes a point"),
+        "{early:#?}"
+    );
+    let reopened = project.ok(&["point", "reopen", "SYM-1", "1"]);
+    assert!(
+        reopened.contains("`symphony phase reject SYM-1 --feedback TEXT` sends it back"),
+        "{reopened}"
+    );
+    project.ok(&["point", "close", "SYM-1", "1"]);
+    let labels = project.issue("SYM-1")["labels"].clone();
+    assert_eq!(labels, json!(["phase:grooming"]));
+    project.assert_sound();
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::closed_set::closed_set;
 use crate::id::{ClaimId, IssueId, PhaseName, ProjectId, RunId};
 use crate::issue::{CommentAuthor, NextPhase};
-use crate::pull_request::Verdict;
+use crate::pull_request::{Verdict, VerdictKind};
 
 closed_set!(
     /// Where a claim stands.
@@ -71,6 +71,14 @@ impl PhaseClaim {
     /// Says whether a judge has to decide.
     pub fn awaits_judge(&self) -> bool {
         self.open && self.state == ClaimState::AwaitingJudge
+    }
+
+    /// Says whether a judge has approved it as it is, and the points of people keep it from being accepted.
+    pub fn is_approved(&self) -> bool {
+        let approves = |verdict: &&Verdict| verdict.kind == VerdictKind::Approved;
+        let verdict = self.verdict.as_ref().filter(approves);
+        self.awaits_judge()
+            && verdict.is_some_and(|verdict| self.head_commit.as_ref() == Some(&verdict.commit))
     }
 
     /// Says whether it is accepted, and the issue has not gone on yet.

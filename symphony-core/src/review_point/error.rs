@@ -2,16 +2,19 @@
 
 use super::model::{POINT_CHARS_MAX, POINTS_OPEN_MAX, PointNumber};
 
+/// Where the part of [`PointError::Unanswered`] begins that says what an agent has to do.
+pub const ANSWER_ADVICE: &str = ": call answer_review_point";
+
 /// A rule about review points that a call breaks. Each text says what to do instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PointError {
     /// There is no such point.
-    #[error("there is no review point {number}; known: {known}")]
+    #[error("there is no review point {number}; {known}")]
     Unknown {
         /// The number that was given.
         number: PointNumber,
-        /// Those that there are, in words.
+        /// Which there are, in words.
         known: String,
     },
     /// One call closes or reopens a point twice.
@@ -36,15 +39,6 @@ pub enum PointError {
         /// The points, in words.
         points: String,
     },
-    /// A judge accepts a phase while must-points of a person are open.
-    #[error(
-        "not approved: a person raised {points}, and only a person can close that. If nothing else stands in the way, set the status \
-         to `blocked` and say in the reason that the person's points are met"
-    )]
-    PersonsOpen {
-        /// The points, in words.
-        points: String,
-    },
     /// Something is approved with a new must-point.
     #[error(
         "a new `must` point contradicts an approval: reject, or make it a `should` or a `note`"
@@ -52,7 +46,7 @@ pub enum PointError {
     ContradictsApproval,
     /// Work is handed in while must-points have no answer.
     #[error(
-        "{points} not answered yet: call answer_review_point for each (`fixed` with the commit, `declined` with the reason, or `question` \
+        "{points} not answered yet{ANSWER_ADVICE} for each (`fixed` with the commit, `declined` with the reason, or `question` \
          if only a person can say what is meant), then hand in again"
     )]
     Unanswered {

@@ -10,7 +10,7 @@ mod place;
 mod rules;
 mod text;
 
-pub use error::PointError;
+pub use error::{ANSWER_ADVICE, PointError};
 pub use model::{
     AnswerKind, NewPoint, POINT_CHARS_MAX, POINTS_OPEN_MAX, PointAnswer, PointChanges, PointMove,
     PointNumber, PointState, ReviewOf, ReviewPoint, Severity,

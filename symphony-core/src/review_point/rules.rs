@@ -14,11 +14,8 @@ use crate::pull_request::VerdictKind;
 /// What is done with the points: a verdict, or a person's change outside one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// A verdict of this kind that takes effect at once, as one on the claim of a phase does.
+    /// A verdict of this kind. An agent's approval may leave the points of people open: it takes effect when they have closed them.
     Given(VerdictKind),
-    /// A verdict of this kind on what a person merges or confirms. An agent's approval may leave the points of people open: it takes
-    /// effect when they have closed them.
-    BeforePerson(VerdictKind),
     /// None: a person changes points.
     None,
 }
@@ -146,7 +143,7 @@ pub fn check_changes(
         return Err(PointError::TooMany { found });
     }
     match verdict {
-        Verdict::Given(VerdictKind::Approved) | Verdict::BeforePerson(VerdictKind::Approved) => {
+        Verdict::Given(VerdictKind::Approved) => {
             if changes.new.iter().any(|new| new.severity == Severity::Must) {
                 return Err(PointError::ContradictsApproval);
             }
@@ -158,22 +155,12 @@ pub fn check_changes(
             if *by == CommentAuthor::Human {
                 return refuse_numbers(&numbers(musts()));
             }
-            let persons = numbers(musts().filter(|point| point.is_persons()));
-            if matches!(verdict, Verdict::Given(_)) && !persons.is_empty() {
-                return Err(PointError::PersonsOpen {
-                    points: list_numbers(&persons),
-                });
-            }
             refuse_numbers(&numbers(musts().filter(|point| !point.is_persons())))
         }
-        Verdict::Given(VerdictKind::Rejected) | Verdict::BeforePerson(VerdictKind::Rejected)
-            if !changes.asks_for_work() =>
-        {
+        Verdict::Given(VerdictKind::Rejected) if !changes.asks_for_work() => {
             Err(PointError::NothingToDo)
         }
-        Verdict::Given(VerdictKind::Rejected)
-        | Verdict::BeforePerson(VerdictKind::Rejected)
-        | Verdict::None => Ok(()),
+        Verdict::Given(VerdictKind::Rejected) | Verdict::None => Ok(()),
     }
 }
 
@@ -233,7 +220,10 @@ fn find(points: &[ReviewPoint], number: PointNumber) -> Result<&ReviewPoint, Poi
     let found = points.iter().find(|point| point.number == number);
     found.ok_or_else(|| PointError::Unknown {
         number,
-        known: list_numbers(&numbers(points.iter())),
+        known: match points {
+            [] => "none was raised yet".to_owned(),
+            known => format!("known: {}", list_numbers(&numbers(known.iter()))),
+        },
     })
 }
 

@@ -132,11 +132,13 @@ pub fn review_obstacles(
         });
     }
     if review.has_verdict {
-        reasons.push(match &review.subject {
-            ReviewSubject::Done { obstacles, .. } => Reason::DoneJudged {
+        reasons.extend(match &review.subject {
+            ReviewSubject::Done { obstacles, .. } => Some(Reason::DoneJudged {
                 obstacles: obstacles.clone(),
-            },
-            ReviewSubject::PullRequest(_) | ReviewSubject::Claim(..) => Reason::Judged,
+            }),
+            ReviewSubject::PullRequest(_) => Some(Reason::Judged),
+            // only the points of people, named above, keep it from going on
+            ReviewSubject::Claim(..) => None,
         });
     }
     if !project.judge_enabled {

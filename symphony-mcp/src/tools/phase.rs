@@ -270,6 +270,10 @@ pub(super) fn approve(
     let approved = VerdictKind::Approved;
     let claim = verdict(store, identity, (approved, comment), &params.points)?;
     let then = match &claim.next_phase {
+        _ if claim.is_approved() => {
+            "it takes effect when the person whose review points are open has closed them"
+                .to_owned()
+        }
         Some(next) => format!("{} goes on to `{next}`", claim.issue),
         None => format!("{} has no further phase: a person looks at it", claim.issue),
     };

@@ -66,8 +66,8 @@ impl PointsReader {
                  promises. In the `points` of your verdict, close what is met (`{\"id\": 3, \"state\": \"closed\"}`) and reopen what is \
                  not (`\"state\": \"reopened\"`, with a `text` that says what is missing). Close a `declined` point if its reason is \
                  sound. You can approve only if every `must` point of an agent gets closed. Only a person can close a point raised \
-                 by `human`. If the work meets it, approve a pull request all the same: your approval takes effect when the person \
-                 has closed the point. A phase cannot be approved before that: set the status to `blocked` and say so in the reason."
+                 by `human`. If the work meets it, approve all the same: your approval takes effect when the person has closed the \
+                 point."
             }
             Self::Other => "These points from reviews of this work are still open.",
         }

@@ -20,6 +20,7 @@ use crate::issue::cascade::{is_live, move_in, step_in};
 use crate::issue::note::{NewFinding, add_comment_in, add_finding_in};
 use crate::issue::query::load_issue;
 use crate::review::phase_claim_query::{load_claim, load_open_claim};
+use crate::review::point::persons_points;
 use crate::review::point_write::{NewVerdict, Reviewed, judge_points};
 use crate::run::hand_in::forget_refused_call;
 use crate::run::record::load_run;
@@ -43,7 +44,8 @@ impl Store {
     /// Records a verdict on a claim with its points, as a finding of kind `phase_verdict` too. A rejection sends the issue back to
     /// `todo`; an approved one goes on to its next phase at once when no run is live on the issue, else when that ends.
     ///
-    /// An agent's verdict counts only from a live judge's run on this claim, other than its author's.
+    /// An agent's verdict counts only from a live judge's run on this claim, other than its author's. Its approval takes effect when
+    /// no `must` point of a person is open any more.
     ///
     /// # Errors
     /// When the claim does not await a judge, the commit is not the claim's, a rejection asks for nothing, an approval leaves `must`
@@ -66,16 +68,23 @@ impl Store {
             };
             let said = judge_points(tx, context, &reviewed, new)?;
             let verdict = new.verdict(context, protection, &said);
-            write_verdict(tx, context, &claim, &verdict, &said)?;
+            let state = match new.kind {
+                VerdictKind::Rejected => ClaimState::Rejected,
+                VerdictKind::Approved if persons_points(tx, &of)?.is_empty() => {
+                    ClaimState::Accepted
+                }
+                VerdictKind::Approved => ClaimState::AwaitingJudge,
+            };
+            write_verdict(tx, context, &claim, (state, &verdict), &said)?;
             forget_refused_call(tx, context)?;
-            match new.kind {
-                VerdictKind::Rejected => {
+            match state {
+                ClaimState::Rejected => {
                     move_in(tx, context, &claim.issue, &IssueEvent::ReviewRejected)?;
                 }
-                VerdictKind::Approved if !is_live(tx, &claim.issue)? => {
+                ClaimState::Accepted if !is_live(tx, &claim.issue)? => {
                     take_step(tx, context, &claim.issue)?;
                 }
-                VerdictKind::Approved => {}
+                _ => {}
             }
             load_claim(tx, id)
         })
@@ -153,12 +162,12 @@ fn write_verdict(
     tx: &Transaction<'_>,
     context: &Context,
     claim: &PhaseClaim,
-    verdict: &Verdict,
+    (state, verdict): (ClaimState, &Verdict),
     said: &str,
 ) -> Result<(), StoreError> {
-    let (state, word) = match verdict.kind {
-        VerdictKind::Approved => (ClaimState::Accepted, "Approved"),
-        VerdictKind::Rejected => (ClaimState::Rejected, "Rejected"),
+    let word = match verdict.kind {
+        VerdictKind::Approved => "Approved",
+        VerdictKind::Rejected => "Rejected",
     };
     let reasons: Vec<&str> = match verdict.kind {
         VerdictKind::Approved => claim.reasons.iter().map(String::as_str).collect(),
@@ -169,7 +178,7 @@ fn write_verdict(
         params![
             claim.id.get(),
             state.name(),
-            state == ClaimState::Accepted,
+            state != ClaimState::Rejected,
             to_json(&reasons),
             to_json(verdict),
         ],
@@ -188,12 +197,51 @@ fn write_verdict(
         let comment = format!("{word} the phase {}{said}", claim.phase);
         add_comment_in(tx, context, &claim.issue, &comment)?;
     }
+    if state == ClaimState::AwaitingJudge {
+        // the log has it when it takes effect
+        return Ok(());
+    }
+    log_verdict(tx, context, claim, verdict)
+}
+
+fn log_verdict(
+    tx: &Transaction<'_>,
+    context: &Context,
+    claim: &PhaseClaim,
+    verdict: &Verdict,
+) -> Result<(), StoreError> {
     let judged = LogEvent::PhaseJudged {
         claim: claim.id,
         kind: verdict.kind,
         commit: verdict.commit.clone(),
     };
     append(tx, context, About::issue(&claim.issue), &judged)
+}
+
+/// Accepts the claim that a judge has approved, once nothing keeps it: the caller has seen that no `must` point is open.
+pub(crate) fn accept_judged(
+    tx: &Transaction<'_>,
+    context: &Context,
+    issue: &IssueId,
+) -> Result<(), StoreError> {
+    let approved = load_open_claim(tx, issue)?.filter(PhaseClaim::is_approved);
+    let Some((claim, verdict)) = approved
+        .as_ref()
+        .and_then(|c| Some((c, c.verdict.as_ref()?)))
+    else {
+        return Ok(());
+    };
+    tx.execute(
+        "UPDATE phase_claim SET state = ?2 WHERE id = ?1",
+        params![claim.id.get(), ClaimState::Accepted.name()],
+    )?;
+    log_verdict(tx, context, claim, verdict)?;
+    let is_in_review = load_issue(tx, issue)?.state.status() == IssueStatus::Review;
+    // elsewhere the tick takes the step once the issue is back in its review
+    if is_in_review && !is_live(tx, issue)? {
+        take_step(tx, context, issue)?;
+    }
+    Ok(())
 }
 
 /// Takes the step of an accepted claim: the transition, and the label.

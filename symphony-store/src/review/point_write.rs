@@ -8,9 +8,9 @@ use symphony_core::pull_request::{
     PrState, PullRequestOf, Verdict as RecordedVerdict, VerdictKind,
 };
 use symphony_core::review_point::{
-    AnswerKind, NewPoint, Place, PointChanges, PointNumber, PointState, ReviewOf, ReviewPoint,
-    Verdict, check_answer, check_changes, list_numbers, pending_question, points_from_feedback,
-    question_reason,
+    AnswerKind, NewPoint, Place, PointChanges, PointMove, PointNumber, PointState, ReviewOf,
+    ReviewPoint, Verdict, check_answer, check_changes, list_numbers, pending_question,
+    points_from_feedback, question_reason,
 };
 use symphony_core::run::ProtectionLevel;
 
@@ -22,6 +22,7 @@ use crate::issue::cascade::move_in;
 use crate::issue::note::check_run_limit;
 use crate::issue::query::load_issue;
 use crate::plan::record::load_head;
+use crate::review::phase_verdict::accept_judged;
 use crate::review::point::{bound, load_points};
 use crate::review::pull_request_query::load_open_pr_of;
 use crate::review::state::set_pr_state;
@@ -138,10 +139,7 @@ pub(crate) fn judge_points(
         tx,
         context,
         reviewed,
-        match reviewed.review {
-            Some(ReviewOf::PullRequest(_)) => Verdict::BeforePerson(verdict.kind),
-            Some(ReviewOf::Claim(_)) | None => Verdict::Given(verdict.kind),
-        },
+        Verdict::Given(verdict.kind),
         &changes,
     )?;
     let comment = verdict.comment.trim();
@@ -189,6 +187,9 @@ fn change(
         let Some(point) = points.iter().find(|point| point.number == moved.number) else {
             continue;
         };
+        if is_closed_already(point, moved) {
+            continue;
+        }
         let round = match moved.to {
             PointState::Open => point.round + 1,
             PointState::Closed => point.round,
@@ -225,6 +226,11 @@ fn change(
         raised.push(PointNumber::new(number));
     }
     Ok(raised)
+}
+
+/// Says whether a point is to be closed that is closed, without a word: nothing changes, and the log has nothing to tell.
+fn is_closed_already(point: &ReviewPoint, moved: &PointMove) -> bool {
+    moved.to == PointState::Closed && !point.is_open() && moved.remark.is_none()
 }
 
 fn insert_point(
@@ -330,13 +336,19 @@ fn approve_judged(
     context: &Context,
     of: &PullRequestOf,
 ) -> Result<(), StoreError> {
+    if load_points(tx, of)?.iter().any(ReviewPoint::is_open_must) {
+        return Ok(());
+    }
+    if let Some(issue) = of.issue() {
+        accept_judged(tx, context, issue)?;
+    }
     let Some(pr) = load_open_pr_of(tx, of)?.filter(|pr| pr.state == PrState::Open) else {
         return Ok(());
     };
     let is_approved = pr
         .verdict_on_head()
         .is_some_and(|verdict| verdict.kind == VerdictKind::Approved);
-    if is_approved && !load_points(tx, of)?.iter().any(ReviewPoint::is_open_must) {
+    if is_approved {
         set_pr_state(tx, context, of, pr.id, PrState::Approved)?;
     }
     Ok(())

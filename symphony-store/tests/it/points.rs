@@ -1,6 +1,7 @@
 //! Review points: raised with a verdict, answered by the author, closed by the next reviewer.
 
 use symphony_core::agent::AgentType;
+use symphony_core::contract::ClaimState;
 use symphony_core::id::{IssueId, PrId};
 use symphony_core::inbox::InboxItem;
 use symphony_core::issue::{BlockedBy, CommentAuthor, IssueEvent, IssueStatus};
@@ -466,5 +467,71 @@ fn a_rejected_phase_is_claimed_again_only_with_answers() {
         )
         .unwrap();
     end(&mut store, &judge);
+    assert_sound(&mut store);
+}
+
+/// As with a pull request: the judge's word is kept, nobody else is paid, and closing the point is all that a person has to do.
+#[test]
+fn a_judges_approval_of_a_phase_takes_effect_when_people_have_closed_their_points() {
+    let mut store = store();
+    let mut new = new_issue("a");
+    new.labels = vec!["phase:research".into()];
+    let issue = store.add_issue(&human(1), &new).unwrap().id;
+    let claim = |store: &mut Store, run: &Run| {
+        let new = new_claim(store, &issue);
+        let claim = store.submit_claim(&by(run, 3), &new).unwrap();
+        let waits = Settlement::AwaitingJudge;
+        store
+            .settle_claim(&by(run, 3), claim.id, waits, "c1", &[])
+            .unwrap()
+    };
+    let run = worker(&mut store, "r1", &issue);
+    let first = claim(&mut store, &run);
+    end(&mut store, &run);
+    store
+        .record_phase_verdict(&human(5), first.id, VerdictKind::Rejected, "c1", "no risks")
+        .unwrap();
+    let run = worker(&mut store, "r2", &issue);
+    let named = answer(1, AnswerKind::Fixed, "named");
+    give(&mut store, &by(&run, 7), &issue, &named);
+    let second = claim(&mut store, &run);
+    end(&mut store, &run);
+    let target = RunTarget::Claim(issue.clone(), second.id);
+    let judge = try_claim(&mut store, "j1", target, AgentType::Judge).unwrap();
+    let approval = verdict(VerdictKind::Approved, "c1", vec![], vec![]);
+    let kept = store
+        .record_phase_review(&by(&judge, 9), second.id, &approval)
+        .unwrap();
+    assert_eq!(
+        (kept.state, kept.is_approved()),
+        (ClaimState::AwaitingJudge, true)
+    );
+    end(&mut store, &judge);
+    assert_eq!(store.run(&judge.id).unwrap().status, RunStatus::Succeeded);
+    let phase = |store: &Store| store.issue(&issue).unwrap().labels;
+    assert_eq!(phase(&store), ["phase:research"]);
+    assert_sound(&mut store);
+    let close = PointChanges {
+        new: vec![],
+        moved: vec![moved(1, PointState::Closed)],
+    };
+    let closed = |store: &Store| {
+        let log = store.events_of_issue(&issue).unwrap();
+        let of_points = log
+            .iter()
+            .filter(|entry| entry.kind == "review_point_moved");
+        of_points.count()
+    };
+    for _twice in 0..2 {
+        store.change_points(&human(9), &of(&issue), &close).unwrap();
+        assert_eq!(phase(&store), ["phase:architecture"]);
+        // what is closed already is not closed again
+        assert_eq!(closed(&store), 1);
+    }
+    let accepted = store.phase_claim(second.id).unwrap();
+    assert_eq!(
+        (accepted.state, accepted.open),
+        (ClaimState::Accepted, false)
+    );
     assert_sound(&mut store);
 }

@@ -5,7 +5,7 @@ use clap::Args;
 use symphony_core::contract::PhaseClaim;
 use symphony_core::id::IssueId;
 use symphony_core::pull_request::VerdictKind;
-use symphony_core::review_point::Severity;
+use symphony_core::review_point::{PointError, Severity};
 use symphony_runner::cancel::end_run_of;
 use symphony_runner::repository::open_repository;
 use symphony_store::{NewVerdict, Store, StoreError};
@@ -13,6 +13,7 @@ use symphony_workspace::BranchName;
 
 use crate::app::App;
 use crate::command::point::PointArgs;
+use crate::failure::{Exit, Stop};
 use crate::value::issue_id;
 use crate::view::ClaimView;
 
@@ -116,7 +117,20 @@ fn give(app: &App, issue: &IssueId, verdict: NewVerdict) -> anyhow::Result<Phase
         store.move_claim_head(&context, claim.id, &commit)?;
     }
     let verdict = NewVerdict { commit, ..verdict };
-    Ok(store.record_phase_review(&context, claim.id, &verdict)?)
+    let given = store.record_phase_review(&context, claim.id, &verdict);
+    given.map_err(|error| of_open_points(error, issue))
+}
+
+/// Says how a person goes on whose approval open points keep back.
+fn of_open_points(error: StoreError, issue: &IssueId) -> anyhow::Error {
+    let StoreError::Point(PointError::Open { points }) = &error else {
+        return error.into();
+    };
+    let what = format!("{points} of {issue} must be closed first");
+    let hint = format!(
+        "`symphony point list {issue}` shows what was asked for and answered; --close NUMBER closes a point with the approval"
+    );
+    Stop::new(Exit::Refused, what).hint(hint).into()
 }
 
 /// Returns the claim of an issue that awaits a verdict.

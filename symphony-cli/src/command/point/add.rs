@@ -2,8 +2,9 @@
 
 use anyhow::Context as _;
 use clap::Args;
-use symphony_core::review_point::{PointChanges, Severity, list_numbers, read_point};
+use symphony_core::review_point::{PointChanges, ReviewPoint, Severity, list_numbers, read_point};
 
+use super::settle::how_it_goes_back;
 use crate::app::App;
 use crate::command::source::find_source;
 use crate::output::List;
@@ -43,7 +44,9 @@ impl AddArgs {
             .context("add a review point")?;
         let added = points.split_off(points.len().saturating_sub(changes.new.len()));
         let numbers: Vec<_> = added.iter().map(|point| point.number).collect();
-        let sentence = format!("Added {} to {of}.", list_numbers(&numbers));
+        let asks = added.iter().any(ReviewPoint::is_open_must);
+        let sentence = format!("Added {} to {of}.", list_numbers(&numbers))
+            + &how_it_goes_back(&session, &of, asks)?;
         let views: List<_> = added.into_iter().map(PointView::from).collect();
         app.out.done(&views, &sentence)
     }

@@ -2,14 +2,18 @@
 
 use anyhow::Context as _;
 use clap::Args;
+use symphony_core::issue::IssueStatus;
+use symphony_core::pull_request::PullRequestOf;
 use symphony_core::review_point::{
     PointChanges, PointNumber, PointState, ReviewPoint, list_numbers,
 };
+use symphony_core::wording::capitalised;
 
 use super::args::moves;
 use crate::app::App;
 use crate::command::source::find_source;
 use crate::output::List;
+use crate::place::Session;
 use crate::value::SourceName;
 use crate::view::PointView;
 
@@ -65,6 +69,31 @@ impl ReopenArgs {
     }
 }
 
+/// Says how an agent comes to work on open points, where the work is in review: nobody looks at them by itself then.
+pub(super) fn how_it_goes_back(
+    session: &Session,
+    of: &PullRequestOf,
+    asks_for_work: bool,
+) -> anyhow::Result<String> {
+    let Some(issue) = of.issue().filter(|_| asks_for_work) else {
+        return Ok(String::new());
+    };
+    let is_in_review = session.store.issue(issue)?.state.status() == IssueStatus::Review;
+    let open_pr = session.store.open_pr(issue)?;
+    let command = match open_pr {
+        Some(proposal) if proposal.proposal.is_some() => "done reject",
+        Some(_) => "pr reject",
+        None => "phase reject",
+    };
+    Ok(if is_in_review {
+        format!(
+            " No agent works on {issue} while it is in review: `symphony {command} {issue} --feedback TEXT` sends it back to one."
+        )
+    } else {
+        String::new()
+    })
+}
+
 /// Moves points to one state; all open ones, when none are named.
 fn settle(
     app: &App,
@@ -74,13 +103,12 @@ fn settle(
 ) -> anyhow::Result<()> {
     let mut session = app.session()?;
     let of = find_source(app, &session, of)?;
-    let numbers = if let Some(numbers) = numbers {
-        numbers.to_vec()
-    } else {
-        let points = session.store.review_points(&of)?.into_iter();
-        let open = points.filter(ReviewPoint::is_open);
-        open.map(|point| point.number).collect()
-    };
+    let before = session.store.review_points(&of)?.into_iter();
+    let open: Vec<PointNumber> = before
+        .filter(ReviewPoint::is_open)
+        .map(|point| point.number)
+        .collect();
+    let numbers = numbers.map_or_else(|| open.clone(), <[PointNumber]>::to_vec);
     let comment = comment.map(|typed| app.text(typed)).transpose()?;
     let changes = PointChanges {
         new: Vec::new(),
@@ -93,7 +121,18 @@ fn settle(
         PointState::Closed => "Closed",
         PointState::Open => "Reopened",
     };
-    let sentence = format!("{word} {} of {of}.", list_numbers(&numbers));
+    let changes_nothing = to == PointState::Closed
+        && !numbers.is_empty()
+        && !numbers.iter().any(|number| open.contains(number));
+    let named = list_numbers(&numbers);
+    let sentence = if changes_nothing {
+        let verb = if numbers.len() == 1 { "is" } else { "are" };
+        format!("{} of {of} {verb} closed already.", capitalised(&named))
+    } else {
+        format!("{word} {named} of {of}.")
+    };
+    let asks = to == PointState::Open;
+    let sentence = sentence + &how_it_goes_back(&session, &of, asks)?;
     let moved = points
         .into_iter()
         .filter(|point| numbers.contains(&point.number));
