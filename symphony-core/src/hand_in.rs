@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::closed_set::closed_set;
+use crate::criteria::CHECKLIST_ADVICE;
 use crate::id::RunId;
+use crate::review_point::ANSWER_ADVICE;
 use crate::tools::Tool;
 
 /// Runs in a row that came to nothing, the last one included, at which it counts as a failure: one may have run out of time, or
@@ -69,6 +71,17 @@ impl RefusedCall {
             kind,
             message: message.chars().take(MESSAGE_CHARS_MAX).collect(),
         }
+    }
+
+    /// Returns why it was refused, without what the agent was told to do about it: for people.
+    pub fn fact(&self) -> &str {
+        let advice = match self.kind {
+            RefusalKind::UnansweredPoints => ANSWER_ADVICE,
+            RefusalKind::UnansweredCriteria => CHECKLIST_ADVICE,
+            _ => return &self.message,
+        };
+        let fact = self.message.split_once(advice);
+        fact.map_or(&self.message, |(fact, _)| fact)
     }
 
     /// Says whether another one is for the same reason: the files that it names may be others.
@@ -150,6 +163,38 @@ pub fn has_new_commits(metadata: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn people_read_why_a_call_was_refused_and_not_what_the_agent_has_to_do() {
+        let unanswered = crate::review_point::PointError::Unanswered {
+            points: "review point 1 is".to_owned(),
+        };
+        let text = "# Acceptance criteria\n- It greets.";
+        let criteria = crate::criteria::collect_criteria(text, &[]).items;
+        let missing = crate::criteria::answer_criteria(&criteria, &[]).unwrap_err();
+        for (kind, message, expected) in [
+            (
+                RefusalKind::UnansweredPoints,
+                unanswered.to_string(),
+                "review point 1 is not answered yet",
+            ),
+            (
+                RefusalKind::UnansweredCriteria,
+                missing.to_string(),
+                "checklist: no answer to 1 (“It greets.”)",
+            ),
+            (
+                RefusalKind::Other,
+                "no title: add one".to_owned(),
+                "no title: add one",
+            ),
+        ] {
+            assert_eq!(
+                RefusedCall::new(Tool::CreatePr, kind, &message).fact(),
+                expected
+            );
+        }
+    }
 
     #[test]
     fn a_refusal_is_like_another_whatever_files_it_names() {

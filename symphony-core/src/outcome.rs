@@ -139,7 +139,7 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
         routing.retry = in_progress.then(|| RetryPlan {
             kind: RetryKind::Backoff,
             due_at: after(now, wait),
-            reason: format!("{}: {}", error.class, error.message),
+            reason: format!("{}: {}", error.class.words(), error.message),
         });
         return routing;
     }
@@ -395,8 +395,8 @@ fn refused_again(end: &RunEnd<'_>) -> Option<RunError> {
 
 fn refused_in_a_row(refused: &RefusedCall, before: u32) -> String {
     let runs = before.saturating_add(1);
-    let RefusedCall { tool, message, .. } = refused;
-    format!("`{tool}` was refused in {runs} runs in a row: {message}")
+    let (tool, why) = (refused.tool, refused.fact());
+    format!("`{tool}` was refused in {runs} runs in a row: {why}")
 }
 
 /// Says whether the run delivers a phase other than `ready`, whatever its profile.
@@ -442,7 +442,7 @@ fn no_outcome(message: &str) -> RunError {
 
 fn reason_of(routing: &Routing, end: &RunEnd<'_>) -> String {
     match &routing.error {
-        Some(error) => format!("{}: {}", error.class, error.message),
+        Some(error) => format!("{}: {}", error.class.words(), error.message),
         None if routing.status != RunStatus::Succeeded => routing.status.to_string(),
         None if end.run.moved_issue => "the agent gave the issue back".to_owned(),
         None if is_in_phase(end.run) => "it ended well, without an accepted claim".to_owned(),
@@ -472,7 +472,7 @@ fn open_breaker(routing: &mut Routing, end: &RunEnd<'_>, stop: Option<Stop>) {
         Some(advice) => format!("{why}. {advice}"),
         None => why,
     });
-    if let Some(reason) = &reason {
+    if let Some(reason) = reason.as_ref().filter(|reason| !last.ends_with(*reason)) {
         comment.push_str("\n\nStopped early: ");
         comment.push_str(reason);
     }

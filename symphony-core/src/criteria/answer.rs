@@ -10,6 +10,9 @@ const QUOTE_CHARS: usize = 80;
 /// Problems that a refusal names; the rest is counted.
 const NAMED_MAX: usize = 5;
 
+/// Where the part of a refused checklist begins that says what an agent has to do.
+pub const CHECKLIST_ADVICE: &str = ". The issue has";
+
 /// What is said of one criterion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CriterionAnswer {
@@ -85,9 +88,13 @@ impl fmt::Display for ChecklistError {
         if let Some(more @ 1..) = self.problems.len().checked_sub(NAMED_MAX) {
             problems.push(format!("and {more} more of the kind"));
         }
+        let noun = match self.criteria {
+            1 => "criterion",
+            _ => "criteria",
+        };
         write!(
             f,
-            "checklist: {}. The issue has {} acceptance criteria: answer each once, as {{\"item\": 1, \"state\": \"met\", \"note\": \
+            "checklist: {}{CHECKLIST_ADVICE} {} acceptance {noun}: answer each once, as {{\"item\": 1, \"state\": \"met\", \"note\": \
              \"how\"}}, with `met`, `not_met` or `not_applicable`, then hand in again",
             problems.join("; "),
             self.criteria
@@ -224,7 +231,7 @@ mod tests {
     #[test]
     fn the_refusal_says_how_criteria_are_answered() {
         let criteria = collect_criteria("# Acceptance criteria\n- It greets.", &[]).items;
-        insta::assert_snapshot!(answer_criteria(&criteria, &[]).unwrap_err(), @r#"checklist: no answer to 1 (“It greets.”). The issue has 1 acceptance criteria: answer each once, as {"item": 1, "state": "met", "note": "how"}, with `met`, `not_met` or `not_applicable`, then hand in again"#);
+        insta::assert_snapshot!(answer_criteria(&criteria, &[]).unwrap_err(), @r#"checklist: no answer to 1 (“It greets.”). The issue has 1 acceptance criterion: answer each once, as {"item": 1, "state": "met", "note": "how"}, with `met`, `not_met` or `not_applicable`, then hand in again"#);
         insta::assert_snapshot!(answer_criteria(&[], &[said(1, Met, "")]).unwrap_err(), @"checklist: the issue has no acceptance criteria; leave `checklist` out");
     }
 

@@ -8,7 +8,9 @@ mod model;
 mod parse;
 mod shown;
 
-pub use answer::{ChecklistError, ChecklistProblem, CriterionAnswer, answer_criteria};
+pub use answer::{
+    CHECKLIST_ADVICE, ChecklistError, ChecklistProblem, CriterionAnswer, answer_criteria,
+};
 pub use compare::{ComparedCriteria, ComparedCriterion, compare_criteria};
 pub use model::{
     CRITERIA_MAX, CRITERION_CHARS_MAX, ChecklistEntry, Criteria, Criterion, CriterionState,

@@ -305,7 +305,7 @@ fn every_end_has_its_route() {
         (
             "worker failed for the last time",
             last(r(Worker, InProgress, Failed, Some(ErrorClass::AgentFailed))),
-            "failed:agent_failed | breaker_opened | 3/3 | - | last: agent_failed: m",
+            "failed:agent_failed | breaker_opened | 3/3 | - | last: agent failed: m",
         ),
         (
             "worker continued for the last time",

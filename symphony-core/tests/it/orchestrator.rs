@@ -540,7 +540,7 @@ fn an_open_breaker_says_so_once_and_goes_where_it_is_configured() {
         assert_eq!(routing.event, Some(expected));
         let comment = routing.comment.unwrap();
         assert!(
-            comment.contains("agent_failed: m") && comment.contains("last words"),
+            comment.contains("agent failed: m") && comment.contains("last words"),
             "{comment}"
         );
     }
