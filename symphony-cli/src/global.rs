@@ -9,7 +9,7 @@ use crate::output::Paging;
 
 const HEADING: &str = "Global options";
 
-/// Flags that every command takes, before or behind its name.
+/// Flags that every command takes, before or after its name.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = HEADING)]
 #[expect(
@@ -35,7 +35,7 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true, display_order = 102)]
     pub(crate) json: bool,
 
-    /// Print the answer only
+    /// Print only the result
     #[arg(
         short,
         long,
@@ -45,7 +45,7 @@ pub(crate) struct GlobalArgs {
     )]
     pub(crate) quiet: bool,
 
-    /// Tell more on standard error; twice tells everything
+    /// Show more detail on standard error; repeat it to show everything
     #[arg(short, long, global = true, action = ArgAction::Count, display_order = 104)]
     pub(crate) verbose: u8,
 

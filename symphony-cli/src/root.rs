@@ -24,12 +24,12 @@ use crate::secret::{check_typed, typed_texts};
 use crate::settle::settle_cut_off_merges;
 
 const AFTER_HELP: &str = "Start here:
-  symphony demo                    see all of it, without a model, in a project made for it
-  symphony init                    set up the repository you are in
-  symphony issue add 'Do this'     say what is to be done
-  symphony run                     let agents do it
+  symphony demo                       watch the whole loop in a throwaway project, without a model
+  symphony init                       set up the repository in this folder
+  symphony issue add 'What to do'     add an issue
+  symphony run                        start agents, and watch what they do
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 refused by a rule, 5 busy.";
+Exit codes: 0 success, 1 failure, 2 wrong usage, 3 not found, 4 refused by a rule, 5 busy.";
 
 /// Turn a backlog of issues into reviewed pull requests with coding agents
 #[derive(Debug, Parser)]
@@ -96,7 +96,7 @@ enum Command {
     #[command(subcommand, visible_alias = "plans")]
     Plan(Deferred<PlanCommand>),
     /// Manage what agents and people learned
-    #[command(subcommand)]
+    #[command(subcommand, visible_alias = "learning")]
     Learnings(Deferred<LearningsCommand>),
     /// Stop starting new agents; running agents continue
     Pause(Deferred<PauseArgs>),

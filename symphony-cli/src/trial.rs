@@ -330,7 +330,7 @@ fn write_conclusion(trial: &Trial, hold: &BaseHold, page: &mut Page) {
             let who = if is_under_way {
                 "An issue is meant to repair it"
             } else {
-                "An agent may repair it all the same"
+                "Or let an agent repair it"
             };
             page.line(&format!("{who}: {repair}"));
         }

@@ -39,17 +39,17 @@ const SHORT_WAIT_MS: i64 = 2_000;
 /// What `run` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Ctrl-C stops starting agents and leaves those at work to their supervisors; a second one within three \
-                  seconds ends them. With --until-idle it waits for tries after failures, and for other work that is due within 15 \
-                  seconds; when something waits for longer it says so and exits with 1. \
-                  What waits for you does not count for that: it says how much it is and exits with 0. The scanner and background \
-                  research work once in it, and again after other work.\n\nExample:\n  symphony run --until-idle"
+    after_help = "Ctrl-C stops starting new agents, and running agents continue. A second Ctrl-C within three seconds ends them, too.\n\n\
+                  With --until-idle the command ends when no agent can continue. Before that it waits for retries and other work that \
+                  are due within 15 seconds. If something is due later, it names it and exits with 1. Things that wait for you do not \
+                  count: it says how many there are and exits with 0. The scanner and background research run once, and once more after \
+                  other work.\n\nExample:\n  symphony run --until-idle"
 )]
 pub(crate) struct RunArgs {
-    /// Seconds between two ticks; one follows at once when a run ends
+    /// Seconds between two ticks; when a run ends, the next tick follows at once
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     interval: u64,
-    /// End when no agent is at work and none is going to be
+    /// End when no agent is running and none can start
     #[arg(long = "until-idle")]
     until_idle: bool,
 }

@@ -405,7 +405,7 @@ fn a_login_is_looked_for_without_a_look_at_the_secret() {
     let (status, detail, _) = check(&project, "login");
     assert_eq!(status, "ok", "{detail}");
     assert!(
-        detail.ends_with("whether they are accepted shows in the first run"),
+        detail.ends_with("the first run shows whether it is accepted"),
         "{detail}"
     );
     std::fs::remove_dir_all(&folder).unwrap();

@@ -342,7 +342,7 @@ fn refuse_unmergeable(
                     pr.id
                 )
             }
-            PrState::Rejected => ": its issue goes back to a worker".to_owned(),
+            PrState::Rejected => ", so that it cannot be merged".to_owned(),
             _ => String::new(),
         };
         return Err(RunnerError::refused(format!(

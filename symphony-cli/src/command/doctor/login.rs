@@ -81,7 +81,7 @@ fn view(
     has_file: &dyn Fn(&Path) -> bool,
 ) -> CheckView {
     let name = credentials.name;
-    let unproven = "whether they are accepted shows in the first run";
+    let unproven = "the first run shows whether it is accepted";
     let mut variables = credentials.variables.iter();
     if let Some(found) = variables.find(|name| variable(name).is_some()) {
         return CheckView::ok(CHECK, format!("{name}: {found} is set; {unproven}"));
@@ -99,18 +99,44 @@ fn view(
         Some(file) => format!("{} is not there", file.display()),
         None => "HOME is not set".to_owned(),
     };
-    let looked = credentials.variables.join(", ");
     CheckView::warning(
         CHECK,
-        format!("{name} seems not to be logged in: {place}, and none of {looked} is set"),
+        format!(
+            "{name} seems not to be logged in: {place}, and {} is set",
+            none_of(credentials.variables)
+        ),
         credentials.fix,
     )
+}
+
+/// Returns the subject of a sentence that says of no name that it is set.
+fn none_of(names: &[&str]) -> String {
+    match names {
+        [one, other] => format!("neither {one} nor {other}"),
+        names => format!("none of {}", names.join(", ")),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::command::doctor::check::Health;
+
+    #[test]
+    fn the_sentences_agree_with_what_was_looked_for() {
+        let detail = |credentials: &Credentials, set: bool| {
+            let variable = |name: &str| (set && name == "OPENAI_API_KEY").then(|| "x".to_owned());
+            view(credentials, &variable, &|_| false).detail
+        };
+        assert_eq!(
+            detail(&CODEX, true),
+            "Codex: OPENAI_API_KEY is set; the first run shows whether it is accepted"
+        );
+        assert_eq!(
+            detail(&CODEX, false),
+            "Codex seems not to be logged in: HOME is not set, and neither CODEX_API_KEY nor OPENAI_API_KEY is set"
+        );
+    }
 
     /// Variables with their values, the file that is there, and what is expected.
     type Case<'a> = (&'a [(&'a str, &'a str)], &'a str, Health, &'a str);

@@ -104,7 +104,7 @@ impl View for InitView {
             page.line("  git add symphony.config.json        then commit it, for everybody who clones the repository");
         }
         let doctor = if self.provider_problem.is_some() {
-            "says what agents still need to be started"
+            "shows what is missing before agents can start"
         } else {
             "checks that everything is there"
         };

@@ -350,11 +350,11 @@ fn refuse_ended(pr: &PullRequest, word: &str) -> Result<(), StoreError> {
         ),
         _ => String::new(),
     };
-    let reason = format!(
-        "{} {} is {}: it cannot be {word}{back}",
-        pr.noun(),
-        pr.id,
-        pr.state
-    );
+    let why_not = if word == pr.state.name() {
+        " already".to_owned()
+    } else {
+        format!(": it cannot be {word}")
+    };
+    let reason = format!("{} {} is {}{why_not}{back}", pr.noun(), pr.id, pr.state);
     Err(StoreError::Refused { reason })
 }
