@@ -188,6 +188,10 @@ fn a_set_that_cannot_be_used_is_named_and_no_agent_is_paid() {
         assert!(told.contains("config.json:"), "{command:?}: {told}");
     }
     assert_eq!(project.tick_wait(), Vec::<Value>::new());
+    // nor is anything built of the shipped prompts in the place of the missing ones
+    let shown = project.symphony(&["prompt", "show", &issue]);
+    assert_ne!(shown.code, 0, "{shown:#?}");
+    assert!(shown.stderr.contains(&missing), "{shown:#?}");
 
     let profile = project.beside.join("new/profiles/worker.md");
     std::fs::write(
@@ -378,4 +382,18 @@ fn a_report_that_mixes_two_texts_of_a_set_says_so() {
         shown.contains("Set B: the profile of the worker had 2 versions."),
         "{shown}"
     );
+}
+
+#[test]
+fn sets_that_read_the_same_are_a_warning_and_hold_nothing() {
+    let project = project("live-equal", &json!({}));
+    set(&project, "new", "");
+    set_trial(&project, &trial(&project, "words", 1.0));
+    let shown = project.ok(&["prompt", "lint"]);
+    assert!(
+        shown.contains("`prompts.trial.b`: agents read the same with both sets"),
+        "{shown}"
+    );
+    project.add_issue("Greet");
+    project.tick_one("worker", "succeeded");
 }

@@ -1,5 +1,6 @@
 //! Profiles and contracts: those that ship, and what a project puts over them.
 
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use symphony_core::contract::Pipeline;
@@ -113,6 +114,26 @@ impl PromptLibrary {
             standalone: StandalonePrompts::load(shipped, folder)?,
             folder: folder.to_owned(),
         })
+    }
+
+    /// Says whether agents on issues read the same with another library: the same profiles, contracts and overrides, wherever they are.
+    ///
+    /// # Errors
+    /// When the overrides of a folder cannot be read.
+    pub fn reads_like(&self, other: &Self) -> Result<bool, RunnerError> {
+        Ok(self.profiles == other.profiles
+            && self.pipeline == other.pipeline
+            && self.overrides()? == other.overrides()?)
+    }
+
+    /// Reads the overrides of its folder, by name.
+    fn overrides(&self) -> Result<Vec<(Option<OsString>, String)>, RunnerError> {
+        let texts = read_folder(&self.folder.join("overrides"), &TextKind::Contract)?;
+        let named = texts.into_iter().map(|own| {
+            let name = Path::new(&own.file).file_name();
+            (name.map(OsStr::to_owned), own.text)
+        });
+        Ok(named.collect())
     }
 
     /// Returns the profile of an agent type; types without one of their own use the researcher's.

@@ -12,7 +12,7 @@ use symphony_store::{Project, Store};
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::prompts::library::OwnText;
-use crate::prompts::live_trial::set_findings;
+use crate::prompts::live_trial::{equal_sets, set_findings};
 use crate::prompts::preview::provider_of;
 use crate::supervise::{budgets, read_own};
 
@@ -35,6 +35,7 @@ pub fn lint_project(
 ) -> Result<Vec<Finding>, RunnerError> {
     let project = recorded.map(|(_, project)| &project.id);
     let mut findings = set_findings(installation, config, root, project)?;
+    findings.extend(equal_sets(installation, config, root, project)?);
     let trial = config.prompt_trial.as_ref();
     let sets = PromptSet::ALL.iter();
     let sets = sets.filter_map(|set| trial?.folder(*set));

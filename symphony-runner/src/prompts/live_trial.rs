@@ -19,13 +19,25 @@ impl Installation {
     /// Loads profiles and contracts as they hold for an issue that was given a set of a trial.
     ///
     /// # Errors
-    /// When a prompt file of the set is wrong: all problems at once.
+    /// When a prompt file of the set is wrong: all problems at once. When the folder of the set is not there: between the tick that looked
+    /// and the run that reads, somebody may have moved it, and the shipped prompts would silently take its place.
     pub fn library_of(
         &self,
         config: &ProjectConfig,
         set: Option<PromptSet>,
     ) -> Result<PromptLibrary, RunnerError> {
-        PromptLibrary::load(&self.shipped, config.prompts_of(set))
+        let folder = config.prompts_of(set);
+        let of_trial = set.zip(config.prompt_trial.as_ref());
+        if let Some((set, trial)) = of_trial
+            && trial.folder(set).is_some()
+            && !folder.is_dir()
+        {
+            let (key, folder) = (LiveTrial::key(set), folder.display());
+            return Err(RunnerError::PromptFiles {
+                problems: vec![format!("`{key}`: there is no folder {folder}")],
+            });
+        }
+        PromptLibrary::load(&self.shipped, folder)
     }
 }
 
@@ -85,6 +97,40 @@ pub(crate) fn set_findings(
     Ok(findings)
 }
 
+/// Finds whether the sets of the configured trial are the same for an agent: such a trial shows chance alone, and nothing is broken.
+///
+/// # Errors
+/// When the configuration, or a file of a set, cannot be read.
+pub(crate) fn equal_sets(
+    installation: &Installation,
+    config: &ProjectConfig,
+    root: &Path,
+    project: Option<&ProjectId>,
+) -> Result<Option<Finding>, RunnerError> {
+    if config.prompt_trial.is_none() {
+        return Ok(None);
+    }
+    let library = |set| installation.library_of(config, Some(set)).ok();
+    let Some((a, b)) = library(PromptSet::A).zip(library(PromptSet::B)) else {
+        return Ok(None);
+    };
+    if !a.reads_like(&b)? {
+        return Ok(None);
+    }
+    let key = LiveTrial::key(PromptSet::B);
+    let (file, line, column) = place_of(installation, root, project, key)?;
+    Ok(Some(Finding {
+        file,
+        line,
+        column,
+        severity: Severity::Warning,
+        rule: LintRule::Trial,
+        found: format!("`{key}`: agents read the same with both sets"),
+        advice: "change the texts of one set; any difference that this trial finds is chance"
+            .to_owned(),
+    }))
+}
+
 /// Requires that both sets of the configured trial can be used: every run of a broken one would fail.
 ///
 /// # Errors
@@ -104,7 +150,8 @@ pub(crate) fn require_sets(
         .map(|finding| format!("{finding}; {}", finding.advice))
         .collect();
     for set in PromptSet::ALL {
-        if trial.folder(*set).is_some()
+        // a folder that is not there is among the findings
+        if trial.folder(*set).is_some_and(Path::is_dir)
             && let Err(error) = installation.library_of(config, Some(*set))
         {
             let key = LiveTrial::key(*set);

@@ -228,7 +228,9 @@ fn check_prompts(
         let phases = library.map_or(0, |library| library.pipeline.iter().count());
         checks.push(CheckView::ok(CHECK, plural(phases, "phase")));
     }
-    if let Some((store, trial)) = store.as_ref().zip(config.prompt_trial.as_ref())
+    // with broken prompts no agent starts, and no issue is given a set
+    if errors.is_empty()
+        && let Some((store, trial)) = store.as_ref().zip(config.prompt_trial.as_ref())
         && let Ok(line) = LiveTrialLine::load(store, project, trial)
     {
         checks.push(CheckView::ok("prompts", line.text()));
