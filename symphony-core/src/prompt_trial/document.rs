@@ -1,8 +1,10 @@
 //! Recorded issues: what a replay needs of issues that have ended, as a versioned JSON document.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::id::IssueId;
 use crate::issue::{
@@ -18,24 +20,29 @@ const COMMIT_CHARS: [usize; 2] = [40, 64];
 
 /// A document of recorded issues.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object with `version` and `issues`"
+)]
 pub struct RecordedIssues {
     /// [`RECORDED_VERSION`].
     pub version: u32,
-    /// The issues.
+    /// The issues: at least one, none twice.
+    #[serde(deserialize_with = "issues")]
     pub issues: Vec<RecordedIssue>,
 }
 
 /// An issue as it was before any agent worked on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an issue as an object")]
 pub struct RecordedIssue {
     /// Its identifier.
     pub id: IssueId,
     /// Title.
+    #[serde(deserialize_with = "title")]
     pub title: String,
     /// What is asked for. Acceptance criteria of the issue's own text are in it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "description")]
     pub description: String,
     /// How urgent.
     #[serde(default = "no_priority")]
@@ -44,9 +51,10 @@ pub struct RecordedIssue {
     #[serde(default)]
     pub size: Option<Size>,
     /// Labels.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "labels")]
     pub labels: Vec<String>,
     /// The commit that its agent started from.
+    #[serde(deserialize_with = "commit")]
     pub base_commit: String,
     /// Acceptance criteria that documents outside of the issue's text had; a replay adds them to the description.
     #[serde(default)]
@@ -58,9 +66,10 @@ pub struct RecordedIssue {
 
 /// A comment of a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with `text`")]
 pub struct RecordedComment {
     /// The text.
+    #[serde(deserialize_with = "comment")]
     pub text: String,
 }
 
@@ -68,90 +77,94 @@ const fn no_priority() -> Priority {
     Priority::None
 }
 
-/// What is wrong with a document of recorded issues.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RecordedError {
-    /// It is not such a document.
-    #[error("line {}, column {}: {source}", source.line(), source.column())]
-    Json {
-        /// What the parser found.
-        #[from]
-        source: serde_json::Error,
-    },
-    /// Another version.
-    #[error("it has version {found}, and this Symphony reads version {RECORDED_VERSION}")]
-    Version {
-        /// The version that was found.
-        found: u32,
-    },
-    /// Too many issues.
-    #[error("it has {found} issues; at most {RECORDED_ISSUES_MAX} are read")]
-    TooMany {
-        /// How many there are.
-        found: usize,
-    },
-    /// No issue.
-    #[error("it has no issue")]
-    Empty,
-    /// The same issue twice.
-    #[error("{issue} is in it twice")]
-    Twice {
-        /// The issue.
-        issue: IssueId,
-    },
-    /// A field that breaks a rule of issues.
-    #[error("{issue}: {source}")]
-    Field {
-        /// The issue.
-        issue: IssueId,
-        /// The rule.
-        source: FieldError,
-    },
-    /// A base commit that is no id of a commit.
-    #[error("{issue}: `{found}` is not the full id of a commit")]
-    Commit {
-        /// The issue.
-        issue: IssueId,
-        /// What was found.
-        found: String,
-    },
+/// Reads the issues one after the other, so that an error is about the one it names.
+fn issues<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RecordedIssue>, D::Error> {
+    deserializer.deserialize_seq(Issues)
 }
 
-/// Reads a document.
-///
-/// # Errors
-/// The first thing that is wrong, with its line or its issue.
-pub fn parse_recorded(text: &str) -> Result<RecordedIssues, RecordedError> {
-    /// A later version may have fields that this one does not know: its number is read first.
-    #[derive(Deserialize)]
-    struct Head {
-        version: u32,
+struct Issues;
+
+impl<'de> Visitor<'de> for Issues {
+    type Value = Vec<RecordedIssue>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a list of 1 to {RECORDED_ISSUES_MAX} issues")
     }
-    let head: Head = serde_json::from_str(text)?;
-    if head.version != RECORDED_VERSION {
-        return Err(RecordedError::Version {
-            found: head.version,
-        });
-    }
-    let recorded: RecordedIssues = serde_json::from_str(text)?;
-    let found = recorded.issues.len();
-    if found == 0 {
-        return Err(RecordedError::Empty);
-    }
-    if found > RECORDED_ISSUES_MAX {
-        return Err(RecordedError::TooMany { found });
-    }
-    let mut seen = BTreeSet::new();
-    for issue in &recorded.issues {
-        if !seen.insert(&issue.id) {
-            return Err(RecordedError::Twice {
-                issue: issue.id.clone(),
-            });
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut issues: Vec<RecordedIssue> = Vec::new();
+        let mut seen = BTreeMap::new();
+        while let Some(issue) = list.next_element::<RecordedIssue>()? {
+            let place = issues.len();
+            if place >= RECORDED_ISSUES_MAX {
+                return Err(A::Error::custom(format!(
+                    "a trial takes at most {RECORDED_ISSUES_MAX} issues"
+                )));
+            }
+            if let Some(first) = seen.insert(issue.id.clone(), place) {
+                let id = &issue.id;
+                return Err(A::Error::custom(format!(
+                    "{id} is in the list twice, as issues[{first}] and issues[{place}]"
+                )));
+            }
+            check_text(
+                "the description with its criteria",
+                &issue.whole_description(),
+            )
+            .map_err(|problem| A::Error::custom(format!("{}: {problem}", issue.id)))?;
+            issues.push(issue);
         }
-        issue.check()?;
+        if issues.is_empty() {
+            return Err(A::Error::custom("the list has no issue"));
+        }
+        Ok(issues)
     }
-    Ok(recorded)
+}
+
+/// Reads a field and checks it by a rule of issues: the error is then about its place in the document.
+fn checked<'de, D, T>(
+    deserializer: D,
+    check: impl FnOnce(&T) -> Result<(), FieldError>,
+) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let value = T::deserialize(deserializer)?;
+    check(&value).map_err(D::Error::custom)?;
+    Ok(value)
+}
+
+fn title<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    checked(deserializer, |text: &String| check_title(text))
+}
+
+fn description<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    checked(deserializer, |text: &String| {
+        check_text("description", text)
+    })
+}
+
+fn labels<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    checked(deserializer, |labels: &Vec<String>| check_labels(labels))
+}
+
+fn comment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    checked(deserializer, |text: &String| {
+        check_required_text("comment", text)
+    })
+}
+
+fn commit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let found = String::deserialize(deserializer)?;
+    let is_id = COMMIT_CHARS.contains(&found.len()) && found.bytes().all(|c| c.is_ascii_hexdigit());
+    if is_id {
+        Ok(found)
+    } else {
+        Err(D::Error::custom(format!(
+            "`{found}` is not the full id of a commit (40 hexadecimal digits, as `git rev-parse` prints it)"
+        )))
+    }
 }
 
 /// Writes a document, as a person can read and edit it.
@@ -175,28 +188,6 @@ impl RecordedIssue {
             .trim_start()
             .to_owned()
     }
-
-    fn check(&self) -> Result<(), RecordedError> {
-        check_title(&self.title)
-            .and_then(|()| check_text("description", &self.whole_description()))
-            .and_then(|()| check_labels(&self.labels))
-            .and_then(|()| {
-                self.comments
-                    .iter()
-                    .try_for_each(|comment| check_required_text("comment", &comment.text))
-            })
-            .map_err(|source| RecordedError::Field {
-                issue: self.id.clone(),
-                source,
-            })?;
-        let commit = &self.base_commit;
-        let is_id =
-            COMMIT_CHARS.contains(&commit.len()) && commit.bytes().all(|c| c.is_ascii_hexdigit());
-        is_id.then_some(()).ok_or_else(|| RecordedError::Commit {
-            issue: self.id.clone(),
-            found: commit.clone(),
-        })
-    }
 }
 
 #[cfg(test)]
@@ -205,19 +196,22 @@ mod tests {
 
     const ISSUE: &str = r#"{"id": "SYM-1", "title": "One", "base_commit": "0123456789abcdef0123456789abcdef01234567"}"#;
 
-    fn document(version: u32, issues: &str) -> String {
-        format!(r#"{{"version": {version}, "issues": [{issues}]}}"#)
+    fn read(issues: &str) -> Result<RecordedIssues, serde_json::Error> {
+        serde_json::from_str(&format!(r#"{{"version": 1, "issues": [{issues}]}}"#))
     }
 
     #[test]
     fn what_is_written_is_read_again() {
-        let mut recorded = parse_recorded(&document(1, ISSUE)).unwrap();
+        let mut recorded = read(ISSUE).unwrap();
         recorded.issues[0].criteria = vec!["It works".into()];
         recorded.issues[0].comments = vec![RecordedComment {
             text: "In English".into(),
         }];
         let text = recorded_text(&recorded).unwrap();
-        assert_eq!(parse_recorded(&text).unwrap(), recorded);
+        assert_eq!(
+            serde_json::from_str::<RecordedIssues>(&text).unwrap(),
+            recorded
+        );
         assert_eq!(
             recorded.issues[0].whole_description(),
             "## Acceptance criteria\n\n- It works\n"
@@ -225,34 +219,39 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_wrong_is_named() {
-        for (text, expected) in [
+    fn a_field_is_refused_at_its_place() {
+        for (issues, expected) in [
+            (String::new(), "the list has no issue at line 1"),
             (
-                document(2, ""),
-                "it has version 2, and this Symphony reads version 1",
-            ),
-            (document(1, ""), "it has no issue"),
-            (
-                document(1, &format!("{ISSUE},{ISSUE}")),
-                "SYM-1 is in it twice",
+                format!("{ISSUE},\n{ISSUE}"),
+                "SYM-1 is in the list twice, as issues[0] and issues[1] at line 2",
             ),
             (
-                document(1, &ISSUE.replace("0123456789abcdef", "HEAD")),
-                "SYM-1: `HEADHEAD01234567` is not the full id of a commit",
+                ISSUE.replace("0123456789abcdef0", "HEAD0"),
+                "`HEAD0123456789abcdef01234567` is not the full id of a commit \
+                 (40 hexadecimal digits, as `git rev-parse` prints it) at line 1",
             ),
             (
-                document(1, &ISSUE.replace("One", "")),
-                "SYM-1: title must not be empty",
+                ISSUE.replace("One", " "),
+                "title must not be empty at line 1",
+            ),
+            (
+                ISSUE.replace('}', r#", "labels": [""]}"#),
+                "label `` must not be empty at line 1",
             ),
         ] {
-            assert_eq!(parse_recorded(&text).unwrap_err().to_string(), expected);
+            let found = read(&issues).unwrap_err().to_string();
+            assert!(found.starts_with(expected), "{found}");
         }
-        let problem = parse_recorded("{\n  \"version\": 1,\n  \"isues\": []\n}").unwrap_err();
-        assert!(
-            problem
-                .to_string()
-                .starts_with("line 3, column 9: unknown field `isues`"),
-            "{problem}"
-        );
+    }
+
+    #[test]
+    fn a_document_has_a_thousand_issues_at_most() {
+        let issues = |count| {
+            let issues = (1..=count).map(|number| ISSUE.replace("SYM-1", &format!("SYM-{number}")));
+            issues.collect::<Vec<_>>().join(",")
+        };
+        assert_eq!(read(&issues(1_000)).unwrap().issues.len(), 1_000);
+        assert!(read(&issues(1_001)).is_err());
     }
 }

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::config::ProviderName;
 use symphony_core::prompt_trial::{
-    CaseEnd, CaseOutcome, Pairing, PlannedCase, TrialName, case_outcome, parse_recorded,
+    CaseEnd, CaseOutcome, Pairing, PlannedCase, TrialName, case_outcome,
 };
 use symphony_core::prompt_trial::{CaseFacts, HandIn};
 use symphony_core::unit::UsdMicros;
@@ -15,6 +15,7 @@ use symphony_runner::prompts::preview::provider_of;
 use super::case::{Case, SetUp};
 use super::drive::{Driven, drive, sum_up};
 use super::folder::{Beginning, TrialFolder, remove};
+use super::issues::read_issues;
 use super::live;
 use super::lock::TrialLock;
 use super::sets::{NamedSet, both, check};
@@ -153,8 +154,7 @@ impl TrialArgs {
         let source = DocumentSource {
             input: issues.clone(),
         };
-        let issues = parse_recorded(&read_text(app, &source)?)
-            .with_context(|| format!("read the issues of {}", issues.display()))?;
+        let issues = read_issues(&issues.display().to_string(), &read_text(app, &source)?)?;
         let provider = provider_of(&real.installation, &real.config()?, self.provider);
         let beginning = Beginning {
             name: self.name.clone(),

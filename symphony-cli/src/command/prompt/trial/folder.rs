@@ -10,11 +10,12 @@ use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 use symphony_core::config::ProviderName;
 use symphony_core::prompt_trial::{
-    CaseOutcome, Pairing, PlannedCase, PromptSet, RecordedIssues, TrialName, parse_recorded,
-    plan_cases, recorded_text,
+    CaseOutcome, Pairing, PlannedCase, PromptSet, RecordedIssues, TrialName, plan_cases,
+    recorded_text,
 };
 use symphony_workspace::write_whole;
 
+use super::issues::read_issues;
 use super::sets::{self, SetFiles};
 use crate::failure::{Exit, Stop};
 
@@ -78,7 +79,7 @@ impl TrialFolder {
         let file = path.join(ISSUES);
         let what = || format!("read {}", file.display());
         let text = fs::read_to_string(&file).with_context(what)?;
-        let issues = parse_recorded(&text).with_context(what)?;
+        let issues = read_issues(&file.display().to_string(), &text)?;
         Ok(Some(Self {
             path,
             manifest,

@@ -5,6 +5,7 @@ mod args;
 mod case;
 mod drive;
 mod folder;
+mod issues;
 mod live;
 mod live_view;
 mod lock;
