@@ -150,7 +150,14 @@ fn equal_sets_show_no_difference_and_a_case_without_its_base_is_left_out() {
     write(path, &document.to_string());
 
     let sets = sets(&project, "careful", "careful");
-    let answer = project.json(&trial(&sets, &["--both"]));
+    let answer = project.symphony(&trial(&sets, &["--both", "--json"]));
+    assert!(
+        answer
+            .stderr
+            .contains("Agents read the same with the sets A and B"),
+        "{answer:#?}"
+    );
+    let answer = answer.json();
     assert_eq!(
         (
             &answer["report"]["cases_a"],
@@ -171,10 +178,10 @@ fn equal_sets_show_no_difference_and_a_case_without_its_base_is_left_out() {
         json!(["too_few", null, 2, 2])
     );
     let shown = project.ok(&["prompt", "trial", "--report"]);
-    let paired = "Paired: B less A is the difference within the 2 issues done with both sets.";
+    let paired = "Paired: B minus A compares the two results of each of the 2 issues that were repeated with both sets.";
     assert!(shown.contains(paired), "{shown}");
     assert!(
-        shown.contains("SYM-9 with A: its base commit 0123456789abcdef0123456789abcdef01234567 is not in the repository any more"),
+        shown.contains("SYM-9 with A: its base commit 0123456789abcdef0123456789abcdef01234567 is no longer in the repository"),
         "{shown}"
     );
 }
@@ -198,7 +205,7 @@ fn a_trial_that_stops_goes_on_where_it_was() {
         "{first:#?}"
     );
     assert!(
-        first.stderr.contains("tokens were used"),
+        first.stderr.contains("--max-tokens is 100"),
         "{}",
         first.stderr
     );
@@ -224,6 +231,16 @@ fn a_trial_that_stops_goes_on_where_it_was() {
         "{}",
         other.stderr
     );
+    // one that is gone is no loss: the trial has a copy
+    std::fs::remove_dir_all(project.beside.join("careful")).unwrap();
+    let gone = project.symphony(&trial(&sets, &[]));
+    assert_eq!(gone.code, 3, "{gone:#?}");
+    assert!(
+        gone.stderr
+            .contains("`symphony prompt trial --name trial` continues it with them"),
+        "{}",
+        gone.stderr
+    );
 }
 
 #[test]
@@ -241,7 +258,7 @@ fn ctrl_c_ends_the_agent_and_the_case_begins_again() {
     assert_eq!(ended.status.code(), Some(1), "{told}");
     assert!(
         told.contains("it was interrupted")
-            && told.contains("`symphony prompt trial --name stopped` goes on"),
+            && told.contains("`symphony prompt trial --name stopped` continues it"),
         "{told}"
     );
     assert_eq!(agents_of(&run), Vec::<String>::new());
@@ -311,6 +328,56 @@ fn a_trial_that_was_killed_goes_on_and_no_two_processes_run_it_at_once() {
     assert_eq!(agents_of(&run), Vec::<String>::new());
 }
 
+/// A kill loses what its case came to, and not what it has cost.
+#[test]
+fn what_a_case_that_was_killed_has_spent_counts_for_the_limits() {
+    let project = project("spent", 2);
+    let scenario = project.beside.join("scenario.json");
+    let agents = std::fs::read_to_string(&scenario).unwrap();
+    let mut spends = worker([bash("true"), hang()]);
+    spends["usage"] = json!({ "input_tokens": 100, "output_tokens": 10 });
+    std::fs::write(&scenario, scenarios([spends]).to_string()).unwrap();
+    let sets = sets(&project, "careful", "plain");
+    let begin = trial(&sets, &["--name", "spent"]);
+    let mut begun = project
+        .command(&begin)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let work = project.root.join(".symphony/trials/spent/work");
+    until("the agent has spent something", || {
+        let case = std::fs::read_dir(&work).ok()?.flatten().next()?;
+        let runs = case.path().join("project/.symphony/runs");
+        let run = std::fs::read_dir(runs).ok()?.flatten().next()?;
+        let log = std::fs::read_to_string(run.path().join("stream.ndjson")).ok()?;
+        log.contains("tool_result").then_some(())
+    });
+    begun.kill().unwrap();
+    begun.wait().unwrap();
+
+    // the limit is looked at before the case begins again
+    std::fs::write(&scenario, agents).unwrap();
+    let limited = ["prompt", "trial", "--name", "spent", "--max-tokens", "100"];
+    let first = project.json(&limited);
+    assert_eq!(first["ended"], 0, "{first:#}");
+    let spent = &first["spent"]["tokens"];
+    assert!(spent.as_u64().unwrap() >= 100, "{first:#}");
+    assert_eq!(spent, &first["spent"]["tokens_cut_off"]);
+    // a second look counts nothing twice
+    let again = project.json(&limited);
+    assert_eq!(again, first);
+
+    let answer = project.json(&begin);
+    assert_eq!(answer["ended"], 2, "{answer:#}");
+    assert_eq!(&answer["spent"]["tokens_cut_off"], spent, "{answer:#}");
+    let shown = project.ok(&["prompt", "trial", "--name", "spent", "--report"]);
+    assert!(
+        shown.contains("went into cases that were cut off"),
+        "{shown}"
+    );
+}
+
 #[test]
 fn an_outage_stops_a_trial_and_its_case_is_in_no_number_until_it_has_run_again() {
     let project = project("outage", 2);
@@ -359,6 +426,24 @@ fn a_broken_set_is_refused_with_file_and_line_before_anything_runs() {
         refused.stderr
     );
     assert!(!project.root.join(".symphony/trials").exists());
+    // what nothing reads is no error, and no text of the set
+    let typo = project.beside.join("careful/profile/worker.md");
+    std::fs::rename(path.parent().unwrap(), typo.parent().unwrap()).unwrap();
+    write(project.root.join("issues.json"), "{\"version\": 1}");
+    let refused = project.symphony(&trial(&sets, &[]));
+    assert!(
+        refused.stderr.contains("Set B: ")
+            && refused
+                .stderr
+                .contains("did you mean `profiles/worker.md`?"),
+        "{refused:#?}"
+    );
+    assert!(
+        refused
+            .stderr
+            .contains("read the issues of issues.json: missing field `issues` at line 1"),
+        "{refused:#?}"
+    );
     let one = project.symphony(&["prompt", "trial", "--set", "A=.", "--issues", "issues.json"]);
     assert_eq!(one.code, 2, "{one:#?}");
 }
@@ -380,12 +465,28 @@ fn an_issue_is_recorded_with_the_commit_that_its_work_started_from() {
         &json!({}),
     );
     let base = project.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    for (more, found) in [
+        (&[][..], "no issue is done yet"),
+        (
+            &["--label", "bug"],
+            "no issue that is done has the label bug",
+        ),
+    ] {
+        let refused = project.symphony(&[&["prompt", "record", "issues.json"], more].concat());
+        assert_eq!(refused.code, 3, "{refused:#?}");
+        assert!(refused.stderr.contains(found), "{refused:#?}");
+    }
     let issue = project.add_issue("Greet");
     project.ok(&["issue", "comment", &issue, "In English."]);
     project.tick_one("worker", "succeeded");
     project.ok(&["issue", "comment", &issue, "Too late for the agent."]);
     project.ok(&["pr", "merge", &issue, "--force"]);
+    // one that is named twice is recorded once
+    project.ok(&["prompt", "record", "issues.json", &issue, &issue]);
+    let twice = std::fs::read_to_string(project.root.join("issues.json")).unwrap();
     project.ok(&["prompt", "record", "issues.json"]);
+    let once = std::fs::read_to_string(project.root.join("issues.json")).unwrap();
+    assert_eq!(twice, once);
     let recorded: Value =
         serde_json::from_str(&std::fs::read_to_string(project.root.join("issues.json")).unwrap())
             .unwrap();

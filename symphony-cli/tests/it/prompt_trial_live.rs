@@ -295,7 +295,7 @@ fn the_report_has_what_each_set_came_to_and_outlives_the_configuration() {
     for words in [
         "Trial words in real work",
         "live, 50% of the issues get B",
-        "4 issues; 2 with A and 2 with B count",
+        "4 issues: 2 with A, 2 with B",
         "too few: each set needs 5 cases",
     ] {
         assert!(shown.contains(words), "{shown}");

@@ -1,5 +1,6 @@
 //! `symphony prompt record`.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -28,19 +29,19 @@ const COMMENTS_MAX: u32 = 10_000;
 /// What `prompt record` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Of each issue it writes text and labels as they are now, the commit that the work started from, acceptance criteria that \
-                  came from documents, and what people had commented before the first agent started. An issue without a pull request \
-                  has no such commit and is left out.\n\nExamples:\n  symphony \
+    after_help = "For each issue, the file has its text and labels as they are now, the commit that its work started from, the acceptance \
+                  criteria that came from documents, and what people had commented before the first agent started. An issue without a \
+                  pull request has no such commit and is skipped.\n\nExamples:\n  symphony \
                   prompt record issues.json\n  symphony prompt record issues.json --label bug\n  symphony prompt record issues.json SYM-3 SYM-8"
 )]
 pub(crate) struct RecordArgs {
     /// The file to write; `-` is standard output
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The issues; all that are done without them
+    /// The issues to record; by default all that are done
     #[arg(value_name = "ISSUE", value_parser = issue_id)]
     issues: Vec<IssueId>,
-    /// Only those with this label
+    /// Record only the issues with this label
     #[arg(short, long, value_name = "LABEL", conflicts_with = "issues")]
     label: Option<String>,
 }
@@ -50,21 +51,32 @@ impl RecordArgs {
         let session = app.session()?;
         let what = "record issues for a trial";
         let mut issues = Vec::new();
-        for issue in self.chosen(&session).context(what)? {
+        let chosen = self.chosen(&session).context(what)?;
+        if chosen.is_empty() {
+            let none = match &self.label {
+                Some(label) => format!("no issue that is done has the label {label}"),
+                None => "no issue is done yet".to_owned(),
+            };
+            return Err(Stop::new(Exit::NotFound, format!("{what}: {none}"))
+                .hint("a trial repeats work whose outcome can be compared: record issues once agents have finished some")
+                .into());
+        }
+        for issue in chosen {
             match record(&session.store, &issue).context(what)? {
                 Some(recorded) => issues.push(recorded),
                 None => app.out.note(&format!(
-                    "{} is left out: it has no pull request, so that the commit its work started from is not known.",
+                    "Skipped {}: it has no pull request, so the commit that its work started from is unknown.",
                     issue.id
                 )),
             }
         }
         if issues.is_empty() {
-            return Err(
-                Stop::new(Exit::NotFound, format!("{what}: no issue can be recorded"))
-                    .hint("name issues that have a pull request: `symphony pr list`")
-                    .into(),
-            );
+            return Err(Stop::new(
+                Exit::NotFound,
+                format!("{what}: none of the issues has a pull request"),
+            )
+            .hint("`symphony pr list` lists the issues that have one")
+            .into());
         }
         if issues.len() > RECORDED_ISSUES_MAX {
             let message = format!("{what}: a file holds at most {RECORDED_ISSUES_MAX} issues");
@@ -82,7 +94,9 @@ impl RecordArgs {
 
     fn chosen(&self, session: &Session) -> anyhow::Result<Vec<Issue>> {
         if !self.issues.is_empty() {
-            let issues = self.issues.iter().map(|id| session.store.issue(id));
+            // one that is named twice is one issue
+            let ids: BTreeSet<&IssueId> = self.issues.iter().collect();
+            let issues = ids.into_iter().map(|id| session.store.issue(id));
             return Ok(issues.collect::<Result<_, _>>()?);
         }
         let mut filter = IssueFilter {

@@ -13,9 +13,9 @@ pub(crate) enum PromptCommand {
     Show(show::ShowArgs),
     /// Check the texts that agents get, and say what to do about each problem
     Lint(lint::LintArgs),
-    /// Write finished issues to a file that a trial does again
+    /// Write finished issues to a file, so that a trial can repeat them
     Record(record::RecordArgs),
-    /// Do recorded issues again with two sets of prompts, and compare the sets
+    /// Repeat recorded issues with two sets of prompts, and compare the sets
     Trial(trial::TrialArgs),
     /// Build the prompts of a dispatch from a document, without a database
     Build(build::BuildArgs),

@@ -1,21 +1,23 @@
 //! What `prompt trial` takes, and its course.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::config::ProviderName;
 use symphony_core::prompt_trial::{
-    CaseEnd, CaseOutcome, Pairing, PlannedCase, TrialName, case_outcome,
+    CaseEnd, CaseOutcome, Pairing, PlannedCase, PromptSet, TrialName, case_outcome,
 };
 use symphony_core::prompt_trial::{CaseFacts, HandIn};
-use symphony_core::unit::UsdMicros;
+use symphony_runner::prompts::library::PromptLibrary;
 use symphony_runner::prompts::preview::provider_of;
 
 use super::case::{Case, SetUp};
 use super::drive::{Driven, drive, sum_up};
 use super::folder::{Beginning, TrialFolder, remove};
 use super::issues::read_issues;
+use super::limits::Limits;
 use super::live;
 use super::lock::TrialLock;
 use super::sets::{NamedSet, both, check};
@@ -31,14 +33,15 @@ use crate::value::named;
 /// What `prompt trial` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Each issue is done again in a throwaway repository that ends at its recorded base commit, with one of the two sets of \
-                  prompts in place of `prompts_dir`. Which one is decided by a hash of the issue, half and half. The project itself is \
-                  only read: nothing is merged or published. Agents and judges are paid as always: --max-cost and --max-tokens stop \
-                  before the next case.\n\nCtrl-C stops a trial, and the same command goes on with it; so does --name alone. Cases are \
-                  kept below `.symphony/trials/NAME`; remove the folder to begin again.\n\nThe report calls a measure higher or lower \
-                  with B only where the 95% interval of the difference excludes none and each set has five cases.\n\n\
-                  In real work, `prompts.trial` in the configuration gives a share of the issues the set B, and --live prints the same \
-                  report on those that have ended.\n\n\
+    after_help = "Symphony repeats each issue in a throwaway repository whose history ends at the recorded base commit, with one of the two \
+                  sets of prompts in place of `prompts_dir`. A hash of the issue decides which; each set gets half of the issues. The \
+                  project itself is only read: nothing is merged or published. Agents and judges cost what they always cost. --max-cost \
+                  and --max-tokens are checked before each case; they also count cases that were interrupted and have to be \
+                  repeated.\n\nPress Ctrl-C to stop a trial. The same command continues it; so does --name alone, under the limits that \
+                  you give then. Finished cases are kept in `.symphony/trials/NAME`; remove the folder to start over.\n\nThe report says \
+                  that a measure is higher or lower with B only if the 95% interval of the difference excludes 0 and each set has at \
+                  least five cases.\n\nIn real work, `prompts.trial` in the configuration gives the set B to a share of the issues, and \
+                  --live prints the same report on those that have ended.\n\n\
                   Examples:\n  symphony prompt record issues.json\n  symphony prompt trial --name shorter --set A=.symphony/prompts --set \
                   B=prompts-new --issues issues.json\n  symphony prompt trial --name shorter --report\n  symphony prompt trial --live"
 )]
@@ -46,31 +49,27 @@ pub(crate) struct TrialArgs {
     /// The trial's name; it decides which issue gets which set
     #[arg(long, value_name = "NAME", default_value = "trial", value_parser = TrialName::parse)]
     name: TrialName,
-    /// A set and its folder; both are needed to begin
+    /// A set of prompts and its folder; both are needed to start a trial
     #[arg(long = "set", value_name = "A|B=DIR", requires = "issues")]
     sets: Vec<NamedSet>,
-    /// The issues, as `symphony prompt record` writes them
+    /// The issues to repeat, as `symphony prompt record` writes them
     #[arg(long, value_name = "FILE", requires = "sets")]
     issues: Option<PathBuf>,
     /// The program that runs the agents; by default the project's
     #[arg(long, value_name = "PROVIDER", requires = "sets", value_parser = named(ProviderName::NAMES, ProviderName::parse))]
     provider: Option<ProviderName>,
-    /// Do each issue with both sets
+    /// Repeat each issue with both sets
     #[arg(long, requires = "sets")]
     both: bool,
-    /// Start no case once this many US dollars were spent, where the provider tells its costs
-    #[arg(long, value_name = "USD", conflicts_with = "report")]
-    max_cost: Option<f64>,
-    /// Start no case once this many tokens were used
-    #[arg(long, value_name = "TOKENS", conflicts_with = "report")]
-    max_tokens: Option<u64>,
+    #[command(flatten)]
+    limits: Limits,
     /// Keep the throwaway repositories
     #[arg(long, conflicts_with = "report")]
     keep: bool,
-    /// Only print the report on the cases that have ended
+    /// Print the report on the cases that have ended, and run nothing
     #[arg(long, conflicts_with = "sets")]
     report: bool,
-    /// Print the report on a trial in real work: the one in `prompts.trial`, or the named one
+    /// Print the report on a trial in real work: NAME, or else the one in `prompts.trial`
     #[arg(
         long, value_name = "NAME", num_args = 0..=1, value_parser = TrialName::parse,
         conflicts_with_all = ["name", "sets", "issues", "provider", "both", "max_cost", "max_tokens", "keep", "report"]
@@ -97,7 +96,11 @@ impl TrialArgs {
         if let Some(name) = &self.live {
             return live::report(app, &real, name.as_ref());
         }
-        let what = "run the trial";
+        let what = if self.report {
+            "report on the trial"
+        } else {
+            "run the trial"
+        };
         // held until the report is printed
         let (folder, _lock) = self.folder(app, &real).context(what)?;
         let stopped = if self.report {
@@ -105,18 +108,23 @@ impl TrialArgs {
         } else {
             self.go_on(app, &real, &folder).context(what)?
         };
-        let ended = ended(&folder)?.into_iter().map(|(_, outcome)| outcome);
+        let spent = folder.spending()?;
         app.out
-            .answer_long(&TrialView::new(&folder, ended.collect()))?;
-        let hint = format!("`symphony prompt trial --name {}` goes on", self.name);
+            .answer_long(&TrialView::new(&folder, folder.ended()?, spent))?;
+        if let Some(unseen) = self.limits.unseen(&spent) {
+            app.out.warn(&unseen);
+        }
         match stopped {
             None => Ok(()),
             Some(Stopped::Limit(reason)) => {
-                app.out.note(&format!("Stopped: {reason}. {hint}."));
+                app.out.note(&format!(
+                    "The trial stopped before its next case: {reason}. To continue it, type the command again with a higher limit."
+                ));
                 Ok(())
             }
             Some(Stopped::Failure(reason)) => {
                 let message = format!("{what} to its end: {reason}");
+                let hint = format!("`{}` continues it", self.limits.command(&self.name));
                 Err(Stop::new(Exit::Failed, message).hint(hint).into())
             }
         }
@@ -131,9 +139,11 @@ impl TrialArgs {
         let path = TrialFolder::place(&real.project.root, &self.name);
         let Some(issues) = &self.issues else {
             let begun = TrialFolder::open(path.clone())?.ok_or_else(|| {
-                let message = format!("find the trial {}: none was begun", self.name);
-                Stop::new(Exit::NotFound, message)
-                    .hint("begin one with `--set A=DIR --set B=DIR --issues FILE`")
+                let name = &self.name;
+                let message = format!("this project has no trial named {name}");
+                Stop::new(Exit::NotFound, message).hint(format!(
+                    "start it with `symphony prompt trial --name {name} --set A=DIR --set B=DIR --issues FILE`"
+                ))
             })?;
             let lock = if self.report {
                 None
@@ -142,15 +152,14 @@ impl TrialArgs {
             };
             return Ok((begun, lock));
         };
-        let sets = both(&self.sets, &app.surroundings.current)?;
-        if sets.len() < 2 {
-            return Err(Stop::new(Exit::Usage, "begin a trial: one set is missing")
-                .hint("name both: `--set A=DIR --set B=DIR`")
-                .into());
-        }
-        for (set, folder) in &sets {
-            check(real, *set, folder)?;
-        }
+        let sets = self.checked_sets(app, real).inspect_err(|_refused| {
+            if TrialFolder::is_begun(&path) {
+                app.out.note(&format!(
+                    "The trial {name} has its own copies of its sets: `symphony prompt trial --name {name}` continues it with them.",
+                    name = self.name
+                ));
+            }
+        })?;
         let source = DocumentSource {
             input: issues.clone(),
         };
@@ -171,6 +180,48 @@ impl TrialArgs {
         Ok((TrialFolder::begin(path, beginning)?, Some(lock)))
     }
 
+    /// Returns the two sets of the command line, once they can be used.
+    fn checked_sets(
+        &self,
+        app: &App,
+        real: &Session,
+    ) -> anyhow::Result<BTreeMap<PromptSet, PathBuf>> {
+        let sets = both(&self.sets, &app.surroundings.current)?;
+        if sets.len() < 2 {
+            return Err(Stop::new(Exit::Usage, "one of the two sets is missing")
+                .hint("name both: `--set A=DIR --set B=DIR`")
+                .into());
+        }
+        for (set, folder) in &sets {
+            for warning in check(real, *set, folder)? {
+                app.out.warn(&warning);
+            }
+        }
+        Self::warn_of_equal_sets(app, real, &sets)?;
+        Ok(sets)
+    }
+
+    /// Says when the sets do not differ. A trial of equal sets is allowed: it shows how much chance alone makes them differ.
+    fn warn_of_equal_sets(
+        app: &App,
+        real: &Session,
+        sets: &BTreeMap<PromptSet, PathBuf>,
+    ) -> anyhow::Result<()> {
+        let shipped = &real.installation.shipped;
+        let libraries = sets
+            .values()
+            .map(|folder| PromptLibrary::load(shipped, folder));
+        let libraries = libraries.collect::<Result<Vec<_>, _>>()?;
+        if let [a, b] = libraries.as_slice()
+            && a.reads_like(b)?
+        {
+            app.out.warn(
+                "Agents read the same with the sets A and B, so any difference between them is chance.",
+            );
+        }
+        Ok(())
+    }
+
     /// Runs the cases that have not ended.
     fn go_on(
         &self,
@@ -185,7 +236,10 @@ impl TrialArgs {
             if folder.outcome(planned)?.is_some() {
                 continue;
             }
-            if let Some(limit) = self.limit(folder)? {
+            let case = Case::of(folder, planned)?;
+            // what a try that was cut off has spent counts, too
+            case.settle(app)?;
+            if let Some(limit) = self.limits.reached(&folder.spending()?) {
                 return Ok(Some(Stopped::Limit(limit)));
             }
             progress.say(&format!(
@@ -195,7 +249,7 @@ impl TrialArgs {
                 index + 1,
                 cases.len()
             ));
-            match self.one(app, real, folder, planned, (&mut progress, &interrupts))? {
+            match self.one(app, real, &case, (&mut progress, &interrupts))? {
                 Ok(outcome) => progress.say(&outcome_line(&outcome)),
                 Err(reason) => return Ok(Some(Stopped::Failure(reason))),
             }
@@ -208,65 +262,30 @@ impl TrialArgs {
         &self,
         app: &App,
         real: &Session,
-        folder: &TrialFolder,
-        planned: &PlannedCase,
+        case: &Case<'_>,
         (progress, interrupts): (&mut Progress, &Interrupts),
     ) -> anyhow::Result<Result<CaseOutcome, String>> {
-        let known = folder.issues.issues.iter();
-        let issue = known
-            .clone()
-            .find(|issue| issue.id == planned.issue)
-            .context("find the issue of a case")?;
-        let case = Case {
-            folder,
-            planned,
-            issue,
-        };
+        let (planned, id) = (case.planned, &case.issue.id);
         let outcome = match case.set_up(app, real)? {
             SetUp::Impossible(reason) => left_out(planned, reason),
             SetUp::Ready(mut session) => {
-                match drive(&mut session, &issue.id, progress, interrupts)? {
-                    Driven::Ended(end) => sum_up(&session, &issue.id, planned.set, end)?,
+                let driven = drive(&mut session, id, progress, interrupts)?;
+                case.settle(app)?;
+                match driven {
+                    Driven::Ended(end) => sum_up(&session, id, planned.set, end)?,
                     Driven::Outage(reason) => return Ok(Err(reason)),
                     Driven::Interrupted => return Ok(Err("it was interrupted".to_owned())),
                 }
             }
         };
-        folder.record(planned, &outcome)?;
+        case.folder.record(planned, &outcome)?;
         if !self.keep {
             case.clear(app)?;
             // the last case leaves no empty folder
-            remove(&folder.work(planned))?;
+            remove(&case.folder.work(planned))?;
         }
         Ok(Ok(outcome))
     }
-
-    /// Returns which limit is reached, if one is.
-    fn limit(&self, folder: &TrialFolder) -> anyhow::Result<Option<String>> {
-        let ended = ended(folder)?;
-        let tokens = ended.iter().map(|(_, outcome)| outcome.tokens.get());
-        let tokens = tokens.fold(0, u64::saturating_add);
-        if self.max_tokens.is_some_and(|limit| tokens >= limit) {
-            return Ok(Some(format!("{tokens} tokens were used")));
-        }
-        let costs = ended.iter().filter_map(|(_, outcome)| outcome.cost);
-        let usd: f64 = costs.map(UsdMicros::usd).sum();
-        if self.max_cost.is_some_and(|limit| usd >= limit) {
-            return Ok(Some(format!("${usd:.2} were spent")));
-        }
-        Ok(None)
-    }
-}
-
-/// Returns the cases that have ended.
-fn ended(folder: &TrialFolder) -> anyhow::Result<Vec<(PlannedCase, CaseOutcome)>> {
-    let mut ended = Vec::new();
-    for planned in folder.cases() {
-        if let Some(outcome) = folder.outcome(&planned)? {
-            ended.push((planned, outcome));
-        }
-    }
-    Ok(ended)
 }
 
 fn left_out(planned: &PlannedCase, reason: String) -> CaseOutcome {

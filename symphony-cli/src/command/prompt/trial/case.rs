@@ -9,8 +9,9 @@ use symphony_core::issue::IssueStatus;
 use symphony_core::prompt_trial::{PlannedCase, RecordedIssue};
 use symphony_runner::cancel::end_if_live;
 use symphony_runner::database::discard_backups;
+use symphony_runner::installation::Installation;
 use symphony_runner::repository::open_repository;
-use symphony_store::NewIssue;
+use symphony_store::{NewIssue, Store};
 use symphony_workspace::{BranchName, CommitId, write_private};
 
 use super::folder::{TrialFolder, remove};
@@ -18,6 +19,8 @@ use crate::app::App;
 use crate::command::InitArgs;
 use crate::place::Session;
 
+/// The configuration file of a case, beside its repository.
+const CONFIG_FILE: &str = "symphony.config.json";
 /// What a case never does, whatever the project is configured to do: it reaches nobody, and no agent but those on the issue runs.
 const OFF: [&str; 7] = [
     "intake_enabled",
@@ -60,7 +63,23 @@ pub(super) enum SetUp {
     Impossible(String),
 }
 
-impl Case<'_> {
+impl<'a> Case<'a> {
+    /// Finds the recorded issue of a case.
+    ///
+    /// # Errors
+    /// When the trial does not have it.
+    pub(super) fn of(folder: &'a TrialFolder, planned: &'a PlannedCase) -> anyhow::Result<Self> {
+        let mut known = folder.issues.issues.iter();
+        let issue = known
+            .find(|issue| issue.id == planned.issue)
+            .context("find the issue of a case")?;
+        Ok(Self {
+            folder,
+            planned,
+            issue,
+        })
+    }
+
     /// Makes the throwaway project in an empty folder.
     ///
     /// # Errors
@@ -75,12 +94,12 @@ impl Case<'_> {
         let commit = CommitId::parse(&self.issue.base_commit)?;
         if !repository.has_commit(&commit)? {
             return Ok(SetUp::Impossible(format!(
-                "its base commit {commit} is not in the repository any more"
+                "its base commit {commit} is no longer in the repository"
             )));
         }
         std::fs::create_dir_all(&work).with_context(|| format!("make {}", work.display()))?;
         repository.replicate(&root, &base, &commit)?;
-        let file = work.join("symphony.config.json");
+        let file = work.join(CONFIG_FILE);
         let text = self.configuration(real, &config, &base)?.to_string();
         write_private(&file, text).with_context(|| format!("write {}", file.display()))?;
         let app = at(app, &work);
@@ -90,20 +109,43 @@ impl Case<'_> {
         Ok(SetUp::Ready(Box::new(session)))
     }
 
+    /// Ends the agents of an earlier try, and notes what it has spent: agents outlive a trial that was killed, and go on spending.
+    ///
+    /// # Errors
+    /// When an agent cannot be ended, or the note not be written.
+    pub(super) fn settle(&self, app: &App) -> anyhow::Result<()> {
+        if let Some((installation, mut store)) = self.left(app)? {
+            end_all(&installation, &mut store)?;
+            self.folder.note_spending(self.planned, &store)?;
+        }
+        Ok(())
+    }
+
     /// Removes what an earlier try left: first its agents, which would go on writing, then its backups and its folder.
     ///
     /// # Errors
     /// When something cannot be removed.
     pub(super) fn clear(&self, app: &App) -> anyhow::Result<()> {
-        let work = self.folder.work(self.planned);
-        // a set-up that was cut off has no session, and no agent
-        if work.join("symphony.config.json").exists()
-            && let Ok(mut session) = at(app, &work).session()
-        {
-            end_all(&mut session)?;
-            discard_backups(&session.installation, &session.store)?;
+        self.settle(app)?;
+        if let Some((installation, store)) = self.left(app)? {
+            discard_backups(&installation, &store)?;
         }
-        remove(&work)
+        remove(&self.folder.work(self.planned))
+    }
+
+    /// Opens the database that an earlier try left; none where its set-up was cut off before it had one, and no agent.
+    fn left(&self, app: &App) -> anyhow::Result<Option<(Installation, Store)>> {
+        let work = self.folder.work(self.planned);
+        if !work.join(CONFIG_FILE).exists() {
+            return Ok(None);
+        }
+        let what = || format!("open what an earlier try left in {}", work.display());
+        let installation = at(app, &work)
+            .surroundings
+            .installation()
+            .with_context(what)?;
+        let store = installation.existing_store().with_context(what)?;
+        Ok(store.map(|store| (installation, store)))
     }
 
     fn add_issue(&self, session: &mut Session) -> anyhow::Result<()> {
@@ -210,7 +252,7 @@ fn remove_key(document: &mut Value, key: &str) {
 
 /// Returns the surroundings of a case.
 fn at(app: &App, work: &Path) -> App {
-    let file: PathBuf = work.join("symphony.config.json");
+    let file: PathBuf = work.join(CONFIG_FILE);
     App {
         surroundings: app.surroundings.within(work.join("project"), file),
         out: app.out,
@@ -221,9 +263,9 @@ fn at(app: &App, work: &Path) -> App {
 ///
 /// # Errors
 /// When one cannot be ended.
-pub(super) fn end_all(session: &mut Session) -> anyhow::Result<()> {
-    for run in session.store.live_runs()? {
-        end_if_live(&session.installation, &mut session.store, &run.id)?;
+pub(super) fn end_all(installation: &Installation, store: &mut Store) -> anyhow::Result<()> {
+    for run in store.live_runs()? {
+        end_if_live(installation, store, &run.id)?;
     }
     Ok(())
 }

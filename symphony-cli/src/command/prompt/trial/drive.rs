@@ -53,7 +53,7 @@ pub(super) fn drive(
         let due = step(session, progress, interrupts)?;
         reap_supervisors();
         if interrupts.count() > 0 {
-            end_all(session)?;
+            end_all(&session.installation, &mut session.store)?;
             return Ok(Driven::Interrupted);
         }
         if let Some(end) = end_of(session, issue)? {
@@ -174,7 +174,10 @@ fn standing(session: &mut Session, id: &IssueId) -> anyhow::Result<CaseEnd> {
     let about = items
         .into_iter()
         .find(|item| item.issue.as_ref() == Some(id));
-    let reason = about.map_or_else(|| "nothing went on by itself".to_owned(), |item| item.text);
+    let reason = about.map_or_else(
+        || "it did not continue on its own".to_owned(),
+        |item| item.text,
+    );
     Ok(not_approved(reason))
 }
 

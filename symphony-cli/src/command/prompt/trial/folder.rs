@@ -1,28 +1,35 @@
-//! The folder of a trial: what it was begun with, and a file for each case that has ended. It is all that a trial keeps.
+//! The folder of a trial: what it was begun with, a file for each case that has ended, and one for what each case has spent. It is all
+//! that a trial keeps.
 //!
-//! `trial.json` is written last: without it nothing was begun. A case is written as a whole when it has ended.
+//! `trial.json` is written last: without it nothing was begun. A case is written as a whole when it has ended. What it spent is written
+//! before that, and before what a try that was cut off left is removed.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use symphony_core::config::ProviderName;
 use symphony_core::prompt_trial::{
     CaseOutcome, Pairing, PlannedCase, PromptSet, RecordedIssues, TrialName, plan_cases,
     recorded_text,
 };
+use symphony_store::{RunFilter, Store};
 use symphony_workspace::write_whole;
 
 use super::issues::read_issues;
 use super::sets::{self, SetFiles};
+use super::spent::{CaseSpending, TrialSpending};
 use crate::failure::{Exit, Stop};
 
 /// The version of the folder.
 const VERSION: u32 = 1;
 const TRIAL: &str = "trial.json";
 const ISSUES: &str = "issues.json";
+/// The folder of what cases have spent.
+const SPENT: &str = "spent";
 
 /// What a trial was begun with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +65,11 @@ impl TrialFolder {
     /// Returns where a trial of a project is.
     pub(super) fn place(root: &Path, name: &TrialName) -> PathBuf {
         root.join(".symphony/trials").join(name.as_str())
+    }
+
+    /// Says whether a trial was begun there.
+    pub(super) fn is_begun(path: &Path) -> bool {
+        path.join(TRIAL).exists()
     }
 
     /// Opens a trial; none where none was begun.
@@ -149,9 +161,9 @@ impl TrialFolder {
             return Ok(());
         }
         let (name, other) = (&manifest.name, other.join(", "));
-        let message = format!("go on with the trial {name}: it was begun with {other}");
+        let message = format!("continue the trial {name}: it was started with {other}");
         let hint = format!(
-            "`symphony prompt trial --name {name}` goes on with it as it was begun; another --name begins a new one"
+            "`symphony prompt trial --name {name}` continues it as it was started; another --name starts a new one"
         );
         Err(Stop::new(Exit::Refused, message).hint(hint).into())
     }
@@ -177,14 +189,48 @@ impl TrialFolder {
     /// # Errors
     /// When its file cannot be read.
     pub(super) fn outcome(&self, case: &PlannedCase) -> anyhow::Result<Option<CaseOutcome>> {
-        let path = self.path.join(file_of(case));
-        let what = || format!("read {}", path.display());
-        match fs::read(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            other => Ok(Some(
-                serde_json::from_slice(&other.with_context(what)?).with_context(what)?,
-            )),
+        self.read(&file_of(case))
+    }
+
+    /// Returns the cases that have ended, in the order in which they ran.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub(super) fn ended(&self) -> anyhow::Result<Vec<CaseOutcome>> {
+        let cases = self.cases();
+        let outcomes = cases
+            .iter()
+            .filter_map(|case| self.outcome(case).transpose());
+        outcomes.collect()
+    }
+
+    /// Notes what all runs in the database of a case have spent.
+    ///
+    /// # Errors
+    /// When the database cannot be read, or the note not be written.
+    pub(super) fn note_spending(&self, case: &PlannedCase, store: &Store) -> anyhow::Result<()> {
+        let file = spending_file_of(case);
+        let mut spent: CaseSpending = self.read(&file)?.unwrap_or_default();
+        spent.note(&store.runs(&RunFilter {
+            agents_only: true,
+            ..RunFilter::default()
+        })?);
+        let folder = self.path.join(SPENT);
+        fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;
+        self.write(&file, &(serde_json::to_string_pretty(&spent)? + "\n"))
+    }
+
+    /// Returns what all cases have spent, those included that were cut off.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub(super) fn spending(&self) -> anyhow::Result<TrialSpending> {
+        let mut spent = TrialSpending::default();
+        for case in self.cases() {
+            let runs: CaseSpending = self.read(&spending_file_of(&case))?.unwrap_or_default();
+            spent.add(&runs, self.outcome(&case)?.as_ref());
         }
+        Ok(spent)
     }
 
     /// Records what a case came to.
@@ -194,6 +240,18 @@ impl TrialFolder {
     pub(super) fn record(&self, case: &PlannedCase, outcome: &CaseOutcome) -> anyhow::Result<()> {
         let text = serde_json::to_string_pretty(outcome)? + "\n";
         self.write(&file_of(case), &text)
+    }
+
+    /// Reads a file of the folder; none where it is not there.
+    fn read<T: DeserializeOwned>(&self, name: &str) -> anyhow::Result<Option<T>> {
+        let path = self.path.join(name);
+        let what = || format!("read {}", path.display());
+        match fs::read(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            other => Ok(Some(
+                serde_json::from_slice(&other.with_context(what)?).with_context(what)?,
+            )),
+        }
     }
 
     fn write(&self, name: &str, text: &str) -> anyhow::Result<()> {
@@ -208,6 +266,10 @@ fn name_of(case: &PlannedCase) -> String {
 
 fn file_of(case: &PlannedCase) -> String {
     format!("cases/{}.json", name_of(case))
+}
+
+fn spending_file_of(case: &PlannedCase) -> String {
+    format!("{SPENT}/{}.json", name_of(case))
 }
 
 /// Removes a folder that may not be there.

@@ -48,12 +48,13 @@ pub(super) fn report(app: &App, session: &Session, name: Option<&TrialName>) -> 
 
 fn none_found(name: Option<&TrialName>, known: &[KnownTrial]) -> Stop {
     let Some(name) = name else {
-        let message = "find a trial in real work: none is configured, and none was recorded";
+        let message =
+            "find a trial in real work: `prompts.trial` is not set, and no run was part of one";
         return Stop::new(Exit::NotFound, message).hint(
-            "`symphony config set prompts.trial '{\"name\": \"shorter\", \"b\": \"prompts-new\", \"share\": 0.2}'` begins one",
+            "`symphony config set prompts.trial '{\"name\": \"shorter\", \"b\": \"prompts-new\", \"share\": 0.2}'` starts one",
         );
     };
-    let message = format!("find the trial {name}: agents worked on no issue under it");
+    let message = format!("find the trial {name}: no agent has worked on an issue in it");
     let stop = Stop::new(Exit::NotFound, message);
     let names: Vec<String> = known
         .iter()

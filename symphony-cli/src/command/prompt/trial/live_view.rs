@@ -97,7 +97,7 @@ impl LiveTrialView {
     fn state(&self) -> String {
         match self.share {
             Some(share) => format!("live, {} of the issues get B", percent(share)),
-            None => "not configured now: issues get no set".to_owned(),
+            None => "over: it is no longer in the configuration, and issues get no set".to_owned(),
         }
     }
 
@@ -107,7 +107,7 @@ impl LiveTrialView {
             return "none yet".to_owned();
         }
         let mut text = format!(
-            "{}; {} with A and {} with B count",
+            "{}: {} with A, {} with B",
             plural(self.cases.len(), "issue"),
             report.cases_a,
             report.cases_b
@@ -130,7 +130,9 @@ impl View for LiveTrialView {
         write_report(&self.report, page);
         write_reasons(&self.cases, page);
         if !self.changed_texts.is_empty() {
-            page.heading("Changed during the trial, so that the numbers mix several texts");
+            page.heading(
+                "Texts that changed during the trial, so the numbers mix several versions",
+            );
             for text in &self.changed_texts {
                 page.hanging(2, &text.sentence());
             }

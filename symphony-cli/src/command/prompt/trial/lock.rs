@@ -44,7 +44,7 @@ fn note_holder(file: &File) -> std::io::Result<()> {
 
 fn held(path: &Path, name: &TrialName) -> Stop {
     let text = fs::read_to_string(path).unwrap_or_default();
-    let message = |who: &str| format!("go on with the trial {name}: {who} is running it");
+    let message = |who: &str| format!("continue the trial {name}: {who} is running it");
     // the instant between its lock and its note
     match text.trim().parse::<u32>() {
         Ok(process) => Stop::new(Exit::Busy, message(&format!("process {process}"))).hint(format!(

@@ -6,11 +6,13 @@ mod case;
 mod drive;
 mod folder;
 mod issues;
+mod limits;
 mod live;
 mod live_view;
 mod lock;
 mod measured;
 mod sets;
+mod spent;
 mod texts;
 mod view;
 

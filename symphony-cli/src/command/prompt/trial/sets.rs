@@ -59,10 +59,12 @@ pub(super) fn both(
     let mut sets = BTreeMap::new();
     for NamedSet { set, folder } in named {
         let folder = current.join(folder);
+        // without `..`, as a person would write it
+        let folder = folder.canonicalize().unwrap_or(folder);
         if !folder.is_dir() {
             let message = format!("use the set {set}: there is no folder {}", folder.display());
             return Err(Stop::new(Exit::NotFound, message)
-                .hint("a set is a folder like `.symphony/prompts`; an empty one is the shipped prompts")
+                .hint("a set is a folder of prompts, like `.symphony/prompts`; for the shipped prompts, name an empty folder")
                 .into());
         }
         if sets.insert(*set, folder).is_some() {
@@ -75,11 +77,16 @@ pub(super) fn both(
     Ok(sets)
 }
 
-/// Checks the prompts of a set as those of the project are checked.
+/// Checks the prompts of a set as those of the project are checked, and returns what is odd about its files: a set with a file that
+/// nothing reads differs less from the other than it seems to.
 ///
 /// # Errors
 /// When a file is wrong: all of them, each with its line.
-pub(super) fn check(session: &Session, set: PromptSet, folder: &Path) -> anyhow::Result<()> {
+pub(super) fn check(
+    session: &Session,
+    set: PromptSet,
+    folder: &Path,
+) -> anyhow::Result<Vec<String>> {
     let mut config = session.config()?;
     folder.clone_into(&mut config.prompts_dir);
     // each set is looked at by itself
@@ -89,7 +96,12 @@ pub(super) fn check(session: &Session, set: PromptSet, folder: &Path) -> anyhow:
     let findings = lint_project(&session.installation, &config, root, recorded)?;
     let wrong: Vec<String> = errors(&findings).map(ToString::to_string).collect();
     if wrong.is_empty() {
-        return Ok(());
+        let of_set = findings
+            .iter()
+            .filter(|finding| root.join(&finding.file).starts_with(folder));
+        return Ok(of_set
+            .map(|finding| format!("Set {set}: {finding}\n{}", finding.advice))
+            .collect());
     }
     let count = plural(wrong.len(), "error");
     let message = format!(
@@ -97,7 +109,7 @@ pub(super) fn check(session: &Session, set: PromptSet, folder: &Path) -> anyhow:
         wrong.join("\n")
     );
     Err(Stop::new(Exit::Failed, message)
-        .hint("correct the files; nothing was started")
+        .hint("correct the files, then type the command again; no agent was started")
         .into())
 }
 

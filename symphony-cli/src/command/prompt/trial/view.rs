@@ -12,6 +12,7 @@ use symphony_learning::{
 };
 
 use super::folder::TrialFolder;
+use super::spent::TrialSpending;
 use crate::output::{Page, Table, View, plural};
 
 /// A trial.
@@ -25,12 +26,14 @@ pub(super) struct TrialView {
     planned: usize,
     /// How many have ended.
     ended: usize,
+    /// What all cases have spent, those included that were cut off.
+    spent: TrialSpending,
     report: PromptTrialReport,
     cases: Vec<CaseOutcome>,
 }
 
 impl TrialView {
-    pub(super) fn new(folder: &TrialFolder, cases: Vec<CaseOutcome>) -> Self {
+    pub(super) fn new(folder: &TrialFolder, cases: Vec<CaseOutcome>, spent: TrialSpending) -> Self {
         let manifest = &folder.manifest;
         Self {
             name: manifest.name.clone(),
@@ -39,6 +42,7 @@ impl TrialView {
             sets: manifest.sets.clone(),
             planned: folder.cases().len(),
             ended: cases.len(),
+            spent,
             report: PromptTrialReport::new(&cases),
             cases,
         }
@@ -53,6 +57,7 @@ impl View for TrialView {
             page.field(&format!("set {set}"), &folder.display().to_string());
         }
         page.field("provider", self.provider.name());
+        page.field("spent", &self.spent.words());
         write_report(&self.report, page);
         write_reasons(&self.cases, page);
     }
@@ -61,10 +66,13 @@ impl View for TrialView {
 impl TrialView {
     fn progress(&self) -> String {
         let report = &self.report;
-        let mut text = format!(
-            "{} of {} ended; {} with A and {} with B count",
-            self.ended, self.planned, report.cases_a, report.cases_b
-        );
+        let mut text = format!("{} of {} have ended", self.ended, self.planned);
+        if self.ended > 0 {
+            text.push_str(&format!(
+                ": {} with A, {} with B",
+                report.cases_a, report.cases_b
+            ));
+        }
         if report.left_out > 0 {
             text.push_str(&format!(", {} left out", report.left_out));
         }
@@ -83,13 +91,13 @@ pub(super) fn write_report(report: &PromptTrialReport, page: &mut Page) {
     if let Some(pairs) = report.pairs {
         let pairs = plural(usize::try_from(pairs).unwrap_or(usize::MAX), "issue");
         page.line(&format!(
-            "Paired: B less A is the difference within the {pairs} done with both sets."
+            "Paired: B minus A compares the two results of each of the {pairs} that were repeated with both sets."
         ));
     }
     page.line(
-        "In parentheses: 95% intervals. With several measures, one of them may differ by chance:",
+        "The 95% intervals are in parentheses. One of several measures can differ by chance:",
     );
-    page.line("decide before a trial which one counts, and how many cases it has.");
+    page.line("decide before a trial which one counts, and how many cases to run.");
 }
 
 /// Writes why cases were not approved, or left out.
@@ -124,13 +132,13 @@ fn list(
 }
 
 fn table(report: &PromptTrialReport) -> Table {
-    let mut table = Table::new(["MEASURE", "A", "B", "B LESS A", "RESULT"]);
+    let mut table = Table::new(["MEASURE", "A", "B", "B MINUS A", "RESULT"]);
     for measure in &report.measures {
         let difference = measure.difference.as_ref();
         table.row([
             name(measure.measure).to_owned(),
-            of_set(measure.measure, &measure.a),
-            of_set(measure.measure, &measure.b),
+            of_set(measure.measure, &measure.a, report.cases_a),
+            of_set(measure.measure, &measure.b, report.cases_b),
             difference.map_or_else(String::new, |found| of_difference(measure.measure, found)),
             result(measure),
         ]);
@@ -177,22 +185,23 @@ fn signed(measure: Measure, value: f64) -> String {
     format!("{value:+.digits$}")
 }
 
-fn of_set(measure: Measure, set: &SetReport) -> String {
+/// Shows what a set came to; a mean of only some of its cases says of how many, since those without a value may be unlike the others.
+fn of_set(measure: Measure, set: &SetReport, cases: u64) -> String {
     let Some(estimate) = set.estimate else {
         return "-".to_owned();
     };
-    let found = match set.hits {
+    let mut found = match set.hits {
         Some(hits) => format!("{hits} of {}", set.cases),
         None => shown(measure, estimate),
     };
-    match set.low.zip(set.high) {
-        Some((low, high)) => format!(
-            "{found} ({} to {})",
-            shown(measure, low),
-            shown(measure, high)
-        ),
-        None => found,
+    if let Some((low, high)) = set.low.zip(set.high) {
+        let (low, high) = (shown(measure, low), shown(measure, high));
+        found.push_str(&format!(" ({low} to {high})"));
     }
+    if set.hits.is_none() && set.cases < cases {
+        found.push_str(&format!(", known of {}", set.cases));
+    }
+    found
 }
 
 fn of_difference(measure: Measure, found: &Difference) -> String {
@@ -213,9 +222,9 @@ fn result(measure: &MeasureReport) -> String {
             None => format!("each set needs {DECISION_CASES_MIN} cases"),
         },
         None => "no difference found".to_owned(),
-        Some(CASES_NEEDED_MAX..) => format!("over {CASES_NEEDED_MAX} more cases in each set"),
-        Some(1) => "about 1 more case in each set".to_owned(),
-        Some(more) => format!("about {more} more cases in each set"),
+        Some(CASES_NEEDED_MAX..) => format!("needs over {CASES_NEEDED_MAX} more cases in each set"),
+        Some(1) => "needs about 1 more case in each set".to_owned(),
+        Some(more) => format!("needs about {more} more cases in each set"),
     };
     match measure.found {
         SetDifference::TooFew => format!("too few: {more}"),
@@ -242,7 +251,7 @@ pub(super) fn outcome_line(case: &CaseOutcome) -> String {
 #[cfg(test)]
 mod tests {
     use symphony_core::id::IssueId;
-    use symphony_core::unit::Tokens;
+    use symphony_core::unit::{Tokens, UsdMicros};
 
     use super::*;
     use crate::output::Clock;
@@ -283,7 +292,7 @@ mod tests {
             .flat_map(|n| [case(n, PromptSet::A, true), with_b(n)])
             .collect();
         insta::assert_snapshot!(shown_table(&cases), @"
-        MEASURE                  A                     B                    B LESS A                 RESULT
+        MEASURE                  A                     B                    B MINUS A                RESULT
         gates passed first time  6 of 6 (61% to 100%)  2 of 6 (10% to 70%)  -67 points (-90 to -13)  lower with B
         approved                 6 of 6 (61% to 100%)  2 of 6 (10% to 70%)  -67 points (-90 to -13)  lower with B
         attempts                 1.5 (0.9 to 2.1)      1.5 (0.9 to 2.1)     +0.0 (-0.7 to +0.7)      undecided: no difference found
@@ -291,13 +300,26 @@ mod tests {
         agent time in seconds    2.0 (2.0 to 2.0)      2.0 (2.0 to 2.0)     +0.0 (+0.0 to +0.0)      undecided: no difference found
         ");
         insta::assert_snapshot!(shown_table(&cases[..2]), @"
-        MEASURE                  A                     B                   B LESS A                   RESULT
+        MEASURE                  A                     B                   B MINUS A                  RESULT
         gates passed first time  1 of 1 (21% to 100%)  0 of 1 (0% to 79%)  -100 points (-100 to +12)  too few: each set needs 5 cases
         approved                 1 of 1 (21% to 100%)  0 of 1 (0% to 79%)  -100 points (-100 to +12)  too few: each set needs 5 cases
         attempts                 2.0                   2.0                                            too few: each set needs 5 cases
         tokens                   1000                  1000                                           too few: each set needs 5 cases
         agent time in seconds    2.0                   2.0                                            too few: each set needs 5 cases
         ");
+    }
+
+    #[test]
+    fn a_mean_of_some_cases_says_of_how_many() {
+        let mut cases: Vec<CaseOutcome> = (1..=3).map(|n| case(n, PromptSet::A, true)).collect();
+        for case in cases.iter_mut().take(2) {
+            case.cost = Some(UsdMicros::new(500_000));
+        }
+        let shown = shown_table(&cases);
+        assert!(
+            shown.contains("cost in USD              0.50 (0.50 to 0.50), known of 2"),
+            "{shown}"
+        );
     }
 
     #[test]
@@ -311,16 +333,16 @@ mod tests {
             anstream::adapter::strip_str(&page.into_text()).to_string()
         };
         insta::assert_snapshot!(shown(&cases), @"
-        MEASURE                  A                     B                    B LESS A                 RESULT
+        MEASURE                  A                     B                    B MINUS A                RESULT
         gates passed first time  6 of 6 (61% to 100%)  2 of 6 (10% to 70%)  -67 points (-90 to -13)  lower with B
         approved                 6 of 6 (61% to 100%)  2 of 6 (10% to 70%)  -67 points (-90 to -13)  lower with B
         attempts                 1.5 (0.9 to 2.1)      1.5 (0.9 to 2.1)     +0.0 (+0.0 to +0.0)      undecided: no difference found
         tokens                   3500 (1537 to 5463)   3500 (1537 to 5463)  +0 (+0 to +0)            undecided: no difference found
         agent time in seconds    2.0 (2.0 to 2.0)      2.0 (2.0 to 2.0)     +0.0 (+0.0 to +0.0)      undecided: no difference found
 
-        Paired: B less A is the difference within the 6 issues done with both sets.
-        In parentheses: 95% intervals. With several measures, one of them may differ by chance:
-        decide before a trial which one counts, and how many cases it has.
+        Paired: B minus A compares the two results of each of the 6 issues that were repeated with both sets.
+        The 95% intervals are in parentheses. One of several measures can differ by chance:
+        decide before a trial which one counts, and how many cases to run.
         ");
         let few = shown(&cases[..2]);
         assert!(
