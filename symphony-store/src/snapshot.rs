@@ -29,22 +29,21 @@ use crate::review::point::persons_points;
 use crate::review::pull_request_query::load_pr;
 use crate::run::exit_handling::put_off;
 use crate::run::hold::load_holds;
-use crate::run::record::from_row as run_from_row;
+use crate::run::row::from_row as run_from_row;
 use crate::run::spending::of_project;
 
 mod evidence;
+mod limit;
 mod plan_reviews;
 mod project_agents;
 
 use self::evidence::{Evidence, pending_gates};
+use self::limit::CANDIDATES_LIMIT;
 use self::plan_reviews::{JUDGED_CLAIM_SQL, JUDGED_SQL, count_judges, load_plan_reviews};
 use self::project_agents::{load_agents, load_intake};
 
 /// SQLite's word for no limit.
 const NO_LIMIT: i64 = -1;
-/// Candidates read per project, as SQLite holds it.
-#[expect(clippy::cast_possible_wrap, reason = "a small constant")]
-const CANDIDATES_LIMIT: i64 = CANDIDATES_MAX as i64;
 /// Issues put back to `todo` in one tick: the rest waits for the next one.
 const SPLIT_MAX: i64 = 500;
 /// Worktrees removed in one tick: the rest waits for the next one.

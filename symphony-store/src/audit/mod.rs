@@ -11,9 +11,9 @@ mod phases;
 mod rows;
 mod text;
 
-use rusqlite::Connection;
 use std::collections::BTreeMap;
 
+use rusqlite::Connection;
 use symphony_core::id::ProjectId;
 use symphony_core::invariant::Violation;
 use symphony_core::tick::{ProjectView, SlotLimits};

@@ -9,16 +9,8 @@ use rusqlite::backup::Backup;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::database::migration::SCHEMA_VERSION;
-use crate::database::open::Store;
+use crate::database::open::{Migrating, Store};
 use crate::error::StoreError;
-
-/// A database that is about to be migrated.
-#[derive(Debug)]
-pub struct Migrating<'a> {
-    pub(crate) conn: &'a Connection,
-    /// The version of its schema.
-    pub from: i64,
-}
 
 impl Migrating<'_> {
     /// Returns the database's installation id, if it has one by now.

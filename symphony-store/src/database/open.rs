@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use crate::database::backup::Migrating;
 use crate::database::context::Context;
 use crate::database::migration::{SCHEMA_VERSION, migrations};
 use crate::database::unwritable::unwritable_files;
@@ -265,4 +264,12 @@ impl Store {
             .query_row(&format!("PRAGMA max_page_count = {limit}"), [], |_| Ok(()))?;
         Ok(())
     }
+}
+
+/// A database that is about to be migrated.
+#[derive(Debug)]
+pub struct Migrating<'a> {
+    pub(crate) conn: &'a Connection,
+    /// The version of its schema.
+    pub from: i64,
 }

@@ -11,7 +11,8 @@ use symphony_core::run::{Run, RunStatus};
 
 use crate::database::context::Context;
 use crate::error::StoreError;
-use crate::gates::due::{forget_delay, record_gates};
+use crate::gates::delay::forget_delay;
+use crate::gates::record::record_gates;
 use crate::issue::cascade::{carry_out, load_facts, mover, refused};
 
 /// Stops an issue whose gates end their supervisor again and again; returns whether it did. No agent would be told what is wrong,

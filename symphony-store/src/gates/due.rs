@@ -6,80 +6,34 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::consequence::consequences_of_run_end;
 use symphony_core::gates::{
-    BaseComparison, FailurePrint, GatesEnd, GatesOutcome, PastFailure, RepeatedFailure, died_text,
-    route_gates_end,
+    GatesEnd, GatesOutcome, PastFailure, RepeatedFailure, died_text, route_gates_end,
 };
 use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
-use symphony_core::issue::{BlockedBy, IssueEvent, IssueStatus};
+use symphony_core::issue::{BlockedBy, IssueEvent};
 use symphony_core::log::LogEvent;
 use symphony_core::outcome::{FailureLimits, Routing};
-use symphony_core::plan::state::PlanStatus;
-use symphony_core::pull_request::{
-    PrState, PullRequest, PullRequestOf, VerdictKind, VerifiedGates,
-};
-use symphony_core::retry::{after, hold_ms};
+use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf, VerdictKind};
 use symphony_core::run::{Run, RunError, RunStatus};
 
 use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
-use crate::database::row::{json, to_json};
 use crate::error::StoreError;
 use crate::gates::deaths::{stop_deadly, stop_deadly_of_plan};
+use crate::gates::delay::{delay, forget_delay};
+use crate::gates::failures::{note_failure, note_pass, repeated_failure};
+use crate::gates::findings::{add_gate_findings, reject_for_gates};
+use crate::gates::found::{GatePass, GatesFound};
+use crate::gates::record::record_gates;
 use crate::issue::cascade::{carry_out, load_facts, move_in, mover, refused};
 use crate::issue::query::load_issue;
-use crate::plan::record::load_head;
 use crate::plan::review::settle_plan_gates;
-use crate::review::pull_request::write_gates;
 use crate::review::pull_request_query::{load_open_pr_of, load_pr};
-use crate::run::finish::{add_gate_findings, reject_for_gates};
+use crate::review::state::refuse_not_in_review;
 
-/// First wait after gates could not be run for no fault of the change; it doubles with each try in a row.
-const FIRST_DELAY_MS: u64 = 10_000;
-/// Tries in a row after which gates that cannot be run are a person's affair.
-pub(crate) const GATE_TRIES_MIN: u32 = 3;
 /// How long a gate that passed need not run again on the same files: what it depends on beyond them (a registry, the
 /// date) changes slowly.
 const PASS_AGE_MAX_MS: u64 = 7 * 24 * 60 * 60 * 1000;
-
-/// A gate that passed, by the digest of everything that it depends on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GatePass {
-    /// The digest.
-    pub key: String,
-    /// The gate's name.
-    pub gate: String,
-    /// The tree that it ran on.
-    pub tree: String,
-}
-
-/// What running the gates of a pull request came to.
-#[derive(Debug, Clone)]
-pub enum GatesFound {
-    /// They ran.
-    Ran {
-        /// The results.
-        gates: VerifiedGates,
-        /// The tree of their commit.
-        tree: String,
-        /// Which failure it is; none when every required gate passed.
-        print: Option<FailurePrint>,
-        /// How it compares with the base.
-        base: BaseComparison,
-    },
-    /// Who ran them died while some were running.
-    Died {
-        /// The gates that were running.
-        running: Vec<String>,
-        /// How it ended.
-        problem: String,
-    },
-    /// They could not be run, for no fault of the change.
-    NotRun {
-        /// Why.
-        problem: String,
-    },
-}
 
 /// Records what the gates of a pull request came to. Returns the issue's failures in a row afterwards, where they were written.
 pub(crate) fn settle_gates(
@@ -181,108 +135,6 @@ fn is_waived(pr: &PullRequest) -> bool {
     verdict.is_some_and(|verdict| {
         verdict.force && verdict.kind == VerdictKind::Approved && verdict.commit == pr.head_commit
     })
-}
-
-pub(crate) fn record_gates(
-    tx: &Transaction<'_>,
-    context: &Context,
-    pr: &PullRequest,
-    gates: &VerifiedGates,
-) -> Result<(), StoreError> {
-    write_gates(tx, pr.id, gates)?;
-    forget_delay(tx, pr.id)?;
-    let verified = LogEvent::gates_verified(pr.id, gates);
-    append(tx, context, About::of(&pr.of), &verified)
-}
-
-/// Puts the next try off; the wait grows with each try in a row.
-fn delay(
-    tx: &Transaction<'_>,
-    context: &Context,
-    pr: &PullRequest,
-    problem: &str,
-) -> Result<(), StoreError> {
-    let wait = hold_ms(FIRST_DELAY_MS, pr.gates_wait.tries);
-    let until = after(context.now, wait);
-    tx.execute(
-        "UPDATE pull_request SET gates_due_at = ?2, gates_tries = gates_tries + 1, gates_problem = ?3 WHERE id = ?1",
-        params![pr.id.get(), until.as_millisecond(), problem],
-    )?;
-    let delayed = LogEvent::GatesDelayed {
-        pr: pr.id,
-        until,
-        problem: problem.to_owned(),
-    };
-    append(tx, context, About::of(&pr.of), &delayed)
-}
-
-pub(crate) fn forget_delay(tx: &Transaction<'_>, pr: PrId) -> Result<(), StoreError> {
-    tx.execute(
-        "UPDATE pull_request SET gates_due_at = 0, gates_tries = 0, gates_problem = NULL, gates_fresh = 0 WHERE id = ?1",
-        [pr.get()],
-    )?;
-    Ok(())
-}
-
-fn note_failure(
-    tx: &Transaction<'_>,
-    context: &Context,
-    run: &Run,
-    issue: &IssueId,
-    failure: &PastFailure,
-) -> Result<(), StoreError> {
-    tx.execute(
-        "INSERT INTO gate_failure (issue, run, tree, print, at, gates) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![
-            issue.as_str(),
-            run.id.as_str(),
-            failure.tree,
-            failure.print.as_str(),
-            context.now.as_millisecond(),
-            to_json(&failure.gates),
-        ],
-    )?;
-    Ok(())
-}
-
-/// Notes that the gates of an issue have passed: what failed on the same files was no fault of theirs, and is forgotten. Other failures stay
-/// known by what they printed, because a change that brings them back after each green one would be paid for without end.
-fn note_pass(tx: &Transaction<'_>, issue: &IssueId, tree: &str) -> Result<(), StoreError> {
-    tx.prepare_cached("DELETE FROM gate_failure WHERE issue = ?1 AND tree = ?2")?
-        .execute([issue.as_str(), tree])?;
-    tx.prepare_cached("UPDATE gate_failure SET passed_since = 1 WHERE issue = ?1")?
-        .execute([issue.as_str()])?;
-    Ok(())
-}
-
-/// Forgets how gates failed on an issue: a person starts it again.
-pub(crate) fn forget_failures(tx: &Transaction<'_>, issue: &IssueId) -> Result<(), StoreError> {
-    tx.prepare_cached("DELETE FROM gate_failure WHERE issue = ?1")?
-        .execute([issue.as_str()])?;
-    Ok(())
-}
-
-/// Finds out how a failure repeats earlier ones of the same issue.
-fn repeated_failure(
-    conn: &Connection,
-    issue: &IssueId,
-    failure: &PastFailure,
-) -> Result<RepeatedFailure, StoreError> {
-    let mut statement = conn.prepare_cached(
-        "SELECT tree, print, gates, passed_since FROM gate_failure WHERE issue = ?1 ORDER BY id",
-    )?;
-    let mut rows = statement.query([issue.as_str()])?;
-    let mut past = Vec::new();
-    while let Some(row) = rows.next()? {
-        let print: String = row.get("print")?;
-        past.push(PastFailure {
-            tree: row.get("tree")?,
-            print: FailurePrint::stored(print),
-            gates: json("gates of a failure", &row.get::<_, String>("gates")?)?,
-            passed_since: row.get("passed_since")?,
-        });
-    }
-    Ok(RepeatedFailure::of(&past, failure))
 }
 
 impl Store {
@@ -413,26 +265,6 @@ fn resume_stopped(
         move_in(tx, context, issue, &IssueEvent::ReviewResumed)?;
     }
     Ok(())
-}
-
-/// Refuses a pull request whose issue or plan is elsewhere.
-pub(crate) fn refuse_not_in_review(conn: &Connection, pr: &PullRequest) -> Result<(), StoreError> {
-    let reason = match &pr.of {
-        PullRequestOf::Issue(issue) => {
-            let status = load_issue(conn, issue)?.state.status();
-            (status != IssueStatus::Review).then(|| {
-                format!(
-                    "{issue} is `{status}`, not in review: `symphony issue move {issue} review` first"
-                )
-            })
-        }
-        PullRequestOf::Plan(plan) => {
-            let status = load_head(conn, plan)?.state.status;
-            (status != PlanStatus::Review)
-                .then(|| format!("plan {plan} is `{status}`, not in review"))
-        }
-    };
-    reason.map_or(Ok(()), |reason| Err(StoreError::refused(reason)))
 }
 
 /// Says why the gates of a pull request may not start now; none when they may.

@@ -14,7 +14,7 @@ use symphony_core::wording::error_line;
 use crate::database::open::Store;
 use crate::database::row::{count32, parsed, time};
 use crate::error::StoreError;
-use crate::gates::due::GATE_TRIES_MIN;
+use crate::gates::delay::GATE_TRIES_MIN;
 use crate::inbox::open_items::parked;
 use crate::issue::query::counts_from;
 use crate::run::unprepared::unprepared_in_a_row;

@@ -12,7 +12,7 @@ use crate::database::context::{Actor, Context};
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::error::StoreError;
-use crate::gates::due::forget_failures;
+use crate::gates::failures::forget_failures;
 use crate::issue::cascade::move_in;
 use crate::issue::dependency::{check_dependency, set_dependencies};
 use crate::issue::note::add_limited_comment;

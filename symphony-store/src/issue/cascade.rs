@@ -7,25 +7,23 @@ use symphony_core::consequence::{
     Appointment, Effect, IssueFacts, LiveRun, Mover, consequences_of_move, consequences_of_step,
 };
 use symphony_core::id::IssueId;
-use symphony_core::issue::{IssueEvent, IssueState, IssueStatus, TransitionError};
+use symphony_core::issue::{IssueEvent, IssueState, TransitionError};
 use symphony_core::learning::LearningSource;
-use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf};
+use symphony_core::pull_request::{PrState, PullRequestOf};
 
 use crate::database::context::{Actor, Context};
 use crate::database::event::{About, append};
 use crate::error::StoreError;
-use crate::gates::due::forget_failures;
+use crate::gates::failures::forget_failures;
 use crate::issue::case::record_case;
 use crate::issue::note::add_comment_in;
 use crate::issue::query::load_issue;
 use crate::issue::write::{remove_retry, set_counts, set_issue_state, set_phase};
 use crate::learning::state::settle_learnings_of;
-use crate::merge::intent::refuse_under_merge;
-use crate::plan::review::reject_plan_review;
-use crate::review::done::confirm_open_proposal;
+use crate::merge::under_way::refuse_under_merge;
 use crate::review::phase_claim_query::load_open_claim;
 use crate::review::pull_request_query::open_pr_id;
-use crate::review::state::{close_claim, reject_claim, set_pr_state};
+use crate::review::state::{close_claim, confirm_open_proposal, reject_claim, set_pr_state};
 use crate::run::hold_trial::forget_ended;
 
 /// Moves an issue inside a transaction: the one way to change a status.
@@ -61,25 +59,6 @@ pub(crate) fn step_in(
     let effects =
         consequences_of_step(&facts, mover(context)).map_err(|source| refused(id, source))?;
     carry_out(tx, context, id, &effects)
-}
-
-/// Ends a review against the change: the state of the pull request, and the issue back to `todo`; a plan waits for a person.
-pub(crate) fn end_review(
-    tx: &Transaction<'_>,
-    context: &Context,
-    pr: &PullRequest,
-    state: PrState,
-) -> Result<(), StoreError> {
-    set_pr_state(tx, context, &pr.of, pr.id, state)?;
-    match &pr.of {
-        PullRequestOf::Issue(issue) => {
-            if load_issue(tx, issue)?.state.status() == IssueStatus::Review {
-                move_in(tx, context, issue, &IssueEvent::ReviewRejected)?;
-            }
-            Ok(())
-        }
-        PullRequestOf::Plan(plan) => reject_plan_review(tx, context, plan, pr.id),
-    }
 }
 
 /// Reads what the consequences of a change depend on.

@@ -10,7 +10,7 @@ use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::error::StoreError;
 use crate::learning::pack::pack_rows;
-use crate::learning::record::{LearningRecord, insert_learning};
+use crate::learning::row::{LearningRecord, insert_learning};
 use crate::learning::state::{add_source, settle_learning, source_of_run};
 
 /// Learnings that are imported in one transaction: about a second, far below the wait of another writer.

@@ -5,6 +5,7 @@ pub(crate) mod pack;
 pub(crate) mod rank;
 pub(crate) mod read;
 pub(crate) mod record;
+pub(crate) mod row;
 pub(crate) mod state;
 pub(crate) mod usage;
 pub(crate) mod usefulness;

@@ -17,7 +17,7 @@ use crate::database::open::Store;
 use crate::error::StoreError;
 use crate::learning::pack::{pack_rows, unpack};
 use crate::learning::read::{Ids, LearningReader, LearningScope, Renewed};
-use crate::learning::record::{LearningRecord, keep_prepared, load_learning};
+use crate::learning::row::{LearningRecord, keep_prepared, load_learning};
 use crate::learning::usefulness::scores;
 
 /// Learnings that are prepared anew in one transaction: some tenths of a second, far below the wait of another writer.

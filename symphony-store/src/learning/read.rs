@@ -8,7 +8,7 @@ use symphony_learning::{Head, Prepared, PreparedRef, Ranker};
 use crate::database::row::time;
 use crate::error::StoreError;
 use crate::learning::pack::{Entry, for_each_entry};
-use crate::learning::record::load_learning;
+use crate::learning::row::load_learning;
 use crate::learning::state::proposed_by;
 
 /// Whose learnings are ranked: accepted ones.

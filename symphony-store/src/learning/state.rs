@@ -16,7 +16,7 @@ use crate::database::open::Store;
 use crate::database::row::{parsed, parsed_opt};
 use crate::error::StoreError;
 use crate::learning::pack::unpack_learning;
-use crate::learning::record::{LearningRecord, about, keep_prepared, load_learning};
+use crate::learning::row::{LearningRecord, about, keep_prepared, load_learning};
 
 /// Returns the work that a run is part of; none for one on the project itself.
 pub(crate) fn source_of_run(

@@ -10,7 +10,8 @@ use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::database::row::{parsed, time};
 use crate::error::StoreError;
-use crate::learning::record::{LearningFilter, LearningRecord};
+use crate::learning::record::LearningFilter;
+use crate::learning::row::LearningRecord;
 
 /// A learning with what became of the runs that were given it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,18 +4,19 @@
 //! nobody else does anything to the pull request, its issue or its plan: who wants to, finishes the merge first, or takes it
 //! back, as the base branch says.
 
-use rusqlite::{OptionalExtension, Row, Transaction, params};
-use symphony_core::id::{IssueId, PlanId, PrId, ProjectId};
+use rusqlite::{OptionalExtension, Row, params};
+use symphony_core::id::{PrId, ProjectId};
 use symphony_core::log::LogEvent;
-use symphony_core::pull_request::{PullRequest, PullRequestOf};
+use symphony_core::pull_request::PullRequest;
 
 use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::error::StoreError;
-use crate::gates::due::refuse_not_in_review;
+use crate::merge::under_way::refuse_under_merge;
 use crate::review::pull_request::refuse_proposal;
 use crate::review::pull_request_query::load_pr;
+use crate::review::state::refuse_not_in_review;
 
 /// Merges of a project that have begun and are not recorded.
 const BEGUN_SQL: &str = "SELECT id, merge_intent ->> '$.merged' AS merged FROM pull_request INDEXED BY pull_request_merging
@@ -126,33 +127,4 @@ impl Store {
             Ok(())
         })
     }
-}
-
-/// Refuses to change what is being merged.
-pub(crate) fn refuse_under_merge(
-    tx: &Transaction<'_>,
-    of: &PullRequestOf,
-) -> Result<(), StoreError> {
-    begun_merge_of(tx, of)?.map_or(Ok(()), |pr| Err(StoreError::MergeBegun { pr }))
-}
-
-/// Returns the pull request of an issue or a plan that is being merged.
-pub(crate) fn begun_merge_of(
-    tx: &Transaction<'_>,
-    of: &PullRequestOf,
-) -> Result<Option<PrId>, StoreError> {
-    let begun: Option<i64> = tx
-        .prepare_cached(
-            "SELECT id FROM pull_request INDEXED BY pull_request_merging
-             WHERE merge_intent IS NOT NULL AND (issue = ?1 OR plan = ?2) LIMIT 1",
-        )?
-        .query_row(
-            params![
-                of.issue().map(IssueId::as_str),
-                of.plan().map(PlanId::as_str)
-            ],
-            |row| row.get(0),
-        )
-        .optional()?;
-    Ok(begun.map(PrId::new))
 }

@@ -1,11 +1,11 @@
 //! Merges that were made outside Symphony, and what a person is told of a base branch.
 
-use rusqlite::{Row, Transaction, params};
+use rusqlite::{Row, params};
 use symphony_core::Timestamp;
-use symphony_core::id::{IssueId, PlanId, PrId, ProjectId};
+use symphony_core::id::{PrId, ProjectId};
 use symphony_core::issue::IssueEvent;
 use symphony_core::log::LogEvent;
-use symphony_core::outside::{BaseNotice, FoundMerge, NoticeKind};
+use symphony_core::outside::{BaseNotice, FoundMerge};
 use symphony_core::pull_request::{PrState, PullRequestOf};
 
 use crate::database::context::Context;
@@ -15,8 +15,9 @@ use crate::database::row::{parsed, time, to_json};
 use crate::error::StoreError;
 use crate::issue::cascade::move_in;
 use crate::merge::base_look::forget_look;
-use crate::merge::intent::begun_merge_of;
-use crate::plan::review::end_merged_plan;
+use crate::merge::notice::{about, insert_notice};
+use crate::merge::under_way::begun_merge_of;
+use crate::plan::review_end::end_merged_plan;
 use crate::review::pull_request_query::{load_pr, source_or_project_from};
 use crate::review::state::set_pr_state;
 
@@ -72,11 +73,6 @@ fn notice_from_row(row: &Row<'_>) -> Result<BaseNotice, StoreError> {
         commit: row.get("commit_id")?,
         text: row.get("text")?,
     })
-}
-
-/// What the entries of the log about a notice are about.
-fn about(notice: &BaseNotice) -> About<'_> {
-    About::of_or_project(notice.of.as_ref(), &notice.project)
 }
 
 impl Store {
@@ -178,54 +174,6 @@ impl Store {
             Ok(notice)
         })
     }
-}
-
-pub(crate) fn insert_notice(
-    tx: &Transaction<'_>,
-    context: &Context,
-    notice: &BaseNotice,
-) -> Result<bool, StoreError> {
-    // of several runs at once, each sees the same change
-    let is_known = matches!(
-        notice.kind,
-        NoticeKind::Settings | NoticeKind::Configuration
-    ) && tx
-        .prepare_cached(
-            "SELECT 1 FROM base_notice INDEXED BY base_notice_open
-                 WHERE project = ?1 AND dismissed_at IS NULL AND kind = ?2 AND text = ?3",
-        )?
-        .exists(params![
-            notice.project.as_str(),
-            notice.kind.name(),
-            notice.text
-        ])?;
-    if is_known {
-        return Ok(false);
-    }
-    let inserted = tx.execute(
-        "INSERT OR IGNORE INTO base_notice (project, issue, plan, pull_request, kind, commit_id, text, at)
-         VALUES (?1, ?2, ?8, ?3, ?4, ?5, ?6, ?7)",
-        params![
-            notice.project.as_str(),
-            notice.issue().map(IssueId::as_str),
-            notice.pr.map(PrId::get),
-            notice.kind.name(),
-            notice.commit,
-            notice.text,
-            context.now.as_millisecond(),
-            notice.plan().map(PlanId::as_str),
-        ],
-    )?;
-    if inserted == 0 {
-        return Ok(false);
-    }
-    let event = LogEvent::BaseNoticed {
-        kind: notice.kind,
-        commit: notice.commit.clone(),
-        text: notice.text.clone(),
-    };
-    append(tx, context, about(notice), &event)?;
-    Ok(true)
 }
 
 #[cfg(test)]

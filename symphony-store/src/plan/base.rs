@@ -1,6 +1,6 @@
 //! Where Symphony left the base of a plan, and what is told when that is not there any more.
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{OptionalExtension, params};
 use symphony_core::id::{PlanId, PrId};
 use symphony_core::outside::{BaseNotice, NoticeKind};
 use symphony_core::plan::state::{PlanEvent, PlanStatus};
@@ -9,10 +9,11 @@ use symphony_core::pull_request::{PullRequest, PullRequestOf};
 use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::error::StoreError;
-use crate::merge::outside::insert_notice;
+use crate::merge::notice::insert_notice;
 use crate::plan::record::{PlanTarget, load_head, load_plan};
-use crate::plan::review::{move_plan, open_plan_pr};
-use crate::review::pull_request::NewPullRequest;
+use crate::plan::review::open_plan_pr;
+use crate::plan::review_end::{forget_lost_base, move_plan};
+use crate::review::pull_request_write::NewPullRequest;
 
 impl Store {
     /// Returns where a plan stands.
@@ -170,13 +171,4 @@ impl Store {
             .filter(|notice| notice.of.as_ref() == Some(&of))
             .collect())
     }
-}
-
-/// Takes back what was told of work that a plan's base lost: it is there again.
-pub(crate) fn forget_lost_base(tx: &Transaction<'_>, plan: &PlanId) -> Result<(), StoreError> {
-    tx.execute(
-        "DELETE FROM base_notice WHERE plan = ?1 AND kind = ?2",
-        params![plan.as_str(), NoticeKind::BaseLost.name()],
-    )?;
-    Ok(())
 }

@@ -8,16 +8,14 @@ use symphony_core::log::LogEvent;
 use symphony_core::plan::state::{
     PhaseProgress, PhaseState, PlanEvent, PlanState, PlanTransitionError, apply, settle,
 };
-use symphony_core::plan::{Artifact, Dag, Plan, PlanOptions};
+use symphony_core::plan::{Artifact, Dag};
 
 use crate::database::context::Context;
-use crate::database::open::Store;
 use crate::database::row::to_json;
 use crate::error::StoreError;
 use crate::learning::state::settle_learnings_of;
 use crate::plan::log::append_plan;
-use crate::plan::record::{PlanRecord, dag_of, load_plan, plan_under_way};
-use crate::plan::review::{close_left_review, end_merged_plan};
+use crate::plan::record::{PlanRecord, plan_under_way};
 
 /// Applies events and logs them.
 pub(crate) fn apply_in(
@@ -34,7 +32,7 @@ pub(crate) fn apply_in(
     Ok(())
 }
 
-fn refused(plan: &PlanId, source: PlanTransitionError) -> StoreError {
+pub(crate) fn refused(plan: &PlanId, source: PlanTransitionError) -> StoreError {
     StoreError::PlanTransition {
         plan: plan.clone(),
         source,
@@ -205,95 +203,4 @@ fn remove_phase(
         )?;
     }
     Ok(())
-}
-
-impl Store {
-    /// Decides on a plan as it stands now, applies the events and what follows from them, all in one transaction.
-    /// Returns the plan as it stands then, and what else the decision gave.
-    ///
-    /// # Errors
-    /// When there is no such plan, the decision refuses, or an event does not fit; nothing is changed then.
-    pub fn change_plan<T>(
-        &mut self,
-        context: &Context,
-        id: &PlanId,
-        decide: impl FnOnce(&PlanRecord, &Dag) -> Result<(Vec<PlanEvent>, T), PlanTransitionError>,
-    ) -> Result<(PlanRecord, T), StoreError> {
-        self.write(context, |tx| {
-            let before = load_plan(tx, id)?;
-            let dag = before.dag()?;
-            let (events, value) = decide(&before, &dag).map_err(|source| refused(id, source))?;
-            let mut record = before.clone();
-            apply_in(tx, context, id, &mut record.state, &events)?;
-            settle_in(tx, context, &mut record, &dag)?;
-            end_in(tx, context, &mut record)?;
-            write_changes(tx, context, &before, &record)?;
-            close_left_review(tx, context, &before, &record)?;
-            record.revision += u64::from(record != before);
-            Ok((record, value))
-        })
-    }
-
-    /// Puts a changed plan file in the place of the one that a plan began with: complete and running phases stay, the
-    /// others begin anew.
-    ///
-    /// # Errors
-    /// When there is no such plan.
-    pub fn accept_plan_changes(
-        &mut self,
-        context: &Context,
-        id: &PlanId,
-        document: &Plan,
-    ) -> Result<PlanRecord, StoreError> {
-        self.write(context, |tx| {
-            let before = load_plan(tx, id)?;
-            let dag = dag_of(document)?;
-            let mut record = PlanRecord {
-                document: document.clone(),
-                ..before.clone()
-            };
-            let event = PlanEvent::ChangesAccepted {
-                phases: dag.ids().to_vec(),
-            };
-            apply_in(tx, context, id, &mut record.state, &[event])?;
-            settle_in(tx, context, &mut record, &dag)?;
-            write_changes(tx, context, &before, &record)?;
-            close_left_review(tx, context, &before, &record)?;
-            load_plan(tx, id)
-        })
-    }
-
-    /// Changes how a plan is carried out from now on.
-    ///
-    /// # Errors
-    /// When there is no such plan.
-    pub fn set_plan_options(
-        &mut self,
-        context: &Context,
-        id: &PlanId,
-        options: &PlanOptions,
-    ) -> Result<PlanRecord, StoreError> {
-        self.write(context, |tx| {
-            let before = load_plan(tx, id)?;
-            let record = PlanRecord {
-                options: options.clone(),
-                ..before.clone()
-            };
-            write_changes(tx, context, &before, &record)?;
-            load_plan(tx, id)
-        })
-    }
-
-    /// Records that the user's branch has the work of a plan, which completes one that had not ended.
-    ///
-    /// # Errors
-    /// When there is no such plan.
-    pub fn record_plan_merged(
-        &mut self,
-        context: &Context,
-        id: &PlanId,
-        commit: &str,
-    ) -> Result<(), StoreError> {
-        self.write(context, |tx| end_merged_plan(tx, context, id, commit))
-    }
 }

@@ -18,15 +18,13 @@ use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{parsed, time};
 use crate::error::StoreError;
-use crate::gates::due::{GATE_TRIES_MIN, forget_delay, record_gates, refuse_not_in_review};
-use crate::issue::cascade::end_review;
-use crate::plan::base::forget_lost_base;
-use crate::plan::change::{apply_in, write_changes};
-use crate::plan::log::append_plan;
-use crate::plan::record::{PlanRecord, load_head, load_plan};
-use crate::review::pull_request::{NewPullRequest, insert_pr, update_head};
+use crate::gates::delay::{GATE_TRIES_MIN, forget_delay};
+use crate::gates::record::record_gates;
+use crate::plan::record::{load_head, load_plan};
+use crate::plan::review_end::{end_review_runs, forget_lost_base, move_plan};
 use crate::review::pull_request_query::{load_open_pr_of, load_pr};
-use crate::review::state::set_pr_state;
+use crate::review::pull_request_write::{NewPullRequest, insert_pr, update_head};
+use crate::review::state::{refuse_not_in_review, set_pr_state};
 
 /// Opens the pull request of a plan whose phases are all complete, and puts the plan under review. One that is open is
 /// returned as it is: whoever asks again may have died after the transaction.
@@ -77,62 +75,6 @@ fn refuse_not_newest(tx: &Transaction<'_>, plan: &PlanId, id: PrId) -> Result<()
     )))
 }
 
-/// Applies one event to a plan and writes what it changes.
-pub(crate) fn move_plan(
-    tx: &Transaction<'_>,
-    context: &Context,
-    before: &PlanRecord,
-    event: PlanEvent,
-) -> Result<PlanRecord, StoreError> {
-    let mut record = before.clone();
-    apply_in(tx, context, &before.id, &mut record.state, &[event])?;
-    write_changes(tx, context, before, &record)?;
-    Ok(record)
-}
-
-/// Lets a plan whose pull request was not accepted wait for a person. One that is elsewhere stays there.
-pub(crate) fn reject_plan_review(
-    tx: &Transaction<'_>,
-    context: &Context,
-    plan: &PlanId,
-    pr: PrId,
-) -> Result<(), StoreError> {
-    let before = load_plan(tx, plan)?;
-    if before.state.status == PlanStatus::Review {
-        move_plan(tx, context, &before, PlanEvent::ReviewRejected { pr })?;
-    }
-    Ok(())
-}
-
-/// Completes a plan whose work the user's branch has, and has its branches and worktrees removed by whoever comes next.
-pub(crate) fn end_merged_plan(
-    tx: &Transaction<'_>,
-    context: &Context,
-    plan: &PlanId,
-    merged: &str,
-) -> Result<(), StoreError> {
-    let before = load_plan(tx, plan)?;
-    let mut record = before.clone();
-    if !record.state.status.is_ended() {
-        let ended = PlanEvent::Ended {
-            status: PlanStatus::Completed,
-            at: context.now,
-        };
-        apply_in(tx, context, plan, &mut record.state, &[ended])?;
-    }
-    record.merged_commit = Some(merged.to_owned());
-    write_changes(tx, context, &before, &record)?;
-    end_review_runs(tx, context, plan)?;
-    // what its base has is the user's branch's now: a plan that is opened again begins with a base of its own
-    tx.execute(
-        "UPDATE plan SET needs_clean_up = (status = 'completed'), base_head = NULL WHERE id = ?1",
-        [plan.as_str()],
-    )?;
-    forget_lost_base(tx, plan)?;
-    let commit = merged.to_owned();
-    append_plan(tx, context, plan, &LogEvent::PlanMerged { commit })
-}
-
 /// Records what the gates of a plan's pull request came to. Red ones leave it open: a person decides.
 pub(crate) fn settle_plan_gates(
     tx: &Transaction<'_>,
@@ -146,41 +88,6 @@ pub(crate) fn settle_plan_gates(
     } else {
         record_gates(tx, context, pr, gates)
     }
-}
-
-/// Closes the pull request of a plan that a person let go on or gave up, and ends the runs on it: what they look at is not
-/// the plan's work any more.
-pub(crate) fn close_left_review(
-    tx: &Transaction<'_>,
-    context: &Context,
-    before: &PlanRecord,
-    after: &PlanRecord,
-) -> Result<(), StoreError> {
-    let has_left =
-        before.state.status == PlanStatus::Review && after.state.status != PlanStatus::Review;
-    if !has_left {
-        return Ok(());
-    }
-    let of = PullRequestOf::from(before.id.clone());
-    if let Some(pr) = load_open_pr_of(tx, &of)? {
-        // the plan has moved already: only the record follows
-        end_review(tx, context, &pr, PrState::Closed)?;
-    }
-    end_review_runs(tx, context, &before.id)
-}
-
-/// Asks a judge and gates that are at work on a plan's pull request to end.
-fn end_review_runs(
-    tx: &Transaction<'_>,
-    context: &Context,
-    plan: &PlanId,
-) -> Result<(), StoreError> {
-    tx.execute(
-        "UPDATE run SET cancel_requested_at = coalesce(cancel_requested_at, ?2)
-         WHERE plan = ?1 AND pull_request IS NOT NULL AND status IN ('starting', 'running')",
-        params![plan.as_str(), context.now.as_millisecond()],
-    )?;
-    Ok(())
 }
 
 /// Plans that were not accepted and whose phases are all still complete.

@@ -6,8 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{PlanId, PlanPhaseId, RunId};
 use symphony_core::log::LogEvent;
-use symphony_core::plan::Artifact;
-use symphony_core::plan::failure::{FailureClass, FailurePatterns};
+use symphony_core::plan::failure::FailurePatterns;
 use symphony_core::plan::state::{
     PhaseEvent, PhaseOutcome, PhaseRunEnd, PhaseState, PhaseStatus, PhaseWork, PlanEvent,
     PlanStatus, is_phase_complete, route_phase_run_end,
@@ -21,33 +20,14 @@ use crate::database::row::{json as from_json, to_json};
 use crate::error::StoreError;
 use crate::plan::change::{apply_in, end_in, settle_in, write_changes, write_phase};
 use crate::plan::log::append_plan;
+use crate::plan::phase_end::{PhaseFinish, RecordedOutcome};
 use crate::plan::record::{PlanRecord, load_head, load_phase, load_plan};
 use crate::review::point::load_points;
-use crate::run::claim::ClaimRefusal;
-use crate::run::finish::RunFinish;
+use crate::run::claim_refusal::ClaimRefusal;
+use crate::run::ending::RunFinish;
 use crate::run::hand_in::{forget_refused_call, refused_call};
-use crate::run::record::load_run;
+use crate::run::row::load_run;
 use crate::run::unprepared::unprepared_phases_in_a_row;
-
-/// What exit handling found out about the run of a plan's phase.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PhaseFinish {
-    /// What became of the work, when the phase is complete.
-    pub work: PhaseWork,
-    /// What it produced.
-    pub artifacts: Vec<Artifact>,
-    /// The project's own patterns of failures.
-    pub failure_patterns: BTreeMap<FailureClass, Vec<String>>,
-}
-
-/// What is recorded of a phase's outcome.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RecordedOutcome {
-    /// The outcome.
-    pub outcome: PhaseOutcome,
-    /// What the agent said that it produced.
-    pub artifacts: Vec<Artifact>,
-}
 
 /// Says why a phase cannot be claimed now.
 pub(crate) fn phase_refusal(

@@ -15,7 +15,7 @@ use crate::database::row::parsed;
 use crate::error::StoreError;
 use crate::issue::end::{load_open_dependents, settle};
 use crate::issue::query::load_issue;
-use crate::project::record::{Project, load_project, refuse_taken};
+use crate::project::record::{Project, load_project, refuse_taken, refuse_used};
 
 /// The open issues of a project, and what depends on them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -174,25 +174,4 @@ fn load_project_dependents(
     }
     found.dependencies = pairs.into_iter().collect();
     Ok(found)
-}
-
-/// Refuses a prefix that issues of another project have, from before that one's prefix was renamed.
-pub(crate) fn refuse_used(
-    conn: &Connection,
-    prefix: &str,
-    own: Option<&ProjectId>,
-) -> Result<(), StoreError> {
-    let by: Option<String> = conn
-        .query_row(
-            "SELECT project FROM issue WHERE id GLOB ?1 AND project <> ?2 LIMIT 1",
-            params![format!("{prefix}-*"), own.map_or("", ProjectId::as_str)],
-            |row| row.get(0),
-        )
-        .optional()?;
-    match by {
-        Some(project) => Err(StoreError::refused(format!(
-            "the prefix `{prefix}` is that of old issues of project {project}"
-        ))),
-        None => Ok(()),
-    }
 }

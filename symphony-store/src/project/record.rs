@@ -14,7 +14,6 @@ use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{int, json as from_json, parsed, time};
 use crate::error::StoreError;
-use crate::project::change::refuse_used;
 
 /// A repository whose backlog Symphony works on.
 #[derive(Debug, Clone, PartialEq)]
@@ -252,5 +251,26 @@ impl Store {
             .query_row([root], |row| Ok(from_row(row)))
             .optional()?
             .transpose()
+    }
+}
+
+/// Refuses a prefix that issues of another project have, from before that one's prefix was renamed.
+pub(crate) fn refuse_used(
+    conn: &Connection,
+    prefix: &str,
+    own: Option<&ProjectId>,
+) -> Result<(), StoreError> {
+    let by: Option<String> = conn
+        .query_row(
+            "SELECT project FROM issue WHERE id GLOB ?1 AND project <> ?2 LIMIT 1",
+            params![format!("{prefix}-*"), own.map_or("", ProjectId::as_str)],
+            |row| row.get(0),
+        )
+        .optional()?;
+    match by {
+        Some(project) => Err(StoreError::refused(format!(
+            "the prefix `{prefix}` is that of old issues of project {project}"
+        ))),
+        None => Ok(()),
     }
 }

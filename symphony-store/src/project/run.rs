@@ -16,7 +16,7 @@ use crate::database::event::{About, append};
 use crate::error::StoreError;
 use crate::project::record::load_project;
 use crate::project::setup::set_wizard;
-use crate::run::finish::RunFinish;
+use crate::run::ending::RunFinish;
 use crate::run::hand_in::refused_call;
 
 /// Routes the end of a run on a project.

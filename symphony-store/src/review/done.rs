@@ -6,7 +6,7 @@ use symphony_core::done::{
     BaseNow, ConfirmedBy, DoneEvidence, DoneProposal, MovedProposal, PROPOSAL_TITLE, StaleLook,
     StaleProposal, list_obstacles, stands,
 };
-use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
+use symphony_core::id::{IssueId, PrId, ProjectId};
 use symphony_core::issue::{IssueEvent, IssueStatus, check_required_text};
 use symphony_core::log::LogEvent;
 use symphony_core::pull_request::{PrState, PullRequest};
@@ -18,17 +18,19 @@ use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::to_json;
 use crate::error::StoreError;
-use crate::gates::due::forget_delay;
-use crate::issue::cascade::{end_review, is_live, move_in};
+use crate::gates::delay::forget_delay;
+use crate::issue::cascade::{is_live, move_in};
 use crate::issue::note::add_comment_in;
 use crate::issue::query::load_issue;
 use crate::review::done_record::load_done_record;
+use crate::review::end::end_review;
 use crate::review::point::load_points;
-use crate::review::pull_request::{NewPullRequest, approve_by_deed, insert_pr, update_head};
+use crate::review::pull_request::approve_by_deed;
 use crate::review::pull_request_query::{load_open_pr, load_pr};
+use crate::review::pull_request_write::{NewPullRequest, insert_pr, update_head};
 use crate::review::state::set_pr_state;
 use crate::review::superseded::refuse_superseded_pr;
-use crate::run::hand_in::{IDLE, forget_refused_call, idle_before};
+use crate::run::hand_in::{forget_refused_call, idle_before};
 
 /// A proposal to be made.
 #[derive(Debug, Clone)]
@@ -249,40 +251,6 @@ fn issue_of(proposal: &PullRequest) -> Result<&IssueId, StoreError> {
                 proposal.id
             ))
         })
-}
-
-/// Confirms the open proposal of an issue that ends as done, whoever says so.
-pub(crate) fn confirm_open_proposal(
-    tx: &Transaction<'_>,
-    context: &Context,
-    issue: &IssueId,
-    event: &IssueEvent,
-) -> Result<(), StoreError> {
-    if !event.declares_done() {
-        return Ok(());
-    }
-    match load_open_pr(tx, issue)?.filter(|open| open.proposal.is_some()) {
-        Some(open) => set_pr_state(tx, context, &open.of, open.id, PrState::Confirmed),
-        None => Ok(()),
-    }
-}
-
-/// The run of a rejected proposal came to nothing: those in a row are counted with the others (`docs/design/0023`).
-pub(crate) fn count_rejected_proposal(
-    tx: &Transaction<'_>,
-    proposal: &PullRequest,
-) -> Result<(), StoreError> {
-    if let Some(run) = proposal
-        .run
-        .as_ref()
-        .filter(|_| proposal.proposal.is_some())
-    {
-        tx.prepare_cached(
-            "UPDATE run SET metadata = json_set(metadata, '$.' || ?2, json('true')) WHERE id = ?1",
-        )?
-        .execute(params![RunId::as_str(run), IDLE])?;
-    }
-    Ok(())
 }
 
 /// Counts the runs before that came to nothing, where this run of a judge rejected a proposal that nothing is left to do. The last

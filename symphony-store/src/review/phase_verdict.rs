@@ -21,9 +21,9 @@ use crate::issue::note::{NewFinding, add_comment_in, add_finding_in};
 use crate::issue::query::load_issue;
 use crate::review::phase_claim_query::{load_claim, load_open_claim};
 use crate::review::point::persons_points;
-use crate::review::point_write::{NewVerdict, Reviewed, judge_points};
+use crate::review::point_judge::{NewVerdict, Reviewed, judge_points};
 use crate::run::hand_in::forget_refused_call;
-use crate::run::record::load_run;
+use crate::run::row::load_run;
 
 impl Store {
     /// Records a verdict without points of its own, as [`Store::record_phase_review`] does.

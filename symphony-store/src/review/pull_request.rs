@@ -2,15 +2,13 @@
 
 use rusqlite::{Transaction, params};
 use symphony_core::agent::AgentType;
-use symphony_core::criteria::ChecklistEntry;
-use symphony_core::id::{IssueId, PlanId, PrId, ProjectId, RunId};
+use symphony_core::id::{IssueId, PrId};
 use symphony_core::issue::{
     BlockedBy, FindingKind, IssueEvent, IssueStatus, check_required_text, check_text, check_title,
 };
 use symphony_core::log::LogEvent;
 use symphony_core::pull_request::{
-    FileStat, PrState, PullRequest, PullRequestOf, ReportedGate, Verdict, VerdictKind,
-    VerifiedGates,
+    PrState, PullRequest, PullRequestOf, Verdict, VerdictKind, VerifiedGates,
 };
 use symphony_core::review_point::{ReviewOf, refuse_unanswered};
 use symphony_core::run::{ProtectionLevel, RunTarget};
@@ -21,46 +19,20 @@ use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::to_json;
 use crate::error::StoreError;
-use crate::issue::cascade::{end_review, move_in};
+use crate::issue::cascade::move_in;
 use crate::issue::note::{NewFinding, add_comment_in, add_limited_finding};
 use crate::issue::query::load_issue;
-use crate::merge::intent::refuse_under_merge;
-use crate::plan::review::{end_merged_plan, open_plan_pr};
-use crate::review::done::count_rejected_proposal;
+use crate::plan::review::open_plan_pr;
+use crate::plan::review_end::end_merged_plan;
+use crate::review::end::end_review;
 use crate::review::point::{load_points, persons_points};
-use crate::review::point_write::{NewVerdict, Reviewed, judge_points};
+use crate::review::point_judge::{NewVerdict, Reviewed, judge_points};
 use crate::review::pull_request_query::{load_open_pr, load_pr};
+use crate::review::pull_request_write::{NewPullRequest, insert_pr, update_head, write_gates};
 use crate::review::state::set_pr_state;
 use crate::review::superseded::refuse_superseded_pr;
-use crate::run::hand_in::forget_refused_call;
-use crate::run::record::load_run;
-
-/// A pull request to be opened, or whose head is to be replaced.
-#[derive(Debug, Clone)]
-pub struct NewPullRequest {
-    /// What it finishes.
-    pub of: PullRequestOf,
-    /// Title.
-    pub title: String,
-    /// Body.
-    pub body: String,
-    /// Branch that holds the change.
-    pub branch: String,
-    /// Branch it goes into.
-    pub base: String,
-    /// Merge base.
-    pub base_commit: String,
-    /// The commit to be judged and merged.
-    pub head_commit: String,
-    /// The diff, cut to its limit.
-    pub diff: String,
-    /// Its files.
-    pub files: Vec<FileStat>,
-    /// Gates as the agent reports them.
-    pub reported_gates: Vec<ReportedGate>,
-    /// What is answered to each acceptance criterion.
-    pub checklist: Vec<ChecklistEntry>,
-}
+use crate::run::hand_in::{count_rejected_proposal, forget_refused_call};
+use crate::run::row::load_run;
 
 /// Writes a verdict.
 pub(crate) fn write_verdict(
@@ -111,19 +83,6 @@ fn queue_asked(tx: &Transaction<'_>, context: &Context, issue: &IssueId) -> Resu
     if is_asked {
         move_in(tx, context, issue, &IssueEvent::Queued)?;
     }
-    Ok(())
-}
-
-/// Writes the gates that Symphony ran.
-pub(crate) fn write_gates(
-    tx: &Transaction<'_>,
-    pr: PrId,
-    gates: &VerifiedGates,
-) -> Result<(), StoreError> {
-    tx.execute(
-        "UPDATE pull_request SET verified_gates = ?2 WHERE id = ?1",
-        params![pr.get(), to_json(gates)],
-    )?;
     Ok(())
 }
 
@@ -390,63 +349,4 @@ fn check_judge(
         )));
     }
     Ok(run.protection)
-}
-
-pub(crate) fn insert_pr(
-    tx: &Transaction<'_>,
-    context: &Context,
-    project: &ProjectId,
-    new: &NewPullRequest,
-) -> Result<PrId, StoreError> {
-    tx.execute(
-        "INSERT INTO pull_request (project, issue, plan, run, title, body, branch, base, base_commit, head_commit, diff, files, reported_gates, checklist, state, created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'open', ?15, ?15)",
-        params![
-            project.as_str(),
-            new.of.issue().map(IssueId::as_str),
-            new.of.plan().map(PlanId::as_str),
-            context.actor.run().map(RunId::as_str),
-            new.title,
-            new.body,
-            new.branch,
-            new.base,
-            new.base_commit,
-            new.head_commit,
-            new.diff,
-            to_json(&new.files),
-            to_json(&new.reported_gates),
-            to_json(&new.checklist),
-            context.now.as_millisecond(),
-        ],
-    )?;
-    Ok(PrId::new(tx.last_insert_rowid()))
-}
-
-/// Replaces the head of a pull request; gates and verdict were of the old one.
-pub(crate) fn update_head(
-    tx: &Transaction<'_>,
-    context: &Context,
-    id: PrId,
-    new: &NewPullRequest,
-) -> Result<(), StoreError> {
-    refuse_under_merge(tx, &new.of)?;
-    tx.execute(
-        "UPDATE pull_request SET run = ?2, title = ?3, body = ?4, base_commit = ?5, head_commit = ?6, diff = ?7, files = ?8,
-         reported_gates = ?9, verified_gates = NULL, gates_due_at = 0, gates_tries = 0, gates_problem = NULL, gates_fresh = 0,
-         base_seen = NULL, verdict = NULL, state = 'open', updated_at = ?10, checklist = ?11 WHERE id = ?1",
-        params![
-            id.get(),
-            context.actor.run().map(RunId::as_str),
-            new.title,
-            new.body,
-            new.base_commit,
-            new.head_commit,
-            new.diff,
-            to_json(&new.files),
-            to_json(&new.reported_gates),
-            context.now.as_millisecond(),
-            to_json(&new.checklist),
-        ],
-    )?;
-    Ok(())
 }

@@ -1,15 +1,20 @@
 //! States of pull requests and claims, written with their entry in the log.
 
-use rusqlite::{Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 use symphony_core::id::{ClaimId, IssueId, PrId};
+use symphony_core::issue::{IssueEvent, IssueStatus};
 use symphony_core::log::LogEvent;
-use symphony_core::pull_request::{PrState, PullRequestOf};
+use symphony_core::plan::state::PlanStatus;
+use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf};
 
 use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::row::to_json;
 use crate::error::StoreError;
-use crate::merge::intent::refuse_under_merge;
+use crate::issue::query::load_issue;
+use crate::merge::under_way::refuse_under_merge;
+use crate::plan::record::load_head;
+use crate::review::pull_request_query::load_open_pr;
 
 /// Writes the state of a pull request. While it is being merged, it can only become merged.
 pub(crate) fn set_pr_state(
@@ -66,4 +71,40 @@ pub(crate) fn close_claim(tx: &Transaction<'_>, claim: ClaimId) -> Result<(), St
         [claim.get()],
     )?;
     Ok(())
+}
+
+/// Confirms the open proposal of an issue that ends as done, whoever says so.
+pub(crate) fn confirm_open_proposal(
+    tx: &Transaction<'_>,
+    context: &Context,
+    issue: &IssueId,
+    event: &IssueEvent,
+) -> Result<(), StoreError> {
+    if !event.declares_done() {
+        return Ok(());
+    }
+    match load_open_pr(tx, issue)?.filter(|open| open.proposal.is_some()) {
+        Some(open) => set_pr_state(tx, context, &open.of, open.id, PrState::Confirmed),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a pull request whose issue or plan is elsewhere.
+pub(crate) fn refuse_not_in_review(conn: &Connection, pr: &PullRequest) -> Result<(), StoreError> {
+    let reason = match &pr.of {
+        PullRequestOf::Issue(issue) => {
+            let status = load_issue(conn, issue)?.state.status();
+            (status != IssueStatus::Review).then(|| {
+                format!(
+                    "{issue} is `{status}`, not in review: `symphony issue move {issue} review` first"
+                )
+            })
+        }
+        PullRequestOf::Plan(plan) => {
+            let status = load_head(conn, plan)?.state.status;
+            (status != PlanStatus::Review)
+                .then(|| format!("plan {plan} is `{status}`, not in review"))
+        }
+    };
+    reason.map_or(Ok(()), |reason| Err(StoreError::refused(reason)))
 }

@@ -9,7 +9,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
 use symphony_core::issue::{IssueEvent, IssueStatus};
 use symphony_core::log::LogEvent;
-use symphony_core::plan::state::{PhaseStatus, PlanStatus};
+use symphony_core::plan::state::PlanStatus;
 use symphony_core::run::{ProtectionLevel, Run, RunTarget};
 use symphony_core::tick::{ProjectView, SlotLimits, Snapshot, StartRun};
 
@@ -23,8 +23,9 @@ use crate::issue::query::load_issue;
 use crate::plan::record::load_head;
 use crate::plan::run::{phase_refusal, start_phase};
 use crate::review::phase_claim_query::load_claim;
+use crate::run::claim_refusal::ClaimRefusal;
 use crate::run::hold::set_canary;
-use crate::run::record::load_run;
+use crate::run::row::load_run;
 
 /// A run to be claimed.
 #[derive(Debug, Clone)]
@@ -70,33 +71,6 @@ impl ClaimLimits {
             by_project: snapshot.projects.iter().filter_map(limit).collect(),
         }
     }
-}
-
-/// Why a claim was not granted: the world moved on since the plan was made. The next tick plans anew.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ClaimRefusal {
-    /// The issue is not where the plan saw it.
-    IssueMoved(IssueStatus),
-    /// The issue is in another phase than the plan saw; none without a phase label.
-    InAnotherPhase(Option<PhaseName>),
-    /// Another run is live on the issue, or of the same agent on the project.
-    AlreadyRunning(RunId),
-    /// The pull request is no longer open, its gates have run, or the claim awaits no judge any more.
-    ReviewEnded,
-    /// The gates are tried again later.
-    GatesNotDue,
-    /// Intake has looked at it.
-    Triaged,
-    /// It got dependencies that are not done; so many.
-    WaitsFor(u32),
-    /// All slots were taken meanwhile.
-    NoSlot,
-    /// The plan starts nothing.
-    PlanStands(PlanStatus),
-    /// The plan has no such phase any more.
-    PhaseGone,
-    /// The phase is not where the plan's loop saw it.
-    PhaseMoved(PhaseStatus),
 }
 
 impl fmt::Display for ClaimRefusal {

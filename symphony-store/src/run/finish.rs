@@ -1,126 +1,44 @@
 //! The end of a run, in one transaction: outcome routed, gates bound to their commit, retry made, fence retired.
 
 use rusqlite::{Transaction, params};
-use serde_json::Value;
 use symphony_core::config_change::AtWork;
 use symphony_core::consequence::{claim_at_end, consequences_of_run_end};
 use symphony_core::contract::PhaseClaim;
-use symphony_core::id::{IssueId, PrId, RunId};
-use symphony_core::issue::{FindingKind, Issue, NextPhase};
-use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, LeftKind, changes_comment};
+use symphony_core::id::{IssueId, PrId};
+use symphony_core::issue::NextPhase;
+use symphony_core::left_behind::{LeftKind, changes_comment};
 use symphony_core::log::LogEvent;
 use symphony_core::outcome::{
-    Evidence, FailureLimits, ProjectRouting, RunEnd, reached_provider, route_plan_review_end,
-    route_run_end,
+    Evidence, ProjectRouting, RunEnd, reached_provider, route_plan_review_end, route_run_end,
 };
-use symphony_core::pull_request::{PrState, PullRequest, Verdict, VerdictKind, VerifiedGates};
-use symphony_core::run::{ProtectionLevel, Run, RunError, RunStatus, RunTarget, Usage};
-use symphony_core::spending::CapReached;
+use symphony_core::pull_request::VerifiedGates;
+use symphony_core::run::{Run, RunError, RunStatus, RunTarget};
 
 use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::to_json;
 use crate::error::StoreError;
-use crate::gates::due::{GatesFound, not_run, record_gates, settle_gates};
+use crate::gates::due::{not_run, settle_gates};
+use crate::gates::record::record_gates;
 use crate::issue::cascade::{carry_out, load_facts, mover, refused};
-use crate::issue::note::{NewFinding, add_comment_in, add_finding_in};
+use crate::issue::note::add_comment_in;
 use crate::issue::query::load_issue;
 use crate::issue::worktree::put_aside_in;
-use crate::plan::run::{PhaseFinish, end_phase, phase_run_status};
+use crate::plan::run::{end_phase, phase_run_status};
 use crate::project::run::{end_intake, end_wizard, route_project};
 use crate::review::phase_claim_query::load_claim;
-use crate::review::pull_request::write_verdict;
 use crate::review::pull_request_query::{load_open_pr, load_pr};
-use crate::review::state::set_pr_state;
+use crate::run::ending::{FinishedRun, GatesAtEnd, RunFinish};
 use crate::run::exit_handling::end_exit;
 use crate::run::hand_in::{Rows, refused_call, refused_in_a_row, rows_of};
-use crate::run::hold::{NewHold, clear_canary, place};
+use crate::run::hold::{clear_canary, place};
 use crate::run::hold_trial::{forget_ended, meet_condition, reach};
 use crate::run::left_behind::{note_changes, without_own_changes};
-use crate::run::record::{load_run, write_usage};
+use crate::run::new_hold::NewHold;
+use crate::run::record::write_usage;
+use crate::run::row::load_run;
 use crate::run::unprepared::unprepared_in_a_row;
-
-/// Characters of a red gate's output in the finding: the end tells what failed.
-const GATE_FINDING_CHARS_MAX: usize = 8_000;
-
-/// What exit handling found out about a run.
-#[derive(Debug, Clone)]
-pub struct RunFinish {
-    /// The run.
-    pub run: RunId,
-    /// How it ended, before its outcome is looked at.
-    pub status: RunStatus,
-    /// Why it did not succeed.
-    pub error: Option<RunError>,
-    /// The agent's exit code.
-    pub exit_code: Option<i32>,
-    /// What it used; none leaves what was recorded while it ran.
-    pub usage: Option<Usage>,
-    /// The end of its output.
-    pub output_tail: String,
-    /// Details to be added to the run's metadata.
-    pub metadata: serde_json::Map<String, Value>,
-    /// What became of a plan's phase; none for other runs, and when exit handling did not get as far.
-    pub phase: Option<PhaseFinish>,
-    /// What the gates of a pull request came to.
-    pub gates: GatesAtEnd,
-    /// A global condition that it met.
-    pub hold: Option<NewHold>,
-    /// The spending cap that ended it; or its issue's, when that is reached however it ended.
-    pub cap: Option<CapReached>,
-    /// The limits that decide about another attempt.
-    pub limits: FailureLimits,
-}
-
-/// What the end of a run says about gates.
-#[derive(Debug, Clone, Default)]
-pub enum GatesAtEnd {
-    /// Nothing: those of a pull request that it opened are due, as a run of their own.
-    #[default]
-    Due,
-    /// The project has none: a pull request that it opened has nothing to wait for.
-    NoneConfigured,
-    /// It was a run of gates, and this is what they came to.
-    Found(GatesFound),
-}
-
-/// The detail of a run's metadata that counts the calls of tools that were refused to its agent.
-pub const PERMISSION_DENIALS: &str = "permission_denials";
-
-impl RunFinish {
-    /// Returns how many calls of tools were refused to the agent.
-    fn denials(&self) -> u64 {
-        let denials = self.metadata.get(PERMISSION_DENIALS);
-        denials.and_then(Value::as_u64).unwrap_or(0)
-    }
-
-    /// Returns the details of the run with those that its end adds.
-    pub(crate) fn metadata_after(&self, run: &Run) -> serde_json::Map<String, Value> {
-        let mut metadata = match &run.metadata {
-            Value::Object(known) => known.clone(),
-            _ => serde_json::Map::new(),
-        };
-        metadata.extend(self.metadata.clone());
-        metadata
-    }
-
-    /// Returns what the run left behind.
-    fn left_behind(&self) -> Vec<LeftBehind> {
-        let left = self.metadata.get(LEFT_BEHIND).cloned();
-        left.and_then(|left| serde_json::from_value(left).ok())
-            .unwrap_or_default()
-    }
-}
-
-/// What became of a run and its issue.
-#[derive(Debug, Clone)]
-pub struct FinishedRun {
-    /// The run, as it is recorded now.
-    pub run: Run,
-    /// Its issue, as it is recorded now.
-    pub issue: Option<Issue>,
-}
 
 impl Store {
     /// Ends a run. A run that has ended already is returned as it is: doing this twice does no harm.
@@ -354,64 +272,6 @@ fn evidence(tx: &Transaction<'_>, run: &Run, finish: &RunFinish) -> Result<Evide
     } else {
         Evidence::None
     })
-}
-
-/// A red required gate: the output becomes a finding, the pull request is rejected by the system.
-pub(crate) fn reject_for_gates(
-    tx: &Transaction<'_>,
-    context: &Context,
-    (issue, pr): (&IssueId, &PullRequest),
-    gates: &VerifiedGates,
-) -> Result<(), StoreError> {
-    let names = add_gate_findings(tx, context, issue, gates)?;
-    let verdict = Verdict {
-        kind: VerdictKind::Rejected,
-        author: context.actor.author(),
-        run: None,
-        commit: gates.commit.clone(),
-        protection: ProtectionLevel::Isolated,
-        comment: format!("required gates failed: {}", names.join(", ")),
-        at: context.now,
-        unverified: context.actor.unverified().map(str::to_owned),
-        force: false,
-    };
-    write_verdict(tx, pr.id, &verdict)?;
-    set_pr_state(tx, context, &pr.of, pr.id, PrState::Rejected)
-}
-
-/// Makes a finding of the output of each red gate; returns their names.
-pub(crate) fn add_gate_findings<'g>(
-    tx: &Transaction<'_>,
-    context: &Context,
-    issue: &IssueId,
-    gates: &'g VerifiedGates,
-) -> Result<Vec<&'g str>, StoreError> {
-    let mut names = Vec::new();
-    for gate in gates.red() {
-        let how = gate.exit_code.map_or_else(
-            || "did not end by itself".to_owned(),
-            |code| format!("ended with exit code {code}"),
-        );
-        let start = gate
-            .output
-            .char_indices()
-            .rev()
-            .nth(GATE_FINDING_CHARS_MAX - 1)
-            .map_or(0, |(i, _)| i);
-        let tail = gate.output.get(start..).unwrap_or_default();
-        let text = format!(
-            "Gate `{}` {how} on commit {}:\n\n{tail}",
-            gate.name, gates.commit
-        );
-        let finding = NewFinding {
-            kind: FindingKind::Gate,
-            text,
-            files: Vec::new(),
-        };
-        add_finding_in(tx, context, issue, &finding)?;
-        names.push(gate.name.as_str());
-    }
-    Ok(names)
 }
 
 /// How a run is recorded to have ended.

@@ -1,6 +1,6 @@
 //! Refused calls of the tool that a run is for: kept with the run, so that its end names them and runs that end alike are seen.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Transaction, params};
 use serde_json::{Map, Value};
 use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
@@ -11,13 +11,14 @@ use symphony_core::idle::{
 };
 use symphony_core::issue::Issue;
 use symphony_core::outcome::Evidence;
+use symphony_core::pull_request::PullRequest;
 use symphony_core::run::{Run, RunStatus, RunTarget};
 
 use crate::database::context::{Actor, Context};
 use crate::database::open::Store;
 use crate::database::row::{json, to_json};
 use crate::error::StoreError;
-use crate::run::finish::RunFinish;
+use crate::run::ending::RunFinish;
 
 /// The detail of a run's metadata that holds its last refused call. Its name is from the time when only `create_pr` was kept;
 /// databases have it.
@@ -209,4 +210,22 @@ pub(crate) fn forget_refused_call(conn: &Connection, context: &Context) -> Resul
 pub fn refused_call(metadata: &Value) -> Option<RefusedCall> {
     let found = metadata.get(REFUSED_CALL)?;
     serde_json::from_value(found.clone()).ok()
+}
+
+/// The run of a rejected proposal came to nothing: those in a row are counted with the others (`docs/design/0023`).
+pub(crate) fn count_rejected_proposal(
+    tx: &Transaction<'_>,
+    proposal: &PullRequest,
+) -> Result<(), StoreError> {
+    if let Some(run) = proposal
+        .run
+        .as_ref()
+        .filter(|_| proposal.proposal.is_some())
+    {
+        tx.prepare_cached(
+            "UPDATE run SET metadata = json_set(metadata, '$.' || ?2, json('true')) WHERE id = ?1",
+        )?
+        .execute(params![RunId::as_str(run), IDLE])?;
+    }
+    Ok(())
 }

@@ -1,8 +1,6 @@
 //! Holds: global conditions that use no attempt.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
-use symphony_core::Timestamp;
-use symphony_core::failure::ErrorClass;
 use symphony_core::id::{ProjectId, RunId};
 use symphony_core::log::LogEvent;
 use symphony_core::retry::{hold_until, is_ahead_of_clock};
@@ -15,79 +13,10 @@ use crate::database::open::Store;
 use crate::database::row::{count32, parsed, parsed_opt, time};
 use crate::error::StoreError;
 use crate::gates::tried::{forget_tried, note_tried};
+use crate::run::hold_lift::{LiftCause, lift};
+use crate::run::hold_scope::{scope_from, scope_key};
 use crate::run::hold_trial::{begin_trials, load_trials};
-
-/// A hold to be placed, or to be lengthened after a probe that failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewHold {
-    /// What it covers.
-    pub scope: HoldScope,
-    /// What class of error.
-    pub class: ErrorClass,
-    /// What happened.
-    pub reason: String,
-    /// When the condition ends, if that is known.
-    pub until: Option<Timestamp>,
-    /// The first hold when it is not known, in milliseconds; doubled with each probe that fails.
-    pub first_ms: u64,
-    /// A digest of what was red on the base, for a hold of gates.
-    pub tried: Option<String>,
-}
-
-/// Returns what a scope is stored as.
-pub(crate) fn scope_key(scope: &HoldScope) -> String {
-    match scope {
-        HoldScope::Provider(name) => format!("provider:{name}"),
-        HoldScope::Model {
-            provider,
-            model: None,
-        } => format!("model:{provider}"),
-        HoldScope::Model {
-            provider,
-            model: Some(model),
-        } => format!("model:{provider}:{model}"),
-        HoldScope::Project(id) => format!("project:{id}"),
-        HoldScope::Gates(id) => format!("gates:{id}"),
-        HoldScope::Everything => "everything".to_owned(),
-    }
-}
-
-/// Reads a stored scope.
-pub(crate) fn scope_from(key: String) -> Result<HoldScope, StoreError> {
-    if key == "everything" {
-        return Ok(HoldScope::Everything);
-    }
-    match key.split_once(':') {
-        Some(("provider", name)) => Ok(HoldScope::Provider(name.to_owned())),
-        // names of providers have no colon, those of models may
-        Some(("model", of)) => Ok(match of.split_once(':') {
-            Some((provider, model)) => HoldScope::Model {
-                provider: provider.to_owned(),
-                model: Some(model.to_owned()),
-            },
-            None => HoldScope::Model {
-                provider: of.to_owned(),
-                model: None,
-            },
-        }),
-        Some((kind @ ("project" | "gates"), id)) => {
-            let id = ProjectId::parse(id).map_err(|_id| invalid(key.clone()))?;
-            Ok(if kind == "gates" {
-                HoldScope::Gates(id)
-            } else {
-                HoldScope::Project(id)
-            })
-        }
-        _ => Err(invalid(key)),
-    }
-}
-
-fn invalid(found: String) -> StoreError {
-    StoreError::InvalidRow {
-        what: "hold scope",
-        found,
-    }
-}
+use crate::run::new_hold::NewHold;
 
 /// Reads all holds.
 pub(crate) fn load_holds(conn: &Connection) -> Result<Vec<Hold>, StoreError> {
@@ -181,43 +110,6 @@ pub(crate) fn set_canary(
             .execute([scope_key(scope), run.id.to_string()])?;
     }
     begin_trials(tx, scopes, run)
-}
-
-/// Why a hold is lifted.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum LiftCause<'a> {
-    /// A run got through.
-    Probe(&'a Run),
-    /// A person tried what it is about, and it works.
-    Tried,
-    /// Nothing that met it waits any more.
-    NothingWaits,
-}
-
-/// Lifts a hold, if there is one.
-pub(crate) fn lift(
-    tx: &Transaction<'_>,
-    context: &Context,
-    cause: LiftCause<'_>,
-    key: &str,
-) -> Result<(), StoreError> {
-    let lifted = tx
-        .prepare_cached("DELETE FROM hold WHERE scope = ?1")?
-        .execute([key])?;
-    if lifted == 0 {
-        return Ok(());
-    }
-    let scope = scope_from(key.to_owned())?;
-    let (event, run) = match cause {
-        LiftCause::Probe(run) => (LogEvent::HoldLifted { scope: Some(scope) }, Some(&run.id)),
-        LiftCause::Tried => (LogEvent::HoldLifted { scope: Some(scope) }, None),
-        LiftCause::NothingWaits => (LogEvent::HoldDropped { scope }, None),
-    };
-    let about = About {
-        run,
-        ..About::default()
-    };
-    append(tx, context, about, &event)
 }
 
 /// Frees the probe's place on holds that its run neither lifted nor lengthened.

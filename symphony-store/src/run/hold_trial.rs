@@ -11,8 +11,9 @@ use symphony_core::tick::HoldScope;
 use crate::database::context::Context;
 use crate::database::row::{count32, json, parsed_opt, to_json};
 use crate::error::StoreError;
-use crate::run::finish::RunFinish;
-use crate::run::hold::{LiftCause, lift, scope_from, scope_key};
+use crate::run::ending::RunFinish;
+use crate::run::hold_lift::{LiftCause, lift};
+use crate::run::hold_scope::{scope_from, scope_key};
 
 /// Reads the trials of a scope, by its key.
 pub(crate) fn load_trials(

@@ -13,7 +13,7 @@ use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::database::row::{json as from_json, parsed, parsed_opt, time};
 use crate::error::StoreError;
-use crate::merge::outside::insert_notice;
+use crate::merge::notice::insert_notice;
 
 /// The key of the configuration that `project rename-prefix` writes.
 const PREFIX_KEY: &str = "prefix";

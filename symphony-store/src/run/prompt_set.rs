@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 use symphony_core::id::{IssueId, ProjectId, RunId};
 use symphony_core::issue::Issue;
-use symphony_core::prompt_trial::{Assignment, LiveTrial, PromptSet, TrialName};
+use symphony_core::prompt_trial::{Assignment, LiveTrial, TrialName};
 use symphony_core::run::Run;
 
 use crate::database::context::Context;
@@ -11,7 +11,7 @@ use crate::database::open::Store;
 use crate::database::row::parsed;
 use crate::error::StoreError;
 use crate::issue::query::load_issue;
-use crate::run::record::{from_row, load_run};
+use crate::run::row::{assignment, from_row, load_run, parsed_name};
 
 /// Issues above an issue, or below it, into each other: a chain of parents is a few long.
 const DEPTH_MAX: u32 = 100;
@@ -168,21 +168,6 @@ fn recorded(
         })
         .optional()?;
     found.map(assignment).transpose()
-}
-
-/// Reads the set of a run.
-pub(crate) fn assignment(
-    (trial, set, issue): (String, String, String),
-) -> Result<Assignment, StoreError> {
-    Ok(Assignment {
-        trial: parsed_name(trial)?,
-        set: parsed::<PromptSet>("set of prompts", set)?,
-        issue: parsed("issue id", issue)?,
-    })
-}
-
-fn parsed_name(name: String) -> Result<TrialName, StoreError> {
-    parsed("name of a trial", name)
 }
 
 /// Returns the topmost issue above an issue: itself where it has no parent.

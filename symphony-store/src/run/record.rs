@@ -1,21 +1,17 @@
 //! Runs: reading them, and what their supervisor records while they live.
 
-use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use serde_json::Value;
 use symphony_core::Timestamp;
-use symphony_core::agent::AgentType;
-use symphony_core::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
-use symphony_core::prompt_trial::Assignment;
-use symphony_core::pull_request::PullRequestOf;
-use symphony_core::run::{Fence, Run, RunError, RunStatus, RunTarget, Usage};
-use symphony_core::unit::{Tokens, UsdMicros};
+use symphony_core::id::{IssueId, PlanId, ProjectId, RunId};
+use symphony_core::run::{Run, RunStatus, Usage};
 
 use crate::database::context::Context;
 use crate::database::open::Store;
-use crate::database::row::{count, count32, int, json, parsed, parsed_opt, time, to_json};
+use crate::database::row::{int, parsed, parsed_opt, time, to_json};
 use crate::error::StoreError;
 use crate::run::exit_handling::hurry;
-use crate::run::prompt_set::assignment;
+use crate::run::row::{from_row, load_run};
 use crate::run::spending::add_growth;
 
 /// Which runs to list, newest first.
@@ -55,91 +51,6 @@ pub struct RunProgress {
     pub last_event: String,
     /// What was used so far.
     pub usage: Usage,
-}
-
-/// Reads a run's row.
-pub(crate) fn from_row(row: &Row<'_>) -> Result<Run, StoreError> {
-    let issue: Option<IssueId> = parsed_opt("issue id", row.get("issue")?)?;
-    let pr: Option<i64> = row.get("pull_request")?;
-    let claim: Option<i64> = row.get("claim")?;
-    let plan_phase: Option<PlanPhaseId> = parsed_opt("plan phase id", row.get("plan_phase")?)?;
-    let plan: Option<PlanId> = parsed_opt("plan id", row.get("plan")?)?;
-    let agent: AgentType = parsed("agent type", row.get("agent")?)?;
-    let of_pull_request = |of: PullRequestOf, pr| match agent {
-        AgentType::Gates => RunTarget::Gates(of, PrId::new(pr)),
-        _ => RunTarget::PullRequest(of, PrId::new(pr)),
-    };
-    let target = match (issue, pr, claim, (plan, plan_phase)) {
-        (Some(issue), Some(pr), _, _) => of_pull_request(issue.into(), pr),
-        (Some(issue), None, Some(claim), _) => RunTarget::Claim(issue, ClaimId::new(claim)),
-        (Some(issue), None, None, _) => RunTarget::Issue(issue),
-        (None, Some(pr), _, (Some(plan), _)) => of_pull_request(plan.into(), pr),
-        (None, None, _, (Some(plan), Some(phase))) => RunTarget::PlanPhase(plan, phase),
-        (None, ..) => RunTarget::Project,
-    };
-    let class: Option<String> = row.get("error_class")?;
-    let error = match class {
-        None => None,
-        Some(class) => Some(RunError {
-            class: parsed("error class", class)?,
-            message: row
-                .get::<_, Option<String>>("error_message")?
-                .unwrap_or_default(),
-        }),
-    };
-    let cost: Option<i64> = row.get("cost_micros")?;
-    let opt_time = |column: &str| -> Result<Option<Timestamp>, StoreError> {
-        row.get::<_, Option<i64>>(column)?.map(time).transpose()
-    };
-    Ok(Run {
-        id: parsed("run id", row.get("id")?)?,
-        project: parsed("project id", row.get("project")?)?,
-        target,
-        agent,
-        phase: parsed_opt::<PhaseName>("phase", row.get("phase")?)?,
-        attempt: count32(row, "attempt")?,
-        provider: row.get("provider")?,
-        model: row.get("model")?,
-        status: parsed("run status", row.get("status")?)?,
-        started_at: time(row.get("started_at")?)?,
-        ended_at: opt_time("ended_at")?,
-        exit_code: row.get("exit_code")?,
-        error,
-        output_tail: row.get("output_tail")?,
-        worktree: row.get("worktree")?,
-        branch: row.get("branch")?,
-        usage: Usage {
-            input_tokens: Tokens::new(count(row, "input_tokens")?),
-            output_tokens: Tokens::new(count(row, "output_tokens")?),
-            cache_read_tokens: Tokens::new(count(row, "cache_read_tokens")?),
-            cache_creation_tokens: Tokens::new(count(row, "cache_write_tokens")?),
-            cost: cost.map(|micros| UsdMicros::new(u64::try_from(micros).unwrap_or(0))),
-            turns: count(row, "turns")?,
-        },
-        metadata: json("run metadata", &row.get::<_, String>("metadata")?)?,
-        protection: parsed("protection level", row.get("protection")?)?,
-        fence: Fence::new(row.get("fence")?),
-        prompt_set: prompt_set(row)?,
-        moved_issue: row.get("moved_issue")?,
-        cancel_requested_at: opt_time("cancel_requested_at")?,
-    })
-}
-
-/// Reads the set that a run was built with.
-fn prompt_set(row: &Row<'_>) -> Result<Option<Assignment>, StoreError> {
-    let trial: Option<String> = row.get("trial")?;
-    let Some(trial) = trial else {
-        return Ok(None);
-    };
-    assignment((trial, row.get("prompt_set")?, row.get("trial_issue")?)).map(Some)
-}
-
-/// Reads one run, inside or outside a transaction.
-pub(crate) fn load_run(conn: &Connection, id: &RunId) -> Result<Run, StoreError> {
-    conn.prepare_cached("SELECT * FROM run WHERE id = ?1")?
-        .query_row([id.as_str()], |row| Ok(from_row(row)))
-        .optional()?
-        .ok_or_else(|| StoreError::not_found("run", id))?
 }
 
 /// Writes what a run used, and adds it to what its project spent.

@@ -10,7 +10,7 @@ use symphony_core::unit::{Tokens, UsdMicros};
 use crate::database::open::Store;
 use crate::database::row::{count, int};
 use crate::error::StoreError;
-use crate::run::record::load_run;
+use crate::run::row::load_run;
 
 /// Adds what a run used since its usage was last written. Called before that is written anew.
 pub(crate) fn add_growth(

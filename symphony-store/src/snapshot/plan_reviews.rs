@@ -7,7 +7,8 @@ use symphony_core::judges_ended::{JudgeEnd, JudgesEnded};
 use symphony_core::pull_request::PullRequestOf;
 use symphony_core::tick::{GatesState, ReviewCandidate, ReviewSubject};
 
-use super::{CANDIDATES_LIMIT, Evidence, pending_gates};
+use super::evidence::{Evidence, pending_gates};
+use super::limit::CANDIDATES_LIMIT;
 use crate::database::row::{parsed, parsed_opt, time};
 use crate::error::StoreError;
 use crate::review::point::persons_points;

@@ -6,7 +6,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::tick::{IDLE_BACKLOG_MAX, IntakeCandidate, ProjectAgents};
 
-use super::CANDIDATES_LIMIT;
+use super::limit::CANDIDATES_LIMIT;
 use crate::database::open::Store;
 use crate::database::row::{parsed, time};
 use crate::error::StoreError;

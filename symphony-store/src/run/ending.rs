@@ -1,0 +1,91 @@
+//! What exit handling hands over when a run has ended, and what came of it.
+
+use serde_json::Value;
+use symphony_core::id::RunId;
+use symphony_core::issue::Issue;
+use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind};
+use symphony_core::outcome::FailureLimits;
+use symphony_core::run::{Run, RunError, RunStatus, Usage};
+use symphony_core::spending::CapReached;
+
+use crate::gates::found::GatesFound;
+use crate::plan::phase_end::PhaseFinish;
+use crate::run::new_hold::NewHold;
+
+/// What exit handling found out about a run.
+#[derive(Debug, Clone)]
+pub struct RunFinish {
+    /// The run.
+    pub run: RunId,
+    /// How it ended, before its outcome is looked at.
+    pub status: RunStatus,
+    /// Why it did not succeed.
+    pub error: Option<RunError>,
+    /// The agent's exit code.
+    pub exit_code: Option<i32>,
+    /// What it used; none leaves what was recorded while it ran.
+    pub usage: Option<Usage>,
+    /// The end of its output.
+    pub output_tail: String,
+    /// Details to be added to the run's metadata.
+    pub metadata: serde_json::Map<String, Value>,
+    /// What became of a plan's phase; none for other runs, and when exit handling did not get as far.
+    pub phase: Option<PhaseFinish>,
+    /// What the gates of a pull request came to.
+    pub gates: GatesAtEnd,
+    /// A global condition that it met.
+    pub hold: Option<NewHold>,
+    /// The spending cap that ended it; or its issue's, when that is reached however it ended.
+    pub cap: Option<CapReached>,
+    /// The limits that decide about another attempt.
+    pub limits: FailureLimits,
+}
+
+/// What the end of a run says about gates.
+#[derive(Debug, Clone, Default)]
+pub enum GatesAtEnd {
+    /// Nothing: those of a pull request that it opened are due, as a run of their own.
+    #[default]
+    Due,
+    /// The project has none: a pull request that it opened has nothing to wait for.
+    NoneConfigured,
+    /// It was a run of gates, and this is what they came to.
+    Found(GatesFound),
+}
+
+/// The detail of a run's metadata that counts the calls of tools that were refused to its agent.
+pub const PERMISSION_DENIALS: &str = "permission_denials";
+
+impl RunFinish {
+    /// Returns how many calls of tools were refused to the agent.
+    pub(crate) fn denials(&self) -> u64 {
+        let denials = self.metadata.get(PERMISSION_DENIALS);
+        denials.and_then(Value::as_u64).unwrap_or(0)
+    }
+
+    /// Returns the details of the run with those that its end adds.
+    pub(crate) fn metadata_after(&self, run: &Run) -> serde_json::Map<String, Value> {
+        let mut metadata = match &run.metadata {
+            Value::Object(known) => known.clone(),
+            _ => serde_json::Map::new(),
+        };
+        metadata.extend(self.metadata.clone());
+        metadata
+    }
+
+    /// Returns what the run left behind.
+    pub(crate) fn left_behind(&self) -> Vec<LeftBehind> {
+        let left = self.metadata.get(LEFT_BEHIND).cloned();
+        left.and_then(|left| serde_json::from_value(left).ok())
+            .unwrap_or_default()
+    }
+}
+
+/// What became of a run and its issue.
+#[derive(Debug, Clone)]
+pub struct FinishedRun {
+    /// The run, as it is recorded now.
+    pub run: Run,
+    /// Its issue, as it is recorded now.
+    pub issue: Option<Issue>,
+}
