@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
+use crate::backoff::Backoff;
 use crate::retry::after;
 
 /// First wait before exit handling is tried again, in milliseconds.
@@ -47,9 +48,8 @@ pub fn after_fault(fault: ExitFault, tries: u32, wait_max_ms: u64) -> AfterFault
     if tries >= tries_max {
         return AfterFault::GiveUp;
     }
-    let doublings = tries.saturating_sub(1).min(20);
-    let wait = (EXIT_WAIT_FIRST_MS << doublings).min(EXIT_WAIT_MAX_MS);
-    AfterFault::Again(wait.min(wait_max_ms))
+    let backoff = Backoff::steady(EXIT_WAIT_FIRST_MS, EXIT_WAIT_MAX_MS.min(wait_max_ms));
+    AfterFault::Again(backoff.delay_ms("", tries))
 }
 
 /// Says whether a run whose preparation failed uses no attempt, after `tries` such runs in a row, this one included. Where git

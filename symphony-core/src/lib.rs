@@ -5,6 +5,7 @@
 
 pub mod agent;
 pub mod asker;
+pub mod backoff;
 pub mod backup;
 pub mod by_products;
 pub mod closed_set;
