@@ -1,10 +1,11 @@
 //! JSON values that know the line they stand on.
 //!
-//! `serde_json` decides what JSON is and where it is broken; the scan here walks a text that passed and notes lines.
+//! `serde_json` decides what JSON is and where it is broken, for it names both best; `jsonc-parser` reads a text that passed
+//! and knows where each value is.
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
+use serde_json::Value;
 
 use super::error::PlanError;
 
@@ -52,67 +53,26 @@ impl Json {
 
 /// Parses JSON whose first line is `first_line` of the file; linear.
 pub(super) fn parse_json(text: &str, first_line: usize) -> Result<JsonNode, PlanError> {
-    if let Err(error) = serde_json::from_str::<Sound>(text) {
-        return Err(broken(text, first_line, &error));
-    }
-    let mut scan = Scan {
-        text,
-        position: 0,
-        line: first_line,
+    // its depth is limited, on which the recursion below relies
+    serde_json::from_str::<Value>(text).map_err(|error| broken(text, first_line, &error))?;
+    let options = ParseOptions {
+        allow_comments: false,
+        ..ParseOptions::default()
     };
-    Ok(scan.node())
-}
-
-/// Any JSON, checked and forgotten. Unlike `IgnoredAny` it is held to `serde_json`'s depth, on which the recursion of
-/// the scan relies.
-struct Sound;
-
-impl<'de> Deserialize<'de> for Sound {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Self)
-    }
-}
-
-impl<'de> Visitor<'de> for Sound {
-    type Value = Self;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_unit<E>(self) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
-        while items.next_element::<Self>()?.is_some() {}
-        Ok(self)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self, A::Error> {
-        while members.next_entry::<Self, Self>()?.is_some() {}
-        Ok(self)
-    }
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &options);
+    let Some(value) = parsed.ok().and_then(|parsed| parsed.value) else {
+        return Err(PlanError::BrokenJson {
+            line: first_line,
+            column: 1,
+            message: "the values have no positions".to_owned(),
+        });
+    };
+    let line_feeds = text.match_indices('\n').map(|(at, _)| at).collect();
+    let lines = Lines {
+        first_line,
+        line_feeds,
+    };
+    Ok(lines.node(value))
 }
 
 fn broken(text: &str, first_line: usize, error: &serde_json::Error) -> PlanError {
@@ -129,120 +89,48 @@ fn broken(text: &str, first_line: usize, error: &serde_json::Error) -> PlanError
     }
 }
 
-/// A walk over a text that is known to be JSON. On one that is not it ends early with nulls.
-struct Scan<'a> {
-    text: &'a str,
-    position: usize,
-    line: usize,
+/// Where the lines of a text end.
+struct Lines {
+    first_line: usize,
+    line_feeds: Vec<usize>,
 }
 
-impl Scan<'_> {
-    /// Passes over white space and returns the byte after it.
-    fn peek(&mut self) -> Option<u8> {
-        while let Some(byte) = self.text.as_bytes().get(self.position) {
-            match byte {
-                b'\n' => self.line += 1,
-                b' ' | b'\t' | b'\r' => {}
-                _ => return Some(*byte),
-            }
-            self.position += 1;
-        }
-        None
+impl Lines {
+    fn line_of(&self, place: &impl Ranged) -> usize {
+        let before = self.line_feeds.partition_point(|end| *end < place.start());
+        self.first_line + before
     }
 
-    fn node(&mut self) -> JsonNode {
-        let first = self.peek();
-        let line = self.line;
-        let value = match first {
-            Some(b'"') => Json::String(self.string()),
-            Some(b'[') => Json::Array(self.array()),
-            Some(b'{') => Json::Object(self.object()),
-            Some(b't' | b'f') => {
-                self.word();
-                Json::Bool
+    fn node(&self, value: ast::Value<'_>) -> JsonNode {
+        let line = self.line_of(&value);
+        let value = match value {
+            ast::Value::NullKeyword(_) => Json::Null,
+            ast::Value::BooleanLit(_) => Json::Bool,
+            ast::Value::NumberLit(number) => Json::Number(number.value.to_owned()),
+            ast::Value::StringLit(text) => Json::String(text.value.into_owned()),
+            ast::Value::Array(array) => {
+                let items = array.elements.into_iter();
+                Json::Array(items.map(|item| self.node(item)).collect())
             }
-            Some(b'-' | b'0'..=b'9') => Json::Number(self.word().to_owned()),
-            _ => {
-                self.word();
-                Json::Null
+            ast::Value::Object(object) => {
+                let members = object.properties.into_iter();
+                Json::Object(members.map(|member| self.member(member)).collect())
             }
         };
         JsonNode { line, value }
     }
 
-    fn array(&mut self) -> Vec<JsonNode> {
-        let mut items = Vec::new();
-        self.position += 1;
-        while self.peek().is_some_and(|byte| byte != b']') {
-            items.push(self.node());
-            if self.peek() == Some(b',') {
-                self.position += 1;
-            }
+    fn member(&self, member: ast::ObjectProp<'_>) -> Member {
+        Member {
+            line: self.line_of(&member.name),
+            name: member.name.into_string(),
+            node: self.node(member.value),
         }
-        self.position += 1;
-        items
-    }
-
-    fn object(&mut self) -> Vec<Member> {
-        let mut members = Vec::new();
-        self.position += 1;
-        while self.peek() == Some(b'"') {
-            let line = self.line;
-            let name = self.string();
-            if self.peek() == Some(b':') {
-                self.position += 1;
-            }
-            let node = self.node();
-            members.push(Member { name, line, node });
-            if self.peek() == Some(b',') {
-                self.position += 1;
-            }
-        }
-        self.position += 1;
-        members
-    }
-
-    fn string(&mut self) -> String {
-        let start = self.position;
-        let bytes = self.text.as_bytes();
-        let mut has_escape = false;
-        self.position += 1;
-        while let Some(byte) = bytes.get(self.position) {
-            self.position += 1;
-            match byte {
-                b'"' => break,
-                b'\\' => {
-                    has_escape = true;
-                    self.position += 1;
-                }
-                _ => {}
-            }
-        }
-        let literal = self.text.get(start..self.position).unwrap_or("");
-        if has_escape {
-            serde_json::from_str(literal).unwrap_or_default()
-        } else {
-            literal.trim_matches('"').to_owned()
-        }
-    }
-
-    /// Takes a literal or number: at least one byte, so that every loop ends.
-    fn word(&mut self) -> &str {
-        let start = self.position;
-        self.position += 1;
-        let is_word =
-            |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
-        while self.text.as_bytes().get(self.position).is_some_and(is_word) {
-            self.position += 1;
-        }
-        self.text.get(start..self.position).unwrap_or("")
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
 
     fn plain(node: &JsonNode) -> Value {
@@ -260,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_scan_reads_what_serde_json_reads() {
+    fn both_parsers_read_the_same() {
         for text in [
             "null",
             "[]",
@@ -268,6 +156,9 @@ mod tests {
             " [ 1 , -2.5e+3, \"a\\\"\\u00e9\\n\", [true], {\"\": {}} ] ",
             "{\"a\":\"\",\"b\":[[],[]],\"c\\\\\":\"\\\\\"}",
             "\"ä\u{1f600}\"",
+            "\"\\ud83d\\ude00\\/\\b\\f\"",
+            "{\"a\": 1, \"\\u0061\": 2}",
+            "[1E5, 0.0, -0, 123456789012345678901234567890]",
         ] {
             let value: Value = serde_json::from_str(text).unwrap();
             assert_eq!(plain(&parse_json(text, 1).unwrap()), value, "{text}");
