@@ -3,6 +3,7 @@
 use symphony_runner::merge::{MergesUnderWay, settle_merges};
 
 use crate::app::App;
+use crate::view::lines_of;
 
 /// Settles the merges of the project that were cut off, and waits for one whose base is just moving: the order that follows finds
 /// pull requests, issues and plans as they are then. Where it cannot, the order is refused if it crosses a merge.
@@ -18,11 +19,7 @@ pub(crate) fn settle_cut_off_merges(app: &App) {
         MergesUnderWay::WaitedFor,
     );
     match settled {
-        Ok(lines) => {
-            for line in lines {
-                app.out.warn(&line);
-            }
-        }
+        Ok(events) => lines_of(&events).for_each(|line| app.out.warn(&line)),
         Err(error) => app
             .out
             .warn(&format!("a merge that was cut off is not settled: {error}")),

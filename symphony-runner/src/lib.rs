@@ -28,6 +28,7 @@ pub mod repository;
 mod runtime;
 mod shared_state;
 pub mod standing;
+pub mod step_event;
 pub mod stream;
 pub mod supervise;
 pub mod tick;

@@ -24,7 +24,7 @@ use crate::place::not_set_up;
 use crate::progress::{Progress, Stream};
 use crate::reap::reap_supervisors;
 use crate::standstill::{breakers_of, open_breakers, standstill, waiting_after, waiting_items};
-use crate::view::{DecisionView, PrNewsView, RunView, TickView, TodayView};
+use crate::view::{DecisionView, PrNewsView, RunView, TickView, TodayView, lines_of};
 
 /// Time between two looks at the runs.
 const LOOK: Duration = Duration::from_millis(200);
@@ -196,7 +196,7 @@ impl Loop<'_> {
         };
         let mut view = match tick(&self.installation, &mut self.store, options)? {
             TickOutcome::Done(report) => {
-                report.lines.iter().for_each(|line| self.progress.say(line));
+                lines_of(&report.events).for_each(|line| self.progress.say(&line));
                 let items = waiting_after(&report, &self.store)?;
                 let elsewhere = Elsewhere::load(&self.app.surroundings, &self.store)?;
                 self.breakers_now = breakers_of(&items);

@@ -14,6 +14,7 @@ use super::decision::DecisionView;
 use super::inbox::InboxView;
 use super::news::PrNewsView;
 use super::run::RunView;
+use super::step_event::StepEventView;
 use super::today::TodayView;
 use crate::output::{Page, View, plural};
 
@@ -64,8 +65,8 @@ pub(crate) struct TickView {
     /// Why nothing can start, in a sentence that follows the view.
     #[serde(skip)]
     pub(crate) standstill: Option<String>,
-    #[serde(skip)]
-    lines: Vec<String>,
+    /// What was done, in this order.
+    pub(crate) events: Vec<StepEventView>,
 }
 
 /// A run at work.
@@ -351,7 +352,7 @@ impl TickView {
             dry_run: false,
             live: report.snapshot.live.iter().map(LiveView::from).collect(),
             runs: report.started.into_iter().map(RunView::from).collect(),
-            lines: report.lines,
+            events: report.events.iter().map(StepEventView::from).collect(),
             ..Self::planned(&report.plan, report.problems)
         }
     }
@@ -421,7 +422,7 @@ impl View for TickView {
                 ));
             }
         } else {
-            self.lines.iter().for_each(|line| page.line(line));
+            self.events.iter().for_each(|event| page.line(&event.text));
         }
         for run in self.runs.iter().filter(|run| !run.status.is_live()) {
             page.line(&run.outcome());
@@ -443,9 +444,9 @@ impl View for TickView {
         let issues = of(&|decision| decision.issue.is_some());
         let plans = of(&|decision| decision.plan.is_some());
         match (self.actions.is_empty(), issues + plans) {
-            (true, 0) if self.lines.is_empty() => self.write_nothing(page),
+            (true, 0) if self.events.is_empty() => self.write_nothing(page),
             (true, 0) => {}
-            (true, _) if !self.dry_run && self.lines.is_empty() && !self.live.is_empty() => {
+            (true, _) if !self.dry_run && self.events.is_empty() && !self.live.is_empty() => {
                 self.at_work().iter().for_each(|line| page.line(line));
             }
             (true, waiting) if !self.dry_run => {

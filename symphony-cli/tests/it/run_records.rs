@@ -149,6 +149,19 @@ fn a_tick_in_json_has_actions_and_decisions() {
 }
 
 #[test]
+fn a_tick_in_json_says_what_it_did_as_the_text_does() {
+    let project = Project::recorded();
+    project.add_issue("One");
+    let tick = project.json(&["tick"]);
+    let run = tick["runs"][0]["id"].as_str().unwrap();
+    assert_eq!(
+        tick["events"],
+        json!([{ "event": "run_started", "project": "tool", "issue": "SYM-1", "run": run,
+                 "text": format!("SYM-1: worker: started run {run}") }])
+    );
+}
+
+#[test]
 fn a_second_tick_says_that_another_is_at_work() {
     let project = Project::recorded();
     let path = project.root.join(".symphony/symphony.tick.lock");

@@ -19,6 +19,7 @@ use crate::merge::watch::note_killed_merges;
 use crate::plan::show_plan_of;
 use crate::process::{ProcessError, RunLock};
 use crate::repository::open_repository;
+use crate::step_event::{MergeStepEvent, StepEvent};
 
 /// How long a merge is waited for that has moved, or is moving, its base: git writes the files of a checkout.
 const WAIT_MAX: Duration = Duration::from_secs(20);
@@ -70,10 +71,10 @@ pub fn settle_merges(
     store: &mut Store,
     project: &Project,
     under_way: MergesUnderWay,
-) -> Result<Vec<String>, RunnerError> {
-    let lines = settle_intents(installation, store, project, under_way)?;
+) -> Result<Vec<StepEvent>, RunnerError> {
+    let settled = settle_intents(installation, store, project, under_way)?;
     note_killed_merges(installation, store, project)?;
-    Ok(lines)
+    Ok(settled)
 }
 
 fn settle_intents(
@@ -81,14 +82,14 @@ fn settle_intents(
     store: &mut Store,
     project: &Project,
     under_way: MergesUnderWay,
-) -> Result<Vec<String>, RunnerError> {
+) -> Result<Vec<StepEvent>, RunnerError> {
     let intents = store.merge_intents(&project.id)?;
     if intents.is_empty() {
         return Ok(Vec::new());
     }
     let config = installation.project_config(project)?;
     let repository = open_repository(project, &config)?;
-    let mut lines = Vec::new();
+    let mut events = Vec::new();
     for intent in intents {
         let pr = store.pr(intent.pr)?;
         let Some(turn) = turn_at(project, &pr.of, under_way)? else {
@@ -96,20 +97,22 @@ fn settle_intents(
         };
         let person = Verification::Unverified(RECORDED_LATER.to_owned());
         let context = Context::person(person, Timestamp::now());
-        let line = match settle_cut_off(store, &repository, &turn, &pr)? {
+        let event = match settle_cut_off(store, &repository, &turn, &pr)? {
             Settled::Nothing => continue,
             Settled::Reached(commit) => {
                 record(store, &context, (pr.id, &commit))?;
-                "is recorded".to_owned()
+                MergeStepEvent::Recorded
             }
-            Settled::TakenBack => format!("did not reach {}: it is open as before", pr.base),
+            Settled::TakenBack => MergeStepEvent::TakenBack,
         };
-        lines.push(format!(
-            "{}: pull request {}: its merge, which was cut off, {line}",
-            pr.of, pr.id
-        ));
+        events.push(StepEvent::Merge {
+            of: pr.of,
+            pr: pr.id,
+            base: pr.base,
+            event,
+        });
     }
-    Ok(lines)
+    Ok(events)
 }
 
 fn turn_at(

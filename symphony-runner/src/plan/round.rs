@@ -20,6 +20,7 @@ use symphony_workspace::Failpoint;
 use super::ready::{Dispatch, Held, Site, ready_phases};
 use crate::error::RunnerError;
 use crate::installation::Installation;
+use crate::step_event::{PhaseEnd, PlanStepEvent};
 use crate::tick::{Effects, LocalEffects, Observed, act, observe};
 
 /// What a round saw and did.
@@ -37,8 +38,8 @@ pub struct PlanRound {
     pub started: Vec<Run>,
     /// Whether something that was to be started was not: the next round is due at once, or soon.
     pub starts_left: StartsLeft,
-    /// What was done, a line each.
-    pub lines: Vec<String>,
+    /// What was done.
+    pub events: Vec<PlanStepEvent>,
     /// What could not be done, a line each; the next round tries again.
     pub problems: Vec<String>,
 }
@@ -113,7 +114,7 @@ pub(super) fn plan_round(
             Ok((step.events.clone(), (step, phases)))
         })?;
     Failpoint::PlanDecided.reach();
-    let lines = step.events.iter().filter_map(told).collect();
+    let events = step.events.iter().filter_map(phase_end).collect();
     let mut round = PlanRound {
         record,
         step,
@@ -121,7 +122,7 @@ pub(super) fn plan_round(
         live,
         started: Vec::new(),
         starts_left: StartsLeft::None,
-        lines,
+        events,
         problems,
     };
     round.problems.extend(
@@ -137,18 +138,20 @@ pub(super) fn plan_round(
     Ok(round)
 }
 
-/// Says what was decided about a phase without asking anybody.
-fn told(event: &PlanEvent) -> Option<String> {
+/// Returns what was decided about a phase without asking anybody.
+fn phase_end(event: &PlanEvent) -> Option<PlanStepEvent> {
     let PlanEvent::Phase { phase, event } = event else {
         return None;
     };
-    match event {
-        PhaseEvent::Skipped { .. } => Some(format!("{phase}: skipped")),
-        PhaseEvent::GivenUp { .. } => Some(format!("{phase}: failed for good")),
-        PhaseEvent::Aborted { .. } => Some(format!("{phase}: aborted")),
-        PhaseEvent::Blocked { by, .. } => Some(format!("{phase}: blocked by {by}")),
-        _ => None,
-    }
+    let end = match event {
+        PhaseEvent::Skipped { .. } => PhaseEnd::Skipped,
+        PhaseEvent::GivenUp { .. } => PhaseEnd::GivenUp,
+        PhaseEvent::Aborted { .. } => PhaseEnd::Aborted,
+        PhaseEvent::Blocked { by, .. } => PhaseEnd::Blocked { by: by.clone() },
+        _ => return None,
+    };
+    let phase = phase.clone();
+    Some(PlanStepEvent::PhaseEnded { phase, end })
 }
 
 /// The plan's runs that somebody is at work with, or whose exit handling waits for its time.
@@ -215,7 +218,10 @@ impl PlanRound {
                 PlanAction::EndRun { run, phase } => {
                     if !store.cancel_requested(run)? {
                         match store.request_cancel(&Context::system(effects.now()), run) {
-                            Ok(_) => self.lines.push(format!("{phase}: ending run {run}")),
+                            Ok(_) => self.events.push(PlanStepEvent::RunEnding {
+                                phase: phase.clone(),
+                                run: run.clone(),
+                            }),
                             // it ended by itself meanwhile
                             Err(error) => tracing::info!(%error, "a run was not ended"),
                         }
@@ -237,7 +243,8 @@ impl PlanRound {
         if self.started.len() < starts && self.starts_left == StartsLeft::None {
             self.starts_left = StartsLeft::Soon;
         }
-        self.lines.extend(done.lines);
+        let steps = done.events.into_iter().map(Box::new);
+        self.events.extend(steps.map(PlanStepEvent::Step));
         self.problems.extend(done.problems);
         for run in &self.started {
             if let RunTarget::PlanPhase(_, phase) = &run.target {

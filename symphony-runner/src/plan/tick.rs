@@ -1,5 +1,6 @@
 //! Plans moved on by ticks (`plan.by_tick`).
 
+use symphony_core::id::PlanId;
 use symphony_core::plan::state::{OnFailure, PlanStatus};
 use symphony_core::run::Run;
 use symphony_store::Store;
@@ -10,12 +11,13 @@ use super::taken_over::notice_taken_over;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::process::DetachedSupervisor;
+use crate::step_event::{PlanStepEvent, StepEvent};
 
 /// What a tick did with plans.
 #[derive(Debug, Default)]
 pub struct PlanTick {
-    /// What was done, a line each.
-    pub lines: Vec<String>,
+    /// What was done.
+    pub events: Vec<StepEvent>,
     /// What could not be done, a line each; the next tick tries again.
     pub problems: Vec<String>,
     /// The runs that were started.
@@ -66,6 +68,10 @@ pub fn tick_plans(installation: &Installation, store: &mut Store) -> Result<Plan
 }
 
 impl PlanTick {
+    fn note(&mut self, plan: &PlanId, event: PlanStepEvent) {
+        self.events.push(StepEvent::Plan(plan.clone(), event));
+    }
+
     fn move_on(&mut self, mut drive: PlanDrive<'_>, store: &mut Store) -> Result<(), RunnerError> {
         let done = self.go_on(&mut drive, store);
         self.supervisors.extend(drive.into_supervisors());
@@ -81,14 +87,15 @@ impl PlanTick {
             // nobody is there to be asked
             let asks = record.options.on_failure == OnFailure::Ask;
             let round = drive.round(store, asks.then_some(OnFailure::Wait))?;
-            let named = |line: String| format!("plan {}: {line}", record.id);
-            self.lines.extend(round.lines.into_iter().map(named));
+            let named = |problem: String| format!("plan {}: {problem}", record.id);
+            for event in round.events {
+                self.note(&record.id, event);
+            }
             self.problems.extend(round.problems.into_iter().map(named));
             self.started.extend(round.started);
             let status = round.record.state.status;
             if status.is_ended() {
-                self.lines
-                    .push(format!("plan {}: {}", record.id, status.words()));
+                self.note(&record.id, PlanStepEvent::Ended(status));
             }
         }
         match drive.conclude(store)? {
@@ -99,26 +106,18 @@ impl PlanTick {
                 is_renewed,
             } => {
                 if is_renewed {
-                    self.lines.push(format!(
-                        "plan {}: its branch has moved: pull request {pr} is gated and judged anew",
-                        record.id
-                    ));
+                    self.note(&record.id, PlanStepEvent::ReviewRenewed { pr });
                 }
                 if record.state.status != PlanStatus::Review {
-                    self.lines.push(format!(
-                        "plan {}: opened pull request {pr} into {branch}",
-                        record.id
-                    ));
+                    self.note(&record.id, PlanStepEvent::ReviewOpened { pr, branch });
                 }
             }
-            Conclusion::Merged { branch, commit } => self.lines.push(format!(
-                "plan {}: its work is on {branch} ({commit})",
-                record.id
-            )),
-            Conclusion::Unchanged { branch } => self.lines.push(format!(
-                "plan {}: completed; {branch} has everything already",
-                record.id
-            )),
+            Conclusion::Merged { branch, commit } => {
+                self.note(&record.id, PlanStepEvent::Merged { branch, commit });
+            }
+            Conclusion::Unchanged { branch } => {
+                self.note(&record.id, PlanStepEvent::Unchanged { branch });
+            }
             Conclusion::Asked { reason } => self.problems.push(format!(
                 "plan {}: {reason}; then `symphony plan resume --plan {}` goes on",
                 record.id, record.id

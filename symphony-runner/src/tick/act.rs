@@ -2,7 +2,8 @@
 
 use symphony_core::id::{IssueId, ProjectId, RunId};
 use symphony_core::issue::IssueEvent;
-use symphony_core::run::{ProtectionLevel, Run, RunTarget};
+use symphony_core::outside::BaseNotice;
+use symphony_core::run::{ProtectionLevel, Run};
 use symphony_core::tick::{Action, LeftoverOwner, StartRun};
 use symphony_core::watchdog::{Stuck, Suspicion};
 use symphony_core::wording::counted;
@@ -14,6 +15,7 @@ use super::observe::Observed;
 use super::outside::record_merge;
 use super::proposals::{confirm, refresh, send_back};
 use crate::error::RunnerError;
+use crate::step_event::{IssueStepEvent, RunStepEvent, StartEnd, StartSubject, StepEvent};
 use crate::supervise::SuperviseMode;
 
 /// What was done of a plan.
@@ -21,16 +23,20 @@ use crate::supervise::SuperviseMode;
 pub struct ActReport {
     /// The runs that were started.
     pub started: Vec<Run>,
-    /// What was done, a line each.
-    pub lines: Vec<String>,
+    /// What was done.
+    pub events: Vec<StepEvent>,
     /// What could not be done, a line each; the next tick tries again.
     pub problems: Vec<String>,
 }
 
 impl ActReport {
-    fn note(&mut self, what: impl std::fmt::Display, done: Result<String, RunnerError>) {
+    fn note(
+        &mut self,
+        what: impl std::fmt::Display,
+        done: Result<impl IntoIterator<Item = StepEvent>, RunnerError>,
+    ) {
         match done {
-            Ok(line) => self.lines.push(line),
+            Ok(events) => self.events.extend(events),
             Err(error) => self.problems.push(format!("{what}: {error}")),
         }
     }
@@ -54,52 +60,46 @@ pub fn act(
         match action {
             Action::FinishCrashed { run, .. } => {
                 let done = finish_crashed(store, effects, observed, run);
-                report.note(format_args!("run {run}"), done);
+                report.note(format_args!("run {run}"), done.map(Some));
             }
             Action::Suspect { run, suspicion, .. } => {
-                match keep_suspicion(store, effects, observed, run, suspicion) {
-                    Ok(line) => report.lines.extend(line),
-                    Err(error) => report.problems.push(format!("run {run}: {error}")),
-                }
+                let done = keep_suspicion(store, effects, observed, run, suspicion);
+                report.note(format_args!("run {run}"), done);
             }
             Action::EndStuck { run, stuck, .. } => {
                 let done = end_stuck(store, effects, observed, run, stuck);
-                report.note(format_args!("run {run}"), done);
+                report.note(format_args!("run {run}"), done.map(Some));
             }
             Action::AdvancePhase { issue } => {
-                report.note(issue, advance_phase(store, effects, issue));
+                report.note(issue, advance_phase(store, effects, issue).map(Some));
             }
-            Action::Unblock { issue } => report.note(issue, unblock(store, effects, issue)),
+            Action::Unblock { issue } => {
+                report.note(issue, unblock(store, effects, issue).map(Some));
+            }
             Action::OpenBreaker { issue } => {
-                report.note(issue, open_breaker(store, effects, observed, issue));
+                report.note(
+                    issue,
+                    open_breaker(store, effects, observed, issue).map(Some),
+                );
             }
-            Action::RecordMerge(merge) => match record_merge(store, effects, observed, merge) {
-                Ok(line) => report.lines.extend(line),
-                Err(error) => report.problems.push(format!("{}: {error}", merge.of)),
-            },
+            Action::RecordMerge(merge) => {
+                let done = record_merge(store, effects, observed, merge);
+                report.note(&merge.of, done);
+            }
             Action::ConfirmDone {
                 issue, pr, base, ..
-            } => report.note(issue, confirm(store, effects, (issue, *pr), base)),
-            Action::RefreshProposal(stale) => match refresh(store, effects, stale) {
-                Ok(line) => report.lines.extend(line),
-                Err(error) => report.problems.push(format!("{}: {error}", stale.issue)),
-            },
-            Action::ReturnProposal(moved) => match send_back(store, effects, moved) {
-                Ok(line) => report.lines.extend(line),
-                Err(error) => report.problems.push(format!("{}: {error}", moved.issue)),
-            },
+            } => {
+                let done = confirm(store, effects, (issue, *pr), base);
+                report.note(issue, done.map(Some));
+            }
+            Action::RefreshProposal(stale) => {
+                report.note(&stale.issue, refresh(store, effects, stale));
+            }
+            Action::ReturnProposal(moved) => {
+                report.note(&moved.issue, send_back(store, effects, moved));
+            }
             Action::NoteBase(notice) => {
-                match store.note_base(&Context::system(effects.now()), notice) {
-                    Ok(true) => report.lines.push(format!(
-                        "{}: {}: see `symphony inbox`",
-                        notice.subject(),
-                        notice.text
-                    )),
-                    Ok(false) => {}
-                    Err(error) => report
-                        .problems
-                        .push(format!("{}: {error}", notice.subject())),
-                }
+                report.note(notice.subject(), note_base(store, effects, notice));
             }
             Action::RememberBase(look) => {
                 Failpoint::BaseLooked.reach();
@@ -117,7 +117,10 @@ pub fn act(
                 owner,
             } => {
                 let done = tidy(effects, observed, run, (project, *owner));
-                report.note(format_args!("run {run}: its files stay for now"), done);
+                report.note(
+                    format_args!("run {run}: its files stay for now"),
+                    done.map(Some),
+                );
             }
             Action::CleanUp { issue, project } => last.push((issue, project)),
         }
@@ -130,7 +133,10 @@ pub fn act(
         };
         effects.begin_action();
         match effects.remove_worktree(store, project, config, issue) {
-            Ok(line) => report.lines.push(line),
+            Ok(done) => report.events.push(StepEvent::Issue(
+                issue.clone(),
+                IssueStepEvent::WorktreeRemoved { done },
+            )),
             Err(error) => {
                 let problem = error.with_causes();
                 // one that is worked on again has no fault to note
@@ -153,22 +159,33 @@ pub fn act(
     Ok(report)
 }
 
+/// Puts something about a base branch into the inbox, unless it is there.
+fn note_base(
+    store: &mut Store,
+    effects: &mut impl Effects,
+    notice: &BaseNotice,
+) -> Result<Option<StepEvent>, RunnerError> {
+    let is_new = store.note_base(&Context::system(effects.now()), notice)?;
+    Ok(is_new.then(|| StepEvent::BaseNoticed {
+        subject: notice.subject(),
+        text: notice.text.clone(),
+    }))
+}
+
 /// Does what follows when a supervisor has died.
 fn finish_crashed(
     store: &Store,
     effects: &mut impl Effects,
     observed: &Observed,
     id: &RunId,
-) -> Result<String, RunnerError> {
+) -> Result<StepEvent, RunnerError> {
     let begun = store.exit_handling(id)?;
-    let ended = finish_dead(store, effects, observed, id)?;
-    Ok(match begun {
-        Some(_) => format!("run {id}: its exit handling goes on"),
-        None => format!(
-            "run {id} crashed: ended {} that it left, started its exit handling",
-            counted(ended as u64, "process")
-        ),
-    })
+    let processes = finish_dead(store, effects, observed, id)?;
+    let event = match begun {
+        Some(_) => RunStepEvent::ExitHandlingResumed,
+        None => RunStepEvent::ExitHandlingBegun { processes },
+    };
+    Ok(StepEvent::Run(id.clone(), event))
 }
 
 /// Ends what a dead supervisor left, and starts another one for the exit handling; returns how many processes were left.
@@ -178,7 +195,7 @@ fn finish_dead(
     effects: &mut impl Effects,
     observed: &Observed,
     id: &RunId,
-) -> Result<usize, RunnerError> {
+) -> Result<u64, RunnerError> {
     let run = store.run(id)?;
     let Some((project, Some(_))) = observed.projects.get(&run.project) else {
         return Err(RunnerError::refused(format!(
@@ -191,17 +208,17 @@ fn finish_dead(
     Failpoint::TickSwept.reach();
     effects.start_supervisor(project, id, lock, SuperviseMode::Finish)?;
     Failpoint::TickFinishing.reach();
-    Ok(ended)
+    Ok(ended as u64)
 }
 
-/// Keeps a suspicion; returns what is worth saying about it. A process that has recorded nothing may just be starting.
+/// Keeps a suspicion; returns what is worth reporting of it. A process that has recorded nothing may just be starting.
 fn keep_suspicion(
     store: &Store,
     effects: &mut impl Effects,
     observed: &Observed,
     id: &RunId,
     suspicion: &Suspicion,
-) -> Result<Option<String>, RunnerError> {
+) -> Result<Option<StepEvent>, RunnerError> {
     let run = store.run(id)?;
     let Some((project, _)) = observed.projects.get(&run.project) else {
         return Ok(None);
@@ -209,11 +226,8 @@ fn keep_suspicion(
     let is_new = effects.suspect(project, id, suspicion)?;
     let record = suspicion.record.as_ref().filter(|_| is_new);
     Ok(record.map(|record| {
-        format!(
-            "run {id}: its supervisor is past the time limit of {} ({} s); a later tick ends it if it stays there",
-            record.step.words(),
-            record.limit_ms / 1000
-        )
+        let (step, limit_ms) = (record.step, record.limit_ms);
+        StepEvent::Run(id.clone(), RunStepEvent::SupervisorLate { step, limit_ms })
     }))
 }
 
@@ -224,50 +238,47 @@ fn end_stuck(
     observed: &Observed,
     id: &RunId,
     stuck: &Stuck,
-) -> Result<String, RunnerError> {
+) -> Result<StepEvent, RunnerError> {
     let run = store.run(id)?;
     let Some((project, _)) = observed.projects.get(&run.project) else {
         return Err(RunnerError::refused("its project is gone"));
     };
     if !effects.end_stuck(project, id, stuck)? {
-        return Ok(format!(
-            "run {id}: its supervisor went on since this tick looked, and is left alone"
-        ));
+        return Ok(StepEvent::Run(id.clone(), RunStepEvent::SupervisorWentOn));
     }
-    let ended = finish_dead(store, effects, observed, id)?;
-    Ok(format!(
-        "run {id}: its supervisor {} and was ended with {} that it left, started its exit handling",
-        stuck.words(),
-        counted(ended as u64, "process")
-    ))
+    let ended = RunStepEvent::SupervisorEnded {
+        stuck: stuck.clone(),
+        processes: finish_dead(store, effects, observed, id)?,
+    };
+    Ok(StepEvent::Run(id.clone(), ended))
 }
 
 fn advance_phase(
     store: &mut Store,
     effects: &mut impl Effects,
     issue: &IssueId,
-) -> Result<String, RunnerError> {
+) -> Result<StepEvent, RunnerError> {
     let claim = store.advance_phase(&Context::system(effects.now()), issue)?;
-    Ok(match claim.map(|claim| (claim.phase, claim.next_phase)) {
-        Some((phase, Some(next))) => {
-            format!("{issue}: the phase {phase} is accepted, on to {next}")
-        }
-        Some((phase, None)) => {
-            format!(
-                "{issue}: the phase {phase} is accepted, and it was the last one: a human looks"
-            )
-        }
-        None => format!("{issue}: its step to the next phase was taken already"),
-    })
+    let event = match claim {
+        Some(claim) => IssueStepEvent::PhaseAccepted {
+            phase: claim.phase,
+            next: claim.next_phase,
+        },
+        None => IssueStepEvent::PhaseAcceptedBefore,
+    };
+    Ok(StepEvent::Issue(issue.clone(), event))
 }
 
 fn unblock(
     store: &mut Store,
     effects: &mut impl Effects,
     issue: &IssueId,
-) -> Result<String, RunnerError> {
+) -> Result<StepEvent, RunnerError> {
     store.close_subtasks(&Context::system(effects.now()), issue)?;
-    Ok(format!("{issue}: its sub-tasks have ended, it goes on"))
+    Ok(StepEvent::Issue(
+        issue.clone(),
+        IssueStepEvent::SubtasksEnded,
+    ))
 }
 
 fn open_breaker(
@@ -275,7 +286,7 @@ fn open_breaker(
     effects: &mut impl Effects,
     observed: &Observed,
     issue: &IssueId,
-) -> Result<String, RunnerError> {
+) -> Result<StepEvent, RunnerError> {
     let context = Context::system(effects.now());
     let found = store.issue(issue)?;
     let view = observed.snapshot.projects.get(&found.project);
@@ -292,7 +303,10 @@ fn open_breaker(
         reason: None,
     };
     store.move_issue_with_comment(&context, issue, &event, &comment)?;
-    Ok(format!("{issue}: the circuit breaker opened"))
+    Ok(StepEvent::Issue(
+        issue.clone(),
+        IssueStepEvent::BreakerOpened,
+    ))
 }
 
 fn tidy(
@@ -300,20 +314,12 @@ fn tidy(
     observed: &Observed,
     run: &RunId,
     (project, owner): (&ProjectId, LeftoverOwner),
-) -> Result<String, RunnerError> {
+) -> Result<StepEvent, RunnerError> {
     let Some((project, _)) = observed.projects.get(project) else {
         return Err(RunnerError::refused("its project is gone"));
     };
     effects.tidy(project, run, owner)?;
-    Ok(match owner {
-        LeftoverOwner::Ended => {
-            format!("run {run}: removed the prompts that its dead supervisor left")
-        }
-        LeftoverOwner::Kept => {
-            format!("run {run}: what its dead supervisor left is kept (keep_run_files)")
-        }
-        LeftoverOwner::Nobody => format!("run {run} was never claimed: removed its folder"),
-    })
+    Ok(StepEvent::Run(run.clone(), RunStepEvent::Tidied(owner)))
 }
 
 /// Claims runs, all in one transaction, and starts their supervisors.
@@ -350,33 +356,24 @@ fn start_runs(
     let claims = store.claim(&context, &requests, &ClaimLimits::of(&observed.snapshot))?;
     Failpoint::TickClaimed.reach();
     for ((claim, request), (project, lock)) in claims.into_iter().zip(&requests).zip(locks) {
-        let what = describe(&request.start);
+        let on = StartSubject::of(&request.start);
         match claim {
             Err(refusal) => {
                 effects.give_up(project, &request.run, lock);
-                report.lines.push(format!("{what}: not started: {refusal}"));
+                let end = StartEnd::Refused(refusal);
+                report.events.push(StepEvent::Start(on, end));
             }
             // a supervisor that cannot be started is a crash: the next tick does the exit handling
             Ok(run) => match effects.start_supervisor(project, &run.id, lock, SuperviseMode::Run) {
                 Ok(()) => {
                     Failpoint::TickLaunched.reach();
-                    report.lines.push(format!("{what}: started run {}", run.id));
+                    let end = StartEnd::Started(run.id.clone());
+                    report.events.push(StepEvent::Start(on, end));
                     report.started.push(run);
                 }
-                Err(error) => report.problems.push(format!("{what}: {error}")),
+                Err(error) => report.problems.push(format!("{on}: {error}")),
             },
         }
     }
     Ok(())
-}
-
-fn describe(start: &StartRun) -> String {
-    match (start.target.issue(), &start.target) {
-        (Some(issue), _) => format!("{issue}: {}", start.agent),
-        (None, RunTarget::PlanPhase(_, phase)) => phase.to_string(),
-        (None, RunTarget::PullRequest(of, _) | RunTarget::Gates(of, _)) => {
-            format!("{of}: {}", start.agent)
-        }
-        (None, _) => format!("{}: {}", start.project, start.agent),
-    }
 }

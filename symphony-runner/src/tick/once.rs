@@ -20,6 +20,7 @@ use crate::outreach::publish::start_publisher;
 use crate::paths::STATE_DIR;
 use crate::plan::tick_plans;
 use crate::process::DetachedSupervisor;
+use crate::step_event::StepEvent;
 use crate::upkeep::kept_documents::keep_documents;
 use crate::upkeep::retention::daily_clean_up;
 
@@ -55,8 +56,8 @@ pub struct TickReport {
     /// Their supervisors, and those that finish crashed runs. A process that goes on asks them now and then whether
     /// they have ended ([`DetachedSupervisor::try_wait`]); they outlive one that does not.
     pub supervisors: Vec<DetachedSupervisor>,
-    /// What was done, a line each.
-    pub lines: Vec<String>,
+    /// What was done.
+    pub events: Vec<StepEvent>,
     /// What could not be done, a line each; the next tick tries again.
     pub problems: Vec<String>,
     /// Those of them that the last tick did not have.
@@ -109,15 +110,16 @@ pub fn tick(
         effects.record_steps_in(&turn);
         let done = act(store, &mut effects, &observed, &report.plan.actions)?;
         report.started = done.started;
-        report.lines = turn.ended().map(ended_line).into_iter().collect();
-        report.lines.extend(settled.lines);
+        let ended = turn.ended().cloned();
+        report.events = ended.map(StepEvent::TickEnded).into_iter().collect();
+        report.events.extend(settled.events);
         report.problems.extend(settled.problems);
-        report.lines.extend(done.lines);
+        report.events.extend(done.events);
         report.problems.extend(done.problems);
         report.supervisors = effects.into_supervisors();
         turn.enter(Step::Plans);
         let plans = tick_plans(installation, store)?;
-        report.lines.extend(plans.lines);
+        report.events.extend(plans.events);
         report.problems.extend(plans.problems);
         report.started.extend(plans.started);
         report.supervisors.extend(plans.supervisors);
@@ -135,8 +137,8 @@ pub fn tick(
         remove_all_unwritten(&observed);
         // last, as other clean-ups: nothing waits for it
         let days = installation.config.log_retention_days;
-        let (lines, problems) = daily_clean_up(store, days, now)?;
-        report.lines.extend(lines);
+        let (events, problems) = daily_clean_up(store, days, now)?;
+        report.events.extend(events);
         report.problems.extend(problems);
         turn.enter(Step::Upkeep);
         if let Err(error) = back_up_if_due(installation, store, now) {
@@ -178,7 +180,7 @@ fn remove_all_unwritten(observed: &Observed) {
 /// What became of merges that were cut off.
 #[derive(Debug, Default)]
 struct Settled {
-    lines: Vec<String>,
+    events: Vec<StepEvent>,
     problems: Vec<String>,
 }
 
@@ -187,7 +189,7 @@ fn settle_all(installation: &Installation, store: &mut Store) -> Result<Settled,
     let mut settled = Settled::default();
     for project in store.projects()? {
         match settle_merges(installation, store, &project, MergesUnderWay::Left) {
-            Ok(lines) => settled.lines.extend(lines),
+            Ok(events) => settled.events.extend(events),
             Err(error) => settled.problems.push(format!(
                 "project {}: a merge that was cut off is not settled: {error}",
                 project.id
@@ -195,10 +197,4 @@ fn settle_all(installation: &Installation, store: &mut Store) -> Result<Settled,
         }
     }
     Ok(settled)
-}
-
-/// Says that a tick was ended so that this one could begin.
-fn ended_line(stuck: &Stuck) -> String {
-    let pid = stuck.pid.unwrap_or_default();
-    format!("the tick of process {pid} {} and was ended", stuck.words())
 }

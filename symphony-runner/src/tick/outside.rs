@@ -24,6 +24,7 @@ use super::observe::Observed;
 use crate::error::RunnerError;
 use crate::merge::content::look_for_unwanted;
 use crate::repository::{PullRequestPlace, gone_head, open_repository, options, way_back};
+use crate::step_event::{MergeStepEvent, StepEvent};
 use crate::upkeep::rewound::rewound_base;
 
 /// Adds what the base branches show that have moved. A project whose base cannot be looked at is looked at by the next tick.
@@ -461,40 +462,45 @@ fn plan_of_branch(name: &str) -> Option<PlanId> {
     PlanId::parse(plan).ok()
 }
 
-/// Records a merge that was found, and removes the worktree where nothing is at work in it; returns what was done, in words.
+/// Records a merge that was found, and removes the worktree where nothing is at work in it.
 pub(super) fn record_merge(
     store: &mut Store,
     effects: &mut impl Effects,
     observed: &Observed,
     merge: &FoundMerge,
-) -> Result<Option<String>, RunnerError> {
+) -> Result<Option<StepEvent>, RunnerError> {
     let now = effects.now();
     if !store.record_outside_merge(&Context::system(now), merge)? {
         return Ok(None);
     }
-    let by = merge.merge.by.as_ref();
-    let by = by.map_or_else(String::new, |by| format!(" by {by}"));
-    let (pr, base) = (merge.pr, &merge.base);
-    let line = format!("pull request {pr} was merged into {base} outside Symphony{by}: it is done");
     Failpoint::OutsideMergeRecorded.reach();
-    let mut parts = vec![format!("{}: {line}", merge.of)];
+    let recorded = |worktree| {
+        let by = merge.merge.by.clone();
+        Ok(Some(StepEvent::Merge {
+            of: merge.of.clone(),
+            pr: merge.pr,
+            base: merge.base.clone(),
+            event: MergeStepEvent::Outside { by, worktree },
+        }))
+    };
     // the branches and worktrees of a plan are removed when its turn comes, later in this tick
     let PullRequestOf::Issue(issue) = &merge.of else {
-        return Ok(parts.pop());
+        return recorded(None);
     };
     let at_work = observed
         .snapshot
         .live
         .iter()
         .any(|run| run.issue.as_ref() == Some(issue));
-    if let Some((project, Some(config))) = observed.projects.get(&merge.project)
-        && !at_work
-    {
-        // best effort: the next tick tries again
-        match effects.remove_worktree(store, project, config, issue) {
-            Ok(done) => parts.push(done),
-            Err(error) => parts.push(format!("its worktree stays for now: {error}")),
-        }
+    let Some((project, Some(config))) = observed.projects.get(&merge.project) else {
+        return recorded(None);
+    };
+    if at_work {
+        return recorded(None);
     }
-    Ok(Some(parts.join("; ")))
+    // best effort: the next tick tries again
+    let removed = effects.remove_worktree(store, project, config, issue);
+    recorded(Some(removed.unwrap_or_else(|error| {
+        format!("its worktree stays for now: {error}")
+    })))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use symphony_core::config::ProjectConfig;
 use symphony_core::done::{
-    BaseEffect, BaseNow, ConfirmedBy, MovedProposal, StaleLook, StaleProposal, base_effect, stands,
+    BaseEffect, BaseNow, ConfirmedBy, MovedProposal, StaleProposal, base_effect, stands,
 };
 use symphony_core::gates::ConfiguredGate;
 use symphony_core::id::{IssueId, PrId};
@@ -19,6 +19,7 @@ use crate::error::RunnerError;
 use crate::gates::configured_gates;
 use crate::installation::Installation;
 use crate::repository::{open_repository, options};
+use crate::step_event::{IssueStepEvent, StepEvent};
 
 /// Adds what the bases of open proposals show, and decides which of the proposals stand. What git cannot tell now it tells the next
 /// tick: until then nothing of them is confirmed.
@@ -151,53 +152,52 @@ fn changed_since(
     Ok(Some(paths.collect()))
 }
 
-/// Confirms what a judge approved, where the project leaves that to Symphony; returns what was done, in words.
+/// Confirms what a judge approved, where the project leaves that to Symphony.
 pub(super) fn confirm(
     store: &mut Store,
     effects: &mut impl Effects,
     (issue, pr): (&IssueId, PrId),
     base: &BaseNow,
-) -> Result<String, RunnerError> {
+) -> Result<StepEvent, RunnerError> {
     store.confirm_done(&Context::system(effects.now()), pr, base)?;
     Failpoint::DoneConfirmed.reach();
-    Ok(format!(
-        "{issue}: done, nothing was left to do (proposal {pr}, confirmed by auto_done)"
+    Ok(StepEvent::Issue(
+        issue.clone(),
+        IssueStepEvent::DoneConfirmed { pr },
     ))
 }
 
-/// Sends a proposal back to a worker; returns what was done, in words.
+/// Sends a proposal back to a worker, unless something else has moved it.
 pub(super) fn send_back(
     store: &mut Store,
     effects: &mut impl Effects,
     moved: &MovedProposal,
-) -> Result<Option<String>, RunnerError> {
+) -> Result<Option<StepEvent>, RunnerError> {
     if !store.return_proposal(&Context::system(effects.now()), moved)? {
         return Ok(None);
     }
     Failpoint::DoneReturned.reach();
-    Ok(Some(format!(
-        "{}: a worker looks again whether nothing is left to do: {}",
-        moved.issue, moved.why
+    let why = moved.why.clone();
+    Ok(Some(StepEvent::Issue(
+        moved.issue.clone(),
+        IssueStepEvent::ProposalReturned { why },
     )))
 }
 
-/// Has the gates or a judge look at a proposal again; returns what was done, in words.
+/// Has the gates or a judge look at a proposal again, unless something else has moved it.
 pub(super) fn refresh(
     store: &mut Store,
     effects: &mut impl Effects,
     stale: &StaleProposal,
-) -> Result<Option<String>, RunnerError> {
+) -> Result<Option<StepEvent>, RunnerError> {
     if !store.refresh_proposal(&Context::system(effects.now()), stale)? {
         return Ok(None);
     }
-    let why = match stale.what {
-        StaleLook::Gates => "the gates of proposal {} run again: they, or its base, have changed",
-        StaleLook::Verdict => {
-            "a judge looks at proposal {} again: a person edited or commented on the issue"
-        }
-    };
-    let why = why.replace("{}", &stale.pr.to_string());
-    Ok(Some(format!("{}: {why}", stale.issue)))
+    let (pr, look) = (stale.pr, stale.what);
+    Ok(Some(StepEvent::Issue(
+        stale.issue.clone(),
+        IssueStepEvent::ProposalRefreshed { pr, look },
+    )))
 }
 
 /// Refuses to merge a proposal: it changes nothing.

@@ -6,12 +6,12 @@ use symphony_core::Timestamp;
 use symphony_core::id::RunId;
 use symphony_core::retry::after;
 use symphony_core::tick::LockState;
-use symphony_core::wording::counted;
 use symphony_store::{Project, Store, StoreError};
 
 use crate::error::RunnerError;
 use crate::paths::{RunPaths, runs_folder};
 use crate::process::lock_state;
+use crate::step_event::StepEvent;
 use crate::upkeep::leftovers::changed;
 
 /// Milliseconds of a day.
@@ -83,7 +83,7 @@ pub fn remove_logs(old: &[OldLogs]) -> (usize, Vec<String>) {
     (removed, problems)
 }
 
-/// Removes old logs of all projects, once a day; returns what was done and what could not be, a line each.
+/// Removes old logs of all projects, once a day; returns what was done, and what could not be, a line each.
 ///
 /// # Errors
 /// When the database cannot be read or written.
@@ -91,13 +91,13 @@ pub fn daily_clean_up(
     store: &mut Store,
     days: u32,
     now: Timestamp,
-) -> Result<(Vec<String>, Vec<String>), RunnerError> {
+) -> Result<(Vec<StepEvent>, Vec<String>), RunnerError> {
     let last = store.last_log_clean_up()?;
     // a clock that was set back does not keep logs for ever
     if last.is_some_and(|last| last <= now && after(last, DAY_MS) > now) {
         return Ok((Vec::new(), Vec::new()));
     }
-    let (mut lines, mut problems) = (Vec::new(), Vec::new());
+    let (mut events, mut problems) = (Vec::new(), Vec::new());
     let mut is_done = true;
     for project in store.projects()? {
         let mut old = old_logs(store, &project, days, now)?;
@@ -105,17 +105,16 @@ pub fn daily_clean_up(
         old.truncate(OLD_LOGS_MAX);
         let (removed, failed) = remove_logs(&old);
         if removed > 0 {
-            lines.push(format!(
-                "{}: removed the logs of {} that ended more than {} ago",
-                project.id,
-                counted(removed as u64, "run"),
-                counted(days.into(), "day")
-            ));
+            events.push(StepEvent::LogsRemoved {
+                project: project.id.clone(),
+                runs: removed as u64,
+                days: days.into(),
+            });
         }
         problems.extend(failed);
     }
     if is_done {
         store.record_log_clean_up(now)?;
     }
-    Ok((lines, problems))
+    Ok((events, problems))
 }

@@ -13,6 +13,7 @@ use symphony_store::{IssueFilter, PrFilter};
 use crate::failure::{Exit, Stop};
 use crate::place::Session;
 use crate::progress::Progress;
+use crate::view::lines_of;
 
 /// Ticks of a demo: a scripted one takes four, a real agent may need to be sent back some times.
 const TICKS_MAX: usize = 60;
@@ -46,11 +47,9 @@ fn step(session: &mut Session, progress: &Progress) -> anyhow::Result<Vec<RunId>
     };
     match tick(&session.installation, &mut session.store, options)? {
         TickOutcome::Done(report) => {
-            report
-                .lines
-                .iter()
-                .chain(&report.problems)
-                .for_each(|line| progress.say(line));
+            lines_of(&report.events)
+                .chain(report.problems)
+                .for_each(|line| progress.say(&line));
             Ok(report.started.into_iter().map(|run| run.id).collect())
         }
         TickOutcome::Busy(_) => Ok(Vec::new()),

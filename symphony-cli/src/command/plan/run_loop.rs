@@ -24,7 +24,7 @@ use crate::interrupt::Interrupts;
 use crate::output::{in_future, plural};
 use crate::progress::{Progress, Stream};
 use crate::reap::reap_supervisors;
-use crate::view::{PlanResult, failure_text};
+use crate::view::{PlanResult, StepEventView, failure_text};
 
 /// Time between two looks at the plan.
 const LOOK: Duration = Duration::from_millis(100);
@@ -131,8 +131,8 @@ impl<'a> PlanLoop<'a> {
 
     /// Tells what a round did, and asks what has to be asked.
     fn show(&mut self, round: &PlanRound) -> anyhow::Result<()> {
-        for line in &round.lines {
-            self.progress.say(line);
+        for event in &round.events {
+            self.progress.say(&StepEventView::of_plan(event).text);
         }
         for problem in &round.problems {
             self.tell_once(&format!("Not done: {problem}"));
