@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::set::ToolSet;
-use super::table::Tool;
+use super::tool::Tool;
 
 /// The name that stands for every tool.
 const EVERY: &str = "*";

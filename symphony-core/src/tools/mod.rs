@@ -6,8 +6,10 @@ mod filter;
 mod role;
 mod set;
 mod table;
+mod tool;
 
 pub use filter::ToolList;
 pub use role::{Assignment, Role, role_for};
 pub use set::ToolSet;
-pub use table::{StatusPermission, Tool};
+pub use table::StatusPermission;
+pub use tool::Tool;

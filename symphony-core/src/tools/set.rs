@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::table::Tool;
+use super::tool::Tool;
 
 /// A set of tools; small, ordered as [`Tool::ALL`]. In JSON a list of names.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
