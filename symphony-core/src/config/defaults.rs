@@ -1,5 +1,7 @@
 //! The defaults and limits of the configuration, each by its name (spec: config).
 
+use super::shares::Shares;
+
 /// Database, relative to the project's root.
 pub const DATABASE: &str = ".symphony/symphony.db";
 /// Agents at once; 0 = number of CPUs.
@@ -90,7 +92,7 @@ pub const WATCHDOG_MS_MIN: u64 = 1_000;
 pub const PREFIX_LETTERS_MAX: usize = 4;
 
 /// Shares of the user prompt's budget without a diff, in percent.
-pub const SHARES: super::settings::Shares = super::settings::Shares {
+pub const SHARES: Shares = Shares {
     description: 25,
     diff: 0,
     findings: 20,
@@ -99,7 +101,7 @@ pub const SHARES: super::settings::Shares = super::settings::Shares {
     previous_output: 25,
 };
 /// Shares of the user prompt's budget of a judge, who sees a diff, in percent.
-pub const JUDGE_SHARES: super::settings::Shares = super::settings::Shares {
+pub const JUDGE_SHARES: Shares = Shares {
     description: 15,
     diff: 25,
     findings: 15,

@@ -22,6 +22,7 @@ mod read;
 mod reference;
 mod schema;
 mod settings;
+mod shares;
 mod table;
 mod value;
 
@@ -36,10 +37,11 @@ pub use reference::markdown_reference;
 pub use schema::json_schema;
 pub use settings::{
     Budget, Config, ExternalResearch, PlanSettings, ProfileLimits, ProjectConfig, ProviderSettings,
-    Providers, RiskThreshold, RiskThresholds, Shares, Spending, SpendingCap, Vault,
-    WatchdogSettings, WorktreeSettings,
+    Providers, RiskThreshold, RiskThresholds, Spending, SpendingCap, Vault, WatchdogSettings,
+    WorktreeSettings,
 };
-pub use table::{INSTALLATION_KEYS, KEYS};
+pub use shares::Shares;
+pub use table::{INSTALLATION_KEYS, KEYS, keys_at};
 pub use value::{
     BreakerTarget, CommandLine, CommandOutput, Gate, GateReads, IssuePrefix, Millis,
     ProviderChoice, ProviderName, SandboxMode,

@@ -14,9 +14,10 @@ use super::path::KeyPath;
 use super::problem::{ConfigProblem, ProblemKind};
 use super::settings::{
     Budget, Config, ExternalResearch, PlanSettings, ProfileLimits, ProjectConfig, ProviderSettings,
-    Providers, RiskThreshold, RiskThresholds, Shares, Spending, SpendingCap, Vault,
-    WatchdogSettings, WorktreeSettings,
+    Providers, RiskThreshold, RiskThresholds, Spending, SpendingCap, Vault, WatchdogSettings,
+    WorktreeSettings,
 };
+use super::shares::Shares;
 use super::value::{
     BreakerTarget, CommandOutput, IssuePrefix, Millis, ProviderChoice, ProviderName, SandboxMode,
 };

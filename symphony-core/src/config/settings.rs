@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
+use super::shares::Shares;
 use super::value::{
     BreakerTarget, CommandLine, CommandOutput, Gate, IssuePrefix, Millis, ProviderChoice,
     ProviderName, SandboxMode,
@@ -303,40 +302,6 @@ pub struct Budget {
     pub shares: Shares,
     /// How `user_tokens` is shared when a judge sees a diff.
     pub judge_shares: Shares,
-}
-
-/// Percentages of the user prompt's budget; they add up to 100.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shares {
-    /// The issue's description.
-    pub description: u8,
-    /// The diff.
-    pub diff: u8,
-    /// Findings.
-    pub findings: u8,
-    /// Learnings.
-    pub learnings: u8,
-    /// Comments.
-    pub comments: u8,
-    /// Output of earlier runs.
-    pub previous_output: u8,
-}
-
-impl Shares {
-    /// Adds the percentages up.
-    pub fn sum(&self) -> u32 {
-        [
-            self.description,
-            self.diff,
-            self.findings,
-            self.learnings,
-            self.comments,
-            self.previous_output,
-        ]
-        .into_iter()
-        .map(u32::from)
-        .sum()
-    }
 }
 
 /// Caps of spending; none by default.

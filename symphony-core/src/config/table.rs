@@ -4,6 +4,7 @@
 
 use super::defaults as d;
 use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, PathBase, Scope, TextRule};
+use super::path::Segment;
 use super::value::{BreakerTarget, CommandOutput, GateReads, ProviderChoice, SandboxMode};
 use DefaultValue::{Below, Bool, Integer, Text, Texts, Unset};
 use Scope::{OneProject, Project, TopLevel};
@@ -348,3 +349,48 @@ pub(super) const STATE_KEYS: &[&str] = &[
     "wizard_failed",
     "wizardFailed",
 ];
+
+/// Returns the keys that the object at a path takes; nothing where names are free, where there is no
+/// object, or where there is no such path. Names are taken in either spelling.
+pub fn keys_at(path: &[Segment]) -> Option<&'static [Key]> {
+    let mut kind = Kind::Section(KEYS);
+    for segment in path {
+        kind = match (kind, segment) {
+            (Kind::Section(keys), Segment::Key(name)) => Key::find(keys, name)?.kind,
+            (Kind::Map(_, Each::Section(keys)), Segment::Key(_))
+            | (Kind::List(keys), Segment::Index(_)) => Kind::Section(keys),
+            (Kind::Projects, Segment::Key(_)) => Kind::Section(KEYS),
+            _ => return None,
+        };
+    }
+    match kind {
+        Kind::Section(keys) => Some(keys),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::path::KeyPath;
+    use super::*;
+
+    #[test]
+    fn keys_at_follows_sections_lists_maps_and_projects() {
+        for (path, first) in [
+            ("budget.shares", Some("description")),
+            ("gates[3]", Some("name")),
+            ("profiles.judge", Some("max_concurrency")),
+            ("projects.api", Some("$schema")),
+            ("projects.api.externalResearch", Some("enabled")),
+            ("env", None),
+            ("gates", None),
+            ("projects", None),
+            ("model", None),
+            ("nothing", None),
+        ] {
+            let path = KeyPath::parse(path).unwrap();
+            let keys = keys_at(path.segments());
+            assert_eq!(keys.map(|keys| keys[0].name), first, "{path}");
+        }
+    }
+}

@@ -9,8 +9,8 @@ use jsonc_parser::cst::{
 };
 use jsonc_parser::{CollectOptions, parse_to_ast};
 use serde_json::Value;
-use symphony_core::config::key::{Key, keys_at};
-use symphony_core::config::{ConfigProblem, FileRole, KeyPath, ProblemKind, Segment};
+use symphony_core::config::key::Key;
+use symphony_core::config::{ConfigProblem, FileRole, KeyPath, ProblemKind, Segment, keys_at};
 
 use super::error::ConfigFileError;
 use super::load::{check_text, read_text};
