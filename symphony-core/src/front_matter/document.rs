@@ -4,12 +4,8 @@ use serde::de::DeserializeSeed;
 
 use super::fence::split;
 use super::locate::{Position, Step, locate, position_of};
-use super::node::{Bounds, DEPTH_MAX, Exceeded, Node, NodeSeed};
+use super::node::{Bounds, DEPTH_MAX, Exceeded, NODES_MAX, Node, NodeSeed};
 use super::problem::{Problem, ProblemKind};
-
-/// Most values in one front matter, an alias counted each time it is used: the largest shipped contract has under
-/// a hundred, and this many are read in a millisecond.
-pub const NODES_MAX: usize = 4096;
 
 /// One field of the front matter.
 #[derive(Debug, Clone, PartialEq)]

@@ -15,9 +15,9 @@ mod problem;
 mod reader;
 mod snippet;
 
-pub use document::{Field, FrontMatter, NODES_MAX};
+pub use document::{Field, FrontMatter};
 pub use fence::{FILE_BYTES_MAX, MATTER_BYTES_MAX};
 pub use locate::{Position, Step};
-pub use node::{DEPTH_MAX, Node};
+pub use node::{DEPTH_MAX, NODES_MAX, Node};
 pub use problem::{Problem, ProblemKind};
 pub use reader::Reader;

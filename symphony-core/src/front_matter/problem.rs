@@ -3,7 +3,6 @@
 use std::fmt;
 
 use super::locate::Position;
-use super::snippet::render_snippet;
 
 /// One problem of one file.
 ///
@@ -101,21 +100,6 @@ pub enum ProblemKind {
 }
 
 impl Problem {
-    /// Renders the problem with the line it is about, as plain text of several lines:
-    ///
-    /// ```text
-    /// error: tools: found the number 7, expected a list of texts
-    ///  --> profiles/worker.md:4:8
-    ///   |
-    /// 4 | tools: 7
-    ///   |        ^
-    /// ```
-    ///
-    /// `source` is the text of the file; control characters of it are shown escaped, a long line is cut.
-    pub fn snippet(&self, source: &str) -> String {
-        render_snippet(self, source)
-    }
-
     /// Returns the problem without its place: `tools: found the number 7, expected a list of texts`.
     pub fn message(&self) -> String {
         match &self.field {

@@ -10,23 +10,36 @@ const LINE_CHARS_MAX: usize = 100;
 /// Characters shown before the column when a line is cut.
 const LEAD_CHARS: usize = 30;
 
-pub(super) fn render_snippet(problem: &Problem, source: &str) -> String {
-    let position = problem.position;
-    let number = position.line.to_string();
-    let margin = " ".repeat(number.len());
-    let mut out = format!(
-        "error: {}\n{margin}--> {}:{position}\n",
-        problem.message(),
-        problem.file
-    );
-    let text = source.strip_prefix('\u{feff}').unwrap_or(source);
-    if let Some(line) = text.lines().nth(position.line.saturating_sub(1)) {
-        let (shown, caret) = window(line, position.column);
-        let pad = " ".repeat(caret);
-        // Writing to a String cannot fail.
-        let _ = write!(out, "{margin} |\n{number} | {shown}\n{margin} | {pad}^\n");
+impl Problem {
+    /// Renders the problem with the line it is about, as plain text of several lines:
+    ///
+    /// ```text
+    /// error: tools: found the number 7, expected a list of texts
+    ///  --> profiles/worker.md:4:8
+    ///   |
+    /// 4 | tools: 7
+    ///   |        ^
+    /// ```
+    ///
+    /// `source` is the text of the file; control characters of it are shown escaped, a long line is cut.
+    pub fn snippet(&self, source: &str) -> String {
+        let position = self.position;
+        let number = position.line.to_string();
+        let margin = " ".repeat(number.len());
+        let mut out = format!(
+            "error: {}\n{margin}--> {}:{position}\n",
+            self.message(),
+            self.file
+        );
+        let text = source.strip_prefix('\u{feff}').unwrap_or(source);
+        if let Some(line) = text.lines().nth(position.line.saturating_sub(1)) {
+            let (shown, caret) = window(line, position.column);
+            let pad = " ".repeat(caret);
+            // Writing to a String cannot fail.
+            let _ = write!(out, "{margin} |\n{number} | {shown}\n{margin} | {pad}^\n");
+        }
+        out
     }
-    out
 }
 
 /// Returns the part of a line around a column, and the number of characters before the caret.
