@@ -3,8 +3,7 @@
 use thiserror::Error;
 
 use super::path::PathError;
-use super::proposal::DoneEvidence;
-use crate::closed_set::closed_set;
+use super::proposal::{DoneEvidence, EvidenceKind};
 use crate::id::IssueId;
 
 /// Items of evidence of one proposal: a reader checks each of them.
@@ -15,20 +14,6 @@ pub const NOTE_CHARS_MAX: usize = 2_000;
 const REFERENCE_CHARS_MAX: usize = 4_096;
 /// Files that are kept of a commit or a pull request; where it touches more, every change of the base counts.
 pub const FILES_OF_EVIDENCE_MAX: usize = 200;
-
-closed_set!(
-    /// What an item of evidence names.
-    EvidenceKind, "kind of evidence", {
-        /// A commit of the base.
-        Commit = "commit",
-        /// The merged pull request of a sub-task.
-        PullRequest = "pull_request",
-        /// A gate that passes.
-        Gate = "gate",
-        /// A file of the base, or a folder with all that is in it.
-        File = "file",
-    }
-);
 
 /// An item of evidence as a worker names it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,9 +14,9 @@ mod tests;
 
 pub use base::{BaseEffect, MovedProposal, StaleLook, StaleProposal, base_effect};
 pub use evidence::{
-    EVIDENCE_MAX, EvidenceError, EvidenceFound, EvidenceKind, FILES_OF_EVIDENCE_MAX,
-    NOTE_CHARS_MAX, NewEvidence, check_count, check_evidence,
+    EVIDENCE_MAX, EvidenceError, EvidenceFound, FILES_OF_EVIDENCE_MAX, NOTE_CHARS_MAX, NewEvidence,
+    check_count, check_evidence,
 };
 pub use path::{PathError, normal_path};
-pub use proposal::{DoneEvidence, DoneProposal, PROPOSAL_TITLE};
+pub use proposal::{DoneEvidence, DoneProposal, EvidenceKind, PROPOSAL_TITLE};
 pub use stands::{BaseNow, ConfirmedBy, DoneRecord, Obstacle, list_obstacles, stands};

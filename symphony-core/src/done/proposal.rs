@@ -2,10 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::evidence::EvidenceKind;
+use crate::closed_set::closed_set;
 
 /// What stands as the title of a proposal in the record of reviews.
 pub const PROPOSAL_TITLE: &str = "Nothing left to do";
+
+closed_set!(
+    /// What an item of evidence names.
+    EvidenceKind, "kind of evidence", {
+        /// A commit of the base.
+        Commit = "commit",
+        /// The merged pull request of a sub-task.
+        PullRequest = "pull_request",
+        /// A gate that passes.
+        Gate = "gate",
+        /// A file of the base, or a folder with all that is in it.
+        File = "file",
+    }
+);
 
 /// An item of evidence that was checked when it was given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
