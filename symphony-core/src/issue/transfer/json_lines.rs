@@ -1,6 +1,6 @@
 //! Issues as JSON Lines: one object a line.
 
-use super::{IssueLine, TransferProblem};
+use super::line::{IssueLine, TransferProblem};
 
 /// Writes issues, an object a line.
 pub fn write_json_lines(issues: &[IssueLine]) -> String {

@@ -12,7 +12,7 @@
 //!
 //! A line of a description that would be read as a heading has a backslash before it.
 
-use super::{IssueLine, TransferProblem};
+use super::line::{IssueLine, TransferProblem};
 use crate::issue::{IssueStatus, Priority, Size};
 
 const HEADING: &str = "## ";

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::*;
+use crate::issue::{Priority, Size};
 
 fn line(text: &str) -> IssueLine {
     serde_json::from_str(text).unwrap()
