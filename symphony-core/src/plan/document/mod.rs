@@ -8,11 +8,13 @@ mod container;
 mod error;
 mod fields;
 mod json;
+mod metadata;
 mod parse;
 mod problem;
 mod references;
 
 pub use block::{PLAN_BLOCK, PlanBlock, find_block};
 pub use error::{HiddenBlock, Hider, PlanError};
-pub use parse::{Plan, PlanMetadata, parse_plan};
+pub use metadata::PlanMetadata;
+pub use parse::{Plan, parse_plan};
 pub use problem::{PlanProblem, PlanWarning, ProblemKind, render_problems};

@@ -6,6 +6,7 @@ use super::block::find_block;
 use super::error::PlanError;
 use super::fields::{Object, PhaseNode, Report, Unknown, advisory, check_fields, phase_node};
 use super::json::{Json, JsonNode, parse_json};
+use super::metadata::PlanMetadata;
 use super::problem::PlanWarning;
 use super::references::{check_cycles, check_references};
 use crate::plan::phase::Phase;
@@ -21,38 +22,6 @@ pub struct Plan {
     /// What the author says about the plan. Advisory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<PlanMetadata>,
-}
-
-/// What the author says about the plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlanMetadata {
-    /// How many phases there are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub total_phases: Option<u64>,
-    /// How many phases can run at once.
-    #[serde(default = "one")]
-    pub estimated_parallelism: u64,
-    /// How many tokens the plan may use.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub estimated_tokens: Option<u64>,
-    /// Anything else.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub notes: Option<String>,
-}
-
-const fn one() -> u64 {
-    1
-}
-
-impl Default for PlanMetadata {
-    fn default() -> Self {
-        Self {
-            total_phases: None,
-            estimated_parallelism: one(),
-            estimated_tokens: None,
-            notes: None,
-        }
-    }
 }
 
 /// The fields of the object form.

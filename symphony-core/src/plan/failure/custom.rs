@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use regex::{Regex, RegexBuilder};
 
-use super::classify::FailureClass;
+use super::class::FailureClass;
 
 /// Longest pattern, in characters: a line of a program's output is shorter.
 pub const FAILURE_PATTERN_CHARS_MAX: usize = 500;

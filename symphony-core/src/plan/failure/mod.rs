@@ -1,5 +1,6 @@
 //! Why a phase failed, and when it is tried again (spec: plan, "Failures").
 
+mod class;
 mod classify;
 mod custom;
 mod patterns;
@@ -7,7 +8,8 @@ mod retry;
 mod tool_output;
 mod words;
 
-pub use classify::{Classification, Confidence, FailureClass, FailureEvidence, classify_failure};
+pub use class::FailureClass;
+pub use classify::{Classification, Confidence, FailureEvidence, classify_failure};
 pub use custom::{
     FAILURE_PATTERN_CHARS_MAX, FAILURE_PATTERNS_MAX, FailurePatterns, is_failure_pattern,
 };

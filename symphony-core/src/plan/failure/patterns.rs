@@ -1,6 +1,6 @@
 //! The table of texts by which failures are known.
 
-use super::classify::FailureClass;
+use super::class::FailureClass;
 
 /// What to look for. Words are lower case; `a|b` stands for either.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::classify::FailureClass;
+use super::class::FailureClass;
 
 /// Forms of output by class. `^` and `$` are the ends of a line; case counts.
 const FORMS: &[(FailureClass, &[&str])] = &[

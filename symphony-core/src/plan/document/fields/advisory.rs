@@ -2,7 +2,7 @@
 
 use super::report::{Object, Report, Unknown, check_fields};
 use crate::plan::document::json::{Json, JsonNode, Member};
-use crate::plan::document::parse::PlanMetadata;
+use crate::plan::document::metadata::PlanMetadata;
 use crate::plan::document::problem::PlanWarning;
 
 const METADATA_FIELDS: [&str; 4] = [
