@@ -1,19 +1,17 @@
 //! A base on which gates or the set-up are red: how a hold says so, and when it is due.
 
+use super::base_text::{MISSING, lacks_program, misses_program, named_gate};
+use super::need::BaseGates;
+use super::repair::{KnownGates, fixes_gate};
+use super::telling::telling_line;
 use crate::Timestamp;
 use crate::hold::Hold;
 use crate::listing::list_few;
 use crate::pull_request::{SET_UP_GATE, is_missing_program};
 use crate::run::RunTarget;
 
-use super::need::BaseGates;
-use super::repair::{KnownGates, fixes_gate};
-use super::telling::telling_line;
-
 /// Gates that a hold names; the rest is counted.
 const NAMES_MAX: usize = 3;
-/// What follows the exit code of a gate whose program is missing.
-const MISSING: &str = ", since a program is missing or cannot be executed";
 /// Characters of output that a hold quotes for each red gate.
 const QUOTE_CHARS_MAX: usize = 200;
 
@@ -53,13 +51,6 @@ pub fn with_setup_log(text: String, log: &str) -> String {
     }
 }
 
-/// Returns the gate that [`base_red_text`] names first.
-pub fn named_gate(text: &str) -> Option<&str> {
-    // no branch has a colon in its name
-    let (_, rest) = text.split_once(": `")?;
-    rest.split_once('`').map(|(name, _)| name)
-}
-
 /// Returns the commands by which a person ends a hold of this text, the likeliest first.
 pub fn ways_on(text: &str, gates: &KnownGates) -> Vec<String> {
     let ways = [
@@ -93,60 +84,6 @@ pub fn way_to_repair(text: &str, gates: &KnownGates) -> Option<String> {
             format!("symphony issue add \"Repair the gate\" --fixes-gate {name}")
         }
         None => "symphony issue add \"Repair the gate\" --fixes-gate NAME".to_owned(),
-    })
-}
-
-/// Says whether a text about a base names a gate as one of those that are red, or that came to no result.
-pub(super) fn names(text: &str, gate: &str) -> bool {
-    about(text, gate).is_some()
-}
-
-/// Says whether a gate that the text names is red since a program is missing that no agent can write: its command names no path of the
-/// project.
-pub(super) fn misses_program(text: &str, gate: &str) -> bool {
-    lacks_program(text, gate)
-        && about(text, gate).is_some_and(|rest| {
-            let command = rest.strip_prefix(" (`").and_then(|rest| {
-                let end = rest.find("`) ")?;
-                rest.get(..end)
-            });
-            let is_in_project =
-                |word: &str| word.contains('/') && !word.starts_with(['/', '-', '~', '$']);
-            !command
-                .unwrap_or_default()
-                .split_whitespace()
-                .any(is_in_project)
-        })
-}
-
-/// Says whether a gate that the text names lacks a program.
-fn lacks_program(text: &str, gate: &str) -> bool {
-    const ENDED: [&str; 2] = ["failed with exit code ", "did not end by itself"];
-    let Some(text) = about(text, gate) else {
-        return false;
-    };
-    let ends = ENDED.iter().filter_map(|how| text.split_once(how));
-    let first = ends.min_by_key(|(before, _)| before.len());
-    first.is_some_and(|(_, rest)| {
-        let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-        rest.starts_with(MISSING)
-    })
-}
-
-/// Returns what follows the name of a gate in a text about a base.
-fn about<'t>(text: &'t str, gate: &str) -> Option<&'t str> {
-    [": ", ", "].into_iter().find_map(|before| {
-        let named = format!("{before}`{gate}`");
-        let (_, rest) = text.split_once(&named)?;
-        let follows = [
-            " (`",
-            " failed with ",
-            " did not end ",
-            " came to no ",
-            ", ",
-        ];
-        let is_gate = follows.iter().any(|next| rest.starts_with(next));
-        is_gate.then_some(rest)
     })
 }
 

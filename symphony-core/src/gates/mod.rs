@@ -4,6 +4,7 @@
 mod again;
 mod age;
 mod base_red;
+mod base_text;
 mod failure;
 mod need;
 mod no_result;
@@ -20,9 +21,9 @@ pub use again::{GateResult, Tries};
 pub use age::{ConfiguredGate, GatesAge};
 pub use base_red::{
     BASE_HAS_CHANGED, RedOnBase, SetUpFault, SetUpOnBase, base_red_text, may_hold_for_set_up,
-    named_gate, persons_part, retry_when_changed, set_up_fault, way_to_repair, ways_on,
-    with_setup_log,
+    persons_part, retry_when_changed, set_up_fault, way_to_repair, ways_on, with_setup_log,
 };
+pub use base_text::named_gate;
 pub use failure::{FailurePrint, failure_print};
 pub use need::{BaseDigests, BaseGates, RepairNeed, repair_need};
 pub use no_result::{

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::base_red::{misses_program, names};
+use super::base_text::{misses_program, names};
 use crate::hold::Hold;
 use crate::pull_request::SET_UP_GATE;
 

@@ -1,6 +1,6 @@
 //! Issues that repair a gate which is red on the base: they are worked on while the project is on hold for it.
 
-use super::base_red::named_gate;
+use super::base_text::named_gate;
 use crate::id::IssueId;
 use crate::issue::IssueStatus;
 
