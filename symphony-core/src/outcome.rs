@@ -1,8 +1,7 @@
 //! What becomes of an issue when a run on it ends (spec: orchestrator, "A run ends", "Failure", "Waiting is not failing").
 
+use self::no_outcome::{missing, no_outcome};
 use crate::Timestamp;
-use crate::wording::counted;
-
 use crate::agent::AgentType;
 use crate::exit_handling::unprepared_wait_ms;
 use crate::failure::ErrorClass;
@@ -12,10 +11,14 @@ use crate::issue::{AttemptCounts, BreakerTarget, Issue, IssueEvent, IssueStatus,
 use crate::retry::{CONTINUATION_MS, RetryKind, RetryPlan, after, backoff_ms};
 use crate::run::{Run, RunError, RunStatus, RunTarget};
 use crate::spending::{CapReached, CapScope};
+use crate::wording::counted;
 
+mod global_condition;
+mod no_outcome;
 mod project;
 mod rejected;
 
+pub use global_condition::met_global_condition;
 pub use project::{ProjectRouting, ProjectRunEnd, reached_provider, route_project_run_end};
 
 /// The limits that decide between another attempt and the circuit breaker.
@@ -266,18 +269,6 @@ fn block_for_cap(routing: &mut Routing, end: &RunEnd<'_>, cap: &CapReached) {
     routing.event = Some(IssueEvent::CapReached { reason });
 }
 
-/// Says whether a run ended for a global condition: waiting is not failing. A full cap of the project, which holds it, is
-/// one too.
-pub fn met_global_condition(error: Option<&RunError>, cap: Option<CapReached>) -> bool {
-    let Some(class) = error.map(|error| error.class) else {
-        return false;
-    };
-    let project_is_held = cap
-        .is_some_and(|cap| matches!(cap.scope, CapScope::Project | CapScope::Day))
-        && class == ErrorClass::BudgetExhausted;
-    class.is_hold() || project_is_held
-}
-
 /// Says whether the circuit breaker opens at these counts.
 pub const fn breaker_opens(counts: AttemptCounts, max_retries: u32) -> bool {
     counts.consecutive_failures >= max_retries || counts.total_runs >= max_retries
@@ -420,24 +411,6 @@ fn missing_outcome(run: &Run, refused: Option<&RefusedCall>) -> Option<RunError>
     };
     let why = refused.map(|refused| refused.why_nothing_came(&run.id));
     Some(missing(message, why))
-}
-
-/// An outcome that is missing; where the call for it was refused, that is why.
-fn missing(message: &str, why: Option<String>) -> RunError {
-    match why {
-        Some(why) => {
-            let message = message.split_once(" (").map_or(message, |(text, _)| text);
-            no_outcome(&format!("{message}: {why}"))
-        }
-        None => no_outcome(message),
-    }
-}
-
-fn no_outcome(message: &str) -> RunError {
-    RunError {
-        class: ErrorClass::NoOutcome,
-        message: message.to_owned(),
-    }
 }
 
 fn reason_of(routing: &Routing, end: &RunEnd<'_>) -> String {

@@ -1,6 +1,7 @@
 //! What becomes of a project when a run on it ends: setup wizard, scanner, background research.
 
-use super::{met_global_condition, missing};
+use super::global_condition::met_global_condition;
+use super::no_outcome::missing;
 use crate::agent::AgentType;
 use crate::project::WizardState;
 use crate::run::{RunError, RunStatus, Usage};
