@@ -1,6 +1,6 @@
 //! What a run left, in sentences: for the inbox, `runs show` and comments.
 
-use super::{LeftBehind, LeftKind, shared_changes};
+use super::path::{LeftBehind, LeftKind, shared_changes};
 use crate::config_change::{AtWork, SharedChanges, config_change_text, setting_text};
 use crate::listing::list_few;
 use crate::shared_refs::lost_refs_text;
