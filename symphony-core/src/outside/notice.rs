@@ -3,7 +3,9 @@
 
 use serde::Serialize;
 
-use super::{BranchCommits, FoundMerge, Missing, reject_for_conflict};
+use super::branch_commits::BranchCommits;
+use super::found::{FoundMerge, Missing};
+use super::reject_for_conflict;
 use crate::closed_set::closed_set;
 use crate::config_change::{AtWork, SharedChanges, config_change_text, setting_text};
 use crate::id::{IssueId, PlanId, PrId, ProjectId, RunId};

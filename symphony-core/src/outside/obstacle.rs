@@ -1,6 +1,7 @@
 //! What keeps an approved pull request from being merged, as the base branch shows before anybody tries.
 
-use super::{BaseView, ReturningCommits, UnpublishedHead};
+use super::conflict::reject_for_conflict;
+use super::{ReturningCommits, UnpublishedHead};
 use crate::command_line::shell_quoted;
 use crate::id::PrId;
 use crate::listing::list_few;
@@ -8,17 +9,6 @@ use crate::pull_request_of::PullRequestOf;
 
 /// Files that a sentence names; the rest is counted.
 const FILES_NAMED_MAX: usize = 5;
-
-/// An open pull request that conflicts with its base.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MergeConflict {
-    /// The pull request.
-    pub pr: PrId,
-    /// Its base branch.
-    pub base: String,
-    /// The files that conflict.
-    pub files: Vec<String>,
-}
 
 /// An approved pull request whose merge would write over files in the checkout that has its base.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,44 +78,6 @@ pub enum MergeObstacle {
     Returning(ReturningCommits),
     /// The checkout that has its base has files in the way.
     Checkout(CheckoutInTheWay),
-}
-
-impl BaseView {
-    /// Returns what keeps a pull request from being merged; none when nothing is known to.
-    pub fn obstacle_to(&self, pr: PrId) -> Option<MergeObstacle> {
-        let gone = self.gone.iter().find(|gone| {
-            let mut prs = gone.prs.iter();
-            prs.any(|open| open.pr == pr)
-        });
-        if let Some(gone) = gone {
-            return Some(MergeObstacle::NoBase {
-                base: gone.branch.clone(),
-                commit: gone.commit.clone(),
-            });
-        }
-        let mut lost = self.lost.iter();
-        if let Some(lost) = lost.find(|lost| lost.pr == pr) {
-            return Some(MergeObstacle::Head(lost.clone()));
-        }
-        let mut unpublished = self.unpublished.iter();
-        if let Some(head) = unpublished.find(|head| head.pr == pr) {
-            return Some(MergeObstacle::Unpublished(head.clone()));
-        }
-        let mut returning = self.returning.iter();
-        if let Some(commits) = returning.find(|commits| commits.pr == pr) {
-            return Some(MergeObstacle::Returning(commits.clone()));
-        }
-        let mut conflicting = self.conflicting.iter();
-        if let Some(conflict) = conflicting.find(|conflict| conflict.pr == pr) {
-            return Some(MergeObstacle::Conflict {
-                base: conflict.base.clone(),
-                files: conflict.files.clone(),
-            });
-        }
-        let mut overwriting = self.overwriting.iter();
-        let found = overwriting.find(|checkout| checkout.pr == pr)?;
-        Some(MergeObstacle::Checkout(found.clone()))
-    }
 }
 
 impl MergeObstacle {
@@ -253,15 +205,11 @@ impl LostHead {
     }
 }
 
-/// Returns the command that has an agent resolve the conflicts of a pull request with its base.
-pub fn reject_for_conflict(reference: &str, base: &str) -> String {
-    format!("symphony pr reject {reference} --feedback 'merge {base} and resolve the conflicts'")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::id::{IssueId, PlanId};
+    use crate::outside::base_view::BaseView;
 
     #[test]
     fn a_checkout_in_the_way_is_named_with_what_puts_it_away() {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::id::{IssueId, PlanId};
+use crate::issue::IssueStatus;
 
 fn found(status: IssueStatus, review: Option<(PrState, bool)>) -> BranchCommits {
     BranchCommits {

@@ -1,0 +1,39 @@
+//! A merge that was not made by Symphony, and how the base shows it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::closed_set::closed_set;
+
+closed_set!(
+    /// How the base shows that it has a change.
+    Evidence, "evidence of a merge", {
+        /// Its history holds the approved head itself: a fast-forward or a merge commit.
+        History = "history",
+        /// Merging the head into it changes no file: a squash, a rebase, picked commits.
+        Tree = "tree",
+        /// It has a commit with the same patch for each commit of the branch, and was edited afterwards.
+        Patch = "patch",
+    }
+);
+
+impl Evidence {
+    /// Says how the change got there, as far as it can be told.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::History => "with its commits",
+            Self::Tree => "with the same files",
+            Self::Patch => "with the same patches",
+        }
+    }
+}
+
+/// A merge that was not made by Symphony.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutsideMerge {
+    /// The first commit of the base that has the whole change.
+    pub commit: String,
+    /// How the base shows it.
+    pub evidence: Evidence,
+    /// Who made it, if git says so.
+    pub by: Option<String>,
+}
