@@ -3,30 +3,32 @@
 //! The store and the plan of a tick find what waits; here it is only said. An item's key stays the same while it waits,
 //! so that it is told once.
 
+use self::item::NAMED_MAX;
+use self::open_review::{judges_ended, persons_points};
 use crate::Timestamp;
-use crate::listing::list_few;
-use crate::wording::counted;
-use serde::{Deserialize, Serialize};
-
-use crate::gates::GatesAge;
 use crate::id::{IssueId, PrId, ProjectId};
 use crate::issue::{AttemptCounts, Block, BlockedBy};
+use crate::listing::list_few;
 use crate::outside::{HeadFound, LostHead, MergeObstacle};
-use crate::pull_request::{PullRequestOf, VerifiedGates};
-use crate::review_point::{PointNumber, list_numbers};
+use crate::pull_request::PullRequestOf;
+use crate::review_point::PointNumber;
 use crate::tick::{Decision, Reason};
+use crate::wording::counted;
 
 mod answers;
 mod done;
+mod item;
 mod items;
 mod kind;
 mod left_worktree;
 mod lost_document;
+mod open_review;
 mod plan_review;
 mod stopped_plan;
 mod waiting_plan;
 
 pub use done::DoneWaits;
+pub use item::InboxItem;
 pub use items::{
     LeftBy, PAUSE_KEY, clean_up_item, gone_base_item, hold_item, left_behind_item, lone_probe_item,
     notice_item, pause_item, plan_item, project_item, proposals_item, put_off_item, stuck_run_item,
@@ -38,49 +40,6 @@ pub use lost_document::LostDocument;
 pub use plan_review::{PlanWaitsFor, WaitingPlan};
 pub use stopped_plan::StoppedPlan;
 pub use waiting_plan::waiting_plan_item;
-
-/// Issues that a sentence names; the rest is counted.
-const NAMED_MAX: usize = 5;
-
-/// Something that waits for a human.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InboxItem {
-    /// Names it for as long as it waits.
-    pub key: String,
-    /// What kind of thing it is.
-    pub kind: InboxKind,
-    /// The project; none when it concerns all.
-    pub project: Option<ProjectId>,
-    /// The issue.
-    pub issue: Option<IssueId>,
-    /// The issue's title.
-    pub title: String,
-    /// Since when.
-    pub since: Timestamp,
-    /// When it is tried again by itself; none where only a person goes on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub until: Option<Timestamp>,
-    /// What waits, and why, in a sentence.
-    pub text: String,
-    /// The commands that answer it, the usual one first.
-    pub answers: Vec<String>,
-}
-
-impl InboxItem {
-    /// Adds that the gates of the pull request passed as they were before, where that is so.
-    #[must_use]
-    pub fn with_gates(mut self, found: &VerifiedGates, age: GatesAge) -> Self {
-        if age == GatesAge::Outdated {
-            let passed = if found.verify_something() {
-                "Its gates are green"
-            } else {
-                "It is unverified"
-            };
-            self.text = format!("{}. {passed}{}", self.text, age.note());
-        }
-        self
-    }
-}
 
 /// Why an issue waits for a human.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -190,33 +149,6 @@ fn why_no_judge(ended: u32) -> String {
     } else {
         judges_ended(ended)
     }
-}
-
-/// Says how many judges ended without a verdict.
-fn judges_ended(runs: u32) -> String {
-    format!("{} ended without one", counted(runs.into(), "judge"))
-}
-
-/// Says that only a person closes these points.
-fn persons_points(points: &[PointNumber]) -> String {
-    let (is, it) = if points.len() == 1 {
-        ("is", "it")
-    } else {
-        ("are", "them")
-    };
-    format!(
-        "{} {is} open, and only you can close {it}",
-        list_numbers(points)
-    )
-}
-
-/// Returns the commands that show the points of an issue or a plan, and close those that only a person can close.
-fn close_points(of: &str, points: &[PointNumber]) -> [String; 2] {
-    let numbers: Vec<String> = points.iter().map(PointNumber::to_string).collect();
-    [
-        format!("symphony point list {of}"),
-        format!("symphony point close {of} {}", numbers.join(" ")),
-    ]
 }
 
 impl WaitsFor {

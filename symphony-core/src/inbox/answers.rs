@@ -1,7 +1,8 @@
 //! The commands that answer what an issue waits for.
 
+use super::WaitsFor;
 use super::items::raise_cap;
-use super::{WaitsFor, close_points};
+use super::open_review::close_points;
 use crate::gates::FIXES_GATE_LABEL;
 use crate::id::IssueId;
 use crate::issue::{Block, BlockedBy};

@@ -1,6 +1,7 @@
 //! Items of the inbox that are about no issue: plans, runs, holds, projects.
 
-use super::{InboxItem, InboxKind, NAMED_MAX};
+use super::InboxKind;
+use super::item::{InboxItem, NAMED_MAX};
 use crate::Timestamp;
 use crate::command_line::shell_quoted;
 use crate::config_change::AtWork;

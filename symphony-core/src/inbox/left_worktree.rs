@@ -1,13 +1,13 @@
 //! Temporary worktrees of runs on a project that have ended: what an agent left there is nobody's until a person has looked.
 
+use super::InboxKind;
+use super::item::InboxItem;
 use crate::Timestamp;
 use crate::agent::AgentType;
 use crate::id::{ProjectId, RunId};
 use crate::retry::after;
 use crate::run::RunStatus;
 use crate::wording::counted;
-
-use super::{InboxItem, InboxKind};
 
 /// How long one that can be removed is left to the next run, which removes it: the longest time between two tries of other exit handling.
 const GRACE_MS: u64 = 10 * 60 * 1000;

@@ -1,6 +1,7 @@
 //! Accepted documents that are not in the repository any more: agents get neither them nor their acceptance criteria.
 
-use super::{InboxItem, InboxKind};
+use super::InboxKind;
+use super::item::InboxItem;
 use crate::Timestamp;
 use crate::command_line::shell_quoted;
 use crate::id::{IssueId, PhaseName, ProjectId};

@@ -1,6 +1,8 @@
 //! Plans whose review waits for a person, in words.
 
-use super::{InboxItem, InboxKind, close_points, judges_ended, persons_points};
+use super::InboxKind;
+use super::item::InboxItem;
+use super::open_review::{close_points, judges_ended, persons_points};
 use crate::Timestamp;
 use crate::id::{PlanId, PrId, ProjectId};
 use crate::outside::MergeObstacle;

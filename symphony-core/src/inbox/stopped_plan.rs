@@ -1,6 +1,7 @@
 //! Plans that have ended with work that was not merged.
 
-use super::{InboxItem, InboxKind};
+use super::InboxKind;
+use super::item::InboxItem;
 use crate::Timestamp;
 use crate::id::{PlanId, ProjectId};
 use crate::plan::state::PlanStatus;

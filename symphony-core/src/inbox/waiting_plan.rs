@@ -1,6 +1,7 @@
 //! Plans under way that nothing carries on.
 
-use super::{InboxItem, InboxKind};
+use super::InboxKind;
+use super::item::InboxItem;
 use crate::plan::state::{PhaseState, PlanStatus};
 use crate::tick::{LiveRun, OpenPlan, PlanDriver};
 

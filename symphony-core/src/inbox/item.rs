@@ -1,0 +1,52 @@
+//! Something that waits for a human.
+
+use serde::{Deserialize, Serialize};
+
+use super::kind::InboxKind;
+use crate::Timestamp;
+use crate::gates::GatesAge;
+use crate::id::{IssueId, ProjectId};
+use crate::pull_request::VerifiedGates;
+
+/// Issues that a sentence names; the rest is counted.
+pub(super) const NAMED_MAX: usize = 5;
+
+/// Something that waits for a human.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InboxItem {
+    /// Names it for as long as it waits.
+    pub key: String,
+    /// What kind of thing it is.
+    pub kind: InboxKind,
+    /// The project; none when it concerns all.
+    pub project: Option<ProjectId>,
+    /// The issue.
+    pub issue: Option<IssueId>,
+    /// The issue's title.
+    pub title: String,
+    /// Since when.
+    pub since: Timestamp,
+    /// When it is tried again by itself; none where only a person goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+    /// What waits, and why, in a sentence.
+    pub text: String,
+    /// The commands that answer it, the usual one first.
+    pub answers: Vec<String>,
+}
+
+impl InboxItem {
+    /// Adds that the gates of the pull request passed as they were before, where that is so.
+    #[must_use]
+    pub fn with_gates(mut self, found: &VerifiedGates, age: GatesAge) -> Self {
+        if age == GatesAge::Outdated {
+            let passed = if found.verify_something() {
+                "Its gates are green"
+            } else {
+                "It is unverified"
+            };
+            self.text = format!("{}. {passed}{}", self.text, age.note());
+        }
+        self
+    }
+}
