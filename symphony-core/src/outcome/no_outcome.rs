@@ -4,7 +4,7 @@ use crate::failure::ErrorClass;
 use crate::run::RunError;
 
 /// An outcome that is missing; where the call for it was refused, that is why.
-pub(crate) fn missing(message: &str, why: Option<String>) -> RunError {
+pub(super) fn missing(message: &str, why: Option<String>) -> RunError {
     match why {
         Some(why) => {
             let message = message.split_once(" (").map_or(message, |(text, _)| text);
@@ -14,7 +14,7 @@ pub(crate) fn missing(message: &str, why: Option<String>) -> RunError {
     }
 }
 
-pub(crate) fn no_outcome(message: &str) -> RunError {
+pub(super) fn no_outcome(message: &str) -> RunError {
     RunError {
         class: ErrorClass::NoOutcome,
         message: message.to_owned(),

@@ -1,11 +1,11 @@
 //! What stands in the way of runs that do not come from the backlog: phases of plans. They share slots and holds with
 //! issues.
 
-use crate::Timestamp;
-
-use super::predicate::{covers, is_probed, review_obstacles, stands};
-use super::project_agents::wizard_comes_first;
+use super::holds::{covers, is_probed, stands};
+use super::own_runs::wizard_comes_first;
+use super::predicate::review_obstacles;
 use super::snapshot::Snapshot;
+use crate::Timestamp;
 use crate::agent::AgentType;
 use crate::hold::{Hold, HoldScope};
 use crate::id::ProjectId;

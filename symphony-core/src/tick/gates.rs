@@ -3,12 +3,13 @@
 //! They cost no provider and no attempt, so that neither a provider's hold nor a spending cap nor an
 //! open breaker stands in their way, and they have slots of their own.
 
-use super::plan::{Plan, StartRun, Waiting, tier};
-use super::predicate::{gates_hold, is_probed, no_base, stands};
-use super::project_agents::wizard_comes_first;
+use super::holds::{gates_hold, is_probed, no_base, stands};
+use super::own_runs::wizard_comes_first;
+use super::plan::{Plan, StartRun};
 use super::reason::{Reason, SlotLimit};
 use super::repair::needs_trial;
 use super::snapshot::{GatesState, LiveRun, ReviewCandidate, ReviewSubject, Snapshot};
+use super::waiting::{Waiting, tier};
 use crate::Timestamp;
 use crate::agent::AgentType;
 use crate::gates::BaseGates;

@@ -1,13 +1,12 @@
 //! What a tick does to issues without starting a run: next phases, ended sub-tasks, worktrees that are no longer needed.
 
-use crate::Timestamp;
-
+use super::holds::no_base;
 use super::plan::{Action, Decision, Plan};
-use super::predicate::no_base;
 use super::reason::Reason;
 use super::snapshot::{
     CleanUp, Leftover, LeftoverOwner, LiveRun, LockState, Snapshot, SubtasksOutcome,
 };
+use crate::Timestamp;
 use crate::id::IssueId;
 use crate::retry::after;
 use crate::watchdog::Watch;

@@ -1,13 +1,17 @@
 //! Planning one tick: what is done, and why everything else is not (spec: orchestrator).
 
+mod agents_view;
 mod done;
 mod gate;
 mod gates;
+mod holds;
 mod housekeeping;
 mod models;
 mod open_plan;
 mod outside;
+mod own_runs;
 mod plan;
+mod planning;
 mod predicate;
 mod project_agents;
 mod reason;
@@ -15,21 +19,19 @@ mod repair;
 mod rotation;
 mod slots;
 mod snapshot;
+mod waiting;
 
 pub use crate::hold::{Hold, HoldScope};
+pub use agents_view::{IDLE_BACKLOG_MAX, IntakeCandidate, ProjectAgents};
 pub use gate::{free_worker_slots, pass_holds};
 pub use gates::{NO_PROVIDER, gates_obstacles};
 pub use housekeeping::{LEFTOVER_GRACE_MS, is_over, watch_supervisors};
 pub use models::{AskedModels, phase_of_model};
 pub use open_plan::{OpenPhase, OpenPlan, PlanDriver};
-pub use plan::{
-    Action, Decision, Plan, PlanReviewDecision, ProjectDecision, StartRun, plan_tick,
-    probe_candidates,
-};
+pub use plan::{Action, Decision, Plan, PlanReviewDecision, ProjectDecision, StartRun};
+pub use planning::{plan_tick, probe_candidates};
 pub use predicate::{obstacles, project_obstacles, review_obstacles, wanted_agent};
-pub use project_agents::{
-    IDLE_BACKLOG_MAX, IntakeCandidate, ProjectAgents, intake_obstacles, project_agent_obstacles,
-};
+pub use project_agents::{intake_obstacles, project_agent_obstacles};
 pub use reason::{Due, NEXT_TRY, Reason, SlotLimit};
 pub use rotation::phases_turn;
 pub use snapshot::{

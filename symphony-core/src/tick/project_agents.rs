@@ -4,12 +4,15 @@
 
 use std::collections::BTreeSet;
 
-use crate::Timestamp;
-
-use super::plan::{Plan, Waiting, start_run, tier};
-use super::predicate::{common, gates_hold, project_obstacles};
+use super::agents_view::{IDLE_BACKLOG_MAX, IntakeCandidate};
+use super::holds::gates_hold;
+use super::own_runs::{live_run, wizard_comes_first};
+use super::plan::Plan;
+use super::predicate::{common, project_obstacles};
 use super::reason::Reason;
-use super::snapshot::{AcceptedPhase, LiveRun, ProjectView, Snapshot, SubtasksOutcome};
+use super::snapshot::{AcceptedPhase, ProjectView, Snapshot, SubtasksOutcome};
+use super::waiting::{Waiting, start_run, tier};
+use crate::Timestamp;
 use crate::agent::AgentType;
 use crate::config::defaults::SCANNER_INTERVAL_MS;
 use crate::id::{IssueId, ProjectId};
@@ -17,93 +20,6 @@ use crate::issue::{AttemptCounts, Priority};
 use crate::project::WizardState;
 use crate::retry::{after, is_ahead_of_clock};
 use crate::run::RunTarget;
-
-/// Issues in `backlog` from which on nobody looks for more work (spec: orchestrator, the row of the scanner).
-pub const IDLE_BACKLOG_MAX: u32 = 10;
-
-/// What dispatch knows about a project's own agents.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "four switches of the configuration, and whether there is work"
-)]
-pub struct ProjectAgents {
-    /// Whether the setup wizard comes before everything else.
-    pub wizard_enabled: bool,
-    /// Whether issues of the backlog are triaged.
-    pub intake_enabled: bool,
-    /// Whether the scanner looks for work when there is none.
-    pub scanner_enabled: bool,
-    /// Whether the researcher works when there is nothing else to do.
-    pub background_research: bool,
-    /// Least time between two runs of the scanner, and of background research, in milliseconds.
-    pub idle_interval_ms: u64,
-    /// Since when nothing else was at work, for a loop that ends when nothing is left to do: an agent that has run since then
-    /// found nothing, and would find nothing again.
-    pub idle_since: Option<Timestamp>,
-    /// How far the wizard came.
-    pub wizard: WizardState,
-    /// Whether an issue is in `todo`.
-    pub has_todo: bool,
-    /// Issues in `backlog`; counted up to [`IDLE_BACKLOG_MAX`].
-    pub backlog: u32,
-    /// When the scanner's last run ended.
-    pub last_scan: Option<Timestamp>,
-    /// When the last run of background research ended.
-    pub last_research: Option<Timestamp>,
-}
-
-impl Default for ProjectAgents {
-    fn default() -> Self {
-        Self {
-            wizard_enabled: false,
-            intake_enabled: false,
-            scanner_enabled: false,
-            background_research: false,
-            idle_interval_ms: 0,
-            idle_since: None,
-            wizard: WizardState::Pending,
-            has_todo: false,
-            backlog: 0,
-            last_scan: None,
-            last_research: None,
-        }
-    }
-}
-
-impl ProjectAgents {
-    /// Says whether any of them may be dispatched.
-    pub const fn any_enabled(&self) -> bool {
-        self.wizard_enabled
-            || self.intake_enabled
-            || self.scanner_enabled
-            || self.background_research
-    }
-}
-
-/// An issue in `backlog` that no intake has looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IntakeCandidate {
-    /// The issue.
-    pub issue: IssueId,
-    /// Its project.
-    pub project: ProjectId,
-    /// How urgent.
-    pub priority: Priority,
-    /// When it was made.
-    pub created_at: Timestamp,
-}
-
-/// Says whether a project's setup wizard is still to come, or at work: nothing else of the project starts before it has
-/// ended.
-pub(super) fn wizard_comes_first(
-    id: &ProjectId,
-    project: &ProjectView,
-    snapshot: &Snapshot,
-) -> bool {
-    let waits = project.agents.wizard_enabled && project.agents.wizard == WizardState::Pending;
-    waits || live_run(id, &AgentType::Wizard, snapshot).is_some()
-}
 
 /// Returns every reason, slots apart, why an issue in `backlog` is not given to intake now. Attempts at the issue do not
 /// matter: triage is none.
@@ -198,12 +114,6 @@ fn is_about_to_have_work(id: &ProjectId, snapshot: &Snapshot) -> bool {
     };
     let advances = |accepted: &AcceptedPhase| accepted.project == *id;
     snapshot.split.iter().any(|split| goes_on(&split)) || snapshot.accepted.iter().any(advances)
-}
-
-fn live_run<'a>(id: &ProjectId, agent: &AgentType, snapshot: &'a Snapshot) -> Option<&'a LiveRun> {
-    snapshot.live.iter().find(|run| {
-        run.project == *id && run.agent == *agent && run.issue.is_none() && run.plan.is_none()
-    })
 }
 
 /// Splits what these agents could do into what only lacks a slot, and what has a reason to wait.

@@ -1,6 +1,6 @@
 //! What stands in the way of an issue that repairs gates: that there is nothing to repair, or that nobody knows it yet.
 
-use super::predicate::{gates_hold_of, untried_gates};
+use super::holds::gates_hold_of;
 use super::reason::Reason;
 use super::snapshot::{Candidate, ProjectView, Snapshot};
 use crate::gates::{BaseGates, RepairNeed, repair_need};
@@ -35,4 +35,12 @@ pub(super) fn gates_obstacle(candidate: &Candidate, snapshot: &Snapshot) -> Opti
 pub(super) fn needs_trial(project: &ProjectId, view: &ProjectView, snapshot: &Snapshot) -> bool {
     !view.untried_gates.is_empty()
         || view.base_gates == Some(BaseGates::Untried) && gates_hold_of(project, snapshot).is_none()
+}
+
+/// Returns the reason to wait for a trial of a project's gates on its base.
+pub(super) fn untried_gates(project: &ProjectId, snapshot: &Snapshot) -> Option<Reason> {
+    let view = snapshot.projects.get(project)?;
+    (!view.untried_gates.is_empty()).then(|| Reason::GatesUntried {
+        gates: view.untried_gates.clone(),
+    })
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::open_plan::{OpenPlan, PlanDriver};
-use super::plan::Waiting;
 use super::reason::Reason;
 use super::snapshot::Snapshot;
+use super::waiting::Waiting;
 use crate::Timestamp;
 use crate::hold::{Hold, HoldScope, ProbeItem, turn_of, yields_until};
 use crate::id::PlanId;

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::plan::{Action, Plan, StartRun, Waiting};
+use super::plan::{Action, Plan, StartRun};
 use super::reason::{Reason, SlotLimit};
 use super::rotation::{left_to_others, take_probes};
 use super::snapshot::Snapshot;
+use super::waiting::Waiting;
 use crate::Timestamp;
 use crate::agent::AgentType;
 use crate::hold::HoldScope;

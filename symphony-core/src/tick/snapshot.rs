@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::Timestamp;
-use crate::config_change::decisive_patterns;
 use serde::Serialize;
 
+use super::agents_view::{IntakeCandidate, ProjectAgents};
 use super::models::AskedModels;
 use super::open_plan::OpenPlan;
-use super::project_agents::{IntakeCandidate, ProjectAgents};
 use super::reason::Reason;
+use crate::Timestamp;
 use crate::agent::AgentType;
 use crate::closed_set::closed_set;
+use crate::config_change::decisive_patterns;
 use crate::done::{BaseNow, Obstacle};
 use crate::exit_handling::PutOff;
 use crate::gates::{BaseGates, ConfiguredGate};

@@ -1,0 +1,178 @@
+//! Planning one tick: what starts, and what everything else waits for.
+
+use std::collections::BTreeSet;
+
+use super::done::return_proposals;
+use super::housekeeping::{advance_phases, clean_up, tidy, unblock, watch_supervisors};
+use super::outside::notice_outside;
+use super::plan::{Action, Plan, StartRun};
+use super::predicate::{obstacles, review_obstacles, wanted_agent};
+use super::reason::Reason;
+use super::slots::dispatch;
+use super::snapshot::{LockState, Snapshot};
+use super::waiting::{Waiting, start_run, tier};
+use super::{done, gates, project_agents};
+use crate::Timestamp;
+use crate::agent::AgentType;
+use crate::hold::{HoldScope, ProbeItem};
+use crate::id::{IssueId, PhaseName, ProjectId};
+use crate::issue::{AttemptCounts, BreakerTarget};
+use crate::pull_request::PullRequestOf;
+use crate::run::RunTarget;
+
+/// Decides what one tick does. Same snapshot, same time, same plan.
+pub fn plan_tick(snapshot: &Snapshot, now: Timestamp) -> Plan {
+    let mut plan = Plan::default();
+    for run in snapshot
+        .live
+        .iter()
+        .filter(|run| run.lock != LockState::Held && !run.waits(now))
+    {
+        plan.actions.push(Action::FinishCrashed {
+            run: run.run.clone(),
+            issue: run.issue.clone(),
+        });
+    }
+    plan.actions.extend(watch_supervisors(snapshot));
+    notice_outside(snapshot, &mut plan);
+    advance_phases(snapshot, &mut plan);
+    unblock(snapshot, &mut plan);
+    let waiting = sort_out(snapshot, now, &mut plan);
+    dispatch(snapshot, waiting, now, &mut plan);
+    tidy(snapshot, now, &mut plan);
+    clean_up(snapshot, now, &mut plan);
+    plan
+}
+
+/// Returns what of the backlog could start now as the probe of a hold, by item: whoever moves a plan on looks at it.
+pub fn probe_candidates(snapshot: &Snapshot, now: Timestamp) -> Vec<(ProbeItem, Vec<HoldScope>)> {
+    if snapshot.holds.is_empty() {
+        return Vec::new();
+    }
+    let waiting = sort_out(snapshot, now, &mut Plan::default());
+    let probes = waiting.into_iter().map(|waiting| waiting.start);
+    probes
+        .filter(|start| !start.probes.is_empty())
+        .map(|start| (start.item(), start.probes))
+        .collect()
+}
+
+fn tier_of(phase: Option<&PhaseName>) -> u8 {
+    match phase {
+        Some(phase) if !phase.is_ready() => tier::PHASE,
+        _ => tier::READY,
+    }
+}
+
+/// Splits candidates into those that only lack a slot, and those with a reason to wait.
+fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> Vec<Waiting> {
+    let mut waiting = Vec::new();
+    // the base has their change: nobody is paid for it any more
+    let merged: BTreeSet<&PullRequestOf> = snapshot.base.merges.iter().map(|m| &m.of).collect();
+    let mut seen: BTreeSet<&IssueId> = merged.iter().filter_map(|of| of.issue()).collect();
+    seen.extend(return_proposals(snapshot, plan));
+    for review in &snapshot.reviews {
+        let is_repeated = review.of.issue().is_some_and(|issue| !seen.insert(issue));
+        if is_repeated || merged.contains(&review.of) {
+            continue;
+        }
+        if let Some(action) = done::confirm_or_refresh(review, snapshot) {
+            plan.actions.push(action);
+            continue;
+        }
+        let reasons = review_obstacles(review, snapshot, now);
+        if let Some(start) = gates::start(review, snapshot, now) {
+            waiting.push(start);
+            continue;
+        }
+        // plans have no claims of phases
+        let Some((target, phase)) = review.target() else {
+            continue;
+        };
+        let who = (&review.project, review.counts);
+        let judge = AgentType::Judge;
+        if let Some(start) = admit(snapshot, plan, who, reasons, judge, target, phase) {
+            let (priority, created_at) = (review.priority, review.created_at);
+            waiting.push(Waiting {
+                tier: tier::REVIEW,
+                priority,
+                created_at,
+                start,
+            });
+        }
+    }
+    for candidate in &snapshot.candidates {
+        if !seen.insert(&candidate.issue) {
+            continue;
+        }
+        let reasons = obstacles(candidate, snapshot, now);
+        let agent = snapshot
+            .projects
+            .get(&candidate.project)
+            .and_then(|project| wanted_agent(candidate, project).ok())
+            .unwrap_or(AgentType::Worker);
+        let target = RunTarget::Issue(candidate.issue.clone());
+        let tier = tier_of(candidate.phase.as_ref());
+        let who = (&candidate.project, candidate.counts);
+        if let Some(start) = admit(
+            snapshot,
+            plan,
+            who,
+            reasons,
+            agent,
+            target,
+            candidate.phase.clone(),
+        ) {
+            let (priority, created_at) = (candidate.priority, candidate.created_at);
+            waiting.push(Waiting {
+                tier,
+                priority,
+                created_at,
+                start,
+            });
+        }
+    }
+    waiting.extend(gates::probes(snapshot, now, plan));
+    waiting.extend(gates::trials(snapshot, now, plan));
+    waiting.extend(project_agents::sort_out(snapshot, now, &mut seen, plan));
+    waiting
+}
+
+/// Returns the run to start, or records why not; opens the breaker where only that stands in the way.
+fn admit(
+    snapshot: &Snapshot,
+    plan: &mut Plan,
+    (project, counts): (&ProjectId, AttemptCounts),
+    reasons: Vec<Reason>,
+    agent: AgentType,
+    target: RunTarget,
+    phase: Option<PhaseName>,
+) -> Option<StartRun> {
+    let view = snapshot.projects.get(project);
+    let (issue, plan_review) = (
+        target.issue().cloned(),
+        target.plan().cloned().zip(target.pull_request()),
+    );
+    if reasons.is_empty()
+        && let Some(start) = start_run(snapshot, project, agent, target, phase)
+    {
+        return Some(StartRun {
+            attempt: counts.total_runs.saturating_add(1),
+            ..start
+        });
+    }
+    // a breaker that sends issues to `todo` leaves them there: opening it again would say the same each tick
+    let to_todo = view.is_some_and(|v| v.breaker_target == BreakerTarget::Todo);
+    let only_spent = matches!(reasons.as_slice(), [Reason::AttemptsSpent { .. }]);
+    if let Some(issue) = issue {
+        if only_spent && !to_todo {
+            plan.actions.push(Action::OpenBreaker {
+                issue: issue.clone(),
+            });
+        }
+        plan.wait_issue(issue, reasons);
+    } else if let Some((of, pr)) = plan_review {
+        plan.wait_plan(of, pr, reasons);
+    }
+    None
+}
