@@ -63,6 +63,8 @@ mod input;
 mod layer;
 pub mod lint;
 mod omission;
+#[cfg(feature = "schema")]
+mod plan_schema;
 mod report;
 mod rule;
 #[cfg(feature = "schema")]

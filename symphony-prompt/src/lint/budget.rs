@@ -5,8 +5,8 @@ use symphony_core::agent::AgentType;
 use symphony_core::contract::PhaseContract;
 use symphony_core::id::IssueId;
 
-use super::check::LintInput;
 use super::finding::{Finding, LintRule, Severity};
+use super::input::LintInput;
 use super::library::Parsed;
 use super::text::{PromptText, TextKind};
 use crate::dispatch::{PhaseAssignment, PhaseDispatch, ProfileDispatch};

@@ -4,8 +4,8 @@ use symphony_core::agent::AgentType;
 use symphony_core::contract::PhaseContract;
 use symphony_core::nearest::nearest;
 
-use super::check::{LintInput, Switch};
 use super::finding::{Finding, LintRule, Severity};
+use super::input::{LintInput, Switch};
 use super::library::{Parsed, line_of};
 use super::text::{PromptText, TextKind};
 use crate::layer::LayerName;

@@ -8,6 +8,7 @@ mod check;
 mod contradiction;
 mod dead_text;
 mod finding;
+mod input;
 mod library;
 mod near_heading;
 mod order;
@@ -16,8 +17,9 @@ mod prose;
 mod text;
 mod tool_names;
 
-pub use check::{LintInput, Switch, lint};
+pub use check::lint;
 pub use finding::{Finding, LintRule, Severity};
+pub use input::{LintInput, Switch};
 pub use library::{Library, read_library};
 pub use text::{PromptText, TextKind};
 

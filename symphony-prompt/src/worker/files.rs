@@ -2,12 +2,43 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::hidden::one_line;
 use crate::worker::language::language;
-use crate::worker::template::FileEntry;
 
 /// Lines of a file that are shown.
 pub(super) const FILE_LINES_MAX: usize = 200;
+
+/// A file of the required context.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum FileEntry {
+    /// A file that was read.
+    Loaded {
+        /// Its path, relative to the project.
+        path: String,
+        /// Its text.
+        content: String,
+    },
+    /// A path or pattern without text.
+    Unreadable {
+        /// The path or pattern.
+        path: String,
+        /// Why: `file not found`, `no file matches this pattern`, `outside the project`, `not a text file`.
+        error: String,
+    },
+}
+
+impl FileEntry {
+    /// Returns the path or pattern.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Loaded { path, .. } | Self::Unreadable { path, .. } => path,
+        }
+    }
+}
 
 /// Renders the entries, each path once.
 pub(super) fn files_section(files: &[FileEntry]) -> Option<String> {

@@ -8,10 +8,10 @@ mod task;
 mod template;
 mod truncate;
 
+pub use files::FileEntry;
 pub use task::build_task_prompt;
 pub use template::{
-    DEFAULT_GLOBAL_CONSTRAINTS, FileEntry, WorkerInput, WorkerPrompt, build_simple_prompt,
-    build_worker_prompt,
+    DEFAULT_GLOBAL_CONSTRAINTS, WorkerInput, WorkerPrompt, build_simple_prompt, build_worker_prompt,
 };
 pub use truncate::{
     CONTENT_TRUNCATED, PROMPT_TOKENS_MAX, estimate_token_count, truncate_prompt_if_needed,

@@ -5,7 +5,7 @@ use symphony_core::plan::{Artifact, ArtifactKind, Phase};
 
 use crate::input::ProjectContext;
 use crate::section::{bullet, indented};
-use crate::worker::files::files_section;
+use crate::worker::files::{FileEntry, files_section};
 
 /// The constraints of every phase, unless the project names its own.
 pub const DEFAULT_GLOBAL_CONSTRAINTS: [&str; 5] = [
@@ -30,7 +30,7 @@ const COMPLETION: &str = "## Completion\n\n\
 #[serde(deny_unknown_fields)]
 pub struct WorkerInput {
     /// The phase, as in the plan file.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::PhaseSchema"))]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::plan_schema::PhaseSchema"))]
     pub phase: Phase,
     /// What was detected about the project.
     #[serde(default)]
@@ -42,7 +42,7 @@ pub struct WorkerInput {
     #[serde(default)]
     #[cfg_attr(
         feature = "schema",
-        schemars(with = "Vec<crate::schema::ArtifactSchema>")
+        schemars(with = "Vec<crate::plan_schema::ArtifactSchema>")
     )]
     pub artifacts: Vec<Artifact>,
     /// Constraints of every phase; absent = [`DEFAULT_GLOBAL_CONSTRAINTS`], an empty list = none.
@@ -51,36 +51,6 @@ pub struct WorkerInput {
     /// Additional instructions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom_instructions: Option<String>,
-}
-
-/// A file of the required context.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(untagged)]
-pub enum FileEntry {
-    /// A file that was read.
-    Loaded {
-        /// Its path, relative to the project.
-        path: String,
-        /// Its text.
-        content: String,
-    },
-    /// A path or pattern without text.
-    Unreadable {
-        /// The path or pattern.
-        path: String,
-        /// Why: `file not found`, `no file matches this pattern`, `outside the project`, `not a text file`.
-        error: String,
-    },
-}
-
-impl FileEntry {
-    /// Returns the path or pattern.
-    pub fn path(&self) -> &str {
-        match self {
-            Self::Loaded { path, .. } | Self::Unreadable { path, .. } => path,
-        }
-    }
 }
 
 /// A plan phase's prompt and what it was built from.

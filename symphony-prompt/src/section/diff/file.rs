@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
-use super::rank::FileRank;
 use crate::tokens::count_lines;
 
 /// What a line of a diff begins with where a file starts. Content lines begin with a space, `+`, `-` or `\`.
@@ -14,6 +13,23 @@ const HUNK_START: &str = "@@ -";
 
 /// Lines that git writes before the first hunk, at most.
 const HEAD_LINES_MAX: usize = 10;
+
+/// How much a file matters to a reviewer, the most first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum FileRank {
+    /// Below a sensitive path of the project.
+    Sensitive,
+    /// Source code, and whatever is not known to be something else.
+    Source,
+    /// Tests and what they read.
+    Test,
+    /// Configuration, instructions for agents among it.
+    Configuration,
+    /// Documentation.
+    Documentation,
+    /// Lock files, generated and vendored files: nobody wrote them by hand.
+    Generated,
+}
 
 /// One file's part of a diff, and how much of it is shown.
 #[derive(Debug)]

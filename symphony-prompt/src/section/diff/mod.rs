@@ -10,9 +10,9 @@ use std::fmt::Write as _;
 
 use symphony_core::unit::Tokens;
 
-use self::file::{FileDiff, split};
+use self::file::{FileDiff, FileRank, split};
 use self::pack::pack;
-use self::rank::{FileRank, rank_of, unquoted};
+use self::rank::{rank_of, unquoted};
 use crate::budget::DIFF_CHARS_MAX;
 use crate::fence::Fenced;
 use crate::hidden::{escape_hidden, one_line};

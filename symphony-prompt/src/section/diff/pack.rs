@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 
 use symphony_core::unit::Tokens;
 
-use super::file::{FileDiff, Hunk, Shown};
-use super::rank::FileRank;
+use super::file::{FileDiff, FileRank, Hunk, Shown};
 use crate::share::even_shares;
 use crate::tokens::{
     CHARS_PER_TOKEN, HeuristicCounter, TokenCounter, count_lines, estimate_tokens,

@@ -2,25 +2,8 @@
 
 use symphony_core::lock_file::manifests_of;
 
-use super::file::FileDiff;
+use super::file::{FileDiff, FileRank};
 use crate::input::{PullRequestReview, Risk};
-
-/// How much a file matters to a reviewer, the most first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum FileRank {
-    /// Below a sensitive path of the project.
-    Sensitive,
-    /// Source code, and whatever is not known to be something else.
-    Source,
-    /// Tests and what they read.
-    Test,
-    /// Configuration, instructions for agents among it.
-    Configuration,
-    /// Documentation.
-    Documentation,
-    /// Lock files, generated and vendored files: nobody wrote them by hand.
-    Generated,
-}
 
 /// Folders of code that others wrote.
 const VENDORED_FOLDERS: &[&str] = &[
