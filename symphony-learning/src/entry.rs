@@ -5,7 +5,8 @@ use symphony_core::learning::Learning;
 
 use crate::error::OptionsError;
 use crate::options::Options;
-use crate::rank::{Best, Hit, Ranked, Ranker, Relevance};
+use crate::rank::selection::{Best, Ranked, Relevance};
+use crate::rank::{Hit, Ranker};
 use crate::subject::Subject;
 
 /// Ranks learnings and says what covers what. Indexes are those of `learnings`.

@@ -2,7 +2,7 @@
 
 use symphony_core::room::Room;
 
-use crate::rank::{Hit, Ranker};
+use crate::rank::{Hit, Ranker, Scored};
 use crate::texts::wide;
 
 /// How much of an order is taken.
@@ -17,13 +17,6 @@ impl Cap {
     pub(crate) fn chars(cap: usize) -> Self {
         Self::Chars(Room::new(u64::try_from(cap).unwrap_or(u64::MAX)))
     }
-}
-
-/// A learning in the order of scores.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Scored {
-    pub(crate) score: f64,
-    pub(crate) index: u32,
 }
 
 /// Learnings of which the best are taken, sorted no further than needed.

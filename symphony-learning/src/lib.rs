@@ -54,7 +54,8 @@ pub use prompt_report::{
     DECISION_CASES_MIN, DECISION_PAIRS_MIN, Measure, MeasureReport, PromptTrialReport,
     SetDifference, SetReport,
 };
-pub use rank::{Best, Dropped, Head, Hit, Ranked, Ranker, Relevance};
+pub use rank::selection::{Best, Dropped, Ranked, Relevance};
+pub use rank::{Head, Hit, Ranker};
 pub use render::{render_conventions, render_cross_project};
 pub use score::{Parts, RECENCY_SECONDS_MAX, recency};
 pub use stop_words::STOP_WORDS;

@@ -4,11 +4,12 @@
 //! that may contain it. One that occurs once proves that nothing contains the text; by the rarest of the others it is
 //! found. A class is read at most twice, so this is linear but for the number of classes (the logarithm of a length).
 
-use super::Limits;
-use super::full::State;
+use super::limits::Limits;
 use super::rolling::{Rolling, hash};
-use super::sampled::{Anchor, Rest, Stretches, find};
+use super::sampled::{Anchor, Rest, find};
 use super::sketch::{Batch, Filter, LargeCounts};
+use super::state::State;
+use super::stretches::Stretches;
 use crate::texts::{small, wide};
 
 /// Length of the stretches in the class of the shortest texts.

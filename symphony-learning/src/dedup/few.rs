@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use super::Limits;
+use super::limits::Limits;
 use super::sketch::WordFilter;
 use crate::automaton::{self, Occurrence, PATTERN_BYTES_MAX};
 use crate::texts::{NONE, Texts, small, wide};

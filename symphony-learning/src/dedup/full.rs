@@ -2,9 +2,11 @@
 
 use std::cmp::Ordering;
 
+use super::limits::Limits;
 use super::order::{Ordered, in_order};
 use super::sampled::{self, Rest};
-use super::{Limits, classes, gram, short};
+use super::state::{State, Work};
+use super::{classes, gram, short};
 use crate::automaton::{self, Occurrence, PATTERN_BYTES_MAX};
 use crate::texts::{NONE, Texts, small, wide};
 
@@ -14,25 +16,6 @@ pub(crate) struct Cover {
     /// For each text the number of the one that covers it, `NONE` when it stays or is empty.
     pub(crate) by: Vec<u32>,
     /// The work that was done.
-    pub(crate) work: Work,
-}
-
-/// Work that deduplicating took beyond reading all texts a fixed number of times: the part that could grow faster than
-/// its input. The same for the same learnings, so that a test can hold its growth where time is too noisy.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Work {
-    /// Entries of tables looked at, and stretches of 16 bytes compared.
-    pub steps: u64,
-    /// Bytes that automata read: for little that is left, and when the steps get too many.
-    pub automaton_bytes: u64,
-}
-
-/// Texts in order with what is known about them; they are named by their place in it.
-pub(crate) struct State<'a> {
-    /// In order (see [`Ordered`]).
-    pub(crate) texts: &'a Texts,
-    /// For each place the place of the text that covers it, or `NONE`.
-    pub(crate) covered_by: Vec<u32>,
     pub(crate) work: Work,
 }
 
@@ -87,33 +70,6 @@ pub(crate) fn cover(
         }
     }
     Cover { by, work }
-}
-
-impl<'a> State<'a> {
-    pub(crate) fn text(&self, place: usize) -> &'a [u8] {
-        self.texts.get(place)
-    }
-
-    pub(crate) fn is_covered(&self, place: usize) -> bool {
-        self.covered_by.get(place).is_some_and(|&by| by != NONE)
-    }
-
-    pub(crate) fn set_covered(&mut self, place: u32, by: u32) {
-        if let Some(slot) = self.covered_by.get_mut(wide(place)) {
-            *slot = by;
-        }
-    }
-
-    /// Returns those of some places that nothing covers.
-    fn open(&self, places: std::ops::Range<usize>) -> Vec<u32> {
-        let open = places.filter(|&place| !self.is_covered(place));
-        open.map(small).collect()
-    }
-
-    /// Returns the length of a range of texts, separators included.
-    pub(crate) fn bytes(&self, places: std::ops::Range<usize>) -> usize {
-        self.texts.start(places.end) - self.texts.start(places.start)
-    }
 }
 
 /// Most bytes of undecided texts whose automaton stays in a core's own cache (20 bytes a node): reading all texts with

@@ -5,7 +5,7 @@
 //! stretch further back, so a text that contains another chooses no stretch between two of the other's. Two tell texts
 //! apart where stretches of 12 bytes are in many.
 
-use super::sampled::Stretches;
+use super::stretches::Stretches;
 
 /// Length of a stretch.
 const GRAM: usize = 12;

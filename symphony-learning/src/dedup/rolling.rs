@@ -1,6 +1,6 @@
 //! Hashes of all stretches of one length, each from the one before (Karp and Rabin, 1987).
 
-use super::sampled::Stretches;
+use super::stretches::Stretches;
 
 /// Odd, so that multiplying by it loses nothing modulo 2^64.
 const BASE: u64 = 0x9E37_79B9_7F4A_7C15;

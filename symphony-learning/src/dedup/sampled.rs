@@ -4,10 +4,11 @@
 //! pass. The others are found by their rarest sample in a second pass: every text that has it there is compared. Steps
 //! are counted; when there are too many, the caller has to go another way.
 
-use super::Limits;
-use super::full::State;
 use super::gram::{self, Samples};
+use super::limits::Limits;
 use super::sketch::{Batch, Counts, Fate, Filter, Table};
+use super::state::State;
+use super::stretches::Stretches;
 use crate::texts::{small, wide};
 
 /// What is left for the next way.
@@ -136,12 +137,6 @@ fn undecided(state: &State<'_>, places: &[u32], counts: &Counts) -> Undecided {
         }
     }
     undecided
-}
-
-/// Which stretches of texts are looked at.
-pub(crate) trait Stretches {
-    /// Calls `each` with hash and place of every such stretch of a text.
-    fn for_each(&mut self, text: &[u8], each: impl FnMut(u32, usize));
 }
 
 /// Reads the texts in order, and compares where one of the stretches is an anchor.

@@ -3,8 +3,8 @@
 //! At each place of a text one stretch is looked up for each length that there is. At most seven look-ups a byte, each
 //! at most the logarithm of the number of texts, whatever they hold.
 
-use super::full::State;
 use super::sketch::WordFilter;
+use super::state::State;
 use crate::texts::{small, wide};
 
 /// Length of the longest text that fits; the eighth byte holds the length.

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::{LIMITS, Limits, few, full};
+use super::limits::{LIMITS, Limits};
+use super::{few, full};
 use crate::texts::{NONE, Texts, small, wide};
 
 const NO_STEPS: Limits = Limits {
