@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::cases::{Group, Sample};
-use super::{Difference, Proportion, difference_of_means, difference_of_proportions};
+use super::difference::Difference;
+use super::{Proportion, difference_of_means, difference_of_proportions};
 
 /// Cases that each group must have before the difference counts in the score. With fewer than ten, one issue that ends
 /// the other way moves a share by more than ten points, which is all that a learning can be expected to change.

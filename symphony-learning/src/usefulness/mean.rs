@@ -1,8 +1,9 @@
 //! The difference of two means: Welch's t interval, with the degrees of freedom of Welch and Satterthwaite.
 
+use super::Sample;
 use super::cases::as_float;
+use super::difference::Difference;
 use super::student::quantile;
-use super::{Difference, Sample};
 
 /// Returns by how much the first mean is larger than the second, with the 95 % interval; none when a group has fewer than
 /// two numbers, which say nothing about their spread.

@@ -4,11 +4,12 @@
 //! and Proportions*, 2nd edition, 1981, chapter 3, has the pooled one, which asks for a few more). Of pairs it is the formula for
 //! one mean, that of the differences.
 
+use super::Sample;
 use super::cases::as_float;
+use super::difference::Difference;
 use super::mean::{difference_of_means, estimate_of_mean};
 use super::paired::{Pairs, difference_of_pairs};
 use super::proportion::{Proportion, difference_of_proportions};
-use super::{Difference, Sample};
 
 /// More than this is as good as never.
 pub const CASES_NEEDED_MAX: u64 = 100_000;

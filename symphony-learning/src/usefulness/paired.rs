@@ -4,8 +4,9 @@
 //!
 //! [`estimate_of_mean`]: super::estimate_of_mean
 
+use super::Proportion;
 use super::cases::as_float;
-use super::{Difference, Proportion};
+use super::difference::Difference;
 
 /// Cases of which each was looked at twice, by what the two looks found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

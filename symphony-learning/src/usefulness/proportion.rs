@@ -1,7 +1,7 @@
 //! The difference of two proportions: Newcombe's hybrid score interval (1998, method 10).
 
-use super::Difference;
 use super::cases::as_float;
+use super::difference::Difference;
 
 /// The 97.5 % quantile of the normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
