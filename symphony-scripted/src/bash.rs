@@ -11,7 +11,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 use tokio::process::{Child, Command};
 
-use crate::tool::{Answer, text_argument};
+use crate::answer::Answer;
+use crate::tool::text_argument;
 
 /// How long a command may run, unless the call says: what the Claude CLI gives it.
 const TIMEOUT_MS: u64 = 120_000;

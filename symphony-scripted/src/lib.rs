@@ -54,6 +54,7 @@
 //! | `exit {code, partial_line}` | the process ends without a result; with `partial_line` in the middle of a line |
 //! | `flood {bytes, line_bytes}` | that much output in lines of that length (default 1024), then the turn |
 
+mod answer;
 mod bash;
 mod binding;
 mod emit;

@@ -12,8 +12,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::process::{Child, Command};
 
+use crate::answer::Answer;
 use crate::error::ScriptError;
-use crate::tool::Answer;
 
 /// How long a server may take to end once its stdin is closed.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);

@@ -4,34 +4,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::answer::Answer;
 use crate::mcp_client::McpClients;
 use crate::{bash, file_tools};
 
 /// The built-in tools.
 pub(crate) const BUILT_IN: [&str; 4] = ["Bash", "Read", "Write", "Edit"];
-
-/// What a tool answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Answer {
-    pub(crate) text: String,
-    pub(crate) is_error: bool,
-}
-
-impl Answer {
-    pub(crate) fn ok(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            is_error: false,
-        }
-    }
-
-    pub(crate) fn error(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            is_error: true,
-        }
-    }
-}
 
 /// The tools of a run.
 pub(crate) struct Tools {
