@@ -1,56 +1,21 @@
 //! Changes one value of a file in place: comments, order and layout of the rest stay.
 
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use jsonc_parser::ast;
 use jsonc_parser::cst::{
     CstContainerNode, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode,
 };
-use jsonc_parser::{CollectOptions, parse_to_ast};
+use jsonc_parser::{CollectOptions, ast, parse_to_ast};
 use serde_json::Value;
 use symphony_core::config::key::Key;
 use symphony_core::config::{ConfigProblem, FileRole, KeyPath, ProblemKind, Segment, keys_at};
 
+use super::change::{Change, Edit, write};
 use super::error::ConfigFileError;
-use super::load::{check_text, read_text};
+use super::load::check_text;
+use super::read::read_text;
 use super::text::options;
-use crate::whole_file::write_whole;
-
-/// What [`set`] changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// The key that was set.
-    pub path: KeyPath,
-    /// The value that it has now.
-    pub value: Value,
-}
-
-/// A change that is checked by itself and not written yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edit {
-    /// What it changes.
-    pub change: Change,
-    /// The file as it was named.
-    pub(super) path: PathBuf,
-    pub(super) role: FileRole,
-    /// The text that the file would have.
-    pub(super) after: String,
-    /// The file to write: a link is followed.
-    target: PathBuf,
-    before: Option<String>,
-}
-
-impl Edit {
-    /// Writes the file.
-    ///
-    /// # Errors
-    /// When the file cannot be written, or was changed since the edit was prepared.
-    pub fn commit(self) -> Result<Change, ConfigFileError> {
-        write(&self.target, self.before.as_deref(), &self.after)?;
-        Ok(self.change)
-    }
-}
 
 /// Sets a key of a file; a file that is not there is made. See [`prepare`] for what is typed.
 ///
@@ -192,25 +157,6 @@ fn candidates(typed: &str) -> Vec<Candidate> {
         Value::Array(_) | Value::Object(_) | Value::String(_) => vec![candidate],
         Value::Null | Value::Bool(_) | Value::Number(_) => vec![candidate, text],
     }
-}
-
-/// Writes the new text unless somebody else changed the file since it was read.
-fn write(path: &Path, before: Option<&str>, after: &str) -> Result<(), ConfigFileError> {
-    let failed = |source| ConfigFileError::Write {
-        path: path.to_path_buf(),
-        source,
-    };
-    if before.is_none()
-        && let Some(folder) = path.parent()
-    {
-        std::fs::create_dir_all(folder).map_err(failed)?;
-    }
-    if read_text(path)?.as_deref() != before {
-        return Err(ConfigFileError::ChangedMeanwhile {
-            path: path.to_path_buf(),
-        });
-    }
-    write_whole(path, after).map_err(failed)
 }
 
 /// Returns the text with the value set, or the problems that it would have beyond today's.

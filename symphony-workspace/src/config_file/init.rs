@@ -7,8 +7,8 @@ use symphony_core::config::InitFile;
 use symphony_core::trial::{Trial, without_old_remarks};
 
 use super::error::ConfigFileError;
-use super::load::read_text;
 use super::lookup::CONFIG_FILE_NAME;
+use super::read::read_text;
 use crate::whole_file::{write_new, write_whole};
 
 /// Writes the commented file into a project's root, and returns its path.

@@ -14,16 +14,19 @@
 //! **What a broken file stops.** A problem below `projects.<id>`, or in a project's own file, stops
 //! that project only, unless it concerns the keys of the installation.
 
+mod change;
 mod digest;
 mod edit;
 mod error;
 mod init;
 mod load;
 mod lookup;
+mod read;
 mod text;
 
+pub use change::{Change, Edit};
 pub use digest::ConfigDigests;
-pub use edit::{Change, Edit, prepare, prepare_over, set, unset};
+pub use edit::{prepare, prepare_over, set, unset};
 pub use error::ConfigFileError;
 pub use init::{remove_old_remarks, rewrite_init, write_init};
 pub use load::{
