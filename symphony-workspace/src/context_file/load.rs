@@ -4,18 +4,12 @@ use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use super::limits::{CONTEXT_FILE_BYTES_MAX, CONTEXT_FILES_MAX, CONTEXT_TOTAL_BYTES_MAX};
 use super::matching::matching;
 use super::pattern::Pattern;
 use super::problem::ContextFileProblem;
 use crate::artifact::read_beneath;
 use crate::error::WorkspaceError;
-
-/// Most files of one prompt: a tenth would fill it.
-pub const CONTEXT_FILES_MAX: usize = 1_000;
-/// Largest file: 200 lines of it are shown.
-pub const CONTEXT_FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
-/// Most bytes of all files together: a prompt is cut to a hundredth of it.
-pub const CONTEXT_TOTAL_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 /// A file that a plan names, or matches.
 #[derive(Debug, Clone, PartialEq, Eq)]

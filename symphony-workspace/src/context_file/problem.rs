@@ -1,6 +1,6 @@
 //! Why a file is not shown.
 
-use super::load::{CONTEXT_FILE_BYTES_MAX, CONTEXT_FILES_MAX, CONTEXT_TOTAL_BYTES_MAX};
+use super::limits::{CONTEXT_FILE_BYTES_MAX, CONTEXT_FILES_MAX, CONTEXT_TOTAL_BYTES_MAX};
 
 /// Why a path or a pattern has no text; the words stand in the prompt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
