@@ -3,7 +3,28 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ci;
-use super::python_requirements::REQUIREMENTS;
+
+/// Files of requirements, the plain one last.
+pub(super) const REQUIREMENTS: &[&str] = &[
+    "requirements-dev.txt",
+    "requirements_dev.txt",
+    "dev-requirements.txt",
+    "requirements-test.txt",
+    "requirements-tests.txt",
+    "requirements_test.txt",
+    "test-requirements.txt",
+    "requirements/dev.txt",
+    "requirements/development.txt",
+    "requirements/test.txt",
+    "requirements/tests.txt",
+    "requirements/testing.txt",
+    "tests/requirements.txt",
+    "test/requirements.txt",
+    PLAIN,
+];
+
+/// What the program itself needs.
+pub(super) const PLAIN: &str = "requirements.txt";
 
 /// Depth of folders that are looked at for packages: `services/billing/api/web`.
 const DEPTH_MAX: usize = 4;

@@ -13,6 +13,7 @@ mod java;
 mod make;
 mod model;
 mod node;
+mod node_manager;
 mod node_script;
 mod other;
 mod package;

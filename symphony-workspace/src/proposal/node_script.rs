@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::node::Manager;
+use super::node_manager::Manager;
 
 /// Scripts that only call one another, followed so far.
 const CALLS_MAX: usize = 5;

@@ -2,29 +2,9 @@
 
 use toml::{Table, Value};
 
+use super::files::{PLAIN, REQUIREMENTS};
 use super::folder::Folder;
 
-/// Files of requirements, the plain one last.
-pub(super) const REQUIREMENTS: &[&str] = &[
-    "requirements-dev.txt",
-    "requirements_dev.txt",
-    "dev-requirements.txt",
-    "requirements-test.txt",
-    "requirements-tests.txt",
-    "requirements_test.txt",
-    "test-requirements.txt",
-    "requirements/dev.txt",
-    "requirements/development.txt",
-    "requirements/test.txt",
-    "requirements/tests.txt",
-    "requirements/testing.txt",
-    "tests/requirements.txt",
-    "test/requirements.txt",
-    PLAIN,
-];
-
-/// What the program itself needs.
-const PLAIN: &str = "requirements.txt";
 /// What extras and groups for tests are called where none of them names pytest.
 const USUAL: &[&str] = &["test", "tests", "testing", "dev"];
 const PYTEST: &str = "pytest";
