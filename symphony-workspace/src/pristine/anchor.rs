@@ -8,13 +8,10 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::clone::Pristine;
-use crate::error::WorkspaceError;
-
 /// A folder that is held open: while it is, the kernel gives its number to no other folder, so that one which is made in its place shows.
 #[derive(Debug)]
 pub(super) struct Anchor {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     held: File,
 }
 
@@ -31,7 +28,7 @@ impl Anchor {
     }
 
     /// Says whether the path still leads to that folder; a link in its place does not.
-    fn holds(&self) -> io::Result<bool> {
+    pub(super) fn holds(&self) -> io::Result<bool> {
         let number = |meta: &Metadata| (meta.dev(), meta.ino());
         let held = number(&self.held.metadata()?);
         match self.path.symlink_metadata() {
@@ -47,33 +44,4 @@ fn is_absent(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
     )
-}
-
-impl Pristine {
-    /// Checks that the folder and its git folder are those that were made, and that not all files of the commit are gone: a removal
-    /// that met files being written leaves the folder itself. What commands did to single files is no concern here: formatters and
-    /// builds change and remove some.
-    ///
-    /// # Errors
-    /// [`WorkspaceError::CheckoutGone`] when they are not: whatever ran there has not seen the commit.
-    pub fn require_in_place(&self) -> Result<(), WorkspaceError> {
-        for anchor in self.anchors() {
-            let holds = anchor
-                .holds()
-                .map_err(|source| WorkspaceError::io("look at", &anchor.path, source))?;
-            if !holds {
-                return Err(self.gone());
-            }
-        }
-        if self.tracked().are_gone(self.path()) {
-            return Err(self.gone());
-        }
-        Ok(())
-    }
-
-    fn gone(&self) -> WorkspaceError {
-        WorkspaceError::CheckoutGone {
-            path: self.path().to_owned(),
-        }
-    }
 }

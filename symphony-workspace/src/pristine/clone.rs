@@ -1,14 +1,13 @@
 //! Making a private clone at a commit.
 
-use std::fs;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{fs, io};
 
 use super::anchor::Anchor;
-use super::git_folder::GitFolder;
-use super::planted::Beside;
+use super::beside::Beside;
+use super::git_entries::GitFolder;
 use super::settings::config_text;
 use super::tracked::Tracked;
 use crate::change::overwrite;
@@ -225,4 +224,33 @@ impl Repository {
 
 fn write(path: &PathBuf, bytes: &[u8]) -> Result<(), WorkspaceError> {
     fs::write(path, bytes).map_err(|source| WorkspaceError::io("write", path, source))
+}
+
+impl Pristine {
+    /// Checks that the folder and its git folder are those that were made, and that not all files of the commit are gone: a removal
+    /// that met files being written leaves the folder itself. What commands did to single files is no concern here: formatters and
+    /// builds change and remove some.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::CheckoutGone`] when they are not: whatever ran there has not seen the commit.
+    pub fn require_in_place(&self) -> Result<(), WorkspaceError> {
+        for anchor in self.anchors() {
+            let holds = anchor
+                .holds()
+                .map_err(|source| WorkspaceError::io("look at", &anchor.path, source))?;
+            if !holds {
+                return Err(self.gone());
+            }
+        }
+        if self.tracked().are_gone(self.path()) {
+            return Err(self.gone());
+        }
+        Ok(())
+    }
+
+    fn gone(&self) -> WorkspaceError {
+        WorkspaceError::CheckoutGone {
+            path: self.path().to_owned(),
+        }
+    }
 }

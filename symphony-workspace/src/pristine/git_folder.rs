@@ -22,12 +22,6 @@ const LEFT_ALONE: [&str; 2] = ["modules", "lfs"];
 /// Larger files are known by their marks, and cannot be put back.
 const BYTES_MAX: u64 = 32 * 1024 * 1024;
 
-/// A git folder's entries as they were, once they are recorded.
-#[derive(Debug, Default)]
-pub(super) struct GitFolder {
-    entries: Option<BTreeMap<PathBuf, Entry>>,
-}
-
 impl Repository {
     /// Makes the git folder of a pristine checkout again what it was at the first call; returns what commands had changed there. The
     /// index counts as unchanged: looking at files writes it.

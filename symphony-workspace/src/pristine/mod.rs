@@ -5,8 +5,10 @@
 //! work in; a private clone has its own of all of them and borrows only the objects.
 
 mod anchor;
+mod beside;
 mod clone;
 mod entry;
+mod git_entries;
 mod git_folder;
 mod kept;
 mod planted;

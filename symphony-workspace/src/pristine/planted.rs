@@ -7,7 +7,7 @@
 //! The rules of ignoring are those of the commit's own `.gitignore` files, which were restored before. Nothing of the checkout's git
 //! folder has a say, and no `.gitignore` that a command left does: it is removed before git is asked.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Permissions};
 use std::io::{self, ErrorKind};
@@ -15,9 +15,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use super::beside::Beside;
 use super::clone::Pristine;
-use super::kept::{self, Kept};
-use super::tracked::{Mark, look, settle};
+use super::kept;
+use super::tracked::{look, settle};
 use crate::change::repo_path_text;
 use crate::deep::remove_deep;
 use crate::error::WorkspaceError;
@@ -26,19 +27,6 @@ use crate::repository::Repository;
 
 /// Folders in one another that are looked through; those below are removed whole.
 const LEVELS_MAX: usize = 64;
-
-/// What is beside the tracked files, as it may be.
-#[derive(Debug, Default)]
-pub(super) struct Beside {
-    /// Whether what was there before the first command is recorded.
-    is_recorded: bool,
-    /// The folders whose entries are known, as they were when they were looked through.
-    folders: BTreeMap<PathBuf, Option<Mark>>,
-    /// Entries that git ignores, and whether each is a folder: what is in one does not count.
-    ignored: BTreeSet<(PathBuf, bool)>,
-    /// Files that were there before the first command.
-    kept: Kept,
-}
 
 /// What was found of what commands left.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
