@@ -5,8 +5,10 @@ mod commit;
 mod diff;
 mod generated;
 mod inner;
-mod operation;
+pub(crate) mod operation;
+mod overwrite;
 mod rescue;
+mod rescue_ref;
 mod reset;
 mod scope;
 mod stage;
@@ -17,7 +19,7 @@ mod unfiltered;
 pub use auto_commit::{AutoCommit, work_in_progress};
 pub use commit::TreeEntry;
 pub use diff::{ChangeKind, DiffSnapshot, FileChange};
-pub use rescue::RescueRef;
+pub use rescue_ref::RescueRef;
 pub use reset::Reset;
 pub use status::Status;
 
@@ -27,7 +29,6 @@ pub(crate) use inner::{
     Inner, differs_from_link, has_unpublished_commits, inner_at, inner_head, links_of_commit,
     links_of_index,
 };
-pub(crate) use operation::{forget as operation_forget, in_sequence};
-pub(crate) use reset::overwrite;
+pub(crate) use overwrite::overwrite;
 pub(crate) use status::{repo_path_text, status_of, tracked_changes};
 pub(crate) use touched::{Touched, touched};

@@ -1,14 +1,13 @@
 //! Rescue refs: nothing that exists only in a worktree is ever lost.
 
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use symphony_core::Timestamp;
 
 use super::inner::unsaved_submodules;
 use super::operation;
+use super::rescue_ref::RescueRef;
 use super::stage::{stage, unstage};
 use super::status::{Status, repo_path_text};
 use crate::commit_id::CommitId;
@@ -19,25 +18,6 @@ use crate::worktree::{Worktree, WorktreeKey};
 
 /// Rescues of one worktree in one second.
 const SAME_SECOND_MAX: usize = 1_000;
-
-/// A saved state: `refs/symphony/rescue/<key>/<time>`.
-///
-/// Its commit holds the folder's contents (copied configuration files and ignored files excepted);
-/// its first parent is the commit that was checked out, and a second one, if any, holds the index
-/// as it was staged.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RescueRef {
-    /// Full name of the ref.
-    pub reference: String,
-    /// What it points to.
-    pub commit: CommitId,
-}
-
-impl fmt::Display for RescueRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.reference)
-    }
-}
 
 impl Repository {
     /// Saves what is uncommitted or untracked in a worktree; none when there is nothing.

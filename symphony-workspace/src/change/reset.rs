@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use symphony_core::Timestamp;
 
 use super::operation;
-use super::rescue::RescueRef;
+use super::overwrite::overwrite;
+use super::rescue_ref::RescueRef;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
-use crate::git::{Git, fields};
+use crate::git::fields;
 use crate::repository::{Expect, Repository, move_ref, point_head, set_own_ref};
 use crate::worktree::{Worktree, clear_stale_locks, is_start};
 
@@ -124,15 +125,6 @@ fn move_branch(
         }
         None => set_own_ref(git, "HEAD", to, why),
     }
-}
-
-/// Makes index and tracked files equal a commit.
-pub(crate) fn overwrite(git: &Git, commit: &CommitId) -> Result<(), WorkspaceError> {
-    git.command("read-tree")
-        .args(["--reset", "-u", "--no-recurse-submodules", commit.as_str()])
-        .slow()
-        .run()?;
-    Ok(())
 }
 
 /// Writes a path as an anchored pattern of `.gitignore`.

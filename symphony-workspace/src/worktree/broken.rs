@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use symphony_core::Timestamp;
 
-use super::create::BEING_MADE;
 use super::head::staged_commit;
 use super::key::WorktreeKey;
 use super::model::{Recovery, Worktree};
@@ -17,6 +16,9 @@ use crate::error::WorkspaceError;
 use crate::linux::processes_inside;
 use crate::own_file::{read_file, read_text};
 use crate::repository::Repository;
+
+/// Reason of the lock that a worktree has until it is complete; git's own is `initializing`.
+pub(super) const BEING_MADE: &str = "symphony: being made";
 
 /// Folder, beside the worktrees, for folders that nothing knew.
 const LEFTOVERS: &str = ".leftover";

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::broken::{has_unfinished_lock, refuse_link};
+use super::broken::{BEING_MADE, has_unfinished_lock, refuse_link};
 use super::head::mark_start;
 use super::key::WorktreeKey;
 use super::model::Worktree;
@@ -14,9 +14,6 @@ use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
 use crate::git::Place;
 use crate::repository::{BranchName, Repository, point_head};
-
-/// Reason of the lock that a worktree has until it is complete; git's own is `initializing`.
-pub(super) const BEING_MADE: &str = "symphony: being made";
 
 impl Repository {
     /// Returns the folder of a worktree, and makes the folder above it.

@@ -3,7 +3,8 @@
 use symphony_core::Timestamp;
 
 use super::model::{Recovery, Worktree};
-use crate::change::{in_sequence, operation_forget, overwrite};
+use crate::change::operation::{self, in_sequence};
+use crate::change::overwrite;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::Identity;
@@ -49,7 +50,7 @@ impl Repository {
             return Ok(());
         }
         let rescue = self.rescue_with_head(worktree, now)?;
-        operation_forget(&worktree.git)?;
+        operation::forget(&worktree.git)?;
         attach(worktree, branch)?;
         if let Some(tip) = tip {
             overwrite(&worktree.git, &tip)?;

@@ -18,9 +18,12 @@ mod unknown;
 pub use key::WorktreeKey;
 pub use left::ClearedTemporary;
 pub use listing::{ListedWorktree, WorktreeState};
-pub use model::{BaseMerge, MergeOfBase, Prepared, Recovery, Worktree, WorktreeRequest};
+pub use model::{
+    BaseMerge, BranchFate, MergeOfBase, Prepared, Recovery, RemoveRequest, Worktree,
+    WorktreeRequest,
+};
 pub use registration::Registration;
-pub use remove::{BranchFate, BranchOutcome, RemoveRequest, Removed};
+pub use remove::{BranchOutcome, Removed};
 
 pub(crate) use broken::refuse_link;
 pub(crate) use head::is_start;

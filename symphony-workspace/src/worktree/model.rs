@@ -122,3 +122,32 @@ pub struct Prepared {
     /// What was mended.
     pub recovered: Vec<Recovery>,
 }
+
+/// What shall become of the branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BranchFate<'a> {
+    /// It stays.
+    Keep,
+    /// It is deleted when the base has all its commits.
+    DeleteIfMerged,
+    /// The record says that this commit of it was merged. A squash leaves no trace in the history, so the record counts: the
+    /// branch is deleted when it has nothing beyond that commit, or when the base has all its commits.
+    DeleteIfRecorded(&'a CommitId),
+    /// It is deleted; commits that the base does not have go to a rescue ref.
+    Delete,
+}
+
+/// Asks for a removal.
+#[derive(Debug, Clone)]
+pub struct RemoveRequest<'a> {
+    /// The worktree's key.
+    pub key: &'a WorktreeKey,
+    /// Its branch; none for a detached one.
+    pub branch: Option<&'a BranchName>,
+    /// The branch that counts for "merged".
+    pub base: &'a BranchName,
+    /// What shall become of the branch.
+    pub fate: BranchFate<'a>,
+    /// The time, for the names of rescue refs.
+    pub now: Timestamp,
+}

@@ -7,46 +7,16 @@ use std::path::Path;
 use symphony_core::Timestamp;
 
 use super::broken::{is_unfinished, refuse_busy, refuse_link, restore_git_file};
-use super::key::WorktreeKey;
 use super::left::put_git_aside;
 use super::locks::clear_stale_locks;
-use super::model::Worktree;
+use super::model::{BranchFate, RemoveRequest, Worktree};
 use crate::change::RescueRef;
 use crate::commit_id::CommitId;
 use crate::deep::{PATH_BYTES_MAX, find_file, remove_deep};
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
 use crate::left::SavedSubmodule;
-use crate::repository::{BranchName, Repository, clear_lock_of_gone, delete_ref};
-
-/// What shall become of the branch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BranchFate<'a> {
-    /// It stays.
-    Keep,
-    /// It is deleted when the base has all its commits.
-    DeleteIfMerged,
-    /// The record says that this commit of it was merged. A squash leaves no trace in the history, so the record counts: the
-    /// branch is deleted when it has nothing beyond that commit, or when the base has all its commits.
-    DeleteIfRecorded(&'a CommitId),
-    /// It is deleted; commits that the base does not have go to a rescue ref.
-    Delete,
-}
-
-/// Asks for a removal.
-#[derive(Debug, Clone)]
-pub struct RemoveRequest<'a> {
-    /// The worktree's key.
-    pub key: &'a WorktreeKey,
-    /// Its branch; none for a detached one.
-    pub branch: Option<&'a BranchName>,
-    /// The branch that counts for "merged".
-    pub base: &'a BranchName,
-    /// What shall become of the branch.
-    pub fate: BranchFate<'a>,
-    /// The time, for the names of rescue refs.
-    pub now: Timestamp,
-}
+use crate::repository::{Repository, clear_lock_of_gone, delete_ref};
 
 /// What became of the branch.
 #[derive(Debug, Clone, PartialEq, Eq)]

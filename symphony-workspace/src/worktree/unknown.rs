@@ -1,7 +1,8 @@
 //! A branch or a worktree that the database does not know: left by a database that was lost, or made by a person.
 
 use super::broken::refuse_link;
-use super::remove::{BranchFate, BranchOutcome, RemoveRequest, Removed};
+use super::model::{BranchFate, RemoveRequest};
+use super::remove::{BranchOutcome, Removed};
 use crate::change::RescueRef;
 use crate::error::WorkspaceError;
 use crate::repository::{BranchName, Repository};
