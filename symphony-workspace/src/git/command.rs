@@ -104,8 +104,15 @@ pub(crate) struct GitCommand<'a> {
     limit: Duration,
 }
 
+impl Git {
+    /// Begins a call of a subcommand.
+    pub(crate) fn command(&self, subcommand: &'static str) -> GitCommand<'_> {
+        GitCommand::new(self, subcommand)
+    }
+}
+
 impl<'a> GitCommand<'a> {
-    pub(super) fn new(git: &'a Git, subcommand: &'static str) -> Self {
+    fn new(git: &'a Git, subcommand: &'static str) -> Self {
         Self {
             git,
             subcommand,

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use super::answer::fields;
 use super::place::Git;
+use super::user_config::filters_in;
 use crate::error::WorkspaceError;
 
 /// Most settings that are overridden; real repositories have a handful.
@@ -60,16 +61,6 @@ impl Git {
             fields(&list).filter_map(|name| str::from_utf8(name).ok()),
         ))
     }
-}
-
-/// Returns the filters that have a command, out of the names of settings (section and variable in lower case).
-pub(super) fn filters_in<'a>(names: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
-    names
-        .filter_map(|name| {
-            let (name, variable) = name.strip_prefix("filter.")?.rsplit_once('.')?;
-            matches!(variable, "clean" | "smudge" | "process").then(|| name.to_owned())
-        })
-        .collect()
 }
 
 /// Returns what takes the power of the drivers in a `-z` list of setting names (section and variable

@@ -1,15 +1,15 @@
 //! Lock files that git left, or holds: found, judged ([`judge_lock`]), removed.
 
-use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use symphony_core::Timestamp;
-use symphony_core::git_lock::{KeepReason, LockFacts, LockOwner, LockVerdict, judge_lock};
+use symphony_core::git_lock::{KeepReason, LockFacts, LockVerdict, judge_lock};
 
+use super::found_locks::{created, owner_of, written};
 use super::place::Place;
 use super::suspects::run_of;
 use crate::error::WorkspaceError;
@@ -139,85 +139,10 @@ fn remove(lock: &Path, seen: &Seen) -> Result<Cleared, WorkspaceError> {
     }
 }
 
-/// Says who takes a lock: those of a linked checkout, of Symphony's branches and of its own refs are no person's.
-pub(super) fn owner_of(place: &Place, lock: &Path) -> LockOwner {
-    let is_linked = place.git_dir != place.common_dir;
-    let refs = place.common_dir.join("refs");
-    let is_own = is_linked && lock.starts_with(&place.git_dir)
-        || lock.starts_with(refs.join("heads/symphony"))
-        || lock.starts_with(refs.join("symphony"));
-    if is_own {
-        LockOwner::Run
-    } else {
-        LockOwner::Shared
-    }
-}
-
-/// Returns when a file was made, as far as the file system knows.
-pub(super) fn created(meta: &Metadata) -> Timestamp {
-    meta.created()
-        .ok()
-        .and_then(moment)
-        .unwrap_or_else(|| written(meta))
-}
-
-fn written(meta: &Metadata) -> Timestamp {
-    // a file without a time is as young as can be
-    meta.modified()
-        .ok()
-        .and_then(moment)
-        .unwrap_or_else(Timestamp::now)
-}
-
-fn moment(time: SystemTime) -> Option<Timestamp> {
-    let since = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-    Timestamp::from_millisecond(i64::try_from(since.as_millis()).ok()?).ok()
-}
-
-/// Lists the locks directly in a folder.
-pub(crate) fn locks_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let paths = entries.map(|entry| entry.path());
-    let mut found: Vec<PathBuf> = paths.filter(|path| is_lock(path)).collect();
-    found.sort();
-    found
-}
-
-fn is_lock(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension == "lock")
-}
-
-/// Lists the locks in a folder, those below it too; at most [`ENTRIES_MAX`] entries are looked at.
-pub(crate) fn locks_below(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    let mut seen = 0_usize;
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            seen += 1;
-            if seen > ENTRIES_MAX {
-                return found;
-            }
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            let path = entry.path();
-            if is_folder {
-                folders.push(path);
-            } else if is_lock(&path) {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
-/// Files that are looked at for locks: a repository with so many loose refs is packed first.
-const ENTRIES_MAX: usize = 20_000;
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use symphony_core::git_lock::LockOwner;
 
     #[test]
     fn the_lock_is_named_by_what_git_says() {

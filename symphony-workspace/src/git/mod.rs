@@ -13,6 +13,7 @@ mod committers;
 mod drivers;
 #[cfg(feature = "failpoints")]
 mod fault;
+mod found_locks;
 mod identity;
 mod lock_file;
 mod place;
@@ -24,7 +25,8 @@ mod user_config;
 
 pub(crate) use answer::fields;
 pub(crate) use drivers::runs_programs;
-pub(crate) use lock_file::{Cleared, clear_lock, is_left, locks_below, locks_in};
+pub(crate) use found_locks::{locks_below, locks_in};
+pub(crate) use lock_file::{Cleared, clear_lock, is_left};
 pub(crate) use place::Git;
 pub(crate) use reader::{CommonReader, Link};
 pub(crate) use shallow::copy_shallow;

@@ -7,7 +7,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::command::GitCommand;
 use super::program::GitProgram;
 use super::user_config::UserConfig;
 use crate::error::WorkspaceError;
@@ -119,10 +118,5 @@ impl Git {
         self.shared
             .user
             .get_or_init(|| UserConfig::load(&self.shared.program))
-    }
-
-    /// Begins a call of a subcommand.
-    pub(crate) fn command(&self, subcommand: &'static str) -> GitCommand<'_> {
-        GitCommand::new(self, subcommand)
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use symphony_core::Timestamp;
 use symphony_core::git_lock::LockOwner;
 
-use super::lock_file::{created, locks_below, locks_in, owner_of};
+use super::found_locks::{created, locks_below, locks_in, owner_of};
 use super::place::Place;
 
 /// Symphony's own lock of the repository, which is none of git's.

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use super::answer::fields;
 use super::child;
-use super::drivers::filters_in;
 use super::identity::Identity;
 use super::program::GitProgram;
 
@@ -144,6 +143,16 @@ fn expand_home(value: &str) -> String {
         (Some(rest), Some(home)) => Path::new(&home).join(rest).to_string_lossy().into_owned(),
         _ => value.to_owned(),
     }
+}
+
+/// Returns the filters that have a command, out of the names of settings (section and variable in lower case).
+pub(super) fn filters_in<'a>(names: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
+    names
+        .filter_map(|name| {
+            let (name, variable) = name.strip_prefix("filter.")?.rsplit_once('.')?;
+            matches!(variable, "clean" | "smudge" | "process").then(|| name.to_owned())
+        })
+        .collect()
 }
 
 #[cfg(test)]
