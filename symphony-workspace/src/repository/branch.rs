@@ -10,9 +10,6 @@ use crate::error::WorkspaceError;
 /// Longest branch name, in bytes: a ref is a file name with `.lock` behind it.
 const BRANCH_BYTES_MAX: usize = 240;
 
-/// The folder of branches that all of Symphony's are in; no branch can have this name beside them.
-pub(crate) const OWN_BRANCHES: &str = "symphony";
-
 /// The short name of a branch (`main`, `symphony/SYM-1`), valid by git's own rules.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use symphony_core::git_lock::SHARED_LOCK_AGE_MIN;
 
-use super::branch::OWN_BRANCHES;
 use super::open::Repository;
+use super::own_branches::OWN_BRANCHES;
 use crate::error::WorkspaceError;
 use crate::git::{Cleared, clear_lock, is_left, locks_below};
 use crate::identity::is_own_branch;

@@ -11,8 +11,10 @@ mod left_locks;
 mod lock;
 mod open;
 mod options;
+mod own_branches;
 mod refs;
 mod submodules;
+mod unwritable;
 mod writable;
 
 pub use base::Base;
@@ -23,9 +25,9 @@ pub use left_locks::LeftLock;
 pub use lock::RepositoryLock;
 pub use open::{Discovered, Repository, discover};
 pub use options::RepositoryOptions;
-pub use writable::Unwritable;
+pub use unwritable::Unwritable;
 
-pub(crate) use branch::OWN_BRANCHES;
+pub(crate) use own_branches::OWN_BRANCHES;
 pub(crate) use refs::{
     Expect, Unconfirmed, clear_lock_of_gone, commit_tree, delete_ref, head_reference, move_ref,
     point_head, set_own_ref, tree_of,

@@ -1,7 +1,8 @@
 //! Reading and moving refs.
 
-use super::branch::{BranchName, OWN_BRANCHES};
+use super::branch::BranchName;
 use super::open::Repository;
+use super::own_branches::OWN_BRANCHES;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::{CommonReader, Git, Identity, clear_lock};

@@ -1,7 +1,6 @@
 //! Whether git can write where it has to for work: after a `sudo git …`, folders of another user may be in its git folder, and then an
 //! agent works for nothing, since its work cannot be committed.
 
-use std::fmt;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -9,34 +8,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
-use super::branch::OWN_BRANCHES;
 use super::open::Repository;
+use super::own_branches::OWN_BRANCHES;
+use super::unwritable::Unwritable;
 use crate::error::WorkspaceError;
-
-/// Why a folder cannot be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unwritable {
-    /// It belongs to another user.
-    Owner {
-        /// Its number.
-        uid: u32,
-    },
-    /// Its owner has no right to write there.
-    Mode,
-    /// Its file system is mounted read-only.
-    ReadOnly,
-}
-
-impl fmt::Display for Unwritable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Owner { uid: 0 } => f.write_str("it belongs to root"),
-            Self::Owner { uid } => write!(f, "it belongs to another user (uid {uid})"),
-            Self::Mode => f.write_str("its mode does not let you write there"),
-            Self::ReadOnly => f.write_str("its file system is mounted read-only"),
-        }
-    }
-}
 
 impl Repository {
     /// Makes sure that a commit, a branch and a worktree can be written. It asks the kernel about each folder that these need, and writes
