@@ -39,8 +39,8 @@ pub(crate) fn waiting_items(
 ) -> anyhow::Result<(Vec<InboxItem>, Vec<Hold>)> {
     let now = Timestamp::now();
     let snapshot = observe_snapshot(installation, store, now)?;
-    let plan = plan_tick(&snapshot, now);
-    let items = inbox(store, &snapshot, &plan, now)?;
+    let schedule = plan_tick(&snapshot, now);
+    let items = inbox(store, &snapshot, &schedule, now)?;
     Ok((items, snapshot.holds))
 }
 
@@ -49,8 +49,10 @@ pub(crate) fn waiting_items(
 /// # Errors
 /// When the database cannot be read.
 pub(crate) fn waiting_after(report: &TickReport, store: &Store) -> anyhow::Result<Vec<InboxItem>> {
-    let TickReport { snapshot, plan, .. } = report;
-    Ok(inbox(store, snapshot, plan, Timestamp::now())?)
+    let TickReport {
+        snapshot, schedule, ..
+    } = report;
+    Ok(inbox(store, snapshot, schedule, Timestamp::now())?)
 }
 
 /// Returns the issues among them whose circuit breaker is open.

@@ -21,7 +21,7 @@ use symphony_core::project::WizardState;
 use symphony_core::pull_request::PullRequest;
 use symphony_core::spending::day_start;
 use symphony_core::tick::{
-    Decision, Hold, HoldScope, NoBase, Plan, PlanReviewDecision, ProjectView, ReviewSubject,
+    Decision, Hold, HoldScope, NoBase, PlanReviewDecision, ProjectView, ReviewSubject, Schedule,
     Snapshot,
 };
 use symphony_core::watchdog::Watch;
@@ -39,7 +39,7 @@ const PROPOSALS_MAX: u32 = 1_000;
 pub fn inbox(
     store: &Store,
     snapshot: &Snapshot,
-    plan: &Plan,
+    schedule: &Schedule,
     now: Timestamp,
 ) -> Result<Vec<InboxItem>, RunnerError> {
     let mut items = Vec::new();
@@ -67,10 +67,10 @@ pub fn inbox(
     let plans = snapshot.plans.iter();
     let plans = plans.filter(|plan| !named.contains(&plan.plan));
     items.extend(plans.filter_map(|plan| waiting_plan_item(plan, live)));
-    for decision in &plan.plan_decisions {
+    for decision in &schedule.plan_decisions {
         items.extend(of_plan_decision((store, snapshot), decision)?);
     }
-    for decision in &plan.decisions {
+    for decision in &schedule.decisions {
         items.extend(of_decision((store, snapshot), decision)?);
     }
     items.extend(stuck(snapshot, now));

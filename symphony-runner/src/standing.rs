@@ -1,11 +1,11 @@
-//! Why everything that has not ended is not stuck, with the plan and the inbox that this follows from.
+//! Why everything that has not ended is not stuck, with the schedule and the inbox that this follows from.
 
 use std::collections::BTreeMap;
 
 use symphony_core::Timestamp;
 use symphony_core::inbox::InboxItem;
 use symphony_core::standing::{Item, Observed, Standing, standings};
-use symphony_core::tick::{Plan, Snapshot, plan_tick};
+use symphony_core::tick::{Schedule, Snapshot, plan_tick};
 use symphony_store::Store;
 
 use crate::error::RunnerError;
@@ -14,8 +14,8 @@ use crate::inbox::inbox;
 /// What the next tick would do, what waits for a person, and where each open item stands.
 #[derive(Debug)]
 pub struct Outlook {
-    /// The plan of the next tick.
-    pub plan: Plan,
+    /// The schedule of the next tick.
+    pub schedule: Schedule,
     /// What waits for a person, oldest first.
     pub inbox: Vec<InboxItem>,
     /// Where each issue, pull request, plan and publication stands that has not ended.
@@ -29,17 +29,17 @@ impl Outlook {
     /// When the database cannot be read.
     pub fn of(store: &mut Store, snapshot: &Snapshot, now: Timestamp) -> Result<Self, RunnerError> {
         let open = store.open_items()?;
-        let plan = plan_tick(snapshot, now);
-        let inbox = inbox(store, snapshot, &plan, now)?;
+        let schedule = plan_tick(snapshot, now);
+        let inbox = inbox(store, snapshot, &schedule, now)?;
         let standings = standings(&Observed {
             snapshot,
-            plan: &plan,
+            schedule: &schedule,
             inbox: &inbox,
             open: &open,
             now,
         });
         Ok(Self {
-            plan,
+            schedule,
             inbox,
             standings,
         })

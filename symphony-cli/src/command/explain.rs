@@ -12,7 +12,7 @@ use symphony_core::issue::{Issue, IssueState};
 use symphony_core::pull_request::PullRequestOf;
 use symphony_core::standing::{Item, Standing};
 use symphony_core::tick::{
-    Action, Plan, Reason, Snapshot, intake_obstacles, obstacles, review_obstacles,
+    Action, Reason, Schedule, Snapshot, intake_obstacles, obstacles, review_obstacles,
 };
 use symphony_core::wording::before_more;
 use symphony_runner::standing::Outlook;
@@ -73,7 +73,7 @@ fn explain(
     now: Timestamp,
 ) -> anyhow::Result<ExplainView> {
     let Outlook {
-        plan,
+        schedule,
         inbox: items,
         mut standings,
     } = Outlook::of(store, snapshot, now)?;
@@ -86,12 +86,12 @@ fn explain(
     };
     let running = store.runs(&live)?.into_iter().next().map(RunView::from);
     let last_failure = FailureView::load(store, issue)?;
-    let next = plan
+    let next = schedule
         .actions
         .iter()
         .find(|action| concerns(action, &issue.id))
         .map(ActionView::from);
-    let reasons = reasons(store, issue, snapshot, &plan, now)?;
+    let reasons = reasons(store, issue, snapshot, &schedule, now)?;
     let mut waits: Vec<WaitView> = reasons
         .iter()
         .map(|reason| WaitView::Dispatch(ReasonView::from(reason)))
@@ -169,7 +169,7 @@ fn reasons(
     store: &Store,
     issue: &Issue,
     snapshot: &Snapshot,
-    plan: &Plan,
+    schedule: &Schedule,
     now: Timestamp,
 ) -> anyhow::Result<Vec<Reason>> {
     let mut reasons = match &issue.state {
@@ -192,7 +192,7 @@ fn reasons(
     reasons.retain(|reason| {
         !(runs(reason) || is_at_work && matches!(reason, Reason::CoolingDown { .. }))
     });
-    let planned = plan
+    let planned = schedule
         .decisions
         .iter()
         .filter(|decision| decision.issue == issue.id);

@@ -5,7 +5,7 @@ use symphony_core::id::PlanId;
 use symphony_core::inbox::{InboxItem, InboxKind, PlanWaitsFor};
 use symphony_core::plan::state::{PhaseStatus, PlanStatus};
 use symphony_core::standing::{Item, Standing};
-use symphony_core::tick::{Action, Plan, Reason, Snapshot};
+use symphony_core::tick::{Action, Reason, Schedule, Snapshot};
 use symphony_runner::standing::Outlook;
 use symphony_store::RunFilter;
 
@@ -29,7 +29,7 @@ pub(super) fn explain_plan(
     let record = session.store.plan(id)?;
     let project = session.store.project(&record.project)?;
     let Outlook {
-        plan,
+        schedule,
         inbox,
         mut standings,
     } = Outlook::of(&mut session.store, snapshot, now)?;
@@ -42,12 +42,12 @@ pub(super) fn explain_plan(
     };
     let running = store.runs(&live)?.into_iter().map(RunView::from).collect();
     let view = PlanView::of(store, &project, &record, &session.configured_gates())?;
-    let mut reasons = reasons(&plan, &inbox, id, snapshot);
+    let mut reasons = reasons(&schedule, &inbox, id, snapshot);
     reasons.extend(phases(&view, now));
     if let Some(Standing::Stranded { why }) = &standing {
         reasons.push(stranded(why));
     }
-    let next = plan.actions.iter().find(|action| concerns(action, id));
+    let next = schedule.actions.iter().find(|action| concerns(action, id));
     Ok(ExplainPlanView {
         next: next.map(ActionView::from),
         advice: standing.is_none().then(|| view.next()).flatten(),
@@ -61,7 +61,12 @@ pub(super) fn explain_plan(
 }
 
 /// What is left to a person, else what keeps its pull request from a judge. A run at work is shown as such.
-fn reasons(plan: &Plan, items: &[InboxItem], id: &PlanId, snapshot: &Snapshot) -> Vec<WaitView> {
+fn reasons(
+    schedule: &Schedule,
+    items: &[InboxItem],
+    id: &PlanId,
+    snapshot: &Snapshot,
+) -> Vec<WaitView> {
     let prefix = format!("plan:{id}:");
     let of_plan = items.iter().filter(|item| item.key.starts_with(&prefix));
     let mut waits: Vec<WaitView> = of_plan
@@ -69,7 +74,7 @@ fn reasons(plan: &Plan, items: &[InboxItem], id: &PlanId, snapshot: &Snapshot) -
         .filter(|item| item.kind != InboxKind::Publication)
         .map(|item| for_you(item, &[]))
         .collect();
-    let decisions = plan.plan_decisions.iter();
+    let decisions = schedule.plan_decisions.iter();
     for decision in decisions.filter(|decision| decision.plan == *id) {
         if !waits.is_empty() && PlanWaitsFor::from_decision(decision).is_some() {
             continue;

@@ -70,8 +70,8 @@ fn dismiss(app: &App, key: &str) -> anyhow::Result<()> {
 fn load(app: &App, session: &mut Session) -> anyhow::Result<List<InboxView>> {
     let now = Timestamp::now();
     let snapshot = observe_snapshot(&session.installation, &mut session.store, now)?;
-    let plan = plan_tick(&snapshot, now);
-    let items = inbox(&session.store, &snapshot, &plan, now)?;
+    let schedule = plan_tick(&snapshot, now);
+    let items = inbox(&session.store, &snapshot, &schedule, now)?;
     let elsewhere = Elsewhere::load(&app.surroundings, &session.store)?;
     let items = items.into_iter();
     Ok(items.map(|item| InboxView::new(item, &elsewhere)).collect())

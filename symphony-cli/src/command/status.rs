@@ -11,7 +11,8 @@ use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::inbox::InboxItem;
 use symphony_core::pull_request::{PrState, PullRequest};
 use symphony_core::tick::{
-    Action, Plan, Reason, ReviewSubject, SlotLimit, Snapshot, gates_obstacles, obstacles, plan_tick,
+    Action, Reason, ReviewSubject, Schedule, SlotLimit, Snapshot, gates_obstacles, obstacles,
+    plan_tick,
 };
 use symphony_runner::gates::running_now;
 use symphony_runner::inbox::inbox;
@@ -59,7 +60,7 @@ impl StatusArgs {
 fn load(app: &App, session: &mut Session) -> anyhow::Result<StatusView> {
     let now = Timestamp::now();
     let snapshot = observe_snapshot(&session.installation, &mut session.store, now)?;
-    let plan = plan_tick(&snapshot, now);
+    let schedule = plan_tick(&snapshot, now);
     let plans = plans(&mut session.store, &session.project.id)?;
     let (store, project) = (&session.store, &session.project.id);
     let retries = store.retries(Some(project))?;
@@ -77,7 +78,7 @@ fn load(app: &App, session: &mut Session) -> anyhow::Result<StatusView> {
         .into_iter()
         .map(|(status, n)| (status.name(), n))
         .collect();
-    let waiting = waiting(store, project, &snapshot, &plan, now)?;
+    let waiting = waiting(store, project, &snapshot, &schedule, now)?;
     let elsewhere = Elsewhere::load(&app.surroundings, store)?;
     let mut inbox: BTreeMap<&'static str, u64> = BTreeMap::new();
     for item in &waiting {
@@ -85,7 +86,7 @@ fn load(app: &App, session: &mut Session) -> anyhow::Result<StatusView> {
     }
     let running = running(store, &session.project)?;
     let open = open_prs(store, project)?;
-    let queue = queue(store, project, &snapshot, &plan, now)?;
+    let queue = queue(store, project, &snapshot, &schedule, now)?;
     let config = session.installation.project_config(&session.project).ok();
     let trial = config.and_then(|config| config.prompt_trial);
     let prompt_trial = trial
@@ -113,7 +114,7 @@ fn load(app: &App, session: &mut Session) -> anyhow::Result<StatusView> {
             .into_iter()
             .map(|item| InboxView::new(item, &elsewhere))
             .collect(),
-        pull_requests: open_pr_views(&open, &running, (&snapshot, &plan), now),
+        pull_requests: open_pr_views(&open, &running, (&snapshot, &schedule), now),
         running,
         plans,
         queue,
@@ -129,10 +130,10 @@ fn waiting(
     store: &Store,
     project: &ProjectId,
     snapshot: &Snapshot,
-    plan: &Plan,
+    schedule: &Schedule,
     now: Timestamp,
 ) -> anyhow::Result<Vec<InboxItem>> {
-    let mut items = inbox(store, snapshot, plan, now)?;
+    let mut items = inbox(store, snapshot, schedule, now)?;
     items.retain(|item| item.project.as_ref().is_none_or(|of| of == project));
     Ok(items)
 }
@@ -156,7 +157,7 @@ fn open_prs(store: &Store, project: &ProjectId) -> anyhow::Result<Vec<PullReques
 fn open_pr_views(
     prs: &[PullRequest],
     running: &[RunningView],
-    (snapshot, plan): (&Snapshot, &Plan),
+    (snapshot, schedule): (&Snapshot, &Schedule),
     now: Timestamp,
 ) -> Vec<OpenPrView> {
     let live = || {
@@ -168,7 +169,7 @@ fn open_pr_views(
         let project = snapshot.projects.get(&pr.project);
         let gates = GatesNow {
             configured: project.map_or(&[], |view| view.gates.as_slice()),
-            held: gates_wait_for(pr, snapshot, now).or_else(|| slot_for_gates(pr, plan)),
+            held: gates_wait_for(pr, snapshot, now).or_else(|| slot_for_gates(pr, schedule)),
         };
         OpenPrView::of(pr, live(), &gates)
     });
@@ -190,10 +191,10 @@ fn gates_wait_for(pr: &PullRequest, snapshot: &Snapshot, now: Timestamp) -> Opti
 }
 
 /// Returns the limit that keeps the gates of a pull request from running when nothing else does.
-fn slot_for_gates(pr: &PullRequest, plan: &Plan) -> Option<Reason> {
-    let of_issue = plan.decisions.iter();
+fn slot_for_gates(pr: &PullRequest, schedule: &Schedule) -> Option<Reason> {
+    let of_issue = schedule.decisions.iter();
     let of_issue = of_issue.filter(|of| Some(&of.issue) == pr.of.issue());
-    let of_plan = plan.plan_decisions.iter();
+    let of_plan = schedule.plan_decisions.iter();
     let of_plan = of_plan.filter(|of| Some(&of.plan) == pr.of.plan());
     let reasons = of_issue.flat_map(|of| &of.reasons);
     let mut reasons = reasons.chain(of_plan.flat_map(|of| &of.reasons));
@@ -249,10 +250,10 @@ fn queue(
     store: &Store,
     project: &ProjectId,
     snapshot: &Snapshot,
-    plan: &Plan,
+    schedule: &Schedule,
     now: Timestamp,
 ) -> anyhow::Result<Vec<QueueView>> {
-    let starts: Vec<&IssueId> = plan
+    let starts: Vec<&IssueId> = schedule
         .actions
         .iter()
         .filter_map(|action| match action {
@@ -273,7 +274,7 @@ fn queue(
             Some(candidate) => obstacles(&candidate, snapshot, now),
             None => Vec::new(),
         };
-        let planned = plan
+        let planned = schedule
             .decisions
             .iter()
             .filter(|decision| decision.issue == issue.id);

@@ -119,7 +119,7 @@ impl TickArgs {
         report: TickReport,
     ) -> anyhow::Result<TickView> {
         if self.dry_run {
-            return Ok(TickView::planned(&report.plan, report.problems));
+            return Ok(TickView::planned(&report.schedule, report.problems));
         }
         let started: Vec<RunId> = report.started.iter().map(|run| run.id.clone()).collect();
         let mut view = TickView::done(report);

@@ -5,7 +5,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
 use symphony_core::listing::list_few;
 use symphony_core::run::RunTarget;
-use symphony_core::tick::{Action, LiveRun, Plan, StartRun};
+use symphony_core::tick::{Action, LiveRun, Schedule, StartRun};
 use symphony_core::watchdog::{Step, Stuck};
 use symphony_core::wording::with_article;
 use symphony_runner::tick::TickReport;
@@ -324,22 +324,22 @@ impl TickView {
     }
 
     /// Views a plan that is not carried out.
-    pub(crate) fn planned(plan: &Plan, problems: Vec<String>) -> Self {
+    pub(crate) fn planned(schedule: &Schedule, problems: Vec<String>) -> Self {
         Self {
             dry_run: true,
-            actions: plan
+            actions: schedule
                 .actions
                 .iter()
                 // bookkeeping, of which no issue takes notice
                 .filter(|action| !matches!(action, Action::RememberBase(_)))
                 .map(ActionView::from)
                 .collect(),
-            decisions: plan
+            decisions: schedule
                 .decisions
                 .iter()
                 .map(DecisionView::from)
-                .chain(plan.plan_decisions.iter().map(DecisionView::from))
-                .chain(plan.project_decisions.iter().map(DecisionView::from))
+                .chain(schedule.plan_decisions.iter().map(DecisionView::from))
+                .chain(schedule.project_decisions.iter().map(DecisionView::from))
                 .collect(),
             problems,
             ..Self::default()
@@ -353,7 +353,7 @@ impl TickView {
             live: report.snapshot.live.iter().map(LiveView::from).collect(),
             runs: report.started.into_iter().map(RunView::from).collect(),
             events: report.events.iter().map(StepEventView::from).collect(),
-            ..Self::planned(&report.plan, report.problems)
+            ..Self::planned(&report.schedule, report.problems)
         }
     }
 }

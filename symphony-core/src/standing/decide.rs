@@ -65,15 +65,15 @@ struct Index<'a> {
 
 impl<'a> Index<'a> {
     fn of(observed: &Observed<'a>) -> Self {
-        let (snapshot, plan) = (observed.snapshot, observed.plan);
+        let (snapshot, schedule) = (observed.snapshot, observed.schedule);
         let by_issue = |answers: fn(InboxKind) -> bool| {
             let items = observed.inbox.iter().filter(move |item| answers(item.kind));
             items
                 .filter_map(|item| Some((item.issue.as_ref()?, item)))
                 .collect()
         };
-        let acted = plan.actions.iter().filter_map(acts_on);
-        let decided = plan.decisions.iter().map(|decision| &decision.issue);
+        let acted = schedule.actions.iter().filter_map(acts_on);
+        let decided = schedule.decisions.iter().map(|decision| &decision.issue);
         let live = snapshot.live.iter();
         Self {
             entries: by_issue(InboxKind::is_about_the_issue_itself),
@@ -88,7 +88,7 @@ impl<'a> Index<'a> {
                 .collect(),
             candidates: snapshot.candidates.iter().map(|c| &c.issue).collect(),
             planned: acted.chain(decided).collect(),
-            merged: plan.actions.iter().filter_map(merged).collect(),
+            merged: schedule.actions.iter().filter_map(merged).collect(),
             accepted: snapshot.accepted.iter().map(|a| &a.issue).collect(),
             split: snapshot.split.iter().map(|split| &split.issue).collect(),
         }
@@ -125,7 +125,11 @@ impl<'a> Index<'a> {
         if !self.planned.contains(id) {
             return Vec::new();
         }
-        let of_issue = observed.plan.decisions.iter().filter(|d| d.issue == *id);
+        let of_issue = observed
+            .schedule
+            .decisions
+            .iter()
+            .filter(|d| d.issue == *id);
         of_issue
             .flat_map(|decision| decision.reasons.iter().cloned())
             .collect()
@@ -139,7 +143,7 @@ impl<'a> Index<'a> {
         let is_spent = reasons
             .iter()
             .any(|reason| matches!(reason, Reason::AttemptsSpent { .. }));
-        if is_spent && !observed.plan.actions.iter().any(opens) {
+        if is_spent && !observed.schedule.actions.iter().any(opens) {
             return stranded(
                 "it used up its attempts, and neither the breaker opens nor is it in the inbox",
             );
@@ -325,11 +329,11 @@ fn plan_review(plan: &OpenPlan, observed: &Observed<'_>) -> Standing {
         review_obstacles(review, snapshot, observed.now)
     };
     let starts = |action: &Action| matches!(action, Action::StartRun(start) if start.target.plan() == Some(&plan.plan));
-    let decisions = observed.plan.plan_decisions.iter();
+    let decisions = observed.schedule.plan_decisions.iter();
     let mut decided = decisions
         .filter(|decision| decision.plan == plan.plan)
         .peekable();
-    let is_planned = observed.plan.actions.iter().any(starts) || decided.peek().is_some();
+    let is_planned = observed.schedule.actions.iter().any(starts) || decided.peek().is_some();
     reasons.extend(decided.flat_map(|decision| decision.reasons.iter().cloned()));
     lead(&reasons, &plan.project, observed).unwrap_or_else(|| {
         if is_planned {
@@ -366,7 +370,7 @@ fn plan_standing(plan: &OpenPlan, observed: &Observed<'_>) -> Standing {
         return live_standing(live);
     }
     let records = |action: &Action| matches!(action, Action::RecordMerge(merge) if merge.of.plan() == Some(&plan.plan));
-    if observed.plan.actions.iter().any(records) {
+    if observed.schedule.actions.iter().any(records) {
         return Standing::Runnable;
     }
     // that it was not published holds its review up no more than an issue's

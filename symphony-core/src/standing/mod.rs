@@ -1,7 +1,7 @@
 //! Why something that has not ended is not stuck: it can start, has a due time, a live run or a dependency, or a person finds
 //! it in the inbox.
 //!
-//! One pure function reads what a tick reads (the snapshot, its plan, the inbox), so that the tick, `explain`, the inbox and
+//! One pure function reads what a tick reads (the snapshot, its schedule, the inbox), so that the tick, `explain`, the inbox and
 //! the audit cannot disagree. What has no such answer is stranded: a defect of Symphony's, which `doctor --audit` reports.
 
 mod decide;
@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::Timestamp;
 use crate::id::{IssueId, PlanId, PrId, ProjectId, RunId};
 use crate::inbox::InboxItem;
-use crate::tick::{Plan, Snapshot};
+use crate::tick::{Schedule, Snapshot};
 
 pub use open::{
     OpenIssue, OpenItems, OpenPullRequest, OpenState, Parked, UNSEEN_PUBLICATION_MS, UnpublishedPr,
@@ -96,7 +96,7 @@ pub struct Observed<'a> {
     /// What the tick sees.
     pub snapshot: &'a Snapshot,
     /// What it would do.
-    pub plan: &'a Plan,
+    pub schedule: &'a Schedule,
     /// What a person finds.
     pub inbox: &'a [InboxItem],
     /// Everything that has not ended.

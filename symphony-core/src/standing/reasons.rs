@@ -178,7 +178,7 @@ fn is_slot_taken(limit: &SlotLimit, observed: &Observed<'_>) -> bool {
     | SlotLimit::Gates(n)) = limit;
     let starts = |action: &Action| matches!(action, Action::StartRun(_));
     let takes = observed.snapshot.live.iter().any(LiveRun::takes_slot);
-    *n > 0 && (takes || observed.plan.actions.iter().any(starts))
+    *n > 0 && (takes || observed.schedule.actions.iter().any(starts))
 }
 
 /// Says whether a tick does not read every issue of a project that could start.

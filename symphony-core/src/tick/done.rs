@@ -1,7 +1,7 @@
 //! Proposals that nothing is left to do: confirmed by the tick where that is configured, returned where the base moved under them.
 
-use super::plan::{Action, Plan};
 use super::reason::Reason;
+use super::schedule::{Action, Schedule};
 use super::snapshot::{GatesState, ReviewCandidate, ReviewSubject, Snapshot};
 use crate::done::{Obstacle, StaleLook, StaleProposal};
 use crate::id::IssueId;
@@ -60,15 +60,18 @@ fn what_is_stale(
 
 /// Sends the proposals back whose base has moved in a way that concerns them, and returns their issues. What a run is at work on
 /// waits for its end: the tick after it looks again.
-pub(super) fn return_proposals<'a>(snapshot: &'a Snapshot, plan: &mut Plan) -> Vec<&'a IssueId> {
+pub(super) fn return_proposals<'a>(
+    snapshot: &'a Snapshot,
+    schedule: &mut Schedule,
+) -> Vec<&'a IssueId> {
     let mut issues = Vec::new();
     for moved in &snapshot.base.moved {
         if snapshot.run_on(&moved.issue).is_some() {
             continue;
         }
         let why = moved.why.clone();
-        plan.wait_issue(moved.issue.clone(), vec![Reason::DoneMoved { why }]);
-        plan.actions.push(Action::ReturnProposal(moved.clone()));
+        schedule.wait_issue(moved.issue.clone(), vec![Reason::DoneMoved { why }]);
+        schedule.actions.push(Action::ReturnProposal(moved.clone()));
         issues.push(&moved.issue);
     }
     issues

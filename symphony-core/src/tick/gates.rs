@@ -5,9 +5,9 @@
 
 use super::holds::{gates_hold, is_probed, no_base, stands};
 use super::own_runs::wizard_comes_first;
-use super::plan::{Plan, StartRun};
 use super::reason::{Reason, SlotLimit};
 use super::repair::needs_trial;
+use super::schedule::{Schedule, StartRun};
 use super::snapshot::{GatesState, LiveRun, ReviewCandidate, ReviewSubject, Snapshot};
 use super::waiting::{Waiting, tier};
 use crate::Timestamp;
@@ -69,7 +69,7 @@ pub(super) fn start(
 }
 
 /// Returns the probes of bases on which gates failed: one for each hold whose time has come.
-pub(super) fn probes(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> Vec<Waiting> {
+pub(super) fn probes(snapshot: &Snapshot, now: Timestamp, schedule: &mut Schedule) -> Vec<Waiting> {
     let mut waiting = Vec::new();
     for hold in &snapshot.holds {
         let HoldScope::Gates(project) = &hold.scope else {
@@ -87,7 +87,7 @@ pub(super) fn probes(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> Ve
                 start: gates_run(project, RunTarget::Project, vec![hold.scope.clone()]),
             });
         } else {
-            plan.wait_project(project.clone(), AgentType::Gates, reasons);
+            schedule.wait_project(project.clone(), AgentType::Gates, reasons);
         }
     }
     waiting
@@ -118,7 +118,7 @@ fn left_to_repair(project: &ProjectId, snapshot: &Snapshot, now: Timestamp) -> O
 
 /// Returns the trials of gates that were added or changed, for projects in which an issue waits for nothing else: whoever waits
 /// for a person too would not start after a trial.
-pub(super) fn trials(snapshot: &Snapshot, now: Timestamp, plan: &Plan) -> Vec<Waiting> {
+pub(super) fn trials(snapshot: &Snapshot, now: Timestamp, schedule: &Schedule) -> Vec<Waiting> {
     let only_untried = |reasons: &[Reason]| {
         reasons
             .iter()
@@ -126,7 +126,7 @@ pub(super) fn trials(snapshot: &Snapshot, now: Timestamp, plan: &Plan) -> Vec<Wa
     };
     let waits = |id: &ProjectId| {
         snapshot.candidates.iter().any(|candidate| {
-            let mut decisions = plan.decisions.iter();
+            let mut decisions = schedule.decisions.iter();
             candidate.project == *id
                 && decisions.any(|decision| {
                     decision.issue == candidate.issue

@@ -1,8 +1,8 @@
 //! What a tick does to issues without starting a run: next phases, ended sub-tasks, worktrees that are no longer needed.
 
 use super::holds::no_base;
-use super::plan::{Action, Decision, Plan};
 use super::reason::Reason;
+use super::schedule::{Action, Decision, Schedule};
 use super::snapshot::{
     CleanUp, Leftover, LeftoverOwner, LiveRun, LockState, Snapshot, SubtasksOutcome,
 };
@@ -33,12 +33,12 @@ pub fn watch_supervisors(snapshot: &Snapshot) -> impl Iterator<Item = Action> {
 }
 
 /// Takes issues to their next phase, but never while a run is live on them: its exit handling does it then.
-pub(super) fn advance_phases(snapshot: &Snapshot, plan: &mut Plan) {
+pub(super) fn advance_phases(snapshot: &Snapshot, schedule: &mut Schedule) {
     for accepted in &snapshot.accepted {
         let issue = accepted.issue.clone();
         match running(snapshot, &issue) {
-            None => plan.actions.push(Action::AdvancePhase { issue }),
-            Some(reason) => plan.decisions.push(Decision {
+            None => schedule.actions.push(Action::AdvancePhase { issue }),
+            Some(reason) => schedule.decisions.push(Decision {
                 issue,
                 reasons: vec![reason],
             }),
@@ -48,18 +48,18 @@ pub(super) fn advance_phases(snapshot: &Snapshot, plan: &mut Plan) {
 
 /// Puts issues back to `todo` whose sub-tasks have ended, at least one of them well. While their planner is at work it
 /// may be about to make the next one.
-pub(super) fn unblock(snapshot: &Snapshot, plan: &mut Plan) {
+pub(super) fn unblock(snapshot: &Snapshot, schedule: &mut Schedule) {
     for split in &snapshot.split {
         let issue = split.issue.clone();
         let reason = match (running(snapshot, &issue), split.outcome) {
             (Some(reason), _) => reason,
             (None, SubtasksOutcome::AllCancelled) => Reason::SubtasksCancelled,
             (None, SubtasksOutcome::SomeDone) => {
-                plan.actions.push(Action::Unblock { issue });
+                schedule.actions.push(Action::Unblock { issue });
                 continue;
             }
         };
-        plan.decisions.push(Decision {
+        schedule.decisions.push(Decision {
             issue,
             reasons: vec![reason],
         });
@@ -68,7 +68,7 @@ pub(super) fn unblock(snapshot: &Snapshot, plan: &mut Plan) {
 
 /// Removes worktrees of issues that have ended, but none that a run still works in, and none while it cannot be told what
 /// of their work the base branch has. One that could not be removed is tried again when it is due.
-pub(super) fn clean_up(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) {
+pub(super) fn clean_up(snapshot: &Snapshot, now: Timestamp, schedule: &mut Schedule) {
     let is_due = |clean_up: &&CleanUp| {
         let put_off = clean_up.put_off.as_ref();
         put_off.is_none_or(|put_off| put_off.is_due(now))
@@ -77,8 +77,8 @@ pub(super) fn clean_up(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) {
         let (issue, project) = (clean_up.issue.clone(), clean_up.project.clone());
         let held = || snapshot.projects.get(&project).and_then(no_base);
         match running(snapshot, &issue).or_else(held) {
-            None => plan.actions.push(Action::CleanUp { issue, project }),
-            Some(reason) => plan.decisions.push(Decision {
+            None => schedule.actions.push(Action::CleanUp { issue, project }),
+            Some(reason) => schedule.decisions.push(Decision {
                 issue,
                 reasons: vec![reason],
             }),
@@ -88,10 +88,10 @@ pub(super) fn clean_up(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) {
 
 /// Puts the files of runs in order that nobody will come back to: the prompts of a run whose supervisor died after its end
 /// was recorded, the folder of a run that was never claimed.
-pub(super) fn tidy(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) {
+pub(super) fn tidy(snapshot: &Snapshot, now: Timestamp, schedule: &mut Schedule) {
     for leftover in snapshot.leftovers.iter().filter(|left| is_over(left, now)) {
         let (run, project) = (leftover.run.clone(), leftover.project.clone());
-        plan.actions.push(Action::TidyRun {
+        schedule.actions.push(Action::TidyRun {
             run,
             project,
             owner: leftover.owner,

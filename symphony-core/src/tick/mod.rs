@@ -10,13 +10,13 @@ mod models;
 mod open_plan;
 mod outside;
 mod own_runs;
-mod plan;
 mod planning;
 mod predicate;
 mod project_agents;
 mod reason;
 mod repair;
 mod rotation;
+mod schedule;
 mod slots;
 mod snapshot;
 mod waiting;
@@ -28,12 +28,12 @@ pub use gates::{NO_PROVIDER, gates_obstacles};
 pub use housekeeping::{LEFTOVER_GRACE_MS, is_over, watch_supervisors};
 pub use models::{AskedModels, phase_of_model};
 pub use open_plan::{OpenPhase, OpenPlan, PlanDriver};
-pub use plan::{Action, Decision, Plan, PlanReviewDecision, ProjectDecision, StartRun};
 pub use planning::{plan_tick, probe_candidates};
 pub use predicate::{obstacles, project_obstacles, review_obstacles, wanted_agent};
 pub use project_agents::{intake_obstacles, project_agent_obstacles};
 pub use reason::{Due, NEXT_TRY, Reason, SlotLimit};
 pub use rotation::phases_turn;
+pub use schedule::{Action, Decision, PlanReviewDecision, ProjectDecision, Schedule, StartRun};
 pub use snapshot::{
     AcceptedPhase, CANDIDATES_MAX, Candidate, CleanUp, DueRetry, GatesState, Leftover,
     LeftoverOwner, LiveRun, LockState, NoBase, ProjectView, ReviewCandidate, ReviewSubject,

@@ -1,43 +1,45 @@
 //! What follows from a base branch that moved: merges are recorded, what nothing explains is told.
 
-use super::plan::{Action, Plan};
 use super::reason::Reason;
+use super::schedule::{Action, Schedule};
 use super::snapshot::Snapshot;
 use crate::agent::AgentType;
 use crate::outside::{BaseNotice, FoundMerge, unexplained};
 
 /// Records merges that were made outside, and tells what a person has to look at. The look is remembered last: whatever dies
 /// before, the next tick looks at the same commits again, and each record is made once.
-pub(super) fn notice_outside(snapshot: &Snapshot, plan: &mut Plan) {
+pub(super) fn notice_outside(snapshot: &Snapshot, schedule: &mut Schedule) {
     let base = &snapshot.base;
     for merge in &base.merges {
         if agent_at_work(snapshot, merge) {
-            plan.actions
+            schedule
+                .actions
                 .push(Action::NoteBase(BaseNotice::of_live_agent(merge)));
             let run = snapshot
                 .run_on_source(&merge.of)
                 .map(super::LiveRun::reason);
-            plan.wait_review(&merge.of, merge.pr, run.into_iter().collect());
+            schedule.wait_review(&merge.of, merge.pr, run.into_iter().collect());
         } else {
-            plan.actions.push(Action::RecordMerge(merge.clone()));
+            schedule.actions.push(Action::RecordMerge(merge.clone()));
             let base = merge.base.clone();
-            plan.wait_review(&merge.of, merge.pr, vec![Reason::MergedOutside { base }]);
+            schedule.wait_review(&merge.of, merge.pr, vec![Reason::MergedOutside { base }]);
         }
     }
     for found in &base.commits {
         if let Some(kind) = unexplained(found, &base.merges) {
-            plan.actions
+            schedule
+                .actions
                 .push(Action::NoteBase(BaseNotice::of_commits(found, kind)));
         }
     }
     for conflict in &base.conflicts {
-        plan.actions.push(Action::NoteBase(conflict.clone()));
+        schedule.actions.push(Action::NoteBase(conflict.clone()));
     }
     for rewound in &base.rewound {
-        plan.actions.push(Action::NoteBase(rewound.clone()));
+        schedule.actions.push(Action::NoteBase(rewound.clone()));
     }
     for look in &base.looks {
-        plan.actions.push(Action::RememberBase(look.clone()));
+        schedule.actions.push(Action::RememberBase(look.clone()));
     }
 }
 

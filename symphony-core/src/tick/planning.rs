@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::done::return_proposals;
 use super::housekeeping::{advance_phases, clean_up, tidy, unblock, watch_supervisors};
 use super::outside::notice_outside;
-use super::plan::{Action, Plan, StartRun};
 use super::predicate::{obstacles, review_obstacles, wanted_agent};
 use super::reason::Reason;
+use super::schedule::{Action, Schedule, StartRun};
 use super::slots::dispatch;
 use super::snapshot::{LockState, Snapshot};
 use super::waiting::{Waiting, start_run, tier};
@@ -20,28 +20,28 @@ use crate::issue::{AttemptCounts, BreakerTarget};
 use crate::pull_request::PullRequestOf;
 use crate::run::RunTarget;
 
-/// Decides what one tick does. Same snapshot, same time, same plan.
-pub fn plan_tick(snapshot: &Snapshot, now: Timestamp) -> Plan {
-    let mut plan = Plan::default();
+/// Decides what one tick does. Same snapshot, same time, same schedule.
+pub fn plan_tick(snapshot: &Snapshot, now: Timestamp) -> Schedule {
+    let mut schedule = Schedule::default();
     for run in snapshot
         .live
         .iter()
         .filter(|run| run.lock != LockState::Held && !run.waits(now))
     {
-        plan.actions.push(Action::FinishCrashed {
+        schedule.actions.push(Action::FinishCrashed {
             run: run.run.clone(),
             issue: run.issue.clone(),
         });
     }
-    plan.actions.extend(watch_supervisors(snapshot));
-    notice_outside(snapshot, &mut plan);
-    advance_phases(snapshot, &mut plan);
-    unblock(snapshot, &mut plan);
-    let waiting = sort_out(snapshot, now, &mut plan);
-    dispatch(snapshot, waiting, now, &mut plan);
-    tidy(snapshot, now, &mut plan);
-    clean_up(snapshot, now, &mut plan);
-    plan
+    schedule.actions.extend(watch_supervisors(snapshot));
+    notice_outside(snapshot, &mut schedule);
+    advance_phases(snapshot, &mut schedule);
+    unblock(snapshot, &mut schedule);
+    let waiting = sort_out(snapshot, now, &mut schedule);
+    dispatch(snapshot, waiting, now, &mut schedule);
+    tidy(snapshot, now, &mut schedule);
+    clean_up(snapshot, now, &mut schedule);
+    schedule
 }
 
 /// Returns what of the backlog could start now as the probe of a hold, by item: whoever moves a plan on looks at it.
@@ -49,7 +49,7 @@ pub fn probe_candidates(snapshot: &Snapshot, now: Timestamp) -> Vec<(ProbeItem, 
     if snapshot.holds.is_empty() {
         return Vec::new();
     }
-    let waiting = sort_out(snapshot, now, &mut Plan::default());
+    let waiting = sort_out(snapshot, now, &mut Schedule::default());
     let probes = waiting.into_iter().map(|waiting| waiting.start);
     probes
         .filter(|start| !start.probes.is_empty())
@@ -65,19 +65,19 @@ fn tier_of(phase: Option<&PhaseName>) -> u8 {
 }
 
 /// Splits candidates into those that only lack a slot, and those with a reason to wait.
-fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> Vec<Waiting> {
+fn sort_out(snapshot: &Snapshot, now: Timestamp, schedule: &mut Schedule) -> Vec<Waiting> {
     let mut waiting = Vec::new();
     // the base has their change: nobody is paid for it any more
     let merged: BTreeSet<&PullRequestOf> = snapshot.base.merges.iter().map(|m| &m.of).collect();
     let mut seen: BTreeSet<&IssueId> = merged.iter().filter_map(|of| of.issue()).collect();
-    seen.extend(return_proposals(snapshot, plan));
+    seen.extend(return_proposals(snapshot, schedule));
     for review in &snapshot.reviews {
         let is_repeated = review.of.issue().is_some_and(|issue| !seen.insert(issue));
         if is_repeated || merged.contains(&review.of) {
             continue;
         }
         if let Some(action) = done::confirm_or_refresh(review, snapshot) {
-            plan.actions.push(action);
+            schedule.actions.push(action);
             continue;
         }
         let reasons = review_obstacles(review, snapshot, now);
@@ -91,7 +91,7 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> Vec<Waiting
         };
         let who = (&review.project, review.counts);
         let judge = AgentType::Judge;
-        if let Some(start) = admit(snapshot, plan, who, reasons, judge, target, phase) {
+        if let Some(start) = admit(snapshot, schedule, who, reasons, judge, target, phase) {
             let (priority, created_at) = (review.priority, review.created_at);
             waiting.push(Waiting {
                 tier: tier::REVIEW,
@@ -116,7 +116,7 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> Vec<Waiting
         let who = (&candidate.project, candidate.counts);
         if let Some(start) = admit(
             snapshot,
-            plan,
+            schedule,
             who,
             reasons,
             agent,
@@ -132,16 +132,16 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> Vec<Waiting
             });
         }
     }
-    waiting.extend(gates::probes(snapshot, now, plan));
-    waiting.extend(gates::trials(snapshot, now, plan));
-    waiting.extend(project_agents::sort_out(snapshot, now, &mut seen, plan));
+    waiting.extend(gates::probes(snapshot, now, schedule));
+    waiting.extend(gates::trials(snapshot, now, schedule));
+    waiting.extend(project_agents::sort_out(snapshot, now, &mut seen, schedule));
     waiting
 }
 
 /// Returns the run to start, or records why not; opens the breaker where only that stands in the way.
 fn admit(
     snapshot: &Snapshot,
-    plan: &mut Plan,
+    schedule: &mut Schedule,
     (project, counts): (&ProjectId, AttemptCounts),
     reasons: Vec<Reason>,
     agent: AgentType,
@@ -166,13 +166,13 @@ fn admit(
     let only_spent = matches!(reasons.as_slice(), [Reason::AttemptsSpent { .. }]);
     if let Some(issue) = issue {
         if only_spent && !to_todo {
-            plan.actions.push(Action::OpenBreaker {
+            schedule.actions.push(Action::OpenBreaker {
                 issue: issue.clone(),
             });
         }
-        plan.wait_issue(issue, reasons);
+        schedule.wait_issue(issue, reasons);
     } else if let Some((of, pr)) = plan_review {
-        plan.wait_plan(of, pr, reasons);
+        schedule.wait_plan(of, pr, reasons);
     }
     None
 }

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use super::agents_view::{IDLE_BACKLOG_MAX, IntakeCandidate};
 use super::holds::gates_hold;
 use super::own_runs::{live_run, wizard_comes_first};
-use super::plan::Plan;
 use super::predicate::{common, project_obstacles};
 use super::reason::Reason;
+use super::schedule::Schedule;
 use super::snapshot::{AcceptedPhase, ProjectView, Snapshot, SubtasksOutcome};
 use super::waiting::{Waiting, start_run, tier};
 use crate::Timestamp;
@@ -123,7 +123,7 @@ pub(super) fn sort_out<'a>(
     snapshot: &'a Snapshot,
     now: Timestamp,
     seen: &mut BTreeSet<&'a IssueId>,
-    plan: &mut Plan,
+    schedule: &mut Schedule,
 ) -> Vec<Waiting> {
     let mut waiting = Vec::new();
     for candidate in &snapshot.intake {
@@ -134,7 +134,7 @@ pub(super) fn sort_out<'a>(
         let target = RunTarget::Issue(candidate.issue.clone());
         let intake = AgentType::Intake;
         let Some(start) = start_run(snapshot, &candidate.project, intake, target, None) else {
-            plan.wait_issue(candidate.issue.clone(), reasons);
+            schedule.wait_issue(candidate.issue.clone(), reasons);
             continue;
         };
         if reasons.is_empty() {
@@ -146,7 +146,7 @@ pub(super) fn sort_out<'a>(
                 start,
             });
         } else {
-            plan.wait(&start, reasons);
+            schedule.wait(&start, reasons);
         }
     }
     for (id, project) in &snapshot.projects {
@@ -162,7 +162,7 @@ pub(super) fn sort_out<'a>(
                     created_at,
                     start,
                 }),
-                _ => plan.wait_project(id.clone(), agent, reasons),
+                _ => schedule.wait_project(id.clone(), agent, reasons),
             }
         }
     }

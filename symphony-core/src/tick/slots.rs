@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::plan::{Action, Plan, StartRun};
 use super::reason::{Reason, SlotLimit};
 use super::rotation::{left_to_others, take_probes};
+use super::schedule::{Action, Schedule, StartRun};
 use super::snapshot::Snapshot;
 use super::waiting::Waiting;
 use crate::Timestamp;
@@ -88,7 +88,7 @@ pub(super) fn dispatch(
     snapshot: &Snapshot,
     mut waiting: Vec<Waiting>,
     now: Timestamp,
-    plan: &mut Plan,
+    schedule: &mut Schedule,
 ) {
     let mut load = Load::default();
     for run in snapshot.live.iter().filter(|run| run.takes_slot()) {
@@ -107,12 +107,12 @@ pub(super) fn dispatch(
     for item in take_probes(snapshot, &mut waiting) {
         let left = left_to_others(snapshot, &item, &probing, now);
         if let Some(reason) = left.or_else(|| no_slot(&load, &item.start)) {
-            plan.wait(&item.start, vec![reason]);
+            schedule.wait(&item.start, vec![reason]);
             continue;
         }
         probing.extend(item.start.probes.iter().cloned());
         load.add(&item.start.project, &item.start.agent);
-        plan.actions.push(Action::StartRun(item.start));
+        schedule.actions.push(Action::StartRun(item.start));
     }
     let mut groups: BTreeMap<(u8, Priority), Queue> = BTreeMap::new();
     for item in waiting {
@@ -132,11 +132,11 @@ pub(super) fn dispatch(
                 continue;
             };
             if let Some(reason) = no_slot(&load, &item.start) {
-                plan.wait(&item.start, vec![reason]);
+                schedule.wait(&item.start, vec![reason]);
                 continue;
             }
             load.add(&item.start.project, &item.start.agent);
-            plan.actions.push(Action::StartRun(item.start));
+            schedule.actions.push(Action::StartRun(item.start));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What could start if a slot is free, in the order of dispatch.
 
 use super::holds::covers;
-use super::plan::StartRun;
+use super::schedule::StartRun;
 use super::snapshot::Snapshot;
 use crate::Timestamp;
 use crate::agent::AgentType;

@@ -80,10 +80,10 @@ impl Moment {
     }
 
     fn lines(&self) -> Vec<String> {
-        let plan = plan_tick(&self.snapshot, at(NOW));
+        let schedule = plan_tick(&self.snapshot, at(NOW));
         let observed = Observed {
             snapshot: &self.snapshot,
-            plan: &plan,
+            schedule: &schedule,
             inbox: &self.inbox,
             open: &self.open,
             now: at(NOW),

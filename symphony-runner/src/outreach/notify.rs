@@ -5,7 +5,7 @@ use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::config::Millis;
 use symphony_core::inbox::{InboxItem, InboxKind};
-use symphony_core::tick::Plan;
+use symphony_core::tick::Schedule;
 use symphony_mcp::StoreThread;
 use symphony_store::{Context, Notification, Store};
 
@@ -40,7 +40,7 @@ pub(crate) fn notify(
     installation: &Installation,
     store: &mut Store,
     observed: &Observed,
-    plan: &Plan,
+    schedule: &Schedule,
     now: Timestamp,
 ) -> Result<Option<DetachedSupervisor>, RunnerError> {
     let told: Vec<_> = observed
@@ -52,7 +52,7 @@ pub(crate) fn notify(
     if told.is_empty() {
         return Ok(None);
     }
-    let items = inbox(store, &observed.snapshot, plan, now)?;
+    let items = inbox(store, &observed.snapshot, schedule, now)?;
     for id in told {
         let own: Vec<&InboxItem> = items
             .iter()

@@ -2,7 +2,7 @@
 
 use symphony_core::Timestamp;
 use symphony_core::run::Run;
-use symphony_core::tick::{Plan, Snapshot, plan_tick};
+use symphony_core::tick::{Schedule, Snapshot, plan_tick};
 use symphony_core::watchdog::{Step, Stuck};
 use symphony_store::Store;
 use symphony_workspace::Failpoint;
@@ -48,7 +48,7 @@ pub enum TickOutcome {
 #[derive(Debug, Default)]
 pub struct TickReport {
     /// What was planned.
-    pub plan: Plan,
+    pub schedule: Schedule,
     /// What the plan was made from: whoever wants more of it need not observe again.
     pub snapshot: Box<Snapshot>,
     /// The runs that were started, phases of plans included.
@@ -98,9 +98,9 @@ pub fn tick(
     for view in observed.snapshot.projects.values_mut() {
         view.agents.idle_since = options.idle_since;
     }
-    let plan = plan_tick(&observed.snapshot, now);
+    let schedule = plan_tick(&observed.snapshot, now);
     let mut report = TickReport {
-        plan,
+        schedule,
         problems,
         ..TickReport::default()
     };
@@ -108,7 +108,7 @@ pub fn tick(
         turn.note(now);
         Failpoint::TickRecorded.reach();
         effects.record_steps_in(&turn);
-        let done = act(store, &mut effects, &observed, &report.plan.actions)?;
+        let done = act(store, &mut effects, &observed, &report.schedule.actions)?;
         report.started = done.started;
         let ended = turn.ended().cloned();
         report.events = ended.map(StepEvent::TickEnded).into_iter().collect();
@@ -124,7 +124,7 @@ pub fn tick(
         report.started.extend(plans.started);
         report.supervisors.extend(plans.supervisors);
         turn.enter(Step::Upkeep);
-        match notify(installation, store, &observed, &report.plan, now) {
+        match notify(installation, store, &observed, &report.schedule, now) {
             Ok(deliverer) => report.supervisors.extend(deliverer),
             // nobody is told now; the work goes on
             Err(error) => report.problems.push(format!("notify: {error}")),

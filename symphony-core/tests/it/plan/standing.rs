@@ -92,7 +92,7 @@ fn standing(plan: &OpenPlan) -> Standing {
     let decided = plan_tick(&snapshot, at(NOW));
     let observed = Observed {
         snapshot: &snapshot,
-        plan: &decided,
+        schedule: &decided,
         inbox: &inbox,
         open: &OpenItems::default(),
         now: at(NOW),

@@ -17,8 +17,8 @@ fn until_its_end_a_hold_lets_nothing_through() {
     snapshot.candidates = vec![candidate(1), candidate(2)];
     snapshot.reviews = vec![review(3)];
     snapshot.holds = vec![hold(provider(), NOW + 1)];
-    let plan = plan_tick(&snapshot, at(NOW));
-    assert_eq!((plan.actions.len(), plan.decisions.len()), (0, 3));
+    let schedule = plan_tick(&snapshot, at(NOW));
+    assert_eq!((schedule.actions.len(), schedule.decisions.len()), (0, 3));
     assert_eq!(plan_tick(&snapshot, at(NOW + 1)).actions.len(), 1);
 }
 
@@ -114,20 +114,20 @@ fn a_run_probes_all_holds_that_cover_it_and_the_right_one_is_named() {
         hold(HoldScope::Project(project("b")), NOW),
         hold(provider(), NOW),
     ];
-    let plan = plan_tick(&snapshot, at(NOW));
-    let [Action::StartRun(start)] = plan.actions.as_slice() else {
-        panic!("{plan:?}");
+    let schedule = plan_tick(&snapshot, at(NOW));
+    let [Action::StartRun(start)] = schedule.actions.as_slice() else {
+        panic!("{schedule:?}");
     };
     assert_eq!(start.probes, [provider()]);
     assert_eq!(
-        with_due(&plan.decisions[0].reasons[0]),
+        with_due(&schedule.decisions[0].reasons[0]),
         "provider claude-cli is on hold: 529 (a probe is under way); next try at 1970-01-01T02:46:40.000Z"
     );
     // alone, the second probes both
     snapshot.candidates.remove(0);
-    let plan = plan_tick(&snapshot, at(NOW));
-    let [Action::StartRun(start)] = plan.actions.as_slice() else {
-        panic!("{plan:?}");
+    let schedule = plan_tick(&snapshot, at(NOW));
+    let [Action::StartRun(start)] = schedule.actions.as_slice() else {
+        panic!("{schedule:?}");
     };
     assert_eq!(start.probes, [HoldScope::Project(project("b")), provider()]);
 }

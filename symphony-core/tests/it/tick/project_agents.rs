@@ -146,9 +146,9 @@ fn intake_takes_untriaged_issues_in_the_order_of_workers() {
 fn intake_is_no_attempt_at_the_issue() {
     let mut snapshot = with(|agents| agents.intake_enabled = true);
     snapshot.intake = vec![untriaged(1)];
-    let plan = plan_tick(&snapshot, at(NOW));
-    let [Action::StartRun(start)] = plan.actions.as_slice() else {
-        panic!("{plan:?}")
+    let schedule = plan_tick(&snapshot, at(NOW));
+    let [Action::StartRun(start)] = schedule.actions.as_slice() else {
+        panic!("{schedule:?}")
     };
     assert_eq!((start.attempt, &start.phase), (1, &None));
 }

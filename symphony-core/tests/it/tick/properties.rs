@@ -16,8 +16,8 @@ use symphony_core::retry::RetryKind;
 use symphony_core::run::RunTarget;
 use symphony_core::tick::{
     AcceptedPhase, Action, AskedModels, Candidate, CleanUp, DueRetry, GatesState, Hold, HoldScope,
-    IntakeCandidate, LiveRun, LockState, Plan, ProjectAgents, ProjectView, Reason, ReviewCandidate,
-    SlotLimits, Snapshot, SplitIssue, SubtasksOutcome, plan_tick,
+    IntakeCandidate, LiveRun, LockState, ProjectAgents, ProjectView, Reason, ReviewCandidate,
+    Schedule, SlotLimits, Snapshot, SplitIssue, SubtasksOutcome, plan_tick,
 };
 
 use super::support::{
@@ -344,8 +344,8 @@ fn distinct(mut snapshot: Snapshot) -> Snapshot {
     snapshot
 }
 
-fn starts(plan: &Plan) -> impl Iterator<Item = &symphony_core::tick::StartRun> {
-    plan.actions.iter().filter_map(|action| match action {
+fn starts(schedule: &Schedule) -> impl Iterator<Item = &symphony_core::tick::StartRun> {
+    schedule.actions.iter().filter_map(|action| match action {
         Action::StartRun(start) => Some(start),
         _ => None,
     })
@@ -372,16 +372,16 @@ fn within<K: Ord>(
     true
 }
 
-fn sorted(plan: &Plan) -> (Vec<String>, Vec<String>) {
-    let mut others: Vec<String> = plan
+fn sorted(schedule: &Schedule) -> (Vec<String>, Vec<String>) {
+    let mut others: Vec<String> = schedule
         .actions
         .iter()
         .filter(|action| !matches!(action, Action::StartRun(_)))
         .map(|action| format!("{action:?}"))
-        .chain(plan.decisions.iter().map(|d| format!("{d:?}")))
+        .chain(schedule.decisions.iter().map(|d| format!("{d:?}")))
         .collect();
     others.sort();
-    (starts(plan).map(|s| format!("{s:?}")).collect(), others)
+    (starts(schedule).map(|s| format!("{s:?}")).collect(), others)
 }
 
 fn shuffled<T>(items: &mut [T], order: &[Index]) {
@@ -396,45 +396,45 @@ proptest! {
 
     #[test]
     fn a_plan_stays_within_every_limit(snapshot in snapshots()) {
-        let plan = plan_tick(&snapshot, at(NOW));
+        let schedule = plan_tick(&snapshot, at(NOW));
         // agents and gates have slots of their own
         let is_agent = |agent: &AgentType| *agent != AgentType::Gates;
         prop_assert!(within(
             snapshot.live.iter().filter(|run| run.takes_slot() && is_agent(&run.agent)).map(|_| ()),
-            starts(&plan).filter(|start| is_agent(&start.agent)).map(|_| ()),
+            starts(&schedule).filter(|start| is_agent(&start.agent)).map(|_| ()),
             |()| Some(snapshot.slots.total),
         ));
         prop_assert!(within(
             snapshot.live.iter().filter(|run| run.takes_slot() && !is_agent(&run.agent)).map(|_| ()),
-            starts(&plan).filter(|start| !is_agent(&start.agent)).map(|_| ()),
+            starts(&schedule).filter(|start| !is_agent(&start.agent)).map(|_| ()),
             |()| Some(snapshot.slots.gates),
         ));
         prop_assert!(within(
             snapshot.live.iter().filter(|run| run.takes_slot() && is_agent(&run.agent)).map(|run| run.project.clone()),
-            starts(&plan).filter(|start| is_agent(&start.agent)).map(|start| start.project.clone()),
+            starts(&schedule).filter(|start| is_agent(&start.agent)).map(|start| start.project.clone()),
             |project| snapshot.projects[project].max_concurrency,
         ));
         prop_assert!(within(
             snapshot.live.iter().filter(|run| run.takes_slot()).map(|run| run.agent.clone()),
-            starts(&plan).map(|start| start.agent.clone()),
+            starts(&schedule).map(|start| start.agent.clone()),
             |agent| snapshot.slots.by_agent.get(agent).copied(),
         ));
     }
 
     #[test]
     fn an_issue_has_one_run_at_most(snapshot in snapshots()) {
-        let plan = plan_tick(&snapshot, at(NOW));
+        let schedule = plan_tick(&snapshot, at(NOW));
         let mut busy: BTreeSet<_> = snapshot.live.iter().filter_map(|run| run.issue.clone()).collect();
         let mut own: BTreeSet<_> = snapshot.live.iter().filter(|run| run.issue.is_none())
             .map(|run| (run.project.clone(), run.agent.clone())).collect();
-        for start in starts(&plan) {
+        for start in starts(&schedule) {
             let first = match start.target.issue() {
                 Some(issue) => busy.insert(issue.clone()),
                 None => own.insert((start.project.clone(), start.agent.clone())),
             };
             prop_assert!(first, "{start:?}");
         }
-        for action in &plan.actions {
+        for action in &schedule.actions {
             if let Action::CleanUp { issue, .. } = action {
                 prop_assert!(snapshot.live.iter().all(|run| run.issue.as_ref() != Some(issue)));
             }
@@ -443,43 +443,43 @@ proptest! {
 
     #[test]
     fn everything_is_started_or_has_a_reason(snapshot in snapshots()) {
-        let plan = plan_tick(&snapshot, at(NOW));
-        let started: BTreeSet<_> = starts(&plan).filter_map(|start| start.target.issue()).collect();
-        let told: BTreeSet<_> = plan.decisions.iter().map(|decision| &decision.issue).collect();
-        prop_assert!(plan.decisions.iter().all(|decision| !decision.reasons.is_empty()));
+        let schedule = plan_tick(&snapshot, at(NOW));
+        let started: BTreeSet<_> = starts(&schedule).filter_map(|start| start.target.issue()).collect();
+        let told: BTreeSet<_> = schedule.decisions.iter().map(|decision| &decision.issue).collect();
+        prop_assert!(schedule.decisions.iter().all(|decision| !decision.reasons.is_empty()));
         let intake = snapshot.intake.iter().map(|c| &c.issue);
         for issue in snapshot.candidates.iter().map(|c| &c.issue).chain(snapshot.reviews.iter().filter_map(|r| r.of.issue())).chain(intake) {
             prop_assert!(started.contains(issue) || told.contains(issue), "{issue}");
         }
         for split in &snapshot.split {
-            let unblocked = plan.actions.contains(&Action::Unblock { issue: split.issue.clone() });
+            let unblocked = schedule.actions.contains(&Action::Unblock { issue: split.issue.clone() });
             prop_assert!(unblocked || told.contains(&split.issue), "{split:?}");
             prop_assert!(!unblocked || snapshot.live.iter().all(|run| run.issue.as_ref() != Some(&split.issue)));
         }
         for (id, project) in &snapshot.projects {
             let told = |agent: AgentType| {
-                let starts = starts(&plan).any(|start| start.agent == agent && start.project == *id && start.target == RunTarget::Project);
-                let waits = plan.project_decisions.iter().filter(|d| d.agent == agent && d.project == *id && !d.reasons.is_empty()).count();
+                let starts = starts(&schedule).any(|start| start.agent == agent && start.project == *id && start.target == RunTarget::Project);
+                let waits = schedule.project_decisions.iter().filter(|d| d.agent == agent && d.project == *id && !d.reasons.is_empty()).count();
                 usize::from(starts) + waits
             };
             let wizard = project.agents.wizard_enabled && project.agents.wizard == WizardState::Pending;
             prop_assert_eq!(told(AgentType::Wizard), usize::from(wizard));
             prop_assert_eq!(told(AgentType::Scanner), usize::from(project.agents.scanner_enabled));
             prop_assert_eq!(told(AgentType::Researcher), usize::from(project.agents.background_research));
-            let others = starts(&plan).any(|start| {
+            let others = starts(&schedule).any(|start| {
                 start.project == *id && start.agent != AgentType::Wizard
             });
             prop_assert!(!(wizard && others), "something starts before the wizard of {}", id);
         }
         for accepted in &snapshot.accepted {
-            let advanced = plan.actions.contains(&Action::AdvancePhase { issue: accepted.issue.clone() });
+            let advanced = schedule.actions.contains(&Action::AdvancePhase { issue: accepted.issue.clone() });
             prop_assert!(advanced || told.contains(&accepted.issue), "{accepted:?}");
             prop_assert!(!advanced || snapshot.live.iter().all(|run| run.issue.as_ref() != Some(&accepted.issue)));
         }
         for run in snapshot.live.iter().filter(|run| run.lock == LockState::Free) {
             let finished = |action: &Action| matches!(action, Action::FinishCrashed { run: id, .. } if *id == run.run);
             let expected = usize::from(!run.waits(at(NOW)));
-            prop_assert_eq!(plan.actions.iter().filter(|action| finished(action)).count(), expected);
+            prop_assert_eq!(schedule.actions.iter().filter(|action| finished(action)).count(), expected);
         }
     }
 
@@ -488,8 +488,8 @@ proptest! {
         snapshot in snapshots().prop_map(distinct),
         order in vec(any::<Index>(), 20),
     ) {
-        let plan = plan_tick(&snapshot, at(NOW));
-        prop_assert_eq!(&plan, &plan_tick(&snapshot, at(NOW)));
+        let schedule = plan_tick(&snapshot, at(NOW));
+        prop_assert_eq!(&schedule, &plan_tick(&snapshot, at(NOW)));
         let mut other = snapshot.clone();
         shuffled(&mut other.candidates, &order);
         shuffled(&mut other.reviews, &order);
@@ -498,12 +498,12 @@ proptest! {
         shuffled(&mut other.split, &order);
         shuffled(&mut other.accepted, &order);
         shuffled(&mut other.clean_ups, &order);
-        prop_assert_eq!(sorted(&plan), sorted(&plan_tick(&other, at(NOW))));
+        prop_assert_eq!(sorted(&schedule), sorted(&plan_tick(&other, at(NOW))));
     }
 
     #[test]
     fn a_hold_lets_one_probe_through_at_most(snapshot in snapshots()) {
-        let plan = plan_tick(&snapshot, at(NOW));
+        let schedule = plan_tick(&snapshot, at(NOW));
         for hold in &snapshot.holds {
             // what gates find out says nothing about a provider, a cap or the disk
             let is_gates = |start: &&symphony_core::tick::StartRun| start.agent == AgentType::Gates;
@@ -515,31 +515,31 @@ proptest! {
             };
             let canary_lives = snapshot.live.iter().any(|run| Some(&run.run) == hold.canary.as_ref());
             let most = usize::from(hold.until <= at(NOW) && !canary_lives);
-            prop_assert!(starts(&plan).filter(covered).count() <= most, "{hold:?}");
-            prop_assert!(starts(&plan).filter(covered).all(|start| start.probes.contains(&hold.scope)));
+            prop_assert!(starts(&schedule).filter(covered).count() <= most, "{hold:?}");
+            prop_assert!(starts(&schedule).filter(covered).all(|start| start.probes.contains(&hold.scope)));
         }
     }
 
     #[test]
     fn a_free_slot_is_never_left_to_somebody_who_could_use_it(snapshot in snapshots()) {
-        let plan = plan_tick(&snapshot, at(NOW));
+        let schedule = plan_tick(&snapshot, at(NOW));
         let total = usize::try_from(snapshot.slots.total).unwrap();
         let live = snapshot.live.iter().filter(|run| run.takes_slot() && run.agent != AgentType::Gates).count();
-        let used = live + starts(&plan).filter(|start| start.agent != AgentType::Gates).count();
+        let used = live + starts(&schedule).filter(|start| start.agent != AgentType::Gates).count();
         let idle = |reason: &Reason| matches!(
             reason,
             Reason::NoSlot { limit: symphony_core::tick::SlotLimit::Total(_) }
         );
-        let of_projects = plan.project_decisions.iter().any(|decision| decision.reasons.iter().any(idle));
-        let refused = of_projects || plan.decisions.iter().any(|decision| decision.reasons.iter().any(idle));
+        let of_projects = schedule.project_decisions.iter().any(|decision| decision.reasons.iter().any(idle));
+        let refused = of_projects || schedule.decisions.iter().any(|decision| decision.reasons.iter().any(idle));
         prop_assert!(!refused || used >= total);
     }
 
     #[test]
     fn spent_attempts_start_nothing(snapshot in snapshots()) {
-        let plan = plan_tick(&snapshot, at(NOW));
+        let schedule = plan_tick(&snapshot, at(NOW));
         // what the last attempt handed in is judged all the same: judges have a limit of their own
-        for start in starts(&plan).filter(|start| !start.target.is_review()) {
+        for start in starts(&schedule).filter(|start| !start.target.is_review()) {
             prop_assert!(start.attempt <= snapshot.projects[&start.project].max_retries);
         }
     }

@@ -278,9 +278,9 @@ fn a_claim_goes_to_a_judge_as_a_pull_request_does() {
         snapshot.reviews = vec![claim];
         plan_tick(&snapshot, at(NOW))
     };
-    let plan = judged(|_, _| ());
-    let [Action::StartRun(start)] = plan.actions.as_slice() else {
-        panic!("{plan:?}");
+    let schedule = judged(|_, _| ());
+    let [Action::StartRun(start)] = schedule.actions.as_slice() else {
+        panic!("{schedule:?}");
     };
     assert_eq!(start.agent, AgentType::Judge);
     assert_eq!(start.target, RunTarget::Claim(issue(1), ClaimId::new(1)));

@@ -29,16 +29,16 @@ fn a_live_run_with_a_free_lock_is_finished_and_keeps_its_slot() {
         },
     ];
     snapshot.candidates = vec![candidate(3)];
-    let plan = plan_tick(&snapshot, at(NOW));
+    let schedule = plan_tick(&snapshot, at(NOW));
     let finish = |run, on| Action::FinishCrashed {
         run: run_id(run),
         issue: on,
     };
     assert_eq!(
-        plan.actions,
+        schedule.actions,
         [finish("r1", Some(issue(1))), finish("r2", None)]
     );
-    assert_eq!(plan.decisions.len(), 1);
+    assert_eq!(schedule.decisions.len(), 1);
 }
 
 #[test]
@@ -98,18 +98,22 @@ fn exit_handling_that_was_put_off_waits_for_its_time_and_holds_no_slot() {
     for (due, finished) in [(NOW + 1, false), (NOW, true), (NOW + 100_000, true)] {
         run.put_off = Some(put_off(due));
         snapshot.live = vec![run.clone()];
-        let plan = plan_tick(&snapshot, at(NOW));
+        let schedule = plan_tick(&snapshot, at(NOW));
         let finish = Action::FinishCrashed {
             run: run_id("r1"),
             issue: Some(issue(1)),
         };
-        assert_eq!(plan.actions.contains(&finish), finished, "{due}");
+        assert_eq!(schedule.actions.contains(&finish), finished, "{due}");
         assert!(
-            matches!(plan.actions.last(), Some(Action::StartRun(start)) if start.target.issue() == Some(&issue(3))),
+            matches!(schedule.actions.last(), Some(Action::StartRun(start)) if start.target.issue() == Some(&issue(3))),
             "{:?}",
-            plan.actions
+            schedule.actions
         );
-        let decision = plan.decisions.iter().find(|d| d.issue == issue(1)).unwrap();
+        let decision = schedule
+            .decisions
+            .iter()
+            .find(|d| d.issue == issue(1))
+            .unwrap();
         assert!(
             matches!(&decision.reasons[..], [Reason::ExitPutOff { put_off, .. }] if put_off.tries == 2),
             "{decision:?}"
@@ -119,10 +123,10 @@ fn exit_handling_that_was_put_off_waits_for_its_time_and_holds_no_slot() {
     run.put_off = Some(put_off(NOW));
     run.lock = LockState::Held;
     snapshot.live = vec![run];
-    let plan = plan_tick(&snapshot, at(NOW));
+    let schedule = plan_tick(&snapshot, at(NOW));
     assert!(
-        matches!(plan.actions[..], [Action::StartRun(_)]),
-        "{plan:?}"
+        matches!(schedule.actions[..], [Action::StartRun(_)]),
+        "{schedule:?}"
     );
 }
 

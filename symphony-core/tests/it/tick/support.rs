@@ -9,9 +9,9 @@ use symphony_core::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
 use symphony_core::issue::{AttemptCounts, BreakerTarget, Priority};
 use symphony_core::judges_ended::JudgesEnded;
 use symphony_core::tick::{
-    Action, AskedModels, Candidate, GatesState, Hold, HoldScope, LiveRun, LockState, NoBase, Plan,
-    ProjectAgents, ProjectView, Reason, ReviewCandidate, ReviewSubject, SlotLimits, Snapshot,
-    plan_tick,
+    Action, AskedModels, Candidate, GatesState, Hold, HoldScope, LiveRun, LockState, NoBase,
+    ProjectAgents, ProjectView, Reason, ReviewCandidate, ReviewSubject, Schedule, SlotLimits,
+    Snapshot, plan_tick,
 };
 
 /// The time of every tick here, unless a test says otherwise.
@@ -184,7 +184,7 @@ pub(crate) fn plan(snapshot: &Snapshot) -> Vec<String> {
     lines(&plan_tick(snapshot, at(NOW)))
 }
 
-pub(crate) fn lines(plan: &Plan) -> Vec<String> {
+pub(crate) fn lines(schedule: &Schedule) -> Vec<String> {
     let action = |action: &Action| match action {
         Action::FinishCrashed { run, .. } => format!("finish {run}"),
         Action::Suspect { run, .. } => format!("suspect {run}"),
@@ -219,18 +219,19 @@ pub(crate) fn lines(plan: &Plan) -> Vec<String> {
         let texts: Vec<String> = reasons.iter().map(with_due).collect();
         texts.join("; ")
     };
-    let decisions = plan
+    let decisions = schedule
         .decisions
         .iter()
         .map(|decision| format!("wait {}: {}", decision.issue, texts(&decision.reasons)));
-    let of_projects = plan.project_decisions.iter().map(|decision| {
+    let of_projects = schedule.project_decisions.iter().map(|decision| {
         let (agent, project) = (&decision.agent, &decision.project);
         format!(
             "wait {agent} project {project}: {}",
             texts(&decision.reasons)
         )
     });
-    plan.actions
+    schedule
+        .actions
         .iter()
         .map(action)
         .chain(decisions)
@@ -240,8 +241,9 @@ pub(crate) fn lines(plan: &Plan) -> Vec<String> {
 
 /// The issues started, in their order.
 pub(crate) fn started(snapshot: &Snapshot) -> Vec<String> {
-    let plan = plan_tick(snapshot, at(NOW));
-    plan.actions
+    let schedule = plan_tick(snapshot, at(NOW));
+    schedule
+        .actions
         .iter()
         .filter_map(|action| match action {
             Action::StartRun(start) => start.target.issue().map(ToString::to_string),

@@ -32,8 +32,8 @@ fn untried() -> Snapshot {
 }
 
 fn started(snapshot: &Snapshot) -> Vec<(AgentType, bool)> {
-    let plan = plan_tick(snapshot, at(NOW));
-    let started = plan.actions.iter().filter_map(|action| match action {
+    let schedule = plan_tick(snapshot, at(NOW));
+    let started = schedule.actions.iter().filter_map(|action| match action {
         Action::StartRun(StartRun { agent, target, .. }) => {
             Some((agent.clone(), *target == RunTarget::Project))
         }
@@ -185,8 +185,12 @@ fn the_reason_names_the_gates_and_other_projects_go_on() {
     let mut other = candidate(2);
     other.project = project("b");
     snapshot.candidates.push(other);
-    let plan = plan_tick(&snapshot, at(NOW));
-    let reasons: Vec<Reason> = plan.decisions.into_iter().flat_map(|d| d.reasons).collect();
+    let schedule = plan_tick(&snapshot, at(NOW));
+    let reasons: Vec<Reason> = schedule
+        .decisions
+        .into_iter()
+        .flat_map(|d| d.reasons)
+        .collect();
     let [reason] = reasons.as_slice() else {
         panic!("{reasons:?}")
     };

@@ -265,12 +265,12 @@ impl Course {
             now,
         )
         .unwrap();
-        let plan = plan_tick(&observed.snapshot, now);
+        let schedule = plan_tick(&observed.snapshot, now);
         if stale {
             self.machine.count("stale plan");
             self.machine.passed += 120_000;
             self.run_supervisors();
-            for action in &plan.actions {
+            for action in &schedule.actions {
                 if let Action::StartRun(start) = action
                     && self.machine.random.chance(1, 3)
                 {
@@ -285,7 +285,7 @@ impl Course {
         };
         let store = &mut self.store;
         let acted = catch_unwind(AssertUnwindSafe(|| {
-            act(store, &mut effects, &observed, &plan.actions)
+            act(store, &mut effects, &observed, &schedule.actions)
         }));
         // a process that ends gives up its locks
         for run in std::mem::take(&mut effects.taken) {
@@ -293,7 +293,7 @@ impl Course {
         }
         match acted {
             Ok(Ok(report)) => {
-                self.look_back(&plan.actions, &report, went);
+                self.look_back(&schedule.actions, &report, went);
                 if !stale {
                     report
                         .started

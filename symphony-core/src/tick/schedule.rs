@@ -1,4 +1,4 @@
-//! The plan of one tick: actions, and a reason for everything that is not started.
+//! The schedule of one tick: actions, and a reason for everything that is not started.
 
 use serde::Serialize;
 
@@ -158,7 +158,7 @@ pub struct ProjectDecision {
 
 /// What one tick does, and does not do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Plan {
+pub struct Schedule {
     /// What is done, in this order.
     pub actions: Vec<Action>,
     /// Why everything else is not.
@@ -169,7 +169,7 @@ pub struct Plan {
     pub plan_decisions: Vec<PlanReviewDecision>,
 }
 
-impl Plan {
+impl Schedule {
     /// Records why a run does not start.
     pub(super) fn wait(&mut self, start: &StartRun, reasons: Vec<Reason>) {
         let target = &start.target;
