@@ -1,14 +1,13 @@
 //! A problem with the line it is about, as a compiler would show it.
 
-use std::fmt::Write as _;
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
 use super::problem::Problem;
 
-/// Longest part of a source line that is shown, in characters.
-const LINE_CHARS_MAX: usize = 100;
-
-/// Characters shown before the column when a line is cut.
-const LEAD_CHARS: usize = 30;
+/// Widest output, in columns: a longer line is cut round the caret.
+const WIDTH_MAX: usize = 110;
 
 impl Problem {
     /// Renders the problem with the line it is about, as plain text of several lines:
@@ -23,51 +22,35 @@ impl Problem {
     ///
     /// `source` is the text of the file; control characters of it are shown escaped, a long line is cut.
     pub fn snippet(&self, source: &str) -> String {
-        let position = self.position;
-        let number = position.line.to_string();
-        let margin = " ".repeat(number.len());
-        let mut out = format!(
-            "error: {}\n{margin}--> {}:{position}\n",
-            self.message(),
-            self.file
-        );
         let text = source.strip_prefix('\u{feff}').unwrap_or(source);
-        if let Some(line) = text.lines().nth(position.line.saturating_sub(1)) {
-            let (shown, caret) = window(line, position.column);
-            let pad = " ".repeat(caret);
-            // Writing to a String cannot fail.
-            let _ = write!(out, "{margin} |\n{number} | {shown}\n{margin} | {pad}^\n");
-        }
-        out
+        let message = self.message();
+        let title = Level::ERROR.primary_title(message.as_str());
+        let file = self.file.as_str();
+        let report = match self.span_in(text) {
+            Some(span) => {
+                let place = Snippet::source(text).path(file);
+                title.element(place.annotation(AnnotationKind::Primary.span(span)))
+            }
+            None => {
+                let place = Origin::path(file).line(self.position.line);
+                title.element(place.char_column(self.position.column))
+            }
+        };
+        let rendered = Renderer::plain().term_width(WIDTH_MAX).render(&[report]);
+        format!("{rendered}\n")
     }
-}
 
-/// Returns the part of a line around a column, and the number of characters before the caret.
-fn window(line: &str, column: usize) -> (String, usize) {
-    let column = column.saturating_sub(1);
-    let start = if line.chars().nth(LINE_CHARS_MAX).is_some() && column > LEAD_CHARS {
-        column - LEAD_CHARS
-    } else {
-        0
-    };
-    let mut shown = String::new();
-    let mut caret = 0;
-    for (index, c) in line.chars().enumerate().skip(start).take(LINE_CHARS_MAX) {
-        if index == column {
-            caret = shown.chars().count();
-        }
-        if c == '\t' {
-            shown.push(' ');
-        } else if c.is_control() {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
+    /// Returns the bytes of the character that the problem is about; the end of its line where that is shorter.
+    fn span_in(&self, text: &str) -> Option<Range<usize>> {
+        let line = text.lines().nth(self.position.line.checked_sub(1)?)?;
+        let column = self.position.column.saturating_sub(1);
+        let begin = line.as_ptr().addr() - text.as_ptr().addr();
+        let (at, length) = match line.char_indices().nth(column) {
+            Some((at, found)) => (at, found.len_utf8()),
+            None => (line.len(), 0),
+        };
+        Some(begin + at..begin + at + length)
     }
-    if column >= start + LINE_CHARS_MAX || line.chars().nth(column).is_none() {
-        caret = shown.chars().count();
-    }
-    (shown, caret)
 }
 
 #[cfg(test)]
@@ -89,15 +72,15 @@ mod tests {
         let source = "\u{feff}---\r\na:\t\u{1b}x\r\n";
         assert_eq!(
             at(2, 4).snippet(source),
-            "error: a: the front matter is empty\n --> f.md:2:4\n  |\n2 | a: \\u{1b}x\n  |    ^\n"
+            "error: a: the front matter is empty\n --> f.md:2:4\n  |\n2 | a:    ␛x\n  |       ^\n"
         );
         assert_eq!(
             at(2, 99).snippet(source),
-            "error: a: the front matter is empty\n --> f.md:2:99\n  |\n2 | a: \\u{1b}x\n  |           ^\n"
+            "error: a: the front matter is empty\n --> f.md:2:6\n  |\n2 | a:    ␛x\n  |         ^\n"
         );
         assert_eq!(
             at(9, 1).snippet(source),
-            "error: a: the front matter is empty\n --> f.md:9:1\n"
+            "error: a: the front matter is empty\n--> f.md:9:1\n"
         );
     }
 
@@ -106,7 +89,7 @@ mod tests {
         let source = format!("{}b{}", "a".repeat(500), "c".repeat(500));
         let snippet = at(1, 501).snippet(&source);
         let lines: Vec<&str> = snippet.lines().collect();
-        assert_eq!(lines[3].chars().count(), "1 | ".len() + LINE_CHARS_MAX);
+        assert!(lines[3].chars().count() <= WIDTH_MAX);
         let caret = lines[4].find('^').unwrap();
         assert_eq!(lines[3].chars().nth(caret), Some('b'));
     }
