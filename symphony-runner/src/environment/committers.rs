@@ -9,7 +9,7 @@ use symphony_core::git_identity::{Answer, Committers};
 use symphony_core::id::RunId;
 use symphony_workspace::{GitProgram, Identity};
 
-use super::agent_environment;
+use super::agent::agent_environment;
 use crate::installation::Installation;
 
 /// Gives a command that works in a folder Symphony's name for its commits, where git would refuse them for want of one.

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 
 use symphony_workspace::is_secret_name;
 
-use super::{CLOUDS, PASSED, RUN_MARKER, TOOLCHAINS, is_passed, is_session_marker};
+use super::agent::{CLOUDS, PASSED, RUN_MARKER, TOOLCHAINS, is_passed, is_session_marker};
 
 /// Variables that a supervisor reads for itself and git.
 const SUPERVISOR_PASSED: [&str; 6] = [

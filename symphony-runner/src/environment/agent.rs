@@ -4,18 +4,11 @@
 //! agent. Nothing is inherited that is not on the list, so a secret of the user's shell does not
 //! reach an agent by accident; what a project needs besides, it names in its `env`.
 
-mod committers;
-mod supervisor;
-
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use symphony_core::id::RunId;
-
-pub use committers::agents_committers;
-pub(crate) use committers::name_committers;
-pub use supervisor::{is_public, supervisor_environment};
 
 /// The variable that marks every process of a run: a sweep after a crash finds strays by it.
 pub const RUN_MARKER: &str = "SYMPHONY_RUN_ID";
@@ -40,7 +33,7 @@ const PATH_ADDED_IN_HOME: &str = ".local/bin";
 const PATH_ADDED: [&str; 2] = ["/opt/homebrew/bin", "/usr/local/bin"];
 
 /// Variables that pass by name: who and where the user is, proxies, certificates, settings of the real CLIs.
-const PASSED: [&str; 46] = [
+pub(super) const PASSED: [&str; 46] = [
     "ALL_PROXY",
     "API_TIMEOUT_MS",
     "BASH_DEFAULT_TIMEOUT_MS",
@@ -91,7 +84,7 @@ const PASSED: [&str; 46] = [
 
 /// Variables that say where toolchains are, so that gates find them where they are not below the home folder. They hold
 /// paths and versions, no secrets.
-const TOOLCHAINS: [&str; 22] = [
+pub(super) const TOOLCHAINS: [&str; 22] = [
     "CARGO_HOME",
     "COREPACK_HOME",
     "DOTNET_ROOT",
@@ -120,7 +113,7 @@ const TOOLCHAINS: [&str; 22] = [
 const PASSED_PREFIXES: [&str; 5] = ["ANTHROPIC_", "CLAUDE_", "CODEX_", "LC_", "OPENAI_"];
 
 /// What passes besides when the Claude CLI is set to a cloud's API: switch, then beginnings of names.
-const CLOUDS: [(&str, &[&str]); 2] = [
+pub(super) const CLOUDS: [(&str, &[&str]); 2] = [
     ("CLAUDE_CODE_USE_BEDROCK", &["AWS_"]),
     (
         "CLAUDE_CODE_USE_VERTEX",
@@ -229,7 +222,7 @@ pub fn is_session_marker(name: &str) -> bool {
         || (name.starts_with("CLAUDE_CODE_") && name.ends_with(SESSION_MARKER_SUFFIX))
 }
 
-fn is_passed(name: &str, clouds: &[&str]) -> bool {
+pub(super) fn is_passed(name: &str, clouds: &[&str]) -> bool {
     PASSED.contains(&name)
         || TOOLCHAINS.contains(&name)
         || PASSED_PREFIXES
