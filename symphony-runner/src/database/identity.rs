@@ -2,18 +2,28 @@
 
 use std::path::Path;
 
-use symphony_core::id::{InstallationId, ProjectId};
 use symphony_core::identity::{
     DatabaseState, Facts, Mark, Marker, ProjectPlace, Traces, Verdict, identify,
 };
-use symphony_store::{Store, StoreError, new_installation_id};
-use symphony_workspace::{MarkPlaces, RepositoryOptions, find_traces, read_marker, write_marker};
+use symphony_store::{Store, StoreError};
+use symphony_workspace::{MarkPlaces, RepositoryOptions, find_traces, read_marker};
 
+use super::marker::{adopt, keep_place};
 use super::moved::follow_move;
-use super::open::Opened;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::repository::options;
+
+/// What stands in the place of the database.
+#[derive(Debug)]
+pub(super) enum Opened {
+    /// No file.
+    Missing,
+    /// A file without a schema.
+    Empty,
+    /// A database.
+    Whole(Box<Store>),
+}
 
 /// Hands out the database that was opened if it is the repository's; none where nothing was ever done.
 pub(super) fn identified(
@@ -206,43 +216,4 @@ fn place_of(
             from: known.root,
         }
     })
-}
-
-/// Gives the database its id, and the repository its marker.
-pub(super) fn adopt(
-    installation: &Installation,
-    store: &mut Store,
-    (wanted, project): (Option<&InstallationId>, &ProjectId),
-    root: &Path,
-) -> Result<(), RunnerError> {
-    let id = match store.installation()? {
-        Some(id) => id,
-        None => store.adopt_installation(&wanted.cloned().unwrap_or_else(new_installation_id))?,
-    };
-    note(
-        root,
-        &Marker {
-            installation: id,
-            project: project.clone(),
-            database: installation.config.database.clone(),
-        },
-    );
-    Ok(())
-}
-
-/// Notes in the marker where the database is now.
-fn keep_place(installation: &Installation, marker: Option<Marker>) {
-    if let Some(marker) = marker
-        && marker.database != installation.config.database
-    {
-        let database = installation.config.database.clone();
-        note(&installation.root, &Marker { database, ..marker });
-    }
-}
-
-/// Writes a marker. One that cannot be written now is written by the next command.
-fn note(root: &Path, marker: &Marker) {
-    if let Err(error) = write_marker(root, marker) {
-        tracing::warn!(%error, "the repository's marker was not written");
-    }
 }

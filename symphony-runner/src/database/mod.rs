@@ -3,6 +3,7 @@
 mod backup;
 mod identity;
 mod locks;
+mod marker;
 mod moved;
 mod open;
 mod projects;

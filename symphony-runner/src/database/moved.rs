@@ -8,8 +8,8 @@ use symphony_core::listing::list_few;
 use symphony_store::{Context, Store};
 use symphony_workspace::Repository;
 
-use super::identity::adopt;
 use super::locks::held_runs;
+use super::marker::adopt;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::repository::options;

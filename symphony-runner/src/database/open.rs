@@ -6,20 +6,9 @@ use symphony_store::{Store, StoreError};
 use symphony_workspace::file_system::network_file_system_of;
 
 use super::backup::back_up_before;
-use super::identity::identified;
+use super::identity::{Opened, identified};
 use crate::error::RunnerError;
 use crate::installation::Installation;
-
-/// What stands in the place of the database.
-#[derive(Debug)]
-pub(super) enum Opened {
-    /// No file.
-    Missing,
-    /// A file without a schema.
-    Empty,
-    /// A database.
-    Whole(Box<Store>),
-}
 
 impl Installation {
     /// Opens the database that is there; none when there is none and nothing was ever done here.

@@ -11,7 +11,7 @@ use symphony_workspace::{
     remove_marker,
 };
 
-use super::identity::adopt;
+use super::marker::adopt;
 use super::moved::{refuse_held, repair_worktrees};
 use crate::cancel::end_run_of;
 use crate::error::RunnerError;

@@ -18,9 +18,10 @@ use symphony_workspace::{
 };
 
 use super::backup::{back_up_replaced, list_backups, restore_config};
-use super::identity::{adopt, all_places, current_traces, places_of};
+use super::identity::{Opened, all_places, current_traces, places_of};
 use super::locks::held_runs;
-use super::open::{Opened, new_store, open_any};
+use super::marker::adopt;
+use super::open::{new_store, open_any};
 use crate::error::RunnerError;
 use crate::installation::{Installation, project_id_for};
 use crate::person::as_person;

@@ -1,0 +1,50 @@
+//! The repository's marker, which names its database.
+
+use std::path::Path;
+
+use symphony_core::id::{InstallationId, ProjectId};
+use symphony_core::identity::Marker;
+use symphony_store::{Store, new_installation_id};
+use symphony_workspace::write_marker;
+
+use crate::error::RunnerError;
+use crate::installation::Installation;
+
+/// Gives the database its id, and the repository its marker.
+pub(super) fn adopt(
+    installation: &Installation,
+    store: &mut Store,
+    (wanted, project): (Option<&InstallationId>, &ProjectId),
+    root: &Path,
+) -> Result<(), RunnerError> {
+    let id = match store.installation()? {
+        Some(id) => id,
+        None => store.adopt_installation(&wanted.cloned().unwrap_or_else(new_installation_id))?,
+    };
+    note(
+        root,
+        &Marker {
+            installation: id,
+            project: project.clone(),
+            database: installation.config.database.clone(),
+        },
+    );
+    Ok(())
+}
+
+/// Notes in the marker where the database is now.
+pub(super) fn keep_place(installation: &Installation, marker: Option<Marker>) {
+    if let Some(marker) = marker
+        && marker.database != installation.config.database
+    {
+        let database = installation.config.database.clone();
+        note(&installation.root, &Marker { database, ..marker });
+    }
+}
+
+/// Writes a marker. One that cannot be written now is written by the next command.
+pub(super) fn note(root: &Path, marker: &Marker) {
+    if let Err(error) = write_marker(root, marker) {
+        tracing::warn!(%error, "the repository's marker was not written");
+    }
+}
