@@ -11,7 +11,8 @@ use symphony_core::config::{Gate, GateReads, ProjectConfig};
 use symphony_core::gates::{ConfiguredGate, groups};
 use symphony_workspace::{CommitId, Identity, Repository};
 
-use super::programs::{Programs, add_stat};
+use super::digest::{add, add_stat};
+use super::programs::Programs;
 use crate::environment::RUN_MARKER;
 use crate::error::RunnerError;
 
@@ -153,12 +154,6 @@ pub(super) fn key(definition: &str, reads: GateReads, sight: &Sight<'_>) -> Stri
 
 fn json(value: &impl serde::Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("a command line has string keys only")
-}
-
-/// Adds bytes with their length, so that two values are never taken for one.
-pub(super) fn add(digest: &mut Sha256, bytes: &[u8]) {
-    digest.update((bytes.len() as u64).to_le_bytes());
-    digest.update(bytes);
 }
 
 fn add_environment(digest: &mut Sha256, environment: &BTreeMap<OsString, OsString>) {

@@ -8,6 +8,7 @@
 
 mod base_red;
 mod checkout;
+mod digest;
 mod foreground;
 mod job;
 mod key;

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
+use sha2::Sha256;
 use symphony_core::config::CommandLine;
 use symphony_core::gates::{OutsideProgram, outside_programs};
 
-use super::key::add;
+use super::digest::add_stat;
 
 /// Where programs are looked for.
 #[derive(Debug, Clone)]
@@ -79,23 +79,10 @@ fn is_executable(path: &Path) -> bool {
         .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// Adds a path, and what the kernel tells of the file there.
-pub(super) fn add_stat(digest: &mut Sha256, path: &Path) {
-    add(digest, path.as_os_str().as_bytes());
-    if let Ok(meta) = path.metadata() {
-        for value in [
-            meta.ino(),
-            meta.len(),
-            meta.mtime().cast_unsigned(),
-            meta.mtime_nsec().cast_unsigned(),
-        ] {
-            digest.update(value.to_le_bytes());
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use sha2::Digest;
+
     use super::*;
 
     #[test]
