@@ -10,7 +10,7 @@ use symphony_core::id::RunId;
 
 use super::cgroup::run_of_process;
 use super::error::ProcessError;
-use super::identity::ProcessRecord;
+use super::record::ProcessRecord;
 use super::system;
 use crate::environment::RUN_MARKER;
 

@@ -6,17 +6,16 @@
 //! Nothing is recorded. The name of a cgroup says which run it belongs to, so that a later tick finds what a killed supervisor
 //! left: there is no record to lose or to forge.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use symphony_core::id::RunId;
 
+use super::ended::{Ended, SWEEP_TIME_MAX, survivors};
 use super::error::ProcessError;
 use super::git_grace::{GitGrace, LastWord};
-use super::identity::ProcessRecord;
-use super::sweep::{Ended, SWEEP_TIME_MAX, survivors};
+use super::record::ProcessRecord;
 use super::system::{self, ProcessHandle};
 
 /// What the name of a cgroup of a run begins with.

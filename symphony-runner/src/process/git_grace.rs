@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use super::error::ProcessError;
-use super::identity::ProcessRecord;
+use super::record::ProcessRecord;
 use super::system::{ProcessHandle, Signal};
 
 /// Time that the git processes of a run have between SIGTERM and SIGKILL, all together. Git removes its locks within

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::error::ProcessError;
-use super::identity::ProcessRecord;
+use super::record::ProcessRecord;
 use super::system;
 use crate::environment::RUN_MARKER;
 

@@ -23,7 +23,9 @@ mod agent;
 mod asker;
 mod cgroup;
 mod detached;
+mod ended;
 mod error;
+mod family;
 mod git_grace;
 mod handover;
 mod identity;
@@ -33,9 +35,11 @@ mod lock;
 mod marked;
 mod peer;
 mod program;
+mod record;
 mod stuck;
 mod supervision;
 mod sweep;
+mod system;
 mod trampoline;
 #[cfg(not(target_os = "linux"))]
 mod unsupported;
@@ -44,23 +48,18 @@ pub use agent::{Agent, AgentExit, AgentInput, AgentLaunch};
 pub use asker::{AskerQuestions, asker};
 pub use cgroup::{Cgroup, CgroupParent};
 pub use detached::{DetachedLaunch, DetachedSupervisor};
+pub use ended::{ENDED_LISTED_MAX, Ended, EndedProcess, SWEEP_TIME_MAX};
 pub use error::ProcessError;
 pub use git_grace::GIT_GRACE;
 pub use handover::adopt_environment;
-pub use identity::{ProcessIdentity, ProcessRecord};
+pub use identity::ProcessIdentity;
 pub use lock::{RunLock, lock_state};
 pub(crate) use lock::{WITHOUT_WAITING, open_without_waiting, refuse_no_file};
 pub use marked::{is_still_there, marked_processes};
 pub(crate) use peer::may_speak_for_run;
 pub use program::resolve_program;
+pub use record::ProcessRecord;
 pub use stuck::{EndedHolder, awake_ms, boot_id, end_lock_holder, end_supervisors, is_lock_holder};
 pub use supervision::{AgentEnd, EndReport, GRACE, Supervision, descendants};
-pub use sweep::{
-    ENDED_LISTED_MAX, Ended, EndedProcess, RunPlace, SWEEP_TIME_MAX, sweep_marked, sweep_run,
-};
+pub use sweep::{RunPlace, sweep_marked, sweep_run};
 pub use trampoline::{Trampoline, become_session_leader, exec_in_session};
-
-#[cfg(target_os = "linux")]
-use linux as system;
-#[cfg(not(target_os = "linux"))]
-use unsupported as system;

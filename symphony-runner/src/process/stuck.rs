@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 
 use symphony_core::id::RunId;
 
+use super::ended::Ended;
 use super::error::ProcessError;
-use super::identity::{ProcessIdentity, ProcessRecord};
-use super::sweep::{Ended, descendants_within, end_seen};
+use super::family::{own_descendants, supervised_run};
+use super::identity::ProcessIdentity;
+use super::sweep::end_seen;
 use super::system::{self, LockUse, ProcessHandle, Signal};
 
 /// How long the end of a killed process is waited for. One that hangs in the kernel longer than that is left to the next try.
@@ -148,31 +150,4 @@ fn use_of(pid: i32, lock: &Path) -> LockUse {
         Ok(file) => system::lock_use(pid, &file),
         Err(_) => LockUse::Unknown,
     }
-}
-
-/// Returns the run of which a process was started as the supervisor: its command line names it.
-pub(super) fn supervised_run(pid: i32) -> Option<RunId> {
-    let words = system::command_line(pid);
-    let mut words = words.iter().filter_map(|word| word.to_str());
-    words.find(|word| *word == "supervise")?;
-    let run = (words.next() == Some("--run")).then(|| words.next())??;
-    RunId::parse(run).ok()
-}
-
-/// Lists what is below some processes, but for other supervisors and what is below these.
-pub(super) fn own_descendants(records: &[ProcessRecord], roots: &[i32]) -> Vec<ProcessRecord> {
-    let below = descendants_within(records, roots);
-    let others: Vec<i32> = below
-        .iter()
-        .filter(|record| supervised_run(record.pid).is_some())
-        .map(|record| record.pid)
-        .collect();
-    let spared = descendants_within(records, &others);
-    let is_spared = |record: &ProcessRecord| {
-        others.contains(&record.pid) || spared.iter().any(|other| other.pid == record.pid)
-    };
-    below
-        .into_iter()
-        .filter(|record| !is_spared(record))
-        .collect()
 }

@@ -15,10 +15,11 @@ use symphony_core::id::RunId;
 
 use super::agent::{Agent, AgentExit, AgentLaunch, Spawned, locked};
 use super::cgroup::{Cgroup, CgroupParent};
+use super::ended::{Ended, SWEEP_TIME_MAX, survivors};
 use super::error::ProcessError;
+use super::family::descendants_within;
 use super::git_grace::{GitGrace, LastWord};
-use super::identity::ProcessRecord;
-use super::sweep::{Ended, SWEEP_TIME_MAX, descendants_within, survivors};
+use super::record::ProcessRecord;
 use super::system::{self, ProcessHandle};
 use super::trampoline;
 

@@ -5,27 +5,20 @@
 //! an orphan without a terminal, younger than the run, with its working directory or an open file inside the run's worktree.
 //! One that left the worktree as well is a sandbox's to find.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use symphony_core::id::RunId;
 
 use super::cgroup::end_cgroups_of;
+use super::ended::{Ended, SWEEP_TIME_MAX, survivors};
 use super::error::ProcessError;
+use super::family::{descendants_within, own_descendants};
 use super::git_grace::GitGrace;
-use super::identity::ProcessRecord;
-use super::stuck::own_descendants;
+use super::record::ProcessRecord;
 use super::system::{self, ProcessHandle};
 use crate::environment::RUN_MARKER;
-
-/// How long a sweep tries. A killed process is gone within milliseconds unless it hangs in the
-/// kernel, where more time does not help either.
-pub const SWEEP_TIME_MAX: Duration = Duration::from_secs(10);
-
-/// How many ended processes are told by name.
-pub const ENDED_LISTED_MAX: usize = 64;
 
 /// Longest wait for killed processes before the table is read again, in milliseconds.
 const ROUND_MILLISECONDS_MAX: u32 = 20;
@@ -54,53 +47,6 @@ const PERSONAL: &[&str] = &[
     "WAYLAND_DISPLAY",
     "XDG_SESSION_ID",
 ];
-
-/// How many survivors an error names.
-const SURVIVORS_NAMED_MAX: usize = 8;
-
-/// A process that a sweep ended.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct EndedProcess {
-    /// Its number.
-    pub pid: i32,
-    /// The short name of its program.
-    pub name: String,
-}
-
-/// What a sweep ended, for the record.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ended {
-    listed: Vec<EndedProcess>,
-    seen: BTreeSet<(i32, u64)>,
-}
-
-impl Ended {
-    /// Counts the processes.
-    pub fn count(&self) -> usize {
-        self.seen.len()
-    }
-
-    /// Lists the first ones, at most [`ENDED_LISTED_MAX`].
-    pub fn listed(&self) -> &[EndedProcess] {
-        &self.listed
-    }
-
-    pub(super) fn note(&mut self, process: &ProcessRecord) {
-        let is_new = self.seen.insert((process.pid, process.start_time));
-        if is_new && self.listed.len() < ENDED_LISTED_MAX {
-            self.listed.push(EndedProcess {
-                pid: process.pid,
-                name: process.name.clone(),
-            });
-        }
-    }
-}
-
-impl fmt::Display for EndedProcess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.pid, self.name)
-    }
-}
 
 /// Where a run worked, for processes of it that carry no mark.
 #[derive(Debug, Clone)]
@@ -290,42 +236,6 @@ pub(super) fn end_seen(seen: &[ProcessRecord]) -> Result<Ended, ProcessError> {
     }
 }
 
-/// Makes the error that names who is left.
-pub(super) fn survivors(left: &[ProcessRecord]) -> ProcessError {
-    let names: Vec<String> = left
-        .iter()
-        .take(SURVIVORS_NAMED_MAX)
-        .map(|process| format!("{} ({})", process.pid, process.name))
-        .collect();
-    ProcessError::Survivors {
-        count: left.len(),
-        seconds: SWEEP_TIME_MAX.as_secs(),
-        examples: names.join(", "),
-    }
-}
-
-/// Lists the living descendants of the roots within a table, roots excluded, parents first.
-pub(super) fn descendants_within(records: &[ProcessRecord], roots: &[i32]) -> Vec<ProcessRecord> {
-    let mut children: BTreeMap<i32, Vec<&ProcessRecord>> = BTreeMap::new();
-    for record in records {
-        children.entry(record.parent).or_default().push(record);
-    }
-    let mut seen: BTreeSet<i32> = roots.iter().copied().collect();
-    let mut queue: Vec<i32> = roots.to_vec();
-    let mut found = Vec::new();
-    let mut next = 0;
-    while let Some(pid) = queue.get(next).copied() {
-        next += 1;
-        for child in children.get(&pid).into_iter().flatten() {
-            if seen.insert(child.pid) {
-                queue.push(child.pid);
-                found.push((*child).clone());
-            }
-        }
-    }
-    found
-}
-
 fn marked(marker: &str, place: Option<&RunPlace>) -> Result<Vec<ProcessRecord>, ProcessError> {
     let own = system::own_pid();
     let records = system::read_records()?;
@@ -358,6 +268,7 @@ fn marked(marker: &str, place: Option<&RunPlace>) -> Result<Vec<ProcessRecord>, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::ended::ENDED_LISTED_MAX;
 
     fn record(pid: i32, parent: i32) -> ProcessRecord {
         ProcessRecord {

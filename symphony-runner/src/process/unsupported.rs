@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use super::error::ProcessError;
-use super::identity::ProcessRecord;
+use super::record::ProcessRecord;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Signal {

@@ -1,6 +1,6 @@
 //! The line of `/proc/PID/stat`.
 
-use crate::process::identity::ProcessRecord;
+use crate::process::record::ProcessRecord;
 
 /// Parses the line; nothing when it is not one.
 ///

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::stat::parse_stat;
 use crate::process::error::ProcessError;
-use crate::process::identity::ProcessRecord;
+use crate::process::record::ProcessRecord;
 
 /// Longest environment that is looked through, in bytes: the kernel limits arguments and
 /// environment of a program to 6 MiB together.
