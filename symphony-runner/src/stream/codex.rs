@@ -6,8 +6,8 @@
 use symphony_core::failure::ErrorClass;
 use symphony_core::unit::Tokens;
 
+use super::class::class_of_status;
 use super::claude_message::texts;
-use super::conclusion::class_of_status;
 use super::event::{
     AgentEvent, ApiError, ApiRetry, Init, RunResult, TokenCounts, ToolResult, ToolUse, WEB_SEARCH,
 };

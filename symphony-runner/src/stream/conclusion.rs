@@ -6,6 +6,7 @@ use std::fmt;
 use symphony_core::Timestamp;
 use symphony_core::failure::ErrorClass;
 
+use super::class::class_of_status;
 use super::codex::class_of_message;
 use super::event::{ApiError, ApiRetry, RunResult};
 use super::parse::StreamFormat;
@@ -60,22 +61,6 @@ pub struct Conclusion {
     pub hold_until: Option<Timestamp>,
 }
 
-/// Classes an HTTP status; none for a status that is no error.
-pub(crate) fn class_of_status(status: u16) -> Option<ErrorClass> {
-    match status {
-        401 | 403 => Some(ErrorClass::AuthFailed),
-        402 => Some(ErrorClass::CreditExhausted),
-        404 => Some(ErrorClass::ModelError),
-        408 => Some(ErrorClass::ProviderError),
-        413 => Some(ErrorClass::PromptTooLong),
-        429 => Some(ErrorClass::RateLimited),
-        529 => Some(ErrorClass::Overloaded),
-        400..=499 => Some(ErrorClass::InvalidRequest),
-        500..=599 => Some(ErrorClass::ProviderError),
-        _ => None,
-    }
-}
-
 /// Classes the Claude CLI's word for an API error.
 fn class_of_word(word: &str) -> Option<ErrorClass> {
     match word {
@@ -93,7 +78,14 @@ fn class_of_word(word: &str) -> Option<ErrorClass> {
     }
 }
 
-pub(crate) fn conclude(state: &StreamState, end: &RunEnd<'_>) -> Conclusion {
+impl StreamState {
+    /// Says what became of the run, now that its process has ended.
+    pub fn conclude(&self, end: &RunEnd<'_>) -> Conclusion {
+        conclude(self, end)
+    }
+}
+
+fn conclude(state: &StreamState, end: &RunEnd<'_>) -> Conclusion {
     if end.stopped.is_none() && state.must_end().is_none() && succeeded(state, end.exit) {
         return Conclusion {
             succeeded: true,

@@ -11,6 +11,7 @@
 //!   never by a number that stands somewhere in a text;
 //! - every text kept is bounded.
 
+mod class;
 mod claude;
 mod claude_message;
 mod codex;

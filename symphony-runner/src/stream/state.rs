@@ -3,7 +3,6 @@
 use symphony_core::failure::ErrorClass;
 use symphony_core::run::Usage;
 
-use super::conclusion::{Conclusion, RunEnd, conclude};
 use super::event::{AgentEvent, ApiError, ApiRetry, McpServer, RateLimit, RunResult};
 use super::parse::{LineKind, StreamFormat, parse_line};
 use super::usage::UsageMeter;
@@ -141,11 +140,6 @@ impl StreamState {
             self.last_text.clone_from(&result.text);
         }
         self.last_result = Some(result.clone());
-    }
-
-    /// Says what became of the run, now that its process has ended.
-    pub fn conclude(&self, end: &RunEnd<'_>) -> Conclusion {
-        conclude(self, end)
     }
 
     /// Returns the class as which the run has to be ended at once, if so.
