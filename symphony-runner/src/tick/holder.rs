@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use symphony_core::watchdog::{StepRecord, Stuck, Watch, overdue, watch};
 use symphony_workspace::Failpoint;
 
-use super::turn::read_notes;
+use super::notes::read_notes;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::process::{end_lock_holder, is_lock_holder, open_without_waiting};

@@ -7,6 +7,7 @@ mod act;
 mod base_gates;
 mod effects;
 mod holder;
+mod notes;
 mod observe;
 mod once;
 mod outside;

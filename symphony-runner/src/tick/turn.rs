@@ -5,20 +5,21 @@
 //! database and waits for no disk.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use symphony_core::Timestamp;
-use symphony_core::watchdog::{Step, StepRecord, Stuck};
+use symphony_core::watchdog::{Step, Stuck};
 
 use super::holder::{Holder, end_holder, look_at_holder};
+use super::notes::read_notes;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::process::{ProcessIdentity, WITHOUT_WAITING, open_without_waiting, refuse_no_file};
-use crate::watchdog::{parse_record, record_of};
+use crate::watchdog::record_of;
 
 /// How long a tick that waits for its turn waits: longer than any tick takes.
 const TURN_WAIT_MAX: Duration = Duration::from_mins(1);
@@ -183,35 +184,6 @@ const TOLD_MAX: usize = 100;
 /// A problem as it stands in the lock file.
 fn line_of(problem: &str) -> String {
     problem.replace(['\n', '\r'], " ")
-}
-
-/// What the lock file says.
-#[derive(Debug, Default)]
-pub(super) struct TurnRecord {
-    /// When the last tick began.
-    last: String,
-    /// The step of the tick at work.
-    pub(super) record: Option<StepRecord>,
-    /// The problems that the last tick reported.
-    told: Vec<String>,
-}
-
-/// Longest part of the lock file that is read: a hundred problems are shorter.
-const NOTES_BYTES_MAX: u64 = 1024 * 1024;
-
-pub(super) fn read_notes(file: &File) -> io::Result<TurnRecord> {
-    let mut bytes = Vec::new();
-    file.take(NOTES_BYTES_MAX).read_to_end(&mut bytes)?;
-    let text = String::from_utf8_lossy(&bytes);
-    let mut lines = text.lines();
-    let last = lines.next().unwrap_or_default().to_owned();
-    let second = lines.next();
-    let record = second.and_then(parse_record);
-    // earlier versions wrote their problems from the second line on
-    let is_problem = |line: &&str| record.is_none() && !line.is_empty();
-    let told = second.filter(is_problem).into_iter().chain(lines);
-    let told = told.map(str::to_owned).collect();
-    Ok(TurnRecord { last, record, told })
 }
 
 /// Returns when the last tick began, as far as it is known.
