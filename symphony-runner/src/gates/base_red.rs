@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
 use symphony_core::config::ProjectConfig;
 use symphony_core::failure::ErrorClass;
 use symphony_core::gates::{RedOnBase, base_red_text, no_result_text, with_setup_log};
@@ -14,6 +13,7 @@ use symphony_store::{Context, NewHold, Project, Store};
 use symphony_workspace::{Base, CommitId};
 
 use super::checkout::SETUP_LOG;
+use super::digest::tried_digest;
 use super::untried::note_green;
 use crate::error::RunnerError;
 use crate::trial::logs_of_trial;
@@ -22,26 +22,6 @@ use crate::trial::logs_of_trial;
 const PROBE_DELAY_MS: u64 = 5 * 60 * 1000;
 /// The same where the gates came to no result: the time between two ticks of cron.
 const NO_RESULT_DELAY_MS: u64 = 60 * 1000;
-
-/// Returns a digest of what is tried when gates run on a base: the commit, and what the configuration says. The environment
-/// is not part of it: a person's shell and cron have different ones, and a hold would be probed by each after the other.
-pub(crate) fn tried_digest(config: &ProjectConfig, base: &CommitId) -> String {
-    let mut digest = Sha256::new();
-    let said = (&config.gates, &config.worktree.setup, &config.env);
-    let said = serde_json::to_vec(&said).expect("a configuration has string keys only");
-    digest.update(base.as_str().as_bytes());
-    digest.update([0]);
-    digest.update(said);
-    format!("{:x}", digest.finalize())
-}
-
-/// Returns the digest under which it is recorded that all gates passed on a base, as they were configured then.
-pub(super) fn green_digest(config: &ProjectConfig, base: &CommitId) -> String {
-    let mut digest = Sha256::new();
-    digest.update(b"green");
-    digest.update(tried_digest(config, base).as_bytes());
-    format!("{:x}", digest.finalize())
-}
 
 /// Makes the hold of a project; its text says what is red.
 pub(crate) fn base_hold(

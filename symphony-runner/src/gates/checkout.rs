@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use symphony_core::config::{CommandLine, Gate, Millis, ProjectConfig};
+use symphony_core::config::{CommandLine, Millis, ProjectConfig};
 use symphony_core::gates::ConfiguredGate;
 use symphony_core::id::RunId;
 use symphony_core::listing::list_few;
@@ -16,7 +16,6 @@ use symphony_workspace::{CommitId, Planted, Pristine, Redactor, Repository, Work
 
 use super::key::Ground;
 use super::result::{GateCommand, gate_result};
-use super::run::run_gates;
 use super::running::Running;
 use crate::environment::{agent_environment, name_committers};
 use crate::error::RunnerError;
@@ -144,18 +143,6 @@ impl<'a> GateCheckout<'a> {
         let _running = Running::note(&self.request.logs, [SET_UP_GATE].into_iter());
         let result = self.run_in(supervision, &command, log, alone);
         result.await.map(Some)
-    }
-
-    /// Runs gates for the first time, in the order of the configuration; neighbours that are `parallel` run at once.
-    ///
-    /// # Errors
-    /// When processes cannot be supervised.
-    pub async fn run_gates(
-        &self,
-        supervision: &Supervision,
-        gates: &[Gate],
-    ) -> Result<Vec<VerifiedGate>, RunnerError> {
-        run_gates(self, supervision, gates, 1).await
     }
 
     /// Runs one command, alone.

@@ -20,9 +20,10 @@ mod running;
 mod untried;
 
 pub use base_red::record_trial;
-pub(crate) use base_red::{base_hold, naming_setup_log, tried_digest};
+pub(crate) use base_red::{base_hold, naming_setup_log};
 pub use checkout::{CheckoutRequest, GateCheckout, configured_gates, shown_gates};
 pub(crate) use checkout::{checkout_owner, clear_left_checkout, remove_checkout};
+pub(crate) use digest::tried_digest;
 pub use foreground::ForegroundJob;
 pub use job::check_pr;
 pub(crate) use job::{GatesEnded, clear_dead_checkout, end_of_dead, run_gates_job, start_gates};

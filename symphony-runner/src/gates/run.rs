@@ -13,6 +13,20 @@ use crate::error::RunnerError;
 use crate::process::Supervision;
 use crate::supervise::Company;
 
+impl GateCheckout<'_> {
+    /// Runs gates for the first time, in the order of the configuration; neighbours that are `parallel` run at once.
+    ///
+    /// # Errors
+    /// When processes cannot be supervised.
+    pub async fn run_gates(
+        &self,
+        supervision: &Supervision,
+        gates: &[Gate],
+    ) -> Result<Vec<VerifiedGate>, RunnerError> {
+        run_gates(self, supervision, gates, 1).await
+    }
+}
+
 /// Runs gates for the `number`th time, in a checkout in which none has run before: what a failed try left there, and git ignores, could
 /// make it green. The results are in the order of the gates.
 pub(super) async fn run_gates(

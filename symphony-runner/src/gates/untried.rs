@@ -8,7 +8,7 @@ use symphony_mcp::StoreThread;
 use symphony_store::{Context, Project, Store};
 use symphony_workspace::CommitId;
 
-use super::base_red::{green_digest, tried_digest};
+use super::digest::{green_digest, tried_digest};
 use crate::error::RunnerError;
 use crate::repository::open_repository;
 use crate::supervise::Job;

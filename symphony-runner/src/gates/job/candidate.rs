@@ -4,7 +4,7 @@ use symphony_core::pull_request::{PullRequest, VerifiedGates};
 use symphony_mcp::StoreThread;
 use symphony_workspace::{BranchName, CommitId, Identity, MergePlan, MergeStyle, Repository};
 
-use super::{request, run_remembered};
+use super::remembered::{request, run_remembered};
 use crate::confirm::results_on_base;
 use crate::error::RunnerError;
 use crate::gates::{History, Proof};

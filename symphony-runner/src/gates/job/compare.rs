@@ -13,7 +13,7 @@ use symphony_mcp::StoreThread;
 use symphony_store::StoreError;
 use symphony_workspace::Repository;
 
-use super::request;
+use super::remembered::request;
 use crate::error::RunnerError;
 use crate::gates::proof::Proof;
 use crate::process::Supervision;

@@ -5,12 +5,9 @@
 
 mod candidate;
 mod compare;
+mod remembered;
 mod start;
 
-use std::collections::BTreeSet;
-
-use symphony_core::Timestamp;
-use symphony_core::config::Gate;
 use symphony_core::failure::ErrorClass;
 use symphony_core::gates::{BaseComparison, PastFailure, failure_print};
 use symphony_core::id::PrId;
@@ -19,14 +16,15 @@ use symphony_core::pull_request::{PullRequest, PullRequestOf, VerifiedGate, Veri
 use symphony_core::run::{RunError, RunStatus, RunTarget};
 use symphony_core::watchdog::Step;
 use symphony_mcp::StoreThread;
-use symphony_store::{GatesAtEnd, GatesFound, NewHold, RunProgress, RunStart};
+use symphony_store::{GatesAtEnd, GatesFound, NewHold, RunStart};
 use symphony_workspace::{CommitId, Repository};
 
 use self::candidate::{Gated, gates_of_base_now, gates_of_head};
 use self::compare::compare_if_needed;
+use self::remembered::{NAMES_MAX, request, run_remembered};
 use super::base_red::{base_hold, known_commands, naming_setup_log, no_result_hold, red_text};
-use super::checkout::{CheckoutRequest, checkout_path, remove_checkout};
-use super::proof::{Proof, Proven};
+use super::checkout::{checkout_path, remove_checkout};
+use super::proof::Proof;
 use super::running::ran_at_its_end;
 use super::untried::{TrialRun, note_trial_run};
 use crate::error::RunnerError;
@@ -38,9 +36,6 @@ use crate::supervise::{
 
 pub use start::check_pr;
 pub(crate) use start::start_gates;
-
-/// Gates that a text names; the rest is counted.
-const NAMES_MAX: usize = 3;
 
 /// What a run of gates came to, for its exit handling.
 #[derive(Debug)]
@@ -294,65 +289,6 @@ async fn gates_of_base(
         gates: GatesAtEnd::Due,
         hold,
     })
-}
-
-fn request<'r>(job: &'r Job<'_>, repository: &'r Repository) -> CheckoutRequest<'r> {
-    CheckoutRequest {
-        installation: job.installation,
-        config: &job.config,
-        repository,
-        id: &job.run.id,
-        logs: job.paths.dir.clone(),
-        steps: &job.steps,
-    }
-}
-
-/// Runs gates, except those that passed before on the same files, and remembers what passed now.
-async fn run_remembered(
-    job: &Job<'_>,
-    store: &StoreThread,
-    supervision: &Supervision,
-    proof: &Proof<'_>,
-    fresh: bool,
-) -> Result<Proven, RunnerError> {
-    let passed = if fresh {
-        BTreeSet::new()
-    } else {
-        let (keys, now) = (proof.keys().to_vec(), Timestamp::now());
-        store
-            .call(move |store| store.gate_passes(&keys, now))
-            .await??
-    };
-    note_progress(job, store, &job.config.gates, passed.len()).await?;
-    let proven = proof.run(supervision, &passed).await?;
-    let (project, passes) = (job.project.id.clone(), proven.passes.clone());
-    store
-        .call(move |store| store.record_gate_passes(&Job::as_system(), &project, &passes))
-        .await??;
-    Ok(proven)
-}
-
-async fn note_progress(
-    job: &Job<'_>,
-    store: &StoreThread,
-    gates: &[Gate],
-    passed: usize,
-) -> Result<(), RunnerError> {
-    let names = list_few(gates.iter().map(|gate| gate.name.as_str()), NAMES_MAX);
-    let known = if passed == 0 {
-        String::new()
-    } else {
-        format!(" ({passed} already passed on these files)")
-    };
-    let progress = RunProgress {
-        last_event: format!("running {names}{known}"),
-        usage: job.run.usage,
-    };
-    let (context, run) = (job.as_run(), job.run.id.clone());
-    store
-        .call(move |store| store.record_progress(&context, &run, &progress))
-        .await??;
-    Ok(())
 }
 
 /// The hold of a project whose gates fail on its base: what fails there, in words.

@@ -1,0 +1,78 @@
+//! Running gates with what passed before on the same files.
+
+use std::collections::BTreeSet;
+
+use symphony_core::Timestamp;
+use symphony_core::config::Gate;
+use symphony_core::listing::list_few;
+use symphony_mcp::StoreThread;
+use symphony_store::RunProgress;
+use symphony_workspace::Repository;
+
+use crate::error::RunnerError;
+use crate::gates::checkout::CheckoutRequest;
+use crate::gates::proof::{Proof, Proven};
+use crate::process::Supervision;
+use crate::supervise::Job;
+
+/// Gates that a text names; the rest is counted.
+pub(super) const NAMES_MAX: usize = 3;
+
+pub(super) fn request<'r>(job: &'r Job<'_>, repository: &'r Repository) -> CheckoutRequest<'r> {
+    CheckoutRequest {
+        installation: job.installation,
+        config: &job.config,
+        repository,
+        id: &job.run.id,
+        logs: job.paths.dir.clone(),
+        steps: &job.steps,
+    }
+}
+
+/// Runs gates, except those that passed before on the same files, and remembers what passed now.
+pub(super) async fn run_remembered(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+    proof: &Proof<'_>,
+    fresh: bool,
+) -> Result<Proven, RunnerError> {
+    let passed = if fresh {
+        BTreeSet::new()
+    } else {
+        let (keys, now) = (proof.keys().to_vec(), Timestamp::now());
+        store
+            .call(move |store| store.gate_passes(&keys, now))
+            .await??
+    };
+    note_progress(job, store, &job.config.gates, passed.len()).await?;
+    let proven = proof.run(supervision, &passed).await?;
+    let (project, passes) = (job.project.id.clone(), proven.passes.clone());
+    store
+        .call(move |store| store.record_gate_passes(&Job::as_system(), &project, &passes))
+        .await??;
+    Ok(proven)
+}
+
+async fn note_progress(
+    job: &Job<'_>,
+    store: &StoreThread,
+    gates: &[Gate],
+    passed: usize,
+) -> Result<(), RunnerError> {
+    let names = list_few(gates.iter().map(|gate| gate.name.as_str()), NAMES_MAX);
+    let known = if passed == 0 {
+        String::new()
+    } else {
+        format!(" ({passed} already passed on these files)")
+    };
+    let progress = RunProgress {
+        last_event: format!("running {names}{known}"),
+        usage: job.run.usage,
+    };
+    let (context, run) = (job.as_run(), job.run.id.clone());
+    store
+        .call(move |store| store.record_progress(&context, &run, &progress))
+        .await??;
+    Ok(())
+}
