@@ -18,6 +18,7 @@ use symphony_workspace::{
     WorktreeKey,
 };
 
+use super::turn::merge_folder;
 use crate::error::RunnerError;
 use crate::gates::{
     CheckoutRequest, ForegroundJob, History, Proof, configured_gates, passes_in_base,
@@ -25,7 +26,6 @@ use crate::gates::{
 };
 use crate::installation::Installation;
 use crate::merge::watch::MergeWatch;
-use crate::paths::STATE_DIR;
 use crate::process::Supervision;
 use crate::runtime::block_on;
 use crate::watchdog::StepLog;
@@ -166,12 +166,6 @@ impl MergeGates<'_> {
     pub(crate) fn logs(&self) -> PathBuf {
         merge_folder(self.project, self.of)
     }
-}
-
-/// The folder that the merges of an issue or a plan share: their lock, and the logs of their gates.
-pub(crate) fn merge_folder(project: &Project, of: &PullRequestOf) -> PathBuf {
-    let merges = project.root.join(STATE_DIR).join("merges");
-    merges.join(of.folder_name())
 }
 
 fn merge_key(issue: &IssueId) -> WorktreeKey {

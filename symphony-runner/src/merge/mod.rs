@@ -6,7 +6,9 @@
 
 pub(crate) mod content;
 pub(crate) mod gates;
+mod options;
 pub(crate) mod refusals;
+mod settle;
 pub(crate) mod turn;
 pub(crate) mod unpublished;
 pub(crate) mod watch;
@@ -32,29 +34,15 @@ use crate::merge::refusals::{
     base_gone, commit_id, conflicting_plan, refuse_gone, refuse_moved, refuse_red, refuse_secrets,
     refuse_stopped, refuse_unmergeable,
 };
-use crate::merge::turn::{MergeTurn, Settled, record, settle_cut_off};
+use crate::merge::settle::{Settled, record, settle_cut_off};
+use crate::merge::turn::MergeTurn;
 use crate::person::as_person;
 use crate::plan::clean_up_plan;
 use crate::repository::open_repository;
 use crate::upkeep::clean_up::clean_up;
 
-pub use crate::merge::turn::{MergesUnderWay, settle_merges};
-
-/// How a merge is made.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MergeOptions {
-    /// Merge although a required gate is red, commits of submodules were never published, or commits return that were taken out of the base.
-    pub force: bool,
-    /// Make one commit of everything that the pull request changes.
-    pub squash: Option<Squash>,
-}
-
-/// The one commit of a squashed pull request.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Squash {
-    /// Its message; without one the pull request's title and body.
-    pub message: Option<String>,
-}
+pub use crate::merge::settle::{MergesUnderWay, settle_merges};
+pub use options::{MergeOptions, Squash};
 
 /// Returns how the pull request goes into its base, and the message of the commit that is made for it, if any.
 fn style_of(pr: &PullRequest, squash: Option<&Squash>) -> (MergeStyle, String) {
