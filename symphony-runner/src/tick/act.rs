@@ -11,7 +11,7 @@ use symphony_store::{ClaimLimits, ClaimRequest, Context, Store};
 use symphony_workspace::Failpoint;
 
 use super::effects::Effects;
-use super::observe::Observed;
+use super::observed::Observed;
 use super::outside::record_merge;
 use super::proposals::{confirm, refresh, send_back};
 use crate::error::RunnerError;

@@ -7,7 +7,7 @@ use symphony_core::id::ProjectId;
 use symphony_core::tick::{Candidate, Snapshot};
 use symphony_store::Store;
 
-use super::observe::Observed;
+use super::observed::Observed;
 use crate::gates::{base_gates, untried};
 
 /// Adds what is known of gates on the bases of projects, where they hold one or an issue waits that they concern. A hold whose base,

@@ -19,6 +19,7 @@ use symphony_store::{Project, SnapshotRequest, Store};
 use super::base_gates::look_at_base_gates;
 use super::effects::{Effects, LocalEffects};
 use super::holder::stuck_tick;
+use super::observed::{KnownProject, Observed};
 use super::outside::{look_at_bases, look_for_obstacles};
 use super::proposals::look_at_proposals;
 use crate::error::RunnerError;
@@ -31,26 +32,6 @@ use crate::repository::require_base;
 use crate::upkeep::kept_documents::lost_documents;
 use crate::upkeep::left_worktrees::left_worktrees;
 use crate::upkeep::leftovers::whose;
-
-/// A project, as it is configured now.
-#[derive(Debug, Clone)]
-pub struct KnownProject {
-    /// The project.
-    pub project: Project,
-    /// Its configuration; none when it is broken.
-    pub config: Option<ProjectConfig>,
-    /// What dispatch needs to know of it.
-    pub view: ProjectView,
-}
-
-/// What a tick saw.
-#[derive(Debug)]
-pub struct Observed {
-    /// What the plan is made from.
-    pub snapshot: Snapshot,
-    /// The projects, with what acting on them needs.
-    pub projects: BTreeMap<ProjectId, (Project, Option<ProjectConfig>)>,
-}
 
 /// Reads everything that the plan depends on.
 ///

@@ -9,7 +9,8 @@ use symphony_workspace::Failpoint;
 
 use super::act::act;
 use super::effects::LocalEffects;
-use super::observe::{Observed, observe};
+use super::observe::observe;
+use super::observed::Observed;
 use super::turn::{Taken, Turn, TurnWish};
 use crate::database::{back_up_if_due, note_mark};
 use crate::error::RunnerError;

@@ -20,7 +20,7 @@ use symphony_workspace::{
 };
 
 use super::effects::Effects;
-use super::observe::Observed;
+use super::observed::Observed;
 use crate::error::RunnerError;
 use crate::merge::content::look_for_unwanted;
 use crate::repository::{PullRequestPlace, gone_head, open_repository, options, way_back};

@@ -14,7 +14,7 @@ use symphony_store::{Context, Project, Store};
 use symphony_workspace::{BranchName, CommitId, Failpoint, Repository};
 
 use super::effects::Effects;
-use super::observe::Observed;
+use super::observed::Observed;
 use crate::error::RunnerError;
 use crate::gates::configured_gates;
 use crate::installation::Installation;
