@@ -4,11 +4,9 @@ use std::fs::File;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
-use symphony_core::Timestamp;
+use serde_json::{Map, json};
 use symphony_core::failure::ErrorClass;
-use symphony_core::run::{RunError, RunStatus, Usage};
+use symphony_core::run::{RunError, RunStatus};
 use symphony_core::watchdog::Step;
 use symphony_core::web::WEB_SEARCHES;
 use symphony_mcp::{RunSocket, Service, StoreThread};
@@ -16,6 +14,8 @@ use symphony_store::{PERMISSION_DENIALS, RunProgress};
 use symphony_workspace::Failpoint;
 
 use super::Job;
+use super::command::TRAMPOLINE_COMMAND;
+use super::outcome::AgentOutcome;
 use super::prepare::Prepared;
 use super::spending::spent_so_far;
 use super::streams::AgentStreams;
@@ -27,52 +27,10 @@ use crate::process::{
 use crate::provider::StdinSource;
 use crate::stream::{ExitFact, LOOP_REPEATS_DEFAULT, RunEnd};
 
-/// The hidden command through which an agent starts in a session of its own.
-pub const TRAMPOLINE_COMMAND: &str = "exec-in-session";
 /// How often limits are looked at, orphans reaped and progress recorded.
 const PULSE: Duration = Duration::from_millis(500);
 /// Pulses between two records of progress: one write a second is cheap, more tells nobody more.
 const PULSES_A_RECORD: u32 = 2;
-
-/// What is known when the agent is gone. It is recorded, so that whoever does the exit handling knows it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct AgentOutcome {
-    pub(crate) status: RunStatus,
-    pub(crate) error: Option<RunError>,
-    pub(crate) exit_code: Option<i32>,
-    pub(crate) usage: Option<Usage>,
-    pub(crate) output_tail: String,
-    pub(crate) metadata: Map<String, Value>,
-    pub(crate) hold_until: Option<Timestamp>,
-}
-
-impl AgentOutcome {
-    /// The outcome of a run without an agent's output.
-    pub(crate) fn failed(status: RunStatus, error: RunError) -> Self {
-        Self {
-            status,
-            error: Some(error),
-            exit_code: None,
-            usage: None,
-            output_tail: String::new(),
-            metadata: Map::new(),
-            hold_until: None,
-        }
-    }
-}
-
-impl AgentOutcome {
-    /// Records that something went wrong afterwards; an error of the agent itself says more and stays.
-    pub(crate) fn fail_unless_worse(&mut self, class: ErrorClass, message: String) {
-        if self.error.is_none() {
-            self.status = match class {
-                ErrorClass::Cancelled => RunStatus::Cancelled,
-                _ => RunStatus::Failed,
-            };
-            self.error = Some(RunError { class, message });
-        }
-    }
-}
 
 /// Starts the agent, serves its socket, listens until it ends, and leaves no process of it.
 pub(crate) async fn run_agent(

@@ -16,6 +16,9 @@ use crate::process::{
     AgentEnd, AgentExit, AgentInput, AgentLaunch, GRACE, Supervision, Trampoline,
 };
 
+/// The hidden command through which an agent starts in a session of its own.
+pub const TRAMPOLINE_COMMAND: &str = "exec-in-session";
+
 /// Output kept of a command: as much as of an agent (spec: lifecycle, "Streams").
 const TAIL_BYTES: usize = 50 * 1024;
 /// Output of one command in the log of its run; its own log has more.
@@ -130,7 +133,7 @@ pub(crate) async fn run_command(
     let mut words = merged.map(OsString::from);
     let program = words.next().unwrap_or_default().into();
     let launch = AgentLaunch {
-        trampoline: Trampoline::new(executable, super::agent::TRAMPOLINE_COMMAND),
+        trampoline: Trampoline::new(executable, TRAMPOLINE_COMMAND),
         program,
         arguments: words.collect(),
         environment,

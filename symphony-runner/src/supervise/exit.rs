@@ -8,9 +8,10 @@ use symphony_core::wording::counted;
 use symphony_mcp::StoreThread;
 
 use super::Job;
-use super::agent::AgentOutcome;
+use super::outcome::AgentOutcome;
 use super::space::when_there_is_space;
 use crate::error::RunnerError;
+use crate::watchdog::what_ended;
 
 /// Exit handling that is to be done.
 #[derive(Debug)]
@@ -39,7 +40,7 @@ impl PendingExit {
         let run = job.run.id.clone();
         let recorded = store.call(move |store| store.exit_handling(&run)).await??;
         let Some(recorded) = recorded else {
-            return Ok(Self::new(super::dead(job, store).await?));
+            return Ok(Self::new(dead(job, store).await?));
         };
         let outcome = serde_json::from_value(recorded.outcome).unwrap_or_else(|error| {
             tracing::warn!(%error, "what the agent came to cannot be read");
@@ -144,4 +145,17 @@ impl PendingExit {
             .await??;
         Ok(())
     }
+}
+
+/// The outcome of a run whose supervisor is dead: what a person asked for, or why it died.
+pub(super) async fn dead(job: &Job<'_>, store: &StoreThread) -> Result<AgentOutcome, RunnerError> {
+    let run = job.run.id.clone();
+    let is_cancelled = store
+        .call(move |store| store.cancel_requested(&run))
+        .await??;
+    Ok(if is_cancelled {
+        AgentOutcome::cancelled_without_answer()
+    } else {
+        AgentOutcome::crashed(&job.run, what_ended(&job.paths))
+    })
 }

@@ -14,8 +14,8 @@ use symphony_store::{FinishedRun, GatesAtEnd, NewHold, RunFinish};
 use symphony_workspace::Failpoint;
 
 use super::Job;
-use super::agent::AgentOutcome;
 use super::exit::PendingExit;
+use super::outcome::AgentOutcome;
 use super::settle::{Settled, note_settings, settle_work};
 use super::space::when_there_is_space;
 use super::spending::cap_at_end;

@@ -4,13 +4,22 @@ use symphony_core::id::RunId;
 use symphony_core::watchdog::Step;
 use symphony_store::Project;
 
-use super::{DISK_WAIT_MAX, SuperviseMode};
+use super::DISK_WAIT_MAX;
 use crate::environment::supervisor_environment;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::paths::RunPaths;
 use crate::process::{DetachedLaunch, DetachedSupervisor, RunLock};
 use crate::watchdog::StepLog;
+
+/// What a supervisor is started for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SuperviseMode {
+    /// The whole run.
+    Run,
+    /// The exit handling of a run whose supervisor died.
+    Finish,
+}
 
 /// Starts the supervisor of a run and hands it the run's lock.
 ///

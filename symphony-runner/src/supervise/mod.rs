@@ -6,11 +6,15 @@
 
 mod agent;
 mod command;
+mod documents;
 mod exit;
 mod finish;
+mod job;
 mod launch;
+mod outcome;
 mod phase_settings;
 mod prepare;
+mod project_file;
 mod prompts;
 mod set_up;
 mod settle;
@@ -21,47 +25,36 @@ mod temporary;
 mod until_cancelled;
 mod watch;
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::path::Path;
 use std::time::Instant;
 
-use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
-use symphony_core::config::ProjectConfig;
 use symphony_core::exit_handling::is_unprepared;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::RunId;
-use symphony_core::issue::Issue;
-use symphony_core::profile::{AgentProfile, ProfileOverride};
-use symphony_core::run::{Run, RunError, RunStatus, RunTarget};
 use symphony_core::watchdog::Step;
 use symphony_mcp::StoreThread;
-use symphony_store::{Actor, Context, Project, RunKey, Store, StoreError};
+use symphony_store::Store;
 use symphony_workspace::Failpoint;
 
-use self::exit::PendingExit;
-use self::phase_settings::phase_settings;
+use self::exit::{PendingExit, dead};
 use self::space::{DISK_LOOK, DISK_WAIT_MAX};
-use crate::environment::{agent_environment, name_committers};
 use crate::error::RunnerError;
 use crate::gates::{clear_dead_checkout, end_of_dead, run_gates_job};
 use crate::installation::Installation;
-use crate::paths::RunPaths;
 use crate::process::{RunLock, Supervision, become_session_leader};
-use crate::prompts::library::PromptLibrary;
 use crate::runtime::block_on;
-use crate::watchdog::{StepLog, what_ended};
+use crate::watchdog::StepLog;
 
-pub(crate) use agent::AgentOutcome;
-pub use agent::TRAMPOLINE_COMMAND;
+pub use command::TRAMPOLINE_COMMAND;
 pub(crate) use command::{CommandCall, CommandOutcome, Company, LiveLog, run_command};
+pub(crate) use documents::{DocumentQuery, Documents, criteria_input};
+pub(crate) use job::Job;
+pub use launch::SuperviseMode;
 pub(crate) use launch::launch_supervisor;
+pub(crate) use outcome::AgentOutcome;
 pub(crate) use phase_settings::phase_of_plan;
-pub(crate) use prepare::{
-    DocumentQuery, Documents, PROMPT_FILE_BYTES_MAX, criteria_input, judged_artifact,
-    override_text, read_own,
-};
+pub(crate) use prepare::{judged_artifact, override_text};
+pub(crate) use project_file::{PROMPT_FILE_BYTES_MAX, read_own};
 pub(crate) use prompts::{
     Cut, PhasePart, ProjectRequest, PromptRequest, budgets, build, build_background, build_phase,
     build_wizard, done_review, phase_review, review_input,
@@ -70,15 +63,6 @@ pub use prompts::{read_vault, submodule_changes};
 pub(crate) use set_up::{SetUp, is_due};
 pub(crate) use settle::{record_settings, return_to_recorded_head};
 pub(crate) use until_cancelled::until_cancelled;
-
-/// What a supervisor is started for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SuperviseMode {
-    /// The whole run.
-    Run,
-    /// The exit handling of a run whose supervisor died.
-    Finish,
-}
 
 /// Supervises a run: the body of the hidden command `symphony supervise`. Takes the run's lock from standard input.
 ///
@@ -194,169 +178,4 @@ async fn not_prepared(
         error.class = ErrorClass::NotPrepared;
     }
     Ok(outcome)
-}
-
-/// The outcome of a run whose supervisor is dead: what a person asked for, or why it died.
-async fn dead(job: &Job<'_>, store: &StoreThread) -> Result<AgentOutcome, RunnerError> {
-    let run = job.run.id.clone();
-    let is_cancelled = store
-        .call(move |store| store.cancel_requested(&run))
-        .await??;
-    Ok(if is_cancelled {
-        AgentOutcome::cancelled_without_answer()
-    } else {
-        AgentOutcome::crashed(&job.run, what_ended(&job.paths))
-    })
-}
-
-/// A run with everything that belongs to it.
-#[derive(Debug)]
-pub(crate) struct Job<'a> {
-    pub(crate) installation: &'a Installation,
-    pub(crate) project: Project,
-    pub(crate) config: ProjectConfig,
-    pub(crate) run: Run,
-    pub(crate) issue: Option<Issue>,
-    /// What the database adds to the agent's profile.
-    pub(crate) overrides: ProfileOverride,
-    pub(crate) paths: RunPaths,
-    /// Where the step is recorded that the supervisor is in.
-    pub(crate) steps: StepLog,
-}
-
-impl<'a> Job<'a> {
-    fn load(
-        installation: &'a Installation,
-        store: &mut Store,
-        run: &RunId,
-    ) -> Result<Self, RunnerError> {
-        let run = store.run(run)?;
-        let project = store.project(&run.project)?;
-        let mut config = installation.project_config(&project)?;
-        if let RunTarget::PlanPhase(plan, phase) = &run.target {
-            // taken out of the plan meanwhile: what is left to do is its exit handling
-            if let Some(phase) = phase_of_plan(&store.plan(plan)?, phase) {
-                phase_settings(&mut config, phase, &run);
-            }
-        }
-        let issue = run.target.issue().map(|id| store.issue(id)).transpose()?;
-        let overrides = store.overrides(&run.agent, &project.id)?.effective();
-        let paths = RunPaths::new(&project.root, &run.id);
-        Ok(Self {
-            installation,
-            project,
-            config,
-            run,
-            issue,
-            overrides,
-            paths,
-            steps: StepLog::default(),
-        })
-    }
-
-    /// The agent's profile; a plan's phase has none, whatever runs it.
-    pub(crate) fn profile<'l>(&self, library: &'l PromptLibrary) -> Option<&'l AgentProfile> {
-        match self.run.target {
-            RunTarget::PlanPhase(..) => None,
-            _ => library.profile(&self.run.agent),
-        }
-    }
-
-    /// The environment of commands of the configuration that run in a folder: the agent's, without its provider's settings.
-    pub(crate) fn command_environment(&self, folder: &Path) -> BTreeMap<OsString, OsString> {
-        let mut environment = agent_environment(
-            &self.installation.environment,
-            &self.config.env,
-            &BTreeMap::new(),
-            &self.run.id,
-        );
-        name_committers(&mut environment, folder);
-        environment
-    }
-
-    /// The context of a write in the run's name.
-    pub(crate) fn as_run(&self) -> Context {
-        let key = RunKey {
-            run: self.run.id.clone(),
-            fence: self.run.fence,
-            agent: self.run.agent.clone(),
-        };
-        Context {
-            actor: Actor::Run(key),
-            now: Timestamp::now(),
-        }
-    }
-
-    /// The context of a write of Symphony itself.
-    pub(crate) fn as_system() -> Context {
-        Context::system(Timestamp::now())
-    }
-}
-
-impl AgentOutcome {
-    /// The outcome of a run that a person ended, and whose supervisor is dead.
-    fn cancelled_without_answer() -> Self {
-        let message = "ended by a human; the supervisor had not answered".to_owned();
-        Self::failed(
-            RunStatus::Cancelled,
-            RunError {
-                class: ErrorClass::Cancelled,
-                message,
-            },
-        )
-    }
-
-    /// The outcome of a run whose supervisor died, or was ended because it made no progress.
-    fn crashed(run: &Run, why: Option<String>) -> Self {
-        let message = why.unwrap_or_else(|| {
-            format!(
-                "the supervisor of run {} died; its processes were ended",
-                run.id
-            )
-        });
-        Self::failed(
-            RunStatus::Crashed,
-            RunError {
-                class: ErrorClass::Crashed,
-                message,
-            },
-        )
-    }
-
-    /// The outcome of a run whose base branch, or what git needs to check it out, is gone since it was planned: it was
-    /// nobody's failure.
-    fn without_base(error: &RunnerError) -> Self {
-        let error = RunError {
-            class: ErrorClass::Cancelled,
-            message: error.with_causes(),
-        };
-        Self::failed(RunStatus::Cancelled, error)
-    }
-
-    /// The outcome of a run that did not get as far as its agent.
-    pub(crate) fn not_started(error: &RunnerError) -> Self {
-        if error.is_base_missing() {
-            return Self::without_base(error);
-        }
-        let class = match error {
-            _ if error.is_disk_full() => ErrorClass::DiskFull,
-            RunnerError::Provider(_) => ErrorClass::ProviderMissing,
-            RunnerError::Workspace(_) => ErrorClass::WorktreeFailed,
-            RunnerError::Setup { .. } => ErrorClass::SetupFailed,
-            RunnerError::SetupOnBase { .. } => ErrorClass::BaseGatesFailed,
-            RunnerError::OverBudget { .. } => ErrorClass::BudgetExhausted,
-            RunnerError::Store(StoreError::Superseded { .. }) => ErrorClass::Cancelled,
-            _ => ErrorClass::SpawnFailed,
-        };
-        Self::failed(
-            RunStatus::Failed,
-            RunError {
-                class,
-                message: match error {
-                    RunnerError::SetupOnBase { text } => text.clone(),
-                    _ => error.with_causes(),
-                },
-            },
-        )
-    }
 }

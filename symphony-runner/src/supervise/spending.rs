@@ -10,7 +10,7 @@ use symphony_core::unit::UsdMicros;
 use symphony_mcp::StoreThread;
 
 use super::Job;
-use super::agent::AgentOutcome;
+use super::outcome::AgentOutcome;
 use crate::error::RunnerError;
 
 /// Reads what is recorded as spent; none when the project has no cap.

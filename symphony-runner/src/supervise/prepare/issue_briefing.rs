@@ -10,13 +10,13 @@ use symphony_prompt::Review;
 use symphony_workspace::CommitId;
 
 use super::briefing::Briefing;
-use super::documents::{DocumentQuery, Documents, criteria_input};
-use super::project_file::{PROMPT_FILE_BYTES_MAX, read_own};
 use super::site::Site;
 use crate::error::RunnerError;
 use crate::paths::write_private;
 use crate::prompts::library::PromptLibrary;
 use crate::supervise::Job;
+use crate::supervise::documents::{DocumentQuery, Documents, criteria_input};
+use crate::supervise::project_file::{PROMPT_FILE_BYTES_MAX, read_own};
 use crate::supervise::prompts::{Cut, PromptRequest, build, done_review, review_input};
 
 /// Bytes of the diff that a judge may read as a file.

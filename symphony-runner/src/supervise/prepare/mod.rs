@@ -5,7 +5,6 @@
 //! (what it is told and may do). A new kind of target is a variant of `Subject` and a file for each of the three.
 
 mod briefing;
-mod documents;
 mod identity;
 mod invocation;
 mod issue_briefing;
@@ -16,15 +15,14 @@ mod plan_briefing;
 mod plan_review_briefing;
 mod plan_site;
 mod project_briefing;
-mod project_file;
 mod run;
 mod set_up;
 mod site;
 mod subject;
+mod subject_briefing;
+mod subject_site;
 mod temporary_site;
 
-pub(crate) use documents::{DocumentQuery, Documents, criteria_input};
 pub(crate) use phase_briefing::{judged_artifact, override_text};
 pub(crate) use plan_site::PHASE_BASE_FILE;
-pub(crate) use project_file::{PROMPT_FILE_BYTES_MAX, read_own};
 pub(crate) use run::{Prepared, prepare};

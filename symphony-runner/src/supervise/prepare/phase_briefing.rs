@@ -12,11 +12,11 @@ use symphony_workspace::{CommitId, Repository, WorkspaceError};
 
 use super::briefing::Briefing;
 use super::issue_briefing::{documents, request};
-use super::project_file::{PROMPT_FILE_BYTES_MAX, read_own};
 use super::site::Site;
 use crate::error::RunnerError;
 use crate::prompts::library::PromptLibrary;
 use crate::supervise::Job;
+use crate::supervise::project_file::{PROMPT_FILE_BYTES_MAX, read_own};
 use crate::supervise::prompts::{PhasePart, build, build_phase, phase_review};
 
 /// Bytes of an artifact that are read from a commit: as many as from a file.

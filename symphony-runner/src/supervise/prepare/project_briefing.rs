@@ -5,11 +5,11 @@ use symphony_core::config::ProviderName;
 use symphony_mcp::StoreThread;
 
 use super::briefing::Briefing;
-use super::project_file::read_own;
 use super::site::Site;
 use crate::error::RunnerError;
 use crate::prompts::library::PromptLibrary;
 use crate::supervise::Job;
+use crate::supervise::project_file::read_own;
 use crate::supervise::prompts::{ProjectRequest, build_background, build_wizard};
 
 /// Assembles the prompts of a project's own agent.

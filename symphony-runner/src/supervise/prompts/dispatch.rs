@@ -13,7 +13,7 @@ use super::knowledge::{
     attempts, budgets, comments, dependencies, fence_marker, findings, gate_commands, issue_input,
     learnings, not_read, standing, texts,
 };
-use super::log_omissions;
+use super::omissions::log_omissions;
 use super::points::review_points;
 use super::vault::load_vault;
 use crate::error::RunnerError;

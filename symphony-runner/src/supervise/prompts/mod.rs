@@ -1,10 +1,9 @@
 //! The prompts of a run: what the store, the project and the library hold becomes plain data for `symphony-prompt`.
 
-use symphony_prompt::{BuiltPrompt, Outcome};
-
 mod dispatch;
 mod done_review;
 mod knowledge;
+mod omissions;
 mod phase;
 mod phase_review;
 mod plan_review;
@@ -24,13 +23,3 @@ pub(crate) use project::{ProjectRequest, build_background, build_wizard};
 pub use review_input::submodule_changes;
 pub(crate) use review_input::{Cut, review_input};
 pub use vault::read_vault;
-
-/// Logs what a profile does not get, for whoever looks for it; the report says it, too.
-fn log_omissions(built: &BuiltPrompt) {
-    let agent = &built.report.agent;
-    for part in built.report.system.iter().chain(&built.report.user) {
-        if let Outcome::OmittedByProfile { why } = &part.outcome {
-            tracing::debug!(agent, part = part.part, why, "omitted from the prompt");
-        }
-    }
-}

@@ -18,7 +18,7 @@ use super::dispatch::{PromptRequest, Prompts};
 use super::knowledge::{
     budgets, comments, fence_marker, issue_input, learnings, not_read, standing_conventions, texts,
 };
-use super::log_omissions;
+use super::omissions::log_omissions;
 use super::points::review_points;
 use super::project::external_research;
 use super::vault::load_vault;

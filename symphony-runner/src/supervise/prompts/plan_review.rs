@@ -10,7 +10,7 @@ use symphony_store::{PlanRecord, Store};
 
 use super::dispatch::Prompts;
 use super::knowledge::{budgets, fence_marker, gate_commands};
-use super::log_omissions;
+use super::omissions::log_omissions;
 use super::points::review_points;
 use super::vault::load_vault;
 use crate::error::RunnerError;

@@ -18,7 +18,7 @@ use symphony_workspace::proposal::Proposal;
 
 use super::dispatch::Prompts;
 use super::knowledge::{budgets, fence_marker, gate_commands, project_findings, standing, texts};
-use super::log_omissions;
+use super::omissions::log_omissions;
 use super::vault::load_vault;
 use crate::error::RunnerError;
 use crate::prompts::library::PromptLibrary;

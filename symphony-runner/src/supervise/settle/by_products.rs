@@ -6,7 +6,7 @@ use symphony_core::by_products::{
 };
 use symphony_workspace::{BranchName, Repository, WorkspaceError, Worktree};
 
-use crate::supervise::agent::AgentOutcome;
+use crate::supervise::outcome::AgentOutcome;
 
 /// Notes in the outcome which files the set-up had made and the commits have as they were. It is a report: what keeps git from
 /// looking ends no run differently.

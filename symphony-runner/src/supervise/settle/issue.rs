@@ -15,7 +15,7 @@ use super::tampered::end_if_tampered;
 use crate::error::RunnerError;
 use crate::repository::{issue_workspace, open_repository};
 use crate::supervise::Job;
-use crate::supervise::agent::AgentOutcome;
+use crate::supervise::outcome::AgentOutcome;
 
 /// Settles the worktree of an issue. A judge's run leaves nothing: it only reads.
 pub(super) async fn settle_issue(

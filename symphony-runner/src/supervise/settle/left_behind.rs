@@ -6,7 +6,7 @@ use symphony_workspace::{BranchName, Repository, Worktree};
 
 use super::note::add;
 use crate::error::RunnerError;
-use crate::supervise::agent::AgentOutcome;
+use crate::supervise::outcome::AgentOutcome;
 
 /// Notes what is left behind in the outcome; called when everything that can be committed is.
 ///

@@ -3,7 +3,7 @@
 use serde_json::json;
 use symphony_core::left_behind::{LEFT_BEHIND, LEFT_NAMED_MAX, LeftBehind, LeftKind};
 
-use crate::supervise::agent::AgentOutcome;
+use crate::supervise::outcome::AgentOutcome;
 
 /// Adds names to what the run left behind.
 pub(super) fn note(kind: LeftKind, mut changed: Vec<String>, outcome: &mut AgentOutcome) {

@@ -35,7 +35,7 @@ use crate::error::RunnerError;
 use crate::paths::write_private;
 use crate::process::Supervision;
 use crate::repository::open_repository;
-use crate::supervise::agent::AgentOutcome;
+use crate::supervise::outcome::AgentOutcome;
 use crate::supervise::prepare::PHASE_BASE_FILE;
 use crate::supervise::{Job, phase_of_plan};
 

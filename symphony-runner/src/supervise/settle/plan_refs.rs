@@ -18,7 +18,7 @@ use super::settings::recorded_state;
 use crate::error::RunnerError;
 use crate::paths::RunPaths;
 use crate::supervise::Job;
-use crate::supervise::agent::AgentOutcome;
+use crate::supervise::outcome::AgentOutcome;
 
 /// File in a run's folder with the commit that its exit handling was about to move the plan's base to.
 pub(super) const CANDIDATE_FILE: &str = "base-candidate.txt";

@@ -11,7 +11,7 @@ use super::note::note;
 use crate::error::RunnerError;
 use crate::paths::write_private;
 use crate::supervise::Job;
-use crate::supervise::agent::AgentOutcome;
+use crate::supervise::outcome::AgentOutcome;
 
 /// File that names the rescue refs that were there when a run's exit handling began.
 const RESCUES_FILE: &str = "rescues.json";

@@ -14,7 +14,7 @@ use crate::paths::write_private;
 use crate::repository::open_repository;
 use crate::shared_state::SharedState;
 use crate::supervise::Job;
-use crate::supervise::agent::AgentOutcome;
+use crate::supervise::outcome::AgentOutcome;
 
 /// Records it before the agent, or the first gate, is started.
 pub(crate) fn record_settings(job: &Job<'_>, repository: &Repository) -> Result<(), RunnerError> {

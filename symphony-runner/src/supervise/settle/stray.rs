@@ -11,7 +11,7 @@ use super::settings::recorded_state;
 use crate::error::RunnerError;
 use crate::shared_state::SharedState;
 use crate::supervise::Job;
-use crate::supervise::agent::AgentOutcome;
+use crate::supervise::outcome::AgentOutcome;
 
 /// Notes such work in the outcome; called when the branch is where the run leaves it.
 ///

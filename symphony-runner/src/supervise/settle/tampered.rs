@@ -12,7 +12,7 @@ use symphony_workspace::{Fingerprint, Repository, Worktree};
 use crate::error::RunnerError;
 use crate::paths::write_private;
 use crate::supervise::Job;
-use crate::supervise::agent::AgentOutcome;
+use crate::supervise::outcome::AgentOutcome;
 
 /// File that holds the record.
 const FINGERPRINT_FILE: &str = "fingerprint.json";

@@ -7,7 +7,7 @@ use super::tampered::end_if_tampered;
 use crate::error::RunnerError;
 use crate::repository::open_repository;
 use crate::supervise::Job;
-use crate::supervise::agent::AgentOutcome;
+use crate::supervise::outcome::AgentOutcome;
 use crate::supervise::temporary::remove_temporary;
 
 /// Removes the run's temporary worktree. What keeps it from being removed is no failure of the run: a later one tries

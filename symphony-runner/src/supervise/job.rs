@@ -1,0 +1,105 @@
+//! A run with everything that belongs to it.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+use symphony_core::Timestamp;
+use symphony_core::config::ProjectConfig;
+use symphony_core::id::RunId;
+use symphony_core::issue::Issue;
+use symphony_core::profile::{AgentProfile, ProfileOverride};
+use symphony_core::run::{Run, RunTarget};
+use symphony_store::{Actor, Context, Project, RunKey, Store};
+
+use super::phase_settings::{phase_of_plan, phase_settings};
+use crate::environment::{agent_environment, name_committers};
+use crate::error::RunnerError;
+use crate::installation::Installation;
+use crate::paths::RunPaths;
+use crate::prompts::library::PromptLibrary;
+use crate::watchdog::StepLog;
+
+/// A run with everything that belongs to it.
+#[derive(Debug)]
+pub(crate) struct Job<'a> {
+    pub(crate) installation: &'a Installation,
+    pub(crate) project: Project,
+    pub(crate) config: ProjectConfig,
+    pub(crate) run: Run,
+    pub(crate) issue: Option<Issue>,
+    /// What the database adds to the agent's profile.
+    pub(crate) overrides: ProfileOverride,
+    pub(crate) paths: RunPaths,
+    /// Where the step is recorded that the supervisor is in.
+    pub(crate) steps: StepLog,
+}
+
+impl<'a> Job<'a> {
+    pub(super) fn load(
+        installation: &'a Installation,
+        store: &mut Store,
+        run: &RunId,
+    ) -> Result<Self, RunnerError> {
+        let run = store.run(run)?;
+        let project = store.project(&run.project)?;
+        let mut config = installation.project_config(&project)?;
+        if let RunTarget::PlanPhase(plan, phase) = &run.target {
+            // taken out of the plan meanwhile: what is left to do is its exit handling
+            if let Some(phase) = phase_of_plan(&store.plan(plan)?, phase) {
+                phase_settings(&mut config, phase, &run);
+            }
+        }
+        let issue = run.target.issue().map(|id| store.issue(id)).transpose()?;
+        let overrides = store.overrides(&run.agent, &project.id)?.effective();
+        let paths = RunPaths::new(&project.root, &run.id);
+        Ok(Self {
+            installation,
+            project,
+            config,
+            run,
+            issue,
+            overrides,
+            paths,
+            steps: StepLog::default(),
+        })
+    }
+
+    /// The agent's profile; a plan's phase has none, whatever runs it.
+    pub(crate) fn profile<'l>(&self, library: &'l PromptLibrary) -> Option<&'l AgentProfile> {
+        match self.run.target {
+            RunTarget::PlanPhase(..) => None,
+            _ => library.profile(&self.run.agent),
+        }
+    }
+
+    /// The environment of commands of the configuration that run in a folder: the agent's, without its provider's settings.
+    pub(crate) fn command_environment(&self, folder: &Path) -> BTreeMap<OsString, OsString> {
+        let mut environment = agent_environment(
+            &self.installation.environment,
+            &self.config.env,
+            &BTreeMap::new(),
+            &self.run.id,
+        );
+        name_committers(&mut environment, folder);
+        environment
+    }
+
+    /// The context of a write in the run's name.
+    pub(crate) fn as_run(&self) -> Context {
+        let key = RunKey {
+            run: self.run.id.clone(),
+            fence: self.run.fence,
+            agent: self.run.agent.clone(),
+        };
+        Context {
+            actor: Actor::Run(key),
+            now: Timestamp::now(),
+        }
+    }
+
+    /// The context of a write of Symphony itself.
+    pub(crate) fn as_system() -> Context {
+        Context::system(Timestamp::now())
+    }
+}

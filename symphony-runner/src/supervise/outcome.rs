@@ -1,0 +1,118 @@
+//! What is known when an agent is gone.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use symphony_core::Timestamp;
+use symphony_core::failure::ErrorClass;
+use symphony_core::run::{Run, RunError, RunStatus, Usage};
+use symphony_store::StoreError;
+
+use crate::error::RunnerError;
+
+/// What is known when the agent is gone. It is recorded, so that whoever does the exit handling knows it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct AgentOutcome {
+    pub(crate) status: RunStatus,
+    pub(crate) error: Option<RunError>,
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) output_tail: String,
+    pub(crate) metadata: Map<String, Value>,
+    pub(crate) hold_until: Option<Timestamp>,
+}
+
+impl AgentOutcome {
+    /// The outcome of a run without an agent's output.
+    pub(crate) fn failed(status: RunStatus, error: RunError) -> Self {
+        Self {
+            status,
+            error: Some(error),
+            exit_code: None,
+            usage: None,
+            output_tail: String::new(),
+            metadata: Map::new(),
+            hold_until: None,
+        }
+    }
+}
+
+impl AgentOutcome {
+    /// Records that something went wrong afterwards; an error of the agent itself says more and stays.
+    pub(crate) fn fail_unless_worse(&mut self, class: ErrorClass, message: String) {
+        if self.error.is_none() {
+            self.status = match class {
+                ErrorClass::Cancelled => RunStatus::Cancelled,
+                _ => RunStatus::Failed,
+            };
+            self.error = Some(RunError { class, message });
+        }
+    }
+}
+
+impl AgentOutcome {
+    /// The outcome of a run that a person ended, and whose supervisor is dead.
+    pub(super) fn cancelled_without_answer() -> Self {
+        let message = "ended by a human; the supervisor had not answered".to_owned();
+        Self::failed(
+            RunStatus::Cancelled,
+            RunError {
+                class: ErrorClass::Cancelled,
+                message,
+            },
+        )
+    }
+
+    /// The outcome of a run whose supervisor died, or was ended because it made no progress.
+    pub(super) fn crashed(run: &Run, why: Option<String>) -> Self {
+        let message = why.unwrap_or_else(|| {
+            format!(
+                "the supervisor of run {} died; its processes were ended",
+                run.id
+            )
+        });
+        Self::failed(
+            RunStatus::Crashed,
+            RunError {
+                class: ErrorClass::Crashed,
+                message,
+            },
+        )
+    }
+
+    /// The outcome of a run whose base branch, or what git needs to check it out, is gone since it was planned: it was
+    /// nobody's failure.
+    pub(super) fn without_base(error: &RunnerError) -> Self {
+        let error = RunError {
+            class: ErrorClass::Cancelled,
+            message: error.with_causes(),
+        };
+        Self::failed(RunStatus::Cancelled, error)
+    }
+
+    /// The outcome of a run that did not get as far as its agent.
+    pub(crate) fn not_started(error: &RunnerError) -> Self {
+        if error.is_base_missing() {
+            return Self::without_base(error);
+        }
+        let class = match error {
+            _ if error.is_disk_full() => ErrorClass::DiskFull,
+            RunnerError::Provider(_) => ErrorClass::ProviderMissing,
+            RunnerError::Workspace(_) => ErrorClass::WorktreeFailed,
+            RunnerError::Setup { .. } => ErrorClass::SetupFailed,
+            RunnerError::SetupOnBase { .. } => ErrorClass::BaseGatesFailed,
+            RunnerError::OverBudget { .. } => ErrorClass::BudgetExhausted,
+            RunnerError::Store(StoreError::Superseded { .. }) => ErrorClass::Cancelled,
+            _ => ErrorClass::SpawnFailed,
+        };
+        Self::failed(
+            RunStatus::Failed,
+            RunError {
+                class,
+                message: match error {
+                    RunnerError::SetupOnBase { text } => text.clone(),
+                    _ => error.with_causes(),
+                },
+            },
+        )
+    }
+}

@@ -1,0 +1,55 @@
+//! Where a subject is worked on.
+
+use symphony_mcp::StoreThread;
+use symphony_workspace::{BaseMerge, CommitId};
+
+use super::issue_site::issue_site;
+use super::plan_site::plan_site;
+use super::site::Site;
+use super::subject::Subject;
+use super::temporary_site::temporary_site;
+use crate::error::RunnerError;
+use crate::process::Supervision;
+use crate::repository::open_repository;
+use crate::supervise::Job;
+use crate::supervise::temporary::remove_leftovers;
+
+impl Site {
+    /// Makes the place that the subject is worked on in, or takes the one that is there.
+    ///
+    /// # Errors
+    /// When it cannot be made, or its set-up command fails.
+    pub(crate) async fn make(
+        job: &Job<'_>,
+        store: &StoreThread,
+        supervision: &Supervision,
+        subject: &Subject,
+    ) -> Result<Self, RunnerError> {
+        let repository = open_repository(&job.project, &job.config)?;
+        // before anything is made: without it git stops in the middle of a checkout
+        repository.require_filters()?;
+        // nor can a branch be made beside one of that name
+        repository.require_own_branches()?;
+        remove_leftovers(job, store, &repository).await?;
+        match subject {
+            Subject::Issue { issue, merge } | Subject::Phase { issue, merge, .. } => {
+                let place = (issue, *merge);
+                issue_site(job, store, supervision, repository, place).await
+            }
+            // a merge would void what is under review
+            Subject::PullRequest { issue, .. } | Subject::Claim { issue, .. } => {
+                let leave = (issue, BaseMerge::Leave);
+                issue_site(job, store, supervision, repository, leave).await
+            }
+            Subject::PlanPhase(subject) => {
+                plan_site(job, (store, supervision), repository, subject).await
+            }
+            Subject::PlanReview { pr, .. } => {
+                let head = CommitId::parse(&pr.head_commit)
+                    .map_err(|error| RunnerError::refused(format!("the recorded head: {error}")))?;
+                temporary_site(job, repository, Some(&head))
+            }
+            Subject::Triage(_) | Subject::Project => temporary_site(job, repository, None),
+        }
+    }
+}
