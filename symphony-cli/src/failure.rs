@@ -6,9 +6,9 @@
 mod judgement;
 mod plan;
 mod provider;
+mod stop;
+mod verdict;
 
-use std::error::Error;
-use std::fmt;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -20,99 +20,12 @@ use symphony_runner::output::neutralised;
 use symphony_store::StoreError;
 use symphony_workspace::config_file::ConfigFileError;
 
-use judgement::judge;
+use self::judgement::judge;
+use self::stop::Form;
 pub(crate) use judgement::{database_fix, identity_fix};
 pub(crate) use plan::plan_hint;
 pub(crate) use provider::provider_fix;
-
-/// How a command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exit {
-    /// What was asked for was done.
-    Done,
-    /// It failed.
-    Failed,
-    /// It was not understood.
-    Usage,
-    /// Something that was named does not exist.
-    NotFound,
-    /// A rule forbids it.
-    Refused,
-    /// The database or another tick was busy for longer than was waited.
-    Busy,
-}
-
-impl Exit {
-    /// Returns the exit code.
-    pub(crate) const fn code(self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::Failed => 1,
-            Self::Usage => 2,
-            Self::NotFound => 3,
-            Self::Refused => 4,
-            Self::Busy => 5,
-        }
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit.code())
-    }
-}
-
-/// An error that the command line itself finds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Stop {
-    exit: Exit,
-    message: String,
-    hint: Option<String>,
-    form: Form,
-}
-
-/// How the message of an error is to be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// It follows "failed to".
-    Failed,
-    /// It is a finding of its own: what the command was asked to look for.
-    Finding,
-}
-
-impl Stop {
-    /// Makes an error; the message fits "failed to …", or completes a context behind a colon.
-    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self {
-            exit,
-            message: message.into(),
-            hint: None,
-            form: Form::Failed,
-        }
-    }
-
-    /// Makes the error of a command that found what is wrong, as it was asked to; the message needs nothing before it.
-    pub(crate) fn finding(message: impl Into<String>) -> Self {
-        Self {
-            form: Form::Finding,
-            ..Self::new(Exit::Failed, message)
-        }
-    }
-
-    /// Adds what to type next.
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-}
-
-impl fmt::Display for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl Error for Stop {}
+pub(crate) use stop::{Exit, Stop};
 
 /// Returns a hint with the name that was probably meant before what lists them all.
 pub(crate) fn did_you_mean<'a>(

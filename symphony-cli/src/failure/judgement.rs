@@ -15,27 +15,8 @@ use symphony_workspace::WorkspaceError;
 use symphony_workspace::config_file::ConfigFileError;
 
 use super::provider::provider_fix;
+use super::verdict::Verdict;
 use super::{Exit, Stop, plan};
-
-/// Exit code and hint of an error.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Verdict {
-    pub(super) exit: Exit,
-    pub(super) hint: Option<String>,
-}
-
-impl Verdict {
-    pub(super) fn new(exit: Exit, hint: impl Into<String>) -> Self {
-        Self {
-            exit,
-            hint: Some(hint.into()),
-        }
-    }
-
-    pub(super) const fn plain(exit: Exit) -> Self {
-        Self { exit, hint: None }
-    }
-}
 
 /// Returns the exit code and the hint of the first cause whose type says something.
 pub(super) fn judge(error: &anyhow::Error) -> Verdict {

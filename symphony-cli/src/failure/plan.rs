@@ -8,7 +8,7 @@ use symphony_core::plan::state::{PhaseStatus, PlanStatus, PlanTransitionError};
 use symphony_core::plan::state_file::StateFileError;
 
 use super::Exit;
-use super::judgement::Verdict;
+use super::verdict::Verdict;
 
 /// Judges one error of a chain; none when it is not about a plan.
 pub(super) fn judge_cause(cause: &(dyn Error + 'static)) -> Option<Verdict> {
