@@ -10,10 +10,10 @@ use symphony_core::standing::{Dependency, Standing};
 use symphony_core::tick::Reason;
 use symphony_core::wording::capitalised;
 
+use super::action::ActionView;
 use super::decision::ReasonView;
 use super::last_failure::FailureView;
 use super::run::RunView;
-use super::tick::ActionView;
 use crate::output::{Clock, Page, View, ago};
 
 /// What an issue waits for.

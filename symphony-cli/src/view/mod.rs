@@ -1,5 +1,6 @@
 //! The view of each thing: its JSON form and its text come from the same value (spec: cli, "JSON").
 
+mod action;
 mod checklist;
 mod claim;
 mod decision;
@@ -31,6 +32,7 @@ mod submodules;
 mod tick;
 mod today;
 
+pub(crate) use action::ActionView;
 pub(crate) use checklist::CriteriaChanged;
 pub(crate) use claim::ClaimView;
 pub(crate) use decision::{DecisionView, ReasonView};
@@ -60,5 +62,5 @@ pub(crate) use pull_request::{DiffView, PrView};
 pub(crate) use run::RunView;
 pub(crate) use status::{BlockedView, QueueView, RetryView, RunningView, StatusView};
 pub(crate) use step_event::{StepEventView, lines_of};
-pub(crate) use tick::{ActionView, StuckTickView, TickView, issues_and_plans};
+pub(crate) use tick::{StuckTickView, TickView, issues_and_plans};
 pub(crate) use today::TodayView;

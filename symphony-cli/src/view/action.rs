@@ -1,0 +1,200 @@
+//! What a tick does, as it is shown.
+
+use serde::Serialize;
+use symphony_core::agent::AgentType;
+use symphony_core::id::{IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
+use symphony_core::run::RunTarget;
+use symphony_core::tick::{Action, StartRun};
+use symphony_core::wording::with_article;
+
+/// One action; what does not belong to it is null.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ActionView {
+    pub(crate) action: &'static str,
+    pub(crate) project: Option<ProjectId>,
+    pub(crate) issue: Option<IssueId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) plan: Option<PlanId>,
+    pub(crate) pull_request: Option<PrId>,
+    pub(crate) run: Option<RunId>,
+    pub(crate) profile: Option<AgentType>,
+    pub(crate) phase: Option<PhaseName>,
+    pub(crate) attempt: Option<u32>,
+    pub(crate) provider: Option<String>,
+}
+
+impl From<&Action> for ActionView {
+    fn from(action: &Action) -> Self {
+        let none = |action| Self {
+            action,
+            project: None,
+            issue: None,
+            plan: None,
+            pull_request: None,
+            run: None,
+            profile: None,
+            phase: None,
+            attempt: None,
+            provider: None,
+        };
+        match action {
+            Action::FinishCrashed { run, issue } => Self {
+                run: Some(run.clone()),
+                issue: issue.clone(),
+                ..none("finish_crashed")
+            },
+            Action::Suspect { run, issue, .. } => Self {
+                run: Some(run.clone()),
+                issue: issue.clone(),
+                ..none("suspect")
+            },
+            Action::EndStuck { run, issue, .. } => Self {
+                run: Some(run.clone()),
+                issue: issue.clone(),
+                ..none("end_stuck")
+            },
+            Action::AdvancePhase { issue } => Self {
+                issue: Some(issue.clone()),
+                ..none("advance_phase")
+            },
+            Action::Unblock { issue } => Self {
+                issue: Some(issue.clone()),
+                ..none("unblock")
+            },
+            Action::OpenBreaker { issue } => Self {
+                issue: Some(issue.clone()),
+                ..none("open_breaker")
+            },
+            Action::RecordMerge(merge) => Self {
+                project: Some(merge.project.clone()),
+                issue: merge.of.issue().cloned(),
+                plan: merge.of.plan().cloned(),
+                pull_request: Some(merge.pr),
+                ..none("record_merge")
+            },
+            Action::ConfirmDone {
+                issue, project, pr, ..
+            } => Self {
+                project: Some(project.clone()),
+                issue: Some(issue.clone()),
+                pull_request: Some(*pr),
+                ..none("confirm_done")
+            },
+            Action::RefreshProposal(stale) => Self {
+                project: Some(stale.project.clone()),
+                issue: Some(stale.issue.clone()),
+                pull_request: Some(stale.pr),
+                ..none("refresh_proposal")
+            },
+            Action::ReturnProposal(moved) => Self {
+                project: Some(moved.project.clone()),
+                issue: Some(moved.issue.clone()),
+                pull_request: Some(moved.pr),
+                ..none("return_proposal")
+            },
+            Action::NoteBase(notice) => Self {
+                project: Some(notice.project.clone()),
+                issue: notice.issue().cloned(),
+                plan: notice.plan().cloned(),
+                pull_request: notice.pr,
+                ..none("note_base")
+            },
+            Action::RememberBase(look) => Self {
+                project: Some(look.project.clone()),
+                ..none("remember_base")
+            },
+            Action::TidyRun { run, project, .. } => Self {
+                run: Some(run.clone()),
+                project: Some(project.clone()),
+                ..none("tidy_run")
+            },
+            Action::CleanUp { issue, project } => Self {
+                issue: Some(issue.clone()),
+                project: Some(project.clone()),
+                ..none("clean_up")
+            },
+            Action::StartRun(start) => Self {
+                project: Some(start.project.clone()),
+                issue: start.target.issue().cloned(),
+                plan: start.target.plan().cloned(),
+                pull_request: pull_request(start),
+                profile: Some(start.agent.clone()),
+                phase: start.phase.clone(),
+                attempt: Some(start.attempt),
+                provider: Some(start.provider.clone()),
+                ..none("start_run")
+            },
+        }
+    }
+}
+
+const fn pull_request(start: &StartRun) -> Option<PrId> {
+    match start.target {
+        RunTarget::PullRequest(_, pr) => Some(pr),
+        _ => None,
+    }
+}
+
+impl ActionView {
+    /// Says whether it starts gates.
+    pub(crate) fn runs_gates(&self) -> bool {
+        self.profile == Some(AgentType::Gates)
+    }
+
+    /// Returns the action in words.
+    pub(crate) fn text(&self) -> String {
+        let issue = self.issue.as_ref().map(ToString::to_string);
+        let plan = self.plan.as_ref().map(|plan| format!("plan {plan}"));
+        let subject = issue
+            .or(plan)
+            .or_else(|| self.project.as_ref().map(ToString::to_string))
+            .unwrap_or_default();
+        match (&self.profile, &self.run) {
+            (Some(AgentType::Gates), _) => format!("{subject}: run its gates"),
+            (Some(profile), _) => {
+                let attempt = self.attempt.unwrap_or(1);
+                let provider = self.provider.as_deref().unwrap_or_default();
+                // an issue's runs are counted, whoever works in them
+                let number = if attempt > 1 {
+                    format!(" (run {attempt})")
+                } else {
+                    String::new()
+                };
+                format!(
+                    "{subject}: start {} with {provider}{number}",
+                    with_article(profile.name())
+                )
+            }
+            (None, Some(run)) if self.action == "tidy_run" => {
+                format!("{subject}: put what is left of run {run} in order")
+            }
+            (None, Some(run)) if self.action == "suspect" => {
+                format!(
+                    "{subject}: keep an eye on run {run}, whose supervisor is past a time limit"
+                )
+            }
+            (None, Some(run)) if self.action == "end_stuck" => {
+                format!("{subject}: end the supervisor of run {run}, which makes no progress")
+            }
+            (None, Some(run)) => {
+                format!("{subject}: do the exit handling of the crashed run {run}")
+            }
+            (None, None) => format!("{subject}: {}", self.without_run()),
+        }
+    }
+
+    /// Returns what is done where no run is concerned.
+    fn without_run(&self) -> &'static str {
+        match self.action {
+            "record_merge" => "record that it was merged outside Symphony",
+            "confirm_done" => "confirm that nothing is left to do",
+            "return_proposal" => "have a worker check again that nothing is left to do",
+            "refresh_proposal" => "have its proposal looked at again before it is confirmed",
+            "note_base" => "put its commits on the base branch into the inbox",
+            "clean_up" => "remove its worktree",
+            "unblock" => "go on, its sub-tasks have ended",
+            "advance_phase" => "go on to its next phase",
+            _ => "open the circuit breaker",
+        }
+    }
+}
