@@ -4,22 +4,20 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::contract::PhaseClaim;
-use symphony_core::gates::{BASE_HAS_CHANGED, BaseGates};
-use symphony_core::hold::HoldScope;
 use symphony_core::id::IssueId;
-use symphony_core::inbox::{InboxItem, InboxKind};
+use symphony_core::inbox::InboxKind;
 use symphony_core::issue::{Issue, IssueState};
 use symphony_core::pull_request::PullRequestOf;
 use symphony_core::standing::{Item, Standing};
 use symphony_core::tick::{
     Action, Reason, Schedule, Snapshot, intake_obstacles, obstacles, review_obstacles,
 };
-use symphony_core::wording::before_more;
 use symphony_runner::standing::Outlook;
 use symphony_runner::tick::observe_snapshot;
 use symphony_store::{RunFilter, Store};
 
 use super::explain_plan::explain_plan;
+use super::explain_wait::{for_you, note_changed_base, stranded};
 use super::source::find_source;
 use crate::app::App;
 use crate::elsewhere::Elsewhere;
@@ -208,22 +206,6 @@ fn reasons(
     Ok(reasons)
 }
 
-/// Adds to a hold of gates that its base is not the one that was tried: nobody has to repair what is repaired.
-pub(super) fn note_changed_base(reason: &mut Reason, snapshot: &Snapshot) {
-    let Reason::Held {
-        scope: HoldScope::Gates(project),
-        why,
-        ..
-    } = reason
-    else {
-        return;
-    };
-    let view = snapshot.projects.get(project);
-    if view.is_some_and(|view| view.base_gates == Some(BaseGates::Untried)) {
-        *why = format!("{why}; {BASE_HAS_CHANGED}");
-    }
-}
-
 /// Returns what keeps intake from an issue that it has not looked at, where the project has intake.
 fn intake_reasons(
     store: &Store,
@@ -241,16 +223,6 @@ fn intake_reasons(
     }))
 }
 
-/// Says that nothing will go on with an issue and that no inbox entry asks for help: a defect of Symphony's.
-pub(super) fn stranded(why: &str) -> WaitView {
-    WaitView::Person {
-        reason: "stranded",
-        text: format!(
-            "{why}: this is a defect of Symphony, and `symphony doctor --audit` lists what else is stranded"
-        ),
-    }
-}
-
 /// Says that what dispatch waits for concerns intake, and that nobody has asked for the issue.
 fn before_intake(issue: &Issue) -> WaitView {
     let id = &issue.id;
@@ -259,25 +231,6 @@ fn before_intake(issue: &Issue) -> WaitView {
         text: format!(
             "it is not asked for yet: `symphony issue move {id} todo` asks; intake, which looks at it first, waits too:"
         ),
-    }
-}
-
-/// Says what a person can do; what waits only where dispatch has not said it already.
-pub(super) fn for_you(item: &InboxItem, reasons: &[Reason]) -> WaitView {
-    let answers: Vec<String> = item
-        .answers
-        .iter()
-        .map(|answer| format!("`{answer}`"))
-        .collect();
-    let answers = answers.join(" or ");
-    let is_told = reasons.iter().any(|reason| reason.to_string() == item.text);
-    WaitView::Person {
-        reason: item.kind.name(),
-        text: if is_told {
-            format!("it waits for you: {answers}")
-        } else {
-            before_more(&item.text) + &answers
-        },
     }
 }
 

@@ -9,7 +9,7 @@ use symphony_core::tick::{Action, Reason, Schedule, Snapshot};
 use symphony_runner::standing::Outlook;
 use symphony_store::RunFilter;
 
-use super::explain::{for_you, note_changed_base, stranded};
+use super::explain_wait::{for_you, note_changed_base, stranded};
 use crate::place::Session;
 use crate::view::{ActionView, ExplainPlanView, PlanView, ReasonView, RunView, WaitView};
 

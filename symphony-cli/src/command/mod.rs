@@ -11,6 +11,7 @@ mod done;
 mod events;
 mod explain;
 mod explain_plan;
+mod explain_wait;
 mod inbox;
 mod init;
 mod issue;

@@ -30,9 +30,6 @@ const FREE_BYTES_MIN: u64 = 1 << 30;
 const FULL_BYTES: u64 = 16 << 20;
 /// What helps where there is no space.
 const FREE_SPACE: &str = "free some space: worktrees and logs need it; `df -h .` shows what is left, `symphony clean` removes what is over";
-/// What makes a folder something to work in.
-pub(super) const FIRST_COMMIT: &str = "`git init && git commit --allow-empty -m 'first commit'` makes a repository with a first commit";
-
 pub(super) fn run(app: &App) -> anyhow::Result<()> {
     let checks = List {
         items: check_all(app)?,

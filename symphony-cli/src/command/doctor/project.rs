@@ -13,12 +13,14 @@ use symphony_workspace::{Identity, Repository, WorkspaceError, WorktreeState};
 use super::check::CheckView;
 use super::contents::check_contents;
 use super::gates::check_gates;
-use super::installation::FIRST_COMMIT;
 use super::login::check_login;
 use super::root::check_root;
 use crate::failure::provider_fix;
 use crate::output::plural;
 use crate::view::LiveTrialLine;
+
+/// What makes a folder something to work in.
+const FIRST_COMMIT: &str = "`git init && git commit --allow-empty -m 'first commit'` makes a repository with a first commit";
 
 pub(super) fn check_project(
     installation: &Installation,

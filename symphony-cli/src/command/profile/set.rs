@@ -2,16 +2,15 @@
 
 use anyhow::Context as _;
 use clap::{ArgGroup, Args};
-use serde::Serialize;
 use symphony_core::agent::AgentType;
 use symphony_core::id::ProjectId;
-use symphony_core::profile::{ModelChoice, ProfileOverride};
-use symphony_store::{OverrideEdit, OverrideLayers};
+use symphony_core::profile::ModelChoice;
+use symphony_store::OverrideEdit;
 
+use super::override_view::OverrideView;
 use super::show::known_profile;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
-use crate::output::{Page, View};
 
 /// What `profile set` takes.
 #[derive(Debug, Args)]
@@ -44,59 +43,6 @@ pub(crate) struct ProfileSetArgs {
     /// Clear the model
     #[arg(long, group = "change", conflicts_with = "model")]
     no_model: bool,
-}
-
-/// What the database adds to a profile, in one layer.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct OverrideView {
-    #[serde(rename = "type")]
-    agent: AgentType,
-    /// The project; null for all.
-    project: Option<ProjectId>,
-    custom_instructions: Option<String>,
-    model: Option<String>,
-}
-
-impl OverrideView {
-    fn of(agent: &AgentType, project: Option<&ProjectId>, layer: &ProfileOverride) -> Self {
-        Self {
-            agent: agent.clone(),
-            project: project.cloned(),
-            custom_instructions: layer.custom_instructions.clone(),
-            model: layer.model.named().map(|model| model.as_str().to_owned()),
-        }
-    }
-
-    /// Returns the layers that say something, the project's first.
-    pub(crate) fn layers(
-        agent: &AgentType,
-        project: &ProjectId,
-        layers: &OverrideLayers,
-    ) -> Vec<Self> {
-        let of_project = layers.project.iter().map(|layer| (Some(project), layer));
-        let of_all = layers.global.iter().map(|layer| (None, layer));
-        of_project
-            .chain(of_all)
-            .map(|(scope, layer)| Self::of(agent, scope, layer))
-            .collect()
-    }
-
-    fn scope(&self) -> String {
-        self.project
-            .as_ref()
-            .map_or_else(|| "all projects".to_owned(), |id| format!("project {id}"))
-    }
-}
-
-impl View for OverrideView {
-    fn write(&self, page: &mut Page) {
-        page.heading(&format!("{} in {}", self.agent, self.scope()));
-        page.field("model", self.model.as_deref().unwrap_or("-"));
-        match &self.custom_instructions {
-            Some(text) => page.block(text),
-            None => page.field("instructions", "-"),
-        }
-    }
 }
 
 impl ProfileSetArgs {

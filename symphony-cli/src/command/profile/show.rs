@@ -6,7 +6,7 @@ use serde::Serialize;
 use symphony_core::agent::AgentType;
 use symphony_core::profile::{AgentProfile, ProfileSet};
 
-use super::set::OverrideView;
+use super::override_view::OverrideView;
 use crate::app::App;
 use crate::failure::{Exit, Stop, did_you_mean};
 use crate::output::{List, Page, Table, View};
