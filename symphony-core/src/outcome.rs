@@ -1,102 +1,36 @@
 //! What becomes of an issue when a run on it ends (spec: orchestrator, "A run ends", "Failure", "Waiting is not failing").
 
+use self::breaker::{Stop, open_breaker};
 use self::no_outcome::{missing, no_outcome};
+use self::nothing::effect_after;
+use self::routing::reason_of;
+use self::run_end::is_in_phase;
 use crate::Timestamp;
 use crate::agent::AgentType;
 use crate::exit_handling::unprepared_wait_ms;
 use crate::failure::ErrorClass;
-use crate::hand_in::{NothingEffect, RefusedCall, nothing_effect};
-use crate::idle::{IdleEnd, IdleRow, LimitRow, limited_stops};
-use crate::issue::{AttemptCounts, BreakerTarget, Issue, IssueEvent, IssueStatus, NextPhase};
+use crate::hand_in::{NothingEffect, RefusedCall};
+use crate::idle::{IdleEnd, IdleRow, limited_stops};
+use crate::issue::{AttemptCounts, IssueEvent, IssueStatus};
 use crate::retry::{CONTINUATION_MS, RetryKind, RetryPlan, after, backoff_ms};
 use crate::run::{Run, RunError, RunStatus, RunTarget};
 use crate::spending::{CapReached, CapScope};
-use crate::wording::counted;
 
+mod breaker;
 mod global_condition;
 mod no_outcome;
+mod nothing;
 mod project;
 mod rejected;
+mod routing;
+mod run_end;
 
+pub(crate) use breaker::breaker_notice;
+pub use breaker::{BREAKER_TAIL_LINES_MAX, breaker_opens};
 pub use global_condition::met_global_condition;
 pub use project::{ProjectRouting, ProjectRunEnd, reached_provider, route_project_run_end};
-
-/// The limits that decide between another attempt and the circuit breaker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FailureLimits {
-    /// Failures in a row, or runs since the last advance, at which the breaker opens.
-    pub max_retries: u32,
-    /// Longest backoff, in milliseconds.
-    pub max_backoff_ms: u64,
-    /// Where an open breaker puts the issue.
-    pub breaker_target: BreakerTarget,
-}
-
-/// What a run left behind that shows its work, apart from a change of status.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Evidence {
-    /// A verdict, a claim, sub-tasks: what the agent's type is for.
-    Found,
-    /// Nothing of the kind.
-    None,
-    /// Nothing of the kind, and tools were refused to the agent.
-    NoneAfterDenials,
-}
-
-/// Everything that decides what becomes of an issue.
-#[derive(Debug, Clone)]
-pub struct RunEnd<'a> {
-    /// The run, as it was claimed.
-    pub run: &'a Run,
-    /// Its issue as it stands now.
-    pub issue: &'a Issue,
-    /// How the run ended.
-    pub status: RunStatus,
-    /// Why it did not succeed.
-    pub error: Option<RunError>,
-    /// Whether it left what its type is for.
-    pub evidence: Evidence,
-    /// The issue's phase is accepted, by a claim of this run or a verdict, and its label has not gone on yet: whether
-    /// another phase follows.
-    pub accepted: Option<NextPhase>,
-    /// Whether the gates of the pull request that it opened are still to run: only they tell whether it succeeded.
-    pub awaits_gates: bool,
-    /// The spending cap that ended the run; or the issue's, when it is reached however the run ended.
-    pub cap: Option<CapReached>,
-    /// How many runs on the issue before this one could not be prepared, in a row.
-    pub unprepared_before: u32,
-    /// Why the run's last call of the tool that it is for was refused, and how many runs before this one were refused for the same reason, in a row.
-    pub refused: Option<(RefusedCall, u32)>,
-    /// The runs in a row that brought nothing new, where this one is the last of them.
-    pub idle: Option<IdleRow>,
-    /// The runs in a row that ended at a limit, where this one is the last of them.
-    pub limited: Option<LimitRow>,
-    /// How many proposals that nothing is left to do were rejected before, in a row, or came to nothing in another way, where this
-    /// run of a judge rejected one.
-    pub rejected_before: Option<u32>,
-    /// The limits.
-    pub limits: FailureLimits,
-}
-
-/// What is to be written when the run ends, in one transaction.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Routing {
-    /// The run's final status; a clean end without what was asked for is a failure.
-    pub status: RunStatus,
-    /// The run's final error.
-    pub error: Option<RunError>,
-    /// The issue's accepted phase is left: whether another one follows. It comes before the event. An issue that is in
-    /// `todo` already stays there: only its label goes on.
-    pub advance: Option<NextPhase>,
-    /// What happened to the issue.
-    pub event: Option<IssueEvent>,
-    /// The issue's counts afterwards.
-    pub counts: AttemptCounts,
-    /// The next appointment.
-    pub retry: Option<RetryPlan>,
-    /// A comment by the system: the circuit breaker's notice.
-    pub comment: Option<String>,
-}
+pub use routing::Routing;
+pub use run_end::{Evidence, FailureLimits, RunEnd};
 
 /// Decides what becomes of the issue.
 pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
@@ -269,11 +203,6 @@ fn block_for_cap(routing: &mut Routing, end: &RunEnd<'_>, cap: &CapReached) {
     routing.event = Some(IssueEvent::CapReached { reason });
 }
 
-/// Says whether the circuit breaker opens at these counts.
-pub const fn breaker_opens(counts: AttemptCounts, max_retries: u32) -> bool {
-    counts.consecutive_failures >= max_retries || counts.total_runs >= max_retries
-}
-
 fn waits_or_works(status: IssueStatus) -> bool {
     matches!(
         status,
@@ -294,20 +223,6 @@ fn empty_end(run: &Run, evidence: Evidence, refused: Option<&RefusedCall>) -> Op
         }),
         Evidence::None => missing_outcome(run, refused),
     }
-}
-
-/// What another run after so many that came to nothing would do. Only those since the last progress count, or since a person
-/// cleared the attempts.
-fn effect_after(end: &RunEnd<'_>, before: u32) -> NothingEffect {
-    nothing_effect(before.min(end.issue.counts.total_runs))
-}
-
-/// Why an issue is stopped before its attempts are used up.
-struct Stop {
-    /// What its runs came to.
-    why: String,
-    /// What a person can change.
-    advice: Option<String>,
 }
 
 /// Says why another run would end as the last ones did; none when it may not.
@@ -390,11 +305,6 @@ fn refused_in_a_row(refused: &RefusedCall, before: u32) -> String {
     format!("`{tool}` was refused in {runs} runs in a row: {why}")
 }
 
-/// Says whether the run delivers a phase other than `ready`, whatever its profile.
-fn is_in_phase(run: &Run) -> bool {
-    run.phase.as_ref().is_some_and(|phase| !phase.is_ready())
-}
-
 /// A clean end without what the agent's type is for; workers and phase agents are continued instead.
 fn missing_outcome(run: &Run, refused: Option<&RefusedCall>) -> Option<RunError> {
     let message = match (&run.target, &run.agent) {
@@ -412,62 +322,6 @@ fn missing_outcome(run: &Run, refused: Option<&RefusedCall>) -> Option<RunError>
     let why = refused.map(|refused| refused.why_nothing_came(&run.id));
     Some(missing(message, why))
 }
-
-fn reason_of(routing: &Routing, end: &RunEnd<'_>) -> String {
-    match &routing.error {
-        Some(error) => format!("{}: {}", error.class.words(), error.message),
-        None if routing.status != RunStatus::Succeeded => routing.status.to_string(),
-        None if end.run.moved_issue => "the agent gave the issue back".to_owned(),
-        None if is_in_phase(end.run) => "it ended well, without an accepted claim".to_owned(),
-        None => "it ended well, without a pull request".to_owned(),
-    }
-}
-
-fn open_breaker(routing: &mut Routing, end: &RunEnd<'_>, stop: Option<Stop>) {
-    let tail: Vec<&str> = end
-        .run
-        .output_tail
-        .lines()
-        .rev()
-        .take(BREAKER_TAIL_LINES_MAX)
-        .collect();
-    let tail: Vec<&str> = tail.into_iter().rev().collect();
-    let is_spent = breaker_opens(routing.counts, end.limits.max_retries);
-    // in `todo` only used up attempts keep an issue from its next run
-    let to = if stop.is_some() && !is_spent {
-        BreakerTarget::Backlog
-    } else {
-        end.limits.breaker_target
-    };
-    let last = reason_of(routing, end);
-    let mut comment = breaker_notice(routing.counts, end.limits.max_retries, &last);
-    let reason = stop.map(|Stop { why, advice }| match advice {
-        Some(advice) => format!("{why}. {advice}"),
-        None => why,
-    });
-    if let Some(reason) = reason.as_ref().filter(|reason| !last.ends_with(*reason)) {
-        comment.push_str("\n\nStopped early: ");
-        comment.push_str(reason);
-    }
-    routing.event = Some(IssueEvent::BreakerOpened { to, reason });
-    if !tail.is_empty() {
-        comment.push_str("\n\nLast lines of output:\n\n");
-        comment.push_str(&tail.join("\n"));
-    }
-    routing.comment = Some(comment);
-}
-
-/// Returns the notice of an open circuit breaker: how often it failed, and how the last time.
-pub(crate) fn breaker_notice(counts: AttemptCounts, max_retries: u32, last: &str) -> String {
-    format!(
-        "Circuit breaker: {} in a row, {} since the last progress (limit {max_retries}). Last: {last}",
-        counted(counts.consecutive_failures.into(), "failure"),
-        counted(counts.total_runs.into(), "run"),
-    )
-}
-
-/// Lines of output that the breaker's comment quotes: enough to see the error, short enough to read.
-pub const BREAKER_TAIL_LINES_MAX: usize = 20;
 
 #[cfg(test)]
 mod tests;

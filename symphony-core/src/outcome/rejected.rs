@@ -1,6 +1,8 @@
 //! What a rejected proposal that nothing is left to do means for its issue.
 
-use super::{Routing, RunEnd, Stop, breaker_opens, effect_after, open_breaker};
+use super::breaker::{Stop, open_breaker};
+use super::nothing::effect_after;
+use super::{Routing, RunEnd, breaker_opens};
 use crate::Timestamp;
 use crate::hand_in::NothingEffect;
 use crate::retry::{RetryKind, RetryPlan, after, backoff_ms};
