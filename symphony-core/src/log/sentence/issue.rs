@@ -1,6 +1,6 @@
 //! Sentences about issues and their phases.
 
-use super::quoted;
+use super::quote::quoted;
 use crate::contract::ClaimState;
 use crate::id::{ClaimId, PhaseName};
 use crate::issue::{IssueEvent, IssueStatus, NextPhase, TriageOutcome};

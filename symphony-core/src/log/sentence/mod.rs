@@ -2,66 +2,21 @@
 
 mod issue;
 mod plan;
+mod quote;
 mod run;
+mod subject;
 
+use self::quote::quoted;
 use super::event::LogEvent;
 use super::fold::RunEnd;
-use crate::Timestamp;
-use crate::id::{IssueId, PlanId, ProjectId, RunId};
 use crate::publication::PublicationState;
 use crate::pull_request::PrState;
 use crate::wording::counted;
 
-/// Longest text that a sentence quotes, in characters: a title fits, an error's first line mostly.
-const QUOTE_CHARS_MAX: usize = 200;
+pub use subject::{Subject, short_run};
+
 /// Characters of a commit that a sentence shows, as git abbreviates it.
 const COMMIT_CHARS: usize = 8;
-/// Characters of a run's id that a sentence shows: its random end, by which `runs show` finds it.
-const RUN_CHARS: usize = 8;
-
-/// What an entry is about.
-#[derive(Debug, Clone, Copy)]
-pub struct Subject<'a> {
-    /// When it happened.
-    pub at: Timestamp,
-    /// The project.
-    pub project: Option<&'a ProjectId>,
-    /// The issue.
-    pub issue: Option<&'a IssueId>,
-    /// The run that it is about, or in whose name it was written.
-    pub run: Option<&'a RunId>,
-    /// The plan.
-    pub plan: Option<&'a PlanId>,
-}
-
-impl Subject<'_> {
-    fn project(&self) -> String {
-        self.project
-            .map_or_else(|| "the project".to_owned(), |id| format!("project {id}"))
-    }
-
-    fn issue(&self) -> String {
-        self.issue
-            .map_or_else(|| "An issue".to_owned(), ToString::to_string)
-    }
-
-    fn run(&self) -> String {
-        self.run
-            .map_or_else(|| "A run".to_owned(), |id| format!("Run {}", short_run(id)))
-    }
-
-    fn plan(&self) -> String {
-        self.plan
-            .map_or_else(|| "The plan".to_owned(), |id| format!("Plan {id}"))
-    }
-
-    /// Returns ` on SYM-3` for an entry about an issue.
-    fn on_issue(&self) -> String {
-        self.issue
-            .map_or_else(String::new, |issue| format!(" on {issue}"))
-    }
-}
-
 /// Says in one sentence, without a full stop, what an entry means. Who did it is not part of it.
 ///
 /// Quoted texts (titles, reasons, errors) are cut to one line; whoever prints them makes them harmless for a terminal.
@@ -367,31 +322,8 @@ const fn pr_moved(state: PrState) -> &'static str {
     }
 }
 
-/// Returns the end of a run's id: ids begin with the time, so that only their ends tell runs apart.
-pub fn short_run(id: &RunId) -> &str {
-    let text = id.as_str();
-    let start = text.char_indices().rev().nth(RUN_CHARS - 1);
-    start
-        .and_then(|(start, _)| text.get(start..))
-        .unwrap_or(text)
-}
-
 fn commit(id: &str) -> String {
     id.chars().take(COMMIT_CHARS).collect()
-}
-
-/// Returns the first line of a text, cut to [`QUOTE_CHARS_MAX`].
-fn quoted(text: &str) -> String {
-    let line = text
-        .lines()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
-        .unwrap_or_default();
-    let mut cut: String = line.chars().take(QUOTE_CHARS_MAX).collect();
-    if cut.len() < line.len() {
-        cut.push('…');
-    }
-    cut
 }
 
 /// Returns `1 hold was`, `2 holds were`.

@@ -1,6 +1,6 @@
 //! Sentences about plans and their phases.
 
-use super::quoted;
+use super::quote::quoted;
 use crate::id::PlanPhaseId;
 use crate::plan::state::{Confirmation, PhaseEvent, PhaseOutcome, PlanEvent, ReleaseCause};
 use crate::wording::{counted, error_line};
