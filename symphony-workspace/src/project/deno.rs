@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::ecosystem::{Ecosystem, Meanings, Packages, Stack, all, first};
 use super::folder::Manifests;
-use super::node;
+use super::node_packages;
 
 const FRAMEWORKS: &Meanings = &[
     ("@fresh/core", "Fresh"),
@@ -66,7 +66,7 @@ pub(super) fn detect(folder: &Manifests<'_>) -> Option<Ecosystem> {
     let packages = packages(&manifest);
     let text = |key: &str| manifest.get(key)?.as_str().map(str::to_owned);
     let mut database = all(&packages, DATABASES);
-    database.extend(all(&packages, node::DATABASES));
+    database.extend(all(&packages, node_packages::DATABASES));
     let framework = first(&packages, FRAMEWORKS);
     Some(Ecosystem {
         name: text("name"),
@@ -75,11 +75,11 @@ pub(super) fn detect(folder: &Manifests<'_>) -> Option<Ecosystem> {
             runtime: vec!["deno"],
             language: vec!["typescript"],
             framework: if framework.is_empty() {
-                first(&packages, node::FRAMEWORKS)
+                first(&packages, node_packages::FRAMEWORKS)
             } else {
                 framework
             },
-            ui: first(&packages, node::UIS),
+            ui: first(&packages, node_packages::UIS),
             testing: vec!["Deno Test"],
             database,
             build: Vec::new(),

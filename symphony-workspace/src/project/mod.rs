@@ -14,6 +14,7 @@ mod members;
 mod model;
 mod net;
 mod node;
+mod node_packages;
 mod patterns;
 mod php;
 mod python;

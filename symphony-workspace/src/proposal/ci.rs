@@ -5,11 +5,8 @@
 
 use super::ci_steps::{Step, steps};
 use super::files::{ProjectFiles, join};
+use super::workflows::{FILES_MAX, FOLDER};
 
-/// The folder of workflows.
-pub(super) const FOLDER: &str = ".github/workflows/";
-/// Workflows that are read; a project with more configures its gates by hand.
-pub(super) const FILES_MAX: usize = 20;
 /// What begins a part of a shell script whose commands do not all run.
 const BRANCHES: &[&str] = &["case", "for", "function", "if", "until", "while"];
 

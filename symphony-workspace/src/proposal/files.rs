@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ci;
+use super::workflows;
 
 /// Files of requirements, the plain one last.
 pub(super) const REQUIREMENTS: &[&str] = &[
@@ -145,7 +145,9 @@ impl ProjectFiles {
             let paths = names.chain(in_root).map(|name| join(&folder, name));
             wanted.extend(paths.filter(|path| self.paths.contains(path)));
         }
-        let workflows = self.beginning_with(ci::FOLDER).take(ci::FILES_MAX);
+        let workflows = self
+            .beginning_with(workflows::FOLDER)
+            .take(workflows::FILES_MAX);
         wanted.extend(workflows.map(str::to_owned));
         wanted
     }

@@ -23,6 +23,7 @@ mod python_ci;
 mod python_requirements;
 mod read;
 mod rust;
+mod workflows;
 
 use std::collections::BTreeMap;
 
