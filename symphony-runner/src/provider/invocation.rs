@@ -10,7 +10,6 @@ use symphony_core::run::ProtectionLevel;
 use symphony_core::unit::UsdMicros;
 use symphony_core::web::WebAccess;
 
-use super::{claude, codex, command, scripted};
 use crate::stream::StreamFormat;
 
 /// One run of an agent, to be called.
@@ -179,22 +178,6 @@ pub enum StdinSource {
     File(PathBuf),
     /// Nothing.
     Null,
-}
-
-/// Turns an invocation into the command that its provider needs.
-pub fn agent_command(invocation: &AgentInvocation) -> AgentCommand {
-    let mut command = match &invocation.call {
-        ProviderCall::ClaudeCli { program } => claude::command(invocation, program),
-        ProviderCall::CodexCli { program } => codex::command(invocation, program),
-        ProviderCall::Command { line, .. } => command::command(invocation, line),
-        ProviderCall::Scripted {
-            program,
-            scenario,
-            state_dir,
-        } => scripted::command(invocation, program, scenario, state_dir),
-    };
-    command.env.extend(invocation.extra_env.clone());
-    command
 }
 
 /// Arguments under construction.

@@ -9,6 +9,7 @@
 //! provider needs, one file here with `fn command(&AgentInvocation, …) -> AgentCommand`, an arm in [`agent_command`], and
 //! (when it writes a format of its own) a parser in `stream`. The compiler finds every place that is left out.
 
+mod agent_command;
 mod claude;
 mod codex;
 mod command;
@@ -19,11 +20,11 @@ mod mcp_config;
 mod scripted;
 mod version;
 
+pub use agent_command::agent_command;
 pub use claude::{prompt_for_stdin, root_hint};
 pub use error::ProviderError;
 pub use invocation::{
-    AgentCommand, AgentInvocation, AgentRole, McpServerCommand, ProviderCall, RunFiles,
-    StdinSource, agent_command,
+    AgentCommand, AgentInvocation, AgentRole, McpServerCommand, ProviderCall, RunFiles, StdinSource,
 };
 pub use mcp_config::mcp_config;
 pub use version::program_version;
