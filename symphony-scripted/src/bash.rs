@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::process::{Child, Command};
 
 use crate::answer::Answer;
-use crate::tool::text_argument;
+use crate::argument::text_argument;
 
 /// How long a command may run, unless the call says: what the Claude CLI gives it.
 const TIMEOUT_MS: u64 = 120_000;

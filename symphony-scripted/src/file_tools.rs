@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::answer::Answer;
-use crate::tool::{resolve, text_argument};
+use crate::argument::{resolve, text_argument};
 
 /// How many lines a reading shows, unless the call says: what the Claude CLI shows its model.
 const LINES_MAX: u64 = 2000;

@@ -55,6 +55,7 @@
 //! | `flood {bytes, line_bytes}` | that much output in lines of that length (default 1024), then the turn |
 
 mod answer;
+mod argument;
 mod bash;
 mod binding;
 mod emit;
