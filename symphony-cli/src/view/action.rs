@@ -1,4 +1,4 @@
-//! What a tick does, as it is shown.
+//! One action of a tick, as it is shown.
 
 use serde::Serialize;
 use symphony_core::agent::AgentType;

@@ -1,4 +1,4 @@
-//! Adding to the digest of a gate.
+//! What the digests of gates and of bases are made of.
 
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
