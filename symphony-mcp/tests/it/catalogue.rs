@@ -1,9 +1,12 @@
 //! Schemas that every client understands: inlined, described, with closed sets as enums.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
+use symphony_core::tools::{Role, Tool};
 use symphony_mcp::IMPLEMENTED;
 
-use crate::support::{Desk, person};
+use crate::support::{Desk, identity, person};
 
 async fn schemas() -> Vec<(String, Value)> {
     let client = Desk::new().client(person(None)).await;
@@ -197,4 +200,25 @@ async fn the_page_about_scenarios_has_the_arguments_of_every_tool() {
         }
     }
     assert_eq!(rows.len(), schemas.len(), "{rows:#?}");
+}
+
+/// What clients see changes on purpose only: each form of a tool, with the roles that have it.
+#[tokio::test]
+async fn what_each_role_is_told_of_its_tools() {
+    let mut desk = Desk::new();
+    let (_, run) = desk.worker();
+    let mut forms: BTreeMap<(Tool, String), Vec<&str>> = BTreeMap::new();
+    for role in Role::ALL {
+        let client = desk.client(identity(&run, *role)).await;
+        for tool in client.list_all_tools().await.unwrap() {
+            let form = serde_json::to_string_pretty(&tool).unwrap();
+            let name = Tool::parse(&tool.name).unwrap();
+            forms.entry((name, form)).or_default().push(role.name());
+        }
+    }
+    let told: Vec<String> = forms
+        .iter()
+        .map(|((_, form), roles)| format!("{}: {form}", roles.join(", ")))
+        .collect();
+    insta::assert_snapshot!(told.join("\n"));
 }
