@@ -1,5 +1,7 @@
 //! A macro for closed sets of names: one list gives the variants, their names, parsing and serde.
 
+use std::str::FromStr;
+
 /// A name that is not in a closed set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{found}` is no {what}; expected one of: {}", expected.join(", "))]
@@ -12,8 +14,19 @@ pub struct UnknownName {
     pub expected: &'static [&'static str],
 }
 
+/// A closed set of names, for code that works with each of them.
+pub trait ClosedSet: FromStr<Err = UnknownName> + 'static {
+    /// The names that an agent can pass to a tool: all of them, where the set does not say which.
+    const NAMES_FOR_AGENTS: &'static [&'static str];
+}
+
 macro_rules! closed_set {
-    ($(#[$doc:meta])* $name:ident, $what:literal, { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+    (@for_agents $name:ident) => { $name::NAMES };
+    (@for_agents $name:ident $($variant:ident),+) => { &[$($name::$variant.name()),+] };
+    (
+        $(#[$doc:meta])* $name:ident, $what:literal, { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }
+        $(, for agents: $($named:ident),+)?
+    ) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         #[serde(try_from = "String", into = "&'static str")]
@@ -60,6 +73,11 @@ macro_rules! closed_set {
             fn try_from(text: String) -> Result<Self, Self::Error> {
                 Self::parse(&text)
             }
+        }
+
+        impl $crate::closed_set::ClosedSet for $name {
+            const NAMES_FOR_AGENTS: &'static [&'static str] =
+                $crate::closed_set::closed_set!(@for_agents $name $($($named),+)?);
         }
 
         impl From<$name> for &'static str {

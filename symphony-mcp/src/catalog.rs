@@ -210,8 +210,8 @@ fn gives_back(role: Role) -> bool {
     role.settable_statuses().contains(&IssueStatus::Todo)
 }
 
-/// Makes a schema in the plain form that every client understands: without references, number formats, `null`
-/// for what may be left out, and with closed sets as `enum`.
+/// Makes a schema in the plain form that every client understands: without references, number formats and `null`
+/// for what may be left out.
 fn schema<T: JsonSchema>() -> JsonObject {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
@@ -239,7 +239,6 @@ fn plain(value: &mut Value) {
             object.values_mut().for_each(plain);
             object.remove("format");
             without_null(object);
-            as_enum(object);
         }
         _ => {}
     }
@@ -257,30 +256,7 @@ fn without_null(object: &mut JsonObject) {
             object.insert("type".to_owned(), one);
         }
     }
-    if let Some(Value::Array(choices)) = object.get_mut("anyOf") {
-        choices.retain(|choice| choice.get("type") != Some(&json!("null")));
-        if let [Value::Object(one)] = choices.as_slice() {
-            let one = one.clone();
-            object.remove("anyOf");
-            for (key, value) in one {
-                object.entry(key).or_insert(value);
-            }
-        }
-    }
-}
-
-/// Turns alternatives of one name each into an `enum`.
-fn as_enum(object: &mut JsonObject) {
-    let Some(Value::Array(choices)) = object.get("oneOf") else {
-        return;
-    };
-    let names: Option<Vec<Value>> = choices
-        .iter()
-        .map(|choice| choice.get("const").cloned())
-        .collect();
-    if let Some(names) = names {
-        object.remove("oneOf");
-        object.insert("type".to_owned(), json!("string"));
-        object.insert("enum".to_owned(), Value::Array(names));
+    if let Some(Value::Array(names)) = object.get_mut("enum") {
+        names.retain(|name| !name.is_null());
     }
 }

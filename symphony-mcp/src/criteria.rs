@@ -1,8 +1,8 @@
 //! The acceptance criteria of a session's issue, read where no agent can have changed them for itself.
 
 use symphony_core::criteria::{
-    ChecklistEntry, ChecklistError, ChecklistProblem, Criteria, CriterionAnswer, CriterionState,
-    answer_criteria, collect_criteria, shown_criteria,
+    ChecklistEntry, ChecklistError, ChecklistProblem, Criteria, CriterionAnswer, answer_criteria,
+    collect_criteria, shown_criteria,
 };
 use symphony_core::hand_in::RefusalKind;
 use symphony_store::{Actor, Store};
@@ -10,7 +10,7 @@ use symphony_workspace::Repository;
 
 use crate::answer::ToolError;
 use crate::identity::Identity;
-use crate::params::{CriterionName, CriterionParam};
+use crate::params::CriterionParam;
 
 /// Characters of a criterion that a point about it quotes.
 const QUOTE_CHARS: usize = 120;
@@ -48,11 +48,7 @@ pub(crate) fn read_checklist(
         .into_iter()
         .map(|answer| CriterionAnswer {
             item: answer.item,
-            state: match answer.state {
-                CriterionName::Met => CriterionState::Met,
-                CriterionName::NotMet => CriterionState::NotMet,
-                CriterionName::NotApplicable => CriterionState::NotApplicable,
-            },
+            state: answer.state.0,
             note: answer.note,
         })
         .collect();

@@ -11,6 +11,7 @@ mod criteria;
 mod done_source;
 mod error;
 mod identity;
+mod named;
 mod params;
 mod phase_source;
 mod pipe;

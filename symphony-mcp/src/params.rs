@@ -7,40 +7,24 @@ mod project;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use symphony_core::issue::{FindingKind, IssueStatus, Priority, Size};
+use symphony_core::learning::LearningType;
+use symphony_core::plan::ArtifactKind;
+use symphony_core::plan::state::ReportedOutcome;
 
-pub(crate) use criterion::{CriterionName, CriterionParam};
-pub(crate) use done::{ApproveDone, EvidenceName, EvidenceParam, ProposeDone, RejectDone};
-pub(crate) use point::{AnswerName, AnswerReviewPoint, PointParam, PointStateName, SeverityName};
+pub(crate) use criterion::CriterionParam;
+pub(crate) use done::{ApproveDone, EvidenceParam, ProposeDone, RejectDone};
+pub(crate) use point::{AnswerReviewPoint, PointParam};
 pub(crate) use project::ConfigureProject;
+
+use crate::named::Named;
 
 /// `get_issue`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetIssue {
     /// Identifier such as SYM-12. Defaults to the issue you work on.
-    #[serde(default)]
     pub(crate) issue: Option<String>,
-}
-
-/// A status an issue can be asked for.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub(crate) enum StatusName {
-    /// Known, but not scheduled.
-    Backlog,
-    /// Waiting to be dispatched.
-    Todo,
-    /// An agent is working on it.
-    InProgress,
-    /// Waiting for a verdict.
-    Review,
-    /// Waiting for something that its reason names.
-    Blocked,
-    /// Merged, or closed as done by a person.
-    Done,
-    /// Abandoned.
-    Cancelled,
 }
 
 /// `list_issues`.
@@ -48,20 +32,15 @@ pub(crate) enum StatusName {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListIssues {
     /// Only issues in this status.
-    #[serde(default)]
-    pub(crate) status: Option<StatusName>,
+    pub(crate) status: Option<Named<IssueStatus>>,
     /// Only issues with this label.
-    #[serde(default)]
     pub(crate) label: Option<String>,
     /// Only issues with this text in the title or description, ignoring case.
-    #[serde(default)]
     pub(crate) text: Option<String>,
     /// Maximum number of issues, 1 to 100. Defaults to 20.
-    #[serde(default)]
     #[schemars(range(min = 1, max = 100))]
     pub(crate) limit: Option<u32>,
     /// `next_cursor` of the previous page.
-    #[serde(default)]
     pub(crate) cursor: Option<String>,
 }
 
@@ -70,9 +49,8 @@ pub(crate) struct ListIssues {
 #[serde(deny_unknown_fields)]
 pub(crate) struct UpdateIssueStatus {
     /// `todo` gives the issue back; `blocked` means that you cannot go on and need a person.
-    pub(crate) status: StatusName,
+    pub(crate) status: Named<IssueStatus>,
     /// Why, in a sentence for a person. Required for `blocked`.
-    #[serde(default)]
     pub(crate) reason: Option<String>,
 }
 
@@ -83,7 +61,7 @@ pub(crate) struct UpdateIssueStatus {
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct BlockIssue {
     /// `blocked` means that you cannot go on and need a person.
-    status: StatusName,
+    status: Named<IssueStatus>,
     /// Why, in a sentence for a person.
     reason: String,
 }
@@ -93,53 +71,17 @@ pub(crate) struct BlockIssue {
 #[serde(deny_unknown_fields)]
 pub(crate) struct TriageIssue {
     /// The complete list of labels, without the phase. At most 50.
-    #[serde(default)]
     pub(crate) labels: Option<Vec<String>>,
     /// How much work.
-    #[serde(default)]
-    pub(crate) size: Option<SizeName>,
+    pub(crate) size: Option<Named<Size>>,
     /// How urgent.
-    #[serde(default)]
-    pub(crate) priority: Option<PriorityName>,
+    pub(crate) priority: Option<Named<Priority>>,
     /// The phase in which work on it begins, such as `research` or `ready`.
-    #[serde(default)]
     pub(crate) phase: Option<String>,
     /// The new status. Usually omitted: people decide what is taken up.
-    #[serde(default)]
-    pub(crate) status: Option<StatusName>,
+    pub(crate) status: Option<Named<IssueStatus>>,
     /// Why it is moved, in a sentence for a person. Required for `blocked`.
-    #[serde(default)]
     pub(crate) reason: Option<String>,
-}
-
-/// How urgent.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub(crate) enum PriorityName {
-    /// Before everything else.
-    Urgent,
-    /// Soon.
-    High,
-    /// In its turn.
-    Medium,
-    /// When there is time.
-    Low,
-    /// Not set.
-    None,
-}
-
-/// How much work.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub(crate) enum SizeName {
-    /// Part of a session.
-    Small,
-    /// One session.
-    Medium,
-    /// More than one session.
-    Large,
 }
 
 /// `create_issue`.
@@ -155,11 +97,9 @@ pub(crate) struct CreateIssue {
     #[serde(default)]
     pub(crate) labels: Vec<String>,
     /// How urgent.
-    #[serde(default)]
-    pub(crate) priority: Option<PriorityName>,
+    pub(crate) priority: Option<Named<Priority>>,
     /// How much work.
-    #[serde(default)]
-    pub(crate) size: Option<SizeName>,
+    pub(crate) size: Option<Named<Size>>,
 }
 
 /// `create_subtask`.
@@ -171,33 +111,12 @@ pub(crate) struct CreateSubtask {
     /// What to do, where, and how to tell that it is done. The worker sees this, not your plan.
     pub(crate) description: String,
     /// How urgent. Defaults to the priority of the issue you split.
-    #[serde(default)]
-    pub(crate) priority: Option<PriorityName>,
+    pub(crate) priority: Option<Named<Priority>>,
     /// How much work.
-    #[serde(default)]
-    pub(crate) size: Option<SizeName>,
+    pub(crate) size: Option<Named<Size>>,
     /// Identifiers of issues that must be done first, such as SYM-12; usually sub-tasks that you created earlier.
     #[serde(default)]
     pub(crate) depends_on: Vec<String>,
-}
-
-/// What a finding tells.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub(crate) enum FindingName {
-    /// Something worth knowing.
-    Note,
-    /// How the work was done, for the reviewer.
-    Approach,
-    /// What is missing, with a theory of the cause.
-    Gap,
-    /// A defect.
-    Bug,
-    /// A risk.
-    Risk,
-    /// What a review found.
-    Review,
 }
 
 /// `add_finding`.
@@ -205,25 +124,12 @@ pub(crate) enum FindingName {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AddFinding {
     /// The kind of finding.
-    pub(crate) kind: FindingName,
+    pub(crate) kind: Named<FindingKind>,
     /// The finding itself.
     pub(crate) text: String,
     /// The files it is about, relative to the project. At most 100.
     #[serde(default)]
     pub(crate) files: Vec<String>,
-}
-
-/// What kind of learning.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub(crate) enum LearningName {
-    /// How things are done in this project.
-    Convention,
-    /// A way that works.
-    Pattern,
-    /// A trap.
-    Gotcha,
 }
 
 /// `add_learning`.
@@ -233,8 +139,7 @@ pub(crate) struct AddLearning {
     /// One or two sentences that will help with other issues too. At most 600 characters.
     pub(crate) pattern: String,
     /// The kind of learning.
-    #[serde(default)]
-    pub(crate) learning_type: Option<LearningName>,
+    pub(crate) learning_type: Option<Named<LearningType>>,
     /// The paths it applies to. At most 100.
     #[serde(default)]
     pub(crate) applies_to: Vec<String>,
@@ -247,7 +152,6 @@ pub(crate) struct AddComment {
     /// The comment.
     pub(crate) content: String,
     /// Identifier of another issue of the project. Defaults to the issue you work on.
-    #[serde(default)]
     pub(crate) issue: Option<String>,
 }
 
@@ -258,7 +162,6 @@ pub(crate) struct SearchLearnings {
     /// What you want to know about, in your own words.
     pub(crate) query: String,
     /// Maximum number of learnings, 1 to 100. Defaults to 10.
-    #[serde(default)]
     #[schemars(range(min = 1, max = 100))]
     pub(crate) limit: Option<u32>,
     /// Also search the other projects of this installation.
@@ -298,7 +201,6 @@ pub(crate) struct CreatePr {
     #[serde(default)]
     pub(crate) checklist: Vec<CriterionParam>,
     /// How you did it and why, for the reviewer. Recorded as an `approach` finding; omit it if you have recorded one.
-    #[serde(default)]
     pub(crate) approach: Option<String>,
     /// Turns git repositories that you created inside the worktree into plain files of your change. Without it, the call is
     /// refused if there is one.
@@ -311,7 +213,6 @@ pub(crate) struct CreatePr {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ApprovePr {
     /// What convinced you.
-    #[serde(default)]
     pub(crate) comment: Option<String>,
     /// Earlier points that are met (`id`, `state`), and remarks as new points of severity `should` or `note`.
     #[serde(default)]
@@ -323,7 +224,6 @@ pub(crate) struct ApprovePr {
 #[serde(deny_unknown_fields)]
 pub(crate) struct RejectPr {
     /// A one-sentence summary. Without `points`, say here what must change, specifically enough to act on; it becomes one `must` point.
-    #[serde(default)]
     pub(crate) feedback: Option<String>,
     /// One point for each thing that must change, and earlier points that are met or not met (`id`, `state`).
     #[serde(default)]
@@ -339,10 +239,8 @@ pub(crate) struct CompletePhase {
     /// Two to four sentences: what you delivered, and what deserves the reader's attention.
     pub(crate) summary: String,
     /// The artifact, relative to the worktree. Defaults to the path in your assignment.
-    #[serde(default)]
     pub(crate) artifact_path: Option<String>,
     /// A later phase to continue with, if the issue is simple enough to skip those in between.
-    #[serde(default)]
     pub(crate) skip_to: Option<String>,
     /// Turns git repositories that you created inside the worktree into plain files of your change. Without it, the call is
     /// refused if there is one.
@@ -355,7 +253,6 @@ pub(crate) struct CompletePhase {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ApprovePhase {
     /// What convinced you.
-    #[serde(default)]
     pub(crate) comment: Option<String>,
     /// Earlier points that are met (`id`, `state`), and remarks as new points of severity `should` or `note`.
     #[serde(default)]
@@ -367,39 +264,10 @@ pub(crate) struct ApprovePhase {
 #[serde(deny_unknown_fields)]
 pub(crate) struct RejectPhase {
     /// A one-sentence summary. Without `points`, say here what must change, specifically enough to act on; it becomes one `must` point.
-    #[serde(default)]
     pub(crate) feedback: Option<String>,
     /// One point for each thing that must change, and earlier points that are met or not met (`id`, `state`).
     #[serde(default)]
     pub(crate) points: Vec<PointParam>,
-}
-
-/// How a plan's phase ended.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub(crate) enum OutcomeName {
-    /// All success criteria are met.
-    Complete,
-    /// They are not.
-    Failed,
-}
-
-/// What an artifact is.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub(crate) enum ArtifactName {
-    /// A file that you created.
-    FileCreated,
-    /// A file that you changed.
-    FileModified,
-    /// A file that you deleted.
-    FileDeleted,
-    /// Something that other code can use.
-    Export,
-    /// A remark for the phases that follow.
-    Note,
 }
 
 /// Something that a phase passes on.
@@ -412,18 +280,14 @@ pub(crate) enum ArtifactName {
 pub(crate) struct ArtifactParam {
     /// What it is.
     #[serde(rename = "type")]
-    pub(crate) kind: ArtifactName,
+    pub(crate) kind: Named<ArtifactKind>,
     /// The file, relative to the project.
-    #[serde(default)]
     pub(crate) path: Option<String>,
     /// The name of an export or a note.
-    #[serde(default)]
     pub(crate) name: Option<String>,
     /// The content: a signature, a decision.
-    #[serde(default)]
     pub(crate) content: Option<String>,
     /// Anything else.
-    #[serde(default)]
     pub(crate) metadata: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
@@ -432,9 +296,8 @@ pub(crate) struct ArtifactParam {
 #[serde(deny_unknown_fields)]
 pub(crate) struct CompletePlanPhase {
     /// How the phase ended.
-    pub(crate) outcome: OutcomeName,
+    pub(crate) outcome: Named<ReportedOutcome>,
     /// What is missing and why, with the exact message of the tool or test that failed. Required for `failed`.
-    #[serde(default)]
     pub(crate) error: Option<String>,
     /// What other phases have to know. At most 1,000.
     #[serde(default)]

@@ -92,7 +92,8 @@ closed_set!(
         PhaseVerdict = "phase_verdict",
         /// A verdict on a pull request.
         Review = "review",
-    }
+    },
+    for agents: Note, Approach, Gap, Bug, Risk, Review
 );
 
 closed_set!(

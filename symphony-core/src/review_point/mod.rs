@@ -12,8 +12,8 @@ mod text;
 
 pub use error::{ANSWER_ADVICE, PointError};
 pub use model::{
-    AnswerKind, NewPoint, POINT_CHARS_MAX, POINTS_OPEN_MAX, PointAnswer, PointChanges, PointMove,
-    PointNumber, PointState, ReviewOf, ReviewPoint, Severity,
+    AnswerKind, NewPoint, POINT_CHARS_MAX, POINTS_OPEN_MAX, PointAnswer, PointChanges,
+    PointDecision, PointMove, PointNumber, PointState, ReviewOf, ReviewPoint, Severity,
 };
 pub use place::{Lines, PATH_CHARS_MAX, Place, PlaceError};
 pub use rules::{

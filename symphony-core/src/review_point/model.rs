@@ -75,6 +75,26 @@ closed_set!(
 );
 
 closed_set!(
+    /// What a reviewer decides about an earlier point.
+    PointDecision, "decision on a review point", {
+        /// It is met, or settled.
+        Closed = "closed",
+        /// It is not met: it needs another answer.
+        Reopened = "reopened",
+    }
+);
+
+impl PointDecision {
+    /// Returns the state that the point has from then on.
+    pub const fn state(self) -> PointState {
+        match self {
+            Self::Closed => PointState::Closed,
+            Self::Reopened => PointState::Open,
+        }
+    }
+}
+
+closed_set!(
     /// What an answer says.
     AnswerKind, "answer", {
         /// The change does what the point asks for.
@@ -85,7 +105,8 @@ closed_set!(
         Question = "question",
         /// What a reviewer or a person says to it.
         Remark = "remark",
-    }
+    },
+    for agents: Fixed, Declined, Question
 );
 
 /// The review that a point came from.

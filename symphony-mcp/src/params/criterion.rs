@@ -2,19 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use symphony_core::criteria::CriterionState;
 
-/// What you say of an acceptance criterion.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub(crate) enum CriterionName {
-    /// It is true now.
-    Met,
-    /// It is not.
-    NotMet,
-    /// It does not apply to this change.
-    NotApplicable,
-}
+use crate::named::Named;
 
 /// The answer to an acceptance criterion.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -27,7 +17,7 @@ pub(crate) struct CriterionParam {
     /// Its number.
     pub(crate) item: u32,
     /// Whether it is met.
-    pub(crate) state: CriterionName,
+    pub(crate) state: Named<CriterionState>,
     /// How it is met, such as the test that shows it. For `not_met` and `not_applicable`: why. At most 1,000 characters.
     #[serde(default)]
     pub(crate) note: String,

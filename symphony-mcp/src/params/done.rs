@@ -2,23 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use symphony_core::done::EvidenceKind;
 
 use super::PointParam;
-
-/// What an item of evidence names.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub(crate) enum EvidenceName {
-    /// A commit of the base branch.
-    Commit,
-    /// The merged pull request of a sub-task, by its number.
-    PullRequest,
-    /// A gate of the project that passes, by its name.
-    Gate,
-    /// A file of the base branch.
-    File,
-}
+use crate::named::Named;
 
 /// An item of evidence.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -29,7 +16,7 @@ pub(crate) enum EvidenceName {
 #[schemars(inline)]
 pub(crate) struct EvidenceParam {
     /// What it names.
-    pub(crate) kind: EvidenceName,
+    pub(crate) kind: Named<EvidenceKind>,
     /// Its reference: a commit id, the number of a pull request, the name of a gate, a path from the root of the repository.
     pub(crate) reference: String,
     /// Which requirement it meets and how, in a sentence or two.
@@ -52,7 +39,6 @@ pub(crate) struct ProposeDone {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ApproveDone {
     /// What convinced you.
-    #[serde(default)]
     pub(crate) comment: Option<String>,
     /// Earlier points that are met (`id`, `state`), and remarks as new points of severity `should` or `note`.
     #[serde(default)]
@@ -64,7 +50,6 @@ pub(crate) struct ApproveDone {
 #[serde(deny_unknown_fields)]
 pub(crate) struct RejectDone {
     /// A one-sentence summary. Without `points`, say here what is still missing, specifically enough to act on; it becomes one `must` point.
-    #[serde(default)]
     pub(crate) feedback: Option<String>,
     /// One point for each thing that is still missing, and earlier points that are met or not met (`id`, `state`).
     #[serde(default)]

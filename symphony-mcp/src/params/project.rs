@@ -64,19 +64,14 @@ pub(crate) struct ConfigureProject {
     /// The commands that every change has to pass, or an empty list if nothing can be checked. At most 20.
     pub(crate) gates: Vec<GateSetting>,
     /// The command that prepares a fresh checkout for the gates, such as `npm ci`. Without it, the detected command stays.
-    #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub(crate) setup: Option<CommandSetting>,
     /// Globs of paths where a wrong change does lasting harm. At most 100.
-    #[serde(default)]
     pub(crate) sensitive_paths: Option<Vec<String>>,
     /// Risk thresholds, if the defaults do not suit the project.
-    #[serde(default)]
     pub(crate) risk: Option<RiskSettings>,
     /// What every worker must know and cannot infer.
-    #[serde(default)]
     pub(crate) worker_instructions: Option<String>,
     /// What every judge must know and cannot infer.
-    #[serde(default)]
     pub(crate) judge_instructions: Option<String>,
 }

@@ -1,7 +1,7 @@
 //! Proposals that nothing is left to do: made by a worker, judged by a judge.
 
 use serde_json::json;
-use symphony_core::done::{EvidenceKind, NewEvidence, check_count};
+use symphony_core::done::{NewEvidence, check_count};
 use symphony_core::hand_in::RefusalKind;
 use symphony_core::pull_request::{PullRequest, VerdictKind};
 use symphony_core::wording::counted;
@@ -15,17 +15,12 @@ use crate::answer::{Answer, ToolError};
 use crate::criteria::read_criteria;
 use crate::done_source::read_proposal;
 use crate::identity::Identity;
-use crate::params::{ApproveDone, EvidenceName, EvidenceParam, ProposeDone, RejectDone};
+use crate::params::{ApproveDone, EvidenceParam, ProposeDone, RejectDone};
 
 impl From<EvidenceParam> for NewEvidence {
     fn from(param: EvidenceParam) -> Self {
         Self {
-            kind: match param.kind {
-                EvidenceName::Commit => EvidenceKind::Commit,
-                EvidenceName::PullRequest => EvidenceKind::PullRequest,
-                EvidenceName::Gate => EvidenceKind::Gate,
-                EvidenceName::File => EvidenceKind::File,
-            },
+            kind: param.kind.0,
             reference: param.reference.trim().to_owned(),
             note: param.note,
         }

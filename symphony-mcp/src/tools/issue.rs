@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use symphony_core::id::IssueId;
 use symphony_core::issue::{
-    CommentAuthor, Issue, IssueStatus, PHASE_LABEL_PREFIX, Priority, Size, check_text,
+    CommentAuthor, Issue, IssueStatus, PHASE_LABEL_PREFIX, Priority, check_text,
 };
 use symphony_core::pull_request::PullRequest;
 use symphony_core::wording::counted;
@@ -14,7 +14,8 @@ use super::point::point_row;
 use super::target;
 use crate::answer::{Answer, ToolError};
 use crate::identity::Identity;
-use crate::params::{CreateIssue, GetIssue, ListIssues, PriorityName, SizeName, StatusName};
+use crate::named::Named;
+use crate::params::{CreateIssue, GetIssue, ListIssues};
 
 /// Comments and findings that `get_issue` shows: the newest ones.
 const NOTES_SHOWN_MAX: u32 = 20;
@@ -23,18 +24,6 @@ const PAGE: u32 = 20;
 const PAGE_MAX: u32 = 100;
 /// The phase of what agents file (spec: domain, "Phases").
 const FIRST_PHASE_LABEL: &str = "phase:research";
-
-pub(super) fn status(name: StatusName) -> IssueStatus {
-    match name {
-        StatusName::Backlog => IssueStatus::Backlog,
-        StatusName::Todo => IssueStatus::Todo,
-        StatusName::InProgress => IssueStatus::InProgress,
-        StatusName::Review => IssueStatus::Review,
-        StatusName::Blocked => IssueStatus::Blocked,
-        StatusName::Done => IssueStatus::Done,
-        StatusName::Cancelled => IssueStatus::Cancelled,
-    }
-}
 
 pub(super) fn row(issue: &Issue) -> Value {
     json!({
@@ -161,7 +150,7 @@ pub(super) fn list(
         .transpose()?;
     let page = store.list_issues(&IssueFilter {
         project: Some(identity.project.clone()),
-        status: params.status.map(status),
+        status: params.status.map(|Named(status)| status),
         label: params.label.clone(),
         text: params.text.clone(),
         limit: Some(limit),
@@ -207,8 +196,10 @@ pub(super) fn create(
             title: params.title,
             description: params.description,
             status: IssueStatus::Backlog,
-            priority: params.priority.map_or(Priority::None, priority),
-            size: params.size.map(size),
+            priority: params
+                .priority
+                .map_or(Priority::None, |Named(priority)| priority),
+            size: params.size.map(|Named(size)| size),
             labels,
             parent: None,
             depends_on: Vec::new(),
@@ -216,22 +207,4 @@ pub(super) fn create(
         },
     )?;
     Ok(Answer::new(format!("filed {} in the backlog", issue.id)).with("issue", row(&issue)))
-}
-
-pub(super) fn priority(name: PriorityName) -> Priority {
-    match name {
-        PriorityName::Urgent => Priority::Urgent,
-        PriorityName::High => Priority::High,
-        PriorityName::Medium => Priority::Medium,
-        PriorityName::Low => Priority::Low,
-        PriorityName::None => Priority::None,
-    }
-}
-
-pub(super) fn size(name: SizeName) -> Size {
-    match name {
-        SizeName::Small => Size::Small,
-        SizeName::Medium => Size::Medium,
-        SizeName::Large => Size::Large,
-    }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use symphony_core::Timestamp;
 use symphony_core::id::LearningId;
 use symphony_core::issue::check_required_text;
-use symphony_core::learning::{LearningState, LearningType, check_pattern_length};
+use symphony_core::learning::{LearningState, check_pattern_length};
 use symphony_core::wording::counted;
 use symphony_learning::{Options, Relevance};
 use symphony_store::{
@@ -16,7 +16,8 @@ use uuid::Uuid;
 use super::health::read_before;
 use crate::answer::{Answer, ToolError};
 use crate::identity::Identity;
-use crate::params::{AddLearning, LearningName, SearchLearnings};
+use crate::named::Named;
+use crate::params::{AddLearning, SearchLearnings};
 
 /// Results of `search_learnings` when the call names none, and the largest number.
 const RESULTS: u32 = 10;
@@ -44,11 +45,7 @@ pub(super) fn add(
             issue: identity.issue.clone(),
             commit: head_commit(identity),
             pattern: params.pattern,
-            learning_type: params.learning_type.map(|name| match name {
-                LearningName::Convention => LearningType::Convention,
-                LearningName::Pattern => LearningType::Pattern,
-                LearningName::Gotcha => LearningType::Gotcha,
-            }),
+            learning_type: params.learning_type.map(|Named(kind)| kind),
             applies_to: params.applies_to,
         },
     )?;

@@ -1,24 +1,12 @@
 //! Comments and findings.
 
 use serde_json::json;
-use symphony_core::issue::FindingKind;
 use symphony_store::{NewFinding, Store};
 
 use super::target;
 use crate::answer::{Answer, ToolError};
 use crate::identity::Identity;
-use crate::params::{AddComment, AddFinding, FindingName};
-
-fn kind(name: FindingName) -> FindingKind {
-    match name {
-        FindingName::Note => FindingKind::Note,
-        FindingName::Approach => FindingKind::Approach,
-        FindingName::Gap => FindingKind::Gap,
-        FindingName::Bug => FindingKind::Bug,
-        FindingName::Risk => FindingKind::Risk,
-        FindingName::Review => FindingKind::Review,
-    }
-}
+use crate::params::{AddComment, AddFinding};
 
 /// `add_finding`
 pub(super) fn add_finding(
@@ -27,7 +15,7 @@ pub(super) fn add_finding(
     params: AddFinding,
 ) -> Result<Answer, ToolError> {
     let new = NewFinding {
-        kind: kind(params.kind),
+        kind: params.kind.0,
         text: params.text,
         files: params.files,
     };

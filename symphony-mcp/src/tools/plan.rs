@@ -2,16 +2,16 @@
 
 use serde_json::json;
 use symphony_core::issue::{check_required_text, check_text};
+use symphony_core::plan::Artifact;
 use symphony_core::plan::artifacts::check_artifacts;
-use symphony_core::plan::state::PhaseOutcome;
-use symphony_core::plan::{Artifact, ArtifactKind};
+use symphony_core::plan::state::{PhaseOutcome, ReportedOutcome};
 use symphony_core::run::RunTarget;
 use symphony_store::{RecordedOutcome, Store};
 
 use crate::answer::{Answer, ToolError};
 use crate::committable::{Nested, base_head, open, refuse_secrets, settle_nested};
 use crate::identity::Identity;
-use crate::params::{ArtifactName, ArtifactParam, CompletePlanPhase, OutcomeName};
+use crate::params::{ArtifactParam, CompletePlanPhase};
 
 /// `complete_phase`
 pub(super) fn complete_phase(
@@ -23,8 +23,8 @@ pub(super) fn complete_phase(
         .actor
         .run()
         .ok_or_else(|| ToolError::new("only the run of a plan's phase can end it"))?;
-    let outcome = match (params.outcome, params.error) {
-        (OutcomeName::Complete, error) => {
+    let outcome = match (params.outcome.0, params.error) {
+        (ReportedOutcome::Complete, error) => {
             if let Some(error) = error {
                 check_text("error", &error)?;
                 if !error.trim().is_empty() {
@@ -35,7 +35,7 @@ pub(super) fn complete_phase(
             }
             PhaseOutcome::Complete
         }
-        (OutcomeName::Failed, error) => {
+        (ReportedOutcome::Failed, error) => {
             let error = error.unwrap_or_default();
             check_required_text("error", &error)?;
             PhaseOutcome::Failed { error }
@@ -61,7 +61,7 @@ pub(super) fn complete_phase(
             reasons.join("; ")
         )));
     }
-    let (count, name) = (claims.artifacts.len(), name(&outcome));
+    let (count, name) = (claims.artifacts.len(), params.outcome.0);
     let recorded = RecordedOutcome {
         outcome,
         artifacts: claims.artifacts,
@@ -91,22 +91,9 @@ fn refuse_unmergeable(identity: &Identity, nested: Nested) -> Result<(), ToolErr
     refuse_secrets(&repository.scan_secrets(Some(&worktree), &base, &head)?)
 }
 
-const fn name(outcome: &PhaseOutcome) -> &'static str {
-    match outcome {
-        PhaseOutcome::Complete | PhaseOutcome::Unconfirmed => "complete",
-        PhaseOutcome::Failed { .. } => "failed",
-    }
-}
-
 fn artifact(param: ArtifactParam) -> Artifact {
     Artifact {
-        kind: match param.kind {
-            ArtifactName::FileCreated => ArtifactKind::FileCreated,
-            ArtifactName::FileModified => ArtifactKind::FileModified,
-            ArtifactName::FileDeleted => ArtifactKind::FileDeleted,
-            ArtifactName::Export => ArtifactKind::Export,
-            ArtifactName::Note => ArtifactKind::Note,
-        },
+        kind: param.kind.0,
         path: param.path,
         name: param.name,
         content: param.content,

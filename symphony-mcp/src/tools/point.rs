@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use symphony_core::criteria::Criteria;
 use symphony_core::pull_request::PullRequestOf;
 use symphony_core::review_point::{
-    AnswerKind, Lines, NewPoint, Place, PointChanges, PointMove, PointNumber, PointState,
-    ReviewPoint, Severity, refuse_unanswered,
+    AnswerKind, Lines, NewPoint, Place, PointChanges, PointMove, PointNumber, ReviewPoint,
+    Severity, refuse_unanswered,
 };
 use symphony_core::run::RunTarget;
 use symphony_store::{NewAnswer, Store};
@@ -15,7 +15,8 @@ use crate::answer::{Answer, ToolError};
 use crate::committable::{base_head, open};
 use crate::criteria::about_criterion;
 use crate::identity::{Identity, IssueWorkspace};
-use crate::params::{AnswerName, AnswerReviewPoint, PointParam, PointStateName, SeverityName};
+use crate::named::Named;
+use crate::params::{AnswerReviewPoint, PointParam};
 
 /// Returns a point as `get_issue` and the answers of tools show it.
 pub(super) fn point_row(point: &ReviewPoint) -> Value {
@@ -63,10 +64,7 @@ pub(super) fn changes(
             }
             (Some(id), Some(state)) => changes.moved.push(PointMove {
                 number: PointNumber::new(id),
-                to: match state {
-                    PointStateName::Closed => PointState::Closed,
-                    PointStateName::Reopened => PointState::Open,
-                },
+                to: state.0.state(),
                 remark: point.text.clone(),
             }),
             (None, None) => changes
@@ -102,11 +100,9 @@ fn new_point(point: &PointParam, criteria: &Criteria) -> Result<NewPoint, String
         return Err("`lines` needs `file`".to_owned());
     }
     Ok(NewPoint {
-        severity: match point.severity {
-            None | Some(SeverityName::Must) => Severity::Must,
-            Some(SeverityName::Should) => Severity::Should,
-            Some(SeverityName::Note) => Severity::Note,
-        },
+        severity: point
+            .severity
+            .map_or(Severity::Must, |Named(severity)| severity),
         text,
         place: point.file.clone().map(|file| Place { file, lines }),
     })
@@ -136,11 +132,7 @@ pub(super) fn answer(
     params: AnswerReviewPoint,
 ) -> Result<Answer, ToolError> {
     let of = own_work(store, identity)?;
-    let kind = match params.answer {
-        AnswerName::Fixed => AnswerKind::Fixed,
-        AnswerName::Declined => AnswerKind::Declined,
-        AnswerName::Question => AnswerKind::Question,
-    };
+    let kind = params.answer.0;
     if kind == AnswerKind::Question && of.issue().is_none() {
         return Err(ToolError::new(
             "nobody answers a question in a plan: decline the point with what you would ask, or report the phase as failed",

@@ -8,10 +8,11 @@ use symphony_core::tools::StatusPermission;
 use symphony_core::wording::with_article;
 use symphony_store::{IssueEdit, IssueMove, Store};
 
-use super::issue::{priority, row, size, status};
+use super::issue::row;
 use super::own_issue;
 use crate::answer::{Answer, ToolError};
 use crate::identity::Identity;
+use crate::named::Named;
 use crate::params::{TriageIssue, UpdateIssueStatus};
 
 /// `update_issue_status`
@@ -21,7 +22,7 @@ pub(super) fn update(
     params: &UpdateIssueStatus,
 ) -> Result<Answer, ToolError> {
     let id = own_issue(identity)?.clone();
-    let to = status(params.status);
+    let to = params.status.0;
     let reason = given(params.reason.as_deref());
     let event = event(store, identity, &id, to, reason)?;
     let context = identity.context();
@@ -45,8 +46,8 @@ pub(super) fn triage(
     let now = store.issue(&id)?;
     let reason = given(params.reason.as_deref());
     let edit = IssueEdit {
-        size: params.size.map(size).map(Some),
-        priority: params.priority.map(priority),
+        size: params.size.map(|Named(size)| Some(size)),
+        priority: params.priority.map(|Named(priority)| priority),
         labels: labels(
             &now.labels,
             params.labels,
@@ -54,7 +55,7 @@ pub(super) fn triage(
         )?,
         ..IssueEdit::default()
     };
-    let asked = params.status.map(status);
+    let asked = params.status.map(|Named(status)| status);
     if let Some(to) = asked {
         check_settable(identity, to)?;
     }

@@ -4,10 +4,11 @@ use serde_json::json;
 use symphony_core::id::IssueId;
 use symphony_store::{NewSubtask, Store};
 
-use super::issue::{priority, row, size};
+use super::issue::row;
 use super::own_issue;
 use crate::answer::{Answer, ToolError};
 use crate::identity::Identity;
+use crate::named::Named;
 use crate::params::CreateSubtask;
 
 /// `create_subtask`
@@ -28,8 +29,8 @@ pub(super) fn create(
             parent: own_issue(identity)?.clone(),
             title: params.title,
             description: params.description,
-            priority: params.priority.map(priority),
-            size: params.size.map(size),
+            priority: params.priority.map(|Named(priority)| priority),
+            size: params.size.map(|Named(size)| size),
             depends_on,
         },
     )?;

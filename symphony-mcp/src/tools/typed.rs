@@ -46,7 +46,6 @@ fn in_words(error: &str) -> String {
         "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, zero or more",
         "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
         other if other.starts_with("struct ") => "an object",
-        other if other == "unit" || other.starts_with("enum ") => "a string",
         other => other,
     };
     format!("found {found}, expected {expected}")
@@ -88,7 +87,7 @@ mod tests {
         invalid arguments: `artifacts[1]`: found integer `7`, expected an object such as {"type": "file_created", "path": "src/a.rs"}
         invalid arguments: `artifacts[0].type`: unknown variant `file`, expected one of `file_created`, `file_modified`, `file_deleted`, `export`, `note`
         invalid arguments: `artifacts`: found string "Readme.md", expected a list
-        invalid arguments: `outcome.complete`: found boolean `true`, expected a string
+        invalid arguments: `outcome`: found an object, expected a string
         invalid arguments: unknown field `result`, expected one of `outcome`, `error`, `artifacts`, `absorb`
         invalid arguments: `gates[0]`: found string "cargo test", expected an object such as {"name": "test", "command": "cargo test"}
         invalid arguments: `gates[0].command`: expected a command as a string

@@ -31,8 +31,8 @@ pub use phase_state::{
 };
 pub use plan_state::{Completion, PlanCounts, PlanState, PlanStatus};
 pub use run_end::{
-    PhaseOutcome, PhaseRunEnd, PhaseWork, PointAnswers, Reporting, clean_exit_outcome,
-    is_phase_complete, route_phase_run_end,
+    PhaseOutcome, PhaseRunEnd, PhaseWork, PointAnswers, ReportedOutcome, Reporting,
+    clean_exit_outcome, is_phase_complete, route_phase_run_end,
 };
 pub use step::{
     HeldPhase, MAX_PARALLEL_DEFAULT, NotStarted, OnFailure, PhaseDecision, PlanAction, PlanLimits,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::event::{Confirmation, PhaseEvent, ReleaseCause};
 use super::outcome::{FailurePolicy, FailureReport, RetryMode, plan_crash, plan_failure};
 use super::phase_state::{PhaseFailure, PhaseProgress};
+use crate::closed_set::closed_set;
 use crate::exit_handling::{AfterFault, ExitFault, after_fault};
 use crate::failure::ErrorClass;
 use crate::hand_in::RefusedCall;
@@ -31,6 +32,16 @@ pub enum PhaseOutcome {
         error: String,
     },
 }
+
+closed_set!(
+    /// What an agent reports of its phase when it ends it.
+    ReportedOutcome, "outcome of a phase", {
+        /// All success criteria are met.
+        Complete = "complete",
+        /// They are not.
+        Failed = "failed",
+    }
+);
 
 /// What became of the work of a phase that is complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
