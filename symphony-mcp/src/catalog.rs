@@ -12,38 +12,7 @@ use symphony_core::tools::{Role, Tool, ToolSet};
 use crate::params;
 use crate::tools::sorts;
 
-/// The tools that the service carries out.
-pub const IMPLEMENTED: ToolSet = ToolSet::of(&[
-    Tool::GetIssue,
-    Tool::ListIssues,
-    Tool::UpdateIssueStatus,
-    Tool::CreateIssue,
-    Tool::CreateSubtask,
-    Tool::AddFinding,
-    Tool::AddLearning,
-    Tool::AddComment,
-    Tool::SearchLearnings,
-    Tool::CreatePr,
-    Tool::ProposeDone,
-    Tool::AnswerReviewPoint,
-    Tool::ApprovePr,
-    Tool::RejectPr,
-    Tool::ApproveDone,
-    Tool::RejectDone,
-    Tool::CompletePhase,
-    Tool::ApprovePhase,
-    Tool::RejectPhase,
-    Tool::RecordCoverage,
-    Tool::RecordTestHealth,
-    Tool::ConfigureProject,
-]);
-
-/// Returns the names of the tools of a set, in the order of the catalogue.
-pub fn tool_names(tools: ToolSet) -> Vec<&'static str> {
-    tools.iter().map(Tool::name).collect()
-}
-
-/// Renders the implemented tools of a set, as a role has them; done once a session.
+/// Renders the tools of a set, as a role has them; done once a session.
 pub(crate) fn render(tools: ToolSet, role: Role) -> Vec<McpTool> {
     let described = |tool| match (tool, role) {
         (Tool::CompletePhase, Role::PlanWorker) => complete_plan_phase(),

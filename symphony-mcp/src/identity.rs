@@ -11,8 +11,6 @@ use symphony_core::tools::{Role, ToolSet};
 use symphony_store::{Actor, Context};
 use symphony_workspace::{BranchName, RepositoryOptions, WorktreeKey};
 
-use crate::catalog::IMPLEMENTED;
-
 /// Whether a session may give verdicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdicts {
@@ -149,8 +147,6 @@ impl Identity {
 
     /// Returns what is listed and callable.
     pub(crate) fn callable(&self) -> ToolSet {
-        self.tools
-            .intersection(self.role.allowed())
-            .intersection(IMPLEMENTED)
+        self.tools.intersection(self.role.allowed())
     }
 }

@@ -22,7 +22,6 @@ mod socket;
 mod store_thread;
 mod tools;
 
-pub use catalog::{IMPLEMENTED, tool_names};
 pub use error::McpError;
 pub use identity::{Identity, IssueWorkspace, ProjectPhases, ReviewTarget, Reviewed, Verdicts};
 pub use pipe::{pipe, pipe_stdio};

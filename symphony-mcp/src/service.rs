@@ -17,7 +17,7 @@ use symphony_workspace::Redactor;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::answer::{Answer, ToolError};
-use crate::catalog::{render, tool_names};
+use crate::catalog::render;
 use crate::error::McpError;
 use crate::identity::Identity;
 use crate::redaction::without_secrets;
@@ -97,7 +97,7 @@ impl Service {
         ToolError::new(format!(
             "{} has no tool `{name}`; it has: {}",
             with_article(self.identity.role.name()),
-            tool_names(self.identity.callable()).join(", ")
+            self.identity.callable()
         ))
     }
 }

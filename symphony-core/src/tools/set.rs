@@ -73,6 +73,11 @@ impl ToolSet {
             .copied()
             .filter(move |tool| self.contains(*tool))
     }
+
+    /// Returns the names of the tools, in the registry's order.
+    pub fn names(self) -> Vec<&'static str> {
+        self.iter().map(Tool::name).collect()
+    }
 }
 
 impl FromIterator<Tool> for ToolSet {
@@ -97,14 +102,13 @@ impl From<ToolSet> for Vec<Tool> {
 
 impl fmt::Debug for ToolSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.iter().map(Tool::name)).finish()
+        f.debug_set().entries(self.names()).finish()
     }
 }
 
 impl fmt::Display for ToolSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.iter().map(Tool::name).collect();
-        f.write_str(&names.join(", "))
+        f.write_str(&self.names().join(", "))
     }
 }
 

@@ -8,7 +8,7 @@ use symphony_core::issue::IssueStatus;
 use symphony_core::run::RunTarget;
 use symphony_core::tools::{Role, Tool, ToolSet};
 use symphony_core::wording::with_article;
-use symphony_mcp::{IMPLEMENTED, Verdicts, tool_names};
+use symphony_mcp::Verdicts;
 
 use crate::support::{Client, Desk, call, done, identity, person, pr_of, refused};
 
@@ -26,7 +26,7 @@ async fn a_list_is_the_roles_row_of_the_table() {
     let (_, run) = desk.worker();
     for role in Role::ALL {
         let client = desk.client(identity(&run, *role)).await;
-        let expected = tool_names(role.allowed().intersection(IMPLEMENTED));
+        let expected = role.allowed().names();
         assert_eq!(listed(&client).await, expected, "{role}");
     }
 }
@@ -38,7 +38,7 @@ async fn what_is_not_listed_is_refused_and_writes_nothing() {
     let before = desk.events();
     for role in Role::ALL {
         let client = desk.client(identity(&run, *role)).await;
-        let own = role.allowed().intersection(IMPLEMENTED);
+        let own = role.allowed();
         let outside = ToolSet::ALL.difference(own);
         let names = outside
             .iter()
@@ -47,7 +47,7 @@ async fn what_is_not_listed_is_refused_and_writes_nothing() {
         for name in names {
             let arguments = json!({ "title": "t", "feedback": "f", "content": "c" });
             let text = refused(&client, name, arguments).await;
-            let has = tool_names(own).join(", ");
+            let has = own.to_string();
             assert_eq!(
                 text,
                 format!(
@@ -106,7 +106,7 @@ async fn a_profile_narrows_its_row_and_never_widens_it() {
 }
 
 #[tokio::test]
-async fn every_implemented_tool_does_something() {
+async fn every_tool_does_something() {
     let mut desk = Desk::new();
     let (issue, judge, review) = desk.judge();
     let mut judge = identity(&judge, Role::JudgePr);
@@ -195,9 +195,9 @@ async fn every_implemented_tool_does_something() {
     ] {
         calls.insert(name, json!({}));
     }
-    let mut implemented = tool_names(IMPLEMENTED);
-    implemented.sort_unstable();
-    assert_eq!(calls.into_keys().collect::<Vec<_>>(), implemented);
+    let mut every = ToolSet::ALL.names();
+    every.sort_unstable();
+    assert_eq!(calls.into_keys().collect::<Vec<_>>(), every);
 }
 
 #[tokio::test]

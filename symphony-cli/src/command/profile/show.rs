@@ -54,11 +54,7 @@ impl ProfileView {
     fn of(profile: &AgentProfile) -> Self {
         let tools = profile.roles().iter().map(|role| RoleTools {
             role: role.to_string(),
-            tools: symphony_mcp::tool_names(
-                profile
-                    .allowed(*role)
-                    .intersection(symphony_mcp::IMPLEMENTED),
-            ),
+            tools: profile.allowed(*role).names(),
         });
         Self {
             agent: profile.agent.clone(),

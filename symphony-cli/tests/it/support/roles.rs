@@ -1,7 +1,6 @@
 //! The table of who has which tool, as the specification of the MCP server has it.
 
-use symphony_core::tools::Tool;
-use symphony_mcp::{IMPLEMENTED, tool_names};
+use symphony_core::tools::ToolSet;
 
 /// A worker's row.
 pub(crate) const WORKER_TOOLS: &str = "get_issue list_issues update_issue_status create_issue add_finding add_learning \
@@ -10,24 +9,14 @@ pub(crate) const WORKER_TOOLS: &str = "get_issue list_issues update_issue_status
 pub(crate) const JUDGE_TOOLS: &str = "get_issue list_issues update_issue_status add_finding add_learning add_comment \
      search_learnings approve_pr reject_pr";
 
-/// Returns the names of a row in order of the alphabet, less what no release has yet.
+/// Returns the names of a row in order of the alphabet.
 pub(crate) fn row(names: &str) -> Vec<String> {
-    let there = |name: &&str| IMPLEMENTED.contains(Tool::parse(name).expect("the row names tools"));
-    let mut names: Vec<String> = names
-        .split_whitespace()
-        .filter(there)
-        .map(str::to_owned)
-        .collect();
+    let mut names: Vec<String> = names.split_whitespace().map(str::to_owned).collect();
     names.sort();
     names
 }
 
 /// Returns the names of all tools there are, in order of the alphabet.
 pub(crate) fn every_tool() -> Vec<String> {
-    let mut names: Vec<String> = tool_names(IMPLEMENTED)
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
-    names.sort();
-    names
+    row(&ToolSet::ALL.names().join(" "))
 }
