@@ -6,6 +6,7 @@ use symphony_core::hand_in::RefusalKind;
 use symphony_core::issue::FieldError;
 use symphony_core::review_point::PointError;
 use symphony_store::StoreError;
+use symphony_workspace::WorkspaceError;
 
 /// A tool's answer.
 #[derive(Debug, Clone)]
@@ -66,6 +67,11 @@ impl ToolError {
         }
     }
 
+    /// Returns the same refusal as one of a kind.
+    pub(crate) fn with_kind(self, kind: RefusalKind) -> Self {
+        Self { kind, ..self }
+    }
+
     /// Turns the refusal into MCP's form.
     pub(crate) fn into_result(self) -> CallToolResult {
         let mut result = CallToolResult::error(vec![ContentBlock::text(self.text.clone())]);
@@ -107,5 +113,11 @@ impl From<StoreError> for ToolError {
                 format!("{text}.{hint}")
             },
         )
+    }
+}
+
+impl From<WorkspaceError> for ToolError {
+    fn from(error: WorkspaceError) -> Self {
+        Self::new(format!("git: failed to {error}"))
     }
 }

@@ -6,10 +6,13 @@ use std::sync::{Arc, LazyLock};
 use symphony_core::Timestamp;
 use symphony_core::contract::Pipeline;
 use symphony_core::id::{ClaimId, IssueId, PrId, ProjectId};
+use symphony_core::issue::Issue;
 use symphony_core::pull_request::PullRequest;
 use symphony_core::tools::{Role, ToolSet};
-use symphony_store::{Actor, Context};
+use symphony_store::{Actor, Context, Store};
 use symphony_workspace::{BranchName, RepositoryOptions, WorktreeKey};
+
+use crate::answer::ToolError;
 
 /// Whether a session may give verdicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,5 +151,31 @@ impl Identity {
     /// Returns what is listed and callable.
     pub(crate) fn callable(&self) -> ToolSet {
         self.tools.intersection(self.role.allowed())
+    }
+
+    /// Returns the session's own issue.
+    pub(crate) fn own_issue(&self) -> Result<&IssueId, ToolError> {
+        let why = "this run has no issue of its own";
+        self.issue.as_ref().ok_or_else(|| ToolError::new(why))
+    }
+
+    /// Returns the issue that a call is about: the session's own, or another one of the same project.
+    pub(crate) fn target(&self, store: &Store, named: Option<&str>) -> Result<Issue, ToolError> {
+        let id = match (named, &self.issue) {
+            (Some(text), _) => {
+                IssueId::parse(text).map_err(|error| ToolError::new(error.to_string()))?
+            }
+            (None, Some(own)) => own.clone(),
+            (None, None) => {
+                return Err(ToolError::new(
+                    "this run has no issue of its own: name one with `issue`",
+                ));
+            }
+        };
+        let issue = store.issue(&id)?;
+        if issue.project != self.project {
+            return Err(ToolError::new(format!("{id} belongs to another project")));
+        }
+        Ok(issue)
     }
 }

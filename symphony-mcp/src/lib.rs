@@ -5,22 +5,19 @@
 //! transaction of the store. What an agent can act on is a tool result with `isError`, never a protocol error.
 
 mod answer;
-mod catalog;
-mod committable;
-mod criteria;
-mod done_source;
+mod argument;
 mod error;
 mod identity;
-mod named;
-mod params;
-mod phase_source;
 mod pipe;
-mod pull_request_source;
 mod redaction;
+mod review;
+mod rows;
 mod service;
 mod socket;
 mod store_thread;
-mod tools;
+mod tool;
+mod tool_call;
+mod work;
 
 pub use error::McpError;
 pub use identity::{Identity, IssueWorkspace, ProjectPhases, ReviewTarget, Reviewed, Verdicts};

@@ -17,12 +17,11 @@ use symphony_workspace::Redactor;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::answer::{Answer, ToolError};
-use crate::catalog::render;
 use crate::error::McpError;
 use crate::identity::Identity;
 use crate::redaction::without_secrets;
 use crate::store_thread::StoreThread;
-use crate::tools;
+use crate::tool;
 
 /// Answers for one identity. Clones are cheap: each connection gets one.
 #[derive(Debug, Clone)]
@@ -36,7 +35,7 @@ pub struct Service {
 impl Service {
     /// Makes the service of an identity.
     pub fn new(identity: Identity, store: StoreThread) -> Self {
-        let listed = Arc::new(render(identity.callable(), identity.role));
+        let listed = Arc::new(tool::list(identity.callable(), identity.role));
         Self {
             identity: Arc::new(identity),
             store,
@@ -66,7 +65,7 @@ impl Service {
             };
         }
         self.answer(tool, move |store| {
-            tools::call(store, &identity, tool, arguments)
+            tool::call(store, &identity, tool, arguments)
         })
         .await
     }

@@ -1,6 +1,8 @@
 //! Integration tests of symphony-mcp: a real client, a real database.
 
 #[cfg(test)]
+mod arguments;
+#[cfg(test)]
 mod calls;
 #[cfg(test)]
 mod catalogue;

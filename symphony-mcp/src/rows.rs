@@ -1,0 +1,61 @@
+//! Issues, review points and phase claims as answers show them.
+
+use serde_json::{Value, json};
+use symphony_core::contract::PhaseClaim;
+use symphony_core::issue::Issue;
+use symphony_core::review_point::ReviewPoint;
+
+/// Returns an issue as it is listed.
+pub(crate) fn issue_row(issue: &Issue) -> Value {
+    json!({
+        "identifier": issue.id,
+        "title": issue.title,
+        "status": issue.state.status(),
+        "priority": issue.priority,
+        "size": issue.size,
+        "labels": issue.labels,
+        "parent": issue.parent,
+        "depends_on": issue.depends_on,
+        "phase": issue.phase(),
+    })
+}
+
+/// Returns a point as `get_issue` and the answers of tools show it.
+pub(crate) fn point_row(point: &ReviewPoint) -> Value {
+    let answers: Vec<Value> = point
+        .answers
+        .iter()
+        .map(|answer| {
+            json!({
+                "answer": answer.kind, "text": answer.text, "commit": answer.commit, "author": answer.author,
+                "created_at": answer.created_at,
+            })
+        })
+        .collect();
+    json!({
+        "id": point.number,
+        "severity": point.severity,
+        "state": point.state,
+        "file": point.place.as_ref().map(|place| &place.file),
+        "lines": point.place.as_ref().and_then(|place| place.lines),
+        "text": point.text,
+        "author": point.author,
+        "answered": point.is_answered(),
+        "answers": answers,
+    })
+}
+
+/// Returns a claim as `get_issue` shows it.
+pub(crate) fn claim_row(claim: &PhaseClaim) -> Value {
+    json!({
+        "id": claim.id,
+        "phase": claim.phase,
+        "state": claim.state,
+        "artifact_path": claim.artifact_path,
+        "summary": claim.summary,
+        "skip_to": claim.skip_to,
+        "reasons": claim.reasons,
+        "verdict": claim.verdict,
+        "head_commit": claim.head_commit,
+    })
+}
