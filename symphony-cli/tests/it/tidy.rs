@@ -318,6 +318,34 @@ fn every_file_says_what_it_is_for() {
     assert!(silent.is_empty(), "no `//!` at the top: {silent:#?}");
 }
 
+/// The most files that a recipe of CONTRIBUTING.md sends a reader to.
+const RECIPE_FILES_MAX: usize = 5;
+
+#[test]
+fn recipes_name_a_few_files_that_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let text = std::fs::read_to_string(root.join("CONTRIBUTING.md")).unwrap();
+    let recipes: Vec<&str> = text
+        .split("\n## ")
+        .filter(|section| section.starts_with("Adding "))
+        .collect();
+    assert!(!recipes.is_empty(), "CONTRIBUTING.md has no recipe");
+    for recipe in recipes {
+        let title = recipe.lines().next().unwrap();
+        let quoted = recipe.split('`').skip(1).step_by(2);
+        let files: BTreeSet<&str> = quoted.filter(|word| word.contains('/')).collect();
+        let lost: Vec<_> = files
+            .iter()
+            .filter(|file| !root.join(file).exists())
+            .collect();
+        assert!(lost.is_empty(), "{title}: {lost:?} are not there");
+        assert!(
+            (1..=RECIPE_FILES_MAX).contains(&files.len()),
+            "{title}: {files:?}"
+        );
+    }
+}
+
 #[test]
 fn nothing_is_left_unfinished() {
     let mut found = Vec::new();
