@@ -3,8 +3,9 @@
 //! `cargo bench -p symphony-runner --bench stream -- [--megabytes 100] [--rounds 5]`
 //!
 //! Ours is the whole way of a line: split, parse, accumulate, format for the log. The peer only splits and parses:
-//! once with the whole file in memory, and once line by line as it comes, as a supervisor has to and ours does. The counts
-//! of all are asserted equal before anything is timed. A missing `node` is reported.
+//! once with the whole file in memory, and once line by line as it comes, as a supervisor has to and ours does. `serde_json`
+//! is measured too, at the least that it can do: it splits, checks and skips texts, and builds nothing but the counts
+//! (`docs/design/0032`). The counts of all are asserted equal before anything is timed. A missing `node` is reported.
 
 #![expect(
     clippy::disallowed_methods,
@@ -15,6 +16,7 @@
     reason = "a benchmark reads clocks and arguments, starts its peer, and prints"
 )]
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -22,6 +24,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 use symphony_runner::stream::{AgentEvent, LineKind, StreamFormat, StreamState, write_log_line};
 
@@ -190,7 +193,7 @@ struct Counts {
     input: u64,
 }
 
-/// One pass of ours, a buffer of 256 KiB at a time; the log's length keeps the work from being optimised away.
+/// One pass of ours; the log's length keeps the work from being optimised away.
 fn ours(path: &Path) -> (Counts, f64) {
     let begin = Instant::now();
     let mut pass = Pass {
@@ -199,6 +202,18 @@ fn ours(path: &Path) -> (Counts, f64) {
         log_bytes: 0,
         calls: 0,
     };
+    for_each_line(path, |line| pass.take(line));
+    black_box(pass.log_bytes);
+    let counts = Counts {
+        lines: pass.state.lines(),
+        calls: pass.calls,
+        input: pass.state.usage().input_tokens.get(),
+    };
+    (counts, begin.elapsed().as_secs_f64())
+}
+
+/// Reads a file a buffer of 256 KiB at a time, as a supervisor reads its agent.
+fn for_each_line(path: &Path, mut take: impl FnMut(&[u8])) {
     let mut reader = BufReader::with_capacity(256 * 1024, File::open(path).unwrap());
     let mut carried = Vec::new();
     loop {
@@ -210,10 +225,10 @@ fn ours(path: &Path) -> (Counts, f64) {
         while let Some(end) = memchr::memchr(b'\n', rest) {
             let (line, after) = rest.split_at(end);
             if carried.is_empty() {
-                pass.take(line);
+                take(line);
             } else {
                 carried.extend_from_slice(line);
-                pass.take(&carried);
+                take(&carried);
                 carried.clear();
             }
             rest = after.strip_prefix(b"\n").unwrap_or(after);
@@ -223,12 +238,54 @@ fn ours(path: &Path) -> (Counts, f64) {
         reader.consume(taken);
     }
     assert!(carried.is_empty(), "the last line ends with a line feed");
-    black_box(pass.log_bytes);
-    let counts = Counts {
-        lines: pass.state.lines(),
-        calls: pass.calls,
-        input: pass.state.usage().input_tokens.get(),
+}
+
+/// A line as `serde_json` reads it: what is counted is borrowed, every text is checked and skipped.
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow)]
+    message: Option<Message<'a>>,
+    #[serde(rename = "modelUsage", borrow)]
+    models: Option<BTreeMap<&'a str, ModelUsage>>,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    content: Vec<Block<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+}
+
+#[derive(Deserialize)]
+struct ModelUsage {
+    #[serde(rename = "inputTokens")]
+    input: u64,
+}
+
+/// One pass of `serde_json`.
+fn serde(path: &Path) -> (Counts, f64) {
+    let begin = Instant::now();
+    let mut counts = Counts {
+        lines: 0,
+        calls: 0,
+        input: 0,
     };
+    for_each_line(path, |line| {
+        let line: Line<'_> = serde_json::from_slice(line).unwrap();
+        counts.lines += 1;
+        let blocks = line.message.iter().flat_map(|message| &message.content);
+        for block in blocks {
+            counts.calls += u64::from(block.kind == "tool_use");
+        }
+        for spent in line.models.iter().flat_map(BTreeMap::values) {
+            counts.input += spent.input;
+        }
+    });
     (counts, begin.elapsed().as_secs_f64())
 }
 
@@ -328,6 +385,7 @@ fn main() {
 
     let (expected, _) = ours(&path);
     let memory = memory_mib_max();
+    assert_eq!(serde(&path).0, expected, "both must tell the same");
     let mut peer = Peer::start(&path);
     if let Some(peer) = &mut peer {
         for way in WAYS {
@@ -335,9 +393,11 @@ fn main() {
         }
     }
     let mut own = Vec::new();
+    let mut library = Vec::new();
     let mut others = WAYS.map(|_| Vec::new());
     for _ in 0..rounds.max(1) {
         own.push(ours(&path).1);
+        library.push(serde(&path).1);
         if let Some(peer) = &mut peer {
             for (way, seconds) in WAYS.iter().zip(&mut others) {
                 seconds.push(peer.pass(way).1);
@@ -357,6 +417,14 @@ fn main() {
     };
     let own = median_and_best(own);
     show("ours", own);
+    let library = median_and_best(library);
+    show("serde_json", library);
+    println!(
+        "{:<18} median {:.1}, best {:.1}",
+        "  ratio",
+        library.0 / own.0,
+        library.1 / own.1
+    );
     let Some(peer) = peer else {
         println!("JSON.parse         not measured: `node` is not installed");
         return;
