@@ -15,7 +15,7 @@ const NAMED_MAX: usize = 5;
 /// decide where there are none.
 ///
 /// # Errors
-/// When there are some, and nobody says what happens to them.
+/// When there are some, and no one says what happens to them.
 pub(crate) fn choose_fate(
     app: &App,
     typed: Option<DependentsFate>,
@@ -39,7 +39,7 @@ pub(crate) fn choose_fate(
         let choices = [
             Choice::new('k', "keep", "wait until you decide"),
             Choice::new('c', "cancel", "cancel what depends on it too"),
-            Choice::new('r', "release", "go on without it"),
+            Choice::new('r', "release", "continue without it"),
         ];
         if let Some(answer) = question::ask(&question, &choices)? {
             return Ok(DependentsFate::parse(answer)?);
@@ -47,7 +47,8 @@ pub(crate) fn choose_fate(
     }
     let message = format!("{names} {depend} on {on}");
     Err(Stop::new(Exit::Usage, message)
-        .hint("add `--dependents keep` (they wait), `cancel` (they are cancelled too) or `release` (they go on without it)")
+        .hint("add `--dependents keep` (they wait), `cancel` (they are cancelled too) or `release` (they continue \
+               without it)")
         .into())
 }
 

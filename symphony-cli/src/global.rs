@@ -70,7 +70,7 @@ pub(crate) struct GlobalArgs {
     )]
     pub(crate) no_color: bool,
 
-    /// Print long answers without a pager; otherwise `PAGER`, or `less`, shows them on a terminal
+    /// Do not use a pager; by default `PAGER` or `less` shows long output on a terminal
     #[arg(long = "no-pager", global = true, display_order = 107)]
     pub(crate) no_pager: bool,
 }

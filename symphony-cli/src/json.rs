@@ -115,7 +115,7 @@ fn problem(path: &str, error: &serde_json::Error) -> JsonProblem {
         }
     }
     if error.is_eof() {
-        text = format!("it ends too early: {text}");
+        text = format!("it ends unexpectedly: {text}");
     }
     let what = if path.is_empty() {
         text
@@ -190,11 +190,11 @@ mod tests {
             ),
             (
                 "{\"title\":\n\"a",
-                "title: it ends too early: EOF while parsing a string at line 2 column 2",
+                "title: it ends unexpectedly: EOF while parsing a string at line 2 column 2",
             ),
             (
                 r#"{"title": "a","#,
-                "it ends too early: EOF while parsing a value at line 1 column 14",
+                "it ends unexpectedly: EOF while parsing a value at line 1 column 14",
             ),
             (
                 r#"{"title": "a"} x"#,

@@ -195,7 +195,7 @@ fn permission_of(command: &str) -> Permission {
         .map_or(Permission::Person(Instead::Nothing), |(_, who)| *who)
 }
 
-/// Says whether a person's command may change what becomes of a pull request, its issue or its plan. `pr merge` settles the merge
+/// Says whether a person's command may change what happens to a pull request, its issue or its plan. `pr merge` settles the merge
 /// that it goes on with itself.
 pub(crate) fn changes_reviews(command: &str) -> bool {
     let group = command.split(' ').next().unwrap_or_default();

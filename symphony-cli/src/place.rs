@@ -43,7 +43,7 @@ impl Surroundings {
             Some(folder) => {
                 let folder = current.join(folder);
                 if !folder.is_dir() {
-                    let message = format!("run in {}: there is no such folder", folder.display());
+                    let message = format!("run in {}: no such folder", folder.display());
                     return Err(Stop::new(Exit::NotFound, message)
                         .hint("`-C` takes the path of a folder")
                         .into());
@@ -51,7 +51,7 @@ impl Surroundings {
                 folder
             }
         };
-        let handed = adopt_environment().context("take over the environment of a supervisor")?;
+        let handed = adopt_environment().context("receive the environment from the tick")?;
         let environment = handed.unwrap_or_else(|| std::env::vars_os().collect());
         Ok(Self {
             current,
@@ -156,7 +156,7 @@ impl Surroundings {
         })
     }
 
-    /// Returns the project as it is recorded; none when the repository is not set up or its database cannot be told.
+    /// Returns the project as it is recorded; none when the repository is not set up or its database is unknown.
     ///
     /// # Errors
     /// When there is a database and it cannot be opened.

@@ -106,7 +106,7 @@ impl Progress {
         self.shown.get(id).is_some_and(|shown| shown.is_over)
     }
 
-    /// Shows how much of the whole is done, below the spinners of its parts; nothing where nobody watches.
+    /// Shows how much of the whole is done, below the spinners of its parts; nothing where no one watches.
     pub(crate) fn bar(&mut self, done: usize, total: usize) {
         let Some(bars) = &self.bars else { return };
         let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);

@@ -71,7 +71,7 @@ pub(crate) fn ask(question: &str, choices: &[Choice]) -> anyhow::Result<Option<&
 pub(crate) fn confirm(question: &str) -> anyhow::Result<bool> {
     let choices = [
         Choice::new('y', "yes", "go on"),
-        Choice::new('n', "no", "leave everything as it is"),
+        Choice::new('n', "no", "change nothing"),
     ];
     Ok(ask(question, &choices)? == Some("yes"))
 }

@@ -44,13 +44,13 @@ pub(crate) struct Cli {
 /// A command.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Make a small project and drive its issues from backlog to merged, without a model
+    /// Create a small project and take its issues from backlog to merged, without a model
     Demo(Deferred<DemoArgs>),
-    /// Set up the repository here
+    /// Set up the repository in this folder
     Init(Deferred<InitArgs>),
     /// Check your setup and suggest a fix for each problem
     Doctor(Deferred<DoctorArgs>),
-    /// Move every project one step on: the command for cron
+    /// Do one step of work on every project, for example from cron
     Tick(Deferred<TickArgs>),
     /// Tick in a loop, with live progress
     Run(Deferred<RunArgs>),
@@ -60,7 +60,7 @@ enum Command {
     Explain(Deferred<ExplainArgs>),
     /// List everything that needs your attention, oldest first
     Inbox(Deferred<InboxArgs>),
-    /// Show what happened: each change of issues, runs, pull requests and plans as a sentence
+    /// Show what happened to issues, runs, pull requests and plans, one sentence per event
     Events(Deferred<EventsArgs>),
     /// Manage the backlog
     #[command(subcommand, visible_alias = "issues")]
@@ -68,19 +68,19 @@ enum Command {
     /// Review and merge pull requests
     #[command(subcommand, visible_alias = "prs")]
     Pr(Deferred<PrCommand>),
-    /// Confirm or reject that nothing is left to do on an issue
+    /// Confirm or reject the proposal that nothing is left to do on an issue
     #[command(subcommand)]
     Done(Deferred<DoneCommand>),
-    /// Show, answer and close what reviews ask for, point by point
+    /// Show, answer, add and close review points
     #[command(subcommand, visible_alias = "points")]
     Point(Deferred<PointCommand>),
-    /// Look at the runs of agents, and end them
+    /// Show, follow and cancel the runs of agents
     #[command(subcommand)]
     Runs(Deferred<RunsCommand>),
     /// Show, check and change the configuration
     #[command(subcommand)]
     Config(Deferred<ConfigCommand>),
-    /// Show the prompts of an issue, build prompts from documents
+    /// Show, check, build and compare prompts
     #[command(subcommand)]
     Prompt(Deferred<PromptCommand>),
     /// Manage the projects of the installation
@@ -89,27 +89,27 @@ enum Command {
     /// Show the agents' profiles, and add instructions and models to them
     #[command(subcommand)]
     Profile(Deferred<ProfileCommand>),
-    /// Show and check the contracts of phases
+    /// Show and check phase contracts, and approve or reject phases
     #[command(subcommand)]
     Phase(Deferred<PhaseCommand>),
-    /// Check plan files and follow plans: phases that run in parallel
+    /// Run, follow and check plans, whose phases run in parallel
     #[command(subcommand, visible_alias = "plans")]
     Plan(Deferred<PlanCommand>),
-    /// Manage what agents and people learned
+    /// Manage what agents and people have learned
     #[command(subcommand, visible_alias = "learning")]
     Learnings(Deferred<LearningsCommand>),
     /// Stop starting new agents; running agents continue
     Pause(Deferred<PauseArgs>),
-    /// Start agents again after a pause, and try at once what is on hold
+    /// Start agents again after a pause, and retry what is on hold
     Resume(Deferred<ResumeArgs>),
     /// Remove worktrees of issues that have ended, and old logs
     Clean(Deferred<CleanArgs>),
     /// Check, back up and shrink the database
     #[command(subcommand)]
     Db(Deferred<DbCommand>),
-    /// Serve the tools of agents over MCP, to an agent's CLI or to your own MCP client
+    /// Serve the agents' tools over MCP, to an agent's CLI or to your own MCP client
     Mcp(Deferred<McpArgs>),
-    /// Print the completions of a shell
+    /// Print shell completions
     Completions(Deferred<CompletionsArgs>),
     /// Print the manual page, or write the pages of all commands
     Man(Deferred<ManArgs>),

@@ -69,10 +69,11 @@ impl SecretCheck {
             return Ok(());
         };
         let message = format!(
-            "take the text: it holds the value of {held}, and agents would read it; nothing was recorded"
+            "accept the text: it contains the value of {held}, which agents would read; nothing was recorded"
         );
         Err(Stop::new(Exit::Refused, message)
-            .hint("write the name instead of its value; a value that a file of the base branch holds is not taken for a secret")
+            .hint("write the name instead of the value; a value that a file on the base branch contains is not \
+                   treated as a secret")
             .into())
     }
 }

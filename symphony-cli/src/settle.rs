@@ -20,8 +20,8 @@ pub(crate) fn settle_cut_off_merges(app: &App) {
     );
     match settled {
         Ok(events) => lines_of(&events).for_each(|line| app.out.warn(&line)),
-        Err(error) => app
-            .out
-            .warn(&format!("a merge that was cut off is not settled: {error}")),
+        Err(error) => app.out.warn(&format!(
+            "an interrupted merge could not be settled: {error}"
+        )),
     }
 }

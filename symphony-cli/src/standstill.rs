@@ -73,7 +73,7 @@ pub(crate) fn standstill(
     if !opened.is_empty() {
         let names = list_few(opened.iter().map(|id| id.as_str()), NAMED_MAX);
         return Some(format!(
-            "The circuit breaker of {names} opened: `symphony inbox` says why."
+            "The circuit breaker of {names} opened: `symphony inbox` shows why."
         ));
     }
     let stopped: Vec<(&DecisionView, String)> = tick
@@ -102,12 +102,12 @@ pub(crate) fn standstill(
         let waiting: Vec<&DecisionView> = stopped.iter().map(|(of, _)| *of).collect();
         let although = although_waiting(&waiting);
         return Some(format!(
-            "Nothing can run{although}: {}. `symphony inbox` says what to do.",
+            "Nothing can run{although}: {}. `symphony inbox` shows what to do.",
             first.trim_end_matches('.')
         ));
     }
     let problem = tick.problems.first()?;
-    Some(format!("The last tick could not do everything: {problem}"))
+    Some(format!("The last tick had a problem: {problem}"))
 }
 
 /// Counts the issues and plans that wait: ` although 1 issue waits`.
@@ -129,7 +129,7 @@ fn is_paused(decision: &DecisionView) -> bool {
     decision.project.is_none() && is_paused && !has(&Reason::is_for_person)
 }
 
-/// Says whether a reason keeps everything of its project from running until somebody, or some other condition, ends it.
+/// Says whether a reason keeps everything of its project from running until someone, or some other condition, ends it.
 const fn is_stop(reason: &Reason) -> bool {
     matches!(
         reason,

@@ -90,7 +90,7 @@ fn note_change(
     let mut store = installation.require_store()?;
     store
         .note_base(&Context::system(Timestamp::now()), notice)
-        .context("note what changed while the gates ran")?;
+        .context("record what changed while the gates ran")?;
     out.warn(&format!(
         "{}. Symphony left it as it is; `symphony inbox` keeps this notice until you dismiss it.",
         capitalised(&notice.text)
@@ -114,8 +114,8 @@ pub(crate) fn note_trial(
     }
     let mut store = installation.require_store()?;
     record_trial(&mut store, &App::as_human(), (project, config), trial)
-        .context("note what the trial of the gates came to")?;
-    keep_trial(project, config, trial).context("keep what the trial of the gates came to")?;
+        .context("record the result of trying the gates")?;
+    keep_trial(project, config, trial).context("save the result of trying the gates")?;
     // a file that is committed is changed by a person
     let repository = open_repository(project, config)?;
     if !repository.tracks(CONFIG_FILE_NAME)? {
@@ -200,7 +200,7 @@ impl TrialWatch for Spinner {
 /// Whether a red base keeps the agents of a project from being started, and what is under way.
 #[derive(Debug, Clone)]
 pub(crate) struct BaseHold {
-    /// Whether it does. It does not when nobody noted it, or `symphony resume` lifted the hold.
+    /// Whether it does. It does not when no one noted it, or `symphony resume` lifted the hold.
     is_on_hold: bool,
     /// The issues that are to repair gates.
     repairs: Vec<GateRepair>,
@@ -270,12 +270,14 @@ fn write_conclusion(trial: &Trial, hold: &BaseHold, page: &mut Page) {
     if blocking.is_empty() {
         let passed = |step: &TrialStep| step.outcome == TrialOutcome::Passed;
         if trial.steps().all(passed) {
-            page.line("All of them pass.");
+            page.line("All gates pass.");
         } else if trial
             .steps()
             .any(|step| step.outcome == TrialOutcome::NotTried)
         {
-            page.line("`symphony doctor --gates` tries the rest; `--try-limit SECONDS` gives it more time.");
+            page.line(
+                "`symphony doctor --gates` tries the rest; `--try-limit SECONDS` allows more time.",
+            );
         }
         return;
     }
@@ -306,14 +308,15 @@ fn write_conclusion(trial: &Trial, hold: &BaseHold, page: &mut Page) {
     }
     if trial.setup.as_ref().is_some_and(TrialStep::is_red) {
         page.line(
-            "  repair what the set-up needs (a program, the network), or change it: symphony config set worktree.setup 'COMMAND'",
+            "  fix what the set-up needs (a program, the network), or change the command: symphony config set \
+             worktree.setup 'COMMAND'",
         );
     }
     page.line("  try again: symphony doctor --gates (the whole output is in .symphony/trial/)");
     page.line(if hold.is_on_hold {
-        "Until then the project is on hold, and no agent is started (symphony inbox)."
+        "Until then the project is on hold and no agent starts (symphony inbox)."
     } else {
-        "The project is not on hold now: agents are started all the same, and are paid for changes that cannot pass."
+        "The project is not on hold: agents start anyway, and cost money for changes that cannot pass."
     });
     if let Some(gate) = failed
         .first()

@@ -121,7 +121,7 @@ pub(crate) fn text_or_stdin(typed: &str) -> anyhow::Result<String> {
     text_within(typed, TEXT_BYTES_MAX)
 }
 
-/// Returns a text that was typed; `-` reads it from standard input, at most so many bytes.
+/// Returns a text that was typed; `-` reads it from standard input, at most this many bytes.
 ///
 /// # Errors
 /// When standard input cannot be read, is not UTF-8, or is longer.
@@ -139,7 +139,7 @@ pub(crate) fn text_within(typed: &str, bytes_max: usize) -> anyhow::Result<Strin
     if bytes.len() > bytes_max {
         let message = format!("read standard input: it is longer than {bytes_max} bytes");
         return Err(Stop::new(Exit::Refused, message)
-            .hint("put the rest into a file of the repository and name it")
+            .hint("put the rest into a file in the repository and refer to that file")
             .into());
     }
     let text = String::from_utf8(bytes).context("read standard input as UTF-8")?;

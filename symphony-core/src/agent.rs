@@ -24,7 +24,7 @@ pub enum AgentType {
     Architect,
     /// Triages the backlog.
     Intake,
-    /// Looks for work when there is none.
+    /// Looks for work when the backlog has none.
     Scanner,
     /// Configures a project once.
     Wizard,

@@ -113,7 +113,7 @@ fn doubt(ancestry: &Ancestry) -> Option<String> {
         return Some("typed in the worktree of a run".to_owned());
     }
     if !ancestry.is_whole {
-        return Some("some process above it cannot be seen".to_owned());
+        return Some("one of its parent processes is not visible".to_owned());
     }
     // Whoever opens a terminal of its own starts a session there, and stays above it until it ends.
     let leader = chain
@@ -132,7 +132,7 @@ fn doubt(ancestry: &Ancestry) -> Option<String> {
     }
     let run = above.iter().find_map(|one| one.began_during.as_ref())?;
     Some(format!(
-        "its terminal belongs to a program that was started while run {run} was at work"
+        "its terminal belongs to a program that was started during run {run}"
     ))
 }
 
@@ -221,7 +221,7 @@ mod tests {
             ("", "the table of processes cannot be read"),
             // A person looks at the work of an agent.
             ("tw tlw -", "typed in the worktree of a run"),
-            ("t tl ?", "some process above it cannot be seen"),
+            ("t tl ?", "one of its parent processes is not visible"),
             // Orphaned in the background, or by a double fork.
             ("t", "the shell of its terminal has ended"),
             ("t ol -", "the shell of its terminal has ended"),
@@ -229,7 +229,7 @@ mod tests {
             // `script` or `tmux` of an orphan.
             (
                 "t tl d",
-                "its terminal belongs to a program that was started while run run-2 was at work",
+                "its terminal belongs to a program that was started during run run-2",
             ),
         ] {
             assert_eq!(judged(chain), format!("unverified: {reason}"), "{chain}");

@@ -38,7 +38,7 @@ macro_rules! closed_set {
             /// The names of all values, in the same order.
             pub const NAMES: &'static [&'static str] = &[$($text),+];
 
-            /// Returns the name, as it stands in files, on the command line and in JSON.
+            /// Returns the name, as it is in files, on the command line and in JSON.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $text),+ }
             }

@@ -103,8 +103,7 @@ impl SharedChanges {
 pub fn setting_text(settings: &[impl AsRef<str>], at_work: AtWork) -> String {
     let (when, who) = at_work.names();
     format!(
-        "{when}, the git configuration, attributes or hooks that all checkouts share changed ({}): if you did \
-         not change them, {who} may have",
+        "{when}, the git configuration, attributes or hooks that all checkouts share changed ({}): if you did not change them, {who} may have done so",
         list_few(
             first_those(settings, runs_commands).into_iter(),
             SENTENCE_MAX
@@ -154,7 +153,7 @@ fn runs_commands(name: &str) -> bool {
 pub fn config_change_text(keys: &[impl AsRef<str>], at_work: AtWork) -> String {
     let (when, who) = at_work.names();
     let changed = format!(
-        "{when}, Symphony's configuration changed ({}): if you did not change it, {who} may have",
+        "{when}, Symphony's configuration changed ({}): if you did not change it, {who} may have done so",
         list_few(first_those(keys, is_decisive).into_iter(), SENTENCE_MAX)
     );
     let decisive: Vec<&str> = keys
@@ -258,11 +257,11 @@ mod tests {
     fn the_sentence_names_what_decides_and_accuses_nobody() {
         assert_eq!(
             config_change_text(&["model"], AtWork::Agent),
-            "during the run, Symphony's configuration changed (model): if you did not change it, the agent may have"
+            "during the run, Symphony's configuration changed (model): if you did not change it, the agent may have done so"
         );
         assert_eq!(
             config_change_text(&["gates", "model", "notify"], AtWork::Agent),
-            "during the run, Symphony's configuration changed (gates, notify, model): if you did not change it, the agent may have; gates, \
+            "during the run, Symphony's configuration changed (gates, notify, model): if you did not change it, the agent may have done so; gates, \
              notify decide which commands run with your permissions and which changes pass, so check before you merge anything"
         );
         assert!(config_change_text(&["env.X"], AtWork::Gates).contains("; env.X decides which"));

@@ -32,9 +32,9 @@ pub enum ExitFault {
 /// What happens after a try that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterFault {
-    /// It is tried again, after so many milliseconds.
+    /// It is tried again, after this many milliseconds.
     Again(u64),
-    /// The run ends with the reason; its work lies in the worktree as the agent left it.
+    /// The run ends with the reason; its work is in the worktree as the agent left it.
     GiveUp,
 }
 

@@ -2,9 +2,9 @@
 //!
 //! Git refuses to commit where neither a variable nor its configuration says who commits. On a fresh machine every run of an
 //! agent would end without a commit for that reason, and an agent that helps itself writes its own name into the configuration
-//! that the user's commits take theirs from. So whoever git would refuse is given Symphony's name, and nobody else.
+//! that the user's commits take theirs from. So whoever git would refuse is given Symphony's name, and no one else.
 
-/// What git answers when it is asked who somebody is.
+/// What git answers when it is asked who someone is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// It knows, by a variable, its configuration or the machine.

@@ -1,7 +1,7 @@
-//! Lock files of git: which ones a dead git left, and which ones somebody still needs.
+//! Lock files of git: which ones a dead git left, and which ones someone still needs.
 //!
 //! Git makes `NAME.lock` before it changes `NAME`, and a git that is killed leaves it: every later change of `NAME` fails until
-//! somebody removes it. Whoever looks at such a file only sees facts; [`judge_lock`] decides on them.
+//! someone removes it. Whoever looks at such a file only sees facts; [`judge_lock`] decides on them.
 
 use std::fmt;
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub struct LockFacts {
     pub open_by: usize,
     /// How many git processes work in the checkout: one that waits for an editor or a hook has closed its lock.
     pub git_processes: usize,
-    /// When the run, or the merge, began during which the lock appeared; none when nobody noticed that.
+    /// When the run, or the merge, began during which the lock appeared; none when no one noticed that.
     pub run_started: Option<Timestamp>,
 }
 
@@ -98,11 +98,12 @@ impl fmt::Display for KeepReason {
         match self {
             Self::Open | Self::GitAtWork => f.write_str("wait until that git command has ended"),
             Self::NotOfARun => f.write_str(
-                "it did not appear during a run of Symphony: end the git command that holds it, or remove it when none does",
+                "it did not appear during a run of Symphony: end the git command that holds it, or remove it if there \
+                 is none",
             ),
             Self::Young(left) => write!(
                 f,
-                "Symphony removes it in {} min unless git uses it: wait, or remove it when no git command is at work",
+                "Symphony removes it in {} min unless git uses it: wait, or remove it if no git command is running",
                 left.as_secs().div_ceil(60)
             ),
         }
@@ -119,7 +120,7 @@ mod tests {
         Timestamp::from_second(1_800_000_000 + second).unwrap()
     }
 
-    /// A lock that appeared 60 s into a run, looked at so many seconds later.
+    /// A lock that appeared 60 s into a run, looked at this many seconds later.
     fn facts(owner: LockOwner, later: i64) -> LockFacts {
         LockFacts {
             owner,
@@ -221,7 +222,7 @@ mod tests {
     fn what_stays_says_what_to_do() {
         assert_eq!(
             KeepReason::Young(Duration::from_secs(61)).to_string(),
-            "Symphony removes it in 2 min unless git uses it: wait, or remove it when no git command is at work"
+            "Symphony removes it in 2 min unless git uses it: wait, or remove it if no git command is running"
         );
     }
 

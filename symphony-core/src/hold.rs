@@ -133,16 +133,17 @@ pub fn account_advice(class: ErrorClass, provider: &str) -> Option<String> {
     let login = login_command(provider);
     match (class, login) {
         (ErrorClass::AuthFailed, Some(login)) => Some(format!(
-            "log in with `{login}`, then `symphony resume` tries again at once"
+            "log in with `{login}`, then run `symphony resume` to try again at once"
         )),
         (ErrorClass::AuthFailed, None) => Some(format!(
-            "renew the credentials of provider {provider}, then `symphony resume` tries again at once"
+            "renew the credentials of provider {provider}, then run `symphony resume` to try again at once"
         )),
         (ErrorClass::CreditExhausted, Some(login)) => Some(format!(
-            "add credit to the account, or log in to another one with `{login}`; then `symphony resume` tries again at once"
+            "add credit to the account, or log in to another one with `{login}`; then run `symphony resume` to try \
+             again at once"
         )),
         (ErrorClass::CreditExhausted, None) => Some(format!(
-            "add credit to the account of provider {provider}, then `symphony resume` tries again at once"
+            "add credit to the account of provider {provider}, then run `symphony resume` to try again at once"
         )),
         _ => None,
     }
@@ -341,7 +342,8 @@ pub fn own_fault(error: &RunError, witness: &RunId) -> RunError {
     RunError {
         class: ErrorClass::ModelError,
         message: format!(
-            "{}: {} (run {witness} reached the same provider and model meanwhile, so that this counts as a failure of its own)",
+            "{}: {} (run {witness} reached the same provider and model meanwhile, so this counts as a failure of the \
+             run)",
             error.class, error.message
         ),
     }

@@ -1,7 +1,7 @@
 //! What waits for a human: each thing in words, with the commands that answer it (spec: cli, `inbox`).
 //!
 //! The store and the plan of a tick find what waits; here it is only said. An item's key stays the same while it waits,
-//! so that it is told once.
+//! so that it is reported once.
 
 use self::item::NAMED_MAX;
 use self::open_review::{judges_ended, persons_points};
@@ -250,7 +250,9 @@ impl WaitsFor {
     /// Says what waits.
     pub fn text(&self) -> String {
         match self {
-            Self::Merge { pr } => format!("pull request {pr} is approved: it waits for your merge"),
+            Self::Merge { pr } => {
+                format!("pull request {pr} is approved and waits for you to merge it")
+            }
             Self::Done(done) => done.text(),
             Self::MergeRed { pr } => format!(
                 "pull request {pr} is approved, but its required gates are red: only `--force` merges it"
@@ -266,7 +268,7 @@ impl WaitsFor {
                 format!("its review waits for you: {}", persons_points(points))
             }
             Self::PhaseVerdict { judges } => format!(
-                "what its phase made waits for your verdict ({})",
+                "the work of its phase waits for your verdict ({})",
                 why_no_judge(*judges)
             ),
             Self::Acceptance => "its review waits for you".to_owned(),
@@ -299,13 +301,13 @@ impl WaitsFor {
                 let names = list_few(issues.iter().map(IssueId::as_str), NAMED_MAX);
                 let its = if issues.len() == 1 { "its" } else { "their" };
                 format!(
-                    "it waits for {names}, which left this installation with {its} project (`symphony init` in the project's \
-                     folder brings it back)"
+                    "it waits for {names}, which left this installation with {its} project (run `symphony init` in \
+                     the project's folder to bring it back)"
                 )
             }
             Self::CancelledSubtasks => "all its sub-tasks were cancelled".to_owned(),
             Self::Undispatched(reason) => reason.to_string(),
-            Self::Untriaged => "intake looked at it and left it as it was".to_owned(),
+            Self::Untriaged => "intake triaged it and changed nothing".to_owned(),
             Self::Needed(issues) => {
                 let names = list_few(issues.iter().map(IssueId::as_str), NAMED_MAX);
                 let wait = if issues.len() == 1 { "waits" } else { "wait" };
@@ -317,10 +319,11 @@ impl WaitsFor {
                 )
             }
             Self::NotPrepared { tries, problem } => format!(
-                "its runs could not be prepared {tries} times in a row, which used no attempt and is tried again: {problem}"
+                "its runs could not be prepared {tries} times in a row; this used no attempt and is tried again: \
+                 {problem}"
             ),
             Self::RescuedBranch { rescue } => format!(
-                "a branch of its name existed before its first run, and is saved as {rescue}: nobody works on it"
+                "a branch of its name existed before its first run and is saved as {rescue}; no run works on it"
             ),
             Self::Publication { pr, problem } => {
                 format!("pull request {pr} was not published: {problem}")
@@ -368,7 +371,7 @@ impl From<WaitingIssue> for InboxItem {
     }
 }
 
-/// Puts items in order, oldest first; what is named twice stands once.
+/// Puts items in order, oldest first; what is named twice is listed once.
 pub fn in_order(mut items: Vec<InboxItem>) -> Vec<InboxItem> {
     items.sort_by(|a, b| (a.since, &a.key).cmp(&(b.since, &b.key)));
     items.dedup_by(|a, b| a.key == b.key);

@@ -48,7 +48,7 @@ closed_set!(
         I18 = "I18",
         /// A run that is over writes nothing.
         F1 = "F1",
-        /// Files of runs are somebody's.
+        /// Files of runs are someone's.
         F2 = "F2",
         /// No issue is lost.
         L1 = "L1",
@@ -90,7 +90,7 @@ impl Invariant {
                 "an issue's counts rise by at most one per run that counts, and fall only by a success, an advanced phase or a human's reset"
             }
             Self::I5 => "a global condition changes no count and no issue",
-            Self::I6 => "an appointment is no further away than the longest wait",
+            Self::I6 => "no retry is due later than the longest wait",
             Self::I7 => "the circuit breaker opens at max_retries, with one notice",
             Self::I8 => {
                 "a finished phase never runs again and is left at once, by one claim, and a phase runs only when its dependencies are done"
@@ -112,7 +112,7 @@ impl Invariant {
             }
             Self::I14 => "nothing changes outside the folder of worktrees, the state and own refs",
             Self::I15 => {
-                "no secret value of a copied file stands in the database, logs, prompts or commits"
+                "no secret value of a copied file is in the database, logs, prompts or commits"
             }
             Self::I16 => "concurrency stays within every limit",
             Self::I17 => "an effect happens at most once per intent",
@@ -120,12 +120,13 @@ impl Invariant {
             Self::F1 => "nothing is written in the name of a run that is over",
             Self::F2 => "a run's folder belongs to a run, and its prompts go when it ends",
             Self::L1 => {
-                "every issue, pull request, plan and publication that has not ended can go on, or waits for something that is named and is not stuck itself"
+                "every issue, pull request, plan and publication that has not ended can continue, or waits for \
+                 something named that is not stuck itself"
             }
             Self::L2 => "when faults are over, every issue ends within a bounded number of ticks",
-            Self::L3 => "one tick after a crash I1 to I3 hold",
+            Self::L3 => "one tick after a crash, I1 to I3 hold",
             Self::L4 => "when a provider is back, it is used within one probe",
-            Self::L5 => "a tick changes something or says why not",
+            Self::L5 => "a tick changes something or gives a reason",
         }
     }
 

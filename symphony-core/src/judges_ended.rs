@@ -21,7 +21,7 @@ impl JudgeEnd {
         self.class.is_some_and(ErrorClass::uses_no_attempt)
     }
 
-    /// Says whether a signal that Symphony did not send ended the supervisor or the agent: the machine ran out of memory, or somebody
+    /// Says whether a signal that Symphony did not send ended the supervisor or the agent: the machine ran out of memory, or someone
     /// killed it. Such an end says nothing about the review.
     fn was_killed(self) -> bool {
         match self.class {

@@ -3,10 +3,10 @@
 /// Names the first few and counts the rest: `a, b and 3 more`. Nothing is listed as an empty text.
 pub fn list_few<'a>(names: impl ExactSizeIterator<Item = &'a str>, max: usize) -> String {
     let more = names.len().saturating_sub(max);
-    let told = names.take(max).collect::<Vec<_>>().join(", ");
+    let listed = names.take(max).collect::<Vec<_>>().join(", ");
     match more {
-        0 => told,
-        more => format!("{told} and {more} more"),
+        0 => listed,
+        more => format!("{listed} and {more} more"),
     }
 }
 

@@ -86,7 +86,7 @@ pub struct PrProgress {
     pub pr: PrId,
     /// What it finishes.
     pub of: PullRequestOf,
-    /// Where it stands.
+    /// Its state.
     pub state: PrState,
     /// The branch it goes into.
     pub base: String,
@@ -98,7 +98,7 @@ pub struct PrProgress {
     pub verdict: Option<VerdictProgress>,
     /// The commit that came of the merge.
     pub merged: Option<String>,
-    /// Whether somebody merged it without Symphony.
+    /// Whether someone merged it without Symphony.
     pub is_merged_outside: bool,
     /// Whether it is no change but the proposal that nothing is left to do.
     #[serde(skip_serializing_if = "is_false")]
@@ -234,12 +234,12 @@ impl PrNews<'_> {
                 problem: Some(problem),
             } => {
                 let problem = problem.lines().next().unwrap_or_default();
-                format!("its gates could not be run and are tried again: {problem}")
+                format!("its gates could not be run and will be tried again: {problem}")
             }
             GatesProgress::Waiting { problem: None } => "its gates run next".to_owned(),
             GatesProgress::Held { why } => {
                 let why = why.lines().next().unwrap_or_default();
-                format!("its gates wait, since {why}")
+                format!("its gates wait because {why}")
             }
             GatesProgress::Running => "its gates run".to_owned(),
             GatesProgress::Green => "its gates passed".to_owned(),
@@ -366,7 +366,7 @@ mod tests {
             (waiting(), "its gates run next"),
             (
                 held,
-                "its gates wait, since project p is on hold until its gates pass on the base: red",
+                "its gates wait because project p is on hold until its gates pass on the base: red",
             ),
             (GatesProgress::Running, "its gates run"),
             (GatesProgress::Green, "its gates passed"),
@@ -377,7 +377,7 @@ mod tests {
             ),
             (
                 broken,
-                "its gates could not be run and are tried again: no space left",
+                "its gates could not be run and will be tried again: no space left",
             ),
         ] {
             let expected = format!("SYM-1: pull request 1 is open; {expected}");

@@ -1,4 +1,4 @@
-//! What becomes of an issue when a run on it ends (spec: orchestrator, "A run ends", "Failure", "Waiting is not failing").
+//! What happens to an issue when a run on it ends (spec: orchestrator, "A run ends", "Failure", "Waiting is not failing").
 
 use self::breaker::{Stop, open_breaker};
 use self::no_outcome::{missing, no_outcome};
@@ -32,7 +32,7 @@ pub use project::{ProjectRouting, ProjectRunEnd, reached_provider, route_project
 pub use routing::Routing;
 pub use run_end::{Evidence, FailureLimits, RunEnd};
 
-/// Decides what becomes of the issue.
+/// Decides what happens to the issue.
 pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     let mut routing = Routing {
         status: end.status,
@@ -197,8 +197,8 @@ fn block_for_cap(routing: &mut Routing, end: &RunEnd<'_>, cap: &CapReached) {
     let reason = cap.to_string();
     let id = &end.issue.id;
     routing.comment = Some(format!(
-        "Blocked: {reason}. Raise the cap in the configuration, then `symphony issue move {id} todo` goes on (or \
-         `review`, when its pull request is open)."
+        "Blocked: {reason}. Raise the cap in the configuration, then run `symphony issue move {id} todo` (or \
+         `review`, if its pull request is open)."
     ));
     routing.event = Some(IssueEvent::CapReached { reason });
 }
@@ -217,7 +217,7 @@ fn empty_end(run: &Run, evidence: Evidence, refused: Option<&RefusedCall>) -> Op
         Evidence::NoneAfterDenials => Some(RunError {
             class: ErrorClass::PermissionDenied,
             message: format!(
-                "the {} ended without an outcome after tools were refused to it",
+                "the {} ended without an outcome after its tool calls were refused",
                 run.agent
             ),
         }),

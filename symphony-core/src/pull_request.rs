@@ -100,7 +100,7 @@ pub struct VerifiedGate {
 /// A try of a gate that did not pass, beside the one that its result is of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedTry {
-    /// Exit code; none when it did not end by itself.
+    /// Exit code; none when it did not end on its own.
     pub exit_code: Option<i32>,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
@@ -146,7 +146,7 @@ impl VerifiedGate {
             (true, _) => "passed".to_owned(),
             (false, code) => {
                 let how = code.map_or_else(
-                    || "did not end by itself".to_owned(),
+                    || "did not end on its own".to_owned(),
                     |code| format!("failed with exit code {code}"),
                 );
                 let tries = if tries > 1 {
@@ -207,7 +207,7 @@ pub struct GatesWait {
     pub tries: u32,
     /// Why they could not be run the last time.
     pub problem: Option<String>,
-    /// Whether a person asked for them to run anew, whatever passed before.
+    /// Whether a person asked for them to run again, whatever passed before.
     pub fresh: bool,
 }
 
@@ -304,7 +304,7 @@ pub struct PullRequest {
     pub gates_wait: GatesWait,
     /// The verdict.
     pub verdict: Option<Verdict>,
-    /// Where it stands.
+    /// Its state.
     pub state: PrState,
     /// The commit that came of the merge.
     pub merged_commit: Option<String>,

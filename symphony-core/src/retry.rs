@@ -33,7 +33,7 @@ closed_set!(
 pub struct Retry {
     /// The issue.
     pub issue: IssueId,
-    /// Who was at work; the phase label decides anew who will be.
+    /// Who was at work; the phase label decides again who will be.
     pub agent: AgentType,
     /// Why.
     pub kind: RetryKind,
@@ -56,7 +56,7 @@ pub fn backoff_ms(issue: &IssueId, failures: u32, max_ms: u64) -> u64 {
     .delay_ms(issue.as_str(), failures)
 }
 
-/// Returns the hold of a provider that told no reset time, in milliseconds: `first_ms` doubled with each failed
+/// Returns the hold of a provider that reported no reset time, in milliseconds: `first_ms` doubled with each failed
 /// probe, at most [`HOLD_MAX_MS`].
 pub fn hold_ms(first_ms: u64, probes: u32) -> u64 {
     Backoff::steady(first_ms, HOLD_MAX_MS.max(first_ms)).delay_ms("", probes.saturating_add(1))
@@ -65,7 +65,7 @@ pub fn hold_ms(first_ms: u64, probes: u32) -> u64 {
 /// Longest hold that a provider can ask for: limits are reset weekly at the latest, a day's margin for the clock.
 pub const HOLD_TOLD_MAX_MS: u64 = 8 * 24 * 60 * 60 * 1000;
 
-/// Returns when a hold ends: at the reset time that was told, else after [`hold_ms`].
+/// Returns when a hold ends: at the reset time that was reported, else after [`hold_ms`].
 ///
 /// A time that has passed tells nothing (a provider that repeats it would be asked at every tick), and one that is
 /// further away than any limit is not believed.

@@ -12,7 +12,7 @@ use crate::pull_request_of::PullRequestOf;
 use crate::unit::{Tokens, UsdMicros};
 
 closed_set!(
-    /// Where a run stands.
+    /// The state of a run.
     RunStatus, "run status", {
         /// Claimed; its supervisor prepares it.
         Starting = "starting",
@@ -56,7 +56,7 @@ closed_set!(
     }
 );
 
-/// What a run used, as its provider told.
+/// What a run used, as its provider reported.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
@@ -161,7 +161,7 @@ pub struct Run {
     pub provider: String,
     /// The model; none leaves the choice to the provider.
     pub model: Option<String>,
-    /// Where it stands.
+    /// Its state.
     pub status: RunStatus,
     /// When it was claimed.
     pub started_at: Timestamp,

@@ -1,6 +1,6 @@
 //! Branches, tags and the stash, which all checkouts of a repository share: what was deleted or rewritten while a run was at work.
 //!
-//! A person moves branches while agents work. Commits that are added to a branch, and new branches, tags and stash entries, are nobody's
+//! A person moves branches while agents work. Commits that are added to a branch, and new branches, tags and stash entries, are no one's
 //! business; what may have lost commits is reported, with the command that brings it back.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,7 +73,7 @@ impl SharedRefs {
     }
 
     /// Returns the branches of a plan, which begin with `prefix`, that are gone or elsewhere, and of which `explained` does not
-    /// have the place: Symphony moves them, and each phase's agent its own, and nobody else does.
+    /// have the place: Symphony moves them, and each phase's agent its own, and no one else does.
     pub fn unexplained_since(
         &self,
         before: &Self,
@@ -111,7 +111,7 @@ fn missing(list: &[String], other: &[String]) -> Vec<String> {
     missing.cloned().collect()
 }
 
-/// What became of objects that something shared had.
+/// What happened to objects that something shared had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
     /// A rescue ref has them now.
@@ -159,7 +159,7 @@ pub fn dropped_text(entry: &str, kept: Kept) -> String {
 fn restored_by(did: &str, command: &str, kept: Kept) -> String {
     match kept {
         Kept::Rescued => format!("{did} (`{command}` brings it back)"),
-        Kept::Gone => format!("{did} (the repository does not have its commits any more)"),
+        Kept::Gone => format!("{did} (the repository no longer has its commits)"),
     }
 }
 
@@ -293,8 +293,8 @@ mod tests {
         assert_eq!(
             text,
             "during the run, branches, tags or stash entries that all checkouts share were deleted or rewritten (branch a;b was deleted \
-             (`git branch 'a;b' c1` brings it back), the stash entry 01234567 was dropped (the repository does not have its commits any \
-             more)), by you or by the agent"
+             (`git branch 'a;b' c1` brings it back), the stash entry 01234567 was dropped (the repository no longer \
+             has its commits)), by you or by the agent"
         );
         assert_eq!(commands_in(&text), ["git branch 'a;b' c1"]);
         assert!(lost_refs_text(&lost, AtWork::Gates).starts_with("while gates ran, "));

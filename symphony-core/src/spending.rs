@@ -23,7 +23,7 @@ const DAY_MS: i64 = 86_400_000;
 pub struct Spent {
     /// In tokens.
     pub tokens: Tokens,
-    /// In money, as far as providers told it.
+    /// In money, as far as providers reported it.
     pub usd: UsdMicros,
 }
 

@@ -31,7 +31,7 @@ pub enum TimestampError {
         found: String,
     },
     /// The number is outside the years 0000 to 9999, for which the text has a fixed form.
-    #[error("{found} {unit} since the epoch are no time between the years 0000 and 9999")]
+    #[error("{found} {unit} since the epoch are not within the years 0000 to 9999")]
     Range {
         /// The number.
         found: i64,
@@ -109,7 +109,7 @@ impl Timestamp {
         self.0.as_second()
     }
 
-    /// Returns the moment so many milliseconds later, or the last one.
+    /// Returns the moment this many milliseconds later, or the last one.
     #[must_use]
     pub fn saturating_add_ms(self, ms: u64) -> Self {
         let ms = self.as_millisecond().saturating_add_unsigned(ms);
@@ -265,7 +265,7 @@ mod tests {
         ] {
             assert_eq!(
                 result.unwrap_err().to_string(),
-                format!("{found} since the epoch are no time between the years 0000 and 9999")
+                format!("{found} since the epoch are not within the years 0000 to 9999")
             );
         }
     }

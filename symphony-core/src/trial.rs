@@ -59,7 +59,7 @@ pub struct TrialStep {
     pub required: bool,
     /// How it came out.
     pub outcome: TrialOutcome,
-    /// Exit code; none when it did not end by itself.
+    /// Exit code; none when it did not end on its own.
     pub exit_code: Option<i32>,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
@@ -119,7 +119,7 @@ impl TrialStep {
                 None => format!("a program is missing, exit code {code}"),
             },
             (_, Some(code)) => format!("exit code {code}"),
-            (_, None) => "it did not end by itself".to_owned(),
+            (_, None) => "it did not end on its own".to_owned(),
         }
     }
 
@@ -372,7 +372,7 @@ mod tests {
             (
                 step(false, None, "x"),
                 TrialOutcome::Failed,
-                "it did not end by itself",
+                "it did not end on its own",
             ),
             (
                 step(false, Some(127), "sh: 1: npm: not found\n"),

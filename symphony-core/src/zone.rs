@@ -26,7 +26,7 @@ impl Zone {
         Self(offset.to_time_zone())
     }
 
-    /// Returns what a clock shows at a moment, as far as somebody needs it who reads it now: `14:05` on the same day,
+    /// Returns what a clock shows at a moment, as far as someone needs it who reads it now: `14:05` on the same day,
     /// `Tue 14:05` within a week, else with the date.
     pub fn clock(&self, at: Timestamp, now: Timestamp) -> String {
         let (at, now) = (at.in_zone(&self.0), now.in_zone(&self.0));

@@ -38,7 +38,7 @@ impl TrieNode {
     }
 }
 
-/// How an occurrence lies in its text.
+/// How an occurrence is in its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Occurrence {
     /// The pattern is the whole text. Reported for each such text.

@@ -43,7 +43,7 @@ pub enum RankError {
     },
 }
 
-/// Bytes that are no [`crate::Prepared`] of this version: prepare the learning anew.
+/// Bytes that are no [`crate::Prepared`] of this version: prepare the learning again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PreparedError {
@@ -56,7 +56,7 @@ pub enum PreparedError {
         expected: u64,
     },
     /// Cut off, or not a prepared learning at all.
-    #[error("prepared learning of {length} bytes is malformed at {part}; prepare it anew")]
+    #[error("prepared learning of {length} bytes is malformed at {part}; prepare it again")]
     Malformed {
         /// Length of what was given.
         length: usize,

@@ -13,7 +13,7 @@ pub(crate) enum Cap {
 }
 
 impl Cap {
-    /// A cap of so many characters.
+    /// A cap of this many characters.
     pub(crate) fn chars(cap: usize) -> Self {
         Self::Chars(Room::new(u64::try_from(cap).unwrap_or(u64::MAX)))
     }

@@ -11,7 +11,7 @@ use crate::hash::hash_bytes;
 use crate::text::{for_each_token, lowercase_into, normalise_lower};
 
 /// Version of everything in a [`Prepared`]: the revision of this code (upper half) and the version of Unicode that
-/// says what is alphanumeric. What another version made has to be prepared anew.
+/// says what is alphanumeric. What another version made has to be prepared again.
 pub const ALGORITHM_VERSION: u64 = {
     let (major, minor, micro) = char::UNICODE_VERSION;
     (REVISION << 32) | ((major as u64) << 16) | ((minor as u64) << 8) | micro as u64
@@ -98,7 +98,7 @@ impl<'a> PreparedRef<'a> {
     /// Reads the bytes of a [`Prepared`] without copying.
     ///
     /// # Errors
-    /// When they are of another [`ALGORITHM_VERSION`], or damaged. Either way: prepare the learning anew.
+    /// When they are of another [`ALGORITHM_VERSION`], or damaged. Either way: prepare the learning again.
     pub fn decode(bytes: &'a [u8]) -> Result<Self, PreparedError> {
         let mut reader = ByteReader {
             all: bytes,

@@ -17,7 +17,7 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// Makes room for so many more texts of so many bytes together.
+    /// Makes room for so many more texts of this many bytes together.
     pub(crate) fn reserve(&mut self, texts: usize, bytes: usize) {
         self.bytes.reserve(bytes.saturating_add(texts));
         self.ends.reserve(texts);
@@ -57,7 +57,7 @@ impl Texts {
         self.bytes.get(self.start(number)..end).unwrap_or_default()
     }
 
-    /// Returns a text and so many bytes behind it: what stands there, and separators where nothing does.
+    /// Returns a text and this many bytes behind it: what is there, and separators where nothing does.
     pub(crate) fn with_more(&self, number: usize, more: usize) -> Cow<'_, [u8]> {
         let text = self.get(number);
         let start = self.start(number);

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What stands between two layers.
+/// What is between two layers.
 pub const LAYER_SEPARATOR: &str = "\n\n---\n\n";
 
 /// The layers of a system prompt.

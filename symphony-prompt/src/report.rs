@@ -1,4 +1,4 @@
-//! The report: what became of each layer and section, and why.
+//! The report: what happened to each layer and section, and why.
 
 use std::fmt;
 
@@ -50,14 +50,14 @@ pub struct Report {
     pub warnings: Vec<Warning>,
 }
 
-/// What became of one layer or section.
+/// What happened to one layer or section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartReport {
     /// Its name.
     pub part: String,
-    /// Estimated tokens as it stands in the prompt, headings and fences included; 0 when it does not.
+    /// Estimated tokens as it is in the prompt, headings and fences included; 0 when it does not.
     pub tokens: Tokens,
-    /// What became of it.
+    /// What happened to it.
     #[serde(flatten)]
     pub outcome: Outcome,
     /// The cap of its budgeted content, when it has one.
@@ -74,7 +74,7 @@ pub struct PartReport {
     pub note: Option<String>,
 }
 
-/// What became of a layer or section.
+/// What happened to a layer or section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {

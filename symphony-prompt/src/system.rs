@@ -13,7 +13,7 @@ use crate::report::{Outcome, PartReport, Warning};
 use crate::tokens::TokenCounter;
 use crate::truncate::truncate_head;
 
-/// A system prompt with what became of each layer.
+/// A system prompt with what happened to each layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SystemPrompt {
     /// The text.

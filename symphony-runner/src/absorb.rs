@@ -59,7 +59,7 @@ fn refuse_live(store: &Store, live: &RunFilter, name: &str) -> Result<(), Runner
     match store.runs(live)?.first() {
         None => Ok(()),
         Some(run) => Err(RunnerError::refused(format!(
-            "run {} is at work on {name}: `symphony runs cancel {}` ends it first",
+            "run {} is working on {name}: end it first with `symphony runs cancel {}`",
             run.id, run.id
         ))),
     }
@@ -76,7 +76,7 @@ fn absorb(
         Ok(worktree) => worktree,
         Err(WorkspaceError::WorktreeMissing { .. }) => {
             return Err(RunnerError::refused(format!(
-                "{name} has no worktree: there is nothing to absorb"
+                "{name} has no worktree, so there is nothing to absorb"
             )));
         }
         Err(error) => return Err(error.into()),
@@ -94,7 +94,7 @@ fn absorb(
 /// Describes what was absorbed, in a sentence.
 pub fn absorbed_text(absorbed: &[Absorbed]) -> String {
     if absorbed.is_empty() {
-        return "There was no nested repository to absorb.".to_owned();
+        return "There is no nested repository to absorb.".to_owned();
     }
     let one = |absorbed: &Absorbed| match absorbed.rescues.as_slice() {
         [] => format!("{} (it had no commits)", absorbed.path),

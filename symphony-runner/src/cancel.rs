@@ -144,7 +144,7 @@ pub fn force_end_run(
     finish_now(installation, store, &project, &run)
 }
 
-/// Does the exit handling of a run that nobody has the lock of, and waits for it.
+/// Does the exit handling of a run that no one has the lock of, and waits for it.
 fn finish_now(
     installation: &Installation,
     store: &Store,
@@ -156,7 +156,7 @@ fn finish_now(
     match wait_for_end(store, run, END_WAIT_MAX)? {
         Some(run) if !run.status.is_live() => Ok(run),
         Some(_) => Err(RunnerError::refused(format!(
-            "the exit handling of run {} did not get to its end: the next tick tries again",
+            "the exit handling of run {} did not finish: the next tick tries again",
             run.id
         ))),
         None => Err(RunnerError::StillAlive {
@@ -174,7 +174,7 @@ fn request(store: &mut Store, id: &RunId) -> Result<(Run, Project), RunnerError>
     Ok((run, project))
 }
 
-/// Waits until nobody has the lock of a run, and returns it as it is then; none when that takes too long.
+/// Waits until no one has the lock of a run, and returns it as it is then; none when that takes too long.
 fn wait_for_end(store: &Store, run: &Run, max: Duration) -> Result<Option<Run>, RunnerError> {
     let project = store.project(&run.project)?;
     let lock = RunPaths::new(&project.root, &run.id).lock();

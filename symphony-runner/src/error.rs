@@ -60,7 +60,7 @@ pub enum RunnerError {
         text: String,
     },
     /// Another process has the plan's lock.
-    #[error("another process is at work with plan {plan}")]
+    #[error("another process is running plan {plan}")]
     PlanBusy {
         /// The plan.
         plan: PlanId,
@@ -142,7 +142,7 @@ impl RunnerError {
         }
     }
 
-    /// Says whether there is no base branch any more, or git cannot check its files out, which is nobody's failure: the
+    /// Says whether there is no base branch any more, or git cannot check its files out, which is no one's failure: the
     /// next tick puts the project on hold.
     pub fn is_base_missing(&self) -> bool {
         matches!(
@@ -166,7 +166,7 @@ impl RunnerError {
         }
     }
 
-    /// Says whether the disk is full, which is nobody's failure.
+    /// Says whether the disk is full, which is no one's failure.
     pub fn is_disk_full(&self) -> bool {
         match self {
             Self::Store(StoreError::DiskFull(_)) => true,

@@ -29,7 +29,7 @@ use symphony_store::{Project, Store};
 
 use crate::error::RunnerError;
 
-/// Proposals of agents that are read of a project: as many as anybody may have made before a person looks.
+/// Proposals of agents that are read of a project: as many as anyone may have made before a person looks.
 const PROPOSALS_MAX: u32 = 1_000;
 
 /// Returns what waits for a human in the whole installation, oldest first.

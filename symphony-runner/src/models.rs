@@ -1,4 +1,4 @@
-//! Which model a run asks its provider for: resolved by its supervisor, and by whoever looks whether a hold covers it.
+//! Which model a run asks its provider for: resolved by its supervisor, and by whoever checks whether a hold covers it.
 
 use symphony_core::agent::AgentType;
 use symphony_core::config::ProjectConfig;
@@ -59,7 +59,7 @@ pub(crate) fn resolve_model(
     .resolve()
 }
 
-/// Adds the models that agents ask for, of projects that a hold of one model may cover. Nobody else needs them, and the
+/// Adds the models that agents ask for, of projects that a hold of one model may cover. No one else needs them, and the
 /// prompts that may name them are read for it.
 pub(crate) fn read_models(
     installation: &Installation,

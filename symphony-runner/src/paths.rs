@@ -150,7 +150,7 @@ impl RunPaths {
                 remove(&self.shared_state())?;
             }
             LeftoverOwner::Kept => {}
-            LeftoverOwner::Nobody => {
+            LeftoverOwner::Unclaimed => {
                 // without a lock the next tick would wait for its maker: a note from long ago says that there is none
                 self.age_note()?;
                 remove(&self.lock())?;

@@ -16,7 +16,7 @@ pub fn note_verification(verification: Verification) {
 
 /// Returns whether a person was seen to start this process.
 pub fn verification() -> Verification {
-    let unasked = || Verification::Unverified("Symphony did not look who started it".to_owned());
+    let unasked = || Verification::Unverified("Symphony did not check who started it".to_owned());
     VERIFICATION.get().cloned().unwrap_or_else(unasked)
 }
 

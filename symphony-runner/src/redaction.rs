@@ -40,7 +40,7 @@ const LOGINS: [Login; 2] = [
 ];
 
 impl Login {
-    /// Reads the tokens, by names such as `claude.accessToken`; none where nobody is logged in. They are kept in memory only.
+    /// Reads the tokens, by names such as `claude.accessToken`; none where no one is logged in. They are kept in memory only.
     fn tokens(&self, environment: &BTreeMap<OsString, OsString>) -> Vec<(String, String)> {
         let folder = |name: &str| {
             let value = environment.get(OsStr::new(name))?;

@@ -48,7 +48,7 @@ pub fn open_repository(
 /// Returns where an issue's work lies, whether it exists yet or not.
 ///
 /// # Errors
-/// When the base branch cannot be told.
+/// When the base branch is unknown.
 pub fn issue_workspace(
     repository: &Repository,
     config: &ProjectConfig,
@@ -178,7 +178,8 @@ impl BaseProblem {
         Self {
             problem: format!("its folder {} is gone", project.root.display()),
             fix: format!(
-                "move it back, `{answer}` says where it is now, `symphony project remove {id} --worktrees keep` takes the project out"
+                "move it back, record its new place with `{answer}`, or remove the project with `symphony project \
+                 remove {id} --worktrees keep`"
             ),
             answer,
         }
@@ -191,7 +192,9 @@ impl From<&WorkspaceError> for BaseProblem {
         let (problem, fix, answer) = match error {
             WorkspaceError::BranchMissing { branch, .. } => (
                 format!("its base branch `{branch}` does not exist"),
-                format!("`git branch {branch} COMMIT` makes it, `{name_it}` names another one"),
+                format!(
+                    "create it with `git branch {branch} COMMIT`, or name another one with `{name_it}`"
+                ),
                 name_it.to_owned(),
             ),
             WorkspaceError::SymbolicBase { branch, target, .. } => {
@@ -199,17 +202,18 @@ impl From<&WorkspaceError> for BaseProblem {
                 let repair = format!("git update-ref --no-deref refs/heads/{branch} COMMIT");
                 (
                     format!(
-                        "its base branch `{branch}` is only another name of `{name}`, a branch that agents work on (a symbolic ref)"
+                        "its base branch `{branch}` is a symbolic ref to `{name}`, a branch that agents work on"
                     ),
                     format!(
-                        "`{repair}` makes it a branch of its own again; `git reflog {branch}` shows the commits that it was at"
+                        "make it a branch of its own again with `{repair}`; `git reflog {branch}` shows the commits \
+                         that it was at"
                     ),
                     repair,
                 )
             }
             WorkspaceError::NoDefaultBranch { branches, .. } => (
                 format!(
-                    "which of its branches is the base cannot be told: {}",
+                    "Symphony cannot tell which of its branches is the base: {}",
                     branches.join(", ")
                 ),
                 format!("`{name_it}` names it"),
@@ -222,17 +226,20 @@ impl From<&WorkspaceError> for BaseProblem {
                 ..
             } => (
                 format!(
-                    "no worktree can be made: your global git configuration runs `{program}` on {}, and it is not in PATH",
+                    "no worktree can be created: your global git configuration runs `{program}` on {}, and it is not \
+                     in PATH",
                     list_few(patterns.iter().map(String::as_str), NAMES_MAX)
                 ),
                 format!(
-                    "install `{program}`, put its folder into the PATH of what runs `symphony tick`, or take the filter out again with `git config --global --remove-section filter.{name}`"
+                    "install `{program}`, put its folder into the PATH of what runs `symphony tick`, or remove the \
+                     filter with `git config --global --remove-section filter.{name}`"
                 ),
                 "symphony doctor".to_owned(),
             ),
             WorkspaceError::FilterNotRun { name, patterns, .. } => (
                 format!(
-                    "no worktree can be made: git's filter `{name}` works on {}, and Symphony may not run it, so it would commit these files unfiltered",
+                    "no worktree can be created: git's filter `{name}` works on {}, and Symphony may not run it, so \
+                     it would commit these files unfiltered",
                     list_few(patterns.iter().map(String::as_str), NAMES_MAX)
                 ),
                 format!(
@@ -243,8 +250,9 @@ impl From<&WorkspaceError> for BaseProblem {
             WorkspaceError::NoWorktreesFolder { path } => {
                 let path = path.display();
                 (
-                    format!("no worktree can be made: {path} is a file or a link, not a folder"),
-                    "move it away, and the folder back if it was moved; `symphony config set workspaces_dir FOLDER` names another place"
+                    format!("no worktree can be created: {path} is a file or a link, not a folder"),
+                    "move it away, and move the folder back if it was moved; or choose another place with `symphony \
+                     config set workspaces_dir FOLDER`"
                         .to_owned(),
                     format!("mv '{path}' '{path}.old'"),
                 )
@@ -265,7 +273,8 @@ impl From<&WorkspaceError> for BaseProblem {
             WorkspaceError::OwnBranchesBlocked => {
                 let rename = "git branch -m symphony NEWNAME";
                 (
-                    "no branch of an issue can be made: the branch `symphony` is in the way, since no name can be a branch and a folder of branches"
+                    "no branch for an issue can be created: the branch `symphony` is in the way, because git cannot \
+                     have a branch and a folder of branches with the same name"
                         .to_owned(),
                     format!("`{rename}` gives it another name"),
                     rename.to_owned(),
@@ -273,7 +282,7 @@ impl From<&WorkspaceError> for BaseProblem {
             }
             other => (
                 format!("its repository cannot be used: {other}"),
-                "`symphony doctor` there says more".to_owned(),
+                "run `symphony doctor` there for details".to_owned(),
                 "symphony doctor".to_owned(),
             ),
         };
@@ -313,7 +322,7 @@ fn unwritable(
             )
         }
         Unwritable::ReadOnly => {
-            let fix = "mount it so that it can be written; `symphony doctor` says whether it is"
+            let fix = "remount it so that it is writable; `symphony doctor` shows whether it is"
                 .to_owned();
             return (problem, fix, "symphony doctor".to_owned());
         }

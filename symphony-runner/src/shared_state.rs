@@ -109,7 +109,7 @@ fn digests_of(loaded: &LoadedConfig, project: &Project) -> ConfigDigests {
 fn configuration_now(installation: &Installation, project: &Project) -> ConfigDigests {
     load(&installation.config_paths, &installation.root).map_or_else(
         |error| {
-            tracing::warn!(%error, "the configuration cannot be read any more");
+            tracing::warn!(%error, "the configuration can no longer be read");
             ConfigDigests::default()
         },
         |loaded| digests_of(&loaded, project),

@@ -206,7 +206,7 @@ impl Course<'_> {
         Ok((setup, gates))
     }
 
-    /// Runs a gate, or the set-up, as long as there is time and nobody stops it.
+    /// Runs a gate, or the set-up, as long as there is time and no one stops it.
     async fn attempt(&mut self, gate: &Gate, is_set_up: bool) -> Result<TrialStep, RunnerError> {
         if let Some(why) = self.cut_off() {
             return Ok(not_tried(gate, why));
@@ -232,7 +232,7 @@ impl Course<'_> {
     }
 
     fn out_of_time(&self) -> String {
-        format!("the {} s of the trial were over", self.limit.as_secs())
+        format!("the time limit of {} s was reached", self.limit.as_secs())
     }
 
     /// Runs a gate once; an error is why it was ended before its time.

@@ -51,15 +51,15 @@ pub enum StoreError {
     },
     /// A merge of the pull request has begun: until it is recorded or taken back, nothing else is done to it.
     #[error(
-        "pull request {pr} is being merged at this moment: try again when that has ended (`symphony pr show {pr}`). A merge that was \
-         cut off is settled by the next command on it, or by `symphony tick`"
+        "pull request {pr} is being merged right now: try again when that has ended (`symphony pr show {pr}`). If the \
+         merge was interrupted, the next command on it, or `symphony tick`, settles it"
     )]
     MergeBegun {
         /// The pull request.
         pr: PrId,
     },
     /// The run that writes is over.
-    #[error("run {run} is over: nothing is written in its name any more")]
+    #[error("run {run} has ended: nothing more can be recorded for it")]
     Superseded {
         /// The run.
         run: RunId,
@@ -68,7 +68,8 @@ pub enum StoreError {
     #[error("the database is busy: another process held its lock for more than 10 s")]
     Busy(#[source] rusqlite::Error),
     /// The database was written by a newer Symphony.
-    #[error("open the database {}: its schema is version {found}, and this symphony knows {known}: a newer one wrote it", path.display())]
+    #[error("open the database {}: its schema has version {found}, but this Symphony supports up to {known}: a newer \
+             version wrote it", path.display())]
     NewerSchema {
         /// The file.
         path: PathBuf,
@@ -87,7 +88,7 @@ pub enum StoreError {
     },
     /// A row does not hold what its column promises.
     #[error(
-        "the database holds an invalid {what} (`{found}`): restore a backup, or ask for help with it"
+        "the database contains an invalid {what} (`{found}`): restore a backup, or ask for help"
     )]
     InvalidRow {
         /// The column.

@@ -21,7 +21,7 @@ pub(crate) const PATH_BYTES_MAX: usize = 4096;
 enum Work {
     /// Everything is removed.
     Remove,
-    /// A file whose path has at least so many bytes ends the look.
+    /// A file whose path has at least this many bytes ends the look.
     Look(usize),
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn remove_deep(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Returns a file below a folder whose path has at least so many bytes; none when there is none.
+/// Returns a file below a folder whose path has at least this many bytes; none when there is none.
 pub(crate) fn find_file(path: &Path, bytes_min: usize) -> io::Result<Option<PathBuf>> {
     let work = Work::Look(bytes_min);
     let Some((fd, level)) = begin(path, work)? else {
@@ -121,7 +121,7 @@ fn walk(
         let up = openat(&fd, "..", folder_flags(), Mode::empty())?;
         if id_of(&up)? != parent.id {
             return Err(io::Error::other(
-                "a folder was moved while it was removed: somebody else is at work there",
+                "a folder was moved while it was being removed: another process is working there",
             ));
         }
         length -= at.name.as_bytes().len() + 1;

@@ -91,7 +91,7 @@ pub enum WorkspaceError {
         path: PathBuf,
     },
     /// Neither the configuration nor the repository says which branch is the base: set `base_branch`.
-    #[error("tell the default branch of {}: its branches are {}", root.display(), list(branches))]
+    #[error("find the default branch of {}: its branches are {}", root.display(), list(branches))]
     NoDefaultBranch {
         /// The repository's root.
         root: PathBuf,
@@ -118,7 +118,7 @@ pub enum WorkspaceError {
         root: PathBuf,
     },
     /// The base branch is only another name of a branch that agents work on: give it a commit of its own again.
-    #[error("use the branch `{branch}` of {}: it is a symbolic ref that leads to {target}; expected a branch of its own", root.display())]
+    #[error("use the branch `{branch}` of {}: it is a symbolic ref that leads to {target}; expected a real branch", root.display())]
     SymbolicBase {
         /// The branch.
         branch: String,
@@ -160,7 +160,8 @@ pub enum WorkspaceError {
     },
     /// A branch stands where a folder of branches is needed: rename it.
     #[error(
-        "make the branch `{branch}`: the branch `{blocker}` is in the way, since no name can be a branch and a folder of branches"
+        "create the branch `{branch}`: the branch `{blocker}` is in the way, because git cannot have a branch and a \
+         folder of branches with the same name"
     )]
     BranchBlocked {
         /// The branch wanted.
@@ -170,7 +171,8 @@ pub enum WorkspaceError {
     },
     /// A branch has the name that the folder of all of Symphony's branches needs: rename it.
     #[error(
-        "make a branch `{OWN_BRANCHES}/…`: the branch `{OWN_BRANCHES}` is in the way, since no name can be a branch and a folder of branches"
+        "create a branch `{OWN_BRANCHES}/…`: the branch `{OWN_BRANCHES}` is in the way, because git cannot have a \
+         branch and a folder of branches with the same name"
     )]
     OwnBranchesBlocked,
     /// A folder of the git folder cannot be written: give it back to the user, or make it writable.
@@ -220,13 +222,14 @@ pub enum WorkspaceError {
         path: PathBuf,
     },
     /// A file or a link is where the folder of worktrees, or one above it in the project, is expected.
-    #[error("make worktrees: {} is a file or a link; expected a folder", path.display())]
+    #[error("create worktrees: {} is a file or a link; expected a folder", path.display())]
     NoWorktreesFolder {
         /// The path.
         path: PathBuf,
     },
     /// A pristine checkout was removed, or something else was put in its place, while commands ran there: make another one.
-    #[error("keep the checkout {}: something removed or replaced it while commands ran in it, so their results do not count", path.display())]
+    #[error("keep the checkout {}: it was removed or replaced while commands ran in it, so their results do not \
+             count", path.display())]
     CheckoutGone {
         /// The checkout.
         path: PathBuf,
@@ -288,7 +291,7 @@ pub enum WorkspaceError {
         reason: String,
     },
     /// Processes work in the folder: end them, or wait.
-    #[error("touch {}: processes are at work in it (pid {})", path.display(), list(&pids.iter().map(u32::to_string).collect::<Vec<_>>()))]
+    #[error("change {}: processes are working in it (pid {})", path.display(), list(&pids.iter().map(u32::to_string).collect::<Vec<_>>()))]
     Busy {
         /// The folder or file.
         path: PathBuf,
@@ -319,7 +322,7 @@ pub enum WorkspaceError {
         depth: usize,
     },
     /// Another process held the repository's lock for too long: try again.
-    #[error("get the lock {} within {seconds} s", path.display())]
+    #[error("lock {} within {seconds} s", path.display())]
     LockTimeout {
         /// The lock file.
         path: PathBuf,
@@ -454,7 +457,7 @@ impl WorkspaceError {
         matches!(self, Self::Git { code: Some(_), stderr, .. } if stderr.contains("File name too long"))
     }
 
-    /// Says whether the disk is full, which is nobody's failure (lifecycle.md, "Error classes").
+    /// Says whether the disk is full, which is no one's failure (lifecycle.md, "Error classes").
     pub fn is_disk_full(&self) -> bool {
         match self {
             Self::Io { source, .. } => matches!(

@@ -26,7 +26,7 @@ pub(crate) fn held_by(pids: &[u32]) -> String {
         return String::new();
     }
     let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
-    format!(", and git is at work (pid {})", list(&pids))
+    format!(", and git is running (pid {})", list(&pids))
 }
 
 pub(crate) fn exit_text(code: Option<i32>) -> String {

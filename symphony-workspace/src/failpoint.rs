@@ -53,7 +53,7 @@ failpoints! {
     WorktreeFilled = "worktree.filled",
     /// It is complete.
     WorktreeUnlocked = "worktree.unlocked",
-    /// The latest base lies in the folder; the branch has not moved.
+    /// The latest base is in the folder; the branch has not moved.
     WorktreeBaseMoved = "worktree.base_moved",
     /// Configuration files are copied; the set-up command did not run.
     PrepareCopied = "prepare.copied",
@@ -109,9 +109,9 @@ failpoints! {
     PlanReviewOpened = "plan.review_opened",
     /// It is noted why a supervisor that is stuck will be ended; it lives.
     WatchdogNoted = "watchdog.noted",
-    /// A supervisor that was stuck is killed; nobody has its lock.
+    /// A supervisor that was stuck is killed; no one has its lock.
     WatchdogKilled = "watchdog.killed",
-    /// A tick that was stuck is killed; nobody has its turn.
+    /// A tick that was stuck is killed; no one has its turn.
     WatchdogTickKilled = "watchdog.tick_killed",
     /// A human's request to end a run is recorded.
     CancelRequested = "cancel.requested",
@@ -121,7 +121,7 @@ failpoints! {
     MergeGated = "merge.gated",
     /// It is recorded that the merge is about to happen.
     MergeIntended = "merge.intended",
-    /// The note of the move lies in the repository; nothing has moved.
+    /// The note of the move is in the repository; nothing has moved.
     MergeNoted = "merge.noted",
     /// The base's checkout has moved; the base has not.
     MergeCheckoutMoved = "merge.checkout_moved",

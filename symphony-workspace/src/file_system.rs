@@ -35,7 +35,7 @@ pub fn network_file_system(magic: u64) -> Option<&'static str> {
         .map(|(_, name)| *name)
 }
 
-/// Returns the name of the network file system that a path lies on; none when it lies on a local
+/// Returns the name of the network file system that a path is on; none when it is on a local
 /// one.
 ///
 /// # Errors

@@ -101,7 +101,7 @@ fn moved_back(pointer: &[u8], now: &Path, then: &Path) -> Vec<u8> {
     }
 }
 
-/// Describes what stands at a path: its kind, and the hash of a file's contents as `read` gives them.
+/// Describes what is at a path: its kind, and the hash of a file's contents as `read` gives them.
 fn shape(path: &Path, read: impl Fn(&[u8]) -> Vec<u8>) -> Result<String, WorkspaceError> {
     let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,

@@ -1,4 +1,4 @@
-//! Which deleted or rewritten branches and dropped stash entries lose nothing, so that nobody need hear of them: a merged branch that was
+//! Which deleted or rewritten branches and dropped stash entries lose nothing, so that no one need hear of them: a merged branch that was
 //! deleted, a rebase, an entry that was popped.
 
 use std::collections::BTreeSet;

@@ -25,7 +25,7 @@ fn open(path: &Path, flags: u32) -> io::Result<File> {
         .read(true)
         .custom_flags(flags.cast_signed())
         .open(path);
-    let not_a_file = || io::Error::new(ErrorKind::InvalidInput, "it is no regular file");
+    let not_a_file = || io::Error::new(ErrorKind::InvalidInput, "it is not a regular file");
     let file = match opened {
         // a link, a socket
         Err(error) if is_other_kind(&error) => return Err(not_a_file()),
@@ -49,7 +49,8 @@ pub fn read_own_file(path: &Path) -> io::Result<Vec<u8>> {
 /// Reads a file of git's or of a person's; never blocks. A link is followed: people link prompts, and git's files may be links.
 ///
 /// # Errors
-/// `NotFound` when there is none, `InvalidInput` when it is no regular file, `InvalidData` when it is larger than 64 MiB; otherwise when
+/// `NotFound` when there is none, `InvalidInput` when it is not a regular file, `InvalidData` when it is larger than
+/// 64 MiB; otherwise when
 /// it cannot be read.
 pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     read(open(path, (OFlags::NONBLOCK | OFlags::NOCTTY).bits())?)

@@ -100,10 +100,7 @@ impl Repository {
         }
         self.leave_out_merged(&mut lost, &now)?;
         if moved > MOVED_MAX {
-            tracing::warn!(
-                moved,
-                "only the first of many moved branches were looked at"
-            );
+            tracing::warn!(moved, "only the first of many moved branches were checked");
         }
         let mut dropped = now.dropped_since(before);
         dropped.retain(|entry| !self.is_stash_applied(entry));

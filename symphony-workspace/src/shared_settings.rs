@@ -35,7 +35,7 @@ impl SharedSettings {
 }
 
 impl Repository {
-    /// Reads the settings of the repository's own configuration file; what it includes belongs to somebody else. None when git
+    /// Reads the settings of the repository's own configuration file; what it includes belongs to someone else. None when git
     /// cannot read it: whoever uses git there hears of that.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Files that are written as a whole or not at all: a crash, or a `kill -9` in the middle, leaves the old file or the new one.
 //!
-//! A file is written without a name, locked, and gets a temporary name only to be renamed. So a temporary name whose file nobody has
+//! A file is written without a name, locked, and gets a temporary name only to be renamed. So a temporary name whose file no one has
 //! locked was left by a process that died, and whoever writes into the same folder next removes it.
 
 use std::ffi::OsStr;
@@ -99,7 +99,7 @@ fn is_temporary(name: &OsStr) -> bool {
     })
 }
 
-/// Says whether nobody writes a file any more. A link or a pipe in its place is not opened, and not waited for.
+/// Says whether no one writes a file any more. A link or a pipe in its place is not opened, and not waited for.
 fn was_left(path: &Path) -> bool {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).unwrap_or_default();

@@ -20,9 +20,11 @@ use crate::place::Session;
 /// What `clean` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Removes worktrees of ended issues, logs older than log_retention_days (ticks do both, too), temporary worktrees that \
-                  ended runs have left, worktrees of phases of ended plans, whose unmerged branches stay, and lock files that a \
-                  killed git left for deleted branches. What is uncommitted or unmerged is saved to refs/symphony/rescue/ first; when in doubt, nothing is removed.\n\nExample:\n  symphony clean --dry-run"
+    after_help = "Removes worktrees of ended issues, logs older than log_retention_days (ticks do both as well), \
+                  temporary worktrees that ended runs have left, worktrees of phases of ended plans, whose unmerged \
+                  branches stay, and lock files that a killed git left for deleted branches. Uncommitted and unmerged \
+                  work is saved to refs/symphony/rescue/ first; when in doubt, nothing is \
+                  removed.\n\nExample:\n  symphony clean --dry-run"
 )]
 pub(crate) struct CleanArgs {
     /// Print what would be removed
@@ -64,7 +66,7 @@ impl View for CleanView {
             && self.git_locks.is_empty()
             && self.logs.is_empty()
         {
-            page.line("There is nothing to remove.");
+            page.line("Nothing to remove.");
             return;
         }
         if self.dry_run {
@@ -147,7 +149,7 @@ impl CleanArgs {
                 Ok(line) => view.done.push(line),
                 Err(error) => view
                     .problems
-                    .push(format!("{issue}: its worktree stays: {error}")),
+                    .push(format!("{issue}: its worktree was not removed: {error}")),
             }
         }
         for left in &left {
@@ -155,20 +157,22 @@ impl CleanArgs {
                 Ok(line) => view.done.push(line),
                 Err(error) => view
                     .problems
-                    .push(format!("{}: it stays: {error}", left.path)),
+                    .push(format!("{}: it was not removed: {error}", left.path)),
             }
         }
         for PlanWorktree { plan, phase } in &view.plan_worktrees {
             match clean_up_phase(&mut session.store, &project, &config, (plan, phase)) {
                 Ok(line) => view.done.extend(line),
-                Err(error) => view
-                    .problems
-                    .push(format!("{plan}, {phase}: its worktree stays: {error}")),
+                Err(error) => view.problems.push(format!(
+                    "{plan}, {phase}: its worktree was not removed: {error}"
+                )),
             }
         }
         match repository.clear_left_locks() {
             Ok(removed) => view.done.extend(removed.iter().map(removed_lock)),
-            Err(error) => view.problems.push(format!("git's locks stay: {error}")),
+            Err(error) => view
+                .problems
+                .push(format!("git's locks were not removed: {error}")),
         }
         let (removed, problems) = remove_logs(&old);
         if removed > 0 {

@@ -35,7 +35,7 @@ pub(crate) struct ApproveDoneArgs {
     /// The issue, or the proposal's number
     #[arg(value_name = "ISSUE|ID")]
     issue: PrReference,
-    /// What to say with it, kept as a comment; `-` reads it from standard input
+    /// A comment to keep with it; `-` reads it from standard input
     #[arg(short = 'm', long, value_name = "TEXT")]
     comment: Option<String>,
 }
@@ -44,7 +44,7 @@ pub(crate) struct ApproveDoneArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  symphony done reject SYM-1 --feedback 'Empty names are still accepted'\n  \
-    symphony done reject SYM-1 --point 'src/main.rs:12: an empty name ends it'"
+    symphony done reject SYM-1 --point 'src/main.rs:12: an empty name crashes it'"
 )]
 pub(crate) struct RejectDoneArgs {
     /// The issue, or the proposal's number
@@ -140,7 +140,7 @@ fn refused(proposal: &PullRequest, issue: &IssueId, obstacles: &[Obstacle]) -> a
         "`symphony done reject {issue}` sends it back to a worker"
     ));
     ways.push(format!(
-        "`symphony issue close {issue} --done --reason TEXT` ends the issue all the same"
+        "`symphony issue close {issue} --done --reason TEXT` closes the issue anyway"
     ));
     Stop::new(Exit::Refused, what).hint(ways.join("; ")).into()
 }
@@ -157,7 +157,7 @@ impl RejectDoneArgs {
         };
         let rejected = verdict
             .give(app, &self.issue)
-            .context("reject that nothing is left to do")?;
+            .context("reject the proposal that nothing is left to do")?;
         let sentence = format!(
             "Rejected proposal {}: {} goes back to a worker.",
             rejected.id, rejected.of

@@ -223,13 +223,14 @@ fn intake_reasons(
     }))
 }
 
-/// Says that what dispatch waits for concerns intake, and that nobody has asked for the issue.
+/// Says that what dispatch waits for concerns intake, and that no one has asked for the issue.
 fn before_intake(issue: &Issue) -> WaitView {
     let id = &issue.id;
     WaitView::Person {
         reason: "backlog",
         text: format!(
-            "it is not asked for yet: `symphony issue move {id} todo` asks; intake, which looks at it first, waits too:"
+            "you have not asked for it yet: `symphony issue move {id} todo` does; intake, which triages it first, is \
+             waiting too:"
         ),
     }
 }
@@ -240,26 +241,26 @@ fn elsewhere(issue: &Issue) -> Option<WaitView> {
     let (reason, text) = match &issue.state {
         IssueState::Backlog => (
             "backlog",
-            format!("it is not asked for yet: `symphony issue move {id} todo` asks"),
+            format!("you have not asked for it yet: `symphony issue move {id} todo` does"),
         ),
         IssueState::Blocked(block) => (
             "blocked",
             format!(
-                "it is blocked ({}): {}; it goes on when they have ended",
+                "it is blocked ({}): {}; it continues when they have ended",
                 block.by, block.reason
             ),
         ),
         IssueState::Done => (
             ENDED,
-            format!("it is done: `symphony issue move {id} todo` takes it up again"),
+            format!("it is done: `symphony issue move {id} todo` reopens it"),
         ),
         IssueState::Cancelled => (
             ENDED,
-            format!("it is cancelled: `symphony issue move {id} todo` takes it up again"),
+            format!("it is cancelled: `symphony issue move {id} todo` reopens it"),
         ),
         IssueState::InProgress => (
             "in_progress",
-            "its run has just ended: the next tick looks at it".to_owned(),
+            "its run has just ended: the next tick decides what happens next".to_owned(),
         ),
         IssueState::Review | IssueState::Todo => return None,
     };

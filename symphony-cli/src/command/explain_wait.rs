@@ -8,7 +8,7 @@ use symphony_core::wording::before_more;
 
 use crate::view::WaitView;
 
-/// Adds to a hold of gates that its base is not the one that was tried: nobody has to repair what is repaired.
+/// Adds to a hold of gates that its base is not the one that was tried: no one has to repair what is repaired.
 pub(super) fn note_changed_base(reason: &mut Reason, snapshot: &Snapshot) {
     let Reason::Held {
         scope: HoldScope::Gates(project),

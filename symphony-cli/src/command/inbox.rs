@@ -18,7 +18,7 @@ use crate::view::InboxView;
 /// What `inbox` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Items of all projects, oldest first, each with the commands that answer it.\n\n\
+    after_help = "Lists the items of all projects, each with the commands that answer it.\n\n\
                   Example:\n  symphony inbox"
 )]
 pub(crate) struct InboxArgs {

@@ -35,13 +35,13 @@ use crate::value::issue_id;
     group = ArgGroup::new("direct").multiple(true).conflicts_with("socket")
 )]
 pub(crate) struct McpArgs {
-    /// Carry bytes between standard input and output and the socket of a run
+    /// Connect standard input and output to the socket of a run
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
     /// The issue that the tools are about
     #[arg(long = "issue-id", value_name = "ISSUE", group = "direct", value_parser = issue_id)]
     issue_id: Option<IssueId>,
-    /// The project, when there is no issue
+    /// The project, if there is no issue
     #[arg(
         long = "project-id",
         value_name = "PROJECT",
@@ -52,7 +52,7 @@ pub(crate) struct McpArgs {
     /// The database
     #[arg(long, value_name = "PATH", group = "direct")]
     db: Option<PathBuf>,
-    /// Offer only the tools of this agent
+    /// Offer only the tools of this profile
     #[arg(long = "agent-type", value_name = "PROFILE", group = "direct")]
     agent_type: Option<AgentType>,
 }

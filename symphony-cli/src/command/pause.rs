@@ -35,7 +35,7 @@ impl PauseArgs {
         let more = if live == 0 {
             String::new()
         } else {
-            format!(" Agents at work go on: {live}.")
+            format!(" Running agents continue: {live}.")
         };
         let sentence = format!("No new agent starts until you run `symphony resume`.{more}");
         let view = PauseView {
@@ -60,7 +60,7 @@ impl ResumeArgs {
             .context("resume dispatch")?;
         let more = match lifted_holds {
             0 => String::new(),
-            n => format!(" What was on hold ({n}) is tried at once."),
+            n => format!(" What was on hold ({n}) is retried at once."),
         };
         let view = PauseView {
             paused: false,

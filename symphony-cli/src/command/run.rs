@@ -41,8 +41,9 @@ const SHORT_WAIT_MS: i64 = 2_000;
 #[command(
     after_help = "Ctrl-C stops starting new agents, and running agents continue. A second Ctrl-C within three seconds ends them, too.\n\n\
                   With --until-idle the command ends when no agent can continue. Before that it waits for retries and other work that \
-                  are due within 15 seconds. If something is due later, it names it and exits with 1. Things that wait for you do not \
-                  count: it says how many there are and exits with 0. The scanner and background research run once, and once more after \
+                  are due within 15 seconds. If something is due later, it names it and exits with 1. Items that wait \
+                  for you do not count: it prints how many there are and exits with 0. The scanner and background \
+                  research run once, and once more after \
                   other work.\n\nExample:\n  symphony run --until-idle"
 )]
 pub(crate) struct RunArgs {
@@ -176,7 +177,7 @@ impl Loop<'_> {
     fn failed(&mut self, error: &anyhow::Error) -> TickView {
         let problem = format!("the tick failed: {error:#}");
         if !self.told.contains(&problem) {
-            self.progress.say(&format!("Not done: {problem}"));
+            self.progress.say(&format!("Problem: {problem}"));
         }
         self.told = vec![problem];
         TickView::busy(None)
@@ -222,7 +223,7 @@ impl Loop<'_> {
         } else {
             // what lasts is told once
             for problem in view.problems.iter().filter(|p| !self.told.contains(p)) {
-                self.progress.say(&format!("Not done: {problem}"));
+                self.progress.say(&format!("Problem: {problem}"));
             }
             self.told.clone_from(&view.problems);
             for item in &view.waiting {
@@ -373,7 +374,7 @@ impl Loop<'_> {
         }
         let agents = plural(live.len(), "agent");
         self.progress.say(&format!(
-            "No new agent starts. {agents} still at work; press Ctrl-C again to end them."
+            "No new agent starts. {agents} still running; press Ctrl-C again to end them."
         ));
         if self.interrupts.wait_for_second() {
             return self.end(&live);

@@ -30,12 +30,10 @@ pub(super) fn find_source(
         Err(error) => return Err(error.into()),
         Ok(_) => Stop::new(
             Exit::NotFound,
-            format!(
-                "no issue has the identifier `{name}`, and no plan that was begun has this id or file"
-            ),
+            format!("no issue has the identifier `{name}`, and no plan has this id or file"),
         ),
     };
     Err(stop
-        .hint("`symphony issue list` and `symphony plan list` name them")
+        .hint("`symphony issue list` and `symphony plan list` show what exists")
         .into())
 }

@@ -32,14 +32,15 @@ use crate::watch::watch;
 /// What `status` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "With --watch the status is drawn again until Ctrl-C; where standard output is no terminal, one status follows \
-                  the other, each with its time. With --json each is one line.\n\nExample:\n  symphony status --watch"
+    after_help = "With --watch the screen is redrawn until Ctrl-C. If standard output is not a terminal, each status \
+                  is printed below the last one, with its time. With --json each status is one \
+                  line.\n\nExample:\n  symphony status --watch"
 )]
 pub(crate) struct StatusArgs {
-    /// Show the status again and again, until Ctrl-C
+    /// Keep the status up to date until Ctrl-C
     #[arg(short, long)]
     watch: bool,
-    /// Seconds between two looks
+    /// Seconds between two updates
     #[arg(long, value_name = "SECONDS", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=3_600), requires = "watch")]
     interval: u64,
 }

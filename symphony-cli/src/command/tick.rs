@@ -24,12 +24,13 @@ use crate::view::{RunView, StuckTickView, TickView, TodayView};
 /// What `tick` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "It claims and starts, and does not wait for agents: each has a supervisor of its own. With --quiet it prints \
-                  problems only, and each of them once while it lasts: cron mails what is printed.\n\n\
-                  Example, a crontab's line:\n  * * * * * symphony -C /home/me/project --quiet tick"
+    after_help = "A tick claims issues, starts agents and returns without waiting for them, because each run has its \
+                  own supervisor. With --quiet it prints only problems, and each problem once for as long as it \
+                  lasts, because cron mails whatever is printed.\n\n\
+                  Example, as a line of a crontab:\n  * * * * * symphony -C /home/me/project --quiet tick"
 )]
 pub(crate) struct TickArgs {
-    /// Stay until the runs it started have ended; wait for the turn when another tick is at work
+    /// Wait until the runs that it started have ended; if another tick is running, wait for it first
     #[arg(long)]
     wait: bool,
     /// Show what the tick would do, and why it would not do more
@@ -57,9 +58,9 @@ impl TickArgs {
         let report = match tick(&installation, &mut store, options).context("tick")? {
             TickOutcome::Done(report) => report,
             TickOutcome::Busy(None) if self.wait => {
-                let message = "tick: another tick has been at work for a minute";
+                let message = "tick: another tick has been running for a minute";
                 return Err(Stop::new(Exit::Busy, message)
-                    .hint("`symphony status` shows what is at work")
+                    .hint("`symphony status` shows what is running")
                     .into());
             }
             TickOutcome::Busy(late) => return busy(app, late.as_ref()),

@@ -64,12 +64,12 @@ fn of_runner(error: &RunnerError) -> Verdict {
         RunnerError::Provider(_) => Verdict::new(Exit::Failed, provider_fix(error)),
         RunnerError::PromptFiles { .. } => Verdict::new(
             Exit::Failed,
-            "fix these files, or remove them: the shipped prompts are used then",
+            "fix these files, or remove them to use the shipped prompts",
         ),
         RunnerError::StillAlive { run, .. } => Verdict::new(
             Exit::Failed,
             format!(
-                "`symphony runs cancel --force {run}` ends it without its supervisor; then type the command again"
+                "`symphony runs cancel --force {run}` kills its supervisor; then run the command again"
             ),
         ),
         _ => Verdict::plain(Exit::Failed),
@@ -84,7 +84,8 @@ fn of_mcp(error: &McpError) -> Verdict {
 }
 
 /// The way back when the database is lost or damaged.
-const RESTORE: &str = "`symphony db restore` puts the newest backup back (`--list` lists them), `symphony db restore --empty` begins again; both keep branches and worktrees";
+const RESTORE: &str = "`symphony db restore` restores the newest backup (`--list` shows them all), `symphony db \
+                       restore --empty` starts with an empty database; both keep branches and worktrees";
 
 /// Says whether a repository's database is in another place than the one that is configured, where it can be used.
 fn is_elsewhere(noted: &Path, configured: &Path) -> bool {
@@ -111,10 +112,10 @@ pub(crate) fn identity_fix(problem: &IdentityProblem, configured: &Path) -> Stri
             "put the right file back, or name it with `symphony config set database PATH`; otherwise {RESTORE}"
         ),
         IdentityProblem::Older { .. } => format!(
-            "put the newer file back if you have it; otherwise {RESTORE}. `symphony db restore --keep` continues with this \
-             older copy: what was recorded after it is lost, and no issue number is given out twice. If nobody replaced the \
-             file, look at the notes of how far it had come, which agents can change: `symphony.mark.json` beside the database, \
-             and `symphony-mark.json` in the git folder"
+            "put the newer file back if you have it; otherwise {RESTORE}. `symphony db restore --keep` continues with \
+             this older copy: later records are lost, but no issue number is used twice. If you did not replace the \
+             file, check the two files that record how far the database had got, since agents can change them: \
+             `symphony.mark.json` next to the database, and `symphony-mark.json` in the git folder"
         ),
         IdentityProblem::Copy { .. } => {
             "`symphony db restore --empty` makes the copy a project of its own; its branches and worktrees stay as they are"
@@ -127,15 +128,18 @@ pub(crate) fn identity_fix(problem: &IdentityProblem, configured: &Path) -> Stri
 pub(crate) const fn database_fix(error: &StoreError) -> &'static str {
     match error {
         StoreError::NewerSchema { .. } => {
-            "install the newest Symphony (`symphony --version` shows which one this is): an older one cannot use this database"
+            "install the newest Symphony (`symphony --version` shows which one this is): an older version cannot use \
+             this database"
         }
         StoreError::Open { .. } => {
-            "look at the file and at its folder with `ls -la`: you have to own both, and be allowed to read and write them"
+            "check the file and its folder with `ls -la`: you must own both and be able to read and write them"
         }
         StoreError::DiskFull(_) => {
-            "free some space: `df -h .` shows what is left; the database is whole, and works again then"
+            "free some space (`df -h .` shows how much is left); the database is intact and will work again"
         }
-        StoreError::Busy(_) => "`symphony status` shows what is at work; try again when it is over",
+        StoreError::Busy(_) => {
+            "`symphony status` shows what is running; try again when it has ended"
+        }
         _ => RESTORE,
     }
 }
@@ -151,7 +155,8 @@ fn of_store(error: &StoreError) -> Verdict {
             Verdict::new(
                 Exit::Refused,
                 format!(
-                    "`symphony pr reject {id} --feedback TEXT` sends it back to an agent, `symphony pr close {id}` without a word"
+                    "`symphony pr reject {id} --feedback TEXT` sends it back to an agent with feedback, `symphony pr \
+                     close {id}` without any"
                 ),
             )
         }
@@ -169,7 +174,8 @@ fn of_store(error: &StoreError) -> Verdict {
             Some(status) => Verdict::new(
                 Exit::Refused,
                 format!(
-                    "for example `symphony issue move {id} {status}`; `symphony explain {id}` says what it waits for"
+                    "for example `symphony issue move {id} {status}`; `symphony explain {id}` shows what it is \
+                     waiting for"
                 ),
             ),
             None => Verdict::plain(Exit::Refused),
@@ -182,7 +188,7 @@ fn of_store(error: &StoreError) -> Verdict {
         | StoreError::Superseded { .. } => Verdict::plain(Exit::Refused),
         StoreError::Busy(_) => Verdict::new(
             Exit::Busy,
-            "type the command again; `symphony status` shows what is at work",
+            "run the command again; `symphony status` shows what is running",
         ),
         StoreError::NewerSchema { .. }
         | StoreError::Open { .. }
@@ -195,7 +201,7 @@ fn of_store(error: &StoreError) -> Verdict {
         ),
         StoreError::DiskFull(_) => Verdict::new(
             Exit::Failed,
-            "free some space, then type the command again: `df -h .` shows what is left",
+            "free some space (`df -h .` shows how much is left), then run the command again",
         ),
         _ => Verdict::plain(Exit::Failed),
     }
@@ -208,7 +214,7 @@ fn of_workspace(error: &WorkspaceError) -> Verdict {
         }
         WorkspaceError::NotARepository { .. } => Verdict::new(
             Exit::NotFound,
-            "go to a repository, name one with `-C DIR`, or make one with `git init`",
+            "change to a repository, name one with `-C DIR`, or create one with `git init`",
         ),
         WorkspaceError::LinkedWorktree { common_dir, .. } => {
             let main = common_dir.parent().unwrap_or(common_dir);
@@ -220,7 +226,7 @@ fn of_workspace(error: &WorkspaceError) -> Verdict {
         WorkspaceError::Bare { path } => Verdict::new(
             Exit::Failed,
             format!(
-                "go to a clone with a checkout; `git clone '{}'` makes one",
+                "use a clone with a checkout; `git clone '{}'` creates one",
                 path.display()
             ),
         ),
@@ -241,12 +247,12 @@ fn of_workspace(error: &WorkspaceError) -> Verdict {
         ),
         WorkspaceError::NoCommits { .. } => Verdict::new(
             Exit::Failed,
-            "`git commit --allow-empty -m 'first commit'` makes one",
+            "`git commit --allow-empty -m 'first commit'` creates one",
         ),
         WorkspaceError::NoDefaultBranch { .. } | WorkspaceError::BranchMissing { .. } => {
             Verdict::new(
                 Exit::Failed,
-                "`symphony config set base_branch NAME` says which branch work starts from",
+                "`symphony config set base_branch NAME` sets the branch that work starts from",
             )
         }
         WorkspaceError::SymbolicBase { branch, .. } => Verdict::new(
@@ -258,13 +264,14 @@ fn of_workspace(error: &WorkspaceError) -> Verdict {
         WorkspaceError::FilterMissing { program, .. } => Verdict::new(
             Exit::Failed,
             format!(
-                "install `{program}`, or put its folder into PATH; `symphony doctor` says more"
+                "install `{program}`, or put its folder into PATH; `symphony doctor` shows more"
             ),
         ),
         WorkspaceError::FilterNotRun { name, .. } => Verdict::new(
             Exit::Failed,
             format!(
-                "have the commands of `{name}` in your global git configuration, and name it in `git.trusted_filters`; `symphony doctor` says more"
+                "define `{name}` in your global git configuration, and add it to `git.trusted_filters`; `symphony \
+                 doctor` shows more"
             ),
         ),
         WorkspaceError::Conflict { base, head, .. } => Verdict::new(
@@ -276,9 +283,9 @@ fn of_workspace(error: &WorkspaceError) -> Verdict {
         ),
         WorkspaceError::CheckoutDirty { .. } => Verdict::new(
             Exit::Refused,
-            "commit these changes, put them away with `git stash`, or move away what git ignores, and merge again",
+            "commit these changes, stash them with `git stash`, or move ignored files out of the way, then merge again",
         ),
-        WorkspaceError::RefMoved { .. } => Verdict::new(Exit::Refused, "type the command again"),
+        WorkspaceError::RefMoved { .. } => Verdict::new(Exit::Refused, "run the command again"),
         WorkspaceError::Unrelated { .. } | WorkspaceError::Tampered { .. } => {
             Verdict::plain(Exit::Refused)
         }
@@ -289,7 +296,7 @@ fn of_workspace(error: &WorkspaceError) -> Verdict {
         ),
         WorkspaceError::LockTimeout { .. } => Verdict::new(
             Exit::Busy,
-            "type the command again; `symphony status` shows what is at work",
+            "run the command again; `symphony status` shows what is running",
         ),
         _ => Verdict::plain(Exit::Failed),
     }
@@ -306,9 +313,9 @@ fn listing(what: &str) -> String {
         _ => "symphony issue list",
     };
     if what == "project" {
-        format!("`{command}` in a repository makes it one")
+        format!("run `{command}` in a repository to make it one")
     } else {
-        format!("`{command}` shows what there is")
+        format!("`{command}` lists what exists")
     }
 }
 
@@ -316,7 +323,7 @@ fn of_config(error: &ConfigFileError) -> Verdict {
     match error {
         ConfigFileError::Invalid { .. } => Verdict::new(
             Exit::Failed,
-            "`symphony config check` lists all problems, `symphony config schema` what is allowed",
+            "`symphony config check` lists all problems, `symphony config schema` shows what is allowed",
         ),
         ConfigFileError::NotFound { .. } => Verdict::new(
             Exit::NotFound,
@@ -327,7 +334,7 @@ fn of_config(error: &ConfigFileError) -> Verdict {
             "a key is a dotted path such as `max_retries` or `gates[0].command`; `symphony config show` lists them",
         ),
         ConfigFileError::ChangedMeanwhile { .. } => {
-            Verdict::new(Exit::Failed, "type the command again")
+            Verdict::new(Exit::Failed, "run the command again")
         }
         _ => Verdict::plain(Exit::Failed),
     }

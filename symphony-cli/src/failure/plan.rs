@@ -49,7 +49,8 @@ fn of_state_file(error: &StateFileError) -> Verdict {
         StateFileError::UnknownPhase { .. } => Verdict::plain(Exit::NotFound),
         StateFileError::Managed { .. } => Verdict::new(
             Exit::Refused,
-            "the plan is run by `symphony plan run`; a skill works on a file of its own: `symphony plan init-state FILE -o STATE`",
+            "`symphony plan run` manages this plan; a skill uses a file of its own: `symphony plan init-state FILE -o \
+             STATE`",
         ),
         StateFileError::NeedsForce { phase, .. } => Verdict::new(
             Exit::Refused,
@@ -59,16 +60,16 @@ fn of_state_file(error: &StateFileError) -> Verdict {
         ),
         StateFileError::NotRunning { .. } => Verdict::new(
             Exit::Refused,
-            "`symphony plan ready STATE --start --lease 30m` gives out the phases that can be worked on",
+            "`symphony plan ready STATE --start --lease 30m` hands out the phases that can start",
         ),
         StateFileError::NotDue { phase, .. } => Verdict::new(
             Exit::Refused,
-            format!("`symphony plan retry-phase STATE {phase} --force` does not wait"),
+            format!("`symphony plan retry-phase STATE {phase} --force` retries it now"),
         ),
         StateFileError::Transition(error) => of_transition(error),
         StateFileError::Malformed { .. } | StateFileError::Graph(_) => Verdict::new(
             Exit::Failed,
-            "fix the file, or make a new one with `symphony plan init-state FILE`",
+            "fix the file, or create a new one with `symphony plan init-state FILE`",
         ),
         StateFileError::Artifacts(_) => Verdict::new(
             Exit::Failed,
@@ -92,12 +93,12 @@ fn of_transition(error: &PlanTransitionError) -> Verdict {
         ),
         _ => Verdict::new(
             Exit::Refused,
-            "`symphony plan graph --state STATE` shows where every phase stands",
+            "`symphony plan graph --state STATE` shows the state of every phase",
         ),
     }
 }
 
-/// Judges an order that does not fit where a plan stands, and says which ones do.
+/// Judges an order that does not fit the state of a plan, and says which ones do.
 pub(super) fn of_order(plan: &PlanId, error: &PlanTransitionError) -> Verdict {
     let status = format!("`symphony plan status --plan {plan}`");
     match error {
@@ -112,7 +113,7 @@ pub(super) fn of_order(plan: &PlanId, error: &PlanTransitionError) -> Verdict {
         }
         _ => Verdict::new(
             Exit::Refused,
-            format!("{status} shows where every phase stands"),
+            format!("{status} shows the state of every phase"),
         ),
     }
 }
@@ -123,22 +124,22 @@ fn orders_of_phase(plan: &PlanId, phase: &PlanPhaseId, from: PhaseStatus) -> Str
     let (retry, skip, abort) = (typed("retry"), typed("skip"), typed("abort"));
     match from {
         PhaseStatus::Pending | PhaseStatus::Ready => format!(
-            "it starts by itself when it can; {skip} goes on without it, {abort} gives it up"
+            "it starts automatically when it can; {skip} continues without it, {abort} aborts it"
         ),
         PhaseStatus::Running => {
-            format!("{abort} ends its run; then it can be skipped, or begin anew")
+            format!("{abort} ends its run; then you can skip it or retry it")
         }
         PhaseStatus::Retrying => {
-            format!("{retry} tries again at once, {skip} goes on without it, {abort} gives it up")
+            format!("{retry} tries again now, {skip} continues without it, {abort} aborts it")
         }
         PhaseStatus::AwaitingDecision => {
             format!("`symphony plan decide --plan {plan} {phase} CHOICE` answers it")
         }
         PhaseStatus::Failed | PhaseStatus::Aborted => {
-            format!("{retry} lets it begin anew, {skip} goes on without it")
+            format!("{retry} tries it again, {skip} continues without it")
         }
         PhaseStatus::Blocked => format!(
-            "`symphony plan status --plan {plan}` names the phase in its way: retry or skip that one"
+            "`symphony plan status --plan {plan}` shows the phase that blocks it: retry or skip that one"
         ),
         PhaseStatus::Complete => format!(
             "a complete phase stays as it is; `symphony plan status --plan {plan}` shows the others"
@@ -149,20 +150,21 @@ fn orders_of_phase(plan: &PlanId, phase: &PlanPhaseId, from: PhaseStatus) -> Str
 /// What can be ordered of a plan that stands somewhere.
 fn orders_of_plan(plan: &PlanId, from: PlanStatus) -> String {
     match from {
-        PlanStatus::Paused => format!("`symphony plan resume --plan {plan}` goes on"),
+        PlanStatus::Paused => format!("`symphony plan resume --plan {plan}` continues it"),
         PlanStatus::Completed => {
-            "what has completed stays as it is; `symphony plan run FILE --new` begins another plan"
+            "a completed plan stays as it is; `symphony plan run FILE --new` starts another plan"
                 .to_owned()
         }
         PlanStatus::Failed | PlanStatus::Aborted => format!(
-            "`symphony plan retry --plan {plan}` lets what failed begin anew, `symphony plan run FILE --new` begins another plan"
+            "`symphony plan retry --plan {plan}` retries what failed, `symphony plan run FILE --new` starts another \
+             plan"
         ),
         PlanStatus::Review => format!(
-            "its pull request is open: `symphony plan status --plan {plan}` names it, `symphony plan retry PHASE --plan {plan}` \
-             takes it back"
+            "its pull request is open: `symphony plan status --plan {plan}` shows it, `symphony plan retry PHASE \
+             --plan {plan}` withdraws it"
         ),
         PlanStatus::Running | PlanStatus::AwaitingUserDecision => {
-            format!("`symphony plan status --plan {plan}` shows where it stands")
+            format!("`symphony plan status --plan {plan}` shows its state")
         }
     }
 }

@@ -19,8 +19,8 @@ pub(crate) fn provider_fix(error: &RunnerError) -> String {
         .map(ProviderName::name)
         .collect();
     format!(
-        "install an agent's CLI, or choose another provider with `symphony config set provider NAME` ({}); `symphony demo` \
-         shows everything without any",
+        "install an agent's CLI, or choose another provider with `symphony config set provider NAME` ({}); `symphony \
+         demo` works without any of them",
         names.join(", ")
     )
 }

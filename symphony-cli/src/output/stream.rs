@@ -47,7 +47,7 @@ impl Output {
         self.quiet
     }
 
-    /// Says whether somebody watches: progress may move.
+    /// Says whether someone watches: progress may move.
     pub(crate) fn is_watched(self) -> bool {
         !self.json && !self.quiet && io::stderr().is_terminal() && is_movable()
     }

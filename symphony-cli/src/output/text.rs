@@ -19,8 +19,8 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(neutralised(&words.join(" ")).into_owned())
 }
 
-/// Breaks a line at blanks so that it fits a width; what follows a break is indented. What stands between backticks is typed
-/// by somebody, and is not broken: neither is a word that is too long.
+/// Breaks a line at blanks so that it fits a width; what follows a break is indented. What is between backticks is typed
+/// by someone, and is not broken: neither is a word that is too long.
 pub(crate) fn wrapped(line: &str, width: usize, indent: usize) -> String {
     let mut out = String::new();
     let mut column = 0;

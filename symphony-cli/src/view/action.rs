@@ -166,12 +166,10 @@ impl ActionView {
                 )
             }
             (None, Some(run)) if self.action == "tidy_run" => {
-                format!("{subject}: put what is left of run {run} in order")
+                format!("{subject}: clean up after run {run}")
             }
             (None, Some(run)) if self.action == "suspect" => {
-                format!(
-                    "{subject}: keep an eye on run {run}, whose supervisor is past a time limit"
-                )
+                format!("{subject}: watch run {run}, whose supervisor is past a time limit")
             }
             (None, Some(run)) if self.action == "end_stuck" => {
                 format!("{subject}: end the supervisor of run {run}, which makes no progress")
@@ -189,11 +187,11 @@ impl ActionView {
             "record_merge" => "record that it was merged outside Symphony",
             "confirm_done" => "confirm that nothing is left to do",
             "return_proposal" => "have a worker check again that nothing is left to do",
-            "refresh_proposal" => "have its proposal looked at again before it is confirmed",
-            "note_base" => "put its commits on the base branch into the inbox",
+            "refresh_proposal" => "have its proposal judged again before it is confirmed",
+            "note_base" => "report its commits on the base branch in the inbox",
             "clean_up" => "remove its worktree",
-            "unblock" => "go on, its sub-tasks have ended",
-            "advance_phase" => "go on to its next phase",
+            "unblock" => "continue, because its sub-tasks have ended",
+            "advance_phase" => "continue with its next phase",
             _ => "open the circuit breaker",
         }
     }

@@ -30,13 +30,13 @@ impl CriteriaChanged {
     }
 
     fn write(&self, page: &mut Page) {
-        page.heading("Acceptance criteria that changed since the worker was given them");
+        page.heading("Acceptance criteria that changed after the worker started");
         for criterion in &self.not_answered {
             let (item, text, source) = (criterion.item, &criterion.text, source(criterion));
             page.line(&format!("{item}. not answered: {text}{source}"));
         }
         for text in &self.dropped {
-            page.line(&format!("- no criterion any more: {text}"));
+            page.line(&format!("- no longer a criterion: {text}"));
         }
     }
 }

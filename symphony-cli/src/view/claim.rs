@@ -23,13 +23,15 @@ impl From<PhaseClaim> for ClaimView {
 }
 
 impl ClaimView {
-    /// Where it stands, in words.
+    /// Its state, in words.
     fn standing(&self) -> String {
         let claim = &self.claim;
         match (&claim.next_phase, claim.awaits_step()) {
-            (Some(next), true) => format!("accepted, on to {next} with the next tick"),
+            (Some(next), true) => format!("accepted, continues with {next} at the next tick"),
             (None, true) => "accepted, the last phase".to_owned(),
-            _ if claim.is_approved() => "approved, waits for your review points".to_owned(),
+            _ if claim.is_approved() => {
+                "approved, waits until your review points are closed".to_owned()
+            }
             _ if claim.awaits_judge() => "awaits a verdict".to_owned(),
             _ => claim.state.to_string(),
         }

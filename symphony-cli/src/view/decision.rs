@@ -8,7 +8,7 @@ use symphony_core::tick::{Decision, PlanReviewDecision, ProjectDecision, Reason}
 
 use crate::output::Clock;
 
-/// Why nobody starts on an issue; or an agent that works on a project itself.
+/// Why no one starts on an issue; or an agent that works on a project itself.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct DecisionView {
     pub(crate) issue: Option<IssueId>,

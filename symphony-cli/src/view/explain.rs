@@ -120,15 +120,15 @@ impl View for ExplainView {
             let since = ago(run.started_at, page.now());
             let who = match &run.profile {
                 agent if self.is_put_off(&run.id) => {
-                    format!("The {agent} has ended, and its work is not put away yet")
+                    format!("The {agent} has ended, but its work is not saved yet")
                 }
                 AgentType::Gates => "Its gates are running".to_owned(),
-                agent => format!("The {agent} is at work on it"),
+                agent => format!("The {agent} is working on it"),
             };
             page.line(&format!("{who}: run {}, started {since}.", run.id));
         }
         if let Some(next) = &self.next {
-            page.line(&format!("The next tick does this: {}.", next.text()));
+            page.line(&format!("The next tick will do this: {}.", next.text()));
         }
         if let Some(failure) = &self.last_failure {
             page.line(&failure.text(page.now()));
@@ -146,7 +146,7 @@ impl View for ExplainView {
             .partition(|reason| !reason.is_beside());
         self.write_reasons(&shown, page);
         if !notices.is_empty() {
-            page.line("Beside that, it waits for you to look at this:");
+            page.line("It is also waiting for you:");
         }
         for notice in notices {
             page.hanging(2, &format!("- {}", notice.text(page.clock())));
@@ -167,9 +167,9 @@ impl ExplainView {
             _ => {}
         }
         page.line(if self.running.is_some() {
-            "Nothing else is started, since:"
+            "Nothing else starts because:"
         } else {
-            "It is not running, since:"
+            "It is not running because:"
         });
         for reason in shown {
             page.hanging(2, &format!("- {}", reason.text(page.clock())));
@@ -207,9 +207,9 @@ impl View for ExplainPlanView {
         for run in &self.running {
             let since = ago(run.started_at, page.now());
             let what = match (&run.plan_phase, &run.profile) {
-                (Some(phase), _) => format!("An agent is at work on phase {phase}"),
+                (Some(phase), _) => format!("An agent is working on phase {phase}"),
                 (None, AgentType::Gates) => "The gates of its pull request are running".to_owned(),
-                (None, agent) => format!("The {agent} is at work on its pull request"),
+                (None, agent) => format!("The {agent} is working on its pull request"),
             };
             page.line(&format!("{what}: run {}, started {since}.", run.id));
         }
@@ -218,29 +218,28 @@ impl View for ExplainPlanView {
             Some(Standing::Runnable) if self.next.is_some() => None,
             Some(Standing::WaitsForPerson { .. }) if !self.reasons.is_empty() => None,
             Some(Standing::Live { .. } | Standing::Stranded { .. }) | None => None,
-            Some(Standing::Due { at }) => Some(format!(
-                "A tick goes on with it {}.",
-                page.clock().until(*at)
-            )),
+            Some(Standing::Due { at }) => {
+                Some(format!("A tick continues it {}.", page.clock().until(*at)))
+            }
             Some(Standing::WaitsFor { dependencies })
                 if *dependencies == [Dependency::PlanDriver] =>
             {
                 Some(format!(
-                    "`symphony plan run {}` is at work and carries it on.",
+                    "`symphony plan run {}` is running and continues it.",
                     self.path
                 ))
             }
-            Some(other) => Some(format!("It is not stuck: {other}.")),
+            Some(other) => Some(format!("It is waiting, not stuck: {other}.")),
         };
         let next = self.next.as_ref();
-        let next = next.map(|next| format!("The next tick does this: {}.", next.text()));
+        let next = next.map(|next| format!("The next tick will do this: {}.", next.text()));
         for line in [next, standing, self.advice.clone()].into_iter().flatten() {
             page.line(&line);
         }
         if self.reasons.is_empty() {
             return;
         }
-        page.line("It waits, since:");
+        page.line("It is waiting because:");
         for reason in shown(&self.reasons) {
             page.hanging(2, &format!("- {}", reason.text(page.clock())));
         }

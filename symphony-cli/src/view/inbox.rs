@@ -102,7 +102,7 @@ pub(crate) fn write_waiting(items: &[InboxView], page: &mut Page) {
 impl View for List<InboxView> {
     fn write(&self, page: &mut Page) {
         if self.items.is_empty() {
-            page.line("Nothing waits for you.");
+            page.line("Nothing is waiting for you.");
             return;
         }
         for view in &self.items {

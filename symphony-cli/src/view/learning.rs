@@ -202,7 +202,7 @@ impl View for List<ScoredLearning> {
     }
 }
 
-/// What becomes of a learning when an agent is started on an issue.
+/// What happens to a learning when an agent is started on an issue.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "fate", rename_all = "snake_case")]
 pub(crate) enum LearningFate {
@@ -216,7 +216,7 @@ pub(crate) enum LearningFate {
     Empty,
 }
 
-/// A learning with what becomes of it for an issue, and why.
+/// A learning with what happens to it for an issue, and why.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ExplainedLearning {
     #[serde(flatten)]
@@ -276,7 +276,7 @@ impl View for List<ExplainedLearning> {
     }
 }
 
-/// A learning with what became of the runs that were given it.
+/// A learning with what happened to the runs that were given it.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct LearningUseView {
     #[serde(flatten)]

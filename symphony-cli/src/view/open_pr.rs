@@ -263,7 +263,7 @@ mod tests {
                     problem: None,
                     held: Some((&Reason::Paused).into()),
                 },
-                "waiting: dispatch is paused (`symphony resume` starts it again)",
+                "waiting: dispatch is paused (`symphony resume` ends the pause)",
             ),
             (
                 GatesView::Waiting {

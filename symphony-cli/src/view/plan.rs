@@ -103,7 +103,7 @@ impl PhaseView {
         }
     }
 
-    /// Says what it waits for, how it failed, or what became of it otherwise.
+    /// Says what it waits for, how it failed, or what happened to it otherwise.
     pub(crate) fn remark(&self, now: Timestamp) -> String {
         let class = self.error_class.unwrap_or(FailureClass::Unknown);
         let error = self.error.as_deref();
@@ -116,7 +116,7 @@ impl PhaseView {
             (PhaseStatus::Retrying, error) => {
                 let due = self.next_retry_at.map(|due| in_future(due, now));
                 let error = error.unwrap_or_default();
-                format!("again {}, after {error}", due.unwrap_or_default())
+                format!("next try {}, after {error}", due.unwrap_or_default())
             }
             (PhaseStatus::Pending, _) => format!("waits for {}", few(&self.waits_for)),
             (PhaseStatus::Blocked, _) => format!("blocked by {}", few(&self.waits_for)),
@@ -125,7 +125,7 @@ impl PhaseView {
             }
             (PhaseStatus::Complete, None) if self.skipped => "skipped".to_owned(),
             (PhaseStatus::Complete, _) if self.unconfirmed => {
-                "unconfirmed: its agent could not report, and it has no checks".to_owned()
+                "unconfirmed: its agent could not report, and the phase has no checks".to_owned()
             }
             (_, error) => error.unwrap_or_default(),
         }
@@ -264,29 +264,29 @@ impl PlanView {
             .filter(|_| self.awaits_a_person())
     }
 
-    /// Says whether every phase is complete, and a person has to decide what becomes of the work.
+    /// Says whether every phase is complete, and a person has to decide what happens to the work.
     fn awaits_a_person(&self) -> bool {
         self.status == PlanStatus::AwaitingUserDecision && self.completed == self.total
     }
 
-    /// Says what a person can do now that nobody is at work with the plan.
+    /// Says what a person can do now that no one is at work with the plan.
     pub(crate) fn next(&self) -> Option<String> {
         let id = &self.id;
         match self.status {
             _ if self.at_work => None,
             status if self.given_up && !status.is_ended() => {
-                Some("Phases at work are being ended.".to_owned())
+                Some("Running phases are being ended.".to_owned())
             }
             PlanStatus::AwaitingUserDecision if self.not_accepted().is_some() => None,
             PlanStatus::AwaitingUserDecision if self.awaits_a_person() => Some(format!(
-                "It waits for you: `symphony inbox` says what for, `symphony plan resume --plan {id}` goes on."
+                "It is waiting for you: `symphony inbox` shows why, `symphony plan resume --plan {id}` continues it."
             )),
             PlanStatus::Review => self.pull_request.as_ref().map(PlanReviewView::next),
             PlanStatus::Running | PlanStatus::AwaitingUserDecision => Some(format!(
-                "Nobody is at work with it: `symphony plan run --plan {id}` goes on."
+                "No command is running it: `symphony plan run --plan {id}` continues it."
             )),
             PlanStatus::Paused => Some(format!(
-                "Nothing more is started: `symphony plan run --plan {id}` goes on."
+                "No new phase starts: `symphony plan run --plan {id}` continues it."
             )),
             PlanStatus::Completed
                 if self.target_branch.is_some() && self.merged_commit.is_none() =>
@@ -297,7 +297,7 @@ impl PlanView {
             }
             PlanStatus::Completed => None,
             PlanStatus::Failed | PlanStatus::Aborted => Some(format!(
-                "`symphony plan run --plan {id} --retry-failed` takes it up again."
+                "`symphony plan run --plan {id} --retry-failed` retries it."
             )),
         }
     }
@@ -312,7 +312,7 @@ impl View for PlanView {
         page.field(
             "status",
             &if given_up {
-                format!("{status}, being given up")
+                format!("{status}, being aborted")
             } else {
                 status.to_owned()
             },
@@ -363,7 +363,7 @@ impl View for PlanView {
         }
         for notice in &self.notices {
             page.gap();
-            page.line(&format!("Look at this: {notice}."));
+            page.line(&format!("Please check: {notice}."));
         }
         if let Some(review) = self.not_accepted() {
             page.gap();
@@ -384,7 +384,7 @@ pub(crate) struct PlanListed(pub(crate) PlanOverview);
 impl View for List<PlanListed> {
     fn write(&self, page: &mut Page) {
         if self.items.is_empty() {
-            page.line("No plan was begun here: `symphony plan run FILE` begins one.");
+            page.line("No plan was started here: `symphony plan run FILE` starts one.");
             return;
         }
         let mut table = Table::new(["plan", "status", "complete", "begun", "file"]);

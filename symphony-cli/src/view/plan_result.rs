@@ -63,7 +63,7 @@ impl PlanResult {
                 branch,
                 reason,
                 command,
-            } => left = Some((format!("{branch} was left alone: {reason}"), command)),
+            } => left = Some((format!("{branch} was not changed: {reason}"), command)),
         }
         let (merged_into, merged_commit) = merged.unzip();
         let (not_merged, command) = left.unzip();
@@ -109,7 +109,7 @@ impl View for PlanResult {
         if let (Some(pr), Some(branch)) = (self.pull_request, &self.pull_request_into) {
             page.gap();
             page.line(&format!(
-                "Pull request {pr} is open: the work goes into {branch} with it."
+                "Pull request {pr} is open and brings the work to {branch}."
             ));
             if let Some(review) = &self.review {
                 page.line(&review.next());
@@ -118,24 +118,25 @@ impl View for PlanResult {
         if let Some(branch) = &self.unchanged {
             page.gap();
             page.line(&format!(
-                "{branch} has everything already: there is no pull request."
+                "{branch} already has everything, so there is no pull request."
             ));
         }
         if self.isolation == Isolation::None && self.summary.status == PlanStatus::Completed {
             page.gap();
-            page.line("With isolation `none` the phases worked in your folder: there is no pull request, and no gates ran.");
+            page.line("With isolation `none` the phases worked in your folder, so there is no pull request and no \
+                       gates ran.");
         }
         if let Some(reason) = &self.asked {
             page.gap();
             page.line(&format!("There is no pull request: {reason}."));
             page.line(&format!(
-                "Then `symphony plan resume --plan {}` goes on.",
+                "Then run `symphony plan resume --plan {}` to continue.",
                 self.id
             ));
         } else if self.summary.status == PlanStatus::AwaitingUserDecision {
             page.gap();
             page.line(&format!(
-                "It waits for you: `symphony plan status --plan {}` says why, and what you can do.",
+                "It is waiting for you: `symphony plan status --plan {}` shows why, and what you can do.",
                 self.id
             ));
         }

@@ -1,4 +1,4 @@
-//! The pull request of a plan's work: where it stands, and what a person can do about it.
+//! The pull request of a plan's work: its state, and what a person can do about it.
 
 use serde::Serialize;
 use symphony_core::gates::{ConfiguredGate, GatesAge};
@@ -112,12 +112,12 @@ impl PlanReviewView {
         }
         match (&self.gates, self.state) {
             (GatesOfHead::Red(gates), _) => format!(
-                "Required gates of pull request {id} are red: {}. `symphony pr show {id}` has their output, \
+                "Required gates of pull request {id} are red: {}. `symphony pr show {id}` shows their output, \
                  `symphony inbox` what you can do.",
                 gates.join(", ")
             ),
             (GatesOfHead::Held(reason), _) => format!(
-                "The gates of pull request {id} wait: {reason}. `symphony inbox` says what you can do."
+                "The gates of pull request {id} wait: {reason}. `symphony inbox` shows what you can do."
             ),
             (gates, PrState::Approved) => {
                 let note = match gates {
@@ -129,7 +129,7 @@ impl PlanReviewView {
                 format!("Pull request {id} is approved: `symphony pr merge {id}` merges it.{note}")
             }
             (GatesOfHead::Green(age), _) => format!(
-                "Its gates are green{}. Where judges are on, the next `symphony tick` starts one; \
+                "Its gates are green{}. If judges are enabled, the next `symphony tick` starts one; \
                  `symphony pr merge {id}` merges it.",
                 age.note()
             ),
@@ -157,25 +157,25 @@ impl PlanReviewView {
             None => page.line(&format!("Pull request {id} was closed by a person.")),
         }
         page.gap();
-        page.line("It is for you to say how the plan goes on:");
+        page.line("You decide how the plan continues:");
         for (command, effect) in [
             (
                 format!("plan retry PHASE --plan {plan}"),
-                "lets a phase repair it, on top of all that was made".to_owned(),
+                "lets a phase fix it, on top of the existing work".to_owned(),
             ),
             (
                 format!("plan resume --plan {plan}"),
                 format!(
-                    "offers the work again, with the commits that you added to symphony/plan-{plan}/base"
+                    "submits the work again, with the commits that you added to symphony/plan-{plan}/base"
                 ),
             ),
             (
                 format!("pr approve {id} --force --comment TEXT"),
-                "approves it all the same".to_owned(),
+                "approves it anyway".to_owned(),
             ),
             (
                 format!("plan abort --plan {plan}"),
-                "gives the plan up".to_owned(),
+                "aborts the plan".to_owned(),
             ),
         ] {
             page.line(&format!("- `symphony {command}` {effect}"));

@@ -30,7 +30,7 @@ pub(crate) struct ProjectView {
 }
 
 impl ProjectView {
-    /// Returns how far the setup wizard came: one that is off, or that nobody asked for, is not waited for.
+    /// Returns how far the setup wizard came: one that is off, or that no one asked for, is not waited for.
     fn wizard_word(&self) -> &'static str {
         match (self.wizard, self.wizard_enabled) {
             (WizardState::Pending, Some(false)) => "off",
@@ -84,18 +84,18 @@ impl View for ProjectDetail {
         page.field(
             "setup wizard",
             match project.wizard_word() {
-                "off" => "off (`symphony project wizard --again` runs it)",
+                "off" => "off (`symphony project wizard --again` starts it)",
                 word => word,
             },
         );
         if let Some(problem) = &self.problem {
-            page.heading("Problem: nothing of it is dispatched");
+            page.heading("Problem: nothing in it starts");
             page.block(problem);
         }
         if let Value::Object(settings) = &self.settings
             && !settings.is_empty()
         {
-            page.heading("Settings in the database (files win: `symphony config show`)");
+            page.heading("Settings in the database (files override them: `symphony config show`)");
             for (key, value) in settings {
                 page.field(key, &value.to_string());
             }

@@ -201,10 +201,10 @@ fn what(part: &PartReport) -> String {
     let mut text = match &part.outcome {
         Outcome::Included => "included".to_owned(),
         Outcome::Truncated { .. } if left_out(part).next().is_some() => {
-            "included what has room".to_owned()
+            "included what fits".to_owned()
         }
         Outcome::Truncated { from, to } => format!("cut from {from} to {to}"),
-        Outcome::DroppedByBudget { .. } => "dropped: no room in the budget".to_owned(),
+        Outcome::DroppedByBudget { .. } => "dropped: the budget has no room".to_owned(),
         Outcome::OmittedByProfile { why } => format!("omitted: {why}"),
     };
     if let Some(items) = part.items.as_ref().filter(|items| items.kept < items.given) {
@@ -309,7 +309,7 @@ mod tests {
             ),
             (
                 json!({ "outcome": "dropped_by_budget", "from": 90, "items": { "given": 8, "kept": 0 } }),
-                "dropped: no room in the budget, 0 of 8 attempts",
+                "dropped: the budget has no room, 0 of 8 attempts",
             ),
         ] {
             assert_eq!(part(given.clone()), expected, "{given}");

@@ -336,7 +336,7 @@ impl PrView {
             .filter(|gate| !gate.passed && !gate.output.is_empty())
         {
             page.gap();
-            page.line(&format!("End of the output of {}:", gate.name));
+            page.line(&format!("Last output of {}:", gate.name));
             page.block(&gate.output);
         }
     }

@@ -246,7 +246,7 @@ pub(super) fn write_by_products(paths: &[String], page: &mut Page) {
     if paths.is_empty() {
         return;
     }
-    page.heading("Made by the set-up, and committed as it was");
+    page.heading("Created by the set-up and committed unchanged");
     for path in paths {
         page.line(path);
     }

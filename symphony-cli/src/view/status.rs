@@ -1,4 +1,4 @@
-//! Where a project stands.
+//! The state of a project.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ use super::tick::StuckTickView;
 use super::today::TodayView;
 use crate::output::{List, Page, Table, View, ago};
 
-/// Where a project stands.
+/// The state of a project.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct StatusView {
     pub(crate) project: ProjectId,
@@ -225,7 +225,7 @@ impl StatusView {
             page.line("Dispatch is paused: `symphony resume` starts it again.");
         }
         if let Some(problem) = &self.problem {
-            page.hanging(2, &format!("Nothing is started: {problem}"));
+            page.hanging(2, &format!("Nothing starts: {problem}"));
         }
         // what waits for a person is shown below, with its answer
         let is_below = |hold: &HoldView| {
@@ -240,7 +240,7 @@ impl StatusView {
     fn write_running(&self, page: &mut Page) {
         page.heading("Running");
         if self.running.is_empty() {
-            page.line("No agent is at work.");
+            page.line("No agent is running.");
             return;
         }
         let mut table = Table::new([

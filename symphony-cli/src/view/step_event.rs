@@ -82,8 +82,9 @@ impl StepEventView {
             PlanStepEvent::Step(event) => Self::from(&**event),
             PlanStepEvent::Ended(status) => new("plan_ended", status.words().to_owned()),
             PlanStepEvent::ReviewRenewed { pr } => {
-                let text =
-                    format!("its branch has moved: pull request {pr} is gated and judged again");
+                let text = format!(
+                    "its branch has moved: the gates and the judge check pull request {pr} again"
+                );
                 new("review_renewed", text).pr(*pr)
             }
             PlanStepEvent::ReviewOpened { pr, branch } => {
@@ -94,7 +95,7 @@ impl StepEventView {
                 new("plan_merged", format!("its work is on {branch} ({commit})"))
             }
             PlanStepEvent::Unchanged { branch } => {
-                let text = format!("completed; {branch} has everything already");
+                let text = format!("completed; {branch} already has everything");
                 new("plan_unchanged", text)
             }
         }
@@ -104,12 +105,13 @@ impl StepEventView {
         let (event, text) = match event {
             RunStepEvent::ExitHandlingResumed => (
                 "exit_handling_resumed",
-                ": its exit handling goes on".to_owned(),
+                ": its exit handling continues".to_owned(),
             ),
             RunStepEvent::ExitHandlingBegun { processes } => {
                 let left = counted(*processes, "process");
-                let text =
-                    format!(" crashed: ended {left} that it left, started its exit handling");
+                let text = format!(
+                    " crashed: ended {left} that it left running, and started its exit handling"
+                );
                 ("exit_handling_begun", text)
             }
             RunStepEvent::SupervisorLate { step, limit_ms } => {
@@ -121,12 +123,13 @@ impl StepEventView {
             }
             RunStepEvent::SupervisorWentOn => (
                 "supervisor_went_on",
-                ": its supervisor went on since this tick looked, and is left alone".to_owned(),
+                ": its supervisor made progress after this tick checked it, so it is left alone"
+                    .to_owned(),
             ),
             RunStepEvent::SupervisorEnded { stuck, processes } => {
                 let (stuck, left) = (stuck.words(), counted(*processes, "process"));
                 let text = format!(
-                    ": its supervisor {stuck} and was ended with {left} that it left, started its exit handling"
+                    ": its supervisor {stuck} and was ended with {left} that it left running; started its exit handling"
                 );
                 ("supervisor_ended", text)
             }
@@ -134,9 +137,9 @@ impl StepEventView {
                 let text = match owner {
                     LeftoverOwner::Ended => ": removed the prompts that its dead supervisor left",
                     LeftoverOwner::Kept => {
-                        ": what its dead supervisor left is kept (keep_run_files)"
+                        ": the files that its dead supervisor left are kept (keep_run_files)"
                     }
-                    LeftoverOwner::Nobody => " was never claimed: removed its folder",
+                    LeftoverOwner::Unclaimed => " was never claimed: removed its folder",
                 };
                 ("run_tidied", text.to_owned())
             }
@@ -164,20 +167,20 @@ impl StepEventView {
         match event {
             IssueStepEvent::PhaseAccepted { phase, next } => {
                 let text = match next {
-                    Some(next) => format!("the phase {phase} is accepted, on to {next}"),
+                    Some(next) => format!("the phase {phase} is accepted; next is {next}"),
                     None => format!(
-                        "the phase {phase} is accepted, and it was the last one: a human looks"
+                        "the phase {phase} is accepted; it was the last one, so a person has to decide"
                     ),
                 };
                 new("phase_accepted", text)
             }
             IssueStepEvent::PhaseAcceptedBefore => new(
                 "phase_accepted_before",
-                "its step to the next phase was taken already".to_owned(),
+                "it has already moved to its next phase".to_owned(),
             ),
             IssueStepEvent::SubtasksEnded => new(
                 "subtasks_ended",
-                "its sub-tasks have ended, it goes on".to_owned(),
+                "its sub-tasks have ended, so it continues".to_owned(),
             ),
             IssueStepEvent::BreakerOpened => {
                 new("breaker_opened", "the circuit breaker opened".to_owned())
@@ -188,7 +191,7 @@ impl StepEventView {
                 new("done_confirmed", text).pr(*pr)
             }
             IssueStepEvent::ProposalReturned { why } => {
-                let text = format!("a worker looks again whether nothing is left to do: {why}");
+                let text = format!("a worker checks again whether anything is left to do: {why}");
                 new("proposal_returned", text)
             }
             IssueStepEvent::ProposalRefreshed { pr, look } => {
@@ -197,7 +200,7 @@ impl StepEventView {
                         "the gates of proposal {pr} run again: they, or its base, have changed"
                     ),
                     StaleLook::Verdict => format!(
-                        "a judge looks at proposal {pr} again: a person edited or commented on the issue"
+                        "a judge reviews proposal {pr} again: a person edited or commented on the issue"
                     ),
                 };
                 new("proposal_refreshed", text).pr(*pr)
@@ -207,11 +210,11 @@ impl StepEventView {
     }
 
     fn of_merge(pr: PrId, base: &str, event: &MergeStepEvent) -> Self {
-        let cut_off = format!("pull request {pr}: its merge, which was cut off,");
+        let cut_off = format!("pull request {pr}: its interrupted merge");
         let (event, text) = match event {
             MergeStepEvent::Recorded => ("merge_recorded", format!("{cut_off} is recorded")),
             MergeStepEvent::TakenBack => {
-                let text = format!("{cut_off} did not reach {base}: it is open as before");
+                let text = format!("{cut_off} did not reach {base}: it is still open");
                 ("merge_taken_back", text)
             }
             MergeStepEvent::Outside { by, worktree } => {

@@ -112,7 +112,8 @@ impl StuckTickView {
         let pid = pid.unwrap_or_default();
         let step = step.map_or("anything", Step::words);
         format!(
-            "the tick of process {pid} has not got past {step} for {seconds} s; a later tick ends it (watchdog.tick_timeout_ms)"
+            "the tick of process {pid} has been stuck at {step} for {seconds} s; a later tick ends it \
+             (watchdog.tick_timeout_ms)"
         )
     }
 }
@@ -175,7 +176,7 @@ impl TickView {
         };
         let gates = (!gates.is_empty()).then(|| format!("the gates of {} run", names(&gates)));
         let agents =
-            (!agents.is_empty()).then(|| format!("agents are at work on {}", names(&agents)));
+            (!agents.is_empty()).then(|| format!("agents are working on {}", names(&agents)));
         let work: Vec<String> = gates.into_iter().chain(agents).collect();
         if work.is_empty() {
             return None;
@@ -200,7 +201,7 @@ impl TickView {
             _ if let Some(hold) = self.on_hold.as_ref().filter(|_| self.standstill.is_none()) => {
                 let due = due.map(|due| format!("; {due}")).unwrap_or_default();
                 page.line(&format!(
-                    "Nothing to start: {hold}{due}. `symphony inbox` says what to do."
+                    "Nothing to start: {hold}{due}. `symphony inbox` shows what to do."
                 ));
             }
             Some(due) => page.line(&format!("Nothing to start now: {due}.")),
@@ -213,7 +214,7 @@ impl TickView {
 impl View for TickView {
     fn write(&self, page: &mut Page) {
         if self.busy {
-            page.line("Another tick is at work.");
+            page.line("Another tick is running.");
             return;
         }
         if self.dry_run {

@@ -121,7 +121,7 @@ fn an_agent_that_outlives_its_supervisor_and_opens_a_terminal_is_not_verified() 
     let reason = comments[0]["unverified"].as_str().unwrap_or_default();
     assert_eq!(
         reason,
-        format!("its terminal belongs to a program that was started while run {run} was at work"),
+        format!("its terminal belongs to a program that was started during run {run}"),
         "{comments:#}"
     );
 }

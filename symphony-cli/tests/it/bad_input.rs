@@ -135,8 +135,8 @@ fn an_agent_that_is_not_there_is_named() {
         json!({
             "check": "claude",
             "status": "warning",
-            "detail": "`/nowhere/claude`, which providers.claude-cli.binary names, is not there",
-            "fix": "`symphony config set providers.claude-cli.binary PATH`, or take the key out of the file",
+            "detail": "`/nowhere/claude`, which providers.claude-cli.binary names, does not exist",
+            "fix": "`symphony config set providers.claude-cli.binary PATH`, or remove the key from the file",
         })
     );
     configure(&project, &json!({ "provider": "command" }));
@@ -200,7 +200,7 @@ fn rows() -> Vec<Row> {
         (
             words(&["issue", "show", "SYM-999999999999999999"]),
             Some(
-                "error: failed to show SYM-999999999999999999: there is no issue `SYM-999999999999999999`\nhint: `symphony issue list` shows what there is\n",
+                "error: failed to show SYM-999999999999999999: there is no issue `SYM-999999999999999999`\nhint: `symphony issue list` lists what exists\n",
             ),
         ),
         (

@@ -49,7 +49,7 @@ fn an_agent_works_in_a_cgroup_that_is_gone_after_the_run() {
         assert!(doctor.contains("gets its own in"), "{doctor}");
     } else {
         assert!(!place.contains("symphony-run-"), "{place}");
-        assert!(doctor.contains("none can be made here"), "{doctor}");
+        assert!(doctor.contains("none can be created here"), "{doctor}");
     }
     project.assert_sound();
 }

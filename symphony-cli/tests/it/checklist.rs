@@ -177,8 +177,8 @@ fn an_answer_is_to_the_criterion_that_the_worker_was_given() {
     });
     assert_eq!(shown["criteria_changed"], since, "{shown:#}");
     let page = project.ok(&["pr", "show", "SYM-1"]);
-    let told = "Acceptance criteria that changed since the worker was given them\n\
-                1. not answered: It never loses data.\n- no criterion any more: It ends well.\n";
+    let told = "Acceptance criteria that changed after the worker started\n\
+                1. not answered: It never loses data.\n- no longer a criterion: It ends well.\n";
     assert!(page.contains(told), "{page}");
     let (_, prompt) = next(&project, "judge");
     let listed = "1. It never loses data.\n   not answered: it came or changed after the worker was given its criteria\n\

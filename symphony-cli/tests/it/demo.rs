@@ -19,7 +19,7 @@ fn the_demo_merges_its_issues_and_leaves_nothing() {
     assert!(
         first
             .stdout
-            .contains("Left behind: 0 processes, 0 worktrees."),
+            .contains("Not cleaned up: 0 processes, 0 worktrees."),
         "{}",
         first.stdout
     );

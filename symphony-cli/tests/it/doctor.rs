@@ -167,11 +167,11 @@ fn the_audit_finds_what_is_planted_in_processes_and_secrets() {
     assert_eq!(found.len(), 2, "{found:#?}");
     assert!(found[0].starts_with("I15 comment "), "{found:#?}");
     assert!(
-        found[0].ends_with("its content holds the value of `TOKEN` in .env"),
+        found[0].ends_with("its content contains the value of `TOKEN` in .env"),
         "{found:#?}"
     );
     let file =
-        format!("I15 ROOT/.symphony/runs/{run}/log.txt: it holds the value of `TOKEN` in .env");
+        format!("I15 ROOT/.symphony/runs/{run}/log.txt: it contains the value of `TOKEN` in .env");
     assert_eq!(found[1], file);
     let shown = project.symphony(&["doctor", "--audit"]);
     assert!(
@@ -205,7 +205,7 @@ fn the_audit_finds_what_is_planted_in_processes_and_secrets() {
     let found = findings(&project);
     assert_eq!(
         found[0],
-        "I2 orphan: nobody holds its lock: its supervisor died, `symphony tick` does its exit handling"
+        "I2 orphan: its lock is free because its supervisor died; `symphony tick` does its exit handling"
     );
     assert_eq!(found.len(), 2, "{found:#?}");
 }
@@ -274,7 +274,7 @@ fn what_others_may_read_and_what_is_in_the_way_is_said() {
         answer.code
     };
     assert_eq!(
-        said("permissions: the database and the files of runs are yours alone"),
+        said("permissions: only you can read the database and the files of runs"),
         0
     );
     assert_eq!(said("schema "), 0);
@@ -395,7 +395,7 @@ fn a_login_is_looked_for_without_a_look_at_the_secret() {
     let (status, detail, fix) = check(&project, "login");
     assert_eq!(status, "warning", "{detail}");
     assert!(
-        detail.contains("/home/.claude/.credentials.json is not there"),
+        detail.contains("/home/.claude/.credentials.json does not exist"),
         "{detail}"
     );
     assert!(fix.contains("`/login`"), "{fix}");

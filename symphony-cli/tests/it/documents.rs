@@ -71,7 +71,7 @@ fn a_wrong_document_names_the_place() {
         (
             ["prompt", "worker"],
             "{\"phase\":\n{\"id\": \"a\", \"tasks\": [",
-            "phase.tasks: it ends too early: EOF while parsing a list at line 2 column 22\n",
+            "phase.tasks: it ends unexpectedly: EOF while parsing a list at line 2 column 22\n",
         ),
         (
             ["learnings", "rank"],
@@ -159,11 +159,11 @@ fn a_preview_for_what_is_not_there_says_so() {
     for (arguments, problem) in [
         (
             ["--profile", "jugde"],
-            "build the prompts for SYM-1: there is no profile `jugde`\nhint: did you mean `judge`? `symphony profile list` names them\n",
+            "build the prompts for SYM-1: there is no profile `jugde`\nhint: did you mean `judge`? `symphony profile list` shows them\n",
         ),
         (
             ["--diff-run", "SYM-1"],
-            "find the run to compare with: SYM-1 has no run yet\nhint: `symphony explain SYM-1` says what it waits for\n",
+            "find the run to compare with: SYM-1 has no run yet\nhint: `symphony explain SYM-1` shows what it is waiting for\n",
         ),
     ] {
         let shown = project.symphony(&[&["prompt", "show", "SYM-1"], &arguments[..]].concat());

@@ -108,7 +108,7 @@ fn what_a_person_adds_after_the_verdict_is_judged_before_symphony_confirms() {
     project.configure_more(&json!({ "auto_done": true }));
     let planned = project.ok(&["tick", "--dry-run"]);
     assert!(
-        planned.contains("have its proposal looked at again"),
+        planned.contains("have its proposal judged again"),
         "{planned}"
     );
     // a person needs no judge, and is reminded
@@ -242,7 +242,7 @@ fn an_open_proposal_is_named_where_its_issue_or_its_project_goes() {
     let id = text(&project.json(&["project", "list"])["items"][0]["id"]);
     let removed = project.ok(&["project", "remove", &id, "--worktrees", "keep"]);
     assert!(
-        removed.contains("Not confirmed: that nothing is left to do on SYM-1"),
+        removed.contains("The proposal that nothing is left to do on SYM-1 was not confirmed"),
         "{removed}"
     );
 

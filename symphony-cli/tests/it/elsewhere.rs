@@ -146,7 +146,7 @@ fn the_audit_names_the_project_that_it_cannot_look_at_and_checks_the_rest() {
         2,
         "{found:#?}"
     );
-    let named = "I13 project over-there: secret values were not looked for in it: its base branch `main` does not exist";
+    let named = "I13 project over-there: it was not searched for secret values: its base branch `main` does not exist";
     assert!(
         found.iter().any(|found| found.starts_with(named)),
         "{found:#?}"
@@ -161,7 +161,7 @@ fn the_audit_names_the_project_that_it_cannot_look_at_and_checks_the_rest() {
         1,
         "{found:#?}"
     );
-    let named = "I13 project over-there: its repository was not looked at: its folder";
+    let named = "I13 project over-there: its repository was not checked: its folder";
     assert!(
         found.iter().any(|found| found.starts_with(named)),
         "{found:#?}"

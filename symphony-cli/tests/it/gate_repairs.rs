@@ -48,7 +48,7 @@ fn a_repair_of_a_gate_that_passes_pays_nobody_and_says_so() {
     );
     assert_eq!(profiles(&project), ["gates"]);
     assert_eq!(profiles(&project), [""; 0]);
-    let passes = "hello passes on the base: there is nothing to repair";
+    let passes = "hello passes on the base, so there is nothing to fix";
     explained(&project, passes);
     let (said, offered) = entry(&project, "undispatched");
     assert_eq!(said, passes);
@@ -92,12 +92,12 @@ fn a_repair_starts_when_its_gate_is_red_and_no_other_is_offered_once_the_base_ha
     assert_eq!(project.issue("SYM-2")["total_runs"], 0);
     assert_eq!(
         entry(&project, "undispatched").0,
-        "other passes on the base: there is nothing to repair"
+        "other passes on the base, so there is nothing to fix"
     );
     project.assert_sound();
     project.ok(&["pr", "merge", "SYM-1"]);
     let (said, offered) = entry(&project, "hold");
-    let next = "the base or its gates have changed since: the next tick tries them there";
+    let next = "the base or its gates have changed since then: the next tick tries them";
     assert!(said.ends_with(next), "{said}");
     assert_eq!(offered[0], "symphony tick");
     let other = project.add_issue("Something else");
@@ -120,7 +120,7 @@ fn a_repair_of_a_gate_whose_program_is_missing_pays_nobody_and_says_what_a_perso
     assert_eq!(profiles(&project), [""; 0]);
     explained(
         &project,
-        "gate hello needs a program that is missing on this machine: no agent can install it",
+        "gate hello needs a program that is missing on this machine, and no agent can install it",
     );
     let (said, offered) = entry(&project, "hold");
     let persons = "no agent can install a program: install it, or change the command of the gate";

@@ -249,7 +249,7 @@ fn an_approval_by_force_stays_whatever_the_gates_that_are_running_find() {
     ];
     assert_eq!(
         project.ok(&approve),
-        "Approved pull request 1: `symphony pr merge SYM-1 --force` merges it, whatever its gates find.\n"
+        "Approved pull request 1: `symphony pr merge SYM-1 --force` merges it, whatever its gates report.\n"
     );
     // they go on: their result is worth having
     assert_eq!(gates_at_work(), Some(()));
@@ -393,7 +393,7 @@ fn no_gate_sees_what_another_one_or_the_set_up_made_of_tracked_files() {
             "{setup}: {output}"
         );
         assert!(
-            output.contains("left files that git does not ignore; they are removed")
+            output.contains("left files that git does not ignore; they were removed")
                 && output.contains("planted.txt"),
             "{setup}: {output}"
         );

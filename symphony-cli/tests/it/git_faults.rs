@@ -513,10 +513,10 @@ fn a_persons_command_does_the_exit_handling_that_was_put_off() {
 fn a_git_that_dies_in_exit_handling_uses_no_attempt() {
     let project = with_exit_handling_put_off(60_000);
     let why = project.symphony(&["explain", "SYM-1"]).stdout;
-    assert!(why.contains("is not put away yet (tried 1 time):"), "{why}");
+    assert!(why.contains("is not saved yet (tried 1 time):"), "{why}");
     assert!(why.contains("ended by a signal"), "{why}");
     let shown = project.symphony(&["status"]).stdout;
-    assert!(shown.contains("its work is not put away yet"), "{shown}");
+    assert!(shown.contains("its work is not saved yet"), "{shown}");
     project.assert_sound();
     until("the exit handling that was put off", || {
         project.ok(&["tick", "--wait"]);

@@ -44,7 +44,7 @@ fn a_machine_without_a_git_identity_loses_no_run() {
     assert!(
         doctor
             .stdout
-            .contains("commits of agents and merges of yours carry Symphony's name"),
+            .contains("agents' commits and your merges carry Symphony's name"),
         "{doctor:#?}"
     );
     project.assert_sound();

@@ -63,7 +63,7 @@ fn gates_whose_checkout_is_removed_while_they_run_are_tried_again_and_use_no_att
         assert_eq!(passes(&project, "no-bad"), 0, "{done}");
         let explained = project.ok(&["explain", "SYM-1"]);
         assert!(
-            explained.contains("removed or replaced it while commands ran in it"),
+            explained.contains("was removed or replaced while commands ran in it"),
             "{done}: {explained}"
         );
         // the next try finds what the change has
@@ -91,7 +91,7 @@ fn a_merge_whose_gates_lose_their_checkout_is_not_made() {
     assert!(
         refused
             .stderr
-            .contains("removed or replaced it while commands ran in it"),
+            .contains("was removed or replaced while commands ran in it"),
         "{refused:#?}"
     );
     assert_eq!(project.issue("SYM-1")["status"], "review");

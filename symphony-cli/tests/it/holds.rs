@@ -70,12 +70,12 @@ fn an_item_whose_answer_is_always_an_error_starves_nobody_and_ends_at_its_breake
     let comments = issue["comments"].to_string();
     assert!(comments.contains("provider_error: "), "{comments}");
     assert!(
-        comments.contains("counts as a failure of its own"),
+        comments.contains("counts as a failure of the run"),
         "{comments}"
     );
     let explained = project.json(&["explain", &poison]).to_string();
     assert!(
-        explained.contains("counts as a failure of its own"),
+        explained.contains("counts as a failure of the run"),
         "{explained}"
     );
     project.assert_sound();
@@ -175,7 +175,7 @@ fn phases_of_a_plan_take_turns_with_each_other() {
         );
     }
     let error = text(&phase(&project, "poison")["error"]);
-    assert!(error.contains("counts as a failure of its own"), "{error}");
+    assert!(error.contains("counts as a failure of the run"), "{error}");
 }
 
 #[test]

@@ -182,7 +182,7 @@ fn a_verdict_after_two_silent_judges_goes_on_as_ever() {
     assert_eq!(run_all(&project), ["worker", "judge", "judge", "judge"]);
     let review = project.first_waiting("review");
     assert!(
-        text(&review["text"]).ends_with("waits for your merge"),
+        text(&review["text"]).ends_with("waits for you to merge it"),
         "{review:#}"
     );
     project.ok(&["pr", "merge", &id]);
@@ -233,7 +233,7 @@ fn a_judge_that_is_killed_is_no_judge_without_a_verdict() {
     std::fs::write(project.beside.join("scenario.json"), play).unwrap();
     assert_eq!(run_all(&project), ["judge"]);
     let review = text(&project.first_waiting("review")["text"]);
-    assert!(review.ends_with("waits for your merge"), "{review}");
+    assert!(review.ends_with("waits for you to merge it"), "{review}");
     project.assert_sound();
 }
 

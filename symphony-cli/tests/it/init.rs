@@ -244,13 +244,13 @@ fn set_up_and_gates_are_tried_in_a_checkout_that_nothing_of_the_working_tree_is_
     assert_eq!(left.map_or(0, Iterator::count), 0);
     let said = project.ok(&["init"]);
     assert!(
-        said.contains("as they were when they were last tried"),
+        said.contains("have not changed since they were last tried"),
         "{said}"
     );
-    assert!(said.contains("All of them pass."), "{said}");
+    assert!(said.contains("All gates pass."), "{said}");
     assert_eq!(asked(), "ci\ntest\nrun lint\n");
     let said = project.ok(&["doctor", "--gates"]);
-    assert!(said.contains("All of them pass."), "{said}");
+    assert!(said.contains("All gates pass."), "{said}");
     assert_eq!(asked(), "ci\ntest\nrun lint\nci\ntest\nrun lint\n");
 }
 
@@ -321,7 +321,7 @@ fn what_the_wizard_finds_is_not_overruled_by_what_init_proposes() {
     for command in [&["init", "--wizard"][..], &["project", "wizard", "--again"]] {
         let said = project.ok(command);
         assert!(
-            said.contains("win over those that the wizard finds"),
+            said.contains("override those that the wizard finds"),
             "{said}"
         );
         let gates = project.json(&["config", "show", "gates"]);

@@ -295,10 +295,7 @@ fn a_bad_line_is_named_and_nothing_is_imported() {
         &["learnings", "import", "-"],
         "{\"pattern\": \"fine\"}",
     );
-    assert_eq!(
-        answer.stdout,
-        "Imported 1 learning; 0 were there already.\n"
-    );
+    assert_eq!(answer.stdout, "Imported 1 learning; 0 already existed.\n");
     assert_eq!(items(&project, &["list"])[0]["author"], "human");
 }
 
@@ -374,7 +371,7 @@ fn a_learning_without_room_is_passed_over_named_and_not_counted_as_given() {
     );
     let page = project.ok(&["prompt", "show", "SYM-1", "--text"]);
     for line in [
-        "included what has room, 1 of 2 learnings",
+        "included what fits, 1 of 2 learnings",
         &format!("left out of related_learnings: number 1 (~144 tokens): {beginning}"),
         "- Speak plainly",
     ] {

@@ -111,7 +111,7 @@ fn a_run_that_ends_with_a_nested_repository_is_in_the_inbox_until_a_person_absor
     assert_eq!(item["answers"][1], "symphony issue retry SYM-1 --absorb");
     // it is tried again all the same
     let explained = project.ok(&["explain", "SYM-1"]);
-    let beside = "Beside that, it waits for you to look at this:\n- the run left work";
+    let beside = "It is also waiting for you:\n- the run left work";
     assert!(explained.contains(beside), "{explained}");
     let answer: Answer = project.symphony(&["issue", "retry", "SYM-1", "--absorb"]);
     assert_eq!(answer.code, 0, "{answer:#?}");
@@ -378,7 +378,8 @@ fn what_the_set_up_made_and_an_agent_commits_all_the_same_is_named() {
     let run = text(&run["id"]);
     for look in [["pr", "show", "SYM-1"].as_slice(), &["runs", "show", &run]] {
         let shown = project.ok(look);
-        let list = "Made by the set-up, and committed as it was\npack/one.txt\npackage-lock.json\n";
+        let list =
+            "Created by the set-up and committed unchanged\npack/one.txt\npackage-lock.json\n";
         assert!(shown.contains(list), "{look:?}: {shown}");
     }
     project.assert_sound();

@@ -49,14 +49,14 @@ fn doctor_names_what_is_wrong_with_a_profiles_tools() {
     let detail = text(&check["detail"]);
     assert_eq!(
         detail,
-        "prompts/profiles/worker.md:5: `tools` and `disallowedTools` leave a run as worker without `create_pr`: it could not hand in its work"
+        "prompts/profiles/worker.md:5: `tools` and `disallowedTools` leave a run as worker without `create_pr`, so it could not hand in its work"
     );
     profile("[get_issue, create_pr, complete_phase, approve_pr]");
     let check = prompts_check(&project);
     assert_eq!(check["status"], "warning", "{check:#}");
     assert_eq!(
         text(&check["detail"]),
-        "prompts/profiles/worker.md:5: `tools` lists `approve_pr`, which this type of agent never has: listing it has no effect"
+        "prompts/profiles/worker.md:5: `tools` lists `approve_pr`, which this type of agent never has, so listing it has no effect"
     );
 }
 
@@ -192,7 +192,7 @@ fn a_contract_is_checked_with_the_chain_it_becomes_a_part_of() {
         (
             "next_phase: grooming",
             "next_phase: research",
-            "next_phase runs in a circle",
+            "next_phase forms a circle",
         ),
         (
             "dispatch_profile: architect",

@@ -92,7 +92,7 @@ fn a_database_that_is_deleted_or_cut_off_is_refused_and_never_begins_at_one_agai
     remove_database(&project);
     assert_refused(
         &project,
-        "it is missing, and Symphony worked here before: found 2 runs, 1 branch (symphony/SYM-1)",
+        "it is missing, but Symphony has worked here before: found 2 runs, 1 branch (symphony/SYM-1)",
     );
     assert!(!database(&project).exists());
 
@@ -107,7 +107,7 @@ fn a_database_that_is_deleted_or_cut_off_is_refused_and_never_begins_at_one_agai
     std::fs::remove_dir_all(project.root.join(".symphony")).unwrap();
     assert_refused(
         &project,
-        "it is missing, and Symphony worked here before: found 1 branch",
+        "it is missing, but Symphony has worked here before: found 1 branch",
     );
     std::fs::remove_file(project.root.join(".git/symphony-installation.json")).unwrap();
     assert_refused(&project, "1 branch (symphony/SYM-1), 1 worktree (SYM-1)");

@@ -112,7 +112,7 @@ fn a_plan_that_is_completed_has_nothing_left_to_give_up() {
     project.ok(&["pr", "merge", "1"]);
     let answer = project.symphony(&["plan", "abort"]);
     assert_eq!(answer.code, 4, "{answer:#?}");
-    let told = "the plan is completed: nothing of it is left to give up";
+    let told = "the plan is completed: there is nothing left to abort";
     assert!(answer.stderr.contains(told), "{answer:#?}");
     let listed = project.json(&["pr", "list", "--plan", "plan"]);
     assert_eq!(listed["items"][0]["state"], "merged", "{listed:#}");
@@ -144,7 +144,8 @@ fn a_check_whose_gates_a_merge_ends_says_so() {
     let said = format!("{}{}", check.stdout, check.stderr);
     assert!(!said.contains("fail on the base"), "{said}");
     assert!(
-        said.contains("they were ended before") || said.contains("it was merged meanwhile"),
+        said.contains("a person or `symphony pr merge` stopped them")
+            || said.contains("it was merged meanwhile"),
         "{said}"
     );
     project.assert_sound();

@@ -146,11 +146,11 @@ fn submodules_and_files_of_lfs_are_no_hindrance() {
     assert_eq!(
         told(&project),
         [
-            "warning submodules: inner: their folders are empty in worktrees, work goes on without them",
-            "warning git lfs: *.bin: worktrees have pointers instead of these files, work goes on without them (your global git configuration has no `filter.lfs`)",
+            "warning submodules: inner: their folders are empty in worktrees, and work continues without them",
+            "warning git lfs: *.bin: worktrees have pointers instead of these files, and work continues without them (your global git configuration has no `filter.lfs`)",
         ]
     );
-    // the user's own configuration runs a program that is not there: git could fill no worktree
+    // the user's own configuration runs a program that does not exist: git could fill no worktree
     project.git(&[
         "config",
         "--global",
@@ -164,7 +164,7 @@ fn submodules_and_files_of_lfs_are_no_hindrance() {
         told(&project),
         [
             "ok submodules: inner: the set-up command fills them (true # git submodule update --init)",
-            "failed git lfs: no worktree can be made: your global git configuration runs `no-such-lfs` on *.bin, and it is not in PATH",
+            "failed git lfs: no worktree can be created: your global git configuration runs `no-such-lfs` on *.bin, and it is not in PATH",
         ]
     );
     // nobody's fault: the project waits, and goes on when the program is there
@@ -189,7 +189,7 @@ fn submodules_and_files_of_lfs_are_no_hindrance() {
     ]);
     assert_eq!(
         told(&project)[1],
-        "warning git lfs: *.bin: worktrees have pointers instead of these files, work goes on without them (`no-such-lfs` is not in PATH)"
+        "warning git lfs: *.bin: worktrees have pointers instead of these files, and work continues without them (`no-such-lfs` is not in PATH)"
     );
     assert_eq!(project.tick_one("worker", "succeeded")["issue"], "SYM-2");
 }
@@ -217,7 +217,7 @@ fn files_that_only_the_users_git_encrypts_hold_the_project() {
         project.add_issue("Say hello");
         let answer = project.symphony(&["tick"]);
         assert_eq!(answer.code, 1, "{answer:#?}");
-        let held = "no worktree can be made: git's filter `crypt` works on *.key, and Symphony may not run it";
+        let held = "no worktree can be created: git's filter `crypt` works on *.key, and Symphony may not run it";
         assert!(answer.stderr.contains(held), "{answer:#?}");
         assert_eq!(project.json(&["runs", "list"])["items"], json!([]));
         let doctor = project.symphony(&["doctor"]).stdout;
@@ -449,7 +449,7 @@ fn a_repository_that_says_it_is_bare_is_held_until_the_setting_is_repaired() {
     until("its exit handling to be put off", || {
         project.symphony(&["tick"]);
         let inbox = project.json(&["inbox"]).to_string();
-        (inbox.contains("is not put away yet") && inbox.contains("core.bare")).then_some(())
+        (inbox.contains("is not saved yet") && inbox.contains("core.bare")).then_some(())
     });
     project.git(&["config", "core.bare", "false"]);
     until("the second agent to hand in", || {

@@ -168,7 +168,7 @@ fn what_was_done_in_one_repository_is_noted_in_all_that_share_the_database() {
     put(&project, &old);
     std::fs::write(&beside, old_mark).unwrap();
     assert_older(&project);
-    // a repository that is not there now keeps nobody from noting it
+    // a repository that does not exist now keeps nobody from noting it
     project.ok(&["db", "restore", "--keep"]);
     std::fs::rename(&other, project.beside.join("away")).unwrap();
     project.add_issue("Greet");
@@ -207,9 +207,7 @@ fn a_database_without_a_mark_gets_one_and_a_mark_that_is_none_stops_nobody() {
     project.ok(&["status"]);
     let doctor = project.symphony(&["doctor"]);
     assert!(
-        doctor
-            .stdout
-            .contains("how far it has come cannot be noted"),
+        doctor.stdout.contains("its progress cannot be recorded"),
         "{doctor:#?}"
     );
 }

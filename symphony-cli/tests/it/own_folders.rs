@@ -80,7 +80,7 @@ fn work_that_cannot_be_put_away_is_in_the_inbox_and_goes_on_when_the_folder_is_t
         stuck(&project).into_iter().next()
     });
     assert!(
-        told.contains("is not put away yet") && told.contains(".symphony-workspaces"),
+        told.contains("is not saved yet") && told.contains(".symphony-workspaces"),
         "{told}"
     );
     let status = project.json(&["status"]);
@@ -119,7 +119,9 @@ fn a_worktree_that_cannot_be_removed_is_tried_again_at_growing_distances_and_in_
     let first = project.symphony(&["tick"]);
     assert_eq!(first.code, 1, "{first:#?}");
     assert!(
-        first.stderr.contains("SYM-1: its worktree stays for now: "),
+        first
+            .stderr
+            .contains("SYM-1: its worktree was not removed: "),
         "{first:#?}"
     );
     // it has its time, and a tick before that is as good as any
@@ -134,7 +136,7 @@ fn a_worktree_that_cannot_be_removed_is_tried_again_at_growing_distances_and_in_
     let told = stuck(&project);
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(
-        told[0].starts_with("it has ended, and its worktree cannot be removed (tried 3 times): "),
+        told[0].starts_with("it has ended, but its worktree cannot be removed (tried 3 times): "),
         "{told:?}"
     );
     let item = &project.json(&["inbox"])["items"][0];

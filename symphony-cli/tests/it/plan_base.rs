@@ -61,7 +61,7 @@ fn assert_told(project: &Project, part: &str) -> String {
     assert!(told.len() == 1 && told[0].contains(part), "{told:#?}");
     let shown = project.ok(&["plan", "status"]);
     assert!(
-        shown.contains(&format!("Look at this: {}", told[0])),
+        shown.contains(&format!("Please check: {}", told[0])),
         "{shown}"
     );
     let inbox = project.json(&["inbox"]);
@@ -202,7 +202,7 @@ fn a_base_that_is_deleted_under_review_is_named_with_its_head() {
     project.tick_wait();
     let back = format!("git branch {BASE} {head}");
     assert_told(&project, &back);
-    // given up, it offers no merge of a branch that is not there
+    // given up, it offers no merge of a branch that does not exist
     project.ok(&["plan", "abort"]);
     let inbox = project.ok(&["inbox"]);
     let again = "symphony plan run --plan plan --retry-failed";

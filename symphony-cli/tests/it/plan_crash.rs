@@ -68,8 +68,7 @@ fn plan_run_is_killed_again_and_again_and_no_complete_phase_runs_twice() {
     let busy = project.symphony(&["plan", "run", "--merge", "plan.md"]);
     assert_eq!(busy.code, 5, "{busy:#?}");
     assert!(
-        busy.stderr
-            .contains("another process is at work with plan plan"),
+        busy.stderr.contains("another process is running plan plan"),
         "{busy:#?}"
     );
     for id in PHASES {

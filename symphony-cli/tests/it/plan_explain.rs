@@ -33,7 +33,7 @@ fn each_step_of_a_review_is_explained() {
     project.ok(&["plan", "run", "plan.md"]);
     assert_eq!(
         explained(&project),
-        "review\nThe next tick does this: plan plan: run its gates."
+        "review\nThe next tick will do this: plan plan: run its gates."
     );
     assert_eq!(
         project.json(&["explain", "plan"])["standing"]["state"],
@@ -48,7 +48,7 @@ fn each_step_of_a_review_is_explained() {
     project.tick_wait();
     assert_eq!(
         explained(&project),
-        "review\nIt waits, since:\n- pull request 1 of plan plan is approved: it waits for your merge: \
+        "review\nIt is waiting because:\n- pull request 1 of plan plan is approved and waits for you to merge it: \
          `symphony pr show 1` or `symphony pr merge 1` or `symphony pr reject 1 --feedback TEXT`"
     );
     assert_eq!(
@@ -70,8 +70,8 @@ fn what_runs_and_what_waits_for_it_is_explained() {
     until_at_gate(&project, "a");
     let text = explained(&project);
     for part in [
-        "running\nAn agent is at work on phase a: run ",
-        "It waits, since:\n- phase b is pending: waits for a",
+        "running\nAn agent is working on phase a: run ",
+        "It is waiting because:\n- phase b is pending: waits for a",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -83,7 +83,7 @@ fn what_runs_and_what_waits_for_it_is_explained() {
     });
     let text = explained(&project);
     for part in [
-        "plan plan (plan.md) is under way, but nothing carries it on: `symphony plan run --plan plan`",
+        "plan plan (plan.md) is under way, but no command is running it: `symphony plan run --plan plan`",
         "- phase b is ready",
     ] {
         assert!(text.contains(part), "{part}: {text}");
@@ -91,9 +91,7 @@ fn what_runs_and_what_waits_for_it_is_explained() {
     project.ok(&["plan", "pause"]);
     let text = explained(&project);
     assert!(
-        text.contains(
-            "plan plan (plan.md) is paused: none of its phases starts: `symphony plan resume"
-        ),
+        text.contains("plan plan (plan.md) is paused and starts no phase: `symphony plan resume"),
         "{text}"
     );
     project.ok(&["plan", "abort"]);

@@ -26,7 +26,7 @@ fn a_plan_names_its_pull_request_by_id_and_by_file() {
     refused(
         "ship",
         3,
-        "no issue has the identifier `ship`, and no plan that was begun has this id or file",
+        "no issue has the identifier `ship`, and no plan has this id or file",
     );
     refused("SYM-7", 3, "issue `SYM-7`");
     refused("what?", 2, "an issue such as SYM-12, or a plan");

@@ -107,11 +107,13 @@ fn an_order_that_does_not_fit_says_what_does() {
     );
     let status = project.ok(&["plan", "status"]);
     assert!(status.contains("waits for bad"), "{status}");
-    assert!(!status.contains("Nobody is at work"), "{status}");
+    assert!(!status.contains("No command is running it"), "{status}");
     run.kill();
     let status = project.ok(&["plan", "status"]);
     assert!(
-        status.ends_with("\nNobody is at work with it: `symphony plan run --plan plan` goes on.\n"),
+        status.ends_with(
+            "\nNo command is running it: `symphony plan run --plan plan` continues it.\n"
+        ),
         "{status}"
     );
 
@@ -153,7 +155,7 @@ fn an_order_that_does_not_fit_says_what_does() {
     let clean = project.json(&["clean"]);
     let phases = ["bad", "gated"].map(|phase| json!({ "plan": "plan", "phase": phase }));
     assert_eq!(clean["plan_worktrees"], json!(phases));
-    assert_eq!(project.ok(&["clean"]), "There is nothing to remove.\n");
+    assert_eq!(project.ok(&["clean"]), "Nothing to remove.\n");
     assert_eq!(project.git(&["worktree", "list"]).lines().count(), 1);
     let after = project.git(&["branch", "--format", "%(refname:short)"]);
     assert_eq!(before.lines().count(), 4, "{before}");
@@ -241,7 +243,7 @@ fn what_ends_while_nobody_watches_is_told_and_the_plan_goes_on_without_its_file(
     ] {
         let gone = project.symphony(arguments);
         assert_eq!(gone.code, 3, "{gone:#?}");
-        let hint = "hint: `symphony plan run --plan plan` goes on with the plan that is under way";
+        let hint = "hint: `symphony plan run --plan plan` continues the plan that is under way";
         assert!(gone.stderr.contains(hint), "{gone:#?}");
     }
     let run = PlanRun::start(&project, &["--plan", "plan"]);
@@ -336,7 +338,7 @@ fn a_request_to_end_that_comes_twice_leaves_the_phases_at_work() {
     run.signal(Signal::TERM);
     let answer = run.answer();
     assert_eq!(answer.code, 1, "{answer:#?}");
-    let last = "They go on without this command: `symphony plan run` takes the plan up again.\n";
+    let last = "They continue without this command: `symphony plan run` continues the plan.\n";
     assert!(answer.stderr.ends_with(last), "{answer:#?}");
     assert_eq!(phase(&project, "gated")["status"], "running");
     open_gate(&project, "gated");

@@ -62,7 +62,7 @@ fn a_plans_branch_that_moves_in_review_is_gated_and_judged_anew() {
     assert_eq!(refused.code, 4, "{refused:#?}");
     let told = project.ok(&["tick"]);
     assert!(
-        told.contains("its branch has moved: pull request 1 is gated and judged anew"),
+        told.contains("its branch has moved: the gates and the judge check pull request 1 again"),
         "{told}"
     );
     let renewed = pr(&project);
@@ -173,7 +173,7 @@ fn no_pull_request_is_opened_into_a_branch_that_is_gone() {
     let project = project_with("true", vec![renames]);
     let refused = project.symphony(&["plan", "run", "plan.md"]);
     assert_eq!(refused.code, 4, "{refused:#?}");
-    let told = "the branch `main`, which its work goes into, does not exist any more";
+    let told = "the branch `main`, which its work goes into, no longer exists";
     assert!(refused.stderr.contains(told), "{refused:#?}");
     assert_eq!(project.json(&["pr", "list"])["items"], json!([]));
     project.git(&["branch", "-m", "trunk", "main"]);

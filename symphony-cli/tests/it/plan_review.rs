@@ -92,7 +92,7 @@ fn a_plan_is_gated_judged_and_merged_like_an_issue() {
     let told = project.ok(&["plan", "run", "plan.md"]);
     assert!(
         told.ends_with(
-            "Pull request 1 is open: the work goes into main with it.\n`symphony tick` runs its gates and starts its judge, \
+            "Pull request 1 is open and brings the work to main.\n`symphony tick` runs its gates and starts its judge, \
              `symphony pr merge 1` merges it.\n"
         ),
         "{told}"
@@ -133,7 +133,7 @@ fn a_plan_is_gated_judged_and_merged_like_an_issue() {
     );
     let waiting = [(
         "review".to_owned(),
-        "pull request 1 of plan plan is approved: it waits for your merge".to_owned(),
+        "pull request 1 of plan plan is approved and waits for you to merge it".to_owned(),
     )];
     assert_eq!(inbox(&project), waiting);
     project.assert_sound();
@@ -190,7 +190,7 @@ fn a_rejected_plan_waits_for_a_person_whose_phase_is_told_why() {
         "Pull request 1 was rejected by the judge:",
         "the name is wrong",
         "`symphony plan retry PHASE --plan plan`",
-        "- `symphony pr approve 1 --force --comment TEXT` approves it all the same",
+        "- `symphony pr approve 1 --force --comment TEXT` approves it anyway",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -198,7 +198,10 @@ fn a_rejected_plan_waits_for_a_person_whose_phase_is_told_why() {
     assert_eq!(project.tick_wait(), Vec::<Value>::new());
     let refused = project.symphony(&["plan", "run", "plan.md"]);
     assert_eq!(refused.code, 1);
-    assert!(refused.stdout.contains("It waits for you"), "{refused:#?}");
+    assert!(
+        refused.stdout.contains("It is waiting for you"),
+        "{refused:#?}"
+    );
     project.ok(&["plan", "retry", "a"]);
     // nothing carries it on, and the inbox has the command that does
     follows_the_order(&project);
@@ -333,7 +336,7 @@ fn one_judge_looks_while_a_persons_point_is_open_then_the_person_is_asked() {
 
 fn follows_the_order(project: &Project) {
     assert_eq!(status(project), "running");
-    let left = "plan plan (plan.md) is under way, but nothing carries it on";
+    let left = "plan plan (plan.md) is under way, but no command is running it";
     let waiting = [("plan".to_owned(), left.to_owned())];
     assert_eq!(inbox(project), waiting);
     project.assert_sound();
@@ -397,8 +400,7 @@ fn red_gates_leave_the_plan_in_review_for_a_person() {
     let shown = project.ok(&["plan", "status"]);
     assert!(
         shown.ends_with(
-            "Required gates of pull request 1 are red: check. `symphony pr show 1` has their output, `symphony inbox` what you \
-             can do.\n"
+            "Required gates of pull request 1 are red: check. `symphony pr show 1` shows their output, `symphony inbox` what you can do.\n"
         ),
         "{shown}"
     );
@@ -441,7 +443,7 @@ fn a_plan_that_changes_nothing_completes_without_a_pull_request() {
     let project = project(GREEN, [nothing]);
     let told = project.ok(&["plan", "run", "plan.md"]);
     assert!(
-        told.contains("main has everything already: there is no pull request."),
+        told.contains("main already has everything, so there is no pull request."),
         "{told}"
     );
     assert_eq!(status(&project), "completed");

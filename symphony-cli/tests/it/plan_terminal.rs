@@ -71,10 +71,10 @@ Phase doubtful (Title of doubtful) failed on attempt 1
   in a line of words that is too long for a terminal of few columns
   class: a fault of the work
   1 retry_once_more: one more attempt
-  2 skip_phase: go on without it
-  3 abort_branch: give it up, and everything behind it
-  4 abort_all: give the plan up
-Press 1, 2, 3 or 4; the other phases go on.
+  2 skip_phase: continue without it
+  3 abort_branch: abort it and everything that depends on it
+  4 abort_all: abort the plan
+Press 1, 2, 3 or 4; the other phases continue.
 ";
 
 fn is_asked(lines: &[String]) -> bool {
@@ -107,8 +107,8 @@ fn watch_a_plan(columns: u16) {
     assert!(unbroken(&seen, width).contains(QUESTION), "{seen:#?}");
     assert!(!terminal.is_plain(), "keys are taken one by one");
 
-    // keys that are no answer leave nothing behind but one sentence
-    let said = "That is none of the choices: press 1, 2, 3 or 4.";
+    // keys that are no answer leave only one sentence
+    let said = "Press 1, 2, 3 or 4.";
     terminal.press("\n\n\u{1b}[1;5Axyz\n");
     terminal.until_seen("the keys that count", |lines| {
         unbroken(lines, width).contains(said)
@@ -225,7 +225,7 @@ fn whatever_ends_the_question_the_plan_can_be_resumed() {
     let (code, seen) = terminal.end();
     assert_eq!(code, 1, "{seen:#?}");
     let last = seen.last().map(String::as_str);
-    let stays = "The plan stays as it is: `symphony plan run` goes on with it.";
+    let stays = "The plan stays as it is: `symphony plan run` continues it.";
     assert_eq!(last, Some(stays), "{seen:#?}");
     awaits();
 

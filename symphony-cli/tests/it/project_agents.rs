@@ -55,7 +55,7 @@ fn with_wizard(plays: &Value) -> Project {
     project.git(&["add", "Makefile"]);
     project.git(&["commit", "-q", "-m", "make"]);
     let said = project.ok(&["init", "--wizard", "--prefix", "SYM"]);
-    assert!(said.contains("The setup wizard comes first"), "{said}");
+    assert!(said.contains("The setup wizard runs first"), "{said}");
     let scenario = project.beside.join("scenario.json");
     std::fs::write(&scenario, plays.to_string()).unwrap();
     for (key, value) in [
@@ -510,7 +510,7 @@ fn intake_triages_an_issue_of_the_backlog_once() {
         waits[0]["text"],
         waits[0]["answers"][1]
     ]);
-    let left = "intake looked at it and left it as it was";
+    let left = "intake triaged it and changed nothing";
     assert_eq!(
         told,
         json!([1, "intake", "SYM-2", left, "symphony issue move SYM-2 todo"])

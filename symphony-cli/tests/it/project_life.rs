@@ -204,7 +204,7 @@ fn the_work_of_a_plan_follows_a_renamed_base_branch_before_and_after_its_pull_re
     project.ok(&["plan", "resume", "--plan", "two"]);
     project.git(&["branch", "-q", "-m", "main", "trunk"]);
     // nobody has to call a merge to hear of it
-    let gone = "the branch `main` does not exist any more, and pull request 1 of plan one goes into it. `git branch main ";
+    let gone = "the branch `main` no longer exists, and pull request 1 of plan one goes into it. `git branch main ";
     for look in [["inbox"].as_slice(), &["status"]] {
         let shown = project.ok(look).replace('\n', " ");
         let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -226,15 +226,15 @@ fn the_work_of_a_plan_follows_a_renamed_base_branch_before_and_after_its_pull_re
     assert!(audit.stdout.contains(gone), "{audit:#?}");
     let refused = project.symphony(&["pr", "merge", "one"]);
     for part in [
-        "the branch `main`, which it goes into, does not exist any more. `git branch main ",
-        "`symphony config set base_branch NAME` leads what goes into `main` to that branch",
+        "its base branch `main` no longer exists. `git branch main ",
+        "`symphony config set base_branch NAME` redirects the work for `main` to that branch",
     ] {
         assert!(refused.stderr.contains(part), "{refused:#?}");
     }
     let set = project.symphony(&["config", "set", "base_branch", "trunk"]);
     assert!(
         set.stderr
-            .contains("2 plans with work for `main`, which is gone: it goes to `trunk` now."),
+            .contains("2 plans had work for `main`, which is gone: it now goes to `trunk`."),
         "{set:#?}"
     );
     project.ok(&["plan", "run", "--plan", "two"]);
@@ -269,7 +269,7 @@ fn open_pull_requests_follow_a_renamed_base_branch() {
     let gone = items.iter().find(|item| item["kind"] == "base");
     let gone = gone.unwrap_or_else(|| panic!("{inbox:#}"));
     assert_eq!(gone["issue"], "SYM-1", "{gone:#}");
-    assert!(text(&gone["text"]).starts_with("the branch `main` does not exist any more"));
+    assert!(text(&gone["text"]).starts_with("the branch `main` no longer exists"));
     assert!(
         project
             .ok(&["explain", "SYM-1"])

@@ -85,7 +85,7 @@ fn shipped_prompts_are_right_and_each_finding_says_what_to_do() {
     );
     let told = project.ok(&["prompt", "lint"]);
     let expected = format!(
-        "warning  CLAUDE.md:3: {PUSH}\n         fix: leave it out: `publish` names the command that Symphony runs for each opened pull request\n"
+        "warning  CLAUDE.md:3: {PUSH}\n         fix: leave it out: Symphony runs the command in `publish` for each opened pull request\n"
     );
     assert!(told.contains(&expected), "{told}");
 
@@ -112,7 +112,7 @@ fn doctor_init_and_the_configuration_look_at_the_prompts_too() {
     write(&project, "CLAUDE.md", "Push your branch.\n");
     let told = project.ok(&["init", "--prefix", "SYM"]);
     assert!(
-        told.contains("Agents read texts of yours that have 1 warning")
+        told.contains("Your own texts for agents have 1 warning")
             && told.contains("  CLAUDE.md:1: `Push your branch`: agents never push\n"),
         "{told}"
     );
@@ -120,7 +120,7 @@ fn doctor_init_and_the_configuration_look_at_the_prompts_too() {
 
     let checked = project.ok(&["config", "check"]);
     assert!(
-        checked.starts_with("The configuration is right.\nwarning: CLAUDE.md:1: "),
+        checked.starts_with("The configuration is valid.\nwarning: CLAUDE.md:1: "),
         "{checked}"
     );
     let doctor = project.symphony(&["doctor", "--json"]).json();

@@ -154,7 +154,7 @@ fn equal_sets_show_no_difference_and_a_case_without_its_base_is_left_out() {
     assert!(
         answer
             .stderr
-            .contains("Agents read the same with the sets A and B"),
+            .contains("Agents read the same texts with set A and set B"),
         "{answer:#?}"
     );
     let answer = answer.json();

@@ -173,7 +173,7 @@ fn the_inbox_advises_no_merge_that_must_fail() {
         json!([overwrites["text"], overwrites["answers"]]),
         json!([
             format!(
-                "pull request 1 cannot be merged: it would write over SYM-1.txt in {root}: commit that, put it away or move it"
+                "pull request 1 cannot be merged: it would overwrite SYM-1.txt in {root}: commit, stash or move that first"
             ),
             [
                 format!("git -C {root} status --ignored -- SYM-1.txt"),
@@ -230,11 +230,11 @@ fn the_inbox_offers_what_works_for_a_commit_that_is_not_where_it_was_reviewed() 
             json!([gone["text"], gone["answers"]]),
             json!([
                 format!(
-                    "pull request 1 cannot be merged: the repository does not have its commit {} any more",
+                    "pull request 1 cannot be merged: the repository no longer has its commit {}",
                     head.trim()
                 ),
                 [
-                    "symphony pr reject SYM-1 --feedback 'the commit is gone: do it again'",
+                    "symphony pr reject SYM-1 --feedback 'the commit is gone: redo the work'",
                     "symphony pr close SYM-1",
                     "symphony pr show SYM-1"
                 ]
@@ -243,13 +243,13 @@ fn the_inbox_offers_what_works_for_a_commit_that_is_not_where_it_was_reviewed() 
         let refused = project.symphony(&["pr", "merge", "SYM-1"]);
         assert_eq!(refused.code, 4, "{refused:#?}");
         assert!(
-            refused.stderr.contains("does not have its commit")
+            refused.stderr.contains("no longer has its commit")
                 && refused.stderr.contains("`symphony pr close SYM-1`"),
             "{refused:#?}"
         );
         project.ok(&["pr", "show", "SYM-1"]);
         if how == "reject" {
-            let feedback = "the commit is gone: do it again";
+            let feedback = "the commit is gone: redo the work";
             project.ok(&["pr", "reject", "SYM-1", "--feedback", feedback]);
             assert_eq!(project.issue("SYM-1")["status"], "todo");
         } else {
@@ -289,7 +289,7 @@ fn a_commit_after_the_review_refuses_a_merge_and_says_how_to_go_on() {
     assert!(
         refused
             .stderr
-            .contains(&format!("`{back}` leaves that out")),
+            .contains(&format!("`{back}` leaves them out")),
         "{refused:#?}"
     );
     assert_eq!(project.issue("SYM-1")["status"], "review");

@@ -59,7 +59,7 @@ fn a_gate_that_a_trial_found_red_holds_the_project_before_the_first_worker() {
     );
     let doctor = project.symphony(&["doctor"]).stdout;
     assert!(
-        doctor.contains("red, so that the project is on hold"),
+        doctor.contains("red, so the project is on hold"),
         "{doctor}"
     );
     // who repairs it is worked on all the same
@@ -94,7 +94,7 @@ fn a_gate_that_a_trial_found_red_holds_the_project_before_the_first_worker() {
     );
     let (why, answers) = hold(&project);
     assert!(
-        why.ends_with("; SYM-2 (`todo`) is meant to repair it"),
+        why.ends_with("; SYM-2 (`todo`) is meant to fix it"),
         "{why}"
     );
     assert_eq!(answers[2], "symphony issue show SYM-2");
@@ -367,7 +367,7 @@ fn a_second_init_says_whether_the_project_is_still_on_hold() {
         "{again}"
     );
     assert!(!again.contains(on_hold), "{again}");
-    assert!(again.contains("The project is not on hold now"), "{again}");
+    assert!(again.contains("The project is not on hold"), "{again}");
     assert_eq!(project.json(&["init"])["base_hold"], "none");
     project.assert_sound();
 }

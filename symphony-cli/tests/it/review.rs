@@ -342,8 +342,9 @@ fn what_would_stand_in_the_place_of_symphonys_folders_is_refused_at_the_hand_in(
     let run = project.tick_one("worker", "succeeded");
     let errors = project.tool_errors(&text(&run["id"]));
     assert!(
-        errors.iter().any(|error| error
-            .contains("the commits of this branch hold what only Symphony writes: .symphony.")),
+        errors.iter().any(|error| error.contains(
+            "the commits of this branch contain files that only Symphony writes: .symphony."
+        )),
         "{errors:?}"
     );
     assert_eq!(project.json(&["pr", "list"])["items"], json!([]));

@@ -260,7 +260,7 @@ fn a_question_about_a_point_waits_for_a_person() {
         "{listed}"
     );
     let replied = project.ok(&["point", "reply", "SYM-1", "1", "The whole world"]);
-    assert!(replied.contains("goes on at the next tick"), "{replied}");
+    assert!(replied.contains("continues at the next tick"), "{replied}");
     project.tick_one("worker", "succeeded");
     assert_eq!(project.issue("SYM-1")["status"], "review");
     // a person's must-point is open until that person closes it
@@ -329,7 +329,7 @@ fn a_judge_approves_and_the_person_whose_point_is_open_decides() {
     let item = &project.json(&["inbox"])["items"][0];
     assert_eq!(
         item["text"],
-        "pull request 2 is approved: it waits for your merge"
+        "pull request 2 is approved and waits for you to merge it"
     );
     project.ok(&["pr", "merge", "SYM-1"]);
     project.assert_sound();
@@ -391,7 +391,7 @@ fn a_person_closes_and_reopens_points_and_an_agent_does_not() {
     project.ok(&["point", "close", "SYM-1", "1"]);
     assert_eq!(
         project.ok(&["point", "close", "SYM-1", "1"]),
-        "Review point 1 of SYM-1 is closed already.\n"
+        "Review point 1 of SYM-1 is already closed.\n"
     );
     project.ok(&["point", "reopen", "SYM-1", "1"]);
     let unknown = project.symphony(&["point", "close", "SYM-1", "7"]);
@@ -472,7 +472,7 @@ fn a_judge_approves_a_phase_and_the_person_whose_point_is_open_closes_it() {
     assert!(!explained.contains("merge"), "{explained}");
     let shown = project.ok(&["issue", "show", "SYM-1"]);
     assert!(
-        shown.contains("approved, waits for your review points"),
+        shown.contains("approved, waits until your review points are closed"),
         "{shown}"
     );
     let early = project.symphony(&["phase", "approve", "SYM-1"]);

@@ -170,7 +170,7 @@ fn a_second_tick_says_that_another_is_at_work() {
     let answer = project.symphony(&["tick"]);
     assert_eq!(
         (answer.code, answer.stdout.as_str()),
-        (0, "Another tick is at work.\n")
+        (0, "Another tick is running.\n")
     );
     assert_eq!(project.json(&["tick"])["busy"], true);
 }

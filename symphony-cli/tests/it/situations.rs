@@ -89,7 +89,7 @@ fn issues_that_wait_for_a_human_are_explained_and_in_the_inbox() {
         &[
             (
                 &backlog,
-                "- it is not asked for yet: `symphony issue move SYM-1 todo` asks",
+                "- you have not asked for it yet: `symphony issue move SYM-1 todo` does",
             ),
             (
                 &gone,
@@ -213,19 +213,19 @@ fn issues_that_wait_for_something_else_are_explained_and_not_in_the_inbox() {
     assert_explained(
         &project,
         &[
-            (&first, "The next tick does this: SYM-1: start a worker"),
+            (&first, "The next tick will do this: SYM-1: start a worker"),
             (&second, "- waits for SYM-1\n"),
             (&failed, "- it failed; next try in "),
             (
                 &parent,
-                "- it is blocked (subtasks): waits for its sub-tasks; it goes on when they have ended",
+                "- it is blocked (subtasks): waits for its sub-tasks; it continues when they have ended",
             ),
-            (&running, &format!("The worker is at work on it: run {run}")),
+            (&running, &format!("The worker is working on it: run {run}")),
             (&unverified, ": run its gates."),
             (&cooling, "- it was judged a moment ago; again in "),
             (
                 &judged,
-                "- pull request 3 is approved: it waits for your merge: `symphony pr show SYM-9`",
+                "- pull request 3 is approved and waits for you to merge it: `symphony pr show SYM-9`",
             ),
             (
                 &done,
@@ -247,7 +247,7 @@ fn what_holds_a_whole_project_up_is_explained() {
         (
             json!({ "judge_enabled": false }),
             &reviewed,
-            "It is not running, since:\n- pull request 1 waits for your verdict (judge_enabled is off): `symphony pr show SYM-2`",
+            "It is not running because:\n- pull request 1 waits for your verdict (judge_enabled is off): `symphony pr show SYM-2`",
         ),
         (
             json!({ "judge_enabled": false, "max_open_reviews": 1 }),
@@ -283,7 +283,7 @@ fn what_holds_a_whole_project_up_is_explained() {
     assert_eq!(inbox(&project), ["- project"]);
     project.configure_more(&json!({}));
     project.ok(&["pause"]);
-    let paused = "- dispatch is paused (`symphony resume` starts it again)";
+    let paused = "- dispatch is paused (`symphony resume` ends the pause)";
     assert_explained(&project, &[(&issue, paused), (&reviewed, paused)]);
     project.ok(&["resume"]);
 
@@ -298,7 +298,7 @@ fn what_holds_a_whole_project_up_is_explained() {
     assert_eq!(inbox(&project), ["- hold"], "one warning a hold");
     let resumed = project.ok(&["resume"]);
     assert!(
-        resumed.contains("What was on hold (1) is tried at once."),
+        resumed.contains("What was on hold (1) is retried at once."),
         "{resumed}"
     );
     assert_eq!(inbox(&project), [""; 0]);
@@ -339,7 +339,7 @@ fn the_limit_that_takes_the_slot_is_named() {
     let judge = claimed_run(&project, target, AgentType::Judge);
     end_run(&project, &judge, ErrorClass::AgentFailed, 15);
     project.configure_more(&json!({ "max_concurrent_agents": 2, "judge_cooldown_ms": 300_000 }));
-    let starts = "The next tick does this: SYM-2: start a worker with scripted.";
+    let starts = "The next tick will do this: SYM-2: start a worker with scripted.";
     assert_explained(&project, &[(&waits, starts)]);
 }
 
@@ -347,7 +347,7 @@ fn the_limit_that_takes_the_slot_is_named() {
 fn what_keeps_intake_from_an_issue_of_the_backlog_is_explained() {
     let project = idle_project(&json!({}));
     let issue = add(&project, "Sort me", &["--status", "backlog"]);
-    let asked = "- it is not asked for yet: `symphony issue move SYM-1 todo` asks";
+    let asked = "- you have not asked for it yet: `symphony issue move SYM-1 todo` does";
     project.ok(&["pause"]);
     // without intake, only a person matters
     let explained = project.ok(&["explain", &issue]);
@@ -360,7 +360,7 @@ fn what_keeps_intake_from_an_issue_of_the_backlog_is_explained() {
             (&issue, asked),
             (
                 &issue,
-                "- dispatch is paused (`symphony resume` starts it again)",
+                "- dispatch is paused (`symphony resume` ends the pause)",
             ),
             (&issue, "- no provider can be used: "),
         ],
@@ -374,7 +374,7 @@ fn what_keeps_intake_from_an_issue_of_the_backlog_is_explained() {
     project.configure_more(&json!({ "intake_enabled": true, "max_concurrent_agents": 2 }));
     let explained = project.ok(&["explain", &issue]);
     assert!(
-        explained.contains("The next tick does this: SYM-1: start"),
+        explained.contains("The next tick will do this: SYM-1: start"),
         "{explained}"
     );
 }

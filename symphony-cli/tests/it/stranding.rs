@@ -66,16 +66,16 @@ fn a_state_that_no_tick_goes_on_with_is_reported() {
         "SYM-1: it is in_progress, but no run is live on it".to_owned(),
         format!("{parent}: it waits in a circle: {parent} → {child} → {parent}"),
         format!("{child}: it waits in a circle: {child} → {parent} → {child}"),
-        format!("{hidden}: nothing keeps it from starting, but no tick starts it"),
+        format!("{hidden}: nothing prevents it from starting, but no tick starts it"),
         format!("{behind}: it waits for {lost}: it is in_progress, but no run is live on it"),
-        format!("pull request 1: it waits for {done}, which has ended or is not there"),
+        format!("pull request 1: it waits for {done}, which has ended or does not exist"),
     ] {
         assert!(found.contains(&expected), "{expected}\n{found:#?}");
     }
     let explained = project.ok(&["explain", &hidden]);
     assert!(
         explained.contains(
-            "nothing keeps it from starting, but no tick starts it: this is a defect of Symphony"
+            "nothing prevents it from starting, but no tick starts it: this is a defect of Symphony"
         ),
         "{explained}"
     );
@@ -241,7 +241,7 @@ fn runs_that_cannot_be_prepared_use_no_attempt_and_end_in_the_inbox() {
     assert_eq!(waits, [5, 10, 20, 40]);
     let shown = project.ok(&["inbox"]);
     assert!(
-        shown.contains("its runs could not be prepared 4 times in a row, which used no attempt and is tried again: it gave up"),
+        shown.contains("its runs could not be prepared 4 times in a row; this used no attempt and is tried again: it gave up"),
         "{shown}"
     );
     // a run that gets further ends the row

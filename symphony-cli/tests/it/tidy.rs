@@ -1,5 +1,8 @@
 //! The order of the workspace: which crate may depend on which, what pure crates may use, sizes and docs of files.
 
+#[cfg(test)]
+mod words;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -90,7 +93,7 @@ const IMPURE: &[&str] = &[
 /// Longest source file, in lines; tests are free.
 const LINES_MAX: usize = 500;
 
-/// Macros that stand for code that is not there.
+/// Macros that stand for code that does not exist.
 const PLACEHOLDERS: &[&str] = &["todo!(", "unimplemented!("];
 /// Words that begin a comment on what is still to be done.
 const MARKS: &[&str] = &["TODO", "FIXME", "XXX", "HACK"];

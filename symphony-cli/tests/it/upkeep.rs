@@ -128,7 +128,7 @@ fn the_database_is_checked_copied_and_made_smaller() {
     assert!(
         project
             .ok(&["db", "check"])
-            .contains("is whole (schema version ")
+            .contains("is intact (schema version ")
     );
     let copy = project.beside.join("copy.db");
     let written = project.json(&["db", "backup", copy.to_str().unwrap()]);
@@ -167,7 +167,7 @@ fn the_database_is_checked_copied_and_made_smaller() {
     assert!(
         broken
             .stdout
-            .contains("names a row of issue that is not there"),
+            .contains("names a row of issue that does not exist"),
         "{broken:?}"
     );
 
@@ -212,11 +212,7 @@ fn logs_of_runs_that_ended_long_ago_are_removed_and_others_stay() {
         "{tick}"
     );
     assert!(!old_folder.exists() && young_folder.exists());
-    assert!(
-        project
-            .ok(&["clean"])
-            .contains("There is nothing to remove.")
-    );
+    assert!(project.ok(&["clean"]).contains("Nothing to remove."));
 }
 
 /// The names in a folder of Symphony's.
@@ -287,14 +283,14 @@ fn files_that_nobody_comes_back_to_are_removed_by_the_next_tick() {
     assert_eq!(
         told,
         [
-            "F2 begun: it is of no run and holds nothing: `symphony tick` removes it, else do",
-            "F2 ended: its run has ended, and its system-prompt.md is still there: `symphony tick` removes it, else do",
-            "F2 unclaimed: it is of no run and holds nothing: `symphony tick` removes it, else do",
+            "F2 begun: it belongs to no run and is empty: remove it if `symphony tick` does not",
+            "F2 ended: its run has ended, but its system-prompt.md still exists: remove it if `symphony tick` does not",
+            "F2 unclaimed: it belongs to no run and is empty: remove it if `symphony tick` does not",
         ]
     );
     let planned = project.ok(&["tick", "--dry-run"]);
     assert!(
-        planned.contains("place: put what is left of run unclaimed in order"),
+        planned.contains("place: clean up after run unclaimed"),
         "{planned}"
     );
 

@@ -128,7 +128,7 @@ fn a_person_ends_a_run_whose_supervisor_does_not_answer() {
         json!([
             run,
             "cancelled",
-            "ended by a human; the supervisor had not answered"
+            "ended by a person; the supervisor had not answered"
         ])
     );
     assert_eq!(agents_of(&run), [""; 0]);
@@ -154,7 +154,7 @@ fn force_leaves_a_supervisor_that_answers_its_own_end() {
     });
     let cancelled = project.json(&["runs", "cancel", "--force", "SYM-1"]);
     assert_eq!(
-        cancelled["error"]["message"], "ended by a human",
+        cancelled["error"]["message"], "ended by a person",
         "{cancelled:#}"
     );
 }
@@ -266,8 +266,9 @@ fn a_tick_that_is_stuck_is_reported_by_the_others_and_then_ended() {
     let project = &hanging.project;
     let mut stuck = hanging.stuck_tick();
     let pid = stuck.id();
-    let expected =
-        format!("the tick of process {pid} has not got past its look at the projects for ");
+    let expected = format!(
+        "the tick of process {pid} has not got past reading the state of the projects for "
+    );
     std::fs::remove_file(&hanging.flag).unwrap();
 
     let status = project.json(&["status"]);
@@ -302,7 +303,9 @@ fn a_tick_that_is_stuck_is_reported_by_the_others_and_then_ended() {
         Some(answer)
     });
     assert_eq!(said.code, 0, "{said:#?}");
-    let line = format!("the tick of process {pid} did not get past its look at the projects for ");
+    let line = format!(
+        "the tick of process {pid} did not get past reading the state of the projects for "
+    );
     assert!(
         said.stdout.contains(&line) && said.stdout.contains("started run"),
         "{said:#?}"

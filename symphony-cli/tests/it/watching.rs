@@ -34,7 +34,7 @@ fn a_watched_status_is_drawn_again_and_leaves_the_terminal_as_it_was() {
     let mut terminal = Terminal::start(&project, 80, &arguments);
     let has = |lines: &[String], text: &str| lines.iter().any(|line| line.contains(text));
     terminal.until_seen("the status", |lines| {
-        has(lines, "No agent is at work.") && has(lines, "Every 1s; Ctrl-C ends it.")
+        has(lines, "No agent is running.") && has(lines, "Every 1s; Ctrl-C ends it.")
     });
     project.add_issue("Filed meanwhile");
     let seen = terminal.until_seen("what changed", |lines| has(lines, "Filed meanwhile"));
@@ -92,7 +92,7 @@ fn a_long_answer_goes_through_the_pager_on_a_terminal_only() {
     assert!(last(&project, &["issue", "list", "--no-pager"]).starts_with("SYM-60 "));
     assert!(!last(&project, &["issue", "list", "--json"]).starts_with("| "));
     assert!(!project.ok(&list).contains("| "));
-    // a pager that is not there, and none at all
+    // a pager that does not exist, and none at all
     for none in ["no-such-pager --flag", "", "cat"] {
         project.set_variable("PAGER", none);
         assert!(last(&project, &list).starts_with("SYM-60 "), "{none}");

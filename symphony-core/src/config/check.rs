@@ -43,7 +43,7 @@ pub struct Setting {
     pub value: Value,
     /// The path as it is spelled in the file.
     pub written: KeyPath,
-    /// Where the value stands in the file.
+    /// Where the value is in the file.
     pub position: Option<Position>,
 }
 
@@ -66,7 +66,7 @@ impl Settings {
 /// A checked file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ConfigDocument {
-    /// What stands at the top level.
+    /// What is at the top level.
     pub top: Settings,
     /// What stands in `projects.<id>`.
     pub projects: BTreeMap<ProjectId, Settings>,

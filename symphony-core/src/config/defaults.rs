@@ -22,7 +22,7 @@ pub const STALL_TIMEOUT_MS: u64 = 420_000;
 pub const CIRCUIT_BREAKER_STATUS: &str = "backlog";
 /// The program that runs agents.
 pub const PROVIDER: &str = "auto";
-/// First hold of a provider that told no reset time.
+/// First hold of a provider that reported no reset time.
 pub const HOLD_MS: u64 = 60_000;
 /// What a configured command writes.
 pub const COMMAND_OUTPUT: &str = "claude-stream";

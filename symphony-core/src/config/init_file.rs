@@ -95,7 +95,7 @@ impl InitFile {
         if self.readers == FileReaders::Team {
             let keys = OF_ONE_MACHINE.join("`, `");
             let said = format!(
-                "This file is meant to be committed, so that everybody who clones the repository uses it. Values that \
+                "This file is meant to be committed, so that everyone who clones the repository uses it. Values that \
                  differ from machine to machine belong in ~/.config/symphony/config.json: `{keys}`."
             );
             let mut lines = vec!["//".to_owned()];
@@ -149,7 +149,9 @@ impl InitFile {
                 "  // The setup wizard keeps them in the database; `symphony config show gates` prints them.\n  // Gates in this file replace those of the wizard:\n  // \"gates\": [{ \"name\": \"test\", \"command\": \"make test\" }],\n",
             ),
             InitChecks::Proposed { gates, .. } if gates.is_empty() => text.push_str(
-                "  // There is none yet, so that nothing verifies what agents do. Add your own, or let an agent find\n  // them with `symphony init --wizard`; gates in this file replace those that it finds.\n  // \"gates\": [{ \"name\": \"test\", \"command\": \"make test\" }],\n",
+                "  // There is none yet, so nothing verifies what agents do. Add your own, or let an agent find\n  // \
+                 them with `symphony init --wizard`; gates in this file replace those that it finds.\n  // \"gates\": \
+                 [{ \"name\": \"test\", \"command\": \"make test\" }],\n",
             ),
             InitChecks::Proposed { gates, .. } => push_gates(gates, text),
         }

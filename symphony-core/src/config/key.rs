@@ -7,7 +7,7 @@ pub struct Key {
     pub name: &'static str,
     /// What its value is.
     pub kind: Kind,
-    /// What holds when nobody says anything.
+    /// What holds when no one says anything.
     pub default: DefaultValue,
     /// Where it may stand.
     pub scope: Scope,
@@ -31,7 +31,7 @@ pub enum Kind {
     Projects,
 }
 
-/// What stands under each name of a [`Kind::Map`].
+/// What is under each name of a [`Kind::Map`].
 #[derive(Debug, Clone, Copy)]
 pub enum Each {
     /// One value.
@@ -123,7 +123,7 @@ pub enum PathBase {
     Project,
 }
 
-/// What holds when nobody says anything.
+/// What holds when no one says anything.
 #[derive(Debug, Clone, Copy)]
 pub enum DefaultValue {
     /// This.
@@ -202,7 +202,7 @@ impl Key {
 pub struct KeyRow {
     /// The path, with placeholders: `profiles.<type>.max_concurrency`, `gates[].name`.
     pub path: String,
-    /// The key; for what stands under a free name, the map's key.
+    /// The key; for what is under a free name, the map's key.
     pub key: &'static Key,
     /// The type, nothing for a section.
     pub leaf: Option<Leaf>,

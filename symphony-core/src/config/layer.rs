@@ -27,7 +27,7 @@ pub struct Layer<'a> {
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// Nobody said anything.
+    /// No one said anything.
     Default,
     /// What the setup wizard stored.
     Database,
@@ -49,7 +49,7 @@ pub struct Entry {
     pub source: Source,
     /// The path as it is spelled there.
     pub written: KeyPath,
-    /// Where it stands, when it comes from a file.
+    /// Where it is, when it comes from a file.
     pub position: Option<Position>,
 }
 

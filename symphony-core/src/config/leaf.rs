@@ -15,7 +15,7 @@ const SHOWN_CHARS_MAX: usize = 40;
 
 /// Checks a value and gives it in its one form; on failure all problems, each with its path.
 ///
-/// `path` is where the value stands, for the problems.
+/// `path` is where the value is, for the problems.
 pub(super) fn check_leaf(
     leaf: Leaf,
     value: &Value,

@@ -1,4 +1,4 @@
-//! Where a value stands in a configuration file: `projects.api.gates[2].command`.
+//! Where a value is in a configuration file: `projects.api.gates[2].command`.
 
 use std::fmt;
 

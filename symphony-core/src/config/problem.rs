@@ -147,7 +147,7 @@ impl ConfigProblem {
                 format!("given twice, also as `{also}`")
             }
             ProblemKind::Misplaced { expected } => {
-                format!("does not belong here; it stands {expected}")
+                format!("does not belong here; it goes {expected}")
             }
             ProblemKind::State => {
                 "is state that Symphony keeps in its database, not configuration; remove it"

@@ -63,7 +63,7 @@ impl Effective {
 }
 
 impl ProjectConfig {
-    /// Returns what holds for a project in this folder when nobody says anything.
+    /// Returns what holds for a project in this folder when no one says anything.
     pub fn defaults(root: impl Into<PathBuf>) -> Self {
         let place = Place {
             root: root.into(),

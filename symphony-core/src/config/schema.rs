@@ -24,7 +24,7 @@ pub fn json_schema() -> Value {
     schema
 }
 
-/// Describes an object with these keys; `at` is where it stands, for the aliases.
+/// Describes an object with these keys; `at` is where it is, for the aliases.
 fn section(keys: &'static [Key], at: &str, has: impl Fn(&Key) -> bool) -> Value {
     let mut properties = Map::new();
     for key in keys.iter().filter(|key| has(key)) {

@@ -36,7 +36,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Returns how many agents may run at once on a machine with so many CPUs; at least one.
+    /// Returns how many agents may run at once on a machine with this many CPUs; at least one.
     pub fn slots(&self, cpus: usize) -> usize {
         match usize::try_from(self.max_concurrent_agents) {
             Ok(0) => cpus.max(1),
@@ -175,7 +175,7 @@ pub struct ProjectConfig {
     pub try_changed_gates: bool,
     /// Splits large issues first.
     pub planner_enabled: bool,
-    /// Looks for work when there is none.
+    /// Looks for work when the backlog has none.
     pub scanner_enabled: bool,
     /// Least time between two scanner runs.
     pub scanner_interval_ms: Millis,
@@ -276,7 +276,7 @@ pub struct ProviderSettings {
     pub args: Vec<String>,
     /// Environment variables of its agents.
     pub env: BTreeMap<String, String>,
-    /// First hold when no reset time was told.
+    /// First hold when no reset time was reported.
     pub hold_ms: Millis,
 }
 

@@ -41,7 +41,7 @@ impl fmt::Display for Millis {
 
 /// A command of the configuration: a text runs with `sh -c`, a list is an argv.
 ///
-/// Serialises as it stands in the file. An argv has at least one word, a text at least one
+/// Serialises as it is in the file. An argv has at least one word, a text at least one
 /// character that is not white space.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(untagged)]

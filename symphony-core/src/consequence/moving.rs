@@ -104,7 +104,7 @@ impl Cascade {
         }
     }
 
-    /// Takes the issue of an accepted claim on to its next phase: the move, and the label. One that is in `todo` already
+    /// Takes the issue of an accepted claim on to its next phase: the move, and the label. One that is already in `todo`
     /// only lacks the label.
     pub(super) fn step(&mut self, mover: Mover) -> Result<(), TransitionError> {
         let Some(claim) = self.facts.claim_to_step() else {

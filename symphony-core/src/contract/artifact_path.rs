@@ -87,7 +87,7 @@ impl ArtifactPath {
             .map_or_else(String::new, |(folder, _)| folder.to_owned())
     }
 
-    /// Says whether the artifact lies in a folder, so that a write scope can be told from the whole worktree.
+    /// Says whether the artifact is in a folder, so that a write scope can be told from the whole worktree.
     pub fn has_folder(&self) -> bool {
         self.0.contains('/')
     }

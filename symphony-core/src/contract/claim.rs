@@ -1,10 +1,10 @@
-//! What becomes of a claim that was checked.
+//! What happens to a claim that was checked.
 
 use super::check::CheckFailure;
 use super::model::{PhaseContract, ValidationMode};
 use super::pipeline::Skip;
 
-/// What becomes of a claim at the call.
+/// What happens to a claim at the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClaimDecision {
     /// The phase is delivered; the failures are warnings (mode `trust`).

@@ -8,7 +8,7 @@ use crate::id::{IssueId, PhaseName};
 /// Documents that are looked for of one issue: more phases than any pipeline needs.
 pub const TICKET_DOCUMENTS_MAX: usize = 12;
 
-/// Ancestors of a sub-task whose documents are looked for: more levels than anybody splits work into.
+/// Ancestors of a sub-task whose documents are looked for: more levels than anyone splits work into.
 pub const ANCESTORS_MAX: usize = 8;
 
 /// A document that a phase of an issue delivers.

@@ -36,7 +36,7 @@ pub struct KeptCommit {
 pub struct KeepPlan {
     /// Commits that have no ref.
     pub keep: Vec<KeptCommit>,
-    /// Commits that nobody needs any more.
+    /// Commits that no one needs any more.
     pub release: Vec<KeptCommit>,
 }
 

@@ -28,7 +28,7 @@ closed_set!(
         Structural = "structural",
         /// The structural checks, then a judge.
         Judge = "judge",
-        /// Nobody: a failed check is a warning.
+        /// No one: a failed check is a warning.
         Trust = "trust",
     }
 );
@@ -41,7 +41,7 @@ pub enum StructuralCheck {
     ArtifactExists,
     /// The artifact has every required heading.
     RequiredSections,
-    /// The artifact has at least so many words.
+    /// The artifact has at least this many words.
     MinWords(u32),
     /// Nothing outside the artifact's folder was changed.
     WriteScope,
@@ -102,7 +102,7 @@ impl PhaseContract {
         self.phase.is_ready()
     }
 
-    /// Returns who decides on a claim: nobody when the contract has no validation.
+    /// Returns who decides on a claim: no one when the contract has no validation.
     pub fn mode(&self) -> ValidationMode {
         self.validation
             .as_ref()

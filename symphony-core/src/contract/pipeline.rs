@@ -46,7 +46,7 @@ pub enum PipelineProblem {
         nearest: Option<String>,
     },
     /// Following `next_phase` comes back to where it began.
-    #[error("next_phase runs in a circle: {}", circle(phases))]
+    #[error("next_phase forms a circle: {}", circle(phases))]
     Cycle {
         /// The phases of the circle, each once, beginning with the first by name.
         phases: Vec<PhaseName>,
@@ -220,7 +220,7 @@ impl Pipeline {
         }
     }
 
-    /// Finds each circle once. A phase has one successor, so a walk that meets a phase of an earlier walk can stop: what lies behind it is checked.
+    /// Finds each circle once. A phase has one successor, so a walk that meets a phase of an earlier walk can stop: what is behind it is checked.
     fn check_cycles(&self, problems: &mut Vec<PipelineProblem>) {
         let mut walked: BTreeSet<&PhaseName> = BTreeSet::new();
         for start in self.contracts.keys() {

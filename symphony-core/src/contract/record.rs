@@ -1,4 +1,4 @@
-//! Claims as they are recorded: what was claimed, what became of it.
+//! Claims as they are recorded: what was claimed, what happened to it.
 
 use crate::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::issue::{CommentAuthor, NextPhase};
 use crate::pull_request::{Verdict, VerdictKind};
 
 closed_set!(
-    /// Where a claim stands.
+    /// The state of a claim.
     ClaimState, "claim state", {
         /// Its checks passed; what it is about is being committed.
         Submitted = "submitted",
@@ -45,7 +45,7 @@ pub struct PhaseClaim {
     pub run: Option<RunId>,
     /// Who claimed.
     pub author: CommentAuthor,
-    /// Where it stands.
+    /// Its state.
     pub state: ClaimState,
     /// Why it was rejected; for others, what their checks would have refused in another mode.
     pub reasons: Vec<String>,

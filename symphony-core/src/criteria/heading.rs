@@ -2,7 +2,7 @@
 
 use crate::contract::markdown::folded;
 
-/// What the heading is called, without regard to case, emphasis and what stands around it.
+/// What the heading is called, without regard to case, emphasis and what is around it.
 const TITLES: [&str; 3] = [
     "acceptance criteria",
     "acceptance criterion",

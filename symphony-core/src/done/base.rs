@@ -64,9 +64,7 @@ pub struct StaleProposal {
 pub fn base_effect(proposal: &DoneProposal, base: &str, changed: Option<&[String]>) -> BaseEffect {
     let Some(changed) = changed else {
         return BaseEffect::CheckAgain {
-            why: format!(
-                "`{base}` does not have the commit any more that the proposal was made on"
-            ),
+            why: format!("`{base}` no longer has the commit that the proposal was made on"),
         };
     };
     if changed.is_empty() {

@@ -53,7 +53,7 @@ pub enum EvidenceFound {
     },
     /// A pull request of a sub-task that was not merged.
     UnmergedPullRequest {
-        /// Where it stands.
+        /// Its state.
         state: String,
     },
     /// A pull request of another issue.

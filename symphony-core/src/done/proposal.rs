@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
 
-/// What stands as the title of a proposal in the record of reviews.
+/// The title of a proposal in the record of reviews.
 pub const PROPOSAL_TITLE: &str = "Nothing left to do";
 
 closed_set!(

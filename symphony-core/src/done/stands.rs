@@ -25,7 +25,7 @@ pub struct DoneRecord {
     pub open_subtasks: Vec<IssueId>,
     /// What runs on its issue left that no commit has, by name: a notice of it waits for a person.
     pub left_behind: Vec<String>,
-    /// Whether a person edited or commented on the issue after its judge began to read.
+    /// Whether a person edited or commented on the issue after its judge had started.
     pub changed_since_verdict: bool,
 }
 
@@ -160,7 +160,7 @@ impl fmt::Display for Obstacle {
                 let (noun, _) = number(names.len(), ("sub-task", "sub-tasks"));
                 write!(f, "{noun} {} {} not ended", few(&names), has(names.len()))
             }
-            Self::BaseUnknown { base } => write!(f, "its base `{base}` was not looked at"),
+            Self::BaseUnknown { base } => write!(f, "its base `{base}` could not be checked"),
             Self::BaseMoved { why } => write!(f, "a worker has to check it again: {why}"),
             Self::GatesRed { gates } => {
                 let (noun, verb) = number(gates.len(), ("gate", "gates"));
@@ -173,16 +173,16 @@ impl fmt::Display for Obstacle {
             Self::GatesNotRun => f.write_str("its gates have not run"),
             Self::GatesOnOlderBase { base } => write!(
                 f,
-                "its gates ran on an older commit of `{base}`, and run again"
+                "its gates ran on an older commit of `{base}` and run again"
             ),
             Self::GatesChanged => f.write_str(
                 "the gates or their environment changed after they ran, and they run again",
             ),
             Self::NothingVerifies => f.write_str("no required gate verifies it"),
             Self::NotJudged => f.write_str("no judge has approved it"),
-            Self::ChangedSinceVerdict => f.write_str(
-                "a person edited or commented on the issue after its judge began to read",
-            ),
+            Self::ChangedSinceVerdict => {
+                f.write_str("a person edited or commented on the issue after its judge had started")
+            }
             Self::WorkLeft { left } => {
                 write!(f, "runs on it left work that no commit has: {}", few(left))
             }

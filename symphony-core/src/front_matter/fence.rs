@@ -16,7 +16,7 @@ pub const FILE_BYTES_MAX: usize = 1 << 20;
 /// at this length is a fraction of a second at worst.
 pub const MATTER_BYTES_MAX: usize = 16 << 10;
 
-/// Longest part of a line that stands in a message, in characters.
+/// Longest part of a line that is shown in a message, in characters.
 const SHOWN_CHARS_MAX: usize = 60;
 
 const FENCE: &str = "---";
@@ -138,7 +138,7 @@ fn shown_line(line: &str) -> String {
     }
 }
 
-/// Cuts a text that stands in a message, and escapes its control characters.
+/// Cuts a text that is shown in a message, and escapes its control characters.
 pub(super) fn cut(text: &str) -> String {
     let mut shown: String = text
         .chars()

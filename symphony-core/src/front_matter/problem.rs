@@ -76,7 +76,7 @@ pub enum ProblemKind {
         /// All known names.
         known: &'static [&'static str],
     },
-    /// The field stands twice.
+    /// The field is given twice.
     DuplicateField {
         /// Line of the first one.
         first_line: usize,
@@ -177,7 +177,7 @@ impl fmt::Display for ProblemKind {
             }
             Self::TooManyValues { values_max } => write!(
                 f,
-                "the front matter holds more than {values_max} values (an alias counts each time it is used)"
+                "the front matter has more than {values_max} values (an alias counts each time it is used)"
             ),
             Self::NotAMapping { found } => {
                 write!(f, "found {found}, expected a mapping of fields to values")
@@ -191,7 +191,7 @@ impl fmt::Display for ProblemKind {
                 known,
             } => write!(f, "unknown field, expected one of {}", known.join(", ")),
             Self::DuplicateField { first_line } => {
-                write!(f, "the field stands twice, first on line {first_line}")
+                write!(f, "the field is given twice, first on line {first_line}")
             }
             Self::MissingField { expected } => write!(f, "missing, expected {expected}"),
             Self::Unexpected {

@@ -26,15 +26,12 @@ impl Problem {
         let message = self.message();
         let title = Level::ERROR.primary_title(message.as_str());
         let file = self.file.as_str();
-        let report = match self.span_in(text) {
-            Some(span) => {
-                let place = Snippet::source(text).path(file);
-                title.element(place.annotation(AnnotationKind::Primary.span(span)))
-            }
-            None => {
-                let place = Origin::path(file).line(self.position.line);
-                title.element(place.char_column(self.position.column))
-            }
+        let report = if let Some(span) = self.span_in(text) {
+            let place = Snippet::source(text).path(file);
+            title.element(place.annotation(AnnotationKind::Primary.span(span)))
+        } else {
+            let place = Origin::path(file).line(self.position.line);
+            title.element(place.char_column(self.position.column))
         };
         let rendered = Renderer::plain().term_width(WIDTH_MAX).render(&[report]);
         format!("{rendered}\n")

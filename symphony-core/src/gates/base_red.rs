@@ -17,7 +17,7 @@ const QUOTE_CHARS_MAX: usize = 200;
 
 /// What is said of a hold whose base is not the one that was tried.
 pub const BASE_HAS_CHANGED: &str =
-    "the base or its gates have changed since: the next tick tries them there";
+    "the base or its gates have changed since then: the next tick tries them";
 
 /// A gate, or the set-up, that is red on the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct RedOnBase<'a> {
     pub name: &'a str,
     /// Its command; empty where it is not known.
     pub command: &'a str,
-    /// Exit code; none when it did not end by itself.
+    /// Exit code; none when it did not end on its own.
     pub exit_code: Option<i32>,
     /// What it printed.
     pub output: &'a str,
@@ -63,7 +63,7 @@ pub fn ways_on(text: &str, gates: &KnownGates) -> Vec<String> {
     ways.into_iter().flatten().collect()
 }
 
-/// Returns the command by which somebody repairs what is red; none where a program is missing, which no agent installs.
+/// Returns the command by which someone repairs what is red; none where a program is missing, which no agent installs.
 pub fn way_to_repair(text: &str, gates: &KnownGates) -> Option<String> {
     Some(match named_gate(text) {
         _ if let Some(repair) = gates.repair_under_way(text) => {
@@ -101,7 +101,7 @@ fn describe(gate: &RedOnBase<'_>) -> String {
         format!(" (`{}`)", gate.command)
     };
     let how = gate.exit_code.map_or_else(
-        || "did not end by itself".to_owned(),
+        || "did not end on its own".to_owned(),
         |code| {
             let missing = if is_missing_program(Some(code)) {
                 MISSING

@@ -1,7 +1,7 @@
 //! Reading what a text about a red base names.
 
 /// What follows the exit code of a gate whose program is missing.
-pub(super) const MISSING: &str = ", since a program is missing or cannot be executed";
+pub(super) const MISSING: &str = ", because a program is missing or cannot be executed";
 
 /// Returns the gate that [`base_red_text`](super::base_red_text) names first.
 pub fn named_gate(text: &str) -> Option<&str> {
@@ -35,7 +35,7 @@ pub(super) fn misses_program(text: &str, gate: &str) -> bool {
 
 /// Says whether a gate that the text names lacks a program.
 pub(super) fn lacks_program(text: &str, gate: &str) -> bool {
-    const ENDED: [&str; 2] = ["failed with exit code ", "did not end by itself"];
+    const ENDED: [&str; 2] = ["failed with exit code ", "did not end on its own"];
     let Some(text) = about(text, gate) else {
         return false;
     };

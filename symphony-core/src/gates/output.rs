@@ -71,7 +71,7 @@ fn names_a_duration(word: &str) -> bool {
         || ["duration", "elapsed"].contains(&name.to_ascii_lowercase().as_str())
 }
 
-/// Splits a word that is a named duration (`duration_ms=1.59,`) into what stands before the number and what follows it.
+/// Splits a word that is a named duration (`duration_ms=1.59,`) into what is before the number and what follows it.
 fn without_keyed_duration(word: &str) -> Option<(&str, &str)> {
     let sign = word.find(['=', ':'])?;
     let (key, value) = word.split_at(sign + 1);

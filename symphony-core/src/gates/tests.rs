@@ -486,7 +486,7 @@ fn a_red_base_is_told_with_its_gate_and_the_ways_on() {
     ] {
         let text = base_red_text("a/b", commit, &[red(name, None, ""), red("z", None, "")]);
         assert!(
-            text.ends_with("`z` (`npm test`) did not end by itself"),
+            text.ends_with("`z` (`npm test`) did not end on its own"),
             "{text}"
         );
         assert_eq!(named_gate(&text), Some(named), "{text}");
@@ -501,7 +501,8 @@ fn a_red_base_is_told_with_its_gate_and_the_ways_on() {
     );
     assert_eq!(
         missing,
-        "on `main` at 0123456: `lint` (`npm test`) failed with exit code 127, since a program is missing or cannot be executed: \
+        "on `main` at 0123456: `lint` (`npm test`) failed with exit code 127, because a program is missing or cannot \
+         be executed: \
          sh: ruff: not found"
     );
     let ways = ["symphony doctor --gates", "symphony resume"];

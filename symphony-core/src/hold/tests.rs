@@ -191,25 +191,28 @@ fn a_condition_of_an_account_says_what_to_type() {
         (
             C::AuthFailed,
             "claude-cli",
-            Some("log in with `claude auth login`, then `symphony resume` tries again at once"),
+            Some(
+                "log in with `claude auth login`, then run `symphony resume` to try again at once",
+            ),
         ),
         (
             C::AuthFailed,
             "codex-cli",
-            Some("log in with `codex login`, then `symphony resume` tries again at once"),
+            Some("log in with `codex login`, then run `symphony resume` to try again at once"),
         ),
         (
             C::AuthFailed,
             "command",
             Some(
-                "renew the credentials of provider command, then `symphony resume` tries again at once",
+                "renew the credentials of provider command, then run `symphony resume` to try again at once",
             ),
         ),
         (
             C::CreditExhausted,
             "codex-cli",
             Some(
-                "add credit to the account, or log in to another one with `codex login`; then `symphony resume` tries again at once",
+                "add credit to the account, or log in to another one with `codex login`; then run `symphony resume` \
+                 to try again at once",
             ),
         ),
         (C::ProviderError, "claude-cli", None),

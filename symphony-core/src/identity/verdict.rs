@@ -7,12 +7,12 @@ use super::marker::Marker;
 use super::traces::Traces;
 use crate::id::{InstallationId, ProjectId};
 
-/// What stands in the place of the database.
+/// What is in the place of the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DatabaseState {
     /// No file.
     Missing,
-    /// A file without a schema: cut off, or made by somebody who died before they filled it.
+    /// A file without a schema: cut off, or made by someone who died before they filled it.
     Empty,
     /// A database.
     Present {
@@ -60,7 +60,7 @@ pub struct Facts {
     /// How far databases in its place had come, as noted beside it and in the git folder; none is known of an installation
     /// that no Symphony with marks has worked with.
     pub marks: Vec<Mark>,
-    /// What is left of earlier work; none as long as nobody looked, which takes a call of git.
+    /// What is left of earlier work; none as long as no one looked, which takes a call of git.
     pub traces: Option<Traces>,
 }
 
@@ -95,7 +95,7 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IdentityProblem {
     /// The database is gone, and its work is not.
-    #[error("it is {state}, and Symphony worked here before: found {}", evidence(found, marker.as_ref()))]
+    #[error("it is {state}, but Symphony has worked here before: found {}", evidence(found, marker.as_ref()))]
     Lost {
         /// `missing` or `empty`.
         state: &'static str,

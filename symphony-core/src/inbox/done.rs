@@ -50,15 +50,15 @@ impl DoneWaits {
                 list_obstacles(&obstacles)
             )
         };
-        let reason = self.reason.trim();
-        let mut told: String = reason.chars().take(REASON_CHARS_MAX).collect();
-        if told.len() < reason.len() {
-            told.push('…');
+        let whole = self.reason.trim();
+        let mut reason: String = whole.chars().take(REASON_CHARS_MAX).collect();
+        if reason.len() < whole.len() {
+            reason.push('…');
         }
         let evidence = self.evidence.iter().map(String::as_str);
         let evidence = list_few(evidence, EVIDENCE_LISTED_MAX);
         format!(
-            "its worker says that nothing is left to do ({judged}) {waits}. Reason: {told} Evidence: {evidence}"
+            "its worker says that nothing is left to do ({judged}) {waits}. Reason: {reason} Evidence: {evidence}"
         )
     }
 

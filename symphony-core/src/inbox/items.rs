@@ -193,7 +193,7 @@ pub fn pause_item(since: Timestamp) -> InboxItem {
         title: String::new(),
         since,
         until: None,
-        text: "dispatch is paused: nothing is started".to_owned(),
+        text: "dispatch is paused: nothing starts".to_owned(),
         answers: vec!["symphony resume".to_owned()],
     }
 }
@@ -257,9 +257,8 @@ pub fn hold_item(hold: &Hold, since: Timestamp, gates: &KnownGates) -> InboxItem
         until: hold.until,
         why: hold.reason.clone(),
     };
-    let repair = under_way.map(|GateRepair { issue, status, .. }| {
-        format!("{issue} (`{status}`) is meant to repair it")
-    });
+    let repair = under_way
+        .map(|GateRepair { issue, status, .. }| format!("{issue} (`{status}`) is meant to fix it"));
     let next = match &hold.scope {
         HoldScope::Gates(_) if gates.has_moved => Some(BASE_HAS_CHANGED.to_owned()),
         HoldScope::Gates(_) => persons_part(&hold.reason).map(str::to_owned),
@@ -310,8 +309,8 @@ pub fn lone_probe_item(hold: &Hold, project: Option<&ProjectId>) -> Option<Inbox
         since: hold.placed_at,
         until: Some(hold.until).filter(|until| *until != Timestamp::MAX),
         text: format!(
-            "{item} failed {} of {} in a row, and nothing else waits that could tell whether it or the provider is at fault; \
-             {}",
+            "{item} failed {} of {} in a row, and no other item is waiting that could show whether it or the provider \
+             is at fault; {}",
             counted(hold.probes.into(), "probe"),
             hold.scope,
             hold.reason
@@ -352,7 +351,7 @@ pub fn stuck_tick_item(stuck: &Stuck, now: Timestamp) -> InboxItem {
         since: ago(now, stuck.for_ms),
         until: None,
         text: format!(
-            "the tick of process {pid} {}: nothing is started until a later tick ends it",
+            "the tick of process {pid} {}: nothing starts until a later tick ends it",
             stuck.words()
         ),
         answers: vec!["symphony tick".to_owned(), "symphony doctor".to_owned()],
@@ -390,7 +389,7 @@ pub fn put_off_item(live: &LiveRun, put_off: &PutOff) -> Option<InboxItem> {
         since: live.started_at,
         until: Some(put_off.due_at),
         text: format!(
-            "the work of run {run} is not put away yet (tried {}): {}",
+            "the work of run {run} is not saved yet (tried {}): {}",
             counted(put_off.tries.into(), "time"),
             put_off.problem
         ),
@@ -414,7 +413,7 @@ pub fn clean_up_item(clean_up: &CleanUp) -> Option<InboxItem> {
         since: clean_up.since.unwrap_or(put_off.due_at),
         until: Some(put_off.due_at),
         text: format!(
-            "it has ended, and its worktree cannot be removed (tried {}): {}",
+            "it has ended, but its worktree cannot be removed (tried {}): {}",
             counted(put_off.tries.into(), "time"),
             put_off.problem
         ),

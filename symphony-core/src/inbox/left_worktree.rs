@@ -1,4 +1,4 @@
-//! Temporary worktrees of runs on a project that have ended: what an agent left there is nobody's until a person has looked.
+//! Temporary worktrees of runs on a project that have ended: what an agent left there is no one's until a person has looked.
 
 use super::InboxKind;
 use super::item::InboxItem;
@@ -57,8 +57,8 @@ impl LeftWorktree {
             format!(" What the agent committed is in {rescue}.")
         });
         format!(
-            "the worktree {} of a run of the agent {} that has ended ({why}) is still there.{saved} Look at it; `symphony clean` \
-             saves what is in it and removes it",
+            "the worktree {} of an ended run of the agent {} still exists ({why}).{saved} Check it; `symphony clean` \
+             saves its content and removes it",
             self.path, self.agent
         )
     }
@@ -152,8 +152,7 @@ mod tests {
         let found = item(&all).unwrap();
         assert_eq!(
             found.text,
-            "the worktree /w/_scanner-b of a run of the agent scanner that has ended (configuration was changed: .git) is still \
-             there. What the agent committed is in refs/r. Look at it; `symphony clean` saves what is in it and removes it; so is \
+            "the worktree /w/_scanner-b of an ended run of the agent scanner still exists (configuration was changed: .git). What the agent committed is in refs/r. Check it; `symphony clean` saves its content and removes it; so is \
              that of 1 earlier run"
         );
         assert_eq!(found.since, at(10));

@@ -33,8 +33,9 @@ impl LostDocument {
     pub fn text(&self) -> String {
         let commit = self.commit.get(..COMMIT_CHARS).unwrap_or(&self.commit);
         format!(
-            "the accepted document {} of the phase {} is lost: its commit {commit} is not in the repository any more. Agents get neither \
-             it nor its acceptance criteria. Fetch the commit from a clone that has it, or commit the document again on {}",
+            "the accepted document {} of the phase {} is lost: its commit {commit} is no longer in the repository. \
+             Agents get neither the document nor its acceptance criteria. Fetch the commit from a clone that has it, \
+             or commit the document again on {}",
             self.path, self.phase, self.base
         )
     }

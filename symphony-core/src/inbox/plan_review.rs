@@ -37,7 +37,7 @@ pub enum PlanWaitsFor {
         /// What the command printed last.
         problem: String,
     },
-    /// It was not accepted: somebody says how the plan goes on.
+    /// It was not accepted: someone says how the plan goes on.
     Decision {
         /// What the reviewer wrote; empty when a person closed it.
         comment: String,
@@ -125,7 +125,7 @@ impl From<WaitingPlan> for InboxItem {
 fn text(plan: &PlanId, pr: PrId, why: &PlanWaitsFor) -> String {
     let of = format!("pull request {pr} of plan {plan}");
     match why {
-        PlanWaitsFor::Merge => format!("{of} is approved: it waits for your merge"),
+        PlanWaitsFor::Merge => format!("{of} is approved and waits for you to merge it"),
         PlanWaitsFor::Unmergeable(obstacle) => {
             format!("{of} cannot be merged: {}", obstacle.text())
         }
@@ -142,7 +142,7 @@ fn text(plan: &PlanId, pr: PrId, why: &PlanWaitsFor) -> String {
             format!("{of} was not published: {}", problem.trim())
         }
         PlanWaitsFor::Decision { comment } if comment.trim().is_empty() => {
-            format!("{of} was closed: decide how the plan goes on")
+            format!("{of} was closed: decide how the plan continues")
         }
         PlanWaitsFor::Decision { comment } => {
             let mut quote: String = comment.trim().chars().take(QUOTE_CHARS_MAX).collect();

@@ -64,7 +64,7 @@ impl From<StoppedPlan> for InboxItem {
             match successor {
                 Some(other) => {
                     text = format!(
-                        "{text}. Plan {other} of the same file is under way; this one can go on when that has ended"
+                        "{text}. Plan {other} of the same file is under way; this one can continue when that has ended"
                     );
                 }
                 None => answers.insert(0, format!("{run} --retry-failed")),

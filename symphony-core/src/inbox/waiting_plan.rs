@@ -20,12 +20,12 @@ pub fn waiting_plan_item(plan: &OpenPlan, live: &[LiveRun]) -> Option<InboxItem>
     let (what, text, answers) = match (plan.status, plan.driver) {
         (PlanStatus::Paused, _) => (
             "paused",
-            format!("plan {id} ({path}) is paused: none of its phases starts"),
+            format!("plan {id} ({path}) is paused and starts no phase"),
             vec![format!("symphony plan resume --plan {id}"), show],
         ),
         (_, PlanDriver::None) if plan.goes_on_by_itself() => (
             "left",
-            format!("plan {id} ({path}) is under way, but nothing carries it on"),
+            format!("plan {id} ({path}) is under way, but no command is running it"),
             vec![
                 format!("symphony plan run --plan {id}"),
                 "symphony config set plan.by_tick true".to_owned(),

@@ -9,7 +9,7 @@ use crate::closed_set::closed_set;
 use crate::id::IdError;
 
 closed_set!(
-    /// Where an issue stands.
+    /// The state of an issue.
     IssueStatus, "status", {
         /// Known, not asked for.
         Backlog = "backlog",
@@ -56,7 +56,7 @@ closed_set!(
         Medium = "medium",
         /// When there is room.
         Low = "low",
-        /// Nobody said.
+        /// No one said.
         None = "none",
     }
 );

@@ -33,7 +33,7 @@ pub struct Issue {
     pub title: String,
     /// What is asked for.
     pub description: String,
-    /// Where it stands.
+    /// Its state.
     pub state: IssueState,
     /// How urgent.
     pub priority: Priority,
@@ -223,7 +223,7 @@ pub fn check_labels(labels: &[String]) -> Result<(), FieldError> {
         } else if let Some(name) = label.strip_prefix(PHASE_LABEL_PREFIX) {
             let second = std::mem::replace(&mut phase_seen, true);
             if PhaseName::parse(name).is_err() {
-                Some("names no phase (kebab-case is expected behind `phase:`)")
+                Some("names no phase (expected kebab-case after `phase:`)")
             } else if second {
                 Some("is a second phase label; an issue has at most one")
             } else {
@@ -317,7 +317,7 @@ mod tests {
             (labels(&[" "]), "label ` ` must not be empty"),
             (
                 labels(&["phase:No"]),
-                "label `phase:No` names no phase (kebab-case is expected behind `phase:`)",
+                "label `phase:No` names no phase (expected kebab-case after `phase:`)",
             ),
             (vec!["x".into(); 51], "labels has 51 items; the limit is 50"),
         ] {

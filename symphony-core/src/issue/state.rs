@@ -36,7 +36,7 @@ pub struct Block {
     pub reason: String,
 }
 
-/// Where an issue stands, with what is true there only.
+/// The state of an issue, with what is true there only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "status")]
 pub enum IssueState {
@@ -137,7 +137,7 @@ pub enum IssueEvent {
     },
     /// Its branch was merged by a human.
     Merged,
-    /// The base branch has the change of its pull request: somebody merged it outside Symphony.
+    /// The base branch has the change of its pull request: someone merged it outside Symphony.
     MergedOutside,
     /// A human declared it done.
     Finished,
@@ -189,7 +189,7 @@ closed_set!(
 /// A transition that is not in the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransitionError {
-    /// Where the issue stands.
+    /// The state of the issue.
     pub from: IssueStatus,
     /// Where it was to go, when that is known.
     pub to: Option<IssueStatus>,
@@ -255,7 +255,7 @@ impl IssueEvent {
         }
     }
 
-    /// Says whether it ends an issue as done by somebody's word, not by a merge.
+    /// Says whether it ends an issue as done by someone's word, not by a merge.
     pub const fn declares_done(&self) -> bool {
         matches!(
             self,

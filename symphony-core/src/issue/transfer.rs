@@ -76,7 +76,7 @@ pub fn plan_import(
         problems.push(TransferProblem {
             line,
             problem: format!(
-                "there are {} issues; at most {IMPORT_ISSUES_MAX} are imported at once",
+                "there are {} issues; at most {IMPORT_ISSUES_MAX} can be imported at once",
                 lines.len()
             ),
         });
@@ -87,7 +87,12 @@ pub fn plan_import(
     let order = match in_order(lines.len(), |i| parents.get(i).and_then(|r| r.0.as_ref())) {
         Ok(order) => order,
         Err(i) => {
-            push(&mut problems, lines, i, "its parent is a part of itself");
+            push(
+                &mut problems,
+                lines,
+                i,
+                "it would be a part of its own sub-task",
+            );
             Vec::new()
         }
     };

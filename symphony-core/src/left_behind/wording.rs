@@ -87,7 +87,7 @@ fn sentences(left: &[LeftBehind], at_work: AtWork, named_max: usize) -> Vec<Stri
 /// Says where the work is that came after the commit that a run handed in.
 fn put_aside_text(rescues: &[&str]) -> String {
     format!(
-        "the agent worked on after it had handed in its work, and that later work is on no branch: it is saved as {}",
+        "the agent continued after it had handed in its work, and that later work is on no branch: it is saved as {}",
         list_few(rescues.iter().copied(), SENTENCE_MAX)
     )
 }
@@ -97,10 +97,10 @@ fn elsewhere_text(kind: LeftKind, places: &[&str]) -> String {
     let places = list_few(places.iter().copied(), SENTENCE_MAX);
     match kind {
         LeftKind::OtherBranch => format!(
-            "the agent has commits on another branch, which are no part of the work that was handed in: {places}"
+            "the agent has commits on another branch, which are not part of the work that was handed in: {places}"
         ),
         LeftKind::Stash => format!(
-            "the agent put work into the stash, which is no part of what was handed in: it is saved as {places}"
+            "the agent put work into the stash, which is not part of what was handed in: it is saved as {places}"
         ),
         _ => format!(
             "the agent made commits that are on no branch (it worked on a detached HEAD, or moved its branch away from them): they are \
@@ -165,8 +165,7 @@ mod tests {
             left_behind_sentences(&all, AtWork::Agent),
             [
                 "The run left work that is in no commit: ignored paths (f1, f2, f3, f4, f5, f6)",
-                "During the run, the git configuration, attributes or hooks that all checkouts share changed (core.symlinks): if you did \
-                 not change them, the agent may have",
+                "During the run, the git configuration, attributes or hooks that all checkouts share changed (core.symlinks): if you did not change them, the agent may have done so",
             ]
         );
     }

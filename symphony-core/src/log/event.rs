@@ -174,7 +174,7 @@ log_events!(
             #[serde(default, skip_serializing_if = "Vec::is_empty")]
             flaky: Vec<String>,
         },
-        /// A person asked for the gates of a pull request to run anew.
+        /// A person asked for the gates of a pull request to run again.
         GatesRequested = "gates_requested" {
             /// The pull request.
             pr: PrId,

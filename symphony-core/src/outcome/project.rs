@@ -1,4 +1,4 @@
-//! What becomes of a project when a run on it ends: setup wizard, scanner, background research.
+//! What happens to a project when a run on it ends: setup wizard, scanner, background research.
 
 use super::global_condition::met_global_condition;
 use super::no_outcome::missing;
@@ -19,7 +19,7 @@ pub struct ProjectRouting {
     pub wizard: Option<WizardState>,
 }
 
-/// Everything that decides what becomes of a project when its agent ends.
+/// Everything that decides what happens to a project when its agent ends.
 #[derive(Debug, Clone)]
 pub struct ProjectRunEnd<'a> {
     /// Who worked.
@@ -36,10 +36,10 @@ pub struct ProjectRunEnd<'a> {
     pub wizard: WizardState,
 }
 
-/// Decides what becomes of a project whose agent ended.
+/// Decides what happens to a project whose agent ended.
 ///
 /// A wizard that did not configure the project has failed, whatever its end: it is never tried again by itself. Only a
-/// global condition, which is nobody's fault, leaves it where it is.
+/// global condition, which is no one's fault, leaves it where it is.
 pub fn route_project_run_end(end: &ProjectRunEnd<'_>) -> ProjectRouting {
     let mut routing = ProjectRouting {
         status: end.status,

@@ -16,9 +16,8 @@ pub(super) fn route_rejected_proposal(
     now: Timestamp,
 ) {
     let count = before.saturating_add(1);
-    let why = format!(
-        "{count} proposals in a row that nothing is left to do were rejected or came to nothing"
-    );
+    let why =
+        format!("{count} proposals in a row that nothing is left to do were rejected or dropped");
     let is_spent = breaker_opens(routing.counts, end.limits.max_retries);
     match effect_after(end, before) {
         NothingEffect::Continues if !is_spent => {}

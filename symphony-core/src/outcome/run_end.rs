@@ -28,7 +28,7 @@ pub enum Evidence {
     NoneAfterDenials,
 }
 
-/// Everything that decides what becomes of an issue.
+/// Everything that decides what happens to an issue.
 #[derive(Debug, Clone)]
 pub struct RunEnd<'a> {
     /// The run, as it was claimed.

@@ -10,7 +10,7 @@ use crate::pull_request::{PullRequest, PullRequestOf, VerdictKind, VerifiedGates
 closed_set!(
     /// What a change did not have when it was merged outside.
     Missing, "missing part of a review", {
-        /// Nobody approved its head.
+        /// No one approved its head.
         Approval = "approval",
         /// Its required gates were not green on its head.
         Gates = "green gates",

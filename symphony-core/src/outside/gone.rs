@@ -73,7 +73,7 @@ impl GoneBase {
             .collect();
         let go = if names.len() == 1 { "goes" } else { "go" };
         format!(
-            "the branch `{branch}` does not exist any more, and {} {go} into it. {}",
+            "the branch `{branch}` no longer exists, and {} {go} into it. {}",
             list_few(names.iter().map(String::as_str), NAMED_MAX),
             ways_on(branch, &self.commit)
         )
@@ -94,8 +94,8 @@ impl GoneBase {
 /// Says how a base branch that is gone comes back, or what goes into it goes elsewhere.
 pub fn ways_on(branch: &str, commit: &str) -> String {
     format!(
-        "`git branch {branch} {commit}` brings it back as it was; if it has another name now, `symphony config set base_branch NAME` \
-         leads what goes into `{branch}` to that branch"
+        "`git branch {branch} {commit}` restores it; if it has a new name, `symphony config set base_branch NAME` \
+         redirects the work for `{branch}` to that branch"
     )
 }
 
@@ -135,9 +135,7 @@ mod tests {
         let next = gone("next", Some("abc")).unwrap();
         assert_eq!(
             next.text(),
-            "the branch `next` does not exist any more, and pull request 2 of plan ship goes into it. `git branch next abc` brings \
-             it back as it was; if it has another name now, `symphony config set base_branch NAME` leads what goes into `next` to \
-             that branch"
+            "the branch `next` no longer exists, and pull request 2 of plan ship goes into it. `git branch next abc` restores it; if it has a new name, `symphony config set base_branch NAME` redirects the work for `next` to that branch"
         );
         assert_eq!(
             next.answers(),

@@ -1,4 +1,4 @@
-//! Merges that somebody made outside Symphony (`git merge`, a squash, a rebase, the forge), and commits of agents that reached the
+//! Merges that someone made outside Symphony (`git merge`, a squash, a rebase, the forge), and commits of agents that reached the
 //! base branch without one.
 //!
 //! What is seen of the base branch comes in as values; what follows from it is decided here and in `tick::outside`. See
@@ -32,7 +32,7 @@ use crate::pull_request::PrState;
 /// Returns why it is not explained that the base has these commits; none when it is.
 ///
 /// A merge of a whole open pull request is a person's decision, whoever approved it. A done issue was declared done. Everything
-/// else (a part of a change, a change that was turned down or that nobody ever asked to merge) is for a person to look at.
+/// else (a part of a change, a change that was turned down or that no one ever asked to merge) is for a person to look at.
 pub fn unexplained(found: &BranchCommits, merges: &[FoundMerge]) -> Option<NoticeKind> {
     let is_found = |pr: PrId| merges.iter().any(|merge| merge.pr == pr);
     match (found.standing, found.review) {

@@ -119,7 +119,8 @@ impl BaseNotice {
     /// Says that the base got a change while its agent was at work: it may have moved the base itself.
     pub fn of_live_agent(merge: &FoundMerge) -> Self {
         let text = format!(
-            "{} got the commits of pull request {} ({}) while its own agent was at work, so it does not count as merged",
+            "{} got the commits of pull request {} ({}) while its own agent was running, so it does not count as \
+             merged",
             merge.base,
             merge.pr,
             short(&merge.merge.commit)
@@ -229,8 +230,8 @@ impl BaseNotice {
             pr: Some(pr),
             kind: NoticeKind::Landed,
             text: format!(
-                "{base} had the work of pull request {pr} ({}) before it was opened, and Symphony did not merge it: it does not count as \
-                 merged, and is gated and judged as if {base} did not have it",
+                "{base} had the work of pull request {pr} ({}) before it was opened, and Symphony did not merge it: \
+                 it does not count as merged, and its gates and judge run as if {base} did not have it",
                 short(head)
             ),
             commit: head.to_owned(),

@@ -1,4 +1,4 @@
-//! What keeps an approved pull request from being merged, as the base branch shows before anybody tries.
+//! What keeps an approved pull request from being merged, as the base branch shows before anyone tries.
 
 use super::conflict::reject_for_conflict;
 use super::{ReturningCommits, UnpublishedHead};
@@ -72,7 +72,7 @@ pub enum MergeObstacle {
     },
     /// What was reviewed is not there to be merged.
     Head(LostHead),
-    /// It names commits of submodules that nobody could fetch.
+    /// It names commits of submodules that no one could fetch.
     Unpublished(UnpublishedHead),
     /// It would bring back what was taken out of its base.
     Returning(ReturningCommits),
@@ -93,7 +93,7 @@ impl MergeObstacle {
             Self::Unpublished(head) => head.text(),
             Self::Returning(commits) => commits.text(),
             Self::Checkout(checkout) => format!(
-                "it would write over {} in {}: commit that, put it away or move it",
+                "it would overwrite {} in {}: commit, stash or move that first",
                 list_few(checkout.files.iter().map(String::as_str), FILES_NAMED_MAX),
                 checkout.path
             ),
@@ -167,10 +167,10 @@ impl HeadFound {
                 let saved = rescue.as_ref().map_or_else(String::new, |rescue| {
                     format!("; other work on it was saved to {rescue}")
                 });
-                format!("the repository does not have its commit {commit} any more{saved}")
+                format!("the repository no longer has its commit {commit}{saved}")
             }
             Self::Moved { branch, now, .. } => {
-                format!("its branch {branch} is at {now} now, which nobody reviewed")
+                format!("its branch {branch} is now at {now}, which was not reviewed")
             }
         }
     }
@@ -186,7 +186,7 @@ impl LostHead {
             (HeadFound::Gone { rescue, .. }, PullRequestOf::Issue(_)) => {
                 let look = rescue.as_ref().map(|rescue| format!("git log {rescue}"));
                 let ways = [
-                    Some(reject("'the commit is gone: do it again'")),
+                    Some(reject("'the commit is gone: redo the work'")),
                     look,
                     Some(format!("symphony pr close {reference}")),
                 ];
@@ -225,7 +225,7 @@ mod tests {
         let obstacle = view.obstacle_to(pr).unwrap();
         assert_eq!(
             obstacle.text(),
-            "it would write over new.txt in /home/ada/my project: commit that, put it away or move it"
+            "it would overwrite new.txt in /home/ada/my project: commit, stash or move that first"
         );
         assert_eq!(
             obstacle.answers("X"),
@@ -251,18 +251,18 @@ mod tests {
             now: "def".to_owned(),
             back: "git branch -f symphony/SYM-1 abc".to_owned(),
         };
-        let again = "symphony pr reject X --feedback 'the commit is gone: do it again'";
+        let again = "symphony pr reject X --feedback 'the commit is gone: redo the work'";
         for (of, found, text, answers) in [
             (
                 issue(),
                 gone(None),
-                "the repository does not have its commit abc any more",
+                "the repository no longer has its commit abc",
                 vec![again, "symphony pr close X", "symphony pr show X"],
             ),
             (
                 issue(),
                 gone(Some("refs/r")),
-                "the repository does not have its commit abc any more; other work on it was saved to refs/r",
+                "the repository no longer has its commit abc; other work on it was saved to refs/r",
                 vec![
                     again,
                     "git log refs/r",
@@ -273,7 +273,7 @@ mod tests {
             (
                 plan(),
                 gone(None),
-                "the repository does not have its commit abc any more",
+                "the repository no longer has its commit abc",
                 vec![
                     "symphony pr close X",
                     "symphony plan abort --plan ship",
@@ -283,7 +283,7 @@ mod tests {
             (
                 issue(),
                 moved,
-                "its branch symphony/SYM-1 is at def now, which nobody reviewed",
+                "its branch symphony/SYM-1 is now at def, which was not reviewed",
                 vec![
                     "git branch -f symphony/SYM-1 abc",
                     "symphony pr reject X --feedback TEXT",

@@ -48,8 +48,8 @@ impl RewoundBase {
             kind: NoticeKind::Rewound,
             commit: format!("{was}:{branch}"),
             text: format!(
-                "{branch} was moved back or rewritten outside Symphony: it was at {}, is at {} now, and does not have {lost_commits} any \
-                 more (`git log {}..{}`). A pull request that has them is not merged without `--force`",
+                "{branch} was moved back or rewritten outside Symphony: it was at {}, is now at {}, and no longer has \
+                 {lost_commits} (`git log {}..{}`). A pull request that has them is not merged without `--force`",
                 short(was),
                 short(now),
                 short(now),
@@ -71,7 +71,7 @@ impl ReturningCommits {
         let base = &self.base;
         let them = if base.lost == 1 { "it" } else { "them" };
         format!(
-            "it has {} that {} does not have any more ({} was at {}, and is at {} now): a merge would bring {them} back",
+            "it has {} that {} no longer has ({} was at {}, and is now at {}): a merge would bring {them} back",
             counted(base.lost as u64, "commit"),
             base.branch,
             base.branch,
@@ -119,8 +119,7 @@ mod tests {
         let notice = base(2).notice(&ProjectId::parse("p").unwrap());
         assert_eq!(
             notice.text,
-            "main was moved back or rewritten outside Symphony: it was at aaaaaaaa, is at bbbbbbbb now, and does not have 2 commits any \
-             more (`git log bbbbbbbb..aaaaaaaa`). A pull request that has them is not merged without `--force`"
+            "main was moved back or rewritten outside Symphony: it was at aaaaaaaa, is now at bbbbbbbb, and no longer has 2 commits (`git log bbbbbbbb..aaaaaaaa`). A pull request that has them is not merged without `--force`"
         );
         assert_eq!(
             RewoundBase::of_notice(&notice.commit),
@@ -132,7 +131,7 @@ mod tests {
         };
         assert_eq!(
             returning.text(),
-            "it has 1 commit that main does not have any more (main was at aaaaaaaa, and is at bbbbbbbb now): a merge would bring it back"
+            "it has 1 commit that main no longer has (main was at aaaaaaaa, and is now at bbbbbbbb): a merge would bring it back"
         );
         assert_eq!(
             returning.answers("SYM-1"),

@@ -179,7 +179,7 @@ fn notices_say_what_happened() {
     insta::assert_snapshot!(texts.join("\n"), @r"
     pull request 3 was merged into main outside Symphony by Ada, without green gates and without approval
     pull request 3 was merged into main outside Symphony by Ada, without approval
-    main got the commits of pull request 3 (cccccccc) while its own agent was at work, so it does not count as merged
+    main got the commits of pull request 3 (cccccccc) while its own agent was running, so it does not count as merged
     2 commits of its branch reached main without a merge by Symphony (the newest is aaaaaaaa): a part of pull request 3, which is still open
     2 commits of its branch reached main without a merge by Symphony (the newest is aaaaaaaa): not part of merged pull request 3
     2 commits of its branch reached main without a merge by Symphony (the newest is aaaaaaaa): pull request 3 is rejected

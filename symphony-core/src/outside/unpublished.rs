@@ -10,7 +10,7 @@ const NAMED_MAX: usize = 5;
 /// Characters of a commit that a text shows, as git abbreviates it.
 const COMMIT_CHARS: usize = 8;
 
-/// A commit of a submodule that nobody else has.
+/// A commit of a submodule that no one else has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnpublishedCommit {
     /// The path of the submodule.

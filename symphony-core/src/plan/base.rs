@@ -1,7 +1,7 @@
 //! The branch that the phases of a plan are merged into: whether it still has the work of complete phases.
 //!
-//! Nobody but Symphony moves it on purpose, but an agent without a sandbox can, and so can a person. What Symphony left there is
-//! recorded with every merge; a branch that does not have that commit any more is neither made anew nor merged on.
+//! No one but Symphony moves it on purpose, but an agent without a sandbox can, and so can a person. What Symphony left there is
+//! recorded with every merge; a branch that does not have that commit any more is neither made again nor merged on.
 
 use std::fmt;
 
@@ -69,12 +69,12 @@ impl fmt::Display for LostBase {
         match &self.found {
             None => write!(
                 f,
-                "the branch {branch} is gone, and with it the work of complete phases: `{command}` brings it back"
+                "the branch {branch} is gone, and with it the work of complete phases: `{command}` restores it"
             ),
             Some(found) => write!(
                 f,
-                "the branch {branch} was moved to {found}, which lacks work of complete phases: `{command}` brings it back; to go on \
-                 without that work, dismiss the notice in `symphony inbox`"
+                "the branch {branch} was moved to {found}, which lacks work of complete phases: `{command}` restores \
+                 it; to continue without that work, dismiss the notice in `symphony inbox`"
             ),
         }
     }

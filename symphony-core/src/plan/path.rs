@@ -15,7 +15,7 @@ pub enum PathRefusal {
     #[error("the path is outside the project")]
     Outside,
     /// It holds a line break or another control character.
-    #[error("the path holds a control character")]
+    #[error("the path contains a control character")]
     Control,
     /// It is longer than [`PATH_BYTES_MAX`].
     #[error("the path is longer than {PATH_BYTES_MAX} bytes")]

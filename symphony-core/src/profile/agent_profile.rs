@@ -107,13 +107,13 @@ impl fmt::Display for ToolWarning {
         match self {
             Self::NotGranted(tool) => write!(
                 f,
-                "`tools` lists `{tool}`, which this type of agent never has: listing it has no effect"
+                "`tools` lists `{tool}`, which this type of agent never has, so listing it has no effect"
             ),
             Self::CannotReport { role, missing } => {
                 let missing: Vec<String> = missing.iter().map(|tool| format!("`{tool}`")).collect();
                 write!(
                     f,
-                    "`tools` and `disallowedTools` leave a run as {role} without {}: it could not hand in its work",
+                    "`tools` and `disallowedTools` leave a run as {role} without {}, so it could not hand in its work",
                     missing.join(", ")
                 )
             }

@@ -1,4 +1,4 @@
-//! Which issue is given which set of prompts: decided by a hash, so that anybody can repeat it and nobody can steer it.
+//! Which issue is given which set of prompts: decided by a hash, so that anyone can repeat it and no one can steer it.
 
 use std::fmt;
 

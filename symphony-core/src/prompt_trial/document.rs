@@ -115,7 +115,7 @@ impl<'de> Visitor<'de> for Issues {
             issues.push(issue);
         }
         if issues.is_empty() {
-            return Err(A::Error::custom("the list has no issue"));
+            return Err(A::Error::custom("the list is empty"));
         }
         Ok(issues)
     }
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_field_is_refused_at_its_place() {
         for (issues, expected) in [
-            (String::new(), "the list has no issue at line 1"),
+            (String::new(), "the list is empty at line 1"),
             (
                 format!("{ISSUE},\n{ISSUE}"),
                 "SYM-1 is in the list twice, as issues[0] and issues[1] at line 2",

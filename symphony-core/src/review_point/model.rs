@@ -191,7 +191,7 @@ impl ReviewPoint {
         })
     }
 
-    /// Returns the question about it that nobody has replied to.
+    /// Returns the question about it that no one has replied to.
     pub fn pending_question(&self) -> Option<&PointAnswer> {
         let last = self.answers.last().filter(|_| self.is_open());
         last.filter(|answer| answer.kind == AnswerKind::Question)

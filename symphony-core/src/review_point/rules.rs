@@ -103,7 +103,7 @@ pub fn asked_point(reason: &str) -> Option<&str> {
     number.parse::<PointNumber>().ok().map(|_| number)
 }
 
-/// Checks what somebody does to the points of an issue or a plan.
+/// Checks what someone does to the points of an issue or a plan.
 ///
 /// # Errors
 /// When a point does not exist, is named twice or may not be closed by them; a new one is malformed, or one too many; an approval

@@ -155,7 +155,7 @@ impl<'a> Index<'a> {
             let dependencies = vec![Dependency::Queue];
             return Standing::WaitsFor { dependencies };
         }
-        stranded("nothing keeps it from starting, but no tick starts it")
+        stranded("nothing prevents it from starting, but no tick starts it")
     }
 
     fn review(&self, open: &OpenIssue, observed: &Observed<'_>) -> Standing {
@@ -164,7 +164,7 @@ impl<'a> Index<'a> {
             return if self.planned.contains(id) {
                 Standing::Runnable
             } else {
-                stranded("its phase is accepted, but no tick takes it on")
+                stranded("its phase is accepted, but no tick moves it on")
             };
         }
         let Some(review) = self.reviews.get(id) else {
@@ -176,7 +176,7 @@ impl<'a> Index<'a> {
                 let dependencies = vec![Dependency::Queue];
                 Standing::WaitsFor { dependencies }
             } else {
-                stranded("it is in review, but nobody reviews it")
+                stranded("it is in review, but nothing reviews it")
             };
         };
         // gates that can run come before any verdict
@@ -192,7 +192,7 @@ impl<'a> Index<'a> {
             if self.planned.contains(id) {
                 Standing::Runnable
             } else {
-                stranded("nothing keeps its review from going on, but no tick goes on with it")
+                stranded("nothing prevents its review, but no tick continues it")
             }
         })
     }
@@ -207,9 +207,7 @@ impl<'a> Index<'a> {
             BlockedBy::Subtasks if self.split.contains(id) && self.planned.contains(id) => {
                 Standing::Runnable
             }
-            _ => stranded(format!(
-                "it is blocked ({by}), and the inbox does not have it"
-            )),
+            _ => stranded(format!("it is blocked ({by}), but not in the inbox")),
         }
     }
 
@@ -232,7 +230,7 @@ impl<'a> Index<'a> {
             Some(entry) => Standing::WaitsForPerson {
                 entry: entry.key.clone(),
             },
-            None => stranded("it did not succeed, and the inbox does not have it"),
+            None => stranded("it did not succeed, but is not in the inbox"),
         }
     }
 }
@@ -296,10 +294,10 @@ fn backlog(open: &OpenIssue, parked: Parked, observed: &Observed<'_>) -> Standin
                 None if intake_is_cut => Standing::WaitsFor {
                     dependencies: vec![Dependency::Queue],
                 },
-                None => stranded("an agent proposed it, and the inbox does not have it"),
+                None => stranded("an agent proposed it, but it is not in the inbox"),
             }
         }
-        Parked::ByBreaker => stranded("its circuit breaker opened, and the inbox does not have it"),
+        Parked::ByBreaker => stranded("its circuit breaker opened, but it is not in the inbox"),
     }
 }
 
@@ -318,7 +316,7 @@ fn plan_review(plan: &OpenPlan, observed: &Observed<'_>) -> Standing {
     let snapshot = observed.snapshot;
     let mut reviews = snapshot.reviews.iter();
     let Some(review) = reviews.find(|review| review.of.plan() == Some(&plan.plan)) else {
-        return stranded("it is in review, but nobody reviews it");
+        return stranded("it is in review, but nothing reviews it");
     };
     // gates that can run come before any verdict
     let gates_run = matches!(review.gates, GatesState::Pending { .. })
@@ -339,7 +337,7 @@ fn plan_review(plan: &OpenPlan, observed: &Observed<'_>) -> Standing {
         if is_planned {
             Standing::Runnable
         } else {
-            stranded("nothing keeps its review from going on, but no tick goes on with it")
+            stranded("nothing prevents its review, but no tick continues it")
         }
     })
 }
@@ -353,7 +351,7 @@ fn plan_standing(plan: &OpenPlan, observed: &Observed<'_>) -> Standing {
                 return match snapshot.live.iter().find(|live| live.run == *run) {
                     Some(live) => live_standing(live),
                     None => stranded(format!(
-                        "its phase {} is at work in run {run}, which has ended",
+                        "its phase {} is running in run {run}, which has ended",
                         phase.phase
                     )),
                 };
@@ -384,7 +382,7 @@ fn plan_standing(plan: &OpenPlan, observed: &Observed<'_>) -> Standing {
     }
     if !plan.goes_on_by_itself() {
         return stranded(format!(
-            "it is {}, and the inbox does not have it",
+            "it is {}, but not in the inbox",
             plan.status.words()
         ));
     }
@@ -400,6 +398,6 @@ fn plan_standing(plan: &OpenPlan, observed: &Observed<'_>) -> Standing {
             led.or(due.map(|at| Standing::Due { at }))
                 .unwrap_or(Standing::Runnable)
         }
-        PlanDriver::None => stranded("nothing carries it on, and the inbox does not have it"),
+        PlanDriver::None => stranded("nothing continues it, and it is not in the inbox"),
     }
 }

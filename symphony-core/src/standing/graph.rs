@@ -61,12 +61,12 @@ fn items_of(standing: &Standing) -> Option<Vec<Item>> {
 /// Returns the standing of what waits in vain; none where what it waits for is not stuck.
 fn stuck_on(item: &Item, on: &Item, standing: Option<&Standing>) -> Option<Standing> {
     let why = match (item, standing) {
-        (_, None) => format!("it waits for {on}, which has ended or is not there"),
+        (_, None) => format!("it waits for {on}, which has ended or does not exist"),
         (_, Some(Standing::Stranded { why })) => format!("it waits for {on}: {why}"),
         // who shelves an issue shelves its pull request
         (Item::PullRequest(_), Some(Standing::NotAskedFor)) => return Some(Standing::NotAskedFor),
         (_, Some(Standing::NotAskedFor)) => {
-            format!("it waits for {on}, which is in the backlog, and the inbox does not say so")
+            format!("it waits for {on}, which is in the backlog, but the inbox does not show this")
         }
         (_, Some(_)) => return None,
     };

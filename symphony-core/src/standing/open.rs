@@ -28,11 +28,11 @@ pub struct OpenIssue {
     pub issue: IssueId,
     /// Its project.
     pub project: ProjectId,
-    /// Where it stands.
+    /// Its state.
     pub state: OpenState,
 }
 
-/// Where an issue stands that has not ended.
+/// The state of an issue that has not ended.
 #[derive(Debug, Clone)]
 pub enum OpenState {
     /// In the backlog.

@@ -60,7 +60,7 @@ impl Leads {
 
 /// Says that a reason leads nowhere.
 fn unheard(reason: &Reason) -> String {
-    format!("{reason}, and the inbox does not have it")
+    format!("{reason}, but it is not in the inbox")
 }
 
 /// Returns where reasons lead; none where they do not keep the next tick from going on.

@@ -27,7 +27,7 @@ impl fmt::Display for Dependency {
             Self::Reviews(project) => write!(f, "the reviews of {project}"),
             Self::Slot => f.write_str("a free slot"),
             Self::Queue => f.write_str("those before it"),
-            Self::PlanDriver => f.write_str("the command that carries it on"),
+            Self::PlanDriver => f.write_str("the command that continues it"),
         }
     }
 }
@@ -35,8 +35,8 @@ impl fmt::Display for Dependency {
 impl fmt::Display for Standing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Runnable => f.write_str("the next tick goes on with it"),
-            Self::Due { at } => write!(f, "a tick goes on with it at {at}"),
+            Self::Runnable => f.write_str("the next tick continues it"),
+            Self::Due { at } => write!(f, "a tick continues it at {at}"),
             Self::Live { run } => write!(f, "run {run} is live on it"),
             Self::WaitsFor { dependencies } => {
                 let names: Vec<String> = dependencies.iter().map(ToString::to_string).collect();
@@ -44,7 +44,7 @@ impl fmt::Display for Standing {
                 write!(f, "it waits for {names}")
             }
             Self::WaitsForPerson { .. } => f.write_str("it is in the inbox"),
-            Self::NotAskedFor => f.write_str("nobody has asked for it yet"),
+            Self::NotAskedFor => f.write_str("it has not been asked for yet"),
             Self::Stranded { why } => f.write_str(why),
         }
     }

@@ -5,7 +5,7 @@ use crate::id::{IssueId, ProjectId};
 use crate::issue::Priority;
 use crate::project::WizardState;
 
-/// Issues in `backlog` from which on nobody looks for more work (spec: orchestrator, the row of the scanner).
+/// Issues in `backlog` from which on no one looks for more work (spec: orchestrator, the row of the scanner).
 pub const IDLE_BACKLOG_MAX: u32 = 10;
 
 /// What dispatch knows about a project's own agents.

@@ -6,7 +6,7 @@ use super::snapshot::{GatesState, ReviewCandidate, ReviewSubject, Snapshot};
 use crate::done::{Obstacle, StaleLook, StaleProposal};
 use crate::id::IssueId;
 
-/// Returns the confirmation of a proposal that `auto_done` leaves to Symphony, or what has to look at it again before anybody can
+/// Returns the confirmation of a proposal that `auto_done` leaves to Symphony, or what has to look at it again before anyone can
 /// confirm it; none where a person decides, or something is still to come.
 pub(super) fn confirm_or_refresh(review: &ReviewCandidate, snapshot: &Snapshot) -> Option<Action> {
     let ReviewSubject::Done {

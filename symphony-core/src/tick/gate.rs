@@ -1,4 +1,4 @@
-//! What stands in the way of runs that do not come from the backlog: phases of plans. They share slots and holds with
+//! What is in the way of runs that do not come from the backlog: phases of plans. They share slots and holds with
 //! issues.
 
 use super::holds::{covers, is_probed, stands};

@@ -1,7 +1,7 @@
 //! Gates as jobs of a tick: those of pull requests, and the probe of a base on which they failed.
 //!
 //! They cost no provider and no attempt, so that neither a provider's hold nor a spending cap nor an
-//! open breaker stands in their way, and they have slots of their own.
+//! open breaker is in their way, and they have slots of their own.
 
 use super::holds::{gates_hold, is_probed, no_base, stands};
 use super::own_runs::wizard_comes_first;

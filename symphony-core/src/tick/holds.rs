@@ -39,7 +39,7 @@ pub(super) fn stands(hold: &Hold, now: Timestamp) -> bool {
     hold.until > now && hold.until <= latest && !is_ahead_of_clock(hold.placed_at, now)
 }
 
-/// Returns the hold of a project whose gates fail on its base. It stands until a probe passes, however long that takes.
+/// Returns the hold of a project whose gates fail on its base. It lasts until a probe passes, however long that takes.
 pub(super) fn gates_hold(project: &ProjectId, snapshot: &Snapshot) -> Option<Reason> {
     gates_hold_of(project, snapshot).map(Reason::held)
 }

@@ -66,7 +66,7 @@ pub(super) fn unblock(snapshot: &Snapshot, schedule: &mut Schedule) {
     }
 }
 
-/// Removes worktrees of issues that have ended, but none that a run still works in, and none while it cannot be told what
+/// Removes worktrees of issues that have ended, but none that a run still works in, and none while it is unknown what
 /// of their work the base branch has. One that could not be removed is tried again when it is due.
 pub(super) fn clean_up(snapshot: &Snapshot, now: Timestamp, schedule: &mut Schedule) {
     let is_due = |clean_up: &&CleanUp| {
@@ -86,7 +86,7 @@ pub(super) fn clean_up(snapshot: &Snapshot, now: Timestamp, schedule: &mut Sched
     }
 }
 
-/// Puts the files of runs in order that nobody will come back to: the prompts of a run whose supervisor died after its end
+/// Puts the files of runs in order that no one will come back to: the prompts of a run whose supervisor died after its end
 /// was recorded, the folder of a run that was never claimed.
 pub(super) fn tidy(snapshot: &Snapshot, now: Timestamp, schedule: &mut Schedule) {
     for leftover in snapshot.leftovers.iter().filter(|left| is_over(left, now)) {
@@ -99,12 +99,12 @@ pub(super) fn tidy(snapshot: &Snapshot, now: Timestamp, schedule: &mut Schedule)
     }
 }
 
-/// Says whether nobody is at work on a run that left something. A run is locked before it is claimed, and the lock is held
+/// Says whether no one is at work on a run that left something. A run is locked before it is claimed, and the lock is held
 /// until its files are in order.
 pub fn is_over(leftover: &Leftover, now: Timestamp) -> bool {
     match (leftover.lock, leftover.owner) {
         (LockState::Held, _) => false,
-        (LockState::Missing, LeftoverOwner::Nobody) => {
+        (LockState::Missing, LeftoverOwner::Unclaimed) => {
             after(leftover.since, LEFTOVER_GRACE_MS) <= now || leftover.since > now
         }
         (LockState::Free | LockState::Missing, _) => true,

@@ -13,7 +13,7 @@ pub struct OpenPlan {
     pub project: ProjectId,
     /// Its file.
     pub path: String,
-    /// Where it stands.
+    /// Its state.
     pub status: PlanStatus,
     /// When it began.
     pub started_at: Timestamp,
@@ -60,7 +60,7 @@ impl OpenPlan {
 pub struct OpenPhase {
     /// The phase.
     pub phase: PlanPhaseId,
-    /// Where it stands.
+    /// Its state.
     pub state: PhaseState,
 }
 

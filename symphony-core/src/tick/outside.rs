@@ -43,7 +43,7 @@ pub(super) fn notice_outside(snapshot: &Snapshot, schedule: &mut Schedule) {
     }
 }
 
-/// Says whether the agent that writes the branch is at work. It may have moved the base itself, so that nobody has decided
+/// Says whether the agent that writes the branch is at work. It may have moved the base itself, so that no one has decided
 /// anything. Judges and gates only read.
 fn agent_at_work(snapshot: &Snapshot, merge: &FoundMerge) -> bool {
     let run = snapshot.run_on_source(&merge.of);

@@ -138,7 +138,7 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, schedule: &mut Schedule) -> Vec
     waiting
 }
 
-/// Returns the run to start, or records why not; opens the breaker where only that stands in the way.
+/// Returns the run to start, or records why not; opens the breaker where only that is in the way.
 fn admit(
     snapshot: &Snapshot,
     schedule: &mut Schedule,

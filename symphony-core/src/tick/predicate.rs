@@ -1,4 +1,4 @@
-//! The predicates of dispatch: what an issue wants, and what stands in its way. `plan_tick` and `explain` read the same.
+//! The predicates of dispatch: what an issue wants, and what is in its way. `plan_tick` and `explain` read the same.
 
 use super::gates::gates_obstacles;
 use super::holds::{covers, is_probed, no_base, stands};

@@ -187,7 +187,7 @@ pub enum Reason {
     },
     /// The setup wizard of its project has not ended.
     WizardFirst,
-    /// There is work: nobody looks for more.
+    /// There is work: no one looks for more.
     WorkWaits,
     /// The backlog is long enough.
     BacklogFull {
@@ -301,11 +301,11 @@ pub enum SlotLimit {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Paused => f.write_str("dispatch is paused (`symphony resume` starts it again)"),
-            Self::Running { run } => write!(f, "run {run} is at work on it"),
+            Self::Paused => f.write_str("dispatch is paused (`symphony resume` ends the pause)"),
+            Self::Running { run } => write!(f, "run {run} is working on it"),
             Self::ExitPutOff { run, put_off } => write!(
                 f,
-                "the work of run {run} is not put away yet (tried {}): {}",
+                "the work of run {run} is not saved yet (tried {}): {}",
                 counted(put_off.tries.into(), "time"),
                 put_off.problem
             ),
@@ -334,7 +334,8 @@ impl fmt::Display for Reason {
                 ..
             } => f.write_str("its last run ended before its work did"),
             Self::SubtasksCancelled => f.write_str(
-                "all its sub-tasks were cancelled: waits for a human (`symphony issue move` to `todo` goes on without them)",
+                "all its sub-tasks were cancelled: waits for a person (`symphony issue move` to `todo` continues \
+                 without them)",
             ),
             Self::AttemptsSpent { runs, limit } => write!(
                 f,
@@ -343,7 +344,7 @@ impl fmt::Display for Reason {
             ),
             Self::JudgesSpent { runs } => write!(
                 f,
-                "it waits for the verdict of a person: {} ended without one",
+                "it waits for a person's verdict: {} ended without one",
                 counted((*runs).into(), "judge")
             ),
             Self::Conflicts { base, files } => write!(
@@ -361,7 +362,7 @@ impl fmt::Display for Reason {
             }
             Self::PersonsPoints { points } => write!(
                 f,
-                "it waits for a person to close {}: only people close the points of people",
+                "it waits for a person to close {}: only people can close points raised by people",
                 list_numbers(points)
             ),
             Self::NoPhase => f.write_str("has no `phase:` label, and migration_mode is off"),
@@ -384,7 +385,7 @@ impl fmt::Display for Reason {
                 )
             }
             Self::JudgeOff => {
-                f.write_str("it waits for the verdict of a person (judge_enabled is off)")
+                f.write_str("it waits for a person's verdict (judge_enabled is off)")
             }
             Self::GatesPending => f.write_str("its gates have not run yet"),
             Self::GatesRed => f.write_str("required gates are red, and it waits for a person"),
@@ -406,11 +407,11 @@ impl fmt::Display for Reason {
             Self::NothingToRepair { gates } => {
                 let names = list_few(gates.iter().map(String::as_str), GATES_NAMED_MAX);
                 let passes = if gates.len() == 1 { "passes" } else { "pass" };
-                write!(f, "{names} {passes} on the base: there is nothing to repair")
+                write!(f, "{names} {passes} on the base, so there is nothing to fix")
             }
             Self::ProgramMissing { gate, .. } => write!(
                 f,
-                "gate {gate} needs a program that is missing on this machine: no agent can install it"
+                "gate {gate} needs a program that is missing on this machine, and no agent can install it"
             ),
             Self::MergedOutside { base } => write!(
                 f,
@@ -424,13 +425,13 @@ impl fmt::Display for Reason {
                 }
                 write!(f, ": {}", list_obstacles(obstacles))
             }
-            Self::DoneMoved { why } => write!(f, "a worker looks again: {why}"),
+            Self::DoneMoved { why } => write!(f, "a worker checks it again: {why}"),
             Self::CoolingDown { .. } => f.write_str("it was judged a moment ago"),
-            Self::WizardFirst => f.write_str("the setup wizard of its project comes first"),
-            Self::WorkWaits => f.write_str("issues wait in `todo`: it works when there are none"),
+            Self::WizardFirst => f.write_str("its project's setup wizard runs first"),
+            Self::WorkWaits => f.write_str("issues wait in `todo`: it runs when there are none"),
             Self::BacklogFull { limit } => write!(
                 f,
-                "the backlog has {limit} issues or more: it works when there are fewer"
+                "the backlog has {limit} issues or more: it runs when there are fewer"
             ),
             Self::RanRecently { .. } => f.write_str("ran a moment ago"),
             Self::NoSlot { limit } => match limit {
@@ -438,7 +439,7 @@ impl fmt::Display for Reason {
                 SlotLimit::KeptForJudge(n) => {
                     write!(
                         f,
-                        "the last of {n} slots is kept for a judge: a review can be judged now"
+                        "the last of {n} slots is kept for a judge, because a review is ready for one"
                     )
                 }
                 SlotLimit::Project(n) => write!(

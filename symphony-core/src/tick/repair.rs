@@ -1,4 +1,4 @@
-//! What stands in the way of an issue that repairs gates: that there is nothing to repair, or that nobody knows it yet.
+//! What is in the way of an issue that repairs gates: that there is nothing to repair, or that no one knows it yet.
 
 use super::holds::gates_hold_of;
 use super::reason::Reason;

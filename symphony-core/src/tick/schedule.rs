@@ -88,7 +88,7 @@ pub enum Action {
         /// Its project.
         project: ProjectId,
     },
-    /// Put the files of a run in order that nobody comes back to.
+    /// Put the files of a run in order that no one comes back to.
     TidyRun {
         /// The run.
         run: RunId,
@@ -182,12 +182,12 @@ impl Schedule {
         }
     }
 
-    /// Records why nobody starts on an issue.
+    /// Records why no one starts on an issue.
     pub(super) fn wait_issue(&mut self, issue: IssueId, reasons: Vec<Reason>) {
         self.decisions.push(Decision { issue, reasons });
     }
 
-    /// Records why nobody starts on what a pull request finishes.
+    /// Records why no one starts on what a pull request finishes.
     pub(super) fn wait_review(&mut self, of: &PullRequestOf, pr: PrId, reasons: Vec<Reason>) {
         match of {
             PullRequestOf::Issue(issue) => self.wait_issue(issue.clone(), reasons),

@@ -82,7 +82,7 @@ type Queue = BTreeMap<ProjectId, Vec<Waiting>>;
 /// A probe takes one slot, once in a hold's time, and everything that the hold covers waits for it. If it waited for its
 /// place in the queue, others could keep it from a slot for ever.
 ///
-/// The number of live runs changes with each start, so the order inside a tier and priority is decided anew each
+/// The number of live runs changes with each start, so the order inside a tier and priority is decided again each
 /// time: one queue a project, and the project with the least load is served next.
 pub(super) fn dispatch(
     snapshot: &Snapshot,

@@ -72,7 +72,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Says whether one model of a provider is on hold: only then does anybody need to know which models are asked for.
+    /// Says whether one model of a provider is on hold: only then does anyone need to know which models are asked for.
     pub fn has_model_hold(&self) -> bool {
         self.holds
             .iter()
@@ -229,7 +229,7 @@ closed_set!(
     LockState, "lock state", {
         /// Somebody holds it: the run lives.
         Held = "held",
-        /// The file is there, and nobody holds it: its holder is dead.
+        /// The file is there, and no one holds it: its holder is dead.
         Free = "free",
         /// There is no such file.
         Missing = "missing",
@@ -260,7 +260,7 @@ pub struct LiveRun {
 }
 
 impl LiveRun {
-    /// Says whether its exit handling waits for its time, and nobody is to be at work with it before.
+    /// Says whether its exit handling waits for its time, and no one is to be at work with it before.
     pub fn waits(&self, now: Timestamp) -> bool {
         let put_off = self.put_off.as_ref();
         self.lock != LockState::Held && put_off.is_some_and(|put_off| !put_off.is_due(now))
@@ -468,8 +468,8 @@ closed_set!(
         Ended = "ended",
         /// A run that has ended, of a project that keeps prompts.
         Kept = "kept",
-        /// Nobody: the run was never claimed.
-        Nobody = "nobody",
+        /// A run that was never claimed.
+        Unclaimed = "unclaimed",
     }
 );
 

@@ -63,7 +63,7 @@ impl Tool {
         }
     }
 
-    /// Says whether the tool decides on somebody's work.
+    /// Says whether the tool decides on someone's work.
     pub const fn is_verdict(self) -> bool {
         matches!(
             self,

@@ -38,7 +38,7 @@ pub struct Stuck {
 }
 
 impl Stuck {
-    /// A process that has not got past its recorded step for so many milliseconds.
+    /// A process that has not got past its recorded step for this many milliseconds.
     pub fn of(record: &StepRecord, for_ms: u64) -> Self {
         Self {
             pid: Some(record.pid),
@@ -49,7 +49,7 @@ impl Stuck {
     }
 
     /// Says whether the record that can be read now is the one that this was found in: the same process, in the same step since
-    /// then. Who was about to end it leaves it alone otherwise, since somebody else may have ended it meanwhile, and started
+    /// then. Who was about to end it leaves it alone otherwise, since someone else may have ended it meanwhile, and started
     /// another supervisor for its exit handling.
     pub fn is_still(&self, record: Option<&StepRecord>, now: &Moment) -> bool {
         let record = record.filter(|record| is_possible(record, now));

@@ -268,8 +268,8 @@ fn what_is_no_chain_is_refused_with_everything_that_is_wrong() {
             "two contracts for the phase `e`",
             "phase `a`: dispatch_profile `researcher` does not exist; did you mean `researchers`?",
             "phase `d`: next_phase `reddy` has no contract; did you mean `ready`?",
-            "next_phase runs in a circle: b -> c -> b",
-            "next_phase runs in a circle: e -> e",
+            "next_phase forms a circle: b -> c -> b",
+            "next_phase forms a circle: e -> e",
         ]
     );
 }

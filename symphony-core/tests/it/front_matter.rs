@@ -63,7 +63,7 @@ fn each_wrong_field_is_named_with_what_is_expected() {
         ),
         (
             "name: again",
-            "w.md:5:1: name: the field stands twice, first on line 2",
+            "w.md:5:1: name: the field is given twice, first on line 2",
         ),
         (
             "maxTurns: '200'",

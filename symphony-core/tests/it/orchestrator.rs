@@ -41,7 +41,7 @@ const DISPATCH: &[Dispatch] = &[
             s.reviews = vec![review(1)];
             a(s).judge_enabled = false;
         },
-        "wait SYM-1: it waits for the verdict of a person (judge_enabled is off)",
+        "wait SYM-1: it waits for a person's verdict (judge_enabled is off)",
     ),
     (
         "judge: gates are not verified",

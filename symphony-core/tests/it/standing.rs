@@ -158,12 +158,12 @@ fn an_issue_that_goes_on_by_itself_is_not_stuck() {
         (
             "could start",
             Moment::new().todo(candidate(1)),
-            &["SYM-1: the next tick goes on with it"],
+            &["SYM-1: the next tick continues it"],
         ),
         (
             "backs off",
             Moment::new().todo(retry(NOW + 60)),
-            &["SYM-1: a tick goes on with it at 1970-01-01T02:47:40.000Z"],
+            &["SYM-1: a tick continues it at 1970-01-01T02:47:40.000Z"],
         ),
         (
             "no slot",
@@ -180,7 +180,7 @@ fn an_issue_that_goes_on_by_itself_is_not_stuck() {
         (
             "exit handling is put off",
             Moment::new().with(1, OpenState::InProgress).seen(put_off),
-            &["SYM-1: a tick goes on with it at 1970-01-01T02:47:40.000Z"],
+            &["SYM-1: a tick continues it at 1970-01-01T02:47:40.000Z"],
         ),
         (
             "gates run",
@@ -190,7 +190,7 @@ fn an_issue_that_goes_on_by_itself_is_not_stuck() {
                     ..review(1)
                 }];
             }),
-            &["SYM-1: the next tick goes on with it"],
+            &["SYM-1: the next tick continues it"],
         ),
         (
             "breaker opens",
@@ -198,7 +198,7 @@ fn an_issue_that_goes_on_by_itself_is_not_stuck() {
                 counts: counts(15, 15),
                 ..candidate(1)
             }),
-            &["SYM-1: the next tick goes on with it"],
+            &["SYM-1: the next tick continues it"],
         ),
         (
             "sub-tasks have ended",
@@ -211,12 +211,12 @@ fn an_issue_that_goes_on_by_itself_is_not_stuck() {
                         outcome: SubtasksOutcome::SomeDone,
                     }];
                 }),
-            &["SYM-1: the next tick goes on with it"],
+            &["SYM-1: the next tick continues it"],
         ),
         (
             "a person keeps it",
             Moment::new().with(1, OpenState::Backlog(Parked::ByPerson)),
-            &["SYM-1: nobody has asked for it yet"],
+            &["SYM-1: it has not been asked for yet"],
         ),
     ]);
 }
@@ -251,7 +251,7 @@ fn what_no_tick_goes_on_with_and_no_inbox_has_is_stranded() {
         (
             "review without anything open",
             Moment::new().with(1, OpenState::Review),
-            &["SYM-1: STRANDED it is in review, but nobody reviews it"],
+            &["SYM-1: STRANDED it is in review, but nothing reviews it"],
         ),
         (
             "judged, not in the inbox",
@@ -262,35 +262,35 @@ fn what_no_tick_goes_on_with_and_no_inbox_has_is_stranded() {
                 }];
             }),
             &[
-                "SYM-1: STRANDED it is approved and waits for a person to merge it, and the inbox does not have it",
+                "SYM-1: STRANDED it is approved and waits for a person to merge it, but not in the inbox",
             ],
         ),
         (
             "blocked, not in the inbox",
             Moment::new().with(1, blocked(BlockedBy::Gates, &[])),
-            &["SYM-1: STRANDED it is blocked (gates), and the inbox does not have it"],
+            &["SYM-1: STRANDED it is blocked (gates), but not in the inbox"],
         ),
         (
             "waits for sub-tasks and has none",
             Moment::new().with(1, blocked(BlockedBy::Subtasks, &[])),
-            &["SYM-1: STRANDED it is blocked (subtasks), and the inbox does not have it"],
+            &["SYM-1: STRANDED it is blocked (subtasks), but not in the inbox"],
         ),
         (
             "the breaker's limit was raised",
             Moment::new().with(1, OpenState::Backlog(Parked::ByBreaker)),
-            &["SYM-1: STRANDED its circuit breaker opened, and the inbox does not have it"],
+            &["SYM-1: STRANDED its circuit breaker opened, but it is not in the inbox"],
         ),
         (
             "a proposal nobody sees",
             Moment::new().with(1, OpenState::Backlog(Parked::Proposed)),
-            &["SYM-1: STRANDED an agent proposed it, and the inbox does not have it"],
+            &["SYM-1: STRANDED an agent proposed it, but it is not in the inbox"],
         ),
         (
             "counts that do not fit what is waited for keep it from every tick",
             Moment::new()
                 .todo(candidate(1))
                 .seen(|s| s.candidates.clear()),
-            &["SYM-1: STRANDED nothing keeps it from starting, but no tick starts it"],
+            &["SYM-1: STRANDED nothing prevents it from starting, but no tick starts it"],
         ),
         (
             "an open pull request of an issue that has ended",
@@ -298,20 +298,20 @@ fn what_no_tick_goes_on_with_and_no_inbox_has_is_stranded() {
                 open: rejected(7),
                 ..Moment::new()
             },
-            &["pull request 7: STRANDED it waits for SYM-1, which has ended or is not there"],
+            &["pull request 7: STRANDED it waits for SYM-1, which has ended or does not exist"],
         ),
         (
             "a publication that nobody saw the end of",
             unseen,
             &[
-                "the publication of pull request 4: STRANDED it did not succeed, and the inbox does not have it",
+                "the publication of pull request 4: STRANDED it did not succeed, but is not in the inbox",
             ],
         ),
         (
             "slots of a machine on which nothing runs",
             Moment::new().todo(candidate(1)).seen(|s| s.slots.total = 0),
             &[
-                "SYM-1: STRANDED all 0 slots are taken (max_concurrent_agents), and the inbox does not have it",
+                "SYM-1: STRANDED all 0 slots are taken (max_concurrent_agents), but it is not in the inbox",
             ],
         ),
     ]);
@@ -327,7 +327,7 @@ fn a_dependency_counts_only_when_it_is_not_stuck_itself() {
                 .todo(waits(2, &[1]))
                 .todo(waits(3, &[2])),
             &[
-                "SYM-1: the next tick goes on with it",
+                "SYM-1: the next tick continues it",
                 "SYM-2: it waits for SYM-1",
                 "SYM-3: it waits for SYM-2",
             ],
@@ -362,8 +362,8 @@ fn a_dependency_counts_only_when_it_is_not_stuck_itself() {
                 .with(1, OpenState::Backlog(Parked::ByPerson))
                 .todo(waits(2, &[1])),
             &[
-                "SYM-1: nobody has asked for it yet",
-                "SYM-2: STRANDED it waits for SYM-1, which is in the backlog, and the inbox does not say so",
+                "SYM-1: it has not been asked for yet",
+                "SYM-2: STRANDED it waits for SYM-1, which is in the backlog, but the inbox does not show this",
             ],
         ),
         (
@@ -501,17 +501,17 @@ fn a_plan_is_carried_on_or_a_person_is_told() {
         (
             plan(Running, Command, &ready),
             &[][..],
-            "it waits for the command that carries it on",
+            "it waits for the command that continues it",
         ),
         (
             plan(Running, Tick, &ready),
             &[],
-            "the next tick goes on with it",
+            "the next tick continues it",
         ),
         (
             plan(Running, Tick, &retrying),
             &[],
-            "a tick goes on with it at 1970-01-01T02:47:40.000Z",
+            "a tick continues it at 1970-01-01T02:47:40.000Z",
         ),
         (
             plan(Running, PlanDriver::None, &running),
@@ -527,12 +527,12 @@ fn a_plan_is_carried_on_or_a_person_is_told() {
         (
             plan(Running, Tick, &running),
             &[],
-            "STRANDED its phase build is at work in run r1, which has ended",
+            "STRANDED its phase build is running in run r1, which has ended",
         ),
         (
             plan(AwaitingUserDecision, Tick, &asks),
             &[],
-            "STRANDED it is waiting for your decision, and the inbox does not have it",
+            "STRANDED it is waiting for your decision, but not in the inbox",
         ),
     ];
     for (plan, live, expected) in rows {

@@ -45,7 +45,7 @@ struct Search<'a, P> {
 struct Gram {
     word: u64,
     candidate: usize,
-    /// Where the stretch lies in the candidate's text.
+    /// Where the stretch is in the candidate's text.
     offset: usize,
 }
 

@@ -36,7 +36,7 @@ impl Rest {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Anchor {
     pub(crate) place: u32,
-    /// Where the sample lies in the text.
+    /// Where the sample is in the text.
     pub(crate) offset: u32,
 }
 

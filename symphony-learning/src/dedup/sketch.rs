@@ -271,7 +271,7 @@ impl<T: Copy> Table<T> {
         self.removed == self.entries.len()
     }
 
-    /// Makes the table anew once half of its entries are gone: its filter still lets pass what asks for them.
+    /// Makes the table again once half of its entries are gone: its filter still lets pass what asks for them.
     pub(crate) fn shrink(&mut self) {
         if self.removed == 0 || self.removed < self.entries.len() / 2 {
             return;

@@ -216,7 +216,7 @@ async fn the_write_of_a_run_that_is_over_is_refused_and_recorded_once() {
     ] {
         let text = refused(&client, tool, arguments).await;
         let over = format!(
-            "run {} is over: nothing is written in its name any more.",
+            "run {} has ended: nothing more can be recorded for it.",
             run.id
         );
         assert_eq!(

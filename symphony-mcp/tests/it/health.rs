@@ -147,7 +147,10 @@ async fn the_record_of_a_run_that_is_over_is_refused() {
         ),
     ] {
         let text = refused(client, tool, arguments).await;
-        assert!(text.contains("is over: nothing is written"), "{text}");
+        assert!(
+            text.contains("has ended: nothing more can be recorded"),
+            "{text}"
+        );
     }
     assert_eq!(desk.store.test_health(&project("demo"), 5).unwrap(), []);
     assert_eq!(desk.store.coverage(&project("demo"), 5).unwrap(), []);

@@ -199,7 +199,7 @@ async fn a_run_files_twenty_issues_and_a_person_any_number() {
     let text = refused(&client, "create_issue", json!({ "title": "One more" })).await;
     assert_eq!(
         text,
-        "a run may make at most 20 issues; put the rest into a finding"
+        "a run may add at most 20 issues; put the rest into a finding"
     );
     let client = desk.client(person(Some(&issue.id))).await;
     done(&client, "create_issue", json!({ "title": "One more" })).await;

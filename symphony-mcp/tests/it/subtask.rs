@@ -145,6 +145,6 @@ async fn issues_and_subtasks_count_together() {
     let arguments = json!({ "title": "One more", "description": "d" });
     assert_eq!(
         refused(&client, "create_subtask", arguments).await,
-        "a run may make at most 20 issues; put the rest into a finding"
+        "a run may add at most 20 issues; put the rest into a finding"
     );
 }

@@ -64,7 +64,7 @@ pub struct PhaseDispatch {
     pub issue: IssueInput,
     /// What the phase must deliver.
     pub assignment: PhaseAssignment,
-    /// The fence marker: 16 to 64 random letters, digits, `-` or `_`, made anew for each prompt.
+    /// The fence marker: 16 to 64 random letters, digits, `-` or `_`, made again for each prompt.
     pub fence_marker: String,
     /// The contract's body, which is the agent's whole identity.
     #[serde(default)]

@@ -54,7 +54,7 @@ pub struct ProfileDispatch {
     pub workspace: Workspace,
     /// The issue.
     pub issue: IssueInput,
-    /// The fence marker: 16 to 64 random letters, digits, `-` or `_`, made anew for each prompt.
+    /// The fence marker: 16 to 64 random letters, digits, `-` or `_`, made again for each prompt.
     pub fence_marker: String,
     /// The profile's text.
     #[serde(default)]

@@ -88,7 +88,7 @@ pub struct DependencyInput {
     pub identifier: IssueId,
     /// Its title.
     pub title: String,
-    /// Where it stands.
+    /// Its state.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub status: IssueStatus,
 }

@@ -184,7 +184,7 @@ pub struct PhaseReview {
     /// What the agent says it did.
     #[serde(default)]
     pub summary: String,
-    /// Where the artifact lies in the worktree; `{id}` stands for the identifier.
+    /// Where the artifact is in the worktree; `{id}` stands for the identifier.
     #[serde(default)]
     pub artifact_path: String,
     /// The artifact; none when the phase is skipped.

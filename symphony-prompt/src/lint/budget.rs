@@ -14,7 +14,7 @@ use crate::input::{IssueInput, Workspace};
 use crate::report::{BuiltPrompt, Outcome, Warning};
 use crate::tokens::estimate_tokens;
 
-/// A marker for prompts that nobody is sent.
+/// A marker for prompts that no one is sent.
 const MARKER: &str = "lint-lint-lint-lint";
 
 /// Agents that are sent to issues outside of phases before `ready`.
@@ -203,7 +203,7 @@ fn findings_of(
                 limit,
             } => {
                 if let Some(text) = own(part) {
-                    let cost = "it is never cut, and each run reads it";
+                    let cost = "it is never cut, and every run reads it";
                     found.push(finding(
                         text,
                         format!("has ~{tokens} tokens, over {limit}: {cost}"),

@@ -52,7 +52,7 @@ fn place(finding: &Finding) -> (&str, usize, Option<usize>, Severity) {
     )
 }
 
-/// Returns what agents read of a text, with the number of its first line; nothing of a file that nobody reads.
+/// Returns what agents read of a text, with the number of its first line; nothing of a file that no one reads.
 fn prose_of(text: &PromptText<'_>) -> Option<(String, usize)> {
     match text.kind {
         TextKind::Unread => None,

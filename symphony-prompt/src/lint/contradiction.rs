@@ -69,7 +69,7 @@ struct Rule {
 /// What follows a command that is an order by itself, and not the subject of a sentence.
 const AFTER: &str = "$ at after before once when to with";
 
-const PEOPLE: &str = "say that it is meant for people, or leave it out of what agents read";
+const PEOPLE: &str = "say that it is for people, or remove it from the texts for agents";
 
 const RULES: [Rule; 7] = [
     Rule {
@@ -88,7 +88,7 @@ const RULES: [Rule; 7] = [
             &["git", "push", "?-u", "?origin", "?head", AFTER],
         ],
         fact: "agents never push",
-        advice: "leave it out: `publish` names the command that Symphony runs for each opened pull request",
+        advice: "leave it out: Symphony runs the command in `publish` for each opened pull request",
     },
     Rule {
         sense: Sense::Asks,
@@ -111,8 +111,8 @@ const RULES: [Rule; 7] = [
                 "gh glab hub",
             ],
         ],
-        fact: "agents hand in by the tool `create_pr`",
-        advice: "leave it out: `publish` names the command that opens a pull request elsewhere",
+        fact: "agents hand in their work with the tool `create_pr`",
+        advice: "leave it out: the command in `publish` opens a pull request elsewhere",
     },
     Rule {
         sense: Sense::Asks,
@@ -191,7 +191,7 @@ const RULES: [Rule; 7] = [
                 "before first from",
             ],
         ],
-        fact: "nobody is there whom an agent could ask",
+        fact: "an agent has no one to ask",
         advice: "say what to do without an answer: decide and say so in the `approach` finding, or set the status to `blocked`",
     },
     Rule {
@@ -222,7 +222,7 @@ const RULES: [Rule; 7] = [
     Rule {
         sense: Sense::Forbids,
         patterns: &[&["write add run", "?any the", "?unit", "tests", "$ unless"]],
-        fact: "agents test what they change, and are judged by it",
+        fact: "agents test what they change, and judges check that",
         advice: "leave it out, or name the tests that it is about",
     },
 ];

@@ -1,4 +1,4 @@
-//! Texts that reach nobody: of a dispatch that never happens, or in a file that nothing reads.
+//! Texts that reach no one: of a dispatch that never happens, or in a file that nothing reads.
 
 use symphony_core::agent::AgentType;
 use symphony_core::contract::PhaseContract;
@@ -19,7 +19,7 @@ const STANDALONE: [&str; 4] = [
     "plan-worker.md",
 ];
 
-/// Reports why a text reaches nobody, and a profile whose file has another name than its type.
+/// Reports why a text reaches no one, and a profile whose file has another name than its type.
 pub(super) fn dead_text(
     text: &PromptText<'_>,
     parsed: &Parsed<'_>,
@@ -85,7 +85,7 @@ fn of_profile(
         .find(|(_, (holds, _))| holds.file == text.file)?;
     let line = line_of(text.text, "type:");
     if AgentType::parse(text.stem()).ok().as_ref() != Some(agent) {
-        let found = format!("is the profile of `{agent}`, which its name does not say");
+        let found = format!("is the profile of `{agent}`, but its name does not match");
         let advice = format!("rename it to `{agent}.md`, or change its `type`");
         return Some(finding(text, line, LintRule::FileName, (found, advice)));
     }
@@ -115,8 +115,8 @@ fn of_custom(agent: &AgentType, parsed: &Parsed<'_>) -> Option<(String, String)>
     let is_custom = matches!(agent, AgentType::Custom(_));
     (is_custom && !parsed.contracts.values().any(is_dispatched)).then(|| {
         (
-            format!("no phase dispatches `{agent}`"),
-            format!("name it as `dispatch_profile` of a contract, or remove the file; types that ship are {}", shipped()),
+            format!("no phase uses `{agent}`"),
+            format!("set it as `dispatch_profile` of a contract, or remove the file; the shipped types are {}", shipped()),
         )
     })
 }
@@ -164,7 +164,7 @@ fn switched_off(switch: Switch, input: &LintInput<'_>) -> Option<(String, String
     let key = switch.key();
     input.off.contains(&switch).then(|| {
         (
-            format!("nobody reads this text: `{key}` is off"),
+            format!("no agent reads this text: `{key}` is off"),
             format!("`symphony config set {key} true`, or remove the text"),
         )
     })
@@ -187,7 +187,7 @@ fn of_override(stem: &str, parsed: &Parsed<'_>, input: &LintInput<'_>) -> Option
         if contract.is_ready() {
             return Some((
                 "overrides are not used in the phase `ready`".to_owned(),
-                format!("`symphony profile set {agent} --instructions FILE` says it there"),
+                format!("use `symphony profile set {agent} --instructions FILE` for that"),
             ));
         }
         let omitted = OmissionList::of(agent).layer(LayerName::Override);
@@ -206,7 +206,7 @@ fn of_override(stem: &str, parsed: &Parsed<'_>, input: &LintInput<'_>) -> Option
     let near = nearest(stem, names.iter().map(String::as_str));
     let meant = near.map_or_else(String::new, |near| format!("; did you mean `{near}.md`?"));
     Some((
-        format!("no phase dispatches a profile of this name{meant}"),
+        format!("no phase uses a profile of this name{meant}"),
         format!(
             "overrides are named `<profile>-<phase>.md`: {}",
             names.join(", ")

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::text::PromptText;
 use crate::budget::Budgets;
 
-/// What a project can switch off, so that the texts of it reach nobody.
+/// What a project can switch off, so that the texts of it reach no one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Switch {
     /// Reviews by a judge.

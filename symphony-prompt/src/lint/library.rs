@@ -12,7 +12,7 @@ use super::finding::{Finding, LintRule, Severity};
 use super::text::{PromptText, TextKind};
 
 /// What to do about a file that cannot be read as what it is.
-const CORRECT: &str = "correct the file, or remove it so that the shipped one is used";
+const CORRECT: &str = "fix the file, or remove it to use the shipped one";
 
 /// The profiles and contracts of a project. Immutable.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -197,7 +197,8 @@ fn takes_nothing_out(text: &PromptText<'_>) -> Finding {
         column: None,
         severity: Severity::Error,
         rule: LintRule::Chain,
-        found: "is empty, which takes a phase out, but no phase of this name ships".to_owned(),
+        found: "is empty, which removes a phase, but there is no shipped phase of this name"
+            .to_owned(),
         advice: "write a contract, or delete the file".to_owned(),
     }
 }

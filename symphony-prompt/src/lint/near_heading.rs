@@ -96,7 +96,8 @@ fn wrong_section(text: &PromptText<'_>, (heading, line): (&str, usize), section:
         text,
         line,
         format!(
-            "the heading `{heading}` is nearly the required section `{section}`: a document with it is refused"
+            "the heading `{heading}` almost matches the required section `{section}`: a document with this heading is \
+             refused"
         ),
         format!("write `{section}`, here or in `required_sections`"),
     )

@@ -44,7 +44,7 @@ pub(super) fn placeholders(text: &PromptText<'_>, body: &str, first_line: usize)
                     severity: Severity::Warning,
                     rule: LintRule::Placeholder,
                     found: format!("`{placeholder}` is a placeholder that nothing fills in"),
-                    advice: "write what the agent should read; it gets issue, branch and paths in its prompt anyway"
+                    advice: "write what the agent should read; its prompt already has issue, branch and paths"
                         .to_owned(),
                 });
             }

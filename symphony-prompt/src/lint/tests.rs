@@ -139,7 +139,7 @@ fn front_matter_and_chains_are_errors_with_their_lines() {
         ),
         (
             ("phases/audit.md", "\n".to_owned()),
-            "error phases/audit.md:1: is empty, which takes a phase out, but no phase of this name ships",
+            "error phases/audit.md:1: is empty, which removes a phase, but there is no shipped phase of this name",
         ),
     ];
     for ((file, text), expected) in table {
@@ -153,7 +153,7 @@ fn a_profile_is_named_after_its_type() {
     assert_eq!(
         found(&[prompt("profiles/strict-judge.md", &own)], &[]),
         [
-            "warning profiles/strict-judge.md:3: is the profile of `judge`, which its name does not say"
+            "warning profiles/strict-judge.md:3: is the profile of `judge`, but its name does not match"
         ]
     );
     let legacy = profile("implementer", "", "Work.");
@@ -169,9 +169,9 @@ fn tool_lists_that_leave_nothing_to_report_with_are_errors() {
     assert_eq!(
         found(&[prompt("profiles/worker.md", &own)], &[]),
         [
-            "error profiles/worker.md:5: `tools` and `disallowedTools` leave a run as worker without `create_pr`: it could not hand in its work",
-            "warning profiles/worker.md:5: `tools` lists `approve_pr`, which this type of agent never has: listing it has no effect",
-            "warning profiles/worker.md:5: `tools` and `disallowedTools` leave a run as worker_in_phase without `complete_phase`: it could not hand in its work",
+            "error profiles/worker.md:5: `tools` and `disallowedTools` leave a run as worker without `create_pr`, so it could not hand in its work",
+            "warning profiles/worker.md:5: `tools` lists `approve_pr`, which this type of agent never has, so listing it has no effect",
+            "warning profiles/worker.md:5: `tools` and `disallowedTools` leave a run as worker_in_phase without `complete_phase`, so it could not hand in its work",
         ]
     );
 }
@@ -238,7 +238,7 @@ type Row<'a> = (&'a [(&'a str, &'a str)], &'a [Switch], &'a [&'a str]);
 
 #[test]
 fn texts_that_reach_nobody_are_named_with_the_reason() {
-    let off = "nobody reads this text: `planner_enabled` is off";
+    let off = "no agent reads this text: `planner_enabled` is off";
     let planner = profile("planner", "", "Split.");
     let worker = profile("worker", "", "Work.");
     let custom = profile("auditor", "", "Audit.");
@@ -263,7 +263,7 @@ fn texts_that_reach_nobody_are_named_with_the_reason() {
         (
             &[("background-scan.md", "Scan.")],
             &[Switch::Scanner],
-            &["background-scan.md:1: nobody reads this text: `scanner_enabled` is off"],
+            &["background-scan.md:1: no agent reads this text: `scanner_enabled` is off"],
         ),
         (
             &[("profiles/worker.md", &worker), ("WORKFLOW.md", "Work.")],
@@ -280,7 +280,7 @@ fn texts_that_reach_nobody_are_named_with_the_reason() {
         (
             &[("profiles/auditor.md", &custom)],
             &[],
-            &["profiles/auditor.md:3: no phase dispatches `auditor`"],
+            &["profiles/auditor.md:3: no phase uses `auditor`"],
         ),
         (
             &[
@@ -299,14 +299,14 @@ fn texts_that_reach_nobody_are_named_with_the_reason() {
             &[("overrides/architect-architecture.md", "Use the bus.")],
             &[Switch::Researcher],
             &[
-                "overrides/architect-architecture.md:1: nobody reads this text: `researcher_enabled` is off",
+                "overrides/architect-architecture.md:1: no agent reads this text: `researcher_enabled` is off",
             ],
         ),
         (
             &[("overrides/architect-architectur.md", "Use the bus.")],
             &[],
             &[
-                "overrides/architect-architectur.md:1: no phase dispatches a profile of this name; did you mean `architect-architecture.md`?",
+                "overrides/architect-architectur.md:1: no phase uses a profile of this name; did you mean `architect-architecture.md`?",
             ],
         ),
         (
@@ -372,7 +372,7 @@ fn headings_that_are_nearly_those_that_are_looked_for_are_named_once() {
         (
             with("  - Goal\n  - Files to change\n", "Write:\n```\n## Goal\n## Files to chnage\n```\n"),
             vec![
-                "warning phases/grooming.md:14: the heading `Files to chnage` is nearly the required section `Files to change`: a document with it is refused".to_owned(),
+                "warning phases/grooming.md:14: the heading `Files to chnage` almost matches the required section `Files to change`: a document with this heading is refused".to_owned(),
             ],
         ),
         // both are meant
@@ -391,7 +391,7 @@ fn headings_that_are_nearly_those_that_are_looked_for_are_named_once() {
     assert_eq!(
         found(&own, &[]),
         [
-            "warning overrides/planner-grooming.md:3: the heading `Acceptance criterias` is nearly the required section `Acceptance Criteria`: a document with it is refused"
+            "warning overrides/planner-grooming.md:3: the heading `Acceptance criterias` almost matches the required section `Acceptance Criteria`: a document with this heading is refused"
         ]
     );
 }
@@ -447,7 +447,7 @@ fn texts_for_which_there_is_no_room_are_named() {
     let (instructions, addition, claude) = (long(4_500), long(9_000), long(10_500));
     assert_eq!(
         found(&[prompt("worker", &instructions)], &[]),
-        ["warning worker:1: has ~4507 tokens, over 4000: it is never cut, and each run reads it"]
+        ["warning worker:1: has ~4507 tokens, over 4000: it is never cut, and every run reads it"]
     );
     let file = "overrides/architect-architecture.md";
     let lines = found(&[prompt(file, &addition)], &[]);
@@ -553,7 +553,7 @@ fn orders_that_contradict_how_agents_work_are_found() {
         (
             "Don\u{2019}t write tests.",
             "do not write tests",
-            "judged by it",
+            "judges check that",
         ),
     ] {
         for file in ["CLAUDE.md", "WORKFLOW.md"] {

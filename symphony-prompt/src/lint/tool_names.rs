@@ -94,7 +94,7 @@ pub(super) fn tool_names(
                 rule: LintRule::ToolNames,
                 found: format!("names the tool `{tool}`, which its reader does not have as {role}"),
                 advice:
-                    "take it out of the text, or move it to the text of an agent that has the tool"
+                    "remove it from the text, or move it to the text of an agent that has the tool"
                         .to_owned(),
             });
         }

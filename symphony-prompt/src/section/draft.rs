@@ -80,14 +80,14 @@ impl<'a> SectionDraft<'a> {
     }
 }
 
-/// A user prompt with what became of each section.
+/// A user prompt with what happened to each section.
 #[derive(Debug)]
 pub(crate) struct UserPrompt {
     pub(crate) text: String,
     pub(crate) parts: Vec<PartReport>,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) marker: Option<FenceMarker>,
-    /// Tokens of the budget that nobody took; none where sections have no shares.
+    /// Tokens of the budget that no one took; none where sections have no shares.
     pub(crate) left: Option<Tokens>,
 }
 

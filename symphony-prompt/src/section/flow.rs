@@ -26,7 +26,7 @@ pub(crate) struct Shared<'d, 'a> {
     pub(crate) cap: Tokens,
     /// What it takes when nothing is cut, about.
     pub(crate) need: Tokens,
-    /// Drafts it with at most so many tokens.
+    /// Drafts it with at most this many tokens.
     pub(crate) draft: Box<dyn Fn(Tokens) -> SectionDraft<'a> + 'd>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Total {
     pub(crate) pass_on: bool,
 }
 
-/// Drafts sections with their shares, and returns them with the room that nobody took.
+/// Drafts sections with their shares, and returns them with the room that no one took.
 ///
 /// Those that need no more than their share come first. What they leave is given to the others, in their order, each of which has its
 /// own share at least. Together they never take more than `total`.

@@ -27,7 +27,7 @@ pub(crate) enum PointsReader {
     PlanPhase,
     /// Whoever reviews the work.
     Judge,
-    /// Anybody else.
+    /// Anyone else.
     Other,
 }
 

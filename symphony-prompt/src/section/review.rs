@@ -80,8 +80,8 @@ pub(crate) fn pull_request<'a>(
     (draft, approach_tokens)
 }
 
-const UNVERIFIED: &str = "This change is unverified: no gate is required, so only your review stands between it and \
-    the base branch.";
+const UNVERIFIED: &str = "This change is unverified: no gate is required, so your review is the only check before it \
+    reaches the base branch.";
 
 const PULL_REQUEST_VERDICT: &str = "\n### Verdict\n\n\
     End your review with one call: `approve_pr`, `reject_pr` with `points`, or, if only a person can decide, \

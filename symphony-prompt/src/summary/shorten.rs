@@ -239,7 +239,7 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Puts together what is kept, with what stands between neighbours, and a mark for each gap.
+    /// Puts together what is kept, with what is between neighbours, and a mark for each gap.
     fn assemble(&self) -> String {
         let mut out = String::new();
         // The end of the block before, where it was kept.

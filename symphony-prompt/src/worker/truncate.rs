@@ -69,7 +69,7 @@ fn cut_files(prompt: &str, chars: u64, max_chars: u64) -> Option<String> {
     (count_chars(out.as_bytes()) <= max_chars).then_some(out)
 }
 
-/// Keeps whole lines of at most so many characters, or a part of the first line when that alone is longer.
+/// Keeps whole lines of at most this many characters, or a part of the first line when that alone is longer.
 fn keep_lines(content: &str, max_chars: u64) -> &str {
     let at = HeuristicCounter::CHARS.prefix_len(content, Tokens::new(max_chars), "");
     let kept = content.get(..at).unwrap_or_default();

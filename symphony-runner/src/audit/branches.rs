@@ -55,13 +55,14 @@ fn merged(repository: &Repository, pr: &PullRequest) -> Result<Option<String>, R
         .as_ref()
         .is_some_and(|merge| merge.evidence == Evidence::Patch);
     if !is_by_patch && !repository.holds_changes(&merged, &head)? {
-        let detail = format!("what was merged ({merged}) does not hold its approved head {head}");
+        let detail =
+            format!("what was merged ({merged}) does not contain its approved head {head}");
         return Ok(Some(detail));
     }
     Ok(None)
 }
 
-/// The branch is where the review says, unless somebody is at work on it.
+/// The branch is where the review says, unless someone is at work on it.
 fn reviewed(
     store: &Store,
     repository: &Repository,

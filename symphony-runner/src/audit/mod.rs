@@ -76,37 +76,42 @@ fn check_project(
         Err(error) => {
             found.push(unseen(
                 project,
-                "its repository was not looked at",
+                "its repository was not checked",
                 &error.to_string(),
             ));
             return Ok(());
         }
     };
     let seen = run_files::check(store, project, &config, now, found);
-    or_unseen(seen, project, "its run files were not looked at", found)?;
+    or_unseen(seen, project, "its run files were not checked", found)?;
     let repository = match open_repository(project, &config) {
         Ok(repository) => repository,
         Err(error) => {
             let problem = BaseProblem::of(project, &error);
             found.push(unseen(
                 project,
-                "its repository was not looked at",
+                "its repository was not checked",
                 &problem.to_string(),
             ));
             return Ok(());
         }
     };
     let seen = worktrees::check(store, project, &repository, found);
-    or_unseen(seen, project, "its worktrees were not all looked at", found)?;
+    or_unseen(
+        seen,
+        project,
+        "not all of its worktrees were checked",
+        found,
+    )?;
     let seen = branches::check(store, project, &repository, found);
     or_unseen(
         seen,
         project,
-        "its pull requests were not all looked at",
+        "not all of its pull requests were checked",
         found,
     )?;
     let seen = unknown::check(store, &repository, found);
-    or_unseen(seen, project, "its branches were not all looked at", found)?;
+    or_unseen(seen, project, "not all of its branches were checked", found)?;
     let seen = left_locks::check(&repository, found);
     or_unseen(
         seen,
@@ -121,7 +126,7 @@ fn check_project(
     or_unseen(
         seen,
         project,
-        "secret values were not looked for in it",
+        "it was not searched for secret values",
         found,
     )
 }

@@ -30,7 +30,7 @@ pub(super) fn check(
                 .exit_handling(&run.id)?
                 .is_some_and(|exit| exit.waits(now))
         {
-            let detail = "nobody holds its lock: its supervisor died, `symphony tick` does its exit handling";
+            let detail = "its lock is free because its supervisor died; `symphony tick` does its exit handling";
             found.push(Violation::new(Invariant::I2, run.id.as_str(), detail));
         }
     }

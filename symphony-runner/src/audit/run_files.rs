@@ -56,13 +56,13 @@ fn problem(leftover: &Leftover, paths: &RunPaths) -> Result<Option<String>, Runn
             .and_then(|path| path.file_name())
             .map(|name| {
                 let name = name.display();
-                format!("its run has ended, and its {name} is still there: `symphony tick` removes it, else do")
+                format!("its run has ended, but its {name} still exists: remove it if `symphony tick` does not")
             }),
-        LeftoverOwner::Nobody => {
+        LeftoverOwner::Unclaimed => {
             // one with logs is of a run that an older copy of the database does not know: retention removes it
             let is_empty = children(&paths.dir)?.iter().all(|path| *path == paths.lock());
             is_empty.then(|| {
-                "it is of no run and holds nothing: `symphony tick` removes it, else do".to_owned()
+                "it belongs to no run and is empty: remove it if `symphony tick` does not".to_owned()
             })
         }
     })

@@ -25,7 +25,7 @@ pub(super) fn check(
     store.for_each_text(&mut |place, text| {
         for secret in finder.find(text) {
             let subject = format!("{} {}", place.table, place.row);
-            let detail = format!("its {} holds the value of {secret}", place.column);
+            let detail = format!("its {} contains the value of {secret}", place.column);
             seen.push(Violation::new(Invariant::I15, subject, detail));
         }
     })?;
@@ -45,7 +45,7 @@ pub(super) fn check(
             found.push(Violation::new(
                 Invariant::I15,
                 format!("branch {branch}"),
-                format!("its commits hold {leak}"),
+                format!("its commits contain {leak}"),
             ));
         }
     }
@@ -64,7 +64,7 @@ fn check_files(
                 continue;
             };
             for secret in finder.find(&contents) {
-                let detail = format!("it holds the value of {secret}");
+                let detail = format!("it contains the value of {secret}");
                 let subject = path.display().to_string();
                 found.push(Violation::new(Invariant::I15, subject, detail));
             }

@@ -44,7 +44,8 @@ pub(super) fn check(
     found: &mut Vec<Violation>,
 ) -> Result<(), RunnerError> {
     for branch in unknown_branches(store, repository)? {
-        let detail = "the database does not know this branch, and no run takes it up: rename it, or delete it";
+        let detail =
+            "the database does not know this branch, and no run uses it: rename it, or delete it";
         found.push(Violation::new(Invariant::I13, branch, detail));
     }
     Ok(())

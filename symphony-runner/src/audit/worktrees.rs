@@ -76,7 +76,7 @@ fn problem(listed: &ListedWorktree, branches: &BTreeMap<String, String>) -> Opti
         WorktreeState::NotRegistered => return Some("git knows no worktree there".to_owned()),
         WorktreeState::FolderGone => {
             return Some(
-                "its folder is gone; `symphony clean` removes what git knows of it".to_owned(),
+                "its folder is gone; `symphony clean` removes git's record of it".to_owned(),
             );
         }
         // an interrupted creation is completed by the next run
@@ -94,7 +94,7 @@ fn problem(listed: &ListedWorktree, branches: &BTreeMap<String, String>) -> Opti
     })
 }
 
-/// A worktree below another one is nobody's.
+/// A worktree below another one is no one's.
 fn check_depth(repository: &Repository, found: &mut Vec<Violation>) -> Result<(), RunnerError> {
     let root = repository.workspaces_dir();
     let root = root.canonicalize().unwrap_or(root);
@@ -102,7 +102,7 @@ fn check_depth(repository: &Repository, found: &mut Vec<Violation>) -> Result<()
         let below = registration.path.strip_prefix(&root).ok();
         if below.is_some_and(|below| below.components().count() > 1) {
             let subject = registration.path.display().to_string();
-            let detail = format!("it is no direct child of {}", root.display());
+            let detail = format!("it is not a direct child of {}", root.display());
             found.push(Violation::new(Invariant::I13, subject, detail));
         }
     }

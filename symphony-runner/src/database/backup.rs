@@ -89,7 +89,7 @@ pub(super) fn back_up_replaced(
     Ok(())
 }
 
-/// Makes a backup before a migration. One that fails keeps nobody from an update: it is reported.
+/// Makes a backup before a migration. One that fails keeps no one from an update: it is reported.
 pub(super) fn back_up_before(installation: &Installation, migrating: &Migrating<'_>) {
     let made = migrating
         .installation()
@@ -109,7 +109,7 @@ pub(super) fn back_up_before(installation: &Installation, migrating: &Migrating<
             write(&folder, &name, |path| migrating.backup_to(path))
         });
     if let Err(error) = made {
-        tracing::warn!(%error, "no backup was made before the schema of the database is changed");
+        tracing::warn!(%error, "no backup was made before the schema of the database was changed");
     }
 }
 

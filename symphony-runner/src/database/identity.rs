@@ -14,7 +14,7 @@ use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::repository::options;
 
-/// What stands in the place of the database.
+/// What is in the place of the database.
 #[derive(Debug)]
 pub(super) enum Opened {
     /// No file.

@@ -47,7 +47,7 @@ pub(super) fn refuse_held(root: &Path, what: &str) -> Result<(), RunnerError> {
         return Ok(());
     }
     Err(RunnerError::refused(format!(
-        "{what}, and runs are at work there ({}): wait until they have ended, or end them",
+        "{what}, and runs are active there ({}): wait until they have ended, or end them",
         list_few(held.iter().map(String::as_str), NAMES_MAX)
     )))
 }

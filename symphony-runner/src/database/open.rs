@@ -22,12 +22,12 @@ impl Installation {
     /// Opens the database that must be there.
     ///
     /// # Errors
-    /// As [`Installation::existing_store`], when there is none, or it lies on a network file system.
+    /// As [`Installation::existing_store`], when there is none, or it is on a network file system.
     pub fn require_store(&self) -> Result<Store, RunnerError> {
         self.refuse_network()?;
         self.existing_store()?.ok_or_else(|| {
             RunnerError::refused(format!(
-                "the database {} is not there: run `symphony init` in {}",
+                "the database {} does not exist: run `symphony init` in {}",
                 self.config.database.display(),
                 self.root.display()
             ))
@@ -37,7 +37,7 @@ impl Installation {
     /// Opens the database; makes it where there is none, for this user alone.
     ///
     /// # Errors
-    /// As [`Installation::existing_store`], and when it lies on a network file system.
+    /// As [`Installation::existing_store`], and when it is on a network file system.
     pub fn create_store(&self) -> Result<Store, RunnerError> {
         let database = &self.config.database;
         if let Some(folder) = database.parent() {
@@ -54,7 +54,7 @@ impl Installation {
     /// Refuses a database on a network file system: locks do not hold there.
     ///
     /// # Errors
-    /// When it lies on one, or the system does not say.
+    /// When it is on one, or the system does not say.
     pub(crate) fn refuse_network(&self) -> Result<(), RunnerError> {
         let database = &self.config.database;
         match database.parent() {
@@ -78,7 +78,7 @@ pub(super) fn open_any(installation: &Installation) -> Result<Opened, RunnerErro
         Ok(file) if file.len() == 0 => return Ok(Opened::Empty),
         Ok(_) => {}
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Opened::Missing),
-        Err(error) => return Err(RunnerError::io("look at the database", database, error)),
+        Err(error) => return Err(RunnerError::io("check the database", database, error)),
     }
     let opened = Store::open_existing_with(database, |migrating| {
         back_up_before(installation, migrating);
@@ -95,8 +95,8 @@ fn refuse_network(database: &Path, file_system: Option<&str>) -> Result<(), Runn
     match file_system {
         None => Ok(()),
         Some(name) => Err(RunnerError::refused(format!(
-            "the database {} lies on a network file system ({name}), where locks do not hold: set `database` in the \
-             configuration to a path on a local disk",
+            "the database {} is on a network file system ({name}), where file locks are unreliable: set `database` in \
+             the configuration to a path on a local disk",
             database.display()
         ))),
     }
@@ -137,8 +137,7 @@ mod tests {
             let said = refuse_network(path, network_file_system(magic));
             let expected = refused.map(|name| {
                 format!(
-                    "the database /home/me/p/.symphony/symphony.db lies on a network file system ({name}), where locks do \
-                     not hold: set `database` in the configuration to a path on a local disk"
+                    "the database /home/me/p/.symphony/symphony.db is on a network file system ({name}), where file locks are unreliable: set `database` in the configuration to a path on a local disk"
                 )
             });
             assert_eq!(

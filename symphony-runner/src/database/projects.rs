@@ -71,7 +71,7 @@ pub fn move_project(
     };
     if known(&project.root) == Some(true) {
         return Err(RunnerError::refused(format!(
-            "project {id} is still at {}: move the folder first, then type this again",
+            "project {id} is still at {}: move the folder first, then run this command again",
             project.root.display()
         )));
     }

@@ -78,7 +78,7 @@ pub fn restore(
     installation.refuse_network()?;
     let Taken::Turn(_turn) = Turn::take(installation, TurnWish::Now)? else {
         return Err(RunnerError::refused(
-            "a tick is at work with this database: wait until it has ended",
+            "a tick is using this database: wait until it has ended",
         ));
     };
     refuse_users(database)?;
@@ -120,13 +120,14 @@ fn chosen(installation: &Installation, source: &RestoreSource) -> Result<PathBuf
             .find(|known| known.file_name() == path.file_name())
             .ok_or_else(|| {
                 RunnerError::refused(format!(
-                    "{} is no file and no backup of this repository: `symphony db restore --list` lists them",
+                    "{} is neither a file nor a backup of this repository: `symphony db restore --list` lists the \
+                     backups",
                     path.display()
                 ))
             }),
         _ => listed.into_iter().map(|backup| backup.path).next().ok_or_else(|| {
             RunnerError::refused(
-                "no backup of this repository's database was found: name one (`symphony db restore FILE`), or begin again \
+                "no backup of this repository's database was found: name one (`symphony db restore FILE`), or start \
                  with an empty database (`symphony db restore --empty`)",
             )
         }),
@@ -213,7 +214,7 @@ fn observed(
             Ok(traces) => traces.count_in(&mut seen),
             // its branches are unknown to the database when it comes back, and no run takes them up
             Err(error) => {
-                tracing::warn!(project = %project.id, %error, "its branches were not looked at");
+                tracing::warn!(project = %project.id, %error, "its branches were not checked");
             }
         }
         if config.is_some_and(|config| config.publish.is_some()) {
@@ -391,7 +392,7 @@ fn refuse_held(root: &Path) -> Result<(), RunnerError> {
         return Ok(());
     }
     Err(RunnerError::refused(format!(
-        "runs are at work in {} ({}): wait until they have ended, or end them",
+        "runs are active in {} ({}): wait until they have ended, or end them",
         root.display(),
         list_few(held.iter().map(String::as_str), NAMES_MAX)
     )))
@@ -408,7 +409,7 @@ fn refuse_users(database: &Path) -> Result<(), RunnerError> {
     }
     let pids: Vec<String> = users.iter().map(ToString::to_string).collect();
     Err(RunnerError::refused(format!(
-        "other processes have the database open ({}): end them first, such as `symphony run`",
+        "other processes, such as `symphony run`, have the database open ({}): end them first",
         list_few(pids.iter().map(String::as_str), NAMES_MAX)
     )))
 }

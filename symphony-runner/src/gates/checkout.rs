@@ -198,7 +198,7 @@ impl<'a> GateCheckout<'a> {
             ),
             (
                 &removed,
-                "left files that git does not ignore; they are removed, since the commit does not have them",
+                "left files that git does not ignore; they were removed, because the commit does not have them",
             ),
             (
                 &beside,
@@ -221,7 +221,7 @@ impl<'a> GateCheckout<'a> {
         Ok((!remarks.is_empty()).then(|| remarks.join("\n")))
     }
 
-    /// Checks that it is still the checkout that was made. Nobody's change is at fault when it is not.
+    /// Checks that it is still the checkout that was made. No one's change is at fault when it is not.
     ///
     /// # Errors
     /// When it was removed or replaced, or cannot be looked at.

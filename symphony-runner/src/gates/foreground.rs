@@ -54,7 +54,7 @@ impl Drop for ForegroundJob {
         let Some(paths) = &self.paths else {
             return;
         };
-        if let Err(error) = paths.tidy(LeftoverOwner::Nobody) {
+        if let Err(error) = paths.tidy(LeftoverOwner::Unclaimed) {
             tracing::warn!(%error, "the next tick removes the folder of a job that is over");
         }
     }

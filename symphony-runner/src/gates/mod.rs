@@ -1,4 +1,4 @@
-//! Gates: commands that must succeed on a commit, run where nobody's working tree has a say.
+//! Gates: commands that must succeed on a commit, run where no one's working tree has a say.
 //!
 //! - [`GateCheckout`]: a pristine checkout of one commit with the project's configuration files and
 //!   its set-up command, and any command run in it. Whoever needs to know what a commit is worth

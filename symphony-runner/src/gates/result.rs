@@ -1,4 +1,4 @@
-//! The result of a gate, made from what became of its command.
+//! The result of a gate, made from what happened to its command.
 
 use symphony_core::config::{CommandLine, Millis};
 use symphony_core::pull_request::VerifiedGate;
@@ -23,7 +23,7 @@ pub(crate) struct GateCommand<'a> {
     pub(crate) limit: Millis,
 }
 
-/// Makes the result of a gate from what became of its command. One that could not be started is red: it says nothing good
+/// Makes the result of a gate from what happened to its command. One that could not be started is red: it says nothing good
 /// about the change.
 pub(crate) fn gate_result(
     gate: &GateCommand<'_>,

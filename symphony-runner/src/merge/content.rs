@@ -1,5 +1,5 @@
-//! What a pull request would bring into its base that nobody wants there: links to commits that nobody can fetch, and commits that a person
-//! took out of the base. A merge refuses it, and a tick finds it before anybody tries.
+//! What a pull request would bring into its base that no one wants there: links to commits that no one can fetch, and commits that a person
+//! took out of the base. A merge refuses it, and a tick finds it before anyone tries.
 
 use symphony_core::config::ProjectConfig;
 use symphony_core::listing::list_few;
@@ -68,7 +68,7 @@ pub(crate) fn refuse_unwanted(
     refuse_filters(repository, commits, pr)?;
     if let Some(found) = unpublished_head(repository, (pr.id, &pr.of), commits)? {
         let why = format!(
-            "{}, and {} would name what nobody can fetch",
+            "{}, so {} would refer to commits that cannot be fetched",
             found.text(),
             pr.base
         );
@@ -112,7 +112,7 @@ fn refuse_filters(
 fn refused(pr: &PullRequest, why: &str, ways: &[String]) -> RunnerError {
     let ways: Vec<String> = ways.iter().map(|way| format!("`{way}`")).collect();
     RunnerError::refused(format!(
-        "pull request {} is not merged: {why}. {} gets on (`--force` merges all the same)",
+        "pull request {} is not merged: {why}. {} continues (`--force` merges anyway)",
         pr.id,
         ways.join(" or ")
     ))

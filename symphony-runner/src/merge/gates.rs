@@ -98,7 +98,7 @@ impl MergeGates<'_> {
         let Some(proven) = proven? else {
             job.leave();
             return Err(RunnerError::refused(format!(
-                "{} is not merged: you stopped its gates. `symphony pr list` names its pull request, which stays open",
+                "{} is not merged: you stopped its gates. Its pull request stays open, see `symphony pr list`",
                 self.of
             )));
         };
@@ -116,7 +116,7 @@ impl MergeGates<'_> {
         if !changed.is_empty() && !self.force {
             return Err(RunnerError::refused(format!(
                 "{} is not merged: {} changed while its gates ran, and gates run the code of the change. `symphony inbox` has a \
-                 notice. Check it, then merge (`--force` merges all the same)",
+                 notice. Check it, then merge (`--force` merges anyway)",
                 self.of,
                 list_few(changed.names().into_iter(), CHANGES_MAX)
             )));

@@ -94,7 +94,7 @@ pub struct Merged {
     pub commit: String,
     /// Gates that ran on the merge result, when the base had moved.
     pub gates: Option<VerifiedGates>,
-    /// What became of the worktree, in words.
+    /// What happened to the worktree, in words.
     pub clean_up: String,
 }
 
@@ -127,7 +127,7 @@ pub fn merge_pr_until(
     let repository = open_repository(&project, &config)?;
     let Some(turn) = MergeTurn::take(&project, &pr.of)? else {
         return Err(RunnerError::refused(format!(
-            "another process is merging {}: wait for it, `symphony pr list` tells how it ended",
+            "another process is merging {}: wait for it, then `symphony pr list` shows how it ended",
             pr.of
         )));
     };
@@ -139,6 +139,8 @@ pub fn merge_pr_until(
         turn: &turn,
     };
     let context = as_person(Timestamp::now());
+    // An earlier merge may have moved the base and died before it recorded that. To merge again would add a second merge
+    // commit of the same work.
     if let Settled::Reached(commit) = settle_cut_off(store, &repository, &turn, &pr)? {
         return merge.conclude(store, (id, &commit), None);
     }
@@ -210,11 +212,16 @@ impl Merge<'_> {
             refuse_red(pr, gates, options, Some(&logs))?;
         }
         refuse_secrets(repository, pr, &expected, &head)?;
+        // the last chance to stop: from the intent on, the merge is finished or taken back, never left
         refuse_stopped(pr, stop)?;
         let context = as_person(Timestamp::now());
+        // The intent comes before the move. If this process dies between moving the base and recording it, the intent is the
+        // only trace that the commits on the base are a merge by Symphony, and what settles it reads the base to decide.
         store.record_merge_intent(&context, pr, expected.as_str(), target.as_str())?;
         Failpoint::MergeIntended.reach();
+        // `expected` is what the gates ran on: a base that has moved since is refused, since that merge was never tested.
         if let Err(error) = repository.move_base(&base, &expected, &target, &identity) {
+            // git may fail after it has moved the ref, so the base decides, not the error
             return match settle_cut_off(store, repository, self.turn, pr) {
                 Ok(Settled::Reached(commit)) => Ok((commit, gates)),
                 _ => Err(error.into()),
@@ -238,7 +245,7 @@ impl Merge<'_> {
             PullRequestOf::Issue(issue) => clean_up(store, self.project, self.config, issue),
             PullRequestOf::Plan(plan) => clean_up_plan(store, self.project, self.config, plan),
         }
-        .unwrap_or_else(|error| format!("{}: its worktree stays for now: {error}", pr.of));
+        .unwrap_or_else(|error| format!("{}: its worktree was not removed: {error}", pr.of));
         Ok(Merged {
             pr,
             commit: commit.as_str().to_owned(),

@@ -27,11 +27,11 @@ pub(crate) fn refuse_unmergeable(
         let more = match pr.state {
             PrState::Rejected | PrState::Closed if pr.of.plan().is_some() => {
                 format!(
-                    ": `symphony pr approve {} --force --comment TEXT` takes that back",
+                    ": `symphony pr approve {} --force --comment TEXT` overrides that",
                     pr.id
                 )
             }
-            PrState::Rejected => ", so that it cannot be merged".to_owned(),
+            PrState::Rejected => ", so it cannot be merged".to_owned(),
             _ => String::new(),
         };
         return Err(RunnerError::refused(format!(
@@ -60,8 +60,8 @@ pub(crate) fn refuse_open_points(store: &Store, pr: &PullRequest) -> Result<(), 
         ToString::to_string,
     );
     Err(RunnerError::refused(format!(
-        "pull request {} is not merged: {points} must be closed first. `symphony point list {subject}` shows what was asked for and \
-         answered, `symphony point close {subject} NUMBER` closes a point (`--force` merges all the same)",
+        "pull request {} is not merged: {points} must be closed first. `symphony point list {subject}` shows the \
+         points and their answers, `symphony point close {subject} NUMBER` closes one (`--force` merges anyway)",
         pr.id
     )))
 }
@@ -71,7 +71,7 @@ pub(crate) fn base_gone(store: &Store, pr: &PullRequest) -> Result<RunnerError, 
     let seen = store.base_look(&pr.project, &pr.base)?;
     let commit = seen.as_deref().unwrap_or(&pr.base_commit);
     Ok(RunnerError::refused(format!(
-        "pull request {} is not merged: the branch `{}`, which it goes into, does not exist any more. {}",
+        "pull request {} is not merged: its base branch `{}` no longer exists. {}",
         pr.id,
         pr.base,
         ways_on(&pr.base, commit)
@@ -102,7 +102,7 @@ pub(crate) fn refuse_gone(
     let ways = lost.answers(&pr.reference());
     let ways: Vec<String> = ways.iter().map(|way| format!("`{way}`")).collect();
     Err(RunnerError::refused(format!(
-        "pull request {} is not merged: {}. {} gets on",
+        "pull request {} is not merged: {}. {} continues",
         pr.id,
         lost.found.text(),
         ways.join(" or ")
@@ -124,7 +124,7 @@ pub(crate) fn refuse_moved(
     let back = way_back(repository, &place, head.as_str());
     Err(RunnerError::refused(format!(
         "pull request {} is not merged: its branch {} is at {now}, and {head} was reviewed. `symphony pr reject {} \
-         --feedback TEXT` has it opened anew with what came later, `{back}` leaves that out",
+         --feedback TEXT` has it opened again with the later commits, `{back}` leaves them out",
         pr.id,
         pr.branch,
         pr.reference()
@@ -162,7 +162,7 @@ pub(crate) fn refuse_red(
         format!("; their output is in {}", logs.display())
     });
     Err(RunnerError::refused(format!(
-        "pull request {} is not merged: required gates are red on commit {}: {}{output} (`--force` merges all the same)",
+        "pull request {} is not merged: required gates are red on commit {}: {}{output} (`--force` merges anyway)",
         pr.id,
         gates.commit,
         red.join(", ")

@@ -24,7 +24,7 @@ const WAIT_MAX: Duration = Duration::from_secs(20);
 pub(super) const LOOK: Duration = Duration::from_millis(20);
 
 /// Why it is not verified that a person made a merge that was cut off.
-const RECORDED_LATER: &str = "another command recorded the merge, which was cut off";
+const RECORDED_LATER: &str = "another command recorded the interrupted merge";
 
 /// Whether merges under way are waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +66,7 @@ fn settle_intents(
     let mut events = Vec::new();
     for intent in intents {
         let pr = store.pr(intent.pr)?;
+        // The lock of a merge is held for as long as its process lives, so an intent whose lock is free was interrupted.
         let Some(turn) = turn_at(project, &pr.of, under_way)? else {
             continue;
         };
@@ -105,7 +106,7 @@ fn turn_at(
     }
 }
 
-/// What became of a merge that was cut off.
+/// What happened to a merge that was cut off.
 #[derive(Debug)]
 pub(crate) enum Settled {
     /// There was none.
@@ -116,7 +117,7 @@ pub(crate) enum Settled {
     TakenBack,
 }
 
-/// Settles the merge of a pull request that was cut off; whoever has the turn knows that nobody else is at work with it. One that
+/// Settles the merge of a pull request that was cut off; whoever has the turn knows that no one else is at work with it. One that
 /// reached its base is the caller's to record.
 ///
 /// # Errors
@@ -132,8 +133,10 @@ pub(crate) fn settle_cut_off(
     };
     // the base's checkout may show the merge already, and there may be a note of the move
     if let Err(error) = repository.settle_interrupted() {
-        tracing::warn!(%error, "the next merge settles what the checkout shows of one that was cut off");
+        tracing::warn!(%error, "the next merge settles what an interrupted one left in the checkout");
     }
+    // The intent goes only when the base does not have its commit. Taken back too early, a merge that reached its base would
+    // stay open for good, and its work would be merged a second time.
     if let Some(commit) = reached(repository, pr, &intent)? {
         return Ok(Settled::Reached(commit));
     }

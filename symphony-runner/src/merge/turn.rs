@@ -1,4 +1,4 @@
-//! Who may merge a pull request, and what becomes of a merge that was cut off.
+//! Who may merge a pull request, and what happens to a merge that was cut off.
 //!
 //! A process that merges has the turn from before the gates of the result until the merge is recorded. An intent whose process is
 //! gone is settled by whoever comes next: the base branch says whether the merge is to be recorded or taken back.

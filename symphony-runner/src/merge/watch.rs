@@ -138,7 +138,7 @@ fn note_killed_merge(
         return Ok(());
     };
     if path != record_path(project, &of) || !is_known(store, &of)? {
-        tracing::debug!(path = %path.display(), "a record of a merge is of nothing that is known here");
+        tracing::debug!(path = %path.display(), "a record of a merge refers to an unknown pull request");
         return remove(path);
     }
     // a merge at work compares by itself

@@ -42,7 +42,7 @@ impl Hook<'_> {
             .map_err(|error| RunnerError::io("make the folder", &self.files, error))?;
         let path = self.files.join(format!("{}.json", self.name));
         let text =
-            serde_json::to_string(input).expect("what a command is told has string keys only");
+            serde_json::to_string(input).expect("the input of a command has string keys only");
         write_private(&path, &format!("{text}\n"))?;
         let environment = self.environment();
         let call = CommandCall {

@@ -120,7 +120,7 @@ async fn send(
     let project = store.call(move |store| store.project(&id)).await??;
     let config = installation.project_config(&project)?;
     let Some(line) = &config.notify else {
-        return Ok(Some("no command is configured any more".to_owned()));
+        return Ok(Some("no command is configured now".to_owned()));
     };
     let limit = Millis::new(LIMIT_MS);
     let hook = Hook {

@@ -81,7 +81,8 @@ pub fn publish_pr(installation: &Installation, id: PrId) -> Result<PublishOutcom
     let done = publisher.publish(&store, &supervision, &pr, PublishWish::Human);
     block_on(&project.root, done)??.ok_or_else(|| {
         RunnerError::refused(
-            "no command publishes pull requests here: set `publish` in the configuration (see examples/publish)",
+            "no command for publishing pull requests is configured: set `publish` in the configuration (see \
+             examples/publish)",
         )
     })
 }
@@ -167,7 +168,7 @@ async fn publish_all(
 }
 
 impl Publisher<'_> {
-    /// Publishes a pull request; none when no command is configured, or when it was tried and nobody asks again.
+    /// Publishes a pull request; none when no command is configured, or when it was tried and no one asks again.
     pub(crate) async fn publish(
         &self,
         store: &StoreThread,
@@ -208,7 +209,7 @@ impl Publisher<'_> {
         pr: &PullRequest,
     ) -> Result<PublishOutcome, RunnerError> {
         let Some(line) = &self.config.publish else {
-            return Err(RunnerError::refused("no command is configured any more"));
+            return Err(RunnerError::refused("no command is configured now"));
         };
         let (id, issue) = (pr.id, pr.of.issue().cloned());
         let (external_id, url) = store

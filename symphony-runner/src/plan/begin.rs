@@ -70,13 +70,13 @@ pub struct BeginRequest {
     pub options: OptionChanges,
     /// Whether a changed file replaces the one that the plan began with.
     pub accept_changes: bool,
-    /// Whether failed and aborted phases begin anew.
+    /// Whether failed and aborted phases begin again.
     pub retry_failed: bool,
     /// Whether a plan of this file that has ended is left as it is, and another one begun.
     pub anew: bool,
 }
 
-/// What became of a request.
+/// What happened to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Begun {
     /// A plan was made.
@@ -87,7 +87,7 @@ pub enum Begun {
     Ended,
 }
 
-/// Returns a plan file's path as it is recorded: relative to the project where it lies inside.
+/// Returns a plan file's path as it is recorded: relative to the project where it is inside.
 pub fn recorded_path(project: &Project, file: &Path) -> String {
     let whole = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let inside = whole.strip_prefix(&project.root).unwrap_or(&whole);
@@ -131,7 +131,7 @@ pub fn begin_plan<'a>(
 }
 
 /// Gives the user's branch the work of the plan before another one of its file begins there; that it cannot have it is
-/// no reason to wait when another plan was asked for in so many words.
+/// no reason to wait when another plan was asked for in this many words.
 fn settle_last(
     store: &mut Store,
     drive: &mut PlanDrive<'_>,
@@ -144,8 +144,8 @@ fn settle_last(
             reason,
             command,
         } if !request.anew => Err(RunnerError::refused(format!(
-            "{} says something else now, and {branch} lacks the work of plan {}: {reason}: `{command}` takes it over, \
-             `--new` begins without it",
+            "{} has changed, and {branch} lacks the work of plan {}: {reason}: `{command}` takes that work over, \
+             `--new` starts without it",
             record.path, record.id
         ))),
         _ => Ok(()),
@@ -169,14 +169,14 @@ fn resume(
     let id = record.id.clone();
     if request.anew {
         return Err(RunnerError::refused(format!(
-            "plan {id} of {} is under way: `symphony plan abort` gives it up",
+            "plan {id} of {} is under way: `symphony plan abort` aborts it",
             record.path
         )));
     }
     let options = request.options.over(&record.options);
     if options.isolation != record.options.isolation {
         return Err(RunnerError::refused(format!(
-            "plan {id} began with isolation `{}`, which stays for its whole way",
+            "plan {id} began with isolation `{}`, which cannot change while it is under way",
             record.options.isolation
         )));
     }
@@ -229,9 +229,9 @@ fn accept(
         .map(|(what, phases)| format!("{what}: {}", phases.join(", ")))
         .collect();
     let ways = if record.state.status.is_ended() {
-        "`--accept-changes` goes on with what is complete, `--new` begins another plan"
+        "`--accept-changes` continues with what is complete, `--new` starts another plan"
     } else {
-        "`--accept-changes` goes on with the file as it is now; complete phases stay"
+        "`--accept-changes` continues with the file as it is now; complete phases stay complete"
     };
     Err(RunnerError::refused(format!(
         "{} was changed since plan {} began ({}): {ways}",
@@ -301,8 +301,8 @@ fn target(repository: &Repository) -> Result<PlanTarget, RunnerError> {
     let name = base.branch.as_str();
     if name.starts_with(PLAN_BRANCHES) {
         return Err(RunnerError::refused(format!(
-            "`{name}`, which is checked out here, is Symphony's branch of another plan and is removed with it: `git switch` to the \
-             branch that the work is to go into"
+            "`{name}`, which is checked out here, is Symphony's branch of another plan and is removed with it: `git \
+             switch` to the branch that should get the work"
         )));
     }
     Ok(PlanTarget {

@@ -1,4 +1,4 @@
-//! Worktrees of phases that nobody works on any more: their plan has ended without them.
+//! Worktrees of phases that no one works on any more: their plan has ended without them.
 
 use std::collections::BTreeSet;
 
@@ -72,7 +72,7 @@ pub fn clean_up_phase(
     let rescues: Vec<String> = removed.rescues.iter().map(ToString::to_string).collect();
     let saved = match rescues.as_slice() {
         [] => String::new(),
-        saved => format!(", what was unsaved is at {}", saved.join(", ")),
+        saved => format!("; unsaved work is at {}", saved.join(", ")),
     };
     Ok(Some(format!(
         "removed the worktree of phase {phase} of plan {plan}{saved}"

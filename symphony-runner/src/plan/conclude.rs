@@ -21,7 +21,7 @@ use crate::error::RunnerError;
 use crate::merge::unpublished::note_saved_submodules;
 use crate::repository::{PullRequestPlace, open_repository};
 
-/// What became of the work of a plan whose phases are all complete.
+/// What happened to the work of a plan whose phases are all complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Conclusion {
     /// There is nothing to conclude: no worktrees, or phases that are not complete.
@@ -32,7 +32,7 @@ pub enum Conclusion {
         pr: PrId,
         /// The user's branch, which it goes into.
         branch: String,
-        /// Whether the plan's branch had moved, so that it is gated and judged anew.
+        /// Whether the plan's branch had moved, so that it is gated and judged again.
         is_renewed: bool,
     },
     /// The user's branch has it.
@@ -123,7 +123,7 @@ pub(super) fn conclude_plan(
     }
 }
 
-/// A plan that completed before plans had pull requests, and whose work nobody merged: it is left as it is.
+/// A plan that completed before plans had pull requests, and whose work no one merged: it is left as it is.
 fn conclude_old(
     store: &mut Store,
     project: &Project,
@@ -172,7 +172,7 @@ pub fn clean_up_plan(
 ) -> Result<String, RunnerError> {
     let Some(_lock) = PlanLock::take(project, id)? else {
         return Ok(format!(
-            "plan {id}: its branches are removed by whoever runs it"
+            "plan {id}: the process that runs it removes its branches"
         ));
     };
     clean_up_merged(store, project, config, id)
@@ -204,7 +204,7 @@ fn clean_up_merged(
     });
     match removed {
         Ok(removed) => note_saved_submodules(store, &project.id, &id.clone().into(), &removed)?,
-        Err(error) => problems.push(format!("its base branch stays: {error}")),
+        Err(error) => problems.push(format!("its base branch was not removed: {error}")),
     }
     Failpoint::CleanUnrecorded.reach();
     if problems.is_empty() {
@@ -267,7 +267,7 @@ pub(super) fn remove_worktrees(
                 }
             }
             // once is enough to say so
-            Err(error) => problems.push(format!("{phase}: its worktree stays: {error}")),
+            Err(error) => problems.push(format!("{phase}: its worktree was not removed: {error}")),
         }
         done.insert(phase.clone());
     }

@@ -123,7 +123,7 @@ impl<'a> PlanDrive<'a> {
             on_failure,
         )?;
         round.problems.extend(
-            stale.map(|error| format!("the configuration holds as it was before: {error}")),
+            stale.map(|error| format!("the previous configuration stays in effect: {error}")),
         );
         self.show(store, round.record.revision)?;
         let (record, removed) = (&round.record, &mut self.removed);

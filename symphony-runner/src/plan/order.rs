@@ -19,9 +19,9 @@ use crate::person::as_person;
 pub enum PlanOrder {
     /// Answers a phase that awaits a decision.
     Decide(PlanPhaseId, Choice),
-    /// Lets a phase begin anew, or at once.
+    /// Lets a phase begin again, or at once.
     Retry(PlanPhaseId),
-    /// Lets every failed and aborted phase begin anew.
+    /// Lets every failed and aborted phase begin again.
     RetryFailed,
     /// Passes over a phase.
     Skip(PlanPhaseId),
@@ -71,7 +71,8 @@ impl PlanOrder {
             Self::Pause
                 if state.status == PlanStatus::AwaitingUserDecision && state.is_complete() =>
             {
-                let nothing = "the plan waits for you, and nothing of it starts before you decide: there is nothing to pause";
+                let nothing = "the plan is waiting for you and starts nothing before you decide, so there is nothing \
+                               to pause";
                 Ok(Decision {
                     warnings: vec![nothing.to_owned()],
                     ..Decision::default()
@@ -102,11 +103,11 @@ fn told_if_nothing(mut decision: Decision) -> Decision {
 }
 
 /// Carries an order out, with what follows from it; returns the plan as it stands then, and what the person should know.
-/// Runs that it leaves without a phase are asked to end; their supervisors do so whether anybody is at work with the plan
+/// Runs that it leaves without a phase are asked to end; their supervisors do so whether anyone is at work with the plan
 /// or not.
 ///
 /// # Errors
-/// When there is no such plan or phase, or the order does not fit where it stands.
+/// When there is no such plan or phase, or the order does not fit its state.
 pub fn carry_out_order(
     store: &mut Store,
     project: &Project,

@@ -181,7 +181,7 @@ impl Site<'_> {
         project.1.as_ref()
     }
 
-    /// Names the model that a phase would ask for. Without a hold of a model nobody needs to know it.
+    /// Names the model that a phase would ask for. Without a hold of a model no one needs to know it.
     fn model_of(&self, phase: &Phase) -> Result<Option<String>, String> {
         let snapshot = &self.observed.snapshot;
         if !snapshot.has_model_hold() {

@@ -91,13 +91,13 @@ fn target_gone(
     }: &PlanTarget,
 ) -> RunnerError {
     RunnerError::refused(format!(
-        "plan {plan} is complete, and the branch `{branch}`, which its work goes into, does not exist any more: no pull request is \
-         opened. `git branch {branch} {base_commit}` brings it back as it was; if it has another name now, `symphony config set \
-         base_branch NAME` leads what goes into `{branch}` to that branch"
+        "plan {plan} is complete, but the branch `{branch}`, which its work goes into, no longer exists, so no pull \
+         request is opened. `git branch {branch} {base_commit}` restores it; if it has a new name, `symphony config \
+         set base_branch NAME` redirects the work for `{branch}` to that branch"
     ))
 }
 
-/// Gives the open pull request of a plan the head that its branch has now, with gates and judge anew; says whether it had to. A
+/// Gives the open pull request of a plan the head that its branch has now, with gates and judge again; says whether it had to. A
 /// branch that is gone or has lost work is reported until it is there again.
 ///
 /// # Errors

@@ -32,7 +32,7 @@ pub struct PlanRound {
     pub step: PlanStep,
     /// The plan's runs that are alive.
     pub live: BTreeMap<RunId, PlanPhaseId>,
-    /// Those of them whose exit handling waits for its time, with nobody at work.
+    /// Those of them whose exit handling waits for its time, with no one at work.
     pub put_off: BTreeSet<RunId>,
     /// The runs that were started.
     pub started: Vec<Run>,
@@ -138,7 +138,7 @@ pub(super) fn plan_round(
     Ok(round)
 }
 
-/// Returns what was decided about a phase without asking anybody.
+/// Returns what was decided about a phase without asking anyone.
 fn phase_end(event: &PlanEvent) -> Option<PlanStepEvent> {
     let PlanEvent::Phase { phase, event } = event else {
         return None;
@@ -154,7 +154,7 @@ fn phase_end(event: &PlanEvent) -> Option<PlanStepEvent> {
     Some(PlanStepEvent::PhaseEnded { phase, end })
 }
 
-/// The plan's runs that somebody is at work with, or whose exit handling waits for its time.
+/// The plan's runs that someone is at work with, or whose exit handling waits for its time.
 fn live_runs(
     store: &Store,
     snapshot: &Snapshot,

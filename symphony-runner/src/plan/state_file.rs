@@ -12,8 +12,8 @@ use symphony_workspace::write_whole;
 use super::lock::plans_folder;
 use crate::error::RunnerError;
 
-/// Writes the state file of a plan as it stands in the database, whole or not at all. Writers take turns, and each
-/// reads anew: an older state never replaces a newer one.
+/// Writes the state file of a plan as it is in the database, whole or not at all. Writers take turns, and each
+/// reads again: an older state never replaces a newer one.
 ///
 /// # Errors
 /// When the plan cannot be read, or the file not be written.
@@ -43,7 +43,7 @@ pub fn write_state_file(
     written
 }
 
-/// Shows in the state file what a change of a pull request did to its plan: a verdict or a merge moves the plan when nobody
+/// Shows in the state file what a change of a pull request did to its plan: a verdict or a merge moves the plan when no one
 /// else may be at work with it. The change stands whether the picture follows or not.
 pub fn show_plan_of(store: &mut Store, pr: &PullRequest) {
     let PullRequestOf::Plan(plan) = &pr.of else {
@@ -87,7 +87,7 @@ pub(super) fn refuse_foreign(root: &Path) -> Result<(), RunnerError> {
         return Ok(());
     }
     Err(RunnerError::refused(format!(
-        "{} was not written by Symphony (it has no `managedBy`): a skill may be at work with it; move it away first",
+        "{} was not written by Symphony (it has no `managedBy`): a skill may be using it; move it away first",
         path.display()
     )))
 }

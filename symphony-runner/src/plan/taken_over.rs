@@ -12,7 +12,7 @@ use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::repository::open_repository;
 
-/// Records of the ended plans of a project what became of their work: the user's branch has it, or its branch is gone. One
+/// Records of the ended plans of a project what happened to their work: the user's branch has it, or its branch is gone. One
 /// that completed has a pull request, unless that was before plans had them.
 ///
 /// # Errors
@@ -43,7 +43,7 @@ pub(crate) fn notice_taken_over(
     Ok(())
 }
 
-/// What became of the work of a plan that ended without a merge.
+/// What happened to the work of a plan that ended without a merge.
 enum Fate {
     /// It waits on the plan's branch; with the head of that branch when it is not recorded yet.
     Waits(Option<CommitId>),

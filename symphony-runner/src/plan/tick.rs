@@ -26,7 +26,7 @@ pub struct PlanTick {
     pub supervisors: Vec<DetachedSupervisor>,
 }
 
-/// Notices the work of ended plans that a person took over. Makes a round of each plan that is under way and that nobody else moves on, in the projects that let ticks do so; gives
+/// Notices the work of ended plans that a person took over. Makes a round of each plan that is under way and that no one else moves on, in the projects that let ticks do so; gives
 /// the user's branch the work of those that have completed.
 ///
 /// # Errors
@@ -119,7 +119,7 @@ impl PlanTick {
                 self.note(&record.id, PlanStepEvent::Unchanged { branch });
             }
             Conclusion::Asked { reason } => self.problems.push(format!(
-                "plan {}: {reason}; then `symphony plan resume --plan {}` goes on",
+                "plan {}: {reason}; then run `symphony plan resume --plan {}`",
                 record.id, record.id
             )),
             Conclusion::Left {

@@ -72,7 +72,7 @@ impl PlanWatch {
 }
 
 /// Says whether something goes on that no change of the plan and no watched lock tells of: others at work in the
-/// installation, and exit handling that was just started anew, whose process may die as the one before it.
+/// installation, and exit handling that was just started again, whose process may die as the one before it.
 fn waits_for_others(round: &PlanRound) -> bool {
     let is_held_up = round.step.decisions.iter().any(|decision| {
         matches!(

@@ -68,7 +68,7 @@ impl From<ExitStatus> for AgentExit {
     }
 }
 
-/// The numbers of the children whose exit status tokio takes away: nobody else may reap them.
+/// The numbers of the children whose exit status tokio takes away: no one else may reap them.
 pub(super) type Spawned = Arc<Mutex<BTreeSet<i32>>>;
 
 /// A started agent.
@@ -133,6 +133,7 @@ impl Agent {
             action: "find the started agent in the table of processes",
             source: io::ErrorKind::NotFound.into(),
         })?;
+        // If the reaper of orphans took the exit status of this child, tokio would wait for it forever.
         locked(&spawned).insert(identity.pid);
         Ok(Self {
             child,
@@ -230,6 +231,7 @@ impl Agent {
     fn note_exit(&mut self, status: ExitStatus) -> AgentExit {
         let exit = AgentExit::from(status);
         self.exit = Some(exit);
+        // The number is free now, and an orphan may get it: if it stayed in the list, that orphan would never be reaped.
         locked(&self.spawned).remove(&self.identity.pid);
         exit
     }

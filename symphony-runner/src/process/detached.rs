@@ -24,7 +24,7 @@ pub struct DetachedLaunch {
     pub directory: PathBuf,
     /// The file its standard output and error are appended to (made with mode 0600).
     pub log: PathBuf,
-    /// What it gets as its environment, handed over so that nobody can read it in the table of processes (see
+    /// What it gets as its environment, handed over so that no one can read it in the table of processes (see
     /// [`super::adopt_environment`]); it inherits this process's own when left out.
     pub environment: Option<BTreeMap<OsString, OsString>>,
     /// The lock of its run, which it gets as standard input (see [`RunLock::adopt_stdin`]).

@@ -1,4 +1,4 @@
-//! Git is asked before it is killed: one that gets SIGKILL at once leaves its locks, and nobody can commit any more.
+//! Git is asked before it is killed: one that gets SIGKILL at once leaves its locks, and no one can commit any more.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

@@ -25,6 +25,7 @@ pub(super) fn environment_file(environment: &BTreeMap<OsString, OsString>) -> io
     let mut file = system::nameless_file("symphony-environment")?;
     let mut bytes = Vec::new();
     for (name, value) in environment {
+        // with the marker of another run, the sweep of that run would kill this supervisor
         if name == OsStr::new(RUN_MARKER) {
             continue;
         }
@@ -39,7 +40,7 @@ pub(super) fn environment_file(environment: &BTreeMap<OsString, OsString>) -> io
 }
 
 /// Takes over the environment that was handed to this process, if one was; closes its memory to other processes of the user
-/// first: nobody but root may read it, its environment or its descriptors, or trace it.
+/// first: no one but root may read it, its environment or its descriptors, or trace it.
 ///
 /// # Errors
 /// When what was handed over cannot be read.
@@ -51,6 +52,8 @@ pub fn adopt_environment() -> Result<Option<BTreeMap<OsString, OsString>>, Proce
         action: "take over the environment",
         source,
     };
+    // The memory is closed before anything is read: an agent of another run has the same user, and could read the tokens from
+    // `/proc` in the moment between.
     system::close_memory().map_err(failed)?;
     let handed = io::stdout().as_fd().try_clone_to_owned().map_err(failed)?;
     rustix::stdio::dup2_stdout(io::stderr()).map_err(|error| failed(error.into()))?;

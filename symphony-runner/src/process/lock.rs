@@ -85,7 +85,7 @@ impl RunLock {
     ///
     /// # Errors
     /// `LockNotHandedOver` when the input is another file, `LockHeld` when it is not locked by it
-    /// and somebody else holds the lock, `Lock` when the system refuses.
+    /// and someone else holds the lock, `Lock` when the system refuses.
     pub fn adopt_stdin(path: impl Into<PathBuf>) -> Result<Self, ProcessError> {
         let path = path.into();
         let failed = |source| ProcessError::Lock {
@@ -141,11 +141,11 @@ pub(crate) fn refuse_no_file(file: &File) -> io::Result<()> {
         return Ok(());
     }
     Err(io::Error::other(
-        "it is no regular file (a pipe, perhaps): remove it",
+        "it is not a regular file (perhaps a pipe): remove it",
     ))
 }
 
-/// Tells whether somebody holds the lock of this file. It takes the lock for an instant, shared,
+/// Tells whether someone holds the lock of this file. It takes the lock for an instant, shared,
 /// so that several may ask at once.
 ///
 /// # Errors

@@ -121,6 +121,7 @@ fn sweep(run: &RunId, place: Option<&RunPlace>) -> Result<Ended, ProcessError> {
         if Instant::now() >= deadline {
             return Err(survivors(&targets));
         }
+        // A target may have forked between the reading of the table and its end, so the table is read again until it is empty.
         let mut killed = Vec::new();
         for target in &targets {
             killed.extend(end(target, &mut ended, &mut grace)?);
@@ -131,7 +132,7 @@ fn sweep(run: &RunId, place: Option<&RunPlace>) -> Result<Ended, ProcessError> {
 
 /// Watches the numbers that are given out for a moment, and kills what has the marker on sight: a
 /// chain of processes, of which each starts the next one and ends, is too quick for the table.
-/// True when there was one, or when the numbers began anew: the table is to be read again.
+/// True when there was one, or when the numbers began again: the table is to be read again.
 fn chase(
     marker: &str,
     last_pid: i32,
@@ -248,6 +249,7 @@ fn marked(marker: &str, place: Option<&RunPlace>) -> Result<Vec<ProcessRecord>, 
         })
         .map(|record| record.pid)
         .collect();
+    // This process may be below the run that it sweeps, with the marker in its environment: it must not kill itself.
     let mut spared: BTreeSet<i32> = descendants_within(&records, &[own])
         .iter()
         .map(|record| record.pid)

@@ -68,7 +68,11 @@ pub fn exec_in_session(arguments: impl IntoIterator<Item = OsString>) -> ExitCod
     let token = arguments.next().unwrap_or_default();
     let cgroup = arguments.next().filter(|folder| folder != NO_CGROUP);
     let (Some(parent), Some(program)) = (parent, arguments.next()) else {
-        complain("-", "this command is Symphony's own, not for people", 0);
+        complain(
+            "-",
+            "this is an internal command that Symphony runs itself",
+            0,
+        );
         return ExitCode::from(EXEC_FAILED);
     };
     let token = token.display().to_string();

@@ -20,7 +20,7 @@ impl Installation {
     ///
     /// # Errors
     /// When a prompt file of the set is wrong: all problems at once. When the folder of the set is not there: between the tick that looked
-    /// and the run that reads, somebody may have moved it, and the shipped prompts would silently take its place.
+    /// and the run that reads, someone may have moved it, and the shipped prompts would silently take its place.
     pub fn library_of(
         &self,
         config: &ProjectConfig,

@@ -12,7 +12,7 @@ pub enum ProviderError {
     #[error(
         "neither `claude` nor `codex` is in PATH; install Claude Code \
          (`npm install -g @anthropic-ai/claude-code`) or Codex (`npm install -g @openai/codex`), \
-         or see everything at work without one: `symphony demo`"
+         or try Symphony without one: `symphony demo`"
     )]
     NothingInstalled,
     /// The named provider's program is not there.

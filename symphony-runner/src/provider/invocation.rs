@@ -33,7 +33,7 @@ pub struct AgentInvocation {
     pub worktree: PathBuf,
     /// The run's files.
     pub files: RunFiles,
-    /// The system prompt's text, as it stands in its file.
+    /// The system prompt's text, as it is in its file.
     pub system_prompt: String,
     /// Folders outside the worktree that a judge reads (the run's own, with the diff).
     pub readable_dirs: Vec<PathBuf>,

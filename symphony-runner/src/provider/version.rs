@@ -68,7 +68,7 @@ pub fn program_version(program: &Path, search_path: &OsStr) -> Result<String, Ru
     match line {
         Some(line) if status.success() => Ok(line.to_owned()),
         _ => Err(RunnerError::refused(format!(
-            "`{} --version` ended with {status} and said nothing of its version",
+            "`{} --version` ended with {status} and printed no version",
             program.display()
         ))),
     }
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     /// Makes a program. Another process writes it: what this one has open for writing, a child of another test inherits
-    /// until it executes, and the system executes no file that somebody may write.
+    /// until it executes, and the system executes no file that someone may write.
     #[expect(clippy::disallowed_methods, reason = "a helper of tests")]
     fn program(folder: &Path, script: &str) -> std::path::PathBuf {
         let path = folder.join("agent");

@@ -1,4 +1,4 @@
-//! What became of a run: the provider's own test of success, and the error class by structure (spec: lifecycle,
+//! What happened to a run: the provider's own test of success, and the error class by structure (spec: lifecycle,
 //! "Providers", "Error classes").
 
 use std::fmt;
@@ -48,7 +48,7 @@ pub struct RunEnd<'a> {
     pub stderr_tail: &'a str,
 }
 
-/// What became of a run.
+/// What happened to a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conclusion {
     /// Whether it succeeded by its provider's own test. (An outcome is looked for later.)
@@ -79,7 +79,7 @@ fn class_of_word(word: &str) -> Option<ErrorClass> {
 }
 
 impl StreamState {
-    /// Says what became of the run, now that its process has ended.
+    /// Says what happened to the run, now that its process has ended.
     pub fn conclude(&self, end: &RunEnd<'_>) -> Conclusion {
         conclude(self, end)
     }
@@ -236,7 +236,7 @@ fn message(state: &StreamState, end: &RunEnd<'_>, class: ErrorClass) -> String {
     let mut text = String::new();
     let stopped = match class {
         ErrorClass::McpUnavailable if state.must_end() == Some(class) => {
-            Some("the agent came up without its MCP server `symphony` connected")
+            Some("the agent started without a connection to its MCP server `symphony`")
         }
         ErrorClass::AuthFailed if state.must_end() == Some(class) => {
             Some("the provider refused the credentials")

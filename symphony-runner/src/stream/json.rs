@@ -1,12 +1,12 @@
 //! A reader of JSON lines that decodes only what is asked for.
 //!
-//! Most of a stream is text that a log line shows the beginning of and nobody else reads. So a line is walked once, strings
-//! are jumped over with `memchr`, and a value stays a slice ([`Raw`]) until somebody wants it. A value of an unexpected
+//! Most of a stream is text that a log line shows the beginning of and no one else reads. So a line is walked once, strings
+//! are jumped over with `memchr`, and a value stays a slice ([`Raw`]) until someone wants it. A value of an unexpected
 //! type is no error: the accessors answer `None`, so that a change of one field in a CLI's next version loses that field and
 //! not the line.
 //!
 //! What is checked is the structure: braces, quotes, colons and commas up to the end of the line. A cut line is always
-//! found; the spelling of a number or a word that nobody reads is not looked at.
+//! found; the spelling of a number or a word that no one reads is not looked at.
 
 use memchr::memchr;
 
@@ -155,7 +155,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Consumes a string that begins here; returns what stands between its quotes.
+    /// Consumes a string that begins here; returns what is between its quotes.
     fn string(&mut self) -> Result<&'a [u8], Broken> {
         let begin = self.at + 1;
         let rest = self.bytes.get(begin..).ok_or(Broken)?;

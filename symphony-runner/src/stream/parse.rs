@@ -16,7 +16,7 @@ pub enum StreamFormat {
     Text,
 }
 
-/// What became of a line.
+/// What happened to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineKind {
     /// It was read.

@@ -29,7 +29,7 @@ use crate::stream::{ExitFact, LOOP_REPEATS_DEFAULT, RunEnd};
 
 /// How often limits are looked at, orphans reaped and progress recorded.
 const PULSE: Duration = Duration::from_millis(500);
-/// Pulses between two records of progress: one write a second is cheap, more tells nobody more.
+/// Pulses between two records of progress: one write a second is cheap, more tells no one more.
 const PULSES_A_RECORD: u32 = 2;
 
 /// Starts the agent, serves its socket, listens until it ends, and leaves no process of it.

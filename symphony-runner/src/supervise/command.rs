@@ -24,7 +24,7 @@ const TAIL_BYTES: usize = 50 * 1024;
 /// Output of one command in the log of its run; its own log has more.
 const LIVE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// What became of a command.
+/// What happened to a command.
 #[derive(Debug)]
 pub(crate) struct CommandOutcome {
     /// How it ended.

@@ -69,7 +69,7 @@ impl PendingExit {
             return Ok(());
         }
         Err(RunnerError::refused(format!(
-            "its exit handling did not come to an end in {}",
+            "its exit handling did not finish in {}",
             counted(MACHINE_TRIES_MAX.into(), "attempt")
         )))
     }

@@ -36,6 +36,8 @@ pub(crate) async fn finish(
     supervision: &Supervision,
     pending: PendingExit,
 ) -> Result<(), RunnerError> {
+    // The outcome is recorded before anything is settled: if this process dies below, only the record tells the next one how
+    // the agent ended, and without it a finished run would count as crashed.
     pending.record(job, store).await?;
     job.steps.enter(Step::Settle);
     Failpoint::FinishBegun.reach();
@@ -46,9 +48,9 @@ pub(crate) async fn finish(
     };
     let settled = match settled {
         Ok(settled) => settled,
-        // the run stays as it is, and the next tick after that time goes on from here
+        // the run stays live with its outcome recorded, so that no other run gets the worktree; a later tick tries again
         Err(error) if pending.put_off(job, store, &error).await? => return Ok(()),
-        // the work lies in the worktree as the agent left it; the run ends all the same, with the reason
+        // the work stays in the worktree as the agent left it; a run that never ended would hold its issue forever
         Err(error) => {
             tracing::error!(%error, "exit handling could not settle the work");
             let class = match () {
@@ -81,10 +83,13 @@ pub(crate) async fn finish(
         cap,
         limits: limits(job),
     };
+    // The work is committed by now. If the end were recorded first, the next tick could start another run in a worktree that
+    // still has uncommitted changes of this one.
     let ended = record_end(job, store, finish).await?;
     Failpoint::FinishRecorded.reach();
     tracing::info!(run = %ended.run.id, status = %ended.run.status, "the run has ended");
     show_plan(job, store, &ended.run).await?;
+    // The index of live runs allows one for each issue: until the end of this run is recorded, no gates of it can be claimed.
     if let Err(error) = start_due_gates(job, store, &ended.run).await {
         tracing::warn!(%error, "the next tick starts the gates");
     }
@@ -206,7 +211,7 @@ async fn record_end(
     .await
 }
 
-/// Shows in the state file of a plan what the end of its phase's or its judge's run came to: nobody else may be at work
+/// Shows in the state file of a plan what the end of its phase's or its judge's run came to: no one else may be at work
 /// with it.
 async fn show_plan(job: &Job<'_>, store: &StoreThread, run: &Run) -> Result<(), RunnerError> {
     let Some(plan) = run.target.plan() else {

@@ -52,7 +52,7 @@ impl AgentOutcome {
 impl AgentOutcome {
     /// The outcome of a run that a person ended, and whose supervisor is dead.
     pub(super) fn cancelled_without_answer() -> Self {
-        let message = "ended by a human; the supervisor had not answered".to_owned();
+        let message = "ended by a person; the supervisor had not answered".to_owned();
         Self::failed(
             RunStatus::Cancelled,
             RunError {
@@ -80,7 +80,7 @@ impl AgentOutcome {
     }
 
     /// The outcome of a run whose base branch, or what git needs to check it out, is gone since it was planned: it was
-    /// nobody's failure.
+    /// no one's failure.
     pub(super) fn without_base(error: &RunnerError) -> Self {
         let error = RunError {
             class: ErrorClass::Cancelled,

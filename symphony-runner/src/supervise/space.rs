@@ -9,7 +9,7 @@ use symphony_store::{Store, StoreError};
 use super::Job;
 use crate::error::RunnerError;
 
-/// How long a full disk is waited for: nobody can start another run on the issue meanwhile.
+/// How long a full disk is waited for: no one can start another run on the issue meanwhile.
 pub(super) const DISK_WAIT_MAX: Duration = Duration::from_hours(1);
 /// Time between two tries.
 pub(super) const DISK_LOOK: Duration = Duration::from_secs(1);

@@ -78,7 +78,7 @@ impl Stop {
                 "ended: it searched the web more than {} (external_research.max_searches)",
                 counted(u64::from(*max), "time")
             ),
-            Self::Cancelled => "ended by a human".to_owned(),
+            Self::Cancelled => "ended by a person".to_owned(),
         }
     }
 }

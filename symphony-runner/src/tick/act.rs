@@ -118,7 +118,7 @@ pub fn act(
             } => {
                 let done = tidy(effects, observed, run, (project, *owner));
                 report.note(
-                    format_args!("run {run}: its files stay for now"),
+                    format_args!("run {run}: its files were not removed"),
                     done.map(Some),
                 );
             }
@@ -151,7 +151,7 @@ pub fn act(
                 if !matches!(tries, Ok(2..)) {
                     report
                         .problems
-                        .push(format!("{issue}: its worktree stays for now: {problem}"));
+                        .push(format!("{issue}: its worktree was not removed: {problem}"));
                 }
             }
         }
@@ -203,7 +203,9 @@ fn finish_dead(
             run.project
         )));
     };
+    // The lock comes first: without it, two ticks could do the exit handling of one run in one worktree at the same time.
     let lock = effects.lock(project, id)?;
+    // Nothing of the agent may live on when the exit handling begins: it could write files while its work is committed.
     let ended = effects.end_strays(project, &run)?;
     Failpoint::TickSwept.reach();
     effects.start_supervisor(project, id, lock, SuperviseMode::Finish)?;
@@ -294,7 +296,7 @@ fn open_breaker(
         return Err(RunnerError::refused("its project is gone"));
     };
     let comment = format!(
-        "Circuit breaker: {} since the last progress (limit {}). `symphony issue retry {issue}` starts again.",
+        "Circuit breaker: {} since the last progress (limit {}). `symphony issue retry {issue}` resets the count.",
         counted(found.counts.total_runs.into(), "run"),
         view.max_retries
     );
@@ -355,6 +357,8 @@ fn start_runs(
     let context = Context::system(effects.now());
     let claims = store.claim(&context, &requests, &ClaimLimits::of(&observed.snapshot))?;
     Failpoint::TickClaimed.reach();
+    // The claimed runs are live from here on. If this process dies before their supervisors start, it lets go of their locks,
+    // and the next tick finds live runs with free locks and finishes them.
     for ((claim, request), (project, lock)) in claims.into_iter().zip(&requests).zip(locks) {
         let on = StartSubject::of(&request.start);
         match claim {

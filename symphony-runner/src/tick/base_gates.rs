@@ -13,7 +13,7 @@ use crate::gates::{base_gates, untried};
 /// Adds what is known of gates on the bases of projects, where they hold one or an issue waits that they concern. A hold whose base,
 /// gates or set-up are no longer what was tried is due at once.
 ///
-/// Nobody looks where no issue waits. A base that cannot be read has its own entry, and is tried when its hold is over.
+/// No one looks where no issue waits. A base that cannot be read has its own entry, and is tried when its hold is over.
 pub(super) fn look_at_base_gates(store: &Store, observed: &mut Observed, now: Timestamp) {
     for (id, (project, config)) in &observed.projects {
         let Some(config) = config else {
@@ -40,7 +40,7 @@ pub(super) fn look_at_base_gates(store: &Store, observed: &mut Observed, now: Ti
             match untried(store, project, config) {
                 Ok(names) => note_untried(snapshot, id, names),
                 Err(error) => {
-                    tracing::warn!(project = %id, %error, "cannot see which gates are untried");
+                    tracing::warn!(project = %id, %error, "cannot tell which gates have not been tried");
                 }
             }
         }

@@ -56,7 +56,7 @@ pub(crate) fn end_strays_of(
 
 /// What a tick does to the machine. Everything else that it does is reading and writing the database.
 pub trait Effects {
-    /// What says that a run is alive for as long as somebody has it.
+    /// What says that a run is alive for as long as someone has it.
     type Lock;
 
     /// Returns the time.
@@ -68,7 +68,7 @@ pub trait Effects {
     /// Makes the id of a new run.
     fn run_id(&mut self) -> RunId;
 
-    /// Tells whether somebody has the lock of a run.
+    /// Tells whether someone has the lock of a run.
     ///
     /// # Errors
     /// When it cannot be asked for.
@@ -77,7 +77,7 @@ pub trait Effects {
     /// Takes the lock of a run, making what it needs.
     ///
     /// # Errors
-    /// When somebody has it, or it cannot be made.
+    /// When someone has it, or it cannot be made.
     fn lock(&mut self, project: &Project, run: &RunId) -> Result<Self::Lock, RunnerError>;
 
     /// Gives up the lock of a run that was not claimed, and removes what was made for it.
@@ -137,7 +137,7 @@ pub trait Effects {
     /// Returns the runs of a project whose files are not in order yet.
     ///
     /// # Errors
-    /// When they cannot be told.
+    /// When they is unknown.
     fn unfinished(&mut self, project: &Project) -> Result<Vec<UnfinishedRun>, RunnerError>;
 
     /// Puts the files of a run in order that is over.
@@ -221,8 +221,10 @@ impl Effects for LocalEffects<'_> {
     }
 
     fn give_up(&mut self, project: &Project, run: &RunId, lock: RunLock) {
+        // The claim was refused, so no run has this id and no process waits for the lock. The folder is removed after the
+        // lock is free; if this process dies in between, a later tick finds a folder without a run.
         drop(lock);
-        if let Err(error) = self.tidy(project, run, LeftoverOwner::Nobody) {
+        if let Err(error) = self.tidy(project, run, LeftoverOwner::Unclaimed) {
             tracing::warn!(%error, "the next tick removes the folder of a run that was not claimed");
         }
     }
@@ -289,7 +291,7 @@ impl Effects for LocalEffects<'_> {
         run: &RunId,
         owner: LeftoverOwner,
     ) -> Result<(), RunnerError> {
-        if owner == LeftoverOwner::Nobody {
+        if owner == LeftoverOwner::Unclaimed {
             clear_left_checkout(self.installation, project, run)?;
         }
         RunPaths::new(&project.root, run).tidy(owner)

@@ -1,4 +1,4 @@
-//! What a tick sees: projects as configured, runs and whether somebody holds their locks, candidates.
+//! What a tick sees: projects as configured, runs and whether someone holds their locks, candidates.
 
 use std::collections::BTreeMap;
 
@@ -118,7 +118,7 @@ fn look_for_left_worktrees(store: &Store, observed: &mut Observed) -> Vec<String
                 tracing::warn!(project = %id, %error, "temporary worktrees were not looked for");
             }
             Err(error) => problems.push(format!(
-                "project {id}: its temporary worktrees were not looked for: {error}"
+                "project {id}: its temporary worktrees were not checked: {error}"
             )),
         }
     }
@@ -139,7 +139,7 @@ fn look_for_documents(store: &Store, observed: &mut Observed) -> Vec<String> {
                 tracing::warn!(project = %id, %error, "documents were not looked for");
             }
             Err(error) => problems.push(format!(
-                "project {id}: its documents were not looked for: {error}"
+                "project {id}: its documents were not checked: {error}"
             )),
         }
     }
@@ -194,7 +194,7 @@ fn read_phases(
     problems
 }
 
-/// Puts projects on hold whose work could not start: no run is spent on finding that out. Where nothing waits, nobody
+/// Puts projects on hold whose work could not start: no run is spent on finding that out. Where nothing waits, no one
 /// looks.
 fn require_bases(observed: &mut Observed) -> Vec<String> {
     let mut problems = Vec::new();

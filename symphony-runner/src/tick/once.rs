@@ -163,7 +163,7 @@ fn keep_all_documents(store: &Store, observed: &Observed) -> Vec<String> {
             let error = keep_documents(store, project, config).err()?;
             let id = &project.id;
             Some(format!(
-                "project {id}: commits of documents are not kept: {error}"
+                "project {id}: commits of documents were not preserved: {error}"
             ))
         })
         .collect()
@@ -178,7 +178,7 @@ fn remove_all_unwritten(observed: &Observed) {
     }
 }
 
-/// What became of merges that were cut off.
+/// What happened to merges that were cut off.
 #[derive(Debug, Default)]
 struct Settled {
     events: Vec<StepEvent>,
@@ -192,7 +192,7 @@ fn settle_all(installation: &Installation, store: &mut Store) -> Result<Settled,
         match settle_merges(installation, store, &project, MergesUnderWay::Left) {
             Ok(events) => settled.events.extend(events),
             Err(error) => settled.problems.push(format!(
-                "project {}: a merge that was cut off is not settled: {error}",
+                "project {}: an interrupted merge could not be settled: {error}",
                 project.id
             )),
         }

@@ -55,7 +55,7 @@ pub(super) fn look_at_bases(store: &Store, observed: &mut Observed) -> Vec<Strin
                 tracing::warn!(project = %id, %error, "the base branch was not looked at");
             }
             Err(error) => problems.push(format!(
-                "project {id}: its base branch was not looked at for merges made outside: {error}"
+                "project {id}: its base branch was not checked for merges made outside Symphony: {error}"
             )),
         }
     }
@@ -501,6 +501,6 @@ pub(super) fn record_merge(
     // best effort: the next tick tries again
     let removed = effects.remove_worktree(store, project, config, issue);
     recorded(Some(removed.unwrap_or_else(|error| {
-        format!("its worktree stays for now: {error}")
+        format!("its worktree was not removed: {error}")
     })))
 }

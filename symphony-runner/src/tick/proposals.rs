@@ -120,7 +120,7 @@ pub(crate) fn base_now(
     }))
 }
 
-/// Returns a proposal that has to go back to a worker; none where it stands.
+/// Returns a proposal that has to go back to a worker; none its state.
 fn moved(found: &PullRequest, base: &BaseNow) -> Option<MovedProposal> {
     let BaseEffect::CheckAgain { why } = &base.effect else {
         return None;
@@ -209,7 +209,8 @@ pub(crate) fn refuse_proposal(pr: &PullRequest) -> Result<(), RunnerError> {
         return Ok(());
     };
     Err(RunnerError::refused(format!(
-        "proposal {} says that nothing is left to do: there is nothing to merge; `symphony done approve {issue}` confirms it",
+        "proposal {} says that nothing is left to do, so there is nothing to merge; `symphony done approve {issue}` \
+         confirms it",
         pr.id
     )))
 }

@@ -29,7 +29,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How a turn is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TurnWish {
-    /// At once, if nobody has it. A tick that is stuck is only reported.
+    /// At once, if no one has it. A tick that is stuck is only reported.
     Now,
     /// At once; a tick that two others have found stuck is ended.
     EndStuck,
@@ -51,7 +51,7 @@ pub(crate) enum Taken {
 pub(crate) struct Turn {
     file: File,
     path: PathBuf,
-    /// When the last tick began, as it stands in the file.
+    /// When the last tick began, as it is in the file.
     last: String,
     holder: Option<ProcessIdentity>,
     /// The steps that were recorded.
@@ -181,7 +181,7 @@ impl Drop for Turn {
 /// Problems that are remembered: those of a hundred projects.
 const TOLD_MAX: usize = 100;
 
-/// A problem as it stands in the lock file.
+/// A problem as it is in the lock file.
 fn line_of(problem: &str) -> String {
     problem.replace(['\n', '\r'], " ")
 }

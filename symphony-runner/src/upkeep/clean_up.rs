@@ -84,7 +84,7 @@ fn clean_up_with(
         .map_err(RunnerError::from);
     let settled = needed.and_then(|needed| settle_kept(store, &repository, &needed));
     if let Err(error) = settled {
-        tracing::warn!(issue = %id, %error, "commits of documents stay kept");
+        tracing::warn!(issue = %id, %error, "commits of documents were not released");
     }
     Failpoint::CleanUnrecorded.reach();
     store.record_worktree(&Context::system(Timestamp::now()), id, false)?;

@@ -16,7 +16,7 @@ use crate::error::RunnerError;
 use crate::paths::{RunPaths, unfinished_folder};
 use crate::process::lock_state;
 
-/// A run whose files are not in order yet: it lives, or somebody died.
+/// A run whose files are not in order yet: it lives, or someone died.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnfinishedRun {
     /// The run.
@@ -81,7 +81,7 @@ pub(crate) fn whose(
             (Ok(_), Some(config)) => left_files(config),
             // whether prompts are kept is not known: the next tick may know
             (Ok(_), None) => continue,
-            (Err(StoreError::NotFound { .. }), _) => LeftoverOwner::Nobody,
+            (Err(StoreError::NotFound { .. }), _) => LeftoverOwner::Unclaimed,
             (Err(error), _) => return Err(error.into()),
         };
         leftovers.push(Leftover {

@@ -28,7 +28,7 @@ pub struct OldLogs {
     pub folder: PathBuf,
 }
 
-/// Finds the folders of a project's runs that ended more than so many days ago; of a run that nobody knows, what counts is
+/// Finds the folders of a project's runs that ended more than so many days ago; of a run that no one knows, what counts is
 /// when its folder was last changed.
 ///
 /// # Errors

@@ -15,10 +15,10 @@ use crate::tick::end_strays_of;
 /// Says why a supervisor was ended; none when it ended otherwise.
 pub fn what_ended(paths: &RunPaths) -> Option<String> {
     let stuck = SuspicionFile::read(&paths.suspicion())?.ended?;
-    Some(format!("the supervisor {} and was ended", stuck.words()))
+    Some(format!("its supervisor {} and was ended", stuck.words()))
 }
 
-/// Ends what a dead supervisor left and starts another one for the exit handling, as a tick does. None when somebody else is
+/// Ends what a dead supervisor left and starts another one for the exit handling, as a tick does. None when someone else is
 /// at it.
 ///
 /// # Errors

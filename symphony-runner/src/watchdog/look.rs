@@ -43,7 +43,7 @@ impl SuspicionFile {
 /// Looks at the supervisor that holds the lock of a run.
 ///
 /// # Errors
-/// When the boot cannot be told.
+/// When the boot is unknown.
 pub fn look_at_run(paths: &RunPaths, limits: &WatchLimits) -> Result<Watch, RunnerError> {
     let record = read_record(&paths.lock());
     let earlier = earlier_suspicion(&paths.suspicion());
@@ -76,11 +76,11 @@ pub(crate) fn earlier_suspicion(path: &Path) -> Option<Suspicion> {
 }
 
 /// Kills the supervisor of a run that is stuck, after it is noted why. The run's lock is free then, and its exit handling is
-/// due. Returns none, and kills nobody, when the supervisor went on since the look or another one has taken its place: a tick
-/// and somebody who waits for the run may both find it stuck, and the slower of the two must not kill what the other started.
+/// due. Returns none, and kills no one, when the supervisor went on since the look or another one has taken its place: a tick
+/// and someone who waits for the run may both find it stuck, and the slower of the two must not kill what the other started.
 ///
 /// # Errors
-/// When nobody is found who is its supervisor, or it does not end.
+/// When no one is found who is its supervisor, or it does not end.
 pub fn end_stuck(
     paths: &RunPaths,
     run: &RunId,

@@ -28,7 +28,7 @@ const ENDING_TIME: Duration = Duration::from_secs(2 * (GRACE.as_secs() + SWEEP_T
 /// Returns this moment on the clock that stands still while the machine is suspended.
 ///
 /// # Errors
-/// When the boot cannot be told.
+/// When the boot is unknown.
 pub fn moment() -> Result<Moment, ProcessError> {
     Ok(Moment {
         boot: boot_id()?.to_owned(),
@@ -106,7 +106,7 @@ impl StepLog {
         self.enter_for(step, ENDING_TIME);
     }
 
-    /// Records that a step begins, and how long it may take. A record that cannot be written stops nobody.
+    /// Records that a step begins, and how long it may take. A record that cannot be written stops no one.
     pub fn enter_for(&self, step: Step, limit: Duration) {
         let Some((file, identity)) = &self.to else {
             return;

@@ -102,7 +102,7 @@ fn the_hidden_command_refuses_people_and_foreign_parents() {
     for (arguments, expected) in [
         (
             &["exec-agent"][..],
-            "symphony: cannot start the agent [- 0]: this command is Symphony's own, not for people\n",
+            "symphony: cannot start the agent [- 0]: this is an internal command that Symphony runs itself\n",
         ),
         (
             &["exec-agent", "1", "token", "-", "true"][..],

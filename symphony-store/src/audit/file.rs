@@ -13,7 +13,7 @@ pub(crate) fn check(conn: &Connection, found: &mut Vec<Violation>) -> Result<(),
     let version: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if version != SCHEMA_VERSION {
         let detail =
-            format!("its schema version is {version}, this symphony knows {SCHEMA_VERSION}");
+            format!("its schema version is {version}, but this Symphony supports {SCHEMA_VERSION}");
         found.push(Violation::new(Invariant::I18, "database", detail));
     }
     let mut statement = conn.prepare(&format!("PRAGMA integrity_check({COMPLAINTS_MAX})"))?;
@@ -31,7 +31,7 @@ pub(crate) fn check(conn: &Connection, found: &mut Vec<Violation>) -> Result<(),
         let (table, id, parent): (String, Option<i64>, String) =
             (row.get(0)?, row.get(1)?, row.get(2)?);
         let id = id.map_or_else(String::new, |id| format!(" {id}"));
-        let detail = format!("names a row of {parent} that is not there");
+        let detail = format!("names a row of {parent} that does not exist");
         found.push(Violation::new(
             Invariant::I18,
             format!("{table}{id}"),

@@ -100,9 +100,9 @@ fn check_appointments(
         let (issue, due, ended): (String, i64, Option<i64>) =
             (row.get("issue")?, row.get("due_at")?, row.get("ended")?);
         let detail = match ended {
-            None => "it has an appointment, but no run of it has ended".to_owned(),
+            None => "a retry is due, but no run of it has ended".to_owned(),
             Some(ended) if due.saturating_sub(ended) > int(longest) => format!(
-                "its appointment is {} ms after the end of its last run, the longest wait is {longest} ms",
+                "its retry is due {} ms after the end of its last run; the longest wait is {longest} ms",
                 due.saturating_sub(ended)
             ),
             Some(_) => continue,

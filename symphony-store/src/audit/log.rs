@@ -166,7 +166,10 @@ fn misjudged(end: RunEnd, agent: Option<&AgentType>) -> Option<(Invariant, &'sta
     let is_no_attempt = matches!(agent, Some(AgentType::Intake | AgentType::Gates));
     let exempt = is_no_attempt || end.cap.is_some() || end.advanced;
     match (end.counted, waited) {
-        (true, true) => Some((Invariant::I5, "counts, though it met a global condition")),
+        (true, true) => Some((
+            Invariant::I5,
+            "counts, although a global condition ended it",
+        )),
         (false, false) if !exempt => Some((Invariant::I4, "does not count")),
         _ => None,
     }

@@ -24,13 +24,14 @@ const LIVE: &[(Invariant, &str)] = &[
     ),
     (
         Invariant::I11,
-        "SELECT i.id, 'it is ' || i.status || ', but run ' || r.id || ' is live on it and nobody asked for its end'
+        "SELECT i.id, 'it is ' || i.status || ', but run ' || r.id || ' is live on it and was not asked to end'
          FROM run r JOIN issue i ON i.id = r.issue
          WHERE r.status IN ('starting', 'running') AND r.cancel_requested_at IS NULL AND i.status IN ('done', 'cancelled')",
     ),
     (
         Invariant::L1,
-        "SELECT i.id, 'it is in_progress, but no run is live on it' FROM project p CROSS JOIN issue i ON i.project = p.id AND i.status = 'in_progress'
+        "SELECT i.id, 'it is in_progress, but no run is live on it' FROM project p CROSS JOIN issue i ON i.project = \
+         p.id AND i.status = 'in_progress'
          WHERE NOT EXISTS (SELECT 1 FROM run r WHERE r.issue = i.id AND r.status IN ('starting', 'running'))",
     ),
 ];
@@ -80,7 +81,7 @@ const ALL: &[(Invariant, &str)] = &[
     ),
     (
         Invariant::I10,
-        "SELECT 'pull request ' || p.id, 'commit ' || p.merged_commit || ' is recorded as merged, but nobody intended that merge'
+        "SELECT 'pull request ' || p.id, 'commit ' || p.merged_commit || ' is recorded as merged, but no merge was intended'
          FROM pull_request p WHERE p.merged_commit IS NOT NULL AND p.merged_outside IS NULL AND NOT EXISTS
          (SELECT 1 FROM event e WHERE (e.issue = p.issue OR e.plan = p.plan) AND e.kind = 'merge_intended' AND e.payload ->> '$.pr' = p.id
           AND e.payload ->> '$.merged' = p.merged_commit)",
@@ -137,7 +138,7 @@ const ALL: &[(Invariant, &str)] = &[
     ),
     (
         Invariant::L1,
-        "SELECT id, 'it is blocked, and nobody says why' FROM issue WHERE status = 'blocked' AND trim(coalesce(blocked_reason, '')) = ''",
+        "SELECT id, 'it is blocked without a recorded reason' FROM issue WHERE status = 'blocked' AND trim(coalesce(blocked_reason, '')) = ''",
     ),
 ];
 

@@ -92,7 +92,7 @@ impl BackupFile {
         if schema == 0 {
             return Err(StoreError::NotADatabase {
                 path: self.path.clone(),
-                reason: "it has no schema of Symphony's",
+                reason: "it has no Symphony schema",
             });
         }
         let mut statement = self
@@ -184,7 +184,7 @@ fn copy_whole(conn: &Connection, path: &Path) -> Result<(), StoreError> {
         Ok(_empty) => {}
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             return Err(StoreError::refused(format!(
-                "{} is there already: name another file",
+                "{} already exists: name another file",
                 path.display()
             )));
         }

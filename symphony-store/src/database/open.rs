@@ -127,7 +127,7 @@ impl Store {
                 .to_latest(&mut conn)
                 .map_err(|error| StoreError::Open {
                     path: path.to_owned(),
-                    reason: format!("its schema cannot be brought up to date: {error}"),
+                    reason: format!("its schema cannot be updated: {error}"),
                 })?;
         }
         Ok(Self { conn })
@@ -196,7 +196,7 @@ pub(crate) fn open_error(path: &Path, error: rusqlite::Error) -> StoreError {
         Some(ErrorCode::NotADatabase) => {
             return StoreError::NotADatabase {
                 path: path.to_owned(),
-                reason: "it is not a SQLite database: it is damaged, or another file",
+                reason: "it is not a SQLite database: it is damaged, or a file of another kind",
             };
         }
         Some(ErrorCode::DatabaseCorrupt) => {
@@ -220,7 +220,7 @@ pub(crate) fn open_error(path: &Path, error: rusqlite::Error) -> StoreError {
 fn cannot_write(path: &Path) -> String {
     let files = unwritable_files(path);
     if files.is_empty() {
-        return "there is no such file, or it may not be read and written".to_owned();
+        return "there is no such file, or you may not read and write it".to_owned();
     }
     let names: Vec<String> = files
         .iter()
@@ -231,7 +231,7 @@ fn cannot_write(path: &Path) -> String {
         if files.len() == 1 { "is" } else { "are" },
     );
     format!(
-        "{names} {is} not writable for you: `ls -l` shows whose it is, `chown` and `chmod u+w` change that"
+        "{names} {is} not writable for you: `ls -l` shows the owner, `chown` and `chmod u+w` change owner and access"
     )
 }
 

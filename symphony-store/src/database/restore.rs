@@ -22,7 +22,7 @@ const RESTORES: &str = "restores";
 
 /// What is said of a publication whose outcome was lost with the newer database.
 const UNKNOWN: &str =
-    "it is unknown whether it was published: the database was restored from a backup";
+    "Symphony cannot tell whether it was published: the database was restored from a backup";
 
 /// What was changed in a restored database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

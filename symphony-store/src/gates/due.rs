@@ -218,7 +218,7 @@ impl Store {
             let pr = load_pr(tx, id)?;
             if !pr.state.is_open() {
                 return Err(StoreError::refused(format!(
-                    "pull request {id} is {}: its gates do not run any more",
+                    "pull request {id} is {}: its gates no longer run",
                     pr.state
                 )));
             }

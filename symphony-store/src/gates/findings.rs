@@ -48,7 +48,7 @@ pub(crate) fn add_gate_findings<'g>(
     let mut names = Vec::new();
     for gate in gates.red() {
         let how = gate.exit_code.map_or_else(
-            || "did not end by itself".to_owned(),
+            || "did not end on its own".to_owned(),
             |code| format!("ended with exit code {code}"),
         );
         let start = gate

@@ -131,7 +131,7 @@ const PROPOSED_SQL: &str = concat!(
 pub struct ProposedIssue {
     /// The issue.
     pub issue: IssueId,
-    /// Whether intake has looked at it.
+    /// Whether intake has triaged it.
     pub is_triaged: bool,
     /// When it was made.
     pub since: symphony_core::Timestamp,

@@ -301,7 +301,7 @@ fn add_needed(found: &mut Vec<WaitingIssue>, one: WaitingIssue) {
 fn publication_problem(row: &Row<'_>) -> Result<String, StoreError> {
     let state: String = row.get("publication")?;
     if state == PublicationState::Running.name() {
-        return Ok("nobody saw how it ended".to_owned());
+        return Ok("its result was not recorded".to_owned());
     }
     let output: String = row.get("output")?;
     let exit_code: Option<i32> = row.get("exit_code")?;

@@ -194,7 +194,7 @@ pub(crate) fn add_issue_in(
             .query_row([key.run.as_str()], |row| row.get(0))?;
         if made >= RUN_ISSUES_MAX {
             return Err(StoreError::refused(format!(
-                "a run may make at most {RUN_ISSUES_MAX} issues; put the rest into a finding"
+                "a run may add at most {RUN_ISSUES_MAX} issues; put the rest into a finding"
             )));
         }
     }

@@ -39,7 +39,7 @@ pub enum Links {
 }
 
 impl IssueReferrers {
-    /// Says whether other issues name it.
+    /// Says whether other issues refer to it.
     pub const fn has_links(&self) -> bool {
         !(self.dependents.is_empty() && self.subtasks.is_empty())
     }
@@ -57,7 +57,8 @@ impl Store {
     /// Deletes an issue that has ended, with its comments, findings, runs and pull requests. What it taught stays.
     ///
     /// # Errors
-    /// When it has not ended, has a worktree or a live run, a pull request of it was merged, or other issues name it.
+    /// When it has not ended, has a worktree or a live run, a pull request of it was merged, or other issues refer to
+    /// it.
     pub fn delete_issue(
         &mut self,
         context: &Context,
@@ -72,12 +73,13 @@ impl Store {
             let found = referrers(tx, id)?;
             if let Some(pr) = found.merged {
                 return Err(StoreError::refused(format!(
-                    "{id} is not deleted: its pull request {pr} was merged, and the record says where that work came from"
+                    "{id} is not deleted: its pull request {pr} was merged, and its record shows where that work came \
+                     from"
                 )));
             }
             if found.has_links() && links == Links::Refuse {
                 return Err(StoreError::refused(format!(
-                    "{id} is not deleted: other issues name it"
+                    "{id} is not deleted: other issues refer to it"
                 )));
             }
             detach(tx, context, id, &found)?;
@@ -139,7 +141,7 @@ fn refuse_unfinished(tx: &Transaction<'_>, issue: &Issue) -> Result<(), StoreErr
     } else if !issue.state.status().is_terminal() {
         "it has not ended"
     } else if has_worktree {
-        "its worktree is still there"
+        "its worktree still exists"
     } else {
         return Ok(());
     };
@@ -184,6 +186,7 @@ fn leave_parent(tx: &Transaction<'_>, context: &Context, id: &IssueId) -> Result
     let Some(parent) = load_issue(tx, id)?.parent else {
         return Ok(());
     };
+    // The link is cut before the count, since the row of the sub-task is removed only later and would still be counted.
     tx.execute(
         "UPDATE issue SET parent = NULL WHERE id = ?1",
         [id.as_str()],

@@ -109,7 +109,7 @@ fn opens_parent(parent: &Issue) -> Result<bool, StoreError> {
         IssueState::Todo | IssueState::InProgress => Ok(true),
         IssueState::Blocked(block) if block.by == BlockedBy::Subtasks => Ok(false),
         state => Err(StoreError::refused(format!(
-            "{} is `{}`: sub-tasks are made while it is `todo`, `in_progress` or waits for its sub-tasks",
+            "{} is `{}`: sub-tasks can be added while it is `todo`, `in_progress` or waits for its sub-tasks",
             parent.id,
             state.status()
         ))),
@@ -127,7 +127,7 @@ fn check_level(tx: &Transaction<'_>, parent: &IssueId) -> Result<(), StoreError>
     )?;
     if level > LEVELS_MAX {
         return Err(StoreError::refused(format!(
-            "{parent} is a sub-task itself, {LEVELS_MAX} levels deep: it is not split further"
+            "{parent} is itself a sub-task, {LEVELS_MAX} levels deep, and cannot be split further"
         )));
     }
     Ok(())

@@ -59,13 +59,13 @@ impl Store {
             } else if pr.head_commit != seen.head_commit {
                 Some(format!("its head is {} now", pr.head_commit))
             } else if pr.base != seen.base {
-                Some(format!("it goes into `{}` now", pr.base))
+                Some(format!("its base is now `{}`", pr.base))
             } else {
                 None
             };
             if let Some(change) = change {
                 return Err(StoreError::refused(format!(
-                    "pull request {} was changed while it was being merged: {change}. The base was not moved",
+                    "pull request {} changed while it was being merged: {change}. The base was not moved",
                     pr.id
                 )));
             }
@@ -120,6 +120,8 @@ impl Store {
         intent: &MergeIntent,
     ) -> Result<(), StoreError> {
         self.write(context, |tx| {
+            // The commit is compared, since the intent was read outside this transaction: another process may have settled it
+            // and begun a new merge, whose intent must stay.
             tx.execute(
                 "UPDATE pull_request SET merge_intent = NULL, base_seen = NULL WHERE id = ?1 AND merge_intent ->> '$.merged' = ?2",
                 params![intent.pr.get(), intent.merged],

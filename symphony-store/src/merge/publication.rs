@@ -142,12 +142,13 @@ impl Store {
                 let age = now.saturating_sub(started);
                 if (0..UNSEEN_PUBLICATION_MS).contains(&age) {
                     return Err(StoreError::refused(format!(
-                        "pull request {pr} is being published: `symphony pr show {}` tells what came of it",
+                        "pull request {pr} is being published: `symphony pr show {}` shows the result",
                         found.reference()
                     )));
                 }
                 tx.execute(
-                    "UPDATE publication SET state = 'failed', ended_at = ?2, output = 'nobody saw how it ended' WHERE id = ?1",
+                    "UPDATE publication SET state = 'failed', ended_at = ?2, output = 'its result was not recorded' \
+                     WHERE id = ?1",
                     params![id, now],
                 )?;
             }

@@ -93,8 +93,8 @@ pub(crate) fn write_changes(
     let has_gone_on = before.state.status.is_ended() && !state.status.is_ended();
     if has_gone_on && let Some(other) = plan_under_way(tx, &after.project, &after.path)? {
         return Err(StoreError::refused(format!(
-            "plan {other} of {} is under way, and a file has one plan at a time: let it end, or give it up with \
-             `symphony plan abort --plan {other}`; then plan {} can go on",
+            "plan {other} of {} is under way, and a file has one plan at a time: let it end, or abort it with \
+             `symphony plan abort --plan {other}`; then plan {} can continue",
             after.path, after.id
         )));
     }

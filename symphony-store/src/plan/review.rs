@@ -40,7 +40,7 @@ pub(crate) fn open_plan_pr(
     let before = load_plan(tx, plan)?;
     if !before.state.awaits_review(before.completion()) {
         return Err(StoreError::refused(format!(
-            "plan {plan} is `{}`: it has nothing to open a pull request of now",
+            "plan {plan} is `{}`: it has no work for a pull request now",
             before.state.status
         )));
     }
@@ -70,7 +70,7 @@ fn refuse_not_newest(tx: &Transaction<'_>, plan: &PlanId, id: PrId) -> Result<()
         return Ok(());
     }
     Err(StoreError::refused(format!(
-        "pull request {id} is not what plan {plan} would be merged as any more: pull request {newest} has taken its place. `symphony pr \
+        "pull request {id} no longer represents plan {plan}: pull request {newest} has replaced it. `symphony pr \
          approve {newest} --force --comment TEXT` approves that one"
     )))
 }
@@ -132,7 +132,8 @@ impl Store {
                 || !before.state.is_complete()
             {
                 return Err(StoreError::refused(format!(
-                    "plan {plan} has gone on since pull request {id} was {}: `symphony plan status --plan {plan}` says where it is",
+                    "plan {plan} has continued since pull request {id} was {}: `symphony plan status --plan {plan}` \
+                     shows its state",
                     pr.state
                 )));
             }

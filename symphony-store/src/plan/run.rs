@@ -147,7 +147,7 @@ fn phase_end(
         return Ok(None);
     }
     let nothing = PhaseFinish {
-        work: PhaseWork::Unmerged("its exit handling did not get as far".to_owned()),
+        work: PhaseWork::Unmerged("its exit handling did not get that far".to_owned()),
         artifacts: Vec::new(),
         failure_patterns: BTreeMap::new(),
     };

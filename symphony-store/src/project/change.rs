@@ -102,7 +102,7 @@ impl Store {
     ) -> Result<Project, StoreError> {
         if !is_prefix(prefix) {
             return Err(StoreError::refused(format!(
-                "`{prefix}` is not a prefix: use one to ten capital letters and digits, a letter first"
+                "`{prefix}` is not a valid prefix: use one to ten capital letters and digits, starting with a letter"
             )));
         }
         self.write(context, |tx| {
@@ -138,7 +138,7 @@ fn refuse_under_way(conn: &Connection, id: &ProjectId) -> Result<(), StoreError>
         .optional()?;
     if let Some(run) = live {
         return Err(StoreError::refused(format!(
-            "run {run} of project {id} is at work: wait until it has ended, or end it with `symphony runs cancel {run}`"
+            "run {run} of project {id} is live: wait until it has ended, or end it with `symphony runs cancel {run}`"
         )));
     }
     let plan: Option<String> = conn
@@ -150,7 +150,7 @@ fn refuse_under_way(conn: &Connection, id: &ProjectId) -> Result<(), StoreError>
         .optional()?;
     match plan {
         Some(plan) => Err(StoreError::refused(format!(
-            "plan {plan} of project {id} is under way: finish it, or give it up with `symphony plan abort --plan {plan}`"
+            "plan {plan} of project {id} is under way: finish it, or abort it with `symphony plan abort --plan {plan}`"
         ))),
         None => Ok(()),
     }

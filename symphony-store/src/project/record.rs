@@ -141,7 +141,7 @@ impl Store {
             )?;
             if changed == 0 {
                 return Err(StoreError::refused(format!(
-                    "the project `{project}` has given out numbers of issues already"
+                    "the project `{project}` already has numbered issues"
                 )));
             }
             Ok(())
@@ -159,7 +159,7 @@ impl Store {
     ) -> Result<Project, StoreError> {
         if !is_prefix(&new.prefix) {
             return Err(StoreError::refused(format!(
-                "`{}` is not a prefix: use one to ten capital letters and digits, a letter first",
+                "`{}` is not a valid prefix: use one to ten capital letters and digits, starting with a letter",
                 new.prefix
             )));
         }
@@ -269,7 +269,7 @@ pub(crate) fn refuse_used(
         .optional()?;
     match by {
         Some(project) => Err(StoreError::refused(format!(
-            "the prefix `{prefix}` is that of old issues of project {project}"
+            "older issues of project {project} use the prefix `{prefix}`"
         ))),
         None => Ok(()),
     }

@@ -116,7 +116,7 @@ impl Store {
             )?;
             if at_work {
                 return Err(StoreError::refused(format!(
-                    "the setup wizard of {id} is at work: `symphony runs list` shows it"
+                    "the setup wizard of {id} is running: `symphony runs list` shows it"
                 )));
             }
             set_wizard(tx, id, WizardState::Pending)?;

@@ -118,7 +118,7 @@ impl Store {
             let claim = load_claim(tx, id)?;
             if claim.state != ClaimState::Submitted {
                 return Err(StoreError::refused(format!(
-                    "claim {id} is {} already",
+                    "claim {id} is already {}",
                     claim.state
                 )));
             }
@@ -176,7 +176,7 @@ impl Store {
             let claim = load_claim(tx, id)?;
             if !claim.awaits_judge() {
                 return Err(StoreError::refused(format!(
-                    "claim {id} is {}: no judge looks at it",
+                    "claim {id} is {}, so no judge reviews it",
                     claim.state
                 )));
             }
@@ -228,7 +228,7 @@ fn make_room(tx: &Transaction<'_>, context: &Context, open: &PhaseClaim) -> Resu
     let own = open.run.as_ref() == context.actor.run();
     if own && open.state != ClaimState::Submitted {
         return Err(StoreError::refused(format!(
-            "this run has claimed `{}` already (claim {}, {}): nothing is left to do, end your turn",
+            "this run has already claimed `{}` (claim {}, {}): nothing is left to do, end your turn",
             open.phase, open.id, open.state
         )));
     }

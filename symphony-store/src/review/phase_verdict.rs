@@ -103,7 +103,7 @@ impl Store {
         self.write(context, |tx| {
             if is_live(tx, issue)? {
                 return Err(StoreError::refused(format!(
-                    "a run is live on {issue}: its end takes the issue to its next phase"
+                    "a run is live on {issue}: when it ends, the issue moves to its next phase"
                 )));
             }
             take_step(tx, context, issue)

@@ -309,7 +309,7 @@ impl Store {
             let pr = load_pr(tx, id)?;
             if !pr.state.is_open() {
                 return Err(StoreError::refused(format!(
-                    "pull request {id} is {} already",
+                    "pull request {id} is already {}",
                     pr.state
                 )));
             }

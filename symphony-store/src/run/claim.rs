@@ -81,15 +81,15 @@ impl fmt::Display for ClaimRefusal {
                 write!(f, "the issue is in the phase `{phase}` now")
             }
             Self::InAnotherPhase(None) => f.write_str("the issue has no phase label now"),
-            Self::AlreadyRunning(run) => write!(f, "run {run} is at work on it"),
+            Self::AlreadyRunning(run) => write!(f, "run {run} is working on it"),
             Self::ReviewEnded => f.write_str("its review has ended"),
-            Self::GatesNotDue => f.write_str("its gates are tried again later"),
-            Self::Triaged => f.write_str("intake has looked at it"),
-            Self::WaitsFor(1) => f.write_str("it waits for another issue now"),
-            Self::WaitsFor(count) => write!(f, "it waits for {count} other issues now"),
+            Self::GatesNotDue => f.write_str("its gates will be tried again later"),
+            Self::Triaged => f.write_str("intake has triaged it"),
+            Self::WaitsFor(1) => f.write_str("it now waits for another issue"),
+            Self::WaitsFor(count) => write!(f, "it now waits for {count} other issues"),
             Self::NoSlot => f.write_str("all slots were taken meanwhile"),
             Self::PlanStands(status) => write!(f, "the plan is `{status}` now"),
-            Self::PhaseGone => f.write_str("the plan has no such phase any more"),
+            Self::PhaseGone => f.write_str("the plan no longer has that phase"),
             Self::PhaseMoved(status) => write!(f, "the phase is `{status}` now"),
         }
     }
@@ -109,6 +109,8 @@ impl Store {
         if requests.is_empty() {
             return Ok(Vec::new());
         }
+        // One transaction for all requests: each check of a slot counts the runs that were inserted before it, so two claims cannot
+        // share the last slot, nor can two processes that claim at the same time.
         self.write(context, |tx| {
             requests
                 .iter()
@@ -124,6 +126,8 @@ fn claim_one(
     request: &ClaimRequest,
     limits: &ClaimLimits,
 ) -> Result<Result<Run, ClaimRefusal>, StoreError> {
+    // The plan was made from a snapshot, and people, agents and other ticks have written since. Everything that it relied on
+    // is checked again here, where no one else can write.
     if let Some(refusal) = refusal(tx, request, limits, context.now)? {
         return Ok(Err(refusal));
     }
@@ -151,6 +155,7 @@ fn claim_one(
         if *agent != AgentType::Intake {
             move_in(tx, context, issue, &IssueEvent::Dispatched)?;
         }
+        // a retry that stayed while the run is live would make `explain` and the inbox report a wait that is over
         tx.prepare_cached("DELETE FROM retry WHERE issue = ?1")?
             .execute([issue.as_str()])?;
     }
@@ -305,6 +310,7 @@ fn has_slot(
             .query_row([], |row| row.get(0))?;
         return Ok(live < limits.slots.gates);
     }
+    // A run whose exit handling waits has no process. If it kept its slot, a few broken worktrees would stop all work.
     let (total, of_project, of_agent): (u32, u32, u32) = tx
         .prepare_cached(
             "SELECT count(*), count(*) FILTER (WHERE project = ?1), count(*) FILTER (WHERE agent = ?2)

@@ -81,7 +81,7 @@ impl Store {
             )?
             .execute(params![
                 run.as_str(),
-                format!("its work is not put away yet: {}", put_off.problem),
+                format!("its work is not saved yet: {}", put_off.problem),
                 context.now.as_millisecond()
             ])?;
             Ok(())

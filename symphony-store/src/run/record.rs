@@ -134,7 +134,7 @@ pub(crate) fn several_fit((what, text): (&str, &str), ids: &[String]) -> StoreEr
         .map(String::as_str)
         .collect();
     StoreError::refused(format!(
-        "several {what} fit `{text}`: {}{more}; the end of an id tells it apart",
+        "several {what} match `{text}`: {}{more}; the last characters of the id make it unique",
         names.join(", ")
     ))
 }
@@ -269,7 +269,7 @@ impl Store {
         self.write(context, |tx| {
             let found = load_run(tx, run)?;
             if !found.status.is_live() {
-                return Err(StoreError::refused(format!("run {run} is over already ({})", found.status)));
+                return Err(StoreError::refused(format!("run {run} has already ended ({})", found.status)));
             }
             tx.execute(
                 "UPDATE run SET cancel_requested_at = coalesce(cancel_requested_at, ?2) WHERE id = ?1",

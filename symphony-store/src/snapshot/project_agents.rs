@@ -91,8 +91,8 @@ fn candidate_from(row: &Row<'_>) -> Result<IntakeCandidate, StoreError> {
 }
 
 impl Store {
-    /// Returns an issue as intake would take it, however many come before it; none when it is not in `backlog`, or intake
-    /// has looked at it.
+    /// Returns an issue as intake would take it, however many come before it; none when it is not in `backlog`, or
+    /// intake has triaged it.
     ///
     /// # Errors
     /// When the database cannot be read.

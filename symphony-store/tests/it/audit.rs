@@ -182,7 +182,7 @@ const PLANTED: &[(Invariant, &str, &[&str])] = &[
         Invariant::I5,
         "DROP TRIGGER event_is_append_only_u; UPDATE event SET payload = json_set(payload, '$.counted', json('true')) WHERE run = 'r8';
          UPDATE issue SET consecutive_failures = 1, total_runs = 1 WHERE id = 'DEM-8'",
-        &["I5 DEM-8: the end of run r8 (overloaded) counts, though it met a global condition"],
+        &["I5 DEM-8: the end of run r8 (overloaded) counts, although a global condition ended it"],
     ),
     (
         Invariant::I4,
@@ -193,7 +193,7 @@ const PLANTED: &[(Invariant, &str, &[&str])] = &[
     (
         Invariant::I6,
         "UPDATE retry SET due_at = 1000420001 WHERE issue = 'DEM-3'",
-        &["I6 DEM-3: its appointment is 400001 ms after the end of its last run, the longest wait is 300000 ms"],
+        &["I6 DEM-3: its retry is due 400001 ms after the end of its last run; the longest wait is 300000 ms"],
     ),
     (
         Invariant::I6,
@@ -310,22 +310,22 @@ const PLANTED: &[(Invariant, &str, &[&str])] = &[
     (
         Invariant::I10,
         "UPDATE pull_request SET merged_commit = 'm2' WHERE id = 1",
-        &["I10 pull request 1: commit m2 is recorded as merged, but nobody intended that merge"],
+        &["I10 pull request 1: commit m2 is recorded as merged, but no merge was intended"],
     ),
     (
         Invariant::I11,
         "UPDATE run SET issue = 'DEM-1' WHERE id = 'j2'",
-        &["I11 DEM-1: it is done, but run j2 is live on it and nobody asked for its end"],
+        &["I11 DEM-1: it is done, but run j2 is live on it and was not asked to end"],
     ),
     (
         Invariant::I11,
         "INSERT INTO event (at, issue, actor, kind, payload) VALUES (1, 'DEM-1', 'human', 'issue_moved', '{\"event\":{\"event\":\"dispatched\"},\"from\":\"todo\",\"to\":\"in_progress\"}')",
-        &["I11 DEM-1: the database holds an invalid event log (``dispatched` does not apply to an issue in `done`; from `done` a human can move it to `todo``): restore a backup, or ask for help with it"],
+        &["I11 DEM-1: the database contains an invalid event log (``dispatched` does not apply to an issue in `done`; from `done` a human can move it to `todo``): restore a backup, or ask for help"],
     ),
     (
         Invariant::I11,
         "INSERT INTO event (at, issue, actor, kind, payload) VALUES (1, 'DEM-1', 'human', 'issue_moved', '{\"event\":{\"event\":\"beamed_up\"}}')",
-        &["I11 DEM-1: the database holds an invalid event log (`an unreadable issue_moved: {\"event\":{\"event\":\"beamed_up\"}}`): restore a backup, or ask for help with it"],
+        &["I11 DEM-1: the database contains an invalid event log (`an unreadable issue_moved: {\"event\":{\"event\":\"beamed_up\"}}`): restore a backup, or ask for help"],
     ),
     (
         Invariant::I12,
@@ -377,7 +377,7 @@ const PLANTED: &[(Invariant, &str, &[&str])] = &[
         Invariant::I18,
         "PRAGMA foreign_keys = OFF; DELETE FROM comment; UPDATE finding SET issue = issue; INSERT INTO comment VALUES (7, 'DEM-99', 'human', NULL, 'c', 1, NULL)",
         &[
-            "I18 comment 7: names a row of issue that is not there",
+            "I18 comment 7: names a row of issue that does not exist",
             "I7 DEM-7: the circuit breaker opened 1 times, with 0 notices",
         ],
     ),

@@ -196,7 +196,7 @@ fn a_dependency_that_came_after_the_plan_is_waited_for() {
     let target = RunTarget::Issue(second.id);
     let refusal = try_claim(&mut store, "r1", target, AgentType::Worker).unwrap_err();
     assert_eq!(refusal, ClaimRefusal::WaitsFor(1));
-    assert_eq!(refusal.to_string(), "it waits for another issue now");
+    assert_eq!(refusal.to_string(), "it now waits for another issue");
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn an_item_that_fails_alone_counts_and_holds_nobody() {
         assert_eq!(error.class, ErrorClass::ModelError);
         assert_eq!(
             error.message,
-            "provider_error: it went wrong (run r2 reached the same provider and model meanwhile, so that this counts as a failure of its own)"
+            "provider_error: it went wrong (run r2 reached the same provider and model meanwhile, so this counts as a failure of the run)"
         );
         let retries = store.retries(None).unwrap();
         let own = retries.iter().find(|retry| retry.issue == poison).unwrap();

@@ -557,7 +557,7 @@ fn a_learning_is_found_by_either_end_of_its_id() {
     assert_eq!(
         found("0199"),
         Err(
-            "several learnings fit `0199`: 0199-aa, 0199-ab; the end of an id tells it apart"
+            "several learnings match `0199`: 0199-aa, 0199-ab; the last characters of the id make it unique"
                 .into()
         )
     );

@@ -487,8 +487,7 @@ fn a_plan_that_has_ended_does_not_go_on_beside_a_newer_one_of_its_file() {
         let changed = store.accept_plan_changes(&human(13), &plan_id(), &diamond());
         (retried.err(), changed.err())
     };
-    let text = "plan ship-2 of plan.md is under way, and a file has one plan at a time: let it end, or give it up with `symphony \
-                plan abort --plan ship-2`; then plan ship can go on";
+    let text = "plan ship-2 of plan.md is under way, and a file has one plan at a time: let it end, or abort it with `symphony plan abort --plan ship-2`; then plan ship can continue";
     let (retried, changed) = refused(&mut store);
     assert_eq!(retried.unwrap().to_string(), text);
     assert_eq!(changed.unwrap().to_string(), text);

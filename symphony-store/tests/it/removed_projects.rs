@@ -79,8 +79,7 @@ fn what_depends_on_a_project_that_leaves_waits_for_a_person_goes_with_it_or_goes
         let kept = store.issue(&both).unwrap().depends_on;
         assert_eq!(kept.contains(&behind), fate != Release, "{fate}");
         let named = if fate == Keep {
-            let text = "it waits for OUT-2, OUT-3, which left this installation with their project (`symphony init` in the \
-                        project's folder brings it back)";
+            let text = "it waits for OUT-2, OUT-3, which left this installation with their project (run `symphony init` in the project's folder to bring it back)";
             vec![(InboxKind::Dependency, text.to_owned())]
         } else {
             Vec::new()

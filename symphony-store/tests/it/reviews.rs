@@ -205,7 +205,7 @@ fn a_publication_that_failed_waits_for_a_human_and_so_does_one_that_nobody_saw_e
     let begun = store.begin_publication(&human(200), pr.id, PublishWish::Human);
     assert!(matches!(begun, Ok(Some(_))), "{begun:?}");
     assert_eq!(unpublished(&store, 200 + 15 * 60 - 1), []);
-    let unseen = wait(200, "nobody saw how it ended");
+    let unseen = wait(200, "its result was not recorded");
     assert_eq!(unpublished(&store, 200 + 15 * 60), unseen);
     // once it is merged, nobody publishes it any more
     store.record_merge(&human(300), pr.id, "m1").unwrap();

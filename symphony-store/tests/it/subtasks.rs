@@ -319,7 +319,7 @@ fn a_run_makes_twenty_issues_of_either_kind_and_no_title_twice() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a run may make at most 20 issues; put the rest into a finding"
+        "a run may add at most 20 issues; put the rest into a finding"
     );
 }
 
@@ -389,7 +389,7 @@ fn splitting_ends_three_levels_down() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "DEM-4 is a sub-task itself, 3 levels deep: it is not split further"
+        "DEM-4 is itself a sub-task, 3 levels deep, and cannot be split further"
     );
     assert_eq!(status(&store, &parent), IssueStatus::Todo);
 }
@@ -412,7 +412,7 @@ fn sub_tasks_are_made_where_the_parent_can_wait_for_them() {
             Some(name) => assert_eq!(
                 made.unwrap_err().to_string(),
                 format!(
-                    "DEM-1 is `{name}`: sub-tasks are made while it is `todo`, `in_progress` or waits for its sub-tasks"
+                    "DEM-1 is `{name}`: sub-tasks can be added while it is `todo`, `in_progress` or waits for its sub-tasks"
                 )
             ),
         }

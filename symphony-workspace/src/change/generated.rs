@@ -1,4 +1,4 @@
-//! Files that a commit's `.gitattributes` call generated or vendored: nobody reads their diffs line by line.
+//! Files that a commit's `.gitattributes` call generated or vendored: no one reads their diffs line by line.
 
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;

@@ -233,7 +233,7 @@ impl Repository {
     }
 }
 
-/// What becomes of repositories inside the worktree, which no rescue ref can hold.
+/// What happens to repositories inside the worktree, which no rescue ref can hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Inner {
     /// The folder will go: nothing is done.

@@ -13,7 +13,7 @@ use crate::error::WorkspaceError;
 use crate::git::{Git, fields};
 
 /// Stages all of `status` into the index (the worktree's own when `index` is none), takes copied
-/// files out of it that somebody staged, and returns the tree.
+/// files out of it that someone staged, and returns the tree.
 pub(crate) fn stage(
     git: &Git,
     index: Option<&Path>,

@@ -76,7 +76,7 @@ pub(crate) fn status_of(
     Ok(parse_status(&list, protected))
 }
 
-/// Returns the tracked paths that differ: what stands in the way of moving a checkout.
+/// Returns the tracked paths that differ: what is in the way of moving a checkout.
 pub(crate) fn tracked_changes(git: &Git) -> Result<Vec<String>, WorkspaceError> {
     let list = git
         .command("status")
@@ -151,7 +151,7 @@ impl Repository {
         status_of(&worktree.git, &self.not_work(worktree)?)
     }
 
-    /// Says whether a worktree holds nothing that anybody has worked on: no commit that `base` lacks, nothing uncommitted but what the
+    /// Says whether a worktree holds nothing that anyone has worked on: no commit that `base` lacks, nothing uncommitted but what the
     /// set-up command left, no unfinished merge or rebase, no repository inside. Files that git ignores do not count.
     ///
     /// # Errors

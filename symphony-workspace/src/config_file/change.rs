@@ -44,7 +44,7 @@ impl Edit {
     }
 }
 
-/// Writes the new text unless somebody else changed the file since it was read.
+/// Writes the new text unless someone else changed the file since it was read.
 pub(super) fn write(path: &Path, before: Option<&str>, after: &str) -> Result<(), ConfigFileError> {
     let failed = |source| ConfigFileError::Write {
         path: path.to_path_buf(),

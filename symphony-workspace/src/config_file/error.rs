@@ -15,7 +15,7 @@ pub enum ConfigFileError {
         path: PathBuf,
     },
     /// There is a file already where one was to be made.
-    #[error("make {}: it exists already", path.display())]
+    #[error("create {}: it already exists", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
@@ -61,7 +61,7 @@ pub enum ConfigFileError {
         valid_up_to: usize,
     },
     /// The file changed while it was edited.
-    #[error("write {}: it was changed by somebody else in the meantime", path.display())]
+    #[error("write {}: another program has changed it in the meantime", path.display())]
     ChangedMeanwhile {
         /// The file.
         path: PathBuf,

@@ -322,7 +322,7 @@ fn valid(problems: Vec<ConfigProblem>) -> Result<(), ConfigFileError> {
     }
 }
 
-/// Returns the project whose section a problem lies in.
+/// Returns the project whose section a problem is in.
 fn section_of(problem: &ConfigProblem) -> Option<&str> {
     match problem.path.segments() {
         [Segment::Key(top), Segment::Key(id), ..] if top == "projects" => Some(id),

@@ -55,7 +55,7 @@ pub struct ConfigSearch {
 /// Finds the nearest `symphony.config.json` in a folder or above it.
 ///
 /// Above the folder, a file of another user (but root) is passed over: in a shared folder such as
-/// `/tmp` anybody could leave one, and its commands would run.
+/// `/tmp` anyone could leave one, and its commands would run.
 ///
 /// # Errors
 /// When a file is there but cannot be looked at.

@@ -4,7 +4,7 @@
 //! **Which files.** The *global* file is `~/.config/symphony/config.json`. The *main* file is the
 //! one named by `--config`, else by `SYMPHONY_CONFIG`, else the nearest `symphony.config.json` from
 //! the repository's root upward. A *project's own* file is the nearest one from its root upward.
-//! A file that was named explicitly stands in the place of every project's own file. A file above
+//! A file that was named explicitly is in the place of every project's own file. A file above
 //! a root that belongs to another user (not root) is never used, since its commands would run.
 //!
 //! **Which layers**, the weakest first: defaults, database, global file, its `projects.<id>`, the

@@ -159,7 +159,7 @@ fn copy(from: &Folder, into: &Folder, path: &Path) -> Result<bool, String> {
     let source = from.read(path).map_err(|error| explain(&error))?;
     let meta = source.metadata().map_err(|error| error.to_string())?;
     if !meta.is_file() {
-        return Err("it is no regular file".to_owned());
+        return Err("it is not a regular file".to_owned());
     }
     if meta.size() > COPY_BYTES_MAX {
         return Err(format!(

@@ -15,7 +15,7 @@ use crate::whole_file::write_private;
 use crate::worktree::{Worktree, WorktreeKey};
 
 impl Repository {
-    /// The record lies in the repository's git folder, outside of every checkout.
+    /// The record is in the repository's git folder, outside of every checkout.
     fn record_path(&self, key: &WorktreeKey) -> PathBuf {
         self.common_dir().join("symphony/copied").join(key.as_str())
     }

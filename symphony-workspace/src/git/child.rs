@@ -18,7 +18,7 @@ const EXIT_POLL: Duration = Duration::from_millis(2);
 /// Time between SIGTERM and SIGKILL: git removes its locks within milliseconds of being asked to end.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What became of a child.
+/// What happened to a child.
 #[derive(Debug)]
 pub(super) struct Ended {
     /// Its status; none when it was killed for its time limit.
@@ -110,7 +110,7 @@ fn wait_until(child: &mut Child, deadline: Instant) -> io::Result<Option<ExitSta
 }
 
 /// Ends the child and its helpers. Git gets the time to remove its locks: one that is killed at once leaves a repository that
-/// nobody can commit to.
+/// no one can commit to.
 fn end(child: &mut Child) -> io::Result<()> {
     signal(child, Signal::TERM);
     let until = Instant::now() + GRACE;

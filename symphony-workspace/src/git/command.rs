@@ -150,7 +150,7 @@ impl<'a> GitCommand<'a> {
         self
     }
 
-    /// Commits as somebody else than Symphony.
+    /// Commits as someone else than Symphony.
     pub(crate) fn identity(mut self, identity: &Identity) -> Self {
         self.identity = Some(identity.clone());
         self

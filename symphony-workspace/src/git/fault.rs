@@ -19,7 +19,7 @@ pub const GIT_FAULTS_VARIABLE: &str = "SYMPHONY_GIT_FAULTS";
 pub enum GitDeath {
     /// It never ran.
     BeforeEffect,
-    /// It did what it was asked for, and nobody learns of it.
+    /// It did what it was asked for, and no one learns of it.
     AfterEffect,
     /// It took its locks, and did nothing.
     LeavingLock,

@@ -17,7 +17,7 @@ use crate::linux::{git_processes_inside, processes_with_open};
 
 /// How long a lock that is in use is waited for: a person's `git commit` needs a part of a second.
 const WAIT_MAX: Duration = Duration::from_secs(2);
-/// How long one is waited for that no process has: its git may be where nobody looks for it.
+/// How long one is waited for that no process has: its git may be where no one looks for it.
 const UNSEEN_WAIT_MAX: Duration = Duration::from_millis(200);
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(25);
@@ -67,7 +67,7 @@ pub(crate) fn clear_lock(place: &Place, lock: &Path) -> Result<Cleared, Workspac
     }
 }
 
-/// Says whether a dead git left a lock, and that at least so long ago. Waits for nobody.
+/// Says whether a dead git left a lock, and that at least so long ago. Waits for no one.
 pub(crate) fn is_left(
     place: &Place,
     lock: &Path,
@@ -79,7 +79,7 @@ pub(crate) fn is_left(
     }))
 }
 
-/// What became of a lock.
+/// What happened to a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cleared {
     /// It was removed.

@@ -41,7 +41,7 @@ fn notes(common_dir: &Path) -> PathBuf {
     common_dir.join("symphony-locks.json")
 }
 
-/// Returns when the run began during which a lock appeared; none when nobody noted that.
+/// Returns when the run began during which a lock appeared; none when no one noted that.
 pub(super) fn run_of(common_dir: &Path, lock: &Path, meta: &Metadata) -> Option<Timestamp> {
     let bytes = crate::own_file::read_own_file(&notes(common_dir)).ok()?;
     let noted: Vec<Suspect> = serde_json::from_slice(&bytes).ok()?;
@@ -49,7 +49,7 @@ pub(super) fn run_of(common_dir: &Path, lock: &Path, meta: &Metadata) -> Option<
     Some(suspect.run_started)
 }
 
-/// Notes the shared locks that are there and appeared since a moment. That they cannot be noted keeps nobody from their work:
+/// Notes the shared locks that are there and appeared since a moment. That they cannot be noted keeps no one from their work:
 /// a person has to remove them then.
 pub(crate) fn note_shared_locks(place: &Place, since: Timestamp) {
     let since =

@@ -90,7 +90,7 @@ impl Repository {
     }
 }
 
-/// Says whether a new link leads to a repository that nobody else can have: it is not declared as a submodule, or what it
+/// Says whether a new link leads to a repository that no one else can have: it is not declared as a submodule, or what it
 /// names was never published.
 fn is_bare_link(
     link: &Link,

@@ -1,7 +1,7 @@
 //! What a set-up command left in a worktree that git does not ignore: lock files it rewrote, folders of packages.
 //!
-//! It is nobody's work. While such a path is as the set-up left it, no commit of Symphony's takes it and no hand-in waits for it;
-//! once an agent has changed it, it is the agent's. The record lies in the repository's git folder, outside of every checkout.
+//! It is no one's work. While such a path is as the set-up left it, no commit of Symphony's takes it and no hand-in waits for it;
+//! once an agent has changed it, it is the agent's. The record is in the repository's git folder, outside of every checkout.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -79,7 +79,7 @@ impl Repository {
         Ok(paths.iter().map(|path| repo_path_text(path)).collect())
     }
 
-    /// Looks what became of the files that the set-up command of a worktree left, beside what its commits change since a base.
+    /// Looks what happened to the files that the set-up command of a worktree left, beside what its commits change since a base.
     ///
     /// # Errors
     /// When git fails, or the record cannot be read.

@@ -1,7 +1,7 @@
 //! Work of an agent that is not on the branch of its run: on another branch, on none, or in the stash.
 //!
 //! The log of the worktree's `HEAD` has every commit that was made there. Those that a rebase or an amendment replaced, and those whose
-//! change the run's own branch has in another commit, are no work that anybody misses.
+//! change the run's own branch has in another commit, are no work that anyone misses.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Commits of submodules that a commit names, and that nobody but this repository's worktrees has.
+//! Commits of submodules that a commit names, and that no one but this repository's worktrees has.
 
 use std::collections::VecDeque;
 use std::fs;

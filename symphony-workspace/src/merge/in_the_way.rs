@@ -32,7 +32,7 @@ pub(super) fn in_the_way(
     Ok(found.into_iter().collect())
 }
 
-/// Returns what stands in the place of a file that is new.
+/// Returns what is in the place of a file that is new.
 fn in_the_place_of(
     checkout: &Git,
     new: &Touched,

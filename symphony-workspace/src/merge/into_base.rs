@@ -48,7 +48,7 @@ enum CheckoutAfter {
     GoesBack,
 }
 
-/// Decides about the checkout of the base. `shows_base` says whether its index is what the base has now: somebody who
+/// Decides about the checkout of the base. `shows_base` says whether its index is what the base has now: someone who
 /// committed at this very moment may have committed the moved files, and going back would stage their reversal.
 fn checkout_after(base: Unconfirmed, shows_base: bool) -> CheckoutAfter {
     match base {

@@ -72,14 +72,14 @@ impl Repository {
     /// Takes back a move of a base's checkout that a crash cut off before the ref moved, and forgets one that was cut off after it.
     ///
     /// # Errors
-    /// When somebody changed the files since, or git fails.
+    /// When someone changed the files since, or git fails.
     pub fn settle_interrupted(&self) -> Result<(), WorkspaceError> {
         let _lock = self.lock()?;
         self.finish_interrupted()
     }
 
     /// Takes back a move of the base's checkout that a crash cut off before the ref moved; the
-    /// caller repeats it. Files that somebody changed since are never overwritten.
+    /// caller repeats it. Files that someone changed since are never overwritten.
     pub(super) fn finish_interrupted(&self) -> Result<(), WorkspaceError> {
         let path = self.note_path();
         let bytes = match crate::own_file::read_own_file(&path) {

@@ -14,7 +14,7 @@ pub const PLANS_FOLDER: &str = ".claude/plans";
 /// The plan file's name in the folder one works in.
 pub const PLAN_FILE: &str = "plan.md";
 
-/// Entries looked at below the folder of plans: far more than anybody keeps there.
+/// Entries looked at below the folder of plans: far more than anyone keeps there.
 const ENTRIES_MAX: usize = 100_000;
 /// A folder that holds other people's markdown.
 const NEVER: &str = "node_modules";

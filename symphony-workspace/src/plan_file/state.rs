@@ -52,7 +52,7 @@ pub fn write_state_file(path: &Path, text: &str) -> Result<(), WorkspaceError> {
     write_whole(path, text).map_err(|source| WorkspaceError::io("write", path, source))
 }
 
-/// A state file that nobody else changes while this value lives.
+/// A state file that no one else changes while this value lives.
 #[derive(Debug)]
 pub struct LockedStateFile {
     /// Holds the lock.

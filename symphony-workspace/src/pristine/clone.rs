@@ -160,7 +160,7 @@ impl Repository {
 
     /// Removes a pristine checkout with everything in it; returns whether there was one.
     ///
-    /// Nothing is saved: nobody works in it, and the commit is the repository's.
+    /// Nothing is saved: no one works in it, and the commit is the repository's.
     ///
     /// # Errors
     /// [`WorkspaceError::Link`] when a link stands in its place; when something cannot be removed.

@@ -23,7 +23,7 @@ pub(super) enum Entry {
 }
 
 impl Entry {
-    /// Looks at what stands at a path, and follows no link there; a file of more bytes than `bytes_max` is only marked.
+    /// Looks at what is at a path, and follows no link there; a file of more bytes than `bytes_max` is only marked.
     pub(super) fn look(at: &Path, bytes_max: u64) -> io::Result<Self> {
         let meta = fs::symlink_metadata(at)?;
         Ok(if meta.is_dir() {
@@ -109,7 +109,7 @@ pub(super) fn parents(root: &Path, path: &Path) -> impl Iterator<Item = PathBuf>
     above.into_iter()
 }
 
-/// Looks at what stands at a path itself; none where nothing does.
+/// Looks at what is at a path itself; none where nothing does.
 pub(super) fn look(path: &Path) -> io::Result<Option<Metadata>> {
     match fs::symlink_metadata(path) {
         Ok(meta) => Ok(Some(meta)),

@@ -1,7 +1,7 @@
 //! Putting the git folder of a pristine checkout back to what it was before the first command of the gates.
 //!
 //! Commands may write there: one that moves `HEAD` would change what the next one reads as the commit's message, one that stages
-//! a file what `git ls-files` lists. An object that lies there is read before the one of the same name in the repository.
+//! a file what `git ls-files` lists. An object that is there is read before the one of the same name in the repository.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

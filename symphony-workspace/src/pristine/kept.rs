@@ -126,7 +126,7 @@ impl Kept {
     }
 }
 
-/// Makes what stands at a path what it was; returns whether it was anything else.
+/// Makes what is at a path what it was; returns whether it was anything else.
 fn put_back(root: &Path, path: &Path, was: &Entry) -> io::Result<bool> {
     let at = root.join(path);
     // read only as far as it can be equal

@@ -1,7 +1,7 @@
 //! Removing what commands of a pristine checkout left beside the files of the commit.
 //!
 //! Commands share a checkout, and with it what git ignores: packages, build output. What git does not ignore would be work if it were
-//! in a worktree; here it is nobody's, and the next command would take it for a part of the commit. What was there before the first
+//! in a worktree; here it is no one's, and the next command would take it for a part of the commit. What was there before the first
 //! command (copied files, what the set-up left) stays.
 //!
 //! The rules of ignoring are those of the commit's own `.gitignore` files, which were restored before. Nothing of the checkout's git

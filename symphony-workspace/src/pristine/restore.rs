@@ -1,7 +1,7 @@
 //! Putting the tracked files of a pristine checkout back to what the commit says.
 //!
 //! Nothing of the checkout has a say in it: not its index, not its configuration, no attributes that lie there. What may have been
-//! touched is checked out anew in a folder of its own, compared, and put in its place.
+//! touched is checked out again in a folder of its own, compared, and put in its place.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
@@ -109,7 +109,7 @@ impl Repository {
     }
 }
 
-/// Says whether a file of a checkout is another one than `from`, or lies behind a link.
+/// Says whether a file of a checkout is another one than `from`, or is behind a link.
 fn differs(from: &Path, root: &Path, path: &Path) -> io::Result<bool> {
     let Some(wanted) = look(from)? else {
         // git writes none of it, as it wrote none before

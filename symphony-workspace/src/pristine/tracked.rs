@@ -93,7 +93,7 @@ impl Tracked {
         above.map(Path::to_owned).chain([PathBuf::new()]).collect()
     }
 
-    /// Says whether the commit has files, and nothing stands in the place of any.
+    /// Says whether the commit has files, and nothing is in the place of any.
     pub(super) fn are_gone(&self, root: &Path) -> bool {
         let mut written = self.marks.iter().filter(|(_, mark)| mark.is_some());
         let is_gone = |path: &Path| look(root, path).is_none();
@@ -103,7 +103,7 @@ impl Tracked {
         }
     }
 
-    /// Returns the files that somebody may have touched since.
+    /// Returns the files that someone may have touched since.
     pub(super) fn touched(&self, root: &Path) -> Vec<PathBuf> {
         let marks = self.marks.iter();
         marks

@@ -97,7 +97,7 @@ pub(super) fn text(manifest: &Table, path: &[&str]) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// Returns what stands at a path of keys.
+/// Returns what is at a path of keys.
 pub(super) fn value<'a>(manifest: &'a Table, path: &[&str]) -> Option<&'a Value> {
     let (last, above) = path.split_last()?;
     let table = above.iter().try_fold(manifest, |table, key| {

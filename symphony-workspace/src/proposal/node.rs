@@ -89,9 +89,9 @@ fn test_command(
             return Some("bun test".to_owned());
         }
         Verdict::Missing => return None,
-        Verdict::Placeholder => "the script `test` only prints a text, so it checks nothing",
-        Verdict::Watches => "the script `test` watches files and does not end by itself",
-        Verdict::Changes => "the script `test` changes files, so it is no check",
+        Verdict::Placeholder => "the script `test` only prints text, so it checks nothing",
+        Verdict::Watches => "the script `test` watches files and does not end on its own",
+        Verdict::Changes => "the script `test` changes files, so it is not a check",
     };
     notes.push(folder.note("package.json", problem));
     None

@@ -54,7 +54,7 @@ impl Tool {
         }
     }
 
-    /// Returns what stands before `pytest` in the gate.
+    /// Returns what is before `pytest` in the gate.
     const fn runner(self) -> &'static str {
         match self {
             Self::Uv => "uv run",

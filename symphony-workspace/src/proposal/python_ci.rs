@@ -5,9 +5,9 @@ use super::package::Role;
 /// How commands run in the environment of a package.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Runner<'a> {
-    /// What stands before a tool that the workflow starts by its plain name.
+    /// What is before a tool that the workflow starts by its plain name.
     pub(super) before: &'a str,
-    /// What stands before a command that the workflow starts through `pipenv`.
+    /// What is before a command that the workflow starts through `pipenv`.
     pub(super) environment: &'a str,
 }
 

@@ -33,7 +33,7 @@ impl Elsewhere {
     }
 }
 
-/// What becomes of files with a filter in Symphony's own git calls.
+/// What happens to files with a filter in Symphony's own git calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FilterUse {
     /// `git.trusted_filters` does not name it: they stay as they are in the repository.
@@ -87,7 +87,7 @@ impl Repository {
         Ok(found)
     }
 
-    /// Returns what becomes of files with a filter.
+    /// Returns what happens to files with a filter.
     pub fn filter_use(&self, name: &str) -> FilterUse {
         if !self
             .git

@@ -1,4 +1,4 @@
-//! The documents of a ticket, read from commits: an agent can change a checkout while somebody reads it, a commit never changes.
+//! The documents of a ticket, read from commits: an agent can change a checkout while someone reads it, a commit never changes.
 
 use symphony_core::contract::{Pipeline, TicketClaims, TicketDocument, ticket_documents};
 use symphony_core::criteria::{Criteria, collect_criteria};
@@ -160,9 +160,10 @@ fn lost(document: &TicketDocument, instead: Option<&BranchName>) -> DocumentProb
     } = document;
     let instead = instead.map_or_else(
         || "there is no other version of it".to_owned(),
-        |branch| format!("what {branch} has now is read in its place"),
+        |branch| format!("the current version on {branch} is used instead"),
     );
     DocumentProblem::Lost(format!(
-        "the accepted document {path} of the phase {phase} of {issue} is lost: its commit is not in the repository any more; {instead}"
+        "the accepted document {path} of the phase {phase} of {issue} is lost: its commit is no longer in the \
+         repository; {instead}"
     ))
 }

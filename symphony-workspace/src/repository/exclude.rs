@@ -29,7 +29,7 @@ impl Repository {
         self.rewrite_exclude(|old| without_entries(old, entries))
     }
 
-    /// Says whether git ignores a path that is not committed; a folder's ends with `/`. Where that cannot be told, it does
+    /// Says whether git ignores a path that is not committed; a folder's ends with `/`. Where that is unknown, it does
     /// not.
     pub fn ignores(&self, path: &str) -> bool {
         self.reader().ignores(path)

@@ -35,7 +35,7 @@ impl Repository {
     /// Removes [`left_locks`](Self::left_locks), and returns those that it removed.
     ///
     /// # Errors
-    /// As there; [`WorkspaceError::GitLocked`] when somebody has taken one meanwhile.
+    /// As there; [`WorkspaceError::GitLocked`] when someone has taken one meanwhile.
     pub fn clear_left_locks(&self) -> Result<Vec<LeftLock>, WorkspaceError> {
         let _lock = self.lock()?;
         self.clear(self.left_locks()?)

@@ -38,7 +38,7 @@ impl RepositoryLock {
         let line = format!("{}\n", Timestamp::now());
         // on a full disk the lock is held all the same
         if let Err(error) = self.file.write_all_at(line.as_bytes(), 0) {
-            tracing::debug!(%error, "since when the repository is locked is not noted");
+            tracing::debug!(%error, "the start of the repository's lock was not recorded");
         }
         earlier
     }
@@ -47,7 +47,7 @@ impl RepositoryLock {
 impl Drop for RepositoryLock {
     fn drop(&mut self) {
         if let Err(error) = self.file.set_len(0) {
-            tracing::debug!(%error, "the end of the repository's lock is not noted");
+            tracing::debug!(%error, "the end of the repository's lock was not recorded");
         }
     }
 }
@@ -90,7 +90,7 @@ impl Repository {
                     self.clear_cut_off()?;
                     // one that somebody has taken meanwhile is no reason to stop
                     if let Err(error) = self.clear_old_locks() {
-                        tracing::debug!(%error, "locks that a dead git left stay for now");
+                        tracing::debug!(%error, "locks that a dead git left were not removed");
                     }
                     return Ok(lock);
                 }

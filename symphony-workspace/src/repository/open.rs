@@ -74,13 +74,13 @@ const READ_FIRST: &[&str] = &[
     "shallow",
 ];
 
-/// Refuses a git folder in which something else stands in the place of such a file: whoever opens a pipe waits for ever.
+/// Refuses a git folder in which something else is in the place of such a file: whoever opens a pipe waits for ever.
 fn refuse_pipes(common_dir: &Path) -> Result<(), WorkspaceError> {
     for name in READ_FIRST {
         let path = common_dir.join(name);
         if fs::metadata(&path).is_ok_and(|meta| !meta.is_file()) {
             let reason =
-                "it is no regular file: remove it, or put back the file that git had there";
+                "it is not a regular file: remove it, or restore the file that git had there";
             return Err(WorkspaceError::io(
                 "read",
                 path,

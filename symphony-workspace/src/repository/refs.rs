@@ -59,7 +59,7 @@ impl Unconfirmed {
 /// says whether it moved.
 ///
 /// # Errors
-/// [`WorkspaceError::RefMoved`] when somebody else moved it; git's own error when it is where it was, or
+/// [`WorkspaceError::RefMoved`] when someone else moved it; git's own error when it is where it was, or
 /// cannot be read.
 pub(crate) fn move_ref(
     git: &Git,
@@ -124,7 +124,7 @@ pub(crate) fn delete_ref(git: &Git, reference: &str, at: &CommitId) -> Result<()
     }
 }
 
-/// Removes the lock of a ref that is gone: git removes the ref first, and nobody would take that lock again.
+/// Removes the lock of a ref that is gone: git removes the ref first, and no one would take that lock again.
 pub(crate) fn clear_lock_of_gone(git: &Git, reference: &str) -> Result<(), WorkspaceError> {
     let lock = git.place().common_dir.join(format!("{reference}.lock"));
     clear_lock(git.place(), &lock).map(drop)

@@ -101,13 +101,13 @@ impl SecretScan {
         let mut problems = Vec::new();
         if !secrets.is_empty() {
             problems.push(format!(
-                "hold secrets of the project's configuration files: {}",
+                "contain secrets from the project's configuration files: {}",
                 secrets.join("; ")
             ));
         }
         if !reserved.is_empty() {
             problems.push(format!(
-                "hold what only Symphony writes: {}",
+                "contain files that only Symphony writes: {}",
                 reserved.join(", ")
             ));
         }

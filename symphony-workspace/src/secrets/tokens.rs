@@ -22,7 +22,7 @@ const KNOWN_STARTS: &[&str] = &[
 const DEPTH_MAX: usize = 32;
 
 /// Returns the tokens of a JSON document with the names that they have there. Account names, addresses, plans, scopes and
-/// times are none: a word that is taken out of every log because it is somebody's plan makes the logs useless.
+/// times are none: a word that is taken out of every log because it is someone's plan makes the logs useless.
 pub fn tokens_in(document: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     collect("token", document, 0, &mut found);

@@ -102,7 +102,7 @@ impl Repository {
         Ok(Occupant::Nothing)
     }
 
-    /// Takes back a creation that was cut off before git could open what there is of it; says whether it was. Nobody was
+    /// Takes back a creation that was cut off before git could open what there is of it; says whether it was. No one was
     /// let in, so that nothing is lost; the folder stays, with what is in it beside git's file.
     pub(super) fn take_back(&self, worktree: &Worktree) -> Result<bool, WorkspaceError> {
         if self.head(worktree).is_ok() {

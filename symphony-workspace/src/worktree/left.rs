@@ -19,7 +19,7 @@ use crate::repository::{BranchName, Repository};
 /// What a worktree's `.git` is named when it is something else than git made it.
 const GIT_ASIDE: &str = ".git.left";
 
-/// What became of a temporary worktree.
+/// What happened to a temporary worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClearedTemporary {
     /// Where the work in it was saved.

@@ -18,7 +18,7 @@ use crate::failpoint::Failpoint;
 use crate::left::SavedSubmodule;
 use crate::repository::{Repository, clear_lock_of_gone, delete_ref};
 
-/// What became of the branch.
+/// What happened to the branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BranchOutcome {
     /// There was none.
@@ -44,7 +44,7 @@ pub struct Removed {
     pub rescues: Vec<RescueRef>,
     /// Where commits of submodules were saved that only this worktree had.
     pub submodules: Vec<SavedSubmodule>,
-    /// What became of the branch.
+    /// What happened to the branch.
     pub branch: BranchOutcome,
 }
 

@@ -235,7 +235,7 @@ fn a_branch_called_symphony_is_refused_with_its_name() {
     let error = prepare(&repository, BaseMerge::Merge).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "make the branch `symphony/SYM-1`: the branch `symphony` is in the way, since no name can be a branch and a folder of branches"
+        "create the branch `symphony/SYM-1`: the branch `symphony` is in the way, because git cannot have a branch and a folder of branches with the same name"
     );
     assert_eq!(git(&project.root, &["worktree", "list"]).lines().count(), 1);
 }

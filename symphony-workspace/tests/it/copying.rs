@@ -195,7 +195,7 @@ fn only_regular_files_of_a_sane_size_are_copied() {
                 Path::new("big.cfg"),
                 "it has 5242880 bytes; expected at most 4194304"
             ),
-            (Path::new("pipe.cfg"), "it is no regular file"),
+            (Path::new("pipe.cfg"), "it is not a regular file"),
         ]
     );
     for pattern in ["../x", "/etc/passwd", "a/../../x", "", "[a"] {

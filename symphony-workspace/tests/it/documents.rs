@@ -244,8 +244,7 @@ fn a_kept_commit_outlives_its_branch_and_a_lost_one_is_named() {
     assert!(repository.is_lost(&needed(&lost)).unwrap());
     let (found, named) = problems(&lost);
     let told = format!(
-        "the accepted document {PATH} of the phase architecture of SYM-1 is lost: its commit is not in the repository any more; \
-         there is no other version of it"
+        "the accepted document {PATH} of the phase architecture of SYM-1 is lost: its commit is no longer in the repository; there is no other version of it"
     );
     assert_eq!((found, named), (vec![], vec![DocumentProblem::Lost(told)]));
     // The base has it by another commit: nothing is lost.

@@ -295,7 +295,7 @@ fn a_script_that_does_not_end_or_checks_nothing_is_no_gate() {
     let notes: Vec<String> = found.notes.iter().map(ToString::to_string).collect();
     assert_eq!(
         notes,
-        ["package.json: the script `test` watches files and does not end by itself"]
+        ["package.json: the script `test` watches files and does not end on its own"]
     );
 }
 

@@ -20,7 +20,8 @@ use crate::view::{counted, errors};
 /// What `config check` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "It looks at the prompts, too, as `symphony prompt lint` does.\n\nExample:\n  symphony config check && symphony tick"
+    after_help = "It also checks the prompts, as `symphony prompt lint` does.\n\n\
+                  Example:\n  symphony config check && symphony tick"
 )]
 pub(crate) struct CheckArgs {}
 
@@ -85,7 +86,7 @@ impl View for List<ProblemView> {
     fn write(&self, page: &mut Page) {
         let is_error = |problem: &ProblemView| problem.severity == Severity::Error;
         if !self.items.iter().any(is_error) {
-            page.line("The configuration is right.");
+            page.line("The configuration is valid.");
         }
         self.items
             .iter()
@@ -102,8 +103,8 @@ impl CheckArgs {
             .context("load the configuration")?;
         // prompts and scenarios are read as the configuration says: one that is wrong leads nowhere
         let (scenario, findings) = if problems.is_empty() {
-            let scenario = scenario_problem(app).context("look at the scenario file")?;
-            let findings = lint_here(app).context("look at the prompts")?;
+            let scenario = scenario_problem(app).context("check the scenario file")?;
+            let findings = lint_here(app).context("check the prompts")?;
             (scenario, findings)
         } else {
             (None, Vec::new())
@@ -120,7 +121,7 @@ impl CheckArgs {
         }
         if errors(&findings).next().is_some() {
             let message = format!("{} in the prompts", counted(&findings));
-            let hint = "`symphony prompt lint` says what to do about each";
+            let hint = "`symphony prompt lint` suggests a fix for each";
             return Err(Stop::finding(message).hint(hint).into());
         }
         if problems.is_empty() {
@@ -131,7 +132,7 @@ impl CheckArgs {
             plural(problems.len(), "problem")
         );
         Err(Stop::new(Exit::Failed, message)
-            .hint("`symphony config schema` says what is allowed")
+            .hint("`symphony config schema` shows what is allowed")
             .into())
     }
 }

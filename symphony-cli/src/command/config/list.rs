@@ -76,12 +76,12 @@ impl ListElsewhere {
         self.value.as_ref()?;
         let path = &self.path;
         let from = match self.origin.as_str() {
-            "database" => "what the setup wizard found".to_owned(),
+            "database" => "the setup wizard".to_owned(),
             "default" => "the defaults".to_owned(),
             file => file.to_owned(),
         };
         Some(format!(
-            "All of `{path}` is in this file now: it wins over {from}, where `{path}` was until now."
+            "This file now contains all of `{path}` and overrides {from}, which contained it before."
         ))
     }
 }

@@ -29,10 +29,10 @@ use crate::output::plural;
 pub(crate) struct SetArgs {
     /// The key: a dotted path such as `worktree.setup` or `gates[0].command`
     key: String,
-    /// The value: JSON, or a text
+    /// The value, as JSON or plain text
     #[arg(allow_hyphen_values = true)]
     value: String,
-    /// Write the file of all projects, `~/.config/symphony/config.json`
+    /// Write to the file for all projects, `~/.config/symphony/config.json`
     #[arg(long)]
     global: bool,
 }
@@ -97,7 +97,7 @@ impl SetArgs {
             app.out.note(&note);
         }
         if change_of_base {
-            follow_base(app).context("lead the open pull requests to the new base branch")?;
+            follow_base(app).context("change the base branch of the open pull requests")?;
         }
         for problem in &after {
             app.out.warn(&problem.to_string());
@@ -169,7 +169,7 @@ fn follow_base(app: &App) -> anyhow::Result<()> {
             let moved = store.move_base(&context, &project.id, (&old, to))?;
             let count = plural(moved.len(), "open pull request");
             app.out.note(&format!(
-                "{count} with the base `{old}`, which is gone: now `{to}`."
+                "{count} had the base `{old}`, which is gone: now `{to}`."
             ));
         }
     }
@@ -178,7 +178,7 @@ fn follow_base(app: &App) -> anyhow::Result<()> {
             let moved = store.move_plan_targets(&context, &project.id, (&old, to))?;
             let count = plural(moved.len(), "plan");
             app.out.note(&format!(
-                "{count} with work for `{old}`, which is gone: it goes to `{to}` now."
+                "{count} had work for `{old}`, which is gone: it now goes to `{to}`."
             ));
         }
     }
@@ -240,6 +240,6 @@ fn refusal(error: ConfigFileError) -> anyhow::Error {
         return error.into();
     }
     Stop::new(Exit::Failed, problems.join("; "))
-        .hint("`symphony config schema` says what is allowed")
+        .hint("`symphony config schema` shows what is allowed")
         .into()
 }

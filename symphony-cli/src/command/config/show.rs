@@ -19,9 +19,9 @@ use crate::output::{List, Page, Table, View};
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  symphony config show providers")]
 pub(crate) struct ShowArgs {
-    /// Only this key and what is below it
+    /// Show only this key and the keys below it
     key: Option<String>,
-    /// Only values that are not defaults
+    /// Leave out values that are defaults
     #[arg(long = "set")]
     only_set: bool,
 }
@@ -33,7 +33,7 @@ struct ValueView {
     value: Value,
     /// `default`, `database` or `file`.
     source: &'static str,
-    /// Where it stands, for a person: `FILE:LINE:COLUMN`.
+    /// Its state, for a person: `FILE:LINE:COLUMN`.
     origin: String,
 }
 
@@ -95,7 +95,8 @@ impl ShowArgs {
                 .into());
         }
         if problem_count(&loaded) > 0 {
-            app.out.note("Some values are left out, since the files have problems: `symphony config check` lists them.");
+            app.out.note("Some values are missing because the files have problems: `symphony config check` lists \
+                          them.");
         }
         app.out.answer_long(&list)
     }

@@ -11,11 +11,11 @@ use crate::app::App;
 pub(crate) enum ConfigCommand {
     /// Show the effective values, and where each comes from
     Show(show::ShowArgs),
-    /// Check the configuration files; all problems at once
+    /// Check the configuration files and report every problem
     Check(check::CheckArgs),
     /// Print the JSON Schema of a configuration file
     Schema(SchemaArgs),
-    /// Set a value in the project's file; comments and layout stay
+    /// Set a value in the project's file, keeping its comments and layout
     Set(set::SetArgs),
 }
 

@@ -19,25 +19,26 @@ use crate::output::{List, Page, View, ago, plural};
 /// What `db restore` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The tick makes a backup each hour in which something happened, an update one before it changes the schema. They are in \
-                  $XDG_STATE_HOME/symphony (~/.local/state/symphony). A restore changes no branch and no worktree: numbers of \
-                  issues go on above everything that is found in the repository, and the file that is replaced is kept.\n\n\
+    after_help = "The tick makes a backup in each hour in which something happened, and an update makes one before it \
+                  changes the schema. Backups are in $XDG_STATE_HOME/symphony (~/.local/state/symphony). A restore \
+                  changes no branch and no worktree. New issue numbers continue above all that are found in the \
+                  repository, and the replaced file is kept.\n\n\
                   Examples:\n  symphony db restore --list\n  symphony db restore"
 )]
 pub(crate) struct RestoreArgs {
-    /// A backup: a file, or the name of one that is listed; the newest one without it
+    /// The backup: a file, or the name of one that --list shows; by default the newest
     #[arg(value_name = "BACKUP")]
     backup: Option<PathBuf>,
-    /// Keep the database that is in place, although it is an older copy; numbers go on above all that were given out
+    /// Keep the current database although it is an older copy; new numbers continue above all that were given out
     #[arg(long, conflicts_with_all = ["backup", "empty", "list"])]
     keep: bool,
     /// List the backups of this repository's database, newest first
     #[arg(long, conflicts_with_all = ["backup", "empty"])]
     list: bool,
-    /// Begin again with an empty database; branches and worktrees stay as they are
+    /// Start with an empty database; branches and worktrees stay as they are
     #[arg(long, conflicts_with = "backup")]
     empty: bool,
-    /// With --empty: the prefix of the issues' identifiers; the one that the branches have without it
+    /// With --empty: the prefix of the issues' identifiers; by default the one in the names of the branches
     #[arg(long, value_name = "PREFIX", requires = "empty", value_parser = |text: &str| IssuePrefix::parse(text))]
     prefix: Option<IssuePrefix>,
 }
@@ -135,19 +136,16 @@ impl View for RestoredView {
             None => page.line(&format!("{database} has no issues and no runs now.")),
         }
         if let Some(replaced) = &self.replaced {
-            page.line(&format!(
-                "The file that it replaces is now {}.",
-                replaced.display()
-            ));
+            page.line(&format!("The replaced file is now {}.", replaced.display()));
         }
         for NextNumber { project, number } in &self.next_numbers {
             page.line(&format!(
-                "Numbers below {number} are used up: the issues of {project} go on from {number}."
+                "Numbers below {number} are taken: new issues of {project} continue from {number}."
             ));
         }
         if self.unknown_publications > 0 {
             page.line(&format!(
-                "It is unknown whether {} published: `symphony inbox` lists them.",
+                "Symphony cannot tell whether {} published: `symphony inbox` lists them.",
                 match self.unknown_publications {
                     1 => "1 pull request was".to_owned(),
                     count => format!("{} were", plural(count, "pull request")),
@@ -156,12 +154,13 @@ impl View for RestoredView {
         }
         if self.config_restored {
             page.line(&format!(
-                "Restored {CONFIG_FILE_NAME}, which was missing, too."
+                "Also restored {CONFIG_FILE_NAME}, which was missing."
             ));
         }
         if self.config_missing {
             page.line(&format!(
-                "{CONFIG_FILE_NAME} is missing: without it no gate holds. Put it back, or write a new one with `symphony init`."
+                "{CONFIG_FILE_NAME} is missing, so no gates are configured. Restore it, or write a new one with \
+                 `symphony init`."
             ));
         }
         page.gap();

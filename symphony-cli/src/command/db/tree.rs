@@ -17,13 +17,13 @@ use crate::place::not_set_up;
 /// A command on the database.
 #[derive(Debug, Subcommand)]
 pub(crate) enum DbCommand {
-    /// Check that the file is whole, its references too, and its schema known; exit code 1 when it is not
+    /// Check the file, its references and its schema; the exit code is 1 if anything is wrong
     Check(CheckArgs),
-    /// Write a copy of the database, whole and as of one moment, while agents go on
+    /// Write a consistent copy of the database while agents keep running
     Backup(BackupArgs),
-    /// Make the file as small as its content
+    /// Shrink the file to the size of its content
     Vacuum(VacuumArgs),
-    /// Put a backup in the place of a database that is lost or damaged, or begin again
+    /// Replace a lost or damaged database with a backup or an empty one
     Restore(super::restore::RestoreArgs),
 }
 
@@ -35,18 +35,19 @@ pub(crate) struct CheckArgs {}
 /// What `db backup` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without a file it goes beside the database, with the time in its name. Never copy the database's file by other \
-                  means while Symphony runs.\n\nExample:\n  symphony db backup /backups/symphony.db"
+    after_help = "Without FILE the backup is written next to the database, with the time in its name. Never copy the \
+                  database's file by other means while Symphony runs.\n\n\
+                  Example:\n  symphony db backup /backups/symphony.db"
 )]
 pub(crate) struct BackupArgs {
-    /// The file to write; it must not be there yet
+    /// The file to write; it must not exist yet
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 }
 
 /// What `db vacuum` takes.
 #[derive(Debug, Args)]
-#[command(after_help = "Others wait meanwhile.\n\nExample:\n  symphony db vacuum")]
+#[command(after_help = "Other commands wait meanwhile.\n\nExample:\n  symphony db vacuum")]
 pub(crate) struct VacuumArgs {}
 
 /// What a check found.
@@ -63,7 +64,7 @@ impl View for CheckView {
         let path = self.path.display();
         if self.ok {
             let version = self.schema_version;
-            page.line(&format!("{path} is whole (schema version {version})."));
+            page.line(&format!("{path} is intact (schema version {version})."));
             return;
         }
         page.line(&format!(
@@ -73,7 +74,7 @@ impl View for CheckView {
         for problem in &self.problems {
             page.line(&format!("- {}: {}", problem.subject, problem.detail));
         }
-        page.line("Stop dispatch (`symphony pause`) and restore a backup (`symphony db restore`).");
+        page.line("Run `symphony pause`, then restore a backup with `symphony db restore`.");
     }
 }
 
@@ -123,7 +124,7 @@ impl DbCommand {
             Self::Vacuum(VacuumArgs {}) => {
                 let sizes = store.vacuum().context("make the database smaller")?;
                 let (bytes_before, bytes_after) = (sizes.bytes_before, sizes.bytes_after);
-                let sentence = format!("It has {bytes_after} bytes now, of {bytes_before}.");
+                let sentence = format!("Its size went from {bytes_before} to {bytes_after} bytes.");
                 let view = VacuumView {
                     path,
                     bytes_before,

@@ -19,12 +19,13 @@ use crate::value::named;
 /// What `demo` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --provider the agents play a script and need neither a model nor the network; worktrees, commits, \
+    after_help = "Without --provider the agents follow a script and need neither a model nor the network; worktrees, \
+                  commits, \
                   tools, gates, review and merge are real. The project is kept, so that you can look around in it.\n\n\
                   Examples:\n  symphony demo\n  symphony demo --dir '/tmp/my demo'"
 )]
 pub(crate) struct DemoArgs {
-    /// Where to make the project; without it a new folder for temporary files
+    /// The folder of the project; by default a new temporary folder
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     /// Which program runs the agents; a real one costs tokens
@@ -35,15 +36,13 @@ pub(crate) struct DemoArgs {
 impl DemoArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
         let mut progress = Progress::new(app.out, Stream::Silent);
-        let view = self.play(app, &mut progress).context("play the demo")?;
+        let view = self.play(app, &mut progress).context("run the demo")?;
         app.out.answer(&view)?;
         if view.is_clean() {
             return Ok(());
         }
         let hint = format!("look into {}", view.dir.display());
-        Err(Stop::new(Exit::Failed, "leave nothing behind")
-            .hint(hint)
-            .into())
+        Err(Stop::new(Exit::Failed, "clean up").hint(hint).into())
     }
 
     fn play(&self, app: &App, progress: &mut Progress) -> anyhow::Result<DemoView> {
@@ -53,7 +52,7 @@ impl DemoArgs {
             .as_ref()
             .map(|dir| app.surroundings.current.join(dir));
         let folder = choose_folder(wanted.as_deref())?;
-        progress.say(&format!("Making a project in {}", folder.display()));
+        progress.say(&format!("Creating a project in {}", folder.display()));
         let files = Files::write(&folder, self.provider)?;
         let surroundings = app.surroundings.within(folder, files.config.clone());
         let demo = App {

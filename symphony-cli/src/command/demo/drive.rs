@@ -121,13 +121,9 @@ fn stuck(session: &Session) -> anyhow::Result<Stop> {
         .iter()
         .find(|issue| issue.state.status() != IssueStatus::Done)
     else {
-        return Ok(Stop::new(Exit::Failed, "bring the issues to an end"));
+        return Ok(Stop::new(Exit::Failed, "finish the issues"));
     };
-    let message = format!(
-        "bring {} to an end: it is `{}`",
-        issue.id,
-        issue.state.status()
-    );
+    let message = format!("finish {}: it is `{}`", issue.id, issue.state.status());
     let hint = format!(
         "`symphony -C '{root}' explain {}` and `symphony -C '{root}' runs logs {}` say why",
         issue.id, issue.id

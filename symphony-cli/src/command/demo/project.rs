@@ -81,11 +81,11 @@ pub(super) fn choose_folder(wanted: Option<&Path>) -> anyhow::Result<PathBuf> {
             Stop::new(
                 Exit::Refused,
                 format!(
-                    "find a free folder: {} and those with a number behind it are taken",
+                    "find a free folder: {} and the same name with a number after it are taken",
                     wanted.display()
                 ),
             )
-            .hint("name another one with --dir")
+            .hint("choose another one with --dir")
         })?;
     fs::create_dir_all(&folder).with_context(|| format!("make the folder {}", folder.display()))?;
     Ok(folder)

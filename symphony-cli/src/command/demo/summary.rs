@@ -119,7 +119,7 @@ impl View for DemoView {
             ));
         }
         page.line(&format!(
-            "Left behind: {}, {}.",
+            "Not cleaned up: {}, {}.",
             plural(self.leftovers.processes, "process"),
             plural(self.leftovers.worktrees, "worktree")
         ));

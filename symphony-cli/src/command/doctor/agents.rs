@@ -56,8 +56,8 @@ fn missing_as_configured(provider: ProviderName, check: &'static str, program: &
     let key = format!("providers.{}.binary", provider.name());
     CheckView::warning(
         check,
-        format!("`{}`, which {key} names, is not there", program.display()),
-        format!("`symphony config set {key} PATH`, or take the key out of the file"),
+        format!("`{}`, which {key} names, does not exist", program.display()),
+        format!("`symphony config set {key} PATH`, or remove the key from the file"),
     )
 }
 

@@ -12,16 +12,16 @@ use crate::trial::{SECONDS_DEFAULT, SECONDS_MAX};
     after_help = "Examples:\n  symphony doctor && symphony run\n  symphony doctor --gates\n  symphony doctor --audit\n  symphony doctor --cron"
 )]
 pub(crate) struct DoctorArgs {
-    /// Check what must always hold: database, branches, worktrees, processes, secrets
+    /// Check that database, branches, worktrees and processes agree and no secret has leaked
     #[arg(long)]
     audit: bool,
-    /// Check what differs under cron, and print the crontab's line and a systemd timer
+    /// Check what differs under cron, and print a line for the crontab and a systemd timer
     #[arg(long, conflicts_with = "audit")]
     cron: bool,
     /// Run set-up and gates in a fresh checkout of the base branch, and show what fails
     #[arg(long, conflicts_with_all = ["audit", "cron"])]
     gates: bool,
-    /// Seconds that set-up and gates may take in all
+    /// Time limit for set-up and gates together, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = SECONDS_DEFAULT, value_parser = clap::value_parser!(u64).range(1..=SECONDS_MAX), requires = "gates")]
     try_limit: u64,
 }

@@ -36,14 +36,14 @@ impl From<Violation> for FindingView {
 impl View for List<FindingView> {
     fn write(&self, page: &mut Page) {
         if self.items.is_empty() {
-            page.line("Everything that must hold does: nothing was found.");
+            page.line("The audit found nothing.");
         }
         for finding in &self.items {
             page.line(&format!(
                 "{}  {}: {}",
                 finding.invariant, finding.subject, finding.detail
             ));
-            page.line(&format!("    what should hold: {}", finding.statement));
+            page.line(&format!("    expected: {}", finding.statement));
         }
     }
 }
@@ -59,6 +59,6 @@ pub(super) fn run(app: &App) -> anyhow::Result<()> {
     }
     let message = format!("pass the audit: {}", plural(view.items.len(), "finding"));
     Err(Stop::new(Exit::Failed, message)
-        .hint("what a command at work is just changing may be found broken: look again first")
+        .hint("a running command may cause a finding that goes away: run the audit again first")
         .into())
 }

@@ -25,14 +25,15 @@ pub(super) fn check_backups(installation: &Installation, store: &Store) -> Check
     let backups = match list_backups(installation) {
         Ok(backups) => backups,
         Err(error) => {
-            let fix = "set HOME or XDG_STATE_HOME to a folder that you may write, or make copies with `symphony db backup FILE`";
+            let fix = "set HOME or XDG_STATE_HOME to a folder that you can write to, or make copies with `symphony db \
+                       backup FILE`";
             return CheckView::warning(CHECK, error.to_string(), fix);
         }
     };
     let position = store.log_position().unwrap_or(0);
     let Some(newest) = backups.first() else {
         return match last_tick(installation) {
-            Ok(None) => CheckView::ok(CHECK, "the first tick makes one"),
+            Ok(None) => CheckView::ok(CHECK, "the first tick creates one"),
             _ => CheckView::warning(CHECK, "there is no backup of the database", FIX),
         };
     };
@@ -57,8 +58,9 @@ pub(super) fn check_mark(installation: &Installation, store: &Store) -> Option<C
     (!is_noted).then(|| {
         CheckView::warning(
             "database",
-            "how far it has come cannot be noted beside it and in the git folder: an older copy in its place would not be noticed",
-            "`ls -la` of both folders: you have to own them, and be allowed to write there",
+            "its progress cannot be recorded next to it and in the git folder, so an older copy in its place would go \
+             unnoticed",
+            "check both folders with `ls -la`: you must own them and be able to write there",
         )
     })
 }
@@ -74,7 +76,8 @@ pub(super) fn check_branches(store: &Store, repository: &Repository) -> Option<C
                 "the database does not know {}",
                 list_few(unknown.iter().map(String::as_str), NAMES_MAX)
             ),
-            "no run takes them up, and a run that needs the name saves them first; rename or delete what you do not need",
+            "no run uses them, and a run that needs the name saves them first; rename or delete those that you do not \
+             need",
         )),
         Err(error) => Some(CheckView::failed(
             CHECK,

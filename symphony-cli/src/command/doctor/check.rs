@@ -107,6 +107,6 @@ pub(super) fn fail_with(checks: &[CheckView]) -> anyhow::Result<()> {
         return Ok(());
     }
     let message = format!("{} failed", plural(failed, "check"));
-    let hint = "each `fix:` above says what to do; then run `symphony doctor` again";
+    let hint = "follow each `fix:` above, then run `symphony doctor` again";
     Err(Stop::finding(message).hint(hint).into())
 }

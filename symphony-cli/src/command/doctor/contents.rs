@@ -53,8 +53,11 @@ fn check_submodules(paths: &[String], setup: Option<&CommandLine>) -> Option<Che
         ),
         None => CheckView::warning(
             CHECK,
-            format!("{names}: their folders are empty in worktrees, work goes on without them"),
-            "where gates or agents need them: `symphony config set worktree.setup 'git submodule update --init --recursive'`, before what is set up there now",
+            format!(
+                "{names}: their folders are empty in worktrees, and work continues without them"
+            ),
+            "if gates or agents need them: put `git submodule update --init --recursive` at the start of \
+             `worktree.setup`",
         ),
     })
 }
@@ -65,19 +68,20 @@ fn check_lfs(patterns: Vec<String>, filter: FilterUse, root: &Path) -> Option<Ch
         return None;
     }
     let names = some_of(&patterns);
-    let pointers = "worktrees have pointers instead of these files, work goes on without them";
+    let pointers =
+        "worktrees have pointers instead of these files, and work continues without them";
     Some(match filter {
         FilterUse::NotTrusted => CheckView::warning(
             CHECK,
             format!("{names}: {pointers} (git.trusted_filters does not name `{LFS_FILTER}`)"),
-            "where gates or agents need them: name it there",
+            "if gates or agents need them: add it there",
         ),
         FilterUse::NotConfigured => CheckView::warning(
             CHECK,
             format!(
                 "{names}: {pointers} (your global git configuration has no `filter.{LFS_FILTER}`)"
             ),
-            "where gates or agents need them: install git-lfs, then `git lfs install`",
+            "if gates or agents need them: install git-lfs, then `git lfs install`",
         ),
         FilterUse::Runs(program) => CheckView::ok(
             CHECK,
@@ -89,7 +93,7 @@ fn check_lfs(patterns: Vec<String>, filter: FilterUse, root: &Path) -> Option<Ch
         } => CheckView::warning(
             CHECK,
             format!("{names}: {pointers} (`{program}` is not in PATH)"),
-            "where gates or agents need them: install git-lfs",
+            "if gates or agents need them: install git-lfs",
         ),
         FilterUse::Missing {
             program,
@@ -108,7 +112,7 @@ fn check_lfs(patterns: Vec<String>, filter: FilterUse, root: &Path) -> Option<Ch
     })
 }
 
-/// What becomes of the files of filters other than Git LFS, such as git-crypt.
+/// What happens to the files of filters other than Git LFS, such as git-crypt.
 fn check_filters(
     repository: &Repository,
     filters: &BTreeMap<String, Vec<String>>,
@@ -208,7 +212,7 @@ mod tests {
                 missing(true),
                 Some((
                     Health::Failed,
-                    "no worktree can be made: your global git configuration runs `git-lfs` on f1, f2, f3, f4, f5 and 2 more,",
+                    "no worktree can be created: your global git configuration runs `git-lfs` on f1, f2, f3, f4, f5 and 2 more,",
                 )),
             ),
         ];

@@ -42,7 +42,8 @@ impl View for CronView {
         page.heading("and ~/.config/systemd/user/symphony.timer:");
         page.verbatim(&self.timer);
         page.gap();
-        page.line("then `systemctl --user enable --now symphony.timer`, and `loginctl enable-linger` to go on when you log out.");
+        page.line("then run `systemctl --user enable --now symphony.timer`, and `loginctl enable-linger` to keep it \
+                   running when you log out.");
     }
 }
 
@@ -50,7 +51,7 @@ pub(super) fn run(app: &App) -> anyhow::Result<()> {
     let session = app.session()?;
     let config = session.config().context("check what differs under cron")?;
     let installation = &session.installation;
-    let last_tick = last_tick(installation).context("ask for the last tick")?;
+    let last_tick = last_tick(installation).context("read the time of the last tick")?;
     let filter = open_repository(&session.project, &config)
         .map_or(FilterUse::NotConfigured, |repository| {
             repository.filter_use(LFS_FILTER)
@@ -103,7 +104,7 @@ fn check_user(installation: &Installation) -> CheckView {
                 "the database belongs to user {}, you are user {user}",
                 meta.uid()
             ),
-            "put the line into that user's crontab, with `crontab -e` as that user",
+            "put the line into that user's crontab: run `crontab -e` as that user",
         ),
         Ok(_) => CheckView::ok(CHECK, format!("{user}, whose database it is")),
         Err(error) => CheckView::failed(CHECK, &error, "`symphony doctor`"),
@@ -120,19 +121,19 @@ fn check_credentials(installation: &Installation, config: &ProjectConfig) -> Che
         .filter(|name| !config.env.contains_key(name))
         .collect();
     if here.is_empty() {
-        return CheckView::ok(CHECK, "none come from the environment of this shell");
+        return CheckView::ok(CHECK, "none depend on the environment of this shell");
     }
     CheckView::warning(
         CHECK,
         format!("this shell sets {}; cron does not", here.join(", ")),
-        "put them into `env` of your own configuration file, or log the agent's CLI in",
+        "put them into `env` in your own configuration file, or log in with the agent's CLI",
     )
 }
 
 fn check_last_tick(last: Option<Timestamp>) -> CheckView {
     const CHECK: &str = "last tick";
     let now = Timestamp::now();
-    let fix = "install the line below, then look again after a minute";
+    let fix = "install the line below, then check again after a minute";
     match last {
         None => CheckView::warning(CHECK, "there was none", fix),
         Some(at) => {

@@ -31,6 +31,6 @@ pub(super) fn check_events(store: &Store) -> Option<CheckView> {
         format!(
             "{count} {entries} of the event log {are} of a kind that this version does not know ({names})"
         ),
-        "use the newest version of Symphony that has worked with this database",
+        "use the newest version of Symphony that has used this database",
     ))
 }

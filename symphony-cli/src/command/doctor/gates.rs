@@ -44,7 +44,7 @@ pub(super) fn check_gates(
     const ADD: &str =
         "`symphony config set gates '[{\"name\": \"test\", \"command\": \"make test\"}]'`";
     if config.gates.is_empty() {
-        let detail = "none: nothing verifies what agents do, and changes are marked `unverified`";
+        let detail = "none: nothing verifies what agents do, so changes are marked `unverified`";
         return CheckView::warning(CHECK, detail, ADD);
     }
     if let Some(missing) = missing_programs(installation, config) {
@@ -55,19 +55,19 @@ pub(super) fn check_gates(
             .into_iter()
             .map(|way| format!("`{way}`"));
         let ways: Vec<String> = ways.collect();
-        let detail = format!("red, so that the project is on hold: {red}");
+        let detail = format!("red, so the project is on hold: {red}");
         return CheckView::failed(CHECK, &detail, ways.join(", or "));
     }
     let names: Vec<&str> = config.gates.iter().map(|gate| gate.name.as_str()).collect();
     let names = names.join(", ");
     if config.gates.iter().all(|gate| !gate.required) {
         let detail =
-            format!("{names}: none of them is required, so that changes are marked `unverified`");
+            format!("{names}: none of them is required, so changes are marked `unverified`");
         return CheckView::warning(CHECK, detail, ADD);
     }
     CheckView::ok(
         CHECK,
-        format!("{names}: their programs are there; `symphony doctor --gates` runs them"),
+        format!("{names}: their programs were found; `symphony doctor --gates` runs them"),
     )
 }
 
@@ -124,7 +124,8 @@ pub(super) fn run(app: &App, seconds: u64) -> anyhow::Result<()> {
     let session = app.session()?;
     let config = session.config().context("try the gates")?;
     if config.gates.iter().all(|gate| !gate.required) {
-        app.out.warn("no gate is required: changes are marked `unverified`\n`symphony config set gates '[{\"name\": \"test\", \"command\": \"make test\"}]'` adds one");
+        app.out.warn("no gate is required, so changes are marked `unverified`\n\
+                      `symphony config set gates '[{\"name\": \"test\", \"command\": \"make test\"}]'` adds one");
     }
     let trial = try_gates(
         app.out,

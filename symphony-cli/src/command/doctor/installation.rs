@@ -29,7 +29,8 @@ const FREE_BYTES_MIN: u64 = 1 << 30;
 /// Free space below which nothing can be written safely: a database grows by more at once.
 const FULL_BYTES: u64 = 16 << 20;
 /// What helps where there is no space.
-const FREE_SPACE: &str = "free some space: worktrees and logs need it; `df -h .` shows what is left, `symphony clean` removes what is over";
+const FREE_SPACE: &str = "free some space for worktrees and logs: `df -h .` shows how much is left, `symphony clean` \
+                          removes what is no longer needed";
 pub(super) fn run(app: &App) -> anyhow::Result<()> {
     let checks = List {
         items: check_all(app)?,
@@ -102,7 +103,7 @@ fn check_writable(root: &Path) -> Option<CheckView> {
     Some(CheckView::failed(
         "root",
         &format!("{folder} cannot be written: {error}"),
-        format!("`ls -ld {folder}` shows whose it is; `chmod u+rwx {folder}` lets its owner write"),
+        format!("`ls -ld {folder}` shows its owner; `chmod u+rwx {folder}` lets the owner write"),
     ))
 }
 
@@ -115,7 +116,7 @@ fn is_full(root: &Path) -> bool {
 fn check_disk(installation: &Installation) -> CheckView {
     const CHECK: &str = "disk";
     match rustix::fs::statvfs(&installation.root) {
-        Err(error) => CheckView::failed(CHECK, &error, "look at the file system with `df -h .`"),
+        Err(error) => CheckView::failed(CHECK, &error, "check the file system with `df -h .`"),
         Ok(disk) => {
             let free = disk.f_bavail.saturating_mul(disk.f_frsize);
             let detail = format!("{} MiB free", free >> 20);
@@ -167,7 +168,7 @@ fn check_file(store: &mut Store, path: &str) -> CheckView {
                 CheckView::failed(
                     CHECK,
                     &detail,
-                    "`symphony db check` lists all that is wrong; restore a backup",
+                    "`symphony db check` lists everything that is wrong; restore a backup",
                 )
             }
         },
@@ -183,7 +184,7 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
         Ok(None) => {
             checks.push(CheckView::failed(
                 CHECK,
-                &format!("{path} is not there"),
+                &format!("{path} does not exist"),
                 if is_full(&installation.root) {
                     FREE_SPACE
                 } else {
@@ -196,7 +197,7 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
             let fix = match &error {
                 RunnerError::Store(error) => database_fix(error).to_owned(),
                 RunnerError::Identity { problem, database } => identity_fix(problem, database),
-                _ => "`ls -l` of that file shows whose it is".to_owned(),
+                _ => "`ls -l` shows the owner of that file".to_owned(),
             };
             checks.push(CheckView::failed(CHECK, &error, fix));
             return None;

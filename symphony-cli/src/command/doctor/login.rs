@@ -94,7 +94,7 @@ fn view(
     let place = match file {
         Some(file) if has_file(&file) => {
             let file = file.display();
-            return CheckView::ok(CHECK, format!("{name}: {file} is there; {unproven}"));
+            return CheckView::ok(CHECK, format!("{name}: {file} exists; {unproven}"));
         }
         Some(file) => format!("{} is not there", file.display()),
         None => "HOME is not set".to_owned(),

@@ -18,9 +18,9 @@ pub(super) fn check_notify(installation: &Installation, project: &Project) -> Op
         Ok(None) => CheckView::ok(CHECK, line.to_string()),
         Ok(Some((problem, at))) => CheckView::warning(
             CHECK,
-            format!("the last one was not told, at {at:.0}: {problem}"),
-            "correct the command with `symphony config set notify COMMAND`; `symphony inbox` has what it did not tell",
+            format!("the last one failed at {at:.0}: {problem}"),
+            "fix the command with `symphony config set notify COMMAND`; `symphony inbox` shows what it did not report",
         ),
-        Err(error) => CheckView::failed(CHECK, &error, "`symphony db check` says more"),
+        Err(error) => CheckView::failed(CHECK, &error, "`symphony db check` shows more"),
     })
 }

@@ -25,7 +25,10 @@ pub(super) fn check_permissions(installation: &Installation) -> Vec<CheckView> {
     open.retain(|path| is_open_to_others(path));
     open.sort();
     let mut checks = vec![if open.is_empty() {
-        CheckView::ok(CHECK, "the database and the files of runs are yours alone")
+        CheckView::ok(
+            CHECK,
+            "only you can read the database and the files of runs",
+        )
     } else {
         let named: Vec<String> = open
             .iter()
@@ -61,7 +64,7 @@ fn check_file_system(database: &Path) -> Option<CheckView> {
         Ok(Some(name)) => Some(CheckView::failed(
             "file system",
             &format!(
-                "{} lies on a network file system ({name}): locks do not hold there",
+                "{} is on a network file system ({name}), where file locks are unreliable",
                 folder.display()
             ),
             "`symphony config set database PATH` with a path on a local disk",

@@ -20,7 +20,8 @@ use crate::output::plural;
 use crate::view::LiveTrialLine;
 
 /// What makes a folder something to work in.
-const FIRST_COMMIT: &str = "`git init && git commit --allow-empty -m 'first commit'` makes a repository with a first commit";
+const FIRST_COMMIT: &str = "`git init && git commit --allow-empty -m 'first commit'` creates a repository \
+                                        with a first commit";
 
 pub(super) fn check_project(
     installation: &Installation,
@@ -85,7 +86,7 @@ pub(super) fn unusable(check: &'static str, error: &WorkspaceError) -> CheckView
         WorkspaceError::Git { .. } => CheckView::failed(
             check,
             error,
-            "correct what git names; `git status` there shows whether it is right",
+            "fix what git reports; `git status` there shows whether it worked",
         ),
         _ => CheckView::failed(check, error, FIRST_COMMIT),
     }
@@ -114,10 +115,10 @@ fn check_worktrees(repository: &Repository) -> Vec<CheckView> {
         let (detail, fix) = match worktree.state {
             WorktreeState::NotRegistered => (
                 format!("{path} is in the way: git knows no worktree there"),
-                format!("`mv {path} {path}.old`, after a look at what it holds"),
+                format!("check what it contains, then `mv {path} {path}.old`"),
             ),
             WorktreeState::FolderGone => (
-                format!("git has a worktree at {path}, its folder is gone"),
+                format!("git has a worktree at {path}, but its folder is gone"),
                 "`git worktree prune`".to_owned(),
             ),
             WorktreeState::Locked(reason) => (
@@ -140,13 +141,13 @@ fn check_worktrees(repository: &Repository) -> Vec<CheckView> {
             && !registration.path.starts_with(&own)
         {
             let path = registration.path.display();
-            let detail = format!("{path} has {branch} checked out: no agent can work on it");
+            let detail = format!("{path} has {branch} checked out, so no agent can work on it");
             let fix = format!("`git -C {path} switch --detach`");
             checks.push(CheckView::failed(CHECK, &detail, fix));
         }
     }
     if checks.is_empty() {
-        checks.push(CheckView::ok(CHECK, format!("{count}, none in the way")));
+        checks.push(CheckView::ok(CHECK, format!("{count}, none blocks a run")));
     }
     checks
 }
@@ -163,7 +164,7 @@ fn check_vault(config: &ProjectConfig) -> Option<CheckView> {
         Some(problem) => CheckView::warning(
             "vault",
             problem,
-            "correct it there, or `symphony config set vault.path FOLDER`; agents work without notes meanwhile",
+            "fix it there, or run `symphony config set vault.path FOLDER`; until then agents work without notes",
         ),
     })
 }
@@ -180,10 +181,10 @@ fn check_identity(
     }
     let Identity { name, email } = Identity::symphony();
     let agents = if agents_committers(installation, config, repository.root()).are_refused() {
-        format!("commits of agents and merges of yours carry Symphony's name, {name} <{email}>")
+        format!("agents' commits and your merges carry Symphony's name, {name} <{email}>")
     } else {
         format!(
-            "merges of yours carry Symphony's name, {name} <{email}>; commits of agents carry the name that git makes up \
+            "your merges carry Symphony's name, {name} <{email}>; agents' commits carry the name that git derives \
              from this machine"
         )
     };
@@ -207,7 +208,7 @@ fn check_prompts(
     let findings = match lint_project(installation, config, &project.root, recorded) {
         Ok(findings) => findings,
         Err(error) => {
-            let fix = "`symphony prompt lint` reads them again";
+            let fix = "`symphony prompt lint` checks them again";
             return vec![CheckView::failed(CHECK, &error, fix)];
         }
     };
@@ -247,7 +248,7 @@ fn lines(findings: &[&Finding]) -> String {
 
 fn fix_of(findings: &[&Finding]) -> String {
     match findings {
-        [only] => format!("{}; `symphony prompt lint` looks again", only.advice),
-        _ => "`symphony prompt lint` says what to do about each".to_owned(),
+        [only] => format!("{}; `symphony prompt lint` checks again", only.advice),
+        _ => "`symphony prompt lint` suggests a fix for each".to_owned(),
     }
 }

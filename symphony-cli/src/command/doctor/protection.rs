@@ -8,10 +8,10 @@ use super::check::CheckView;
 pub(super) fn check_protection() -> CheckView {
     CheckView::absent(
         "protection",
-        "agents are not sandboxed: they work with your permissions, and can read your files\n\
-         Commands that only a person may run are refused to agents, as far as Symphony can tell who asks\n\
-         Where it cannot, as in scripts, cron and CI, they run and are recorded as not verified\n\
-         The README says which tricks of an agent are not noticed (\"What it promises, and what it does not\")",
+        "agents are not sandboxed: they run with your permissions and can read your files\n\
+         Agents may not run commands that are meant for people, as far as Symphony can tell who runs them\n\
+         Where it cannot tell, as in scripts, cron and CI, such commands run and are recorded as not verified\n\
+         The README lists which tricks of an agent go unnoticed (\"What it promises, and what it does not\")",
     )
 }
 
@@ -23,14 +23,14 @@ pub(super) fn check_cgroups() -> CheckView {
         Ok(parent) => CheckView::ok(
             CHECK,
             format!(
-                "each agent and gate gets its own in {}, and leftover processes are killed with it",
+                "each agent and gate gets its own in {}; leftover processes are killed with it",
                 parent.folder().display()
             ),
         ),
         Err(error) => CheckView::absent(
             CHECK,
             format!(
-                "none can be made here ({error}): processes of agents and gates are found and ended one by one"
+                "none can be created here ({error}): processes of agents and gates are found and ended one by one"
             ),
         ),
     }

@@ -42,11 +42,11 @@ fn view(user: u32, sandbox: Option<OsString>) -> Option<CheckView> {
     Some(match root_hint(user, &environment) {
         None => CheckView::ok(
             CHECK,
-            "IS_SANDBOX=1 lets Claude Code work unattended as root",
+            "IS_SANDBOX=1 lets Claude Code run unattended as root",
         ),
         Some(_) => CheckView::failed(
             CHECK,
-            &"you are root, and Claude Code refuses to work unattended as root: no agent would start",
+            &"you are root, and Claude Code refuses to run unattended as root, so no agent would start",
             "run Symphony as another user; or, if this machine is a container or another sandbox, \
              `export IS_SANDBOX=1` where `symphony` runs",
         ),

@@ -24,10 +24,12 @@ use crate::trial::{BaseHold, SECONDS_DEFAULT, SECONDS_MAX, copy_advice, note_tri
 /// What `init` takes.
 #[derive(Debug, Default, Args)]
 #[command(
-    after_help = "It writes symphony.config.json unless there is one, with gates and a set-up command that it proposes from your \
-                  committed files, registers the project, and keeps its own files out of `git status`. It changes nothing \
-                  that is there already. Then it tries set-up and gates in a fresh checkout of the base branch, so that you \
-                  know what is red before any agent is paid.\n\nExamples:\n  symphony init --prefix API\n  symphony init --no-try       without running anything of the project\n  symphony init --shared     for a configuration that your team commits"
+    after_help = "It writes symphony.config.json if there is none, with gates and a set-up command that it proposes \
+                  from your committed files, registers the project, and keeps its own files out of `git status`. It \
+                  leaves existing configuration unchanged. Then it tries set-up and gates in a fresh checkout of the \
+                  base branch, so that you see what fails before you pay for any agent.\n\n\
+                  Examples:\n  symphony init --prefix API\n  symphony init --no-try       run no command of the \
+                  project\n  symphony init --shared        write a configuration that your team commits"
 )]
 pub(crate) struct InitArgs {
     /// Prefix of issue identifiers: capital letters and digits; taken from the folder's name by default
@@ -36,7 +38,7 @@ pub(crate) struct InitArgs {
     /// Have an agent find gates, sensitive paths and instructions before any other work starts
     #[arg(long)]
     wizard: bool,
-    /// Write a configuration file to commit, for everybody who clones the repository
+    /// Write a configuration file to commit, for everyone who clones the repository
     #[arg(long)]
     shared: bool,
     #[command(flatten)]
@@ -46,10 +48,10 @@ pub(crate) struct InitArgs {
 /// Whether and how long set-up and gates are tried.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct TrialArgs {
-    /// Do not try set-up and gates
+    /// Do not try the set-up command and the gates
     #[arg(long)]
     no_try: bool,
-    /// Seconds that the trial may take in all
+    /// Time limit for the whole trial, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = SECONDS_DEFAULT, value_parser = clap::value_parser!(u64).range(1..=SECONDS_MAX), conflicts_with = "no_try")]
     try_limit: u64,
 }
@@ -253,11 +255,11 @@ impl InitArgs {
         match &self.prefix {
             Some(wanted) if wanted.as_str() != project.prefix => {
                 let message = format!(
-                    "use the prefix {wanted}: the project has the prefix {} already",
+                    "use the prefix {wanted}: the project already has the prefix {}",
                     project.prefix
                 );
                 Err(Stop::new(Exit::Refused, message)
-                    .hint("identifiers of issues do not change; leave out --prefix"))
+                    .hint("issue identifiers do not change; leave out --prefix"))
             }
             _ => Ok(project),
         }
@@ -291,7 +293,7 @@ fn options(installation: &Installation) -> RepositoryOptions {
 /// Looks at what agents will be told. Files that cannot be read keep nothing from being set up: `doctor` reports them.
 fn lint(installation: &Installation, config: &ProjectConfig, project: &Project) -> Vec<Finding> {
     lint_project(installation, config, &project.root, None).unwrap_or_else(|error| {
-        tracing::warn!(%error, "the prompts were not looked at");
+        tracing::warn!(%error, "the prompts were not checked");
         Vec::new()
     })
 }
@@ -303,7 +305,7 @@ pub(crate) fn propose(repository: &Repository) -> Proposal {
         .base()
         .and_then(|base| repository.propose(&base.commit));
     proposal.unwrap_or_else(|error| {
-        tracing::warn!(%error, "no gates are proposed");
+        tracing::warn!(%error, "no gates were proposed");
         Proposal::default()
     })
 }

@@ -28,7 +28,7 @@ pub(super) struct ConfigFile<'a> {
     pub(super) base: Option<&'a BranchName>,
 }
 
-/// What became of it.
+/// What happened to it.
 #[derive(Debug)]
 pub(super) struct Written {
     pub(super) path: PathBuf,
@@ -152,7 +152,8 @@ fn refuse_in_shared(readers: FileReaders, database: &Path) -> Result<(), Stop> {
         return Ok(());
     }
     let message = format!(
-        "join the installation with the database {}: {CONFIG_FILE_NAME} is committed, and a path of this machine has no place in it",
+        "join the installation with the database {}: {CONFIG_FILE_NAME} is committed, so it must not contain a path \
+         of this machine",
         database.display()
     );
     Err(Stop::new(Exit::Refused, message).hint(

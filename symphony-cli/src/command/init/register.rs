@@ -44,7 +44,7 @@ pub(super) fn register(store: &mut Store, root: &Path, prefix: &str) -> anyhow::
             other.root.display()
         );
         return Err(Stop::new(Exit::Refused, message)
-            .hint("`symphony init --prefix OTHER` chooses another one")
+            .hint("choose another one with `symphony init --prefix OTHER`")
             .into());
     }
     let name = root.file_name().map_or_else(

@@ -34,7 +34,7 @@ pub(crate) struct InitView {
     pub(crate) config_written: bool,
     /// Whether `.git/info/exclude` was changed now.
     pub(crate) excludes_added: bool,
-    /// Whether the configuration file is for everybody who clones the repository.
+    /// Whether the configuration file is for everyone who clones the repository.
     pub(crate) shared: bool,
     /// How far the setup wizard came, where it was asked for.
     pub(crate) wizard: Option<WizardState>,
@@ -54,7 +54,7 @@ pub(crate) struct InitView {
     /// What a person may want to do about the setup wizard.
     #[serde(skip)]
     pub(crate) advice: Option<String>,
-    /// What became of the trial of set-up and gates; none where there is nothing to try.
+    /// What happened to the trial of set-up and gates; none where there is nothing to try.
     #[serde(rename = "trial")]
     pub(crate) tried: Option<Tried>,
     /// Whether a red base keeps agents from being started now.
@@ -66,7 +66,7 @@ pub(crate) struct InitView {
     pub(crate) prompts: Vec<Finding>,
 }
 
-/// What became of a trial.
+/// What happened to a trial.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub(crate) enum Tried {
@@ -101,19 +101,19 @@ impl View for InitView {
         page.gap();
         page.line("Next:");
         if self.shared && self.config_written {
-            page.line("  git add symphony.config.json        then commit it, for everybody who clones the repository");
+            page.line("  git add symphony.config.json        then commit it, for everyone who clones the repository");
         }
         let doctor = if self.provider_problem.is_some() {
             "shows what is missing before agents can start"
         } else {
-            "checks that everything is there"
+            "checks that nothing is missing"
         };
         page.line(&format!("  symphony doctor                     {doctor}"));
         page.line("  symphony issue add 'What to do'     adds an issue");
         let run = if self.provider_problem.is_some() {
-            "starts agents, as soon as one can be started"
+            "starts agents as soon as one can start"
         } else {
-            "starts agents, and shows what they do"
+            "starts agents and shows what they do"
         };
         page.line(&format!("  symphony run                        {run}"));
     }
@@ -126,7 +126,7 @@ impl InitView {
         }
         let counted = counted(&self.prompts);
         page.line(&format!(
-            "Agents read texts of yours that have {counted}; `symphony prompt lint` says what to do:"
+            "Your own texts for agents have {counted}; `symphony prompt lint` suggests fixes:"
         ));
         for finding in self.prompts.iter().take(FINDINGS_MAX) {
             page.hanging(4, &format!("  {finding}"));
@@ -146,13 +146,13 @@ impl InitView {
             ));
         } else {
             page.line(&format!(
-                "{root} was set up already, with the prefix {}.",
+                "{root} is already set up, with the prefix {}.",
                 self.prefix
             ));
         }
         if self.config_written {
             page.line(&format!(
-                "Wrote {}: every setting is in it, commented.",
+                "Wrote {}, with a comment on every setting.",
                 self.config.display()
             ));
         }
@@ -161,14 +161,15 @@ impl InitView {
                 String::new()
             } else {
                 // an older file: it may follow what is checked out
-                format!(" (`symphony config set base_branch {branch}` makes sure that it stays so)")
+                format!(" (`symphony config set base_branch {branch}` fixes this choice)")
             };
             page.line(&format!(
                 "Work starts from `{branch}` and is merged into it{pin}."
             ));
         }
         if self.wizard == Some(WizardState::Pending) {
-            page.line("The setup wizard comes first: at the next tick it finds gates, sensitive paths and instructions.");
+            page.line("The setup wizard runs first: at the next tick it looks for gates, sensitive paths and \
+                       instructions.");
         }
     }
 
@@ -176,18 +177,19 @@ impl InitView {
         match &self.tried {
             None => {}
             Some(Tried::Not) => {
-                page.line("`symphony doctor --gates` tries set-up and gates on the base branch, before any agent does.");
+                page.line("Run `symphony doctor --gates` to try set-up and gates on the base branch before any agent \
+                           does.");
             }
             Some(Tried::Failed { problem }) => {
                 page.line(&format!(
                     "Set-up and gates could not be tried: failed to {problem}."
                 ));
-                page.line("`symphony doctor --gates` tries again.");
+                page.line("Run `symphony doctor --gates` to try again.");
             }
             Some(Tried::Ran(trial)) => write_trial(trial, &self.base_hold, page),
             Some(Tried::Before(trial)) => {
                 page.line(
-                    "Set-up, gates and the base branch are as they were when they were last tried.",
+                    "Set-up, gates and the base branch have not changed since they were last tried.",
                 );
                 write_trial(trial, &self.base_hold, page);
             }
@@ -201,8 +203,10 @@ impl InitView {
         }
         if self.gate_commands.is_empty() {
             if !wizard_comes {
-                page.line("No gates are configured: nothing verifies what agents do, and their changes are marked `unverified`.");
-                page.line("Name the command of your tests, or let an agent find it with `symphony init --wizard`:");
+                page.line("No gates are configured: nothing verifies what agents do, so their changes are marked \
+                           `unverified`.");
+                page.line("Set the command that runs your tests, or let an agent find it with `symphony init \
+                           --wizard`:");
                 page.line("  symphony config set gates '[{\"name\": \"test\", \"command\": \"make test\"}]'");
             }
             return;

@@ -1,7 +1,7 @@
 //! The setup wizard and what `init` proposes: a proposal never overrules what the wizard finds.
 //!
 //! A configuration file wins over the database, where the wizard's findings are. Gates in the file that are exactly what
-//! `init` proposes are nobody's decision: they move to the database, where they hold until the wizard has found better ones.
+//! `init` proposes are no one's decision: they move to the database, where they hold until the wizard has found better ones.
 //! Gates that a person wrote stay, and the person is told that they win.
 
 use std::path::Path;
@@ -40,7 +40,8 @@ fn give_way(path: &Path, proposal: &Proposal) -> Result<Option<String>, ConfigFi
         Some(gates) if gates == proposal.gates => {}
         Some(_) => {
             return Ok(Some(format!(
-                "The gates in {} win over those that the wizard finds: take `gates` out of the file to leave them to it.",
+                "The gates in {} override those that the wizard finds: remove `gates` from the file to use the \
+                 wizard's.",
                 path.display()
             )));
         }

@@ -21,7 +21,7 @@ use crate::view::IssueView;
 pub(crate) struct AddArgs {
     /// One-line summary of the change you want
     title: String,
-    /// What is asked for; `-` reads it from standard input
+    /// What you want done; `-` reads it from standard input
     #[arg(
         short,
         long,
@@ -39,16 +39,17 @@ pub(crate) struct AddArgs {
     /// How much work it is
     #[arg(short, long, value_name = "SIZE", value_parser = named(Size::NAMES, Size::parse))]
     size: Option<Size>,
-    /// An issue that must be done before; may be given several times
+    /// An issue that must be done first; may be given several times
     #[arg(long = "depends-on", value_name = "ISSUE", value_parser = issue_id)]
     depends_on: Vec<IssueId>,
     /// The issue that this one is a part of
     #[arg(long, value_name = "ISSUE", value_parser = issue_id)]
     parent: Option<IssueId>,
-    /// Where it begins: `todo` is worked on at once, `backlog` waits to be asked for
+    /// Its first status: an issue in `todo` starts as soon as it can, one in `backlog` waits until you move it
     #[arg(long, value_name = "STATUS", default_value = "todo", value_parser = named(IssueStatus::NAMES, IssueStatus::parse))]
     status: IssueStatus,
-    /// The gate that it repairs: it is worked on while the project is on hold because that gate fails on the base
+    /// The gate that it repairs; agents work on the issue even while the project is on hold because that gate fails on
+    /// the base
     #[arg(long = "fixes-gate", value_name = "NAME")]
     fixes_gate: Option<String>,
     /// Its id in another tracker

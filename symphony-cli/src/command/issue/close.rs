@@ -14,7 +14,8 @@ use crate::value::{issue_id, named};
 #[derive(Debug, Args)]
 #[command(
     group = ArgGroup::new("resolution").required(true).args(["done", "cancelled"]),
-    after_help = "Examples:\n  symphony issue close SYM-1 --done --reason 'Fixed by hand in 1a2b3c4'\n  symphony issue close SYM-2 --cancelled --reason 'Not wanted any more' --dependents release"
+    after_help = "Examples:\n  symphony issue close SYM-1 --done --reason 'Fixed by hand in 1a2b3c4'\n  symphony \
+                  issue close SYM-2 --cancelled --reason 'No longer wanted' --dependents release"
 )]
 pub(crate) struct CloseArgs {
     /// The issue
@@ -23,13 +24,13 @@ pub(crate) struct CloseArgs {
     /// What it asks for is done
     #[arg(long)]
     done: bool,
-    /// It is not wanted any more
+    /// It is no longer wanted
     #[arg(long)]
     cancelled: bool,
     /// Why; kept as a comment. `-` reads it from standard input
     #[arg(short = 'm', long, value_name = "TEXT")]
     reason: String,
-    /// What happens to the issues that depend on it, with `--cancelled`; a terminal asks
+    /// What happens to the issues that depend on it, with `--cancelled`; asked on a terminal if left out
     #[arg(long, value_name = "CHOICE", value_parser = named(DependentsFate::NAMES, DependentsFate::parse), conflicts_with = "done")]
     dependents: Option<DependentsFate>,
 }
@@ -50,7 +51,7 @@ impl CloseArgs {
         let issue = session.store.issue(&self.issue).with_context(what)?;
         let status = issue.state.status();
         if status.is_terminal() {
-            let reason = format!("it is `{status}` already");
+            let reason = format!("it is already `{status}`");
             return Err(StoreError::Refused { reason }).with_context(what);
         }
         let ending = Ending {

@@ -15,7 +15,7 @@ pub(crate) struct CommentArgs {
     /// The issue
     #[arg(value_parser = issue_id)]
     issue: IssueId,
-    /// What to say; `-` reads it from standard input
+    /// The comment; `-` reads it from standard input
     text: String,
 }
 

@@ -33,7 +33,8 @@ pub(crate) struct DeleteArgs {
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
-    /// Remove it from the issues that depend on it, and from its sub-tasks; they keep it otherwise
+    /// Also remove it from its sub-tasks and from the issues that depend on it; without this it is not deleted while
+    /// they name it
     #[arg(long)]
     detach: bool,
 }
@@ -79,7 +80,7 @@ impl DeleteArgs {
         if let Some(pr) = found.merged {
             let message = format!("its pull request {pr} was merged");
             return Err(Stop::new(Exit::Refused, message)
-                .hint("its record says where that work came from; it stays"));
+                .hint("its record shows where that work came from, so it is kept"));
         }
         if self.detach || !found.has_links() {
             return Ok(());
@@ -97,7 +98,7 @@ impl DeleteArgs {
             several => names.push(format!("{} are its sub-tasks", list(several))),
         }
         Err(Stop::new(Exit::Refused, names.join(", and "))
-            .hint("`--detach` deletes it all the same and removes it from them"))
+            .hint("`--detach` removes it from them and deletes it"))
     }
 
     /// Ends the issue, removes its worktree and branch, and only then the record: whatever dies in between, the issue is
@@ -128,9 +129,9 @@ fn confirmed(app: &App, id: &IssueId, title: &str) -> anyhow::Result<bool> {
     if !question::is_possible(app.out) {
         return Err(Stop::new(
             Exit::Usage,
-            "there is no terminal to ask for your confirmation on",
+            "there is no terminal on which to ask for confirmation",
         )
-        .hint("`--yes` deletes it without a question")
+        .hint("`--yes` deletes it without asking")
         .into());
     }
     question::confirm(&format!(

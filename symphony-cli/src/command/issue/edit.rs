@@ -58,10 +58,10 @@ pub(crate) struct EditArgs {
         conflicts_with = "labels"
     )]
     removed_labels: Vec<String>,
-    /// Replace the issues that must be done before; may be given several times
+    /// Replace the issues that must be done first; may be given several times
     #[arg(long = "depends-on", value_name = "ISSUE", value_parser = issue_id)]
     depends_on: Vec<IssueId>,
-    /// Let it depend on nothing
+    /// Remove all its dependencies
     #[arg(
         long = "no-dependencies",
         group = "change",
@@ -73,7 +73,7 @@ pub(crate) struct EditArgs {
 impl EditArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         if self.changes_nothing() {
-            let message = format!("edit {}: nothing that is to change was named", self.issue);
+            let message = format!("edit {}: no change was given", self.issue);
             return Err(Stop::new(Exit::Usage, message)
                 .hint("`symphony issue edit --help` lists what can be changed")
                 .into());

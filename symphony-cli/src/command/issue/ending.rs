@@ -114,12 +114,12 @@ pub(super) fn now_in(id: &IssueId, status: IssueStatus) -> String {
     }
 }
 
-/// Says what became of a pull request or a proposal that was closed with its issue.
+/// Says what happened to a pull request or a proposal that was closed with its issue.
 pub(super) fn closed_in_words(pr: &PullRequest) -> String {
     match pr.proposal {
         // what depends on the issue starts from a base without it
         None => format!(
-            "Pull request {} is closed, not merged; its commits are on {} only.",
+            "Pull request {} is closed, not merged; its commits are only on {}.",
             pr.id, pr.branch
         ),
         Some(_) => format!(

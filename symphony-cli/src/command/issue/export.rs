@@ -16,20 +16,21 @@ use crate::value::named;
 /// What `issue export` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "JSON Lines, or markdown when the file's name ends in `.md`; `symphony issue import` reads both.\n\n\
+    after_help = "Writes JSON Lines, or markdown if the file's name ends in `.md`; `symphony issue import` reads \
+                  both.\n\n\
                   Example:\n  symphony issue export backlog.md --status backlog"
 )]
 pub(crate) struct ExportArgs {
-    /// The file to write; `-`, and nothing, is standard output
+    /// The file to write; by default, or with `-`, standard output
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
     file: PathBuf,
-    /// The format, whatever the file is called
+    /// The format; by default taken from the file's name
     #[arg(long, value_name = "FORMAT", value_parser = named(Format::NAMES, Format::parse))]
     format: Option<Format>,
-    /// Those in this status
+    /// Only issues in this status
     #[arg(long, value_name = "STATUS", value_parser = named(IssueStatus::NAMES, IssueStatus::parse))]
     status: Option<IssueStatus>,
-    /// Those with this label
+    /// Only issues with this label
     #[arg(short, long, value_name = "LABEL")]
     label: Option<String>,
 }

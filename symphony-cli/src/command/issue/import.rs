@@ -22,17 +22,18 @@ const PROBLEMS_MAX: usize = 20;
 /// What `issue import` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A JSON object a line (only `title` is required), or markdown when the file's name ends in `.md`: a heading \
-                  `## Title` each, then fields as a list (`- priority: high`), then the description. `parent` and `depends_on` \
-                  are identifiers or external ids, of the file first. When anything is wrong nothing is imported. An issue \
-                  whose external id is there already, or whose identifier and title are, is left as it is.\n\n\
+    after_help = "The file has one JSON object per line (only `title` is required), or is markdown if its name ends \
+                  in `.md`: for each issue a heading `## Title`, then its fields as a list (`- priority: high`), then \
+                  its description. `parent` and `depends_on` name issues by identifier or external id; issues in the \
+                  file come first. If anything is wrong, nothing is imported. An issue whose external id, or whose \
+                  identifier and title, already exists is left as it is.\n\n\
                   Example:\n  symphony issue import backlog.md"
 )]
 pub(crate) struct ImportArgs {
     /// The file to read; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The format, whatever the file is called
+    /// The format; by default taken from the file's name
     #[arg(long, value_name = "FORMAT", value_parser = named(Format::NAMES, Format::parse))]
     format: Option<Format>,
 }
@@ -75,7 +76,7 @@ impl ImportArgs {
             .map_err(|problems| self.refusal(&problems))?;
         note_mark(&session.installation, &mut session.store);
         let sentence = format!(
-            "Imported {}; {} were there already.",
+            "Imported {}; {} already existed.",
             plural(imported.added.len(), "issue"),
             imported.skipped.len()
         );
@@ -110,6 +111,6 @@ impl ImportArgs {
             plural(problems.len(), "problem"),
             listed.join("\n")
         );
-        Stop::new(Exit::Failed, message).hint("fix the file and type the command again")
+        Stop::new(Exit::Failed, message).hint("fix the file and run the command again")
     }
 }

@@ -43,13 +43,13 @@ pub(crate) struct ListArgs {
     /// Only issues with this text in title or description
     #[arg(short, long, value_name = "TEXT")]
     text: Option<String>,
-    /// At most this many; 100 without it, and all of them with `--json`
+    /// Show at most this many; by default 100, or all with `--json`
     #[arg(short = 'n', long, value_name = "NUMBER")]
     limit: Option<u32>,
     /// Only issues after this one: the next page
     #[arg(long, value_name = "ISSUE", value_parser = issue_id)]
     after: Option<IssueId>,
-    /// The issues of all projects of the installation
+    /// Include all projects of the installation
     #[arg(long = "all-projects")]
     all_projects: bool,
 }

@@ -26,13 +26,13 @@ pub(crate) struct MoveArgs {
     /// The issue
     #[arg(value_parser = issue_id)]
     issue: IssueId,
-    /// Where it goes
+    /// The new status
     #[arg(value_parser = named(IssueStatus::NAMES, IssueStatus::parse))]
     status: IssueStatus,
     /// Delete its branch with its worktree, merged or not (with `cancelled`)
     #[arg(long = "delete-branch")]
     delete_branch: bool,
-    /// What happens to the issues that depend on it (with `cancelled`); a terminal asks
+    /// What happens to the issues that depend on it (with `cancelled`); asked on a terminal if left out
     #[arg(long, value_name = "CHOICE", value_parser = named(DependentsFate::NAMES, DependentsFate::parse))]
     dependents: Option<DependentsFate>,
 }
@@ -72,7 +72,7 @@ impl MoveArgs {
             Some((_, flag)) if self.status != IssueStatus::Cancelled => {
                 let message = format!("move {} to `{}` with {flag}", self.issue, self.status);
                 Err(Stop::new(Exit::Usage, message)
-                    .hint(format!("{flag} goes with `cancelled` only")))
+                    .hint(format!("{flag} can only be used with `cancelled`")))
             }
             _ => Ok(()),
         }

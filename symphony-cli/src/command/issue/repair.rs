@@ -27,7 +27,7 @@ fn check_repair(session: &Session, gate: &str, what: &str) -> anyhow::Result<()>
     let names = || config.gates.iter().map(|gate| gate.name.as_str());
     if !names().any(|name| name == gate) {
         let message = format!("{what}: the project has no gate `{gate}`");
-        let listing = "`symphony config show gates` lists them";
+        let listing = "`symphony config show gates` lists the gates";
         let hint = did_you_mean(gate, names(), listing);
         return Err(Stop::new(Exit::NotFound, message).hint(hint).into());
     }
@@ -36,7 +36,8 @@ fn check_repair(session: &Session, gate: &str, what: &str) -> anyhow::Result<()>
         let message =
             format!("{what}: {issue} (`{status}`) is already meant to repair the gate `{gate}`");
         let hint = format!(
-            "`symphony issue show {issue}` shows how far it is; `symphony issue close {issue} --cancelled --reason TEXT` gives it up"
+            "`symphony issue show {issue}` shows its progress; `symphony issue close {issue} --cancelled --reason \
+             TEXT` cancels it"
         );
         return Err(Stop::new(Exit::Refused, message).hint(hint).into());
     }

@@ -18,7 +18,7 @@ pub(crate) struct RetryArgs {
     /// The issue
     #[arg(value_parser = issue_id)]
     issue: IssueId,
-    /// First commit the files of git repositories that an agent made inside the worktree, as plain files
+    /// First commit the contents of git repositories that an agent created inside the worktree, as plain files
     #[arg(long)]
     absorb: bool,
 }
@@ -36,9 +36,9 @@ impl RetryArgs {
             .carry_out(&mut session.store)
             .with_context(|| format!("retry {}", self.issue))?;
         let sentence = if issue.state.status() == IssueStatus::Todo {
-            format!("{} is tried again at the next tick.", issue.id)
+            format!("{} will be tried again at the next tick.", issue.id)
         } else {
-            format!("The attempts at {} are counted anew.", issue.id)
+            format!("The count of attempts at {} was reset.", issue.id)
         };
         app.out.done(&IssueView::from(issue), &sentence)
     }
@@ -50,7 +50,7 @@ impl RetryArgs {
         if status.is_terminal() {
             // taking up again what has ended is a move, which says so
             let reason = format!(
-                "it is `{status}`: `symphony issue move {} todo` takes it up again",
+                "it is `{status}`: `symphony issue move {} todo` reopens it",
                 issue.id
             );
             return Err(StoreError::Refused { reason });

@@ -23,15 +23,15 @@ pub(crate) enum IssueCommand {
     Edit(edit::EditArgs),
     /// Move an issue to another status; a live run on it is ended first
     Move(relocate::MoveArgs),
-    /// Close an issue as done or cancelled, from wherever it is; a live run on it is ended first
+    /// Close an issue as done or cancelled, whatever its status; a live run on it is ended first
     Close(close::CloseArgs),
     /// Delete an issue that was added by mistake
     Delete(delete::DeleteArgs),
     /// Comment on an issue; the next agent reads it
     Comment(comment::CommentArgs),
-    /// Try an issue again: clears its count of attempts and its waiting time
+    /// Retry an issue: reset its count of attempts and its waiting time
     Retry(retry::RetryArgs),
-    /// Add the issues of a file, all or none
+    /// Add the issues in a file, all or none
     Import(import::ImportArgs),
     /// Write issues to a file that `import` reads
     Export(export::ExportArgs),

@@ -22,7 +22,7 @@ pub(crate) struct AddArgs {
     /// What kind it is; conventions go into every prompt
     #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = named(LearningType::NAMES, LearningType::parse))]
     learning_type: Option<LearningType>,
-    /// A path that it is about; may be given several times
+    /// A path that it applies to; may be given several times
     #[arg(short = 'p', long = "applies-to", value_name = "PATH")]
     applies_to: Vec<String>,
     /// The issue it comes from; it takes its labels
@@ -65,15 +65,15 @@ fn refusal(same: &LearningRecord) -> Stop {
     let id = &same.learning.id;
     let (state, hint) = match same.state {
         LearningState::Accepted => {
-            let message = format!("add the learning: {id} says this already");
-            let hint = "`symphony learnings search TEXT` finds what is known";
+            let message = format!("add the learning: {id} already says this");
+            let hint = "`symphony learnings search TEXT` shows what is known";
             return Stop::new(Exit::Refused, message).hint(hint);
         }
         LearningState::Retired => ("retired", "restore"),
         LearningState::Proposed => ("proposed", "accept"),
         LearningState::Dropped => ("dropped", "accept"),
     };
-    let message = format!("add the learning: {id} says this already and is {state}");
+    let message = format!("add the learning: {id} already says this and is {state}");
     Stop::new(Exit::Refused, message).hint(format!(
         "`symphony learnings {hint} {id}` gives it to the agents of every issue"
     ))

@@ -15,13 +15,14 @@ use crate::output::plural;
 /// What `learnings export` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "One JSON object a line, oldest first, in every state; `symphony learnings import` reads it.\n\nExample:\n  symphony learnings export learnings.jsonl"
+    after_help = "Writes one JSON object per line, oldest first, in every state; `symphony learnings import` reads \
+                  it.\n\nExample:\n  symphony learnings export learnings.jsonl"
 )]
 pub(crate) struct ExportArgs {
-    /// The file to write; `-`, and nothing, is standard output
+    /// The file to write; by default, or with `-`, standard output
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
     file: PathBuf,
-    /// Those of all projects of the installation
+    /// Include all projects of the installation
     #[arg(long = "all-projects")]
     all_projects: bool,
 }

@@ -27,7 +27,9 @@ const PROBLEMS_MAX: usize = 20;
 /// What `learnings import` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "One JSON object a line; only `pattern` is required. A learning whose id is there already is left as it is. When a line is wrong nothing is imported.\n\nExample:\n  symphony learnings import learnings.jsonl"
+    after_help = "The file has one JSON object per line; only `pattern` is required. A learning whose id already \
+                  exists is left as it is. If any line is wrong, nothing is imported.\n\n\
+                  Example:\n  symphony learnings import learnings.jsonl"
 )]
 pub(crate) struct ImportArgs {
     /// The file to read; `-` is standard input
@@ -48,7 +50,7 @@ impl ImportArgs {
             usize::try_from(imported.added).unwrap_or(usize::MAX),
             "learning",
         );
-        let sentence = format!("Imported {added}; {} were there already.", imported.skipped);
+        let sentence = format!("Imported {added}; {} already existed.", imported.skipped);
         app.out.done(&ImportView::from(imported), &sentence)
     }
 
@@ -128,7 +130,7 @@ impl ImportArgs {
             self.name(),
             plural(bad, "line")
         );
-        let hint = "fix these lines and type the command again";
+        let hint = "fix these lines and run the command again";
         Err(Stop::new(Exit::Failed, message).hint(hint).into())
     }
 }
@@ -140,7 +142,7 @@ fn record(
     now: Timestamp,
 ) -> Result<LearningRecord, String> {
     if let Some(held) = secrets.named_in(&String::from_utf8_lossy(line)) {
-        return Err(format!("it holds the value of {held}"));
+        return Err(format!("it contains the value of {held}"));
     }
     let parsed: LearningLine = from_json(line).map_err(|problem| problem.in_a_line())?;
     let record = parsed.into_record(project, now);

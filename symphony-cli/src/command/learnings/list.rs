@@ -22,18 +22,18 @@ use crate::view::{ExplainedLearning, LearningFate, MeasuredLearning};
     after_help = "Examples:\n  symphony learnings list --type convention\n  symphony learnings list --proposed\n  symphony learnings list --explain SYM-12    what an agent on SYM-12 would be given, and why"
 )]
 pub(crate) struct ListArgs {
-    /// Only those of this kind
+    /// Only learnings of this kind
     #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = named(LearningType::NAMES, LearningType::parse))]
     learning_type: Option<LearningType>,
     #[command(flatten)]
     states: StateArgs,
-    /// At most so many
+    /// Show at most this many
     #[arg(short = 'n', long, value_name = "NUMBER")]
     limit: Option<u32>,
-    /// Those of all projects of the installation
+    /// Include all projects of the installation
     #[arg(long = "all-projects")]
     all_projects: bool,
-    /// Rank them for an issue, best first, with the parts of each score and what is not given
+    /// Rank them for an issue, best first, with the parts of each score and what the agent would not get
     #[arg(long, value_name = "ISSUE", value_parser = issue_id, conflicts_with_all = ["states", "proposed", "retired", "all", "all_projects"])]
     explain: Option<IssueId>,
 }
@@ -41,16 +41,16 @@ pub(crate) struct ListArgs {
 /// The states that are listed.
 #[derive(Debug, Args)]
 struct StateArgs {
-    /// Only those in this state; may be given several times. Accepted and proposed ones are the default
+    /// Only learnings in this state; may be given several times. By default accepted and proposed ones
     #[arg(long = "state", value_name = "STATE", value_parser = named(LearningState::NAMES, LearningState::parse))]
     states: Vec<LearningState>,
-    /// Only those that a run proposed and whose issue has not ended
+    /// Only learnings that a run proposed and whose issue has not ended
     #[arg(long, conflicts_with_all = ["states", "all", "retired"])]
     proposed: bool,
     /// Only retired ones
     #[arg(long, conflicts_with_all = ["states", "all"])]
     retired: bool,
-    /// Dropped and retired ones too
+    /// Include dropped and retired ones
     #[arg(short, long, conflicts_with = "states")]
     all: bool,
 }

@@ -14,7 +14,8 @@ const FORM: &str =
 /// What `learnings rank` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The answer is JSON: `conventions`, `tactical` and `dropped`.\n\nExample:\n  symphony learnings rank --input learnings.json"
+    after_help = "The output is JSON: `conventions`, `tactical` and `dropped`.\n\n\
+                  Example:\n  symphony learnings rank --input learnings.json"
 )]
 pub(crate) struct RankArgs {
     #[command(flatten)]

@@ -13,7 +13,8 @@ use crate::view::LearningView;
 /// What `learnings accept` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A learning of a run is accepted by itself once its issue or plan is done.\n\nExample:\n  symphony learnings accept 5f0e19a2c7d4"
+    after_help = "A learning that a run proposed is accepted automatically once its issue or plan is \
+                  done.\n\nExample:\n  symphony learnings accept 5f0e19a2c7d4"
 )]
 pub(crate) struct AcceptArgs {
     /// The learnings: the beginning or the end of their ids

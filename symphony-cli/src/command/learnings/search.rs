@@ -19,10 +19,10 @@ use crate::view::{FoundLearning, ScoredLearning};
 pub(crate) struct SearchArgs {
     /// What to look for: words and paths
     query: String,
-    /// At most so many
+    /// Show at most this many
     #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Those of all projects of the installation
+    /// Include all projects of the installation
     #[arg(long = "all-projects")]
     all_projects: bool,
     /// Show the parts of each score

@@ -13,10 +13,10 @@ use crate::view::LearningUseView;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  symphony learnings stats --limit 20")]
 pub(crate) struct StatsArgs {
-    /// At most so many
+    /// Show at most this many
     #[arg(short = 'n', long, value_name = "NUMBER")]
     limit: Option<u32>,
-    /// Those of all projects of the installation
+    /// Include all projects of the installation
     #[arg(long = "all-projects")]
     all_projects: bool,
 }

@@ -23,14 +23,14 @@ pub(crate) enum LearningsCommand {
     Stats(stats::StatsArgs),
     /// Give proposed or dropped learnings to the agents of every issue
     Accept(retire::AcceptArgs),
-    /// Give learnings to no agent any more; a proposed one is turned down by it
+    /// Stop giving learnings to agents; a proposed one is rejected
     #[command(visible_alias = "reject", alias = "drop")]
     Retire(retire::RetireArgs),
     /// Give retired learnings to agents again
     Restore(retire::RestoreArgs),
     /// Write the learnings as JSON Lines
     Export(export::ExportArgs),
-    /// Read learnings that were exported
+    /// Import learnings from a file that `export` wrote
     Import(import::ImportArgs),
 }
 

@@ -40,7 +40,7 @@ struct PhaseProblem {
 impl View for List<PhaseProblem> {
     fn write(&self, page: &mut Page) {
         if self.items.is_empty() {
-            page.line("The contract is right.");
+            page.line("The contract is valid.");
         }
         for problem in &self.items {
             page.verbatim(&problem.snippet);
@@ -85,7 +85,7 @@ impl PhaseCheckArgs {
                     message: problem.message(),
                     snippet: problem.snippet(text),
                 });
-                let hint = "`symphony phase show PHASE` shows a contract that is right";
+                let hint = "`symphony phase show PHASE` shows a valid contract";
                 Ok((problems.collect(), hint))
             }
             Ok(contract) => {

@@ -14,11 +14,11 @@ use crate::app::App;
 /// A command on phases.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PhaseCommand {
-    /// List the phases that hold here, the project's own over the shipped ones
+    /// List the phases in effect here; the project's own override the shipped ones
     List(PhaseListArgs),
-    /// Show one contract: its front matter and its prompt
+    /// Show a contract: its front matter and its prompt
     Show(PhaseShowArgs),
-    /// Check a contract file, and the chain it becomes a part of; all problems at once
+    /// Check a contract file and its place in the chain, and report every problem
     Check(PhaseCheckArgs),
     /// Approve the phase that an issue claims to have delivered
     Approve(ApprovePhaseArgs),

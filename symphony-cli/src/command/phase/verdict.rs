@@ -26,7 +26,7 @@ pub(crate) struct ApprovePhaseArgs {
     /// The issue
     #[arg(value_parser = issue_id)]
     issue: IssueId,
-    /// What to say with it; `-` reads it from standard input
+    /// A comment; `-` reads it from standard input
     #[arg(
         short = 'm',
         long,
@@ -48,7 +48,8 @@ pub(crate) struct RejectPhaseArgs {
     /// The issue
     #[arg(value_parser = issue_id)]
     issue: IssueId,
-    /// What has to be different: a point that the phase's next agent must answer, or a summary of those given with --point. `-` reads
+    /// What has to change: a point that the phase's next agent must answer, or a summary of those given with --point.
+    /// `-` reads
     /// it from standard input
     #[arg(short = 'm', long, value_name = "TEXT", required_unless_present_any = ["points", "reopen"])]
     feedback: Option<String>,
@@ -66,9 +67,9 @@ impl ApprovePhaseArgs {
         };
         let claim = give(app, &self.issue, verdict).context("approve the phase")?;
         let then = match &claim.next_phase {
-            Some(next) => format!("it goes on to `{next}`"),
+            Some(next) => format!("it continues with `{next}`"),
             None => format!(
-                "it was the last one, `symphony issue move {} done` ends it",
+                "it was the last one; `symphony issue move {} done` completes the issue",
                 claim.issue
             ),
         };
@@ -128,7 +129,8 @@ fn of_open_points(error: StoreError, issue: &IssueId) -> anyhow::Error {
     };
     let what = format!("{points} of {issue} must be closed first");
     let hint = format!(
-        "`symphony point list {issue}` shows what was asked for and answered; --close NUMBER closes a point with the approval"
+        "`symphony point list {issue}` shows the points and their answers; --close NUMBER closes a point along with \
+         the approval"
     );
     Stop::new(Exit::Refused, what).hint(hint).into()
 }

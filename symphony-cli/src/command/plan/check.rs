@@ -14,10 +14,10 @@ use crate::output::{Page, View, plural};
 /// What `plan check` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit code 1 when the plan has problems.\n\nExample:\n  symphony plan check plan.md"
+    after_help = "The exit code is 1 if the plan has problems.\n\nExample:\n  symphony plan check plan.md"
 )]
 pub(crate) struct CheckArgs {
-    /// The plan file; the one of `plan find` when none is named
+    /// The plan file; by default the one that `plan find` prints
     file: Option<PathBuf>,
 }
 

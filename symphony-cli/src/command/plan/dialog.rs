@@ -13,9 +13,9 @@ use crate::progress::Progress;
 /// What each choice means, in their order.
 const MEANINGS: [&str; 4] = [
     "one more attempt",
-    "go on without it",
-    "give it up, and everything behind it",
-    "give the plan up",
+    "continue without it",
+    "abort it and everything that depends on it",
+    "abort the plan",
 ];
 
 /// The dialog while a plan runs. From its first question on, keys are taken one by one.
@@ -33,11 +33,11 @@ pub(super) enum Said {
     Nothing,
     /// How to go on with a phase.
     Choice(PlanPhaseId, Choice),
-    /// That nobody will answer here: the input has ended.
+    /// That no one will answer here: the input has ended.
     End,
 }
 
-/// Says whether there is somebody to be asked, and to be shown the question.
+/// Says whether there is someone to be asked, and to be shown the question.
 pub(super) fn is_possible(out: Output) -> bool {
     out.is_watched() && std::io::stdin().is_terminal()
 }
@@ -94,7 +94,7 @@ impl Dialog {
         }
         if !self.corrected && keys.iter().any(u8::is_ascii_graphic) {
             self.corrected = true;
-            progress.say("That is none of the choices: press 1, 2, 3 or 4.");
+            progress.say("Press 1, 2, 3 or 4.");
         }
         Said::Nothing
     }
@@ -124,7 +124,7 @@ fn question(record: &PlanRecord, phase: &PlanPhaseId) -> Vec<String> {
     for (number, (choice, meaning)) in (1..).zip(Choice::ALL.iter().zip(MEANINGS)) {
         lines.push(format!("  {number} {choice}: {meaning}"));
     }
-    lines.push("Press 1, 2, 3 or 4; the other phases go on.".to_owned());
+    lines.push("Press 1, 2, 3 or 4; the other phases continue.".to_owned());
     lines
 }
 

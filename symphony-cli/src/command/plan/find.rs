@@ -10,7 +10,9 @@ use crate::output::{Page, View};
 /// What `plan find` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The most recently changed .md file with a ```symphony-phases block below ~/.claude/plans, else plan.md here. Exit code 3 when there is none.\n\nExample:\n  symphony plan check \"$(symphony plan find)\""
+    after_help = "It is the most recently changed .md file with a ```symphony-phases block below ~/.claude/plans, or \
+                  else plan.md in this folder. The exit code is 3 if there is none.\n\n\
+                  Example:\n  symphony plan check \"$(symphony plan find)\""
 )]
 pub(crate) struct FindArgs {}
 

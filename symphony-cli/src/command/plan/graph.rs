@@ -23,15 +23,15 @@ use crate::value::named;
     after_help = "Example:\n  symphony plan graph plan.md --format dot | dot -Tsvg > plan.svg"
 )]
 pub(crate) struct GraphArgs {
-    /// The plan file; the one of `plan find` when none is named
+    /// The plan file; by default the one that `plan find` prints
     file: Option<PathBuf>,
-    /// The form
+    /// The output format
     #[arg(long, value_parser = named(GraphFormat::NAMES, GraphFormat::parse), default_value = "text")]
     format: GraphFormat,
-    /// Draw the plan of this state file, with where each phase stands
+    /// Draw the plan of this state file, with the state of each phase
     #[arg(long, value_name = "STATE", conflicts_with = "file")]
     state: Option<PathBuf>,
-    /// Draw a plan that was begun, by its id or its file, with where each phase stands
+    /// Draw a plan that was started, by its id or its file, with the state of each phase
     #[arg(short, long, value_name = "PLAN|FILE", conflicts_with_all = ["file", "state"])]
     plan: Option<String>,
 }

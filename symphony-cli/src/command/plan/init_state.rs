@@ -18,15 +18,17 @@ use crate::failure::{Exit, Stop};
 /// What `plan init-state` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A state file whose plan is under way is not replaced, unless by force; one that `symphony plan run` writes never is.\n\nExample:\n  symphony plan init-state plan.md -o .symphony-state.json"
+    after_help = "The state file of a plan that is under way is replaced only with --force. One that `symphony plan \
+                  run` writes is never replaced.\n\n\
+                  Example:\n  symphony plan init-state plan.md -o .symphony-state.json"
 )]
 pub(crate) struct InitStateArgs {
     /// The plan file
     file: PathBuf,
-    /// The state file to make
+    /// The state file to create
     #[arg(short, long, value_name = "STATE", default_value = STATE_FILE)]
     output: PathBuf,
-    /// Replace the file, whatever it holds
+    /// Replace the file, whatever it contains
     #[arg(long)]
     force: bool,
 }
@@ -77,17 +79,17 @@ impl InitStateArgs {
         let locked = LockedStateFile::open(path)?;
         match standing(locked.text()) {
             Standing::Managed => Err(self.refusal(
-                "`symphony plan run` writes it",
+                "`symphony plan run` manages it",
                 "name another file with `-o`",
             )),
             Standing::Free => Ok(locked.replace(&text)?),
             _ if self.force => Ok(locked.replace(&text)?),
             Standing::UnderWay => Err(self.refusal(
                 "its plan is under way",
-                "name another file with `-o`, or begin anew with `--force`",
+                "name another file with `-o`, or replace it with `--force`",
             )),
             Standing::Foreign => Err(self.refusal(
-                "it is no state file",
+                "it is not a state file",
                 "name another file with `-o`, or replace it with `--force`",
             )),
         }

@@ -12,7 +12,7 @@ use rustix::termios::{
 const KEYS_MAX: usize = 256;
 /// Ctrl-D, which a shell's line reader takes for the end.
 const END_OF_INPUT: u8 = 0x04;
-/// The first byte of what arrows and function keys send: digits follow that nobody typed.
+/// The first byte of what arrows and function keys send: digits follow that no one typed.
 const ESCAPE: u8 = 0x1b;
 
 /// What was heard since the last look.

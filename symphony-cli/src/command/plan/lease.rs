@@ -10,7 +10,8 @@ use crate::app::App;
 /// What `plan renew` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit code 4 when the phase is not running any more.\n\nExample:\n  symphony plan renew .symphony-state.json build-api --lease 1h"
+    after_help = "The exit code is 4 if the phase is no longer running.\n\n\
+                  Example:\n  symphony plan renew .symphony-state.json build-api --lease 1h"
 )]
 pub(crate) struct RenewArgs {
     #[command(flatten)]
@@ -18,7 +19,7 @@ pub(crate) struct RenewArgs {
     /// The phase
     #[arg(value_parser = |text: &str| PlanPhaseId::parse(text))]
     phase: PlanPhaseId,
-    /// How long the phase stays with its session from now on; by default as long as it was taken for, else 30m
+    /// The length of the new lease, from now on; by default that of the last lease, or else 30m
     #[arg(long, value_name = "DURATION", value_parser = lease_ms)]
     lease: Option<u64>,
 }

@@ -36,7 +36,9 @@ pub(crate) struct MarkCompleteArgs {
 /// What `plan mark-failed` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The error's class decides: some are tried again by themselves, the others wait for a decision.\n\nExample:\n  symphony plan mark-failed .symphony-state.json build-api '3 tests failed'"
+    after_help = "The error's class decides what happens next: some errors are retried automatically, the others wait \
+                  for a decision.\n\nExample:\n  symphony plan mark-failed .symphony-state.json build-api '3 tests \
+                  failed'"
 )]
 pub(crate) struct MarkFailedArgs {
     #[command(flatten)]
@@ -47,7 +49,7 @@ pub(crate) struct MarkFailedArgs {
     /// What went wrong; `-` reads standard input
     #[arg(allow_hyphen_values = true)]
     error: String,
-    /// Let it have failed for good
+    /// Do not retry the phase
     #[arg(long)]
     no_retry: bool,
 }

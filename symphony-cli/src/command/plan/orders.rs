@@ -21,7 +21,7 @@ pub(crate) struct DecideArgs {
     plan: PlanChoice,
     /// The phase that awaits a decision
     phase: PlanPhaseId,
-    /// One more attempt, on without it, give it up with everything behind it, or give the plan up
+    /// Retry it once more, skip it, abort it with everything that depends on it, or abort the whole plan
     #[arg(value_parser = named(Choice::NAMES, Choice::parse))]
     choice: Choice,
 }
@@ -29,14 +29,14 @@ pub(crate) struct DecideArgs {
 /// What `plan retry` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Then `symphony plan run` goes on with it.\n\nExample:\n  symphony plan retry build-api"
+    after_help = "Run `symphony plan run` to continue the plan.\n\nExample:\n  symphony plan retry build-api"
 )]
 pub(crate) struct RetryArgs {
     #[command(flatten)]
     plan: PlanChoice,
-    /// The phase; every failed and aborted one when left out
+    /// The phase; by default every failed and every aborted one
     phase: Option<PlanPhaseId>,
-    /// First commit the files of git repositories that an agent made inside the phase's worktree, as plain files
+    /// First commit the contents of git repositories that an agent created inside the phase's worktree, as plain files
     #[arg(long, requires = "phase")]
     absorb: bool,
 }
@@ -54,12 +54,13 @@ pub(crate) struct SkipArgs {
 /// What `plan abort` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Runs at work are ended; what they did stays on the branches of their phases.\n\nExample:\n  symphony plan abort"
+    after_help = "Live runs are ended; their work stays on the branches of their phases.\n\n\
+                  Example:\n  symphony plan abort"
 )]
 pub(crate) struct AbortArgs {
     #[command(flatten)]
     plan: PlanChoice,
-    /// The phase, with everything behind it; the whole plan when left out
+    /// The phase, with everything that depends on it; by default the whole plan
     phase: Option<PlanPhaseId>,
 }
 
@@ -161,7 +162,7 @@ fn outcome(order: &PlanOrder, record: &PlanRecord) -> String {
         PlanOrder::Decide(_, Choice::AbortAll) | PlanOrder::AbortAll
             if record.state.is_abort_requested && !record.state.status.is_ended() =>
         {
-            format!("{} is being given up", record.path)
+            format!("{} is being aborted", record.path)
         }
         _ => format!("{} is {}", record.path, record.state.status.words()),
     }

@@ -14,7 +14,7 @@ use crate::app::App;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  symphony plan parse plan.md | jq '.phases[].id'")]
 pub(crate) struct ParseArgs {
-    /// The plan file; the one of `plan find` when none is named
+    /// The plan file; by default the one that `plan find` prints
     file: Option<PathBuf>,
 }
 

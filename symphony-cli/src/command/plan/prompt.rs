@@ -28,10 +28,10 @@ pub(crate) struct PromptArgs {
     /// The phase
     #[arg(value_parser = |text: &str| PlanPhaseId::parse(text))]
     phase: PlanPhaseId,
-    /// The whole prompt of a worker, or the short one for a skill that dispatches itself
+    /// The whole prompt for a worker, or the short one for a skill that starts the agents itself
     #[arg(long, value_enum, default_value_t = Style::Worker)]
     style: Style,
-    /// Pass on the artifacts that this state file has
+    /// Include the artifacts that are recorded in this state file
     #[arg(long, value_name = "STATE")]
     state: Option<PathBuf>,
 }
@@ -122,7 +122,7 @@ impl PromptArgs {
         let loaded = runtime.block_on(build_worker_prompt(request))?;
         if loaded.truncated {
             app.out
-                .warn("the prompt was too long: its end, or the files in it, are cut");
+                .warn("the prompt was too long: its end, or files in it, were cut");
         }
         Ok(Built {
             phase: &self.phase,

@@ -12,18 +12,21 @@ use crate::app::App;
 /// What `plan ready` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Prints `[{\"phase\", \"artifacts\", \"leaseUntil\"?}]`. Without `--start` nothing changes; with it each phase is given out once, however many ask. A phase whose lease has run out is offered again, and has used an attempt.\n\nExample:\n  symphony plan ready .symphony-state.json --start --lease 30m --max 4"
+    after_help = "Prints `[{\"phase\", \"artifacts\", \"leaseUntil\"?}]`. Without `--start` nothing changes; with it \
+                  each phase is handed out once, however many sessions ask. A phase whose lease has expired is \
+                  offered again and has used an attempt.\n\n\
+                  Example:\n  symphony plan ready .symphony-state.json --start --lease 30m --max 4"
 )]
 pub(crate) struct ReadyArgs {
     #[command(flatten)]
     file: StateArg,
-    /// Mark the phases that are printed as running
+    /// Mark the printed phases as running
     #[arg(long)]
     start: bool,
     /// Offer the phases again if nothing is reported on them for this long, such as `90s`, `30m` or `2h`
     #[arg(long, value_name = "DURATION", requires = "start", value_parser = lease_ms)]
     lease: Option<u64>,
-    /// Print at most so many phases
+    /// Print at most this many phases
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max: Option<u32>,
 }

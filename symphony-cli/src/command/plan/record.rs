@@ -12,7 +12,7 @@ use crate::place::Session;
 /// Names a plan that was begun.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct PlanChoice {
-    /// The plan's id or its file; the one that is under way, else the last one, when left out
+    /// The plan's id or its file; by default the plan that is under way, or else the last one
     #[arg(short, long, value_name = "PLAN|FILE")]
     plan: Option<String>,
 }
@@ -64,9 +64,9 @@ pub(crate) fn named(app: &App, session: &Session, text: &str) -> anyhow::Result<
     find_plan(app, session, text)?.ok_or_else(|| {
         Stop::new(
             Exit::NotFound,
-            format!("find the plan `{text}`: no plan of this id or file was begun"),
+            format!("find the plan `{text}`: no plan with this id or file was started"),
         )
-        .hint("`symphony plan list` names them")
+        .hint("`symphony plan list` shows them")
         .into()
     })
 }
@@ -78,8 +78,8 @@ fn meant(session: &Session) -> anyhow::Result<PlanId> {
         [] => {
             let last = session.store.plans(Some(&session.project.id))?;
             last.into_iter().next().map(|plan| plan.id).ok_or_else(|| {
-                Stop::new(Exit::NotFound, "find a plan: none was begun here")
-                    .hint("`symphony plan run FILE` begins one")
+                Stop::new(Exit::NotFound, "find a plan: none was started here")
+                    .hint("`symphony plan run FILE` starts one")
                     .into()
             })
         }

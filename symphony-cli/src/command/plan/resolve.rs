@@ -22,8 +22,8 @@ pub(crate) struct RetryPhaseArgs {
     /// The phase
     #[arg(value_parser = |text: &str| PlanPhaseId::parse(text))]
     phase: PlanPhaseId,
-    /// Also before its time, and when it awaits a decision, failed, was aborted, or is running: it is then taken back from
-    /// its session
+    /// Even if it is not due yet, awaits a decision, has failed, was aborted, or is running; a running phase is taken
+    /// back from its session
     #[arg(long)]
     force: bool,
 }
@@ -39,7 +39,7 @@ pub(crate) struct ResolveArgs {
     /// The phase that awaits a decision
     #[arg(value_parser = |text: &str| PlanPhaseId::parse(text))]
     phase: PlanPhaseId,
-    /// What becomes of it
+    /// Retry it once more, skip it, abort it with everything that depends on it, or abort the whole plan
     #[arg(value_parser = named(Choice::NAMES, Choice::parse))]
     choice: Choice,
 }

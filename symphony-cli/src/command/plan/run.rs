@@ -24,48 +24,50 @@ const INSTRUCTIONS_BYTES_MAX: u64 = 200_000;
 /// What `plan run` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A plan that is under way is taken up where it stands, whatever ended the last `plan run`; complete phases \
-                  never run again. Ctrl-C leaves the phases at work to their supervisors; a second one within three seconds \
-                  ends them.\n\nWhen every phase is complete, a pull request of the work is opened: ticks run its gates and have it judged, and \
-                  `symphony pr merge` merges it. With --merge it is merged at once when its gates are green.\n\nExit code 1 when \
-                  the plan did not complete, or could not be merged.\n\nExample:\n  symphony plan run plan.md --max-parallel 2"
+    after_help = "If the plan is under way, the command continues it, however the last `plan run` ended; complete \
+                  phases never run again. Ctrl-C leaves running phases to their supervisors; a second Ctrl-C within \
+                  three seconds ends them.\n\n\
+                  When every phase is complete, Symphony opens a pull request: ticks run its gates and have it \
+                  judged, and `symphony pr merge` merges it. With --merge it is merged as soon as its gates are \
+                  green.\n\nThe exit code is 1 if the plan did not complete or could not be \
+                  merged.\n\nExample:\n  symphony plan run plan.md --max-parallel 2"
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct RunArgs {
-    /// The plan file; the one that `plan find` names when left out
+    /// The plan file; by default the one that `plan find` prints
     file: Option<PathBuf>,
-    /// A plan that was begun, by its id or its file, also when the file is gone
+    /// A plan that was started, by its id or its file, even if the file is gone
     #[arg(short, long, value_name = "PLAN|FILE", conflicts_with_all = ["file", "new"])]
     plan: Option<String>,
-    /// Most phases at once; 4 unless said otherwise
+    /// Run at most this many phases at once; 4 by default
     #[arg(long = "max-parallel", value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
     max_parallel: Option<u16>,
     /// Where phases work: `worktree` (each in its own, merged when it is complete) or `none` (all in the project's folder)
     #[arg(long, value_name = "WHERE")]
     isolation: Option<Isolation>,
-    /// What happens to a phase that failed for good: `ask` (on a terminal), `wait` for `plan decide`, `fail`, `skip`,
+    /// What happens when a phase has failed for good: `ask` (on a terminal), `wait` for `plan decide`, `fail`, `skip`,
     /// `abort-branch`, `abort-all`
     #[arg(long = "on-failure", value_name = "WHAT")]
     on_failure: Option<OnFailure>,
-    /// Let every failure be final
+    /// Do not retry failed phases
     #[arg(long = "no-retry")]
     no_retry: bool,
-    /// Let failed and aborted phases begin anew
+    /// Retry failed and aborted phases
     #[arg(long = "retry-failed")]
     retry_failed: bool,
-    /// Go on with the file as it is now, though it was changed since the plan began; complete phases stay
+    /// Continue with the file as it is now, although it has changed since the plan began; complete phases stay complete
     #[arg(long = "accept-changes")]
     accept_changes: bool,
     /// Merge the work at once when the gates are green, without a judge
     #[arg(long)]
     merge: bool,
-    /// Begin another plan of this file, though the last one has ended
+    /// Start another plan from this file, although the last one has ended
     #[arg(long, conflicts_with_all = ["retry_failed", "accept_changes"])]
     new: bool,
     /// A file of instructions for every phase
     #[arg(long, value_name = "FILE")]
     instructions: Option<PathBuf>,
-    /// Print what would be run, and change nothing
+    /// Print what would run, and change nothing
     #[arg(long = "dry-run")]
     dry_run: bool,
 }
@@ -99,7 +101,7 @@ impl RunArgs {
                 load_plan(app, Some(&file))?.plan
             } else {
                 app.out.note(&format!(
-                    "{} is gone: plan {} goes on as it was read last.",
+                    "{} is gone: plan {} continues as it was last read.",
                     record.path, record.id
                 ));
                 record.document
@@ -172,10 +174,10 @@ impl RunArgs {
             app.out.answer(&result)?;
             let retry = match record.state.status {
                 PlanStatus::Completed => "",
-                _ => "`--retry-failed` goes on with what failed, ",
+                _ => "`--retry-failed` retries what failed, ",
             };
             app.out.note(&format!(
-                "Plan {} had ended already ({}): {retry}`--new` begins another.",
+                "Plan {} has already ended ({}): {retry}`--new` starts another.",
                 record.id, record.state.status
             ));
             return Ok(result.exit());
@@ -207,7 +209,7 @@ fn with_open_plan(app: &App, error: anyhow::Error) -> anyhow::Error {
     match (open, exit_of(&error)) {
         (Some(plan), Exit::NotFound) => Stop::new(Exit::NotFound, format!("{error:#}"))
             .hint(format!(
-                "`symphony plan run --plan {plan}` goes on with the plan that is under way"
+                "`symphony plan run --plan {plan}` continues the plan that is under way"
             ))
             .into(),
         _ => error,

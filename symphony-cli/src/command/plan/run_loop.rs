@@ -120,7 +120,7 @@ impl<'a> PlanLoop<'a> {
             if status == PlanStatus::Paused && round.live.is_empty() {
                 self.progress.clear_bar();
                 self.progress
-                    .say("The plan is paused: `symphony plan run` goes on with it.");
+                    .say("The plan is paused: `symphony plan run` continues it.");
                 return Ok(Exit::Failed);
             }
             if let Next::Leave = self.watch(&round)? {
@@ -135,7 +135,7 @@ impl<'a> PlanLoop<'a> {
             self.progress.say(&StepEventView::of_plan(event).text);
         }
         for problem in &round.problems {
-            self.tell_once(&format!("Not done: {problem}"));
+            self.tell_once(&format!("Problem: {problem}"));
         }
         self.shown.extend(round.live.keys().cloned());
         let counts = round.record.state.counts();
@@ -201,8 +201,8 @@ impl<'a> PlanLoop<'a> {
                 continue;
             };
             self.progress.say(&format!(
-                "Phase {phase} ({}) failed on attempt {}: {}. `symphony plan decide --plan {} {phase} CHOICE` answers. This \
-                 command waits; Ctrl-C ends it and leaves the question open.",
+                "Phase {phase} ({}) failed on attempt {}: {}. `symphony plan decide --plan {} {phase} CHOICE` \
+                 answers. This command waits; Ctrl-C ends it without a decision.",
                 title(record, phase),
                 progress.attempts,
                 failure_text(failure.class, &failure.error).trim_end_matches('.'),
@@ -288,7 +288,7 @@ impl<'a> PlanLoop<'a> {
     }
 
     /// Merges the pull request of the work. What reached the user's branch by itself is a person's to accept, not this order's:
-    /// that was given before anybody knew.
+    /// that was given before anyone knew.
     fn merge(&mut self, pr: PrId) -> Result<(), RunnerError> {
         let told = self.store.plan_notices(self.drive.plan())?;
         let mut landed = told
@@ -317,15 +317,15 @@ impl<'a> PlanLoop<'a> {
         self.progress.clear_bar();
         if live.is_empty() {
             self.progress
-                .say("The plan stays as it is: `symphony plan run` goes on with it.");
+                .say("The plan stays as it is: `symphony plan run` continues it.");
             return Ok(Exit::Failed);
         }
         let phases = plural(live.len(), "phase");
         self.progress.say(&format!(
-            "Nothing more is started. {phases} at work; Ctrl-C again ends them."
+            "No new phase starts. {phases} running; press Ctrl-C again to end them."
         ));
         if self.interrupts.wait_for_second() {
-            self.progress.say("Ending them; their work is kept.");
+            self.progress.say("Ending them. Their work is kept.");
             for run in &live {
                 end_if_live(self.drive.installation(), self.store, run)
                     .with_context(|| format!("end run {run}"))?;
@@ -333,7 +333,7 @@ impl<'a> PlanLoop<'a> {
             return Ok(Exit::Failed);
         }
         self.progress
-            .say("They go on without this command: `symphony plan run` takes the plan up again.");
+            .say("They continue without this command: `symphony plan run` continues the plan.");
         Ok(Exit::Failed)
     }
 }

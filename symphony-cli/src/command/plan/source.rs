@@ -31,9 +31,9 @@ pub(super) fn find_plan(app: &App) -> anyhow::Result<PathBuf> {
     find_plan_file(home, &app.surroundings.current).ok_or_else(|| {
         Stop::new(
             Exit::NotFound,
-            "find a plan: neither ~/.claude/plans nor plan.md here has a ```symphony-phases block",
+            "find a plan: no file in ~/.claude/plans has a ```symphony-phases block, nor has plan.md here",
         )
-        .hint("name the file, or write one: docs/plans.md shows how")
+        .hint("name the file, or write one as docs/plans.md describes")
         .into()
     })
 }

@@ -27,7 +27,7 @@ impl StatusArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let mut session = app.session()?;
         let record = self.plan.find(app, &mut session)?;
-        let holds = session.store.holds().context("read the holds")?;
+        let holds = session.store.holds().context("read what is on hold")?;
         let mut view = PlanView::of(
             &session.store,
             &session.project,
@@ -38,7 +38,7 @@ impl StatusArgs {
         if view.is_under_review() {
             let (installation, now) = (&session.installation, Timestamp::now());
             let snapshot = observe_snapshot(installation, &mut session.store, now)
-                .context("look at the base branch")?;
+                .context("read the base branch")?;
             view = view.with_base(&snapshot.base);
         }
         app.out.answer_long(&view)

@@ -28,7 +28,10 @@ const STDIN_BYTES_MAX: usize = 1 << 20;
 /// What `plan statusline` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Reads the JSON that Claude Code gives on standard input for the folder, if there is any, and .symphony-state.json there, or above it in the repository. Prints nothing when there is no plan. Colours are on, since a status bar is no terminal to the command, unless NO_COLOR is set.\n\nExample:\n  symphony plan statusline --install"
+    after_help = "Takes the folder from the JSON that Claude Code passes on standard input, if any, and reads \
+                  .symphony-state.json there or in a folder above it in the repository. Prints nothing if there is no \
+                  plan. Colours are on unless NO_COLOR is set, because a status bar is not a \
+                  terminal.\n\nExample:\n  symphony plan statusline --install"
 )]
 pub(crate) struct StatuslineArgs {
     /// Make it Claude Code's status line in this folder: write .claude/settings.json
@@ -61,9 +64,9 @@ impl StatuslineArgs {
         let changed = done == StatuslineInstall::Written;
         let path = path.display().to_string();
         let sentence = if changed {
-            format!("Claude Code shows the plan in its status line now: {path}.")
+            format!("Claude Code now shows the plan in its status line: {path}.")
         } else {
-            format!("Claude Code has the plan in its status line already: {path}.")
+            format!("Claude Code already shows the plan in its status line: {path}.")
         };
         app.out.done(&Installed { path, changed }, &sentence)
     }

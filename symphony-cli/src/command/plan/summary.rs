@@ -13,7 +13,8 @@ use crate::output::{Page, View, ago, in_future};
 /// What `plan summary` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Shows what is complete, what failed and why, and which phases sessions work on. Changes nothing.\n\nExample:\n  symphony plan summary .symphony-state.json"
+    after_help = "Shows what is complete, what failed and why, and which phases are being worked on. Changes \
+                  nothing.\n\nExample:\n  symphony plan summary .symphony-state.json"
 )]
 pub(crate) struct SummaryArgs {
     #[command(flatten)]
@@ -48,10 +49,10 @@ impl View for Summed {
 fn session(phase: &LeasedPhase, now: Timestamp) -> String {
     match phase.lease_until {
         Some(until) if phase.lease_has_run_out => format!(
-            "the lease ran out {}, `symphony plan ready` offers it again",
+            "the lease expired {}, `symphony plan ready` offers it again",
             ago(until, now)
         ),
-        Some(until) => format!("the lease runs out {}", in_future(until, now)),
+        Some(until) => format!("the lease expires {}", in_future(until, now)),
         None => "taken without a lease".to_owned(),
     }
 }

@@ -12,54 +12,54 @@ use crate::failure::Exit;
 /// A command on plans.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlanCommand {
-    /// Carry a plan out, or take up the one that is under way
+    /// Run a plan, or continue the one that is under way
     Run(run::RunArgs),
-    /// List the plans that were begun, newest first
+    /// List plans, newest first
     #[command(visible_alias = "ls")]
     List(status::ListArgs),
     /// Show how far a plan is, phase by phase
     Status(status::StatusArgs),
-    /// Say how a plan goes on with a phase that failed
+    /// Decide how a plan continues after a phase failed
     Decide(orders::DecideArgs),
-    /// Let a phase that failed begin anew, or one that waits for its next attempt start at once
+    /// Retry a failed phase, or start a phase that waits for its next attempt now
     Retry(orders::RetryArgs),
-    /// Go on without a phase
+    /// Skip a phase and continue without it
     Skip(orders::SkipArgs),
-    /// Give a phase up with everything behind it, or the whole plan
+    /// Abort a phase and everything that depends on it, or the whole plan
     Abort(orders::AbortArgs),
-    /// Start no more phases; those at work go on
+    /// Stop starting phases; running phases continue
     Pause(orders::PauseArgs),
     /// Start phases again after a pause
     Resume(orders::PauseArgs),
-    /// Name the plan file that is meant when none is named
+    /// Print the plan file that is used when you name none
     Find(find::FindArgs),
-    /// Print a plan file's phases as JSON, with their levels
+    /// Print the phases of a plan file as JSON, with their levels
     Parse(parse::ParseArgs),
-    /// Check a plan file; all problems at once
+    /// Check a plan file and report every problem
     Check(check::CheckArgs),
-    /// Draw which phase waits for which
+    /// Draw the phases and their dependencies
     Graph(graph::GraphArgs),
     /// Print the prompt of a phase
     Prompt(prompt::PromptArgs),
-    /// Print how far the plan is, in one line for a status bar
+    /// Print the progress of the plan in one line, for a status bar
     Statusline(statusline::StatuslineArgs),
-    /// Begin a plan that a skill carries out: make its state file
+    /// Create the state file of a plan that a skill carries out
     InitState(init_state::InitStateArgs),
-    /// Print the phases of a state file that can be worked on now, and what each gets from others
+    /// Print the phases of a state file that can start now, with the artifacts that each gets from others
     Ready(ready::ReadyArgs),
-    /// Keep a phase of a state file with the session that took it
+    /// Extend the lease of a session on a phase of a state file
     Renew(lease::RenewArgs),
-    /// Note in a state file that a phase is complete
+    /// Record in a state file that a phase is complete
     MarkComplete(mark::MarkCompleteArgs),
-    /// Note in a state file that a phase failed
+    /// Record in a state file that a phase failed
     MarkFailed(mark::MarkFailedArgs),
     /// Make a phase of a state file ready again
     RetryPhase(resolve::RetryPhaseArgs),
-    /// Answer a phase of a state file that awaits a decision
+    /// Decide how a phase of a state file continues after it failed
     Resolve(resolve::ResolveArgs),
-    /// Show what the plan of a state file has come to
+    /// Summarize the plan of a state file
     Summary(summary::SummaryArgs),
-    /// Name the class of an error, which decides whether a phase is tried again
+    /// Classify an error; its class decides whether a phase is retried
     ClassifyError(resolve::ClassifyErrorArgs),
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct AddArgs {
     /// The issue or the plan
     #[arg(value_name = "ISSUE|PLAN")]
     of: SourceName,
-    /// The points, `[must|should|note: ][FILE[:LINES]: ]TEXT` each; a note when you say nothing else
+    /// The points, each `[must|should|note: ][FILE[:LINES]: ]TEXT`; by default a note
     #[arg(required = true, value_name = "POINT")]
     points: Vec<String>,
 }

@@ -8,13 +8,13 @@ use symphony_core::review_point::{
 /// What a verdict does to the review points.
 #[derive(Debug, Args)]
 pub(crate) struct PointArgs {
-    /// A review point, `[must|should|note: ][FILE[:LINES]: ]TEXT`; give it once for each thing
+    /// A review point, `[must|should|note: ][FILE[:LINES]: ]TEXT`; repeat the option for each point
     #[arg(short, long = "point", value_name = "POINT")]
     points: Vec<String>,
-    /// Close these points, by their numbers
+    /// Close the points with these numbers
     #[arg(long, value_name = "NUMBER", value_delimiter = ',')]
     close: Vec<PointNumber>,
-    /// Reopen these points: they need another answer
+    /// Reopen the points with these numbers: they need another answer
     #[arg(long, value_name = "NUMBER", value_delimiter = ',')]
     reopen: Vec<PointNumber>,
 }

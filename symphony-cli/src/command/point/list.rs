@@ -16,7 +16,7 @@ pub(crate) struct ListArgs {
     /// The issue or the plan
     #[arg(value_name = "ISSUE|PLAN")]
     of: SourceName,
-    /// Also points that are closed
+    /// Include closed points
     #[arg(short, long)]
     all: bool,
 }

@@ -23,7 +23,7 @@ pub(crate) struct ReplyArgs {
     /// The point, by its number
     #[arg(value_name = "NUMBER")]
     number: PointNumber,
-    /// What to say; the next agent reads it. `-` reads it from standard input
+    /// The reply, which the next agent reads; `-` reads it from standard input
     text: String,
 }
 
@@ -51,7 +51,7 @@ impl ReplyArgs {
         let then = if before == Some(IssueStatus::Blocked)
             && status(&session)? == Some(IssueStatus::Todo)
         {
-            format!(" {of} goes on at the next tick.")
+            format!(" {of} continues at the next tick.")
         } else {
             String::new()
         };

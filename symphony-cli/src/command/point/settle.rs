@@ -32,7 +32,7 @@ pub(crate) struct CloseArgs {
     /// Every open point
     #[arg(long, conflicts_with = "numbers")]
     all: bool,
-    /// What to say with it; `-` reads it from standard input
+    /// A comment; `-` reads it from standard input
     #[arg(short = 'm', long, value_name = "TEXT")]
     comment: Option<String>,
 }
@@ -69,7 +69,7 @@ impl ReopenArgs {
     }
 }
 
-/// Says how an agent comes to work on open points, where the work is in review: nobody looks at them by itself then.
+/// Says how an agent comes to work on open points, where the work is in review: no one looks at them by itself then.
 pub(super) fn how_it_goes_back(
     session: &Session,
     of: &PullRequestOf,
@@ -127,7 +127,7 @@ fn settle(
     let named = list_numbers(&numbers);
     let sentence = if changes_nothing {
         let verb = if numbers.len() == 1 { "is" } else { "are" };
-        format!("{} of {of} {verb} closed already.", capitalised(&named))
+        format!("{} of {of} {verb} already closed.", capitalised(&named))
     } else {
         format!("{word} {named} of {of}.")
     };

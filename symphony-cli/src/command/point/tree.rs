@@ -8,16 +8,16 @@ use crate::app::App;
 /// A command on the review points of an issue or a plan.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PointCommand {
-    /// List what reviews of an issue or a plan asked for, with the answers
+    /// List the review points of an issue or a plan, with their answers
     #[command(visible_alias = "ls")]
     List(list::ListArgs),
     /// Add a point, for example a remark on a line
     Add(add::AddArgs),
     /// Close points that are met or settled
     Close(settle::CloseArgs),
-    /// Reopen points: the agent has to answer them again
+    /// Reopen points, so that the agent has to answer them again
     Reopen(settle::ReopenArgs),
-    /// Reply to a point, for example to an agent's question; an issue that waits for it goes on
+    /// Reply to a point, for example to an agent's question; an issue that waits for the reply continues
     Reply(reply::ReplyArgs),
 }
 

@@ -16,14 +16,15 @@ use crate::view::PrView;
 /// What `pr check` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The gates run in a pristine checkout of the pull request's head. Exit code 1 means that a required gate is red.\n\n\
+    after_help = "The gates run in a pristine checkout of the pull request's head. The exit code is 1 if a required \
+                  gate is red.\n\n\
                   Example:\n  symphony pr check SYM-1"
 )]
 pub(crate) struct CheckArgs {
     /// The pull request's number, its issue, or its plan
     #[arg(value_name = "ID|ISSUE|PLAN")]
     pr: PrReference,
-    /// Start the gates and do not wait for them
+    /// Start the gates without waiting for them
     #[arg(long)]
     no_wait: bool,
 }
@@ -89,12 +90,12 @@ fn say(pr: &PullRequest, waited: Waited) -> (String, Exit) {
             (text, Exit::Failed)
         }
         (None, Waited::ForASlot) => (
-            format!("The gates of pull request {id} run as soon as a slot is free."),
+            format!("The gates of pull request {id} will run as soon as a slot is free."),
             Exit::Done,
         ),
         (None, Waited::NoLonger) => (
             format!(
-                "The gates of pull request {id} run; {} follows them.",
+                "The gates of pull request {id} are running; {} follows them.",
                 pr.of.issue().map_or_else(
                     || "`symphony status --watch`".to_owned(),
                     |issue| format!("`symphony runs logs -f {issue}`")
@@ -120,19 +121,17 @@ fn no_result(pr: &PullRequest, ended: Option<ErrorClass>, problem: Option<&str>)
             PrState::Rejected => "was rejected",
             PrState::Open | PrState::Approved | PrState::Closed => "was closed",
         };
-        return format!("{begin}: it {state} meanwhile. `symphony pr show {id}` has its state.");
+        return format!("{begin}: it {state} meanwhile. `symphony pr show {id}` shows its state.");
     }
     let why = match (problem, ended) {
         (Some(problem), _) => problem,
         (None, Some(ErrorClass::BaseGatesFailed)) => "they fail on the base, too",
-        (None, Some(ErrorClass::Cancelled)) => {
-            "they were ended before, by a person or by `symphony pr merge`"
-        }
-        (None, _) => "their run ended before",
+        (None, Some(ErrorClass::Cancelled)) => "a person or `symphony pr merge` stopped them",
+        (None, _) => "their run ended early",
     };
     let next = pr.of.issue().map_or_else(
         || "`symphony inbox`".to_owned(),
         |issue| format!("`symphony explain {issue}`"),
     );
-    format!("{begin}: {why}. {next} says what they wait for.")
+    format!("{begin}: {why}. {next} shows what they are waiting for.")
 }

@@ -56,7 +56,7 @@ pub(super) fn view_pr(session: &Session, pr: PullRequest) -> anyhow::Result<PrVi
 /// Describes what it does to submodules; git that fails is reported by what needs it.
 fn changed_submodules(repository: &Repository, pr: &PullRequest) -> Vec<String> {
     submodule_changes(repository, pr).unwrap_or_else(|error| {
-        tracing::warn!(%error, "cannot tell what the change does to submodules");
+        tracing::warn!(%error, "the submodules that the change touches could not be read");
         Vec::new()
     })
 }
@@ -103,10 +103,11 @@ pub(super) fn find_pr(
     store.prs(&filter)?.into_iter().next().ok_or_else(|| {
         let hint = match &of {
             PullRequestOf::Issue(issue) => {
-                format!("`symphony explain {issue}` says what it waits for")
+                format!("`symphony explain {issue}` shows what it is waiting for")
             }
             PullRequestOf::Plan(plan) => {
-                format!("it is opened when every phase is complete; `symphony plan status --plan {plan}` says where they are")
+                format!("it is opened when every phase is complete; `symphony plan status --plan {plan}` shows how \
+                         far they are")
             }
         };
         Stop::new(Exit::NotFound, format!("{of} has no pull request yet"))

@@ -21,10 +21,10 @@ pub(crate) struct ListArgs {
     /// Only pull requests in this state
     #[arg(short, long, value_name = "STATE", value_parser = named(PrState::NAMES, PrState::parse))]
     state: Option<PrState>,
-    /// Only those of this issue
+    /// Only pull requests of this issue
     #[arg(short, long, value_name = "ISSUE", value_parser = issue_id)]
     issue: Option<IssueId>,
-    /// Only those of this plan
+    /// Only pull requests of this plan
     #[arg(short, long, value_name = "PLAN|FILE", conflicts_with = "issue")]
     plan: Option<String>,
 }

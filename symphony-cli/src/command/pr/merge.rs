@@ -17,20 +17,21 @@ use crate::view::PrView;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Merging an open pull request is your approval of its head. When the base has moved since the gates ran, they \
-                  run on the merge result first. Without --squash the base moves to the branch's own commits where they read well \
-                  on it, and gets a merge commit otherwise.\n\nExamples:\n  symphony pr merge SYM-1\n  symphony pr merge SYM-1 --squash --message 'Say hello'"
+                  run on the merge result first. Without --squash the base is fast-forwarded if that keeps its \
+                  history readable, and gets a merge commit otherwise.\n\n\
+                  Examples:\n  symphony pr merge SYM-1\n  symphony pr merge SYM-1 --squash --message 'Say hello'"
 )]
 pub(crate) struct MergeArgs {
     /// The pull request's number, its issue, or its plan
     #[arg(value_name = "ID|ISSUE|PLAN")]
     pr: PrReference,
-    /// Merge although a required gate is red, a review point is open, or a submodule has unpushed commits
+    /// Merge even if a required gate is red, a review point is open, or a submodule has unpushed commits
     #[arg(long)]
     force: bool,
-    /// Make one commit of everything that the pull request changes
+    /// Merge everything that the pull request changes as one commit
     #[arg(long)]
     squash: bool,
-    /// The message of that commit; its title and body without it. `-` reads it from standard input
+    /// The message of that commit; by default the pull request's title and body. `-` reads it from standard input
     #[arg(short = 'm', long, value_name = "TEXT", requires = "squash")]
     message: Option<String>,
 }

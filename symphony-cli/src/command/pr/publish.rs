@@ -13,9 +13,9 @@ use crate::view::PrView;
 /// What `pr publish` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Runs the command `publish` of the configuration, which gets the pull request as JSON on its standard input; \
-                  what it prints, and the address in it, is recorded. Symphony runs it by itself once for each pull request \
-                  that is opened; this runs it again.\n\nExample:\n  symphony pr publish SYM-1"
+    after_help = "Runs the `publish` command of the configuration with the pull request as JSON on its standard \
+                  input, and records what it prints and the URL in it. Symphony runs it automatically once for each \
+                  new pull request; this command runs it again.\n\nExample:\n  symphony pr publish SYM-1"
 )]
 pub(crate) struct PublishArgs {
     /// The pull request's number, its issue, or its plan

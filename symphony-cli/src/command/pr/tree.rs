@@ -16,15 +16,15 @@ pub(crate) enum PrCommand {
     Show(show::ShowArgs),
     /// Print the diff of a pull request
     Diff(diff::DiffArgs),
-    /// Run the gates of a pull request again, whatever passed before
+    /// Run the gates of a pull request again, even those that passed
     Check(check::CheckArgs),
     /// Approve the head of a pull request
     Approve(verdict::ApproveArgs),
     /// Send a pull request back with points that the next agent has to answer
     Reject(verdict::RejectArgs),
-    /// Merge a pull request into its base; its issue is done, its plan completed
+    /// Merge a pull request into its base, which completes its issue or plan
     Merge(merge::MergeArgs),
-    /// Publish a pull request elsewhere, by the configured command
+    /// Publish a pull request elsewhere with the configured command
     Publish(publish::PublishArgs),
     /// Close a pull request without merging it; its issue goes back to `todo`, its plan waits for you
     Close(verdict::CloseArgs),

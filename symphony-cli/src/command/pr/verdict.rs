@@ -30,7 +30,7 @@ pub(crate) struct ApproveArgs {
     /// The pull request's number, its issue, or its plan
     #[arg(value_name = "ID|ISSUE|PLAN")]
     pr: PrReference,
-    /// What to say with it; `-` reads it from standard input
+    /// A comment; `-` reads it from standard input
     #[arg(
         short = 'm',
         long,
@@ -39,11 +39,11 @@ pub(crate) struct ApproveArgs {
         hide_default_value = true
     )]
     comment: String,
-    /// The commit that was looked at; refused when it is not the head any more
+    /// The commit that you reviewed; refused if it is no longer the head
     #[arg(long, value_name = "COMMIT")]
     commit: Option<String>,
-    /// Approve although a required gate is red, review points are open, or the pull request of a plan was rejected; say why with
-    /// --comment
+    /// Approve even if a required gate is red, review points are open, or the pull request of a plan was rejected;
+    /// give the reason with --comment
     #[arg(long, requires = "comment")]
     force: bool,
     #[command(flatten)]
@@ -54,17 +54,18 @@ pub(crate) struct ApproveArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  symphony pr reject SYM-1 --feedback 'The test does not cover an empty name'\n  \
-    symphony pr reject SYM-1 --point 'src/main.rs:12: an empty name ends it' --point 'should: say what a name is'"
+    symphony pr reject SYM-1 --point 'src/main.rs:12: an empty name crashes it' --point 'should: say what a name is'"
 )]
 pub(crate) struct RejectArgs {
     /// The pull request's number, its issue, or its plan
     #[arg(value_name = "ID|ISSUE|PLAN")]
     pr: PrReference,
-    /// What has to be different: a point that the next agent must answer, or a summary of those given with --point. `-` reads it
+    /// What has to change: a point that the next agent must answer, or a summary of those given with --point. `-`
+    /// reads it
     /// from standard input
     #[arg(short = 'm', long, value_name = "TEXT", required_unless_present_any = ["points", "reopen"])]
     feedback: Option<String>,
-    /// The commit that was looked at; refused when it is not the head any more
+    /// The commit that you reviewed; refused if it is no longer the head
     #[arg(long, value_name = "COMMIT")]
     commit: Option<String>,
     #[command(flatten)]
@@ -110,7 +111,7 @@ impl ApproveArgs {
         let next = match refused {
             None if self.force && !is_green => {
                 format!(
-                    "`symphony pr merge {reference} --force` merges it, whatever its gates find"
+                    "`symphony pr merge {reference} --force` merges it, whatever its gates report"
                 )
             }
             None => format!("`symphony pr merge {reference}` merges it"),
@@ -174,8 +175,8 @@ impl CloseArgs {
 /// Says how a plan can go on after its pull request was not accepted.
 fn waits_for_person(plan: &PlanId) -> String {
     format!(
-        "plan {plan} waits for you. `symphony plan retry PHASE --plan {plan}` has a phase repair it, \
-         `symphony plan status --plan {plan}` names the other ways on"
+        "plan {plan} waits for you. `symphony plan retry PHASE --plan {plan}` lets a phase fix it, `symphony plan \
+         status --plan {plan}` shows your other options"
     )
 }
 
@@ -228,7 +229,7 @@ impl Verdict<'_> {
                 format!("required gates of pull request {} are red", pr.id),
             );
             let hint = format!(
-                "`symphony pr check {}` runs them again; --force with --comment approves all the same",
+                "`symphony pr check {}` runs them again; --force with --comment approves anyway",
                 pr.reference()
             );
             return Err(stop.hint(hint).into());
@@ -294,8 +295,8 @@ fn of_open_points(error: StoreError, pr: &PullRequest) -> anyhow::Error {
     };
     let what = format!("{points} of pull request {} must be closed first", pr.id);
     let hint = format!(
-        "`symphony pr show {}` shows what was asked for and answered; --close NUMBER closes a point with the approval, --force with \
-         --comment all of them",
+        "`symphony pr show {}` shows the points and their answers; --close NUMBER closes a point along with the \
+         approval, --force with --comment closes all",
         pr.reference()
     );
     Stop::new(Exit::Refused, what).hint(hint).into()
@@ -310,7 +311,7 @@ pub(crate) fn other_subject(pr: &PullRequest) -> anyhow::Error {
     let name = pr.reference();
     Stop::new(Exit::Refused, format!("{} is {what}", pr.id))
         .hint(format!(
-            "`symphony {commands} approve {name}` and `symphony {commands} reject {name}` decide on it"
+            "decide with `symphony {commands} approve {name}` or `symphony {commands} reject {name}`"
         ))
         .into()
 }

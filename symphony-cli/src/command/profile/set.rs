@@ -15,8 +15,9 @@ use crate::failure::{Exit, Stop};
 /// What `profile set` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Instructions stand in the prompt of every run of the profile as `### Project Instructions`. The project's win over \
-                  those of all projects, and so does its model; a model in the profile's front matter wins over both.\n\n\
+    after_help = "The instructions appear in the prompt of every run of the profile as `### Project Instructions`. \
+                  Instructions and a model for the project override those for all projects; a model in the profile's \
+                  front matter overrides both.\n\n\
                   Examples:\n  symphony profile set worker --instructions worker.md\n  symphony profile set judge --model opus --global\n  \
                   symphony profile set worker --no-instructions",
     group = ArgGroup::new("change").required(true).multiple(true)
@@ -48,13 +49,12 @@ pub(crate) struct ProfileSetArgs {
 impl ProfileSetArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         if self.agent == AgentType::Wizard {
-            return Err(
-                Stop::new(Exit::Refused, "change the setup wizard: it has no profile")
-                    .hint(
-                        "its prompt is `setup-wizard-system-prompt.md` in the folder `prompts_dir`",
-                    )
-                    .into(),
-            );
+            return Err(Stop::new(
+                Exit::Refused,
+                "change the profile of the setup wizard: it has none",
+            )
+            .hint("its prompt is `setup-wizard-system-prompt.md` in the folder `prompts_dir`")
+            .into());
         }
         let edit = OverrideEdit {
             custom_instructions: self.instructions(app)?,
@@ -106,7 +106,10 @@ impl ProfileSetArgs {
             .with_context(|| format!("read the instructions {}", path.display()))?;
         app.secrets()?.check(&text)?;
         if text.trim().is_empty() {
-            let message = format!("take the instructions of {}: it is empty", path.display());
+            let message = format!(
+                "use the instructions in {}: the file is empty",
+                path.display()
+            );
             return Err(Stop::new(Exit::Usage, message)
                 .hint("`--no-instructions` clears them")
                 .into());

@@ -152,7 +152,7 @@ pub(crate) fn known_profile(
             .hint(did_you_mean(
                 agent.name(),
                 names,
-                "`symphony profile list` names them",
+                "`symphony profile list` shows them",
             ))
             .into()
     })

@@ -8,9 +8,9 @@ use crate::app::App;
 /// A command on profiles.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfileCommand {
-    /// List the profiles that hold here, the project's own over the shipped ones
+    /// List the profiles in effect here; the project's own override the shipped ones
     List(show::ProfileListArgs),
-    /// Show one profile: its front matter, its tools by role, what the database adds, its prompt
+    /// Show a profile: its front matter, its tools by role, what the database adds, and its prompt
     Show(show::ProfileShowArgs),
     /// Add instructions and a model to a profile, for one project or for all
     Set(set::ProfileSetArgs),

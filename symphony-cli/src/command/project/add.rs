@@ -20,10 +20,10 @@ use symphony_workspace::discover;
 pub(crate) struct AddArgs {
     /// The repository
     path: PathBuf,
-    /// The prefix of its issues' identifiers; from the folder's name without it
+    /// The prefix of its issues' identifiers; by default taken from the folder's name
     #[arg(long, value_name = "PREFIX", value_parser = |text: &str| IssuePrefix::parse(text))]
     prefix: Option<IssuePrefix>,
-    /// Have an agent find gates, sensitive paths and instructions before anything else is done
+    /// Have an agent find gates, sensitive paths and instructions before any other work starts
     #[arg(long)]
     wizard: bool,
     #[command(flatten)]
@@ -36,7 +36,7 @@ impl AddArgs {
         let here = app.session().with_context(what)?;
         let folder = app.surroundings.current.join(&self.path);
         if !folder.is_dir() {
-            let message = format!("add {}: there is no such folder", folder.display());
+            let message = format!("add {}: no such folder", folder.display());
             return Err(Stop::new(Exit::NotFound, message)
                 .hint("name the folder of a git repository")
                 .into());

@@ -13,8 +13,9 @@ use crate::app::App;
 /// What `project move` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Move the folder first (`mv`). A command that you run in the new folder does the same by itself; this one is for a \
-                  project that shares the database of another repository.\n\nExample:\n  symphony project move api ../services/api"
+    after_help = "Move the folder first (`mv`). Any command that you run in the new folder then records the move; \
+                  only a project that shares another repository's database needs this \
+                  command.\n\nExample:\n  symphony project move api ../services/api"
 )]
 pub(crate) struct MoveArgs {
     /// The project
@@ -35,7 +36,7 @@ impl MoveArgs {
             &to,
         )
         .with_context(what)?;
-        let sentence = format!("Project {} is in {} now.", moved.id, moved.root.display());
+        let sentence = format!("Project {} is now in {}.", moved.id, moved.root.display());
         app.out.done(&summary(&session, moved)?, &sentence)
     }
 }

@@ -24,17 +24,18 @@ const NAMES_MAX: usize = 3;
 /// What `project remove` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "It refuses while runs or plans of the project are under way, and asks what happens to issues of other projects that \
-                  depend on its own. Issues and runs stay recorded, and branches stay in the \
+    after_help = "It refuses while runs or plans of the project are under way, and asks what to do with issues of \
+                  other projects that depend on its own. Issues and runs stay recorded, and branches stay in the \
                   repository: `symphony init` there brings the project back.\n\nExample:\n  symphony project remove api --worktrees remove"
 )]
 pub(crate) struct RemoveArgs {
     /// The project
     project: ProjectId,
-    /// What happens to its worktrees: `keep`, or `remove` after saving what is uncommitted; asked for on a terminal
+    /// What happens to its worktrees: `keep`, or `remove` after saving uncommitted work; asked on a terminal if left
+    /// out
     #[arg(long, value_name = "WHAT", value_parser = ["keep", "remove"])]
     worktrees: Option<String>,
-    /// What happens to the issues of other projects that depend on its own; a terminal asks
+    /// What happens to issues of other projects that depend on its own; asked on a terminal if left out
     #[arg(long, value_name = "CHOICE", value_parser = named(DependentsFate::NAMES, DependentsFate::parse))]
     dependents: Option<DependentsFate>,
 }
@@ -77,17 +78,17 @@ impl View for RemovedView {
             ));
         }
         if !self.rescues.is_empty() {
-            page.line(&format!(
-                "Saved what was uncommitted: {}.",
-                few(&self.rescues)
-            ));
+            page.line(&format!("Saved uncommitted work: {}.", few(&self.rescues)));
         }
         if !self.branches.is_empty() {
-            page.line(&format!("Branches that stay: {}.", few(&self.branches)));
+            page.line(&format!(
+                "Branches that were kept: {}.",
+                few(&self.branches)
+            ));
         }
         if !self.open_proposals.is_empty() {
             page.line(&format!(
-                "Not confirmed: that nothing is left to do on {}. It waits until the project is back.",
+                "The proposal that nothing is left to do on {} was not confirmed. It waits until the project is back.",
                 few(&self.open_proposals)
             ));
         }
@@ -146,7 +147,7 @@ impl RemoveArgs {
             Choice::new(
                 'r',
                 "remove",
-                "what is uncommitted is saved to refs/symphony/rescue/ first",
+                "uncommitted work is saved to refs/symphony/rescue/ first",
             ),
         ];
         let answer = if is_possible(app.out) {
@@ -159,7 +160,7 @@ impl RemoveArgs {
                 Exit::Usage,
                 format!("remove project {}: {has}", self.project),
             )
-            .hint("say what happens to them: `--worktrees keep` or `--worktrees remove`")
+            .hint("choose `--worktrees keep` or `--worktrees remove`")
             .into()
         })
     }

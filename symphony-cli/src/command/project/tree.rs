@@ -11,17 +11,17 @@ pub(crate) enum ProjectCommand {
     /// List the projects of the installation
     #[command(visible_alias = "ls")]
     List(list::ListArgs),
-    /// Add a repository to the installation: one database, one limit of agents
+    /// Add a repository to the installation, to share one database and one limit on running agents
     Add(add::AddArgs),
-    /// Show a project: its setup, its wizard, what the database adds to its profiles
+    /// Show a project's setup, its wizard, and what the database adds to its profiles
     Show(show::ShowArgs),
     /// Record that a project's folder was moved
     Move(relocate::MoveArgs),
-    /// Take a project out of the installation; what is recorded of it stays
+    /// Remove a project from the installation, but keep its records
     Remove(remove::RemoveArgs),
     /// Give new issues of a project another prefix
     RenamePrefix(rename_prefix::RenamePrefixArgs),
-    /// Say how far the setup wizard of a project came, or let it work again
+    /// Show how far a project's setup wizard got, or run it again
     Wizard(wizard::WizardArgs),
 }
 

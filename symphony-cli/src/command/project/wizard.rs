@@ -23,13 +23,13 @@ const RUNS_LOOKED_AT: u32 = 1_000;
 /// What `project wizard` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The setup wizard is an agent that finds gates, sensitive paths and instructions, once, before anything else of its \
-                  project is done.\n\nExample:\n  symphony project wizard --again"
+    after_help = "The setup wizard is an agent that finds gates, sensitive paths and instructions, once, before any \
+                  other work on its project starts.\n\nExample:\n  symphony project wizard --again"
 )]
 pub(crate) struct WizardArgs {
     /// The project; without it, the one you are in
     project: Option<ProjectId>,
-    /// Let it work again at the next tick, and switch it on where it is off
+    /// Run it again at the next tick, and enable it if it is disabled
     #[arg(long)]
     again: bool,
 }
@@ -53,16 +53,14 @@ impl View for WizardView {
         let running = self.run.as_ref().is_some_and(|run| run.status.is_live());
         let text = match (self.wizard, self.enabled) {
             _ if running => "is at work",
-            (WizardState::Pending, true) => "comes at the next tick, before everything else",
+            (WizardState::Pending, true) => "runs at the next tick, before everything else",
             (WizardState::Pending, false) => {
-                "has not run: `symphony project wizard --again` asks for it"
+                "has not run: `symphony project wizard --again` starts it"
             }
             (WizardState::Completed, _) => {
                 "configured the project: `symphony project show` shows what it found"
             }
-            (WizardState::Failed, _) => {
-                "failed: `symphony project wizard --again` lets it try again"
-            }
+            (WizardState::Failed, _) => "failed: `symphony project wizard --again` tries again",
         };
         page.line(&format!("The setup wizard of {} {text}.", self.project));
         if let Some(run) = &self.run {
@@ -78,7 +76,7 @@ impl WizardArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let mut session = app.session()?;
         let mut project = find_project(&session, self.project.as_ref())?;
-        let what = || "let the setup wizard work again".to_owned();
+        let what = || "run the setup wizard again".to_owned();
         if self.again {
             project = session
                 .store

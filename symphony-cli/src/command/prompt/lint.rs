@@ -13,24 +13,27 @@ use crate::view::{FindingView, counted, errors};
 /// What `prompt lint` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "It looks at the files of `prompts_dir`, at WORKFLOW.md and CLAUDE.md, and at the instructions of `profile set`: for \
-                  tools, profiles and phases that do not exist, for text that reaches no agent, names tools that its reader lacks, has \
-                  placeholders, finds no room in the budget, or contradicts how agents work. Errors end with exit code 1, warnings with \
-                  0.\n\nWith --json: `file`, `line`, `severity`, `rule`, `found` and `advice` of each.\n\nExample:\n  symphony prompt lint"
+    after_help = "It checks the files in `prompts_dir`, WORKFLOW.md and CLAUDE.md, and the instructions from `profile \
+                  set`. It reports tools, profiles and phases that do not exist, tools that the reader of a text does \
+                  not have, texts that reach no agent, placeholders, texts that do not fit the budget, and statements \
+                  that contradict how agents work. The exit code is 1 if there are errors, and 0 for warnings \
+                  alone.\n\nWith --json: `file`, `line`, `severity`, `rule`, `found` and `advice` of \
+                  each.\n\nExample:\n  symphony prompt lint"
 )]
 pub(crate) struct LintArgs {}
 
 impl LintArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let Self {} = self;
-        let findings = lint_here(app).context("look at the prompts")?;
+        let findings = lint_here(app).context("check the prompts")?;
         let view: List<FindingView> = findings.iter().cloned().map(FindingView::from).collect();
         app.out.answer_long(&view)?;
         if errors(&findings).next().is_none() {
             return Ok(());
         }
         let message = format!("{} in the prompts", counted(&findings));
-        let hint = "no agent is started while a file is wrong; correct it, or remove it so that the shipped one is used";
+        let hint =
+            "no agent starts while a file is wrong; fix it, or remove it to use the shipped one";
         Err(Stop::finding(message).hint(hint).into())
     }
 }

@@ -23,22 +23,23 @@ use crate::view::PromptView;
 /// What `prompt show` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The scanner, background research and the setup wizard work on the project: name them by --profile, without an issue.\n\n\
+    after_help = "The scanner, background research and the setup wizard work on the project: select them with \
+                  --profile and no issue.\n\n\
                   With --json: `system`, `user`, `report`, and with --diff-run `difference`.\n\nExamples:\n  symphony prompt show SYM-1\n  \
                   symphony prompt show SYM-1 --profile judge --texts\n  symphony prompt show --profile scanner\n  symphony prompt show \
                   SYM-1 --diff-run SYM-1"
 )]
 pub(crate) struct ShowArgs {
-    /// The issue; none for an agent that works on the project
+    /// The issue; leave it out for an agent that works on the project
     #[arg(value_parser = issue_id, required_unless_present = "profile")]
     issue: Option<IssueId>,
-    /// For this profile instead of the one a dispatch would choose
+    /// Use this profile instead of the one that the tick would choose
     #[arg(long, value_name = "TYPE", value_parser = AgentType::parse)]
     profile: Option<AgentType>,
-    /// For this provider instead of the configured one
+    /// Use this provider instead of the configured one
     #[arg(long, value_name = "NAME", value_parser = ProviderName::parse)]
     provider: Option<ProviderName>,
-    /// Say what is different from a past run (its id, or an issue for its newest run)
+    /// Show what differs from a past run (its id, or an issue to select its newest run)
     #[arg(long, value_name = "RUN")]
     diff_run: Option<RunReference>,
     /// Print the two prompts too
@@ -128,7 +129,7 @@ fn past_report(run: &Run) -> anyhow::Result<Report> {
             Exit::NotFound,
             format!("run {} has no report on its prompts", run.id),
         )
-        .hint("a run that did not get as far as its prompts has none")
+        .hint("a run that ended before its prompts were built has none")
         .into()
     })
 }

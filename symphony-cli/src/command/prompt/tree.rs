@@ -9,9 +9,9 @@ use crate::app::App;
 /// A command on prompts.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PromptCommand {
-    /// Show the prompts that a dispatch of an issue would send now, and the report on them
+    /// Show the prompts that an agent on an issue would get now, and the report on them
     Show(show::ShowArgs),
-    /// Check the texts that agents get, and say what to do about each problem
+    /// Check the texts that agents get, and suggest a fix for each problem
     Lint(lint::LintArgs),
     /// Write finished issues to a file, so that a trial can repeat them
     Record(record::RecordArgs),

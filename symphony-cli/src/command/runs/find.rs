@@ -30,7 +30,9 @@ pub(crate) fn find_run(store: &Store, reference: &RunReference) -> anyhow::Resul
     };
     store.runs(&filter)?.into_iter().next().ok_or_else(|| {
         Stop::new(Exit::NotFound, format!("{issue} has no run yet"))
-            .hint(format!("`symphony explain {issue}` says what it waits for"))
+            .hint(format!(
+                "`symphony explain {issue}` shows what it is waiting for"
+            ))
             .into()
     })
 }

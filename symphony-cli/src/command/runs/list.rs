@@ -20,10 +20,10 @@ pub(crate) struct ListArgs {
     /// Only runs on phases of this plan
     #[arg(long, value_name = "PLAN", conflicts_with = "issue")]
     plan: Option<PlanId>,
-    /// Only runs that are not over
+    /// Only live runs
     #[arg(long)]
     live: bool,
-    /// At most so many; 0 is all
+    /// Show at most this many; 0 shows all
     #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 100)]
     limit: u32,
 }

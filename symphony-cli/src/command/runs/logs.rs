@@ -23,13 +23,13 @@ use crate::value::RunReference;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  symphony runs logs SYM-1 -f")]
 pub(crate) struct LogsArgs {
-    /// The run's id, or the beginning or end of it, or an issue for its newest run
+    /// The run's id or the beginning or end of it, or an issue to select its newest run
     #[arg(value_name = "RUN|ISSUE")]
     run: RunReference,
-    /// Go on until the run is over
+    /// Keep printing until the run ends
     #[arg(short, long)]
     follow: bool,
-    /// Print the agent's own output, as it came
+    /// Print the agent's own output unchanged
     #[arg(long)]
     raw: bool,
 }
@@ -78,9 +78,9 @@ impl LogsArgs {
         if run.status.is_live() || follower.has_file() {
             return Ok(());
         }
-        let message = format!("run {} has no log any more", run.id);
+        let message = format!("run {} no longer has a log", run.id);
         Err(Stop::new(Exit::NotFound, message)
-            .hint("logs are kept for `log_retention_days`; a run that did not get as far as its agent has none")
+            .hint("logs are kept for `log_retention_days`; a run that ended before its agent started has none")
             .into())
     }
 

@@ -469,7 +469,7 @@ pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Lists the names in a folder, sorted; a folder that is not there has none.
+/// Lists the names in a folder, sorted; a folder that does not exist has none.
 #[cfg(feature = "failpoints")]
 pub(crate) fn file_names(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else {

@@ -143,8 +143,8 @@ const TABLE: &[(&str, Change, &[&str], &[&str])] = &[
     (
         "the base moved, and the gates ran before",
         |_, base| base.head = "d".into(),
-        &["its gates ran on an older commit of `main`, and run again"],
-        &["its gates ran on an older commit of `main`, and run again"],
+        &["its gates ran on an older commit of `main` and run again"],
+        &["its gates ran on an older commit of `main` and run again"],
     ),
     (
         "the base moved, and the gates ran on its commit of now",
@@ -162,8 +162,8 @@ const TABLE: &[(&str, Change, &[&str], &[&str])] = &[
             base.head = "d".into();
             record.proposal.verified_gates = Some(ran(vec![gate("test", (true, false))]));
         },
-        &["its gates ran on an older commit of `main`, and run again"],
-        &["its gates ran on an older commit of `main`, and run again"],
+        &["its gates ran on an older commit of `main` and run again"],
+        &["its gates ran on an older commit of `main` and run again"],
     ),
     (
         "red",
@@ -280,7 +280,7 @@ const TABLE: &[(&str, Change, &[&str], &[&str])] = &[
     (
         "a comment after the verdict",
         |record, _| record.changed_since_verdict = true,
-        &["a person edited or commented on the issue after its judge began to read"],
+        &["a person edited or commented on the issue after its judge had started"],
         &[],
     ),
     (
@@ -310,12 +310,12 @@ const TABLE: &[(&str, Change, &[&str], &[&str])] = &[
         },
         &[
             "sub-tasks SYM-3, SYM-4 have not ended",
-            "its gates ran on an older commit of `main`, and run again",
-            "a person edited or commented on the issue after its judge began to read",
+            "its gates ran on an older commit of `main` and run again",
+            "a person edited or commented on the issue after its judge had started",
         ],
         &[
             "sub-tasks SYM-3, SYM-4 have not ended",
-            "its gates ran on an older commit of `main`, and run again",
+            "its gates ran on an older commit of `main` and run again",
         ],
     ),
 ];
@@ -341,7 +341,7 @@ fn a_proposal_stands_only_where_nothing_is_in_its_way() {
 fn nobody_confirms_what_was_not_looked_at_on_its_base() {
     for by in [ConfirmedBy::AutoDone, ConfirmedBy::Person] {
         let found = stands(&record(), None, by);
-        assert_eq!(told(found), ["its base `main` was not looked at"]);
+        assert_eq!(told(found), ["its base `main` could not be checked"]);
     }
 }
 

@@ -58,7 +58,7 @@ fn a_database_that_is_gone_is_new_only_where_nothing_was_ever_done() {
     for state in [Missing, Empty] {
         let word = if state == Missing { "missing" } else { "empty" };
         let lost = |found: &str| {
-            format!("refused: it is {word}, and Symphony worked here before: found {found}")
+            format!("refused: it is {word}, but Symphony has worked here before: found {found}")
         };
         for (marker, traces, expected) in [
             (None, None, "LookForTraces".to_owned()),

@@ -48,7 +48,7 @@ fn plain(error: &serde_json::Error) -> String {
     if error.is_data() {
         text
     } else {
-        format!("it is no JSON: {text}")
+        format!("it is not JSON: {text}")
     }
 }
 
@@ -66,10 +66,10 @@ mod tests {
             problem.problem.clone()
         };
         for (line, expected) in [
-            ("nonsense", "it is no JSON: expected ident (column 2)"),
+            ("nonsense", "it is not JSON: expected ident (column 2)"),
             (
                 "{\"title\": ",
-                "it is no JSON: EOF while parsing a value (column 10)",
+                "it is not JSON: EOF while parsing a value (column 10)",
             ),
             ("{}", "missing field `title` (column 2)"),
         ] {

@@ -18,7 +18,7 @@ pub struct IssueLine {
     /// What is asked for.
     #[serde(default)]
     pub description: String,
-    /// Where it stands.
+    /// Its state.
     #[serde(default = "todo")]
     pub status: IssueStatus,
     /// How urgent.

@@ -76,7 +76,7 @@ fn looks_like_heading(line: &str) -> bool {
     line.trim_start_matches('\\').starts_with(HEADING)
 }
 
-/// Reads issues, each with the line of its heading. What stands before the first heading is left out.
+/// Reads issues, each with the line of its heading. What is before the first heading is left out.
 ///
 /// # Errors
 /// Every field that is wrong, with its line.

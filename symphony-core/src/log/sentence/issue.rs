@@ -97,7 +97,7 @@ pub(super) fn claimed(
     }
 }
 
-/// Says what became of a claim.
+/// Says what happened to a claim.
 pub(super) fn settled(claim: ClaimId, state: ClaimState, commit: &str) -> String {
     let what = match state {
         ClaimState::Accepted => "was accepted",

@@ -262,7 +262,7 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
         }
         E::HoldLifted { scope } => run::lifted(scope.as_ref()),
         E::HoldDropped { scope } => {
-            format!("The hold of {scope} was dropped: nothing that met it waits any more")
+            format!("The hold of {scope} was dropped: no item that met it is still waiting")
         }
         E::HoldsLifted { count } => format!("{} lifted", were(*count, "hold")),
         E::DispatchPaused { paused: true } => "Dispatch was paused".to_owned(),

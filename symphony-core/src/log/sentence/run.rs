@@ -9,7 +9,7 @@ use crate::wording::counted;
 
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
-/// Holds longer than this last until somebody or something lifts them.
+/// Holds longer than this last until someone or something lifts them.
 const DAYS_MAX: i64 = 365;
 
 /// Says how a run ended.

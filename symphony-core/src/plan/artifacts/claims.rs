@@ -5,7 +5,7 @@ use crate::plan::path::{PathRefusal, normalise_path};
 
 /// What begins a line that holds an artifact.
 pub const ARTIFACT_MARKER: &str = "[SYMPHONY:ARTIFACT]";
-/// Most artifacts that one run may claim: as many paths as anybody reads, and a bound on what a flood can store.
+/// Most artifacts that one run may claim: as many paths as anyone reads, and a bound on what a flood can store.
 pub const CLAIMS_MAX: usize = 1_000;
 /// Longest content of an artifact, in bytes: the limit of every text field of the tools.
 pub const ARTIFACT_CONTENT_BYTES_MAX: usize = 64 * 1024;

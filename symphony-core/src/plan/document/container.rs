@@ -1,7 +1,7 @@
 //! The quotes and list items that a line of markdown is in.
 
 /// Most containers that are tracked at once. Blank lines are matched against each of them, so a bound keeps the search
-/// linear; nobody nests quotes and lists that deep.
+/// linear; no one nests quotes and lists that deep.
 const CONTAINERS_MAX: usize = 100;
 /// Columns from which on indented text is code.
 pub(super) const CODE_INDENT: usize = 4;

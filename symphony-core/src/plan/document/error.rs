@@ -35,7 +35,7 @@ pub enum PlanError {
     NotAPlan {
         /// Line in the markdown file.
         line: usize,
-        /// What stands there.
+        /// What is there.
         found: String,
     },
     /// The plan has no phase.

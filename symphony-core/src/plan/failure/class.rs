@@ -7,7 +7,7 @@ closed_set!(
     FailureClass, "failure class", {
         /// A limit of time or turns.
         Timeout = "timeout",
-        /// Something that does not mend itself: syntax, configuration, a missing module.
+        /// Something that does not fix itself: syntax, configuration, a missing module.
         Permanent = "permanent",
         /// The work is wrong: tests, types, lints, a merge conflict.
         Logic = "logic",

@@ -5,7 +5,7 @@ use super::patterns::Pattern;
 /// Longest piece of text that is named as what matched, in bytes.
 pub(super) const MATCHED_BYTES_MAX: usize = 200;
 
-/// What stands between a word and the one before it.
+/// What is between a word and the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Join {
     /// White space, or one hyphen: the words can belong to one phrase.

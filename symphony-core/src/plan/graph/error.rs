@@ -50,7 +50,7 @@ pub enum GraphError {
     NotReady {
         /// The phase.
         phase: PlanPhaseId,
-        /// Where it stands: `complete`, `failed`, `blocked`, or `waiting for` others.
+        /// Its state: `complete`, `failed`, `blocked`, or `waiting for` others.
         standing: &'static str,
     },
 }

@@ -158,7 +158,7 @@ pub fn retry_phase(
     Ok(Decision::of(events))
 }
 
-/// Lets every failed and aborted phase begin anew, or a plan that was given up with all phases complete go on; [`settle`](super::settle) then frees the blocked ones.
+/// Lets every failed and aborted phase begin again, or a plan that was given up with all phases complete go on; [`settle`](super::settle) then frees the blocked ones.
 pub fn retry_failed(state: &PlanState) -> Decision {
     let resets: Vec<PlanEvent> = state
         .phases

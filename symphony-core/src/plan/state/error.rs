@@ -19,7 +19,7 @@ pub enum PlanTransitionError {
     Phase {
         /// The phase.
         phase: PlanPhaseId,
-        /// Where it stands.
+        /// Its state.
         from: PhaseStatus,
         /// The event's name.
         event: &'static str,
@@ -37,7 +37,7 @@ pub enum PlanTransitionError {
     /// The plan's state does not take the event.
     #[error("the plan is {}: `{event}` cannot happen there", from.words())]
     Plan {
-        /// Where it stands.
+        /// Its state.
         from: PlanStatus,
         /// The event's name.
         event: &'static str,
@@ -45,9 +45,9 @@ pub enum PlanTransitionError {
         allowed: &'static [&'static str],
     },
     /// The plan has ended: an order to give it up finds nothing.
-    #[error("the plan is {}: nothing of it is left to give up", from.words())]
+    #[error("the plan is {}: there is nothing left to abort", from.words())]
     NothingLeft {
-        /// Where it stands.
+        /// Its state.
         from: PlanStatus,
     },
     /// Phases wait for what has not completed.

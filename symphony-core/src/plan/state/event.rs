@@ -86,7 +86,7 @@ pub enum PlanEvent {
     },
     /// A person ordered more work on a plan that had ended.
     Reopened,
-    /// A changed plan file was accepted: complete and running phases stay, others begin anew.
+    /// A changed plan file was accepted: complete and running phases stay, others begin again.
     ChangesAccepted {
         /// The phases of the new plan.
         phases: Vec<PlanPhaseId>,
@@ -101,7 +101,7 @@ pub enum PhaseEvent {
     MadeReady,
     /// An attempt began.
     Started {
-        /// The run; none when somebody else than Symphony runs the phase.
+        /// The run; none when someone else than Symphony runs the phase.
         run: Option<RunId>,
         /// When.
         at: Timestamp,
@@ -157,14 +157,14 @@ pub enum PhaseEvent {
         /// What went wrong.
         failure: PhaseFailure,
     },
-    /// Nobody is asked: the phase that awaited a decision has failed.
+    /// No one is asked: the phase that awaited a decision has failed.
     GivenUp {
         /// When.
         at: Timestamp,
     },
     /// A person ordered one more attempt: the count stays, the error goes.
     RetriedOnce,
-    /// A person ordered a phase that had ended to begin anew.
+    /// A person ordered a phase that had ended to begin again.
     Reset,
     /// A person passed over the phase.
     Skipped {
@@ -190,7 +190,7 @@ pub enum PhaseEvent {
 }
 
 impl PhaseEvent {
-    /// Returns the event's name, as it stands in the log.
+    /// Returns the event's name, as it is in the log.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::MadeReady => "made_ready",
@@ -246,7 +246,7 @@ impl PlanEvent {
         Self::Phase { phase, event }
     }
 
-    /// Returns the event's name, as it stands in the log.
+    /// Returns the event's name, as it is in the log.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Phase { event, .. } => event.name(),

@@ -17,7 +17,7 @@ pub const CRASHES_MAX: u32 = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RetryMode {
-    /// As the policy says; then somebody decides.
+    /// As the policy says; then someone decides.
     #[default]
     Again,
     /// Never: a failure is final (`--no-retry`).

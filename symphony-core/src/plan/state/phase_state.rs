@@ -1,4 +1,4 @@
-//! Where a phase stands.
+//! The state of a phase.
 
 use crate::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub const ERROR_BYTES_MAX: usize = 4 * 1024;
 pub const FAILURES_KEPT_MAX: usize = 20;
 
 closed_set!(
-    /// Where a phase stands, by name.
+    /// The state of a phase, by name.
     PhaseStatus, "phase status", {
         /// Waits for other phases.
         Pending = "pending",
@@ -61,7 +61,7 @@ impl PhaseStatus {
     }
 }
 
-/// Where a phase stands, with what is true only there.
+/// The state of a phase, with what is true only there.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum PhaseState {
@@ -72,7 +72,7 @@ pub enum PhaseState {
     Ready,
     /// At work.
     Running {
-        /// The run; none when somebody else than Symphony runs the phase.
+        /// The run; none when someone else than Symphony runs the phase.
         run: Option<RunId>,
         /// Since when.
         since: Timestamp,
@@ -147,7 +147,7 @@ impl PhaseFailure {
 /// Everything that a plan knows of a phase's progress.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct PhaseProgress {
-    /// Where it stands.
+    /// Its state.
     pub state: PhaseState,
     /// Attempts so far.
     pub attempts: u32,

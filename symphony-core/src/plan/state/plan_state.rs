@@ -1,4 +1,4 @@
-//! Where a plan stands.
+//! The state of a plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::closed_set::closed_set;
 use crate::id::PlanPhaseId;
 
 closed_set!(
-    /// Where a plan stands.
+    /// The state of a plan.
     PlanStatus, "plan status", {
         /// Under way.
         Running = "running",
@@ -67,7 +67,7 @@ pub struct PlanCounts {
 /// A plan's progress. Changed by [`apply`](super::apply) alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanState {
-    /// Where it stands.
+    /// Its state.
     pub status: PlanStatus,
     /// Whether a person gave the whole plan up: it then ends as `aborted`.
     pub is_abort_requested: bool,
@@ -111,7 +111,7 @@ impl PlanState {
         }
     }
 
-    /// Returns where a phase stands; `pending` for one that the state does not know.
+    /// Returns the state of a phase; `pending` for one that the state does not know.
     pub fn phase_status(&self, phase: &PlanPhaseId) -> PhaseStatus {
         self.phases
             .get(phase)

@@ -43,10 +43,10 @@ closed_set!(
     }
 );
 
-/// What became of the work of a phase that is complete.
+/// What happened to the work of a phase that is complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PhaseWork {
-    /// It lies where it belongs: merged, or made there.
+    /// It is where it belongs: merged, or made there.
     InPlace,
     /// It conflicts with what was merged before, in these files.
     Conflict(Vec<String>),
@@ -78,9 +78,9 @@ pub struct PhaseRunEnd<'a> {
     pub unprepared_before: u32,
     /// Why its last call of `complete_phase` was refused.
     pub refused: Option<&'a RefusedCall>,
-    /// The `must` points that keep the phase from being complete, because nobody has answered them.
+    /// The `must` points that keep the phase from being complete, because no one has answered them.
     pub unanswered: &'a [PointNumber],
-    /// What became of the work, when the phase is complete.
+    /// What happened to the work, when the phase is complete.
     pub work: &'a PhaseWork,
     /// What it produced.
     pub artifacts: &'a [Artifact],
@@ -115,7 +115,7 @@ pub const fn is_phase_complete(status: RunStatus, outcome: Option<&PhaseOutcome>
     }
 }
 
-/// Whether agents of a provider can report what became of their phase.
+/// Whether agents of a provider can report what happened to their phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reporting {
     /// By the tool `complete_phase`.
@@ -234,7 +234,7 @@ pub fn route_phase_run_end(
 }
 
 /// Decides what a run leads to that git or the machine kept from being prepared: another one, later each time. Where that does not
-/// help for more than an hour, somebody decides.
+/// help for more than an hour, someone decides.
 fn plan_unprepared(
     progress: &PhaseProgress,
     end: &PhaseRunEnd<'_>,
@@ -252,7 +252,7 @@ fn plan_unprepared(
     }
 }
 
-/// Decides what a run leads to whose agent left cleanly and did not report: it is continued once, then somebody decides.
+/// Decides what a run leads to whose agent left cleanly and did not report: it is continued once, then someone decides.
 fn plan_silence(
     progress: &PhaseProgress,
     end: &PhaseRunEnd<'_>,
@@ -276,14 +276,14 @@ fn silence_error(end: &PhaseRunEnd<'_>) -> String {
     });
     if end.unanswered.is_empty() {
         return format!(
-            "its agent ended twice without saying whether the phase is complete{refused}. The phase has no checks that could show \
-             it. Look at what it did: retry the phase, or skip it, which counts as complete. With `checks` in the plan Symphony \
-             finds out by itself"
+            "its agent ended twice without saying whether the phase is complete{refused}, and the phase has no checks \
+             that could show it. Look at its work, then retry the phase, or skip it, which counts as complete. With \
+             `checks` in the plan, Symphony can find out itself"
         );
     }
     format!(
-        "its agent ended twice without an answer to {}{refused}. Look at what it did: retry the phase, or skip it, which counts as \
-         complete. A merge then needs you to close what is open",
+        "its agent ended twice without an answer to {}{refused}. Look at its work, then retry the phase, or skip it, \
+         which counts as complete. Before a merge you then have to close what is open",
         list_numbers(end.unanswered)
     )
 }

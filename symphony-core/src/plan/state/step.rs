@@ -217,7 +217,7 @@ pub fn plan_step(snapshot: &PlanSnapshot<'_>, now: Timestamp, limits: &PlanLimit
     step
 }
 
-/// Decides for a phase that awaits a decision when nobody is to be asked. Says whether the whole plan is given up.
+/// Decides for a phase that awaits a decision when no one is to be asked. Says whether the whole plan is given up.
 fn decide_unasked(
     snapshot: &PlanSnapshot<'_>,
     board: &mut Board<'_>,

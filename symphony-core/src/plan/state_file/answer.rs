@@ -29,9 +29,9 @@ pub struct SkillAnswer {
     pub success: bool,
     /// The phase.
     pub phase_id: PlanPhaseId,
-    /// Where it stands now.
+    /// Its state now.
     pub status: PhaseStatus,
-    /// Where the plan stands now.
+    /// The state of the plan now.
     pub orchestration_status: PlanStatus,
     /// Phases that became ready, in level order.
     pub newly_ready: Vec<PlanPhaseId>,
@@ -48,7 +48,7 @@ pub struct SkillAnswer {
     /// What kind of failure it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Classification>,
-    /// The choices, when somebody has to decide.
+    /// The choices, when someone has to decide.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<&'static str>,
     /// What one should know.

@@ -31,7 +31,7 @@ pub struct StateFile {
     /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<Timestamp>,
-    /// Where it stands.
+    /// Its state.
     pub status: PlanStatus,
     /// Complete phases, skipped ones included.
     pub completed_count: usize,
@@ -71,7 +71,7 @@ pub struct PendingDecision {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PhaseRecord {
-    /// Where it stands.
+    /// Its state.
     pub status: PhaseStatus,
     /// What it produced.
     #[serde(default)]

@@ -38,7 +38,7 @@ pub enum StateFileError {
     #[error(transparent)]
     Transition(#[from] PlanTransitionError),
     /// The retry is not due.
-    #[error("phase `{phase}` is tried again at {due_at}, not before")]
+    #[error("phase `{phase}` cannot be tried again before {due_at}")]
     NotDue {
         /// The phase.
         phase: PlanPhaseId,
@@ -46,11 +46,11 @@ pub enum StateFileError {
         due_at: crate::Timestamp,
     },
     /// The phase waits for an answer, is running, or has ended, and is not retried without force.
-    #[error("phase `{phase}` is {status}: it is retried only by force, or by a decision")]
+    #[error("phase `{phase}` is {status}: only force or a decision retries it")]
     NeedsForce {
         /// The phase.
         phase: PlanPhaseId,
-        /// Where it stands.
+        /// Its state.
         status: crate::plan::state::PhaseStatus,
     },
     /// A lease of a phase that no session works on.

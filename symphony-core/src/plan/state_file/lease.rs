@@ -87,7 +87,7 @@ impl Leases {
     }
 }
 
-/// Decides what the loss of a session leads to: the phase is tried again at once, or somebody has to decide.
+/// Decides what the loss of a session leads to: the phase is tried again at once, or someone has to decide.
 pub(super) fn plan_loss(
     progress: &PhaseProgress,
     report: (&str, (&str, &str)),

@@ -192,7 +192,7 @@ pub fn mark_failed(
 }
 
 /// Keeps a running phase with the session that took it, for as long as it took it for unless another length is given.
-/// A lease that has run out is renewed too, when nobody else has taken the phase.
+/// A lease that has run out is renewed too, when no one else has taken the phase.
 ///
 /// # Errors
 /// When the phase is not running.
@@ -318,7 +318,7 @@ impl Desk {
         };
         for (phase, lease) in desk.leases.take_run_out(now, reported) {
             let error = format!(
-                "the lease ran out at {}: its session reported nothing",
+                "the lease expired at {}: its session reported nothing",
                 lease.until
             );
             desk.lose(file, &phase, &error, now)?;

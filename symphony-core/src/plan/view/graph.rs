@@ -20,7 +20,7 @@ closed_set!(
     }
 );
 
-/// Renders a plan's graph, with a final newline; with a state each phase shows where it stands. Edges that pass
+/// Renders a plan's graph, with a final newline; with a state each phase shows its state. Edges that pass
 /// artifacts on are marked.
 ///
 /// `dag` is the graph of `phases`.

@@ -14,7 +14,7 @@ use crate::plan::state::{PhaseProgress, PhaseState, PhaseStatus, PlanState, Plan
 /// What a plan came to. `Display` is the text for people; in JSON the fields are as here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlanSummary {
-    /// How it ended, or where it stands.
+    /// How it ended, or its state.
     pub status: PlanStatus,
     /// All phases.
     pub total_phases: usize,
@@ -35,7 +35,7 @@ pub struct PlanSummary {
 pub struct PhaseResult {
     /// The phase.
     pub id: PlanPhaseId,
-    /// Where it stands.
+    /// Its state.
     pub status: PhaseStatus,
     /// Whether a person passed over it.
     pub skipped: bool,

@@ -227,7 +227,7 @@ fn route(
 
 #[test]
 fn what_says_nothing_about_a_phase_uses_none_of_its_attempts() {
-    let work = PhaseWork::Unmerged("its exit handling did not get as far".to_owned());
+    let work = PhaseWork::Unmerged("its exit handling did not get that far".to_owned());
     let run = RunId::parse("0190a000-0000-7000-8000-000000000001").unwrap();
     // the last attempt that may fail
     let before = PhaseProgress {

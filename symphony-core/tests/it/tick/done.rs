@@ -89,7 +89,7 @@ fn a_moved_base_sends_a_proposal_back_before_it_is_confirmed_and_after_a_live_ru
         plan(&moved),
         [
             "return 1 of SYM-1",
-            "wait SYM-1: a worker looks again: `main` has moved"
+            "wait SYM-1: a worker checks it again: `main` has moved"
         ]
     );
     moved.live.push(live("r1", Some(1), AgentType::Judge));

@@ -134,7 +134,7 @@ fn the_kept_slot_is_kept_from_a_probe_too_unless_no_judge_can_take_it() {
         plan(&snapshot),
         [
             "start judge SYM-9 #1",
-            "wait SYM-1: the last of 2 slots is kept for a judge: a review can be judged now",
+            "wait SYM-1: the last of 2 slots is kept for a judge, because a review is ready for one",
         ]
     );
     // the kept slot counts judges that are at work

@@ -59,10 +59,10 @@ fn the_wizard_comes_before_everything_else_of_its_project() {
         [
             "start wizard project a #1",
             "start worker SYM-2 #1",
-            "wait SYM-3: the setup wizard of its project comes first",
-            "wait SYM-1: the setup wizard of its project comes first",
-            "wait SYM-4: the setup wizard of its project comes first",
-            "wait scanner project a: the setup wizard of its project comes first",
+            "wait SYM-3: its project's setup wizard runs first",
+            "wait SYM-1: its project's setup wizard runs first",
+            "wait SYM-4: its project's setup wizard runs first",
+            "wait scanner project a: its project's setup wizard runs first",
         ]
     );
     // with one slot it gets that one, before another project's judge
@@ -103,9 +103,9 @@ fn nothing_of_the_project_starts_before_the_wizard_has_ended() {
         let mut snapshot = with_wizard(*state);
         snapshot.live = vec![live("r1", None, AgentType::Wizard)];
         snapshot.candidates = vec![candidate(1)];
-        let mut lines = vec!["wait SYM-1: the setup wizard of its project comes first"];
+        let mut lines = vec!["wait SYM-1: its project's setup wizard runs first"];
         if *state == WizardState::Pending {
-            lines.push("wait wizard project a: run r1 is at work on it");
+            lines.push("wait wizard project a: run r1 is working on it");
         }
         assert_eq!(plan(&snapshot), lines, "{state}");
     }
@@ -136,7 +136,7 @@ fn intake_takes_untriaged_issues_in_the_order_of_workers() {
             "start judge SYM-9 #1",
             "start intake SYM-1 #1",
             "start worker SYM-2 #1",
-            "wait SYM-5: run r1 is at work on it",
+            "wait SYM-5: run r1 is working on it",
             "wait SYM-3: all 2 slots for intake are taken",
         ]
     );
@@ -164,7 +164,7 @@ fn the_scanner_works_when_there_is_nothing_else_and_not_too_often() {
         (
             "something in todo",
             idle(|agents| agents.has_todo = true),
-            wait("issues wait in `todo`: it works when there are none"),
+            wait("issues wait in `todo`: it runs when there are none"),
         ),
         (
             "nine in the backlog",
@@ -174,7 +174,7 @@ fn the_scanner_works_when_there_is_nothing_else_and_not_too_often() {
         (
             "ten in the backlog",
             idle(|agents| agents.backlog = IDLE_BACKLOG_MAX),
-            wait("the backlog has 10 issues or more: it works when there are fewer"),
+            wait("the backlog has 10 issues or more: it runs when there are fewer"),
         ),
         (
             "ten minutes ago",
@@ -255,7 +255,7 @@ fn background_research_is_dispatched_as_the_scanner() {
         plan(&snapshot),
         [
             "start scanner project a #1",
-            "wait researcher project a: run r2 is at work on it"
+            "wait researcher project a: run r2 is working on it"
         ]
     );
 }
@@ -294,12 +294,12 @@ fn an_issue_that_goes_on_in_this_tick_is_work() {
         plan(&snapshot),
         [
             "unblock SYM-1",
-            "wait scanner project a: issues wait in `todo`: it works when there are none"
+            "wait scanner project a: issues wait in `todo`: it runs when there are none"
         ]
     );
     snapshot.split[0].outcome = SubtasksOutcome::AllCancelled;
     assert_eq!(plan(&snapshot)[0], "start scanner project a #1");
-    let waits = "wait scanner project a: issues wait in `todo`: it works when there are none";
+    let waits = "wait scanner project a: issues wait in `todo`: it runs when there are none";
     for (of, expected) in [("a", waits), ("b", "start scanner project a #1")] {
         let mut snapshot = idle(|_| {});
         snapshot.accepted = vec![AcceptedPhase {
@@ -320,7 +320,7 @@ fn pause_hold_and_broken_configuration_stop_them_too() {
     };
     assert_eq!(
         text(&paused),
-        "wait scanner project a: dispatch is paused (`symphony resume` starts it again)"
+        "wait scanner project a: dispatch is paused (`symphony resume` ends the pause)"
     );
     let mut held = with_wizard(WizardState::Pending);
     held.holds = vec![Hold {

@@ -58,11 +58,11 @@ fn every_reason_of_an_issue_has_its_row() {
         (|_, _| (), &[]),
         (
             |s, _| s.paused = true,
-            &["dispatch is paused (`symphony resume` starts it again)"],
+            &["dispatch is paused (`symphony resume` ends the pause)"],
         ),
         (
             |s, _| s.live.push(live("r7", Some(1), AgentType::Worker)),
-            &["run r7 is at work on it"],
+            &["run r7 is working on it"],
         ),
         (
             |s, _| s.live.push(live("r7", Some(2), AgentType::Worker)),
@@ -198,7 +198,7 @@ fn every_reason_of_a_review_has_its_row() {
         (|_, _| (), &[]),
         (
             |s, _| s.live.push(live("r7", Some(1), AgentType::Judge)),
-            &["run r7 is at work on it"],
+            &["run r7 is working on it"],
         ),
         (
             |_, r| r.has_verdict = true,
@@ -206,7 +206,7 @@ fn every_reason_of_a_review_has_its_row() {
         ),
         (
             |s, _| a(s).judge_enabled = false,
-            &["it waits for the verdict of a person (judge_enabled is off)"],
+            &["it waits for a person's verdict (judge_enabled is off)"],
         ),
         (
             |_, r| r.gates = GatesState::due(),
@@ -227,7 +227,7 @@ fn every_reason_of_a_review_has_its_row() {
         (
             |s, _| s.base.lost.push(moved(1)),
             &[
-                "it waits for a person: its branch symphony/A-1 is at bbbbbbbbbb now, which nobody reviewed",
+                "it waits for a person: its branch symphony/A-1 is now at bbbbbbbbbb, which was not reviewed",
             ],
         ),
         (|s, _| s.base.lost.push(moved(2)), &[]),
@@ -240,13 +240,13 @@ fn every_reason_of_a_review_has_its_row() {
         (
             |_, r| (r.persons_points, r.judges) = (vec![PointNumber::new(2)], judges(1, 0)),
             &[
-                "it waits for a person to close review point 2: only people close the points of people",
+                "it waits for a person to close review point 2: only people can close points raised by people",
             ],
         ),
         (
             |_, r| (r.persons_points, r.has_verdict) = (vec![PointNumber::new(2)], true),
             &[
-                "it waits for a person to close review point 2: only people close the points of people",
+                "it waits for a person to close review point 2: only people can close points raised by people",
                 "it is approved and waits for a person to merge it",
             ],
         ),
@@ -256,8 +256,8 @@ fn every_reason_of_a_review_has_its_row() {
                 r.persons_points = vec![PointNumber::new(2), PointNumber::new(4)];
             },
             &[
-                "it waits for a person to close review points 2 and 4: only people close the points of people",
-                "it waits for the verdict of a person (judge_enabled is off)",
+                "it waits for a person to close review points 2 and 4: only people can close points raised by people",
+                "it waits for a person's verdict (judge_enabled is off)",
             ],
         ),
         // what the last attempt handed in is judged, too
@@ -288,7 +288,7 @@ fn a_claim_goes_to_a_judge_as_a_pull_request_does() {
     let table: &[(Change<ReviewCandidate>, &str)] = &[
         (
             |s, _| a(s).judge_enabled = false,
-            "wait SYM-1: it waits for the verdict of a person (judge_enabled is off)",
+            "wait SYM-1: it waits for a person's verdict (judge_enabled is off)",
         ),
         (
             |_, c| c.last_judged_at = Some(at(NOW - 299)),
@@ -296,11 +296,11 @@ fn a_claim_goes_to_a_judge_as_a_pull_request_does() {
         ),
         (
             |s, _| s.live.push(live("r7", Some(1), AgentType::Judge)),
-            "wait SYM-1: run r7 is at work on it",
+            "wait SYM-1: run r7 is working on it",
         ),
         (
             |_, c| c.judges = judges(3, 0),
-            "wait SYM-1: it waits for the verdict of a person: 3 judges ended without one",
+            "wait SYM-1: it waits for a person's verdict: 3 judges ended without one",
         ),
         // the breaker takes nothing from a review that a person can end
         (
@@ -309,14 +309,14 @@ fn a_claim_goes_to_a_judge_as_a_pull_request_does() {
                 c.judges = judges(1, 0);
                 c.counts = counts(1, 1);
             },
-            "wait SYM-1: it waits for the verdict of a person: 1 judge ended without one",
+            "wait SYM-1: it waits for a person's verdict: 1 judge ended without one",
         ),
         (|_, c| c.judges = judges(2, 0), "start judge SYM-1 #1"),
         // what killed them says nothing about the review; a bound there is all the same
         (|_, c| c.judges = judges(0, 14), "start judge SYM-1 #1"),
         (
             |_, c| c.judges = judges(1, 14),
-            "wait SYM-1: it waits for the verdict of a person: 15 judges ended without one",
+            "wait SYM-1: it waits for a person's verdict: 15 judges ended without one",
         ),
     ];
     for (row, (change, expected)) in table.iter().enumerate() {
@@ -335,7 +335,7 @@ fn all_reasons_are_told_at_once() {
     assert_eq!(
         texts(&snapshot, &candidate),
         [
-            "dispatch is paused (`symphony resume` starts it again)",
+            "dispatch is paused (`symphony resume` ends the pause)",
             "no provider can be used: install `claude`",
             "waits for SYM-9",
             "its last run ended before its work did; continues at 1970-01-01T02:46:41.000Z",

@@ -174,7 +174,7 @@ fn the_breaker_opens_once_and_only_when_nothing_else_stands_in_the_way() {
     assert_eq!(
         spent(true, BreakerTarget::Backlog, false),
         [format!(
-            "wait SYM-1: dispatch is paused (`symphony resume` starts it again); {told}"
+            "wait SYM-1: dispatch is paused (`symphony resume` ends the pause); {told}"
         )]
     );
 }
@@ -196,7 +196,7 @@ fn worktrees_are_cleaned_up_last_and_never_under_a_run() {
         [
             "start worker SYM-1 #1",
             "clean up SYM-7",
-            "wait SYM-8: run r8 is at work on it",
+            "wait SYM-8: run r8 is working on it",
         ]
     );
 }
@@ -221,11 +221,11 @@ fn an_issue_goes_on_when_its_subtasks_have_ended_and_one_is_done() {
         live("r8", Some(8), AgentType::Planner),
     ];
     snapshot.candidates = vec![candidate(1)];
-    let cancelled = "all its sub-tasks were cancelled: waits for a human (`symphony issue move` to `todo` goes on without them)";
+    let cancelled = "all its sub-tasks were cancelled: waits for a person (`symphony issue move` to `todo` continues without them)";
     let told = [
         format!("wait SYM-6: {cancelled}"),
-        "wait SYM-7: run r7 is at work on it".to_owned(),
-        "wait SYM-8: run r8 is at work on it".to_owned(),
+        "wait SYM-7: run r7 is working on it".to_owned(),
+        "wait SYM-8: run r8 is working on it".to_owned(),
     ];
     let lines = |first: &[&str]| -> Vec<String> {
         first
@@ -289,7 +289,7 @@ fn an_accepted_phase_advances_but_never_under_a_run() {
         [
             "advance SYM-1",
             "unblock SYM-3",
-            "wait SYM-2: run r1 is at work on it",
+            "wait SYM-2: run r1 is working on it",
         ]
     );
 }
@@ -324,7 +324,7 @@ fn worktrees_stay_while_their_project_has_no_base() {
 
 #[test]
 fn files_that_nobody_comes_back_to_are_put_in_order() {
-    use LeftoverOwner::{Ended, Kept, Nobody};
+    use LeftoverOwner::{Ended, Kept, Unclaimed};
     use LockState::{Free, Held, Missing};
     let grace = i64::try_from(LEFTOVER_GRACE_MS / 1000).unwrap();
     // whose files, what their lock tells, how many seconds old, whether they are put in order
@@ -333,19 +333,19 @@ fn files_that_nobody_comes_back_to_are_put_in_order() {
         (Ended, Held, 0, false),
         (Ended, Held, 1_000_000, false),
         (Kept, Held, 1_000_000, false),
-        (Nobody, Held, 1_000_000, false),
+        (Unclaimed, Held, 1_000_000, false),
         // the lock is there before the claim, and until the files are in order
         (Ended, Free, 0, true),
         (Kept, Free, 0, true),
-        (Nobody, Free, 0, true),
+        (Unclaimed, Free, 0, true),
         (Ended, Missing, 0, true),
         (Kept, Missing, 0, true),
         // somebody may be about to make the lock
-        (Nobody, Missing, 0, false),
-        (Nobody, Missing, grace - 1, false),
-        (Nobody, Missing, grace, true),
+        (Unclaimed, Missing, 0, false),
+        (Unclaimed, Missing, grace - 1, false),
+        (Unclaimed, Missing, grace, true),
         // from before the clock was set back
-        (Nobody, Missing, -1, true),
+        (Unclaimed, Missing, -1, true),
     ];
     for (owner, lock, age, expected) in table {
         let mut snapshot = snapshot();

@@ -148,7 +148,7 @@ fn an_untried_gate_is_tried_before_a_worker_starts() {
             "its program is missing",
             |s| {
                 repairs(s, Some(BaseGates::Red));
-                let missing = "`lint` (`ruff`) failed with exit code 127, since a program is missing or cannot be executed";
+                let missing = "`lint` (`ruff`) failed with exit code 127, because a program is missing or cannot be executed";
                 s.holds.push(hold(missing, NOW + 60));
             },
             vec![],

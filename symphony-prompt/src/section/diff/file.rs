@@ -27,7 +27,7 @@ pub(super) enum FileRank {
     Configuration,
     /// Documentation.
     Documentation,
-    /// Lock files, generated and vendored files: nobody wrote them by hand.
+    /// Lock files, generated and vendored files: no one wrote them by hand.
     Generated,
 }
 
@@ -36,7 +36,7 @@ pub(super) enum FileRank {
 pub(super) struct FileDiff<'a> {
     /// The whole part.
     pub(super) whole: &'a str,
-    /// What stands before the first hunk; everything where there is none.
+    /// What is before the first hunk; everything where there is none.
     pub(super) head: &'a str,
     pub(super) hunks: Vec<Hunk<'a>>,
     pub(super) rank: FileRank,
@@ -47,7 +47,7 @@ pub(super) struct FileDiff<'a> {
 /// A hunk: where it lies, and what it changes.
 #[derive(Debug)]
 pub(super) struct Hunk<'a> {
-    /// The line with the place and the function it lies in.
+    /// The line with the place and the function it is in.
     pub(super) header: &'a str,
     pub(super) body: &'a str,
     pub(super) shown: Shown<'a>,

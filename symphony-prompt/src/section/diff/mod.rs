@@ -21,7 +21,7 @@ use crate::section::fit::Fitter;
 use crate::section::{Fit, Piece, SectionDraft, SectionName, title_line};
 use crate::tokens::CHARS_PER_TOKEN;
 
-/// Files named in the list of what is not shown whole; the whole diff lies in a file.
+/// Files named in the list of what is not shown whole; the whole diff is in a file.
 const NAMED_MAX: usize = 100;
 /// Files that the report names.
 const REPORTED_MAX: usize = 20;
@@ -182,7 +182,7 @@ mod tests {
     use crate::input::{FileChange, Risk, RiskLevel};
     use crate::tokens::{HeuristicCounter, estimate_tokens};
 
-    /// A file with hunks of so many lines.
+    /// A file with hunks of this many lines.
     fn file(name: &str, hunks: &[usize]) -> String {
         let head = format!("diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n");
         hunks.iter().enumerate().fold(head, |text, (at, lines)| {

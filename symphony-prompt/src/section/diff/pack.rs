@@ -21,7 +21,7 @@ const BEGINNING_TOKENS_MIN: u64 = 40;
 /// it, and their hunks say how much of them is shown.
 ///
 /// Every file gets its head and the headers of its hunks first, from at most half of the room where not all fit. Hunks come
-/// into what is left, rank by rank; within a rank files share evenly. Files nobody wrote by hand get no room, unless there are
+/// into what is left, rank by rank; within a rank files share evenly. Files no one wrote by hand get no room, unless there are
 /// no others.
 pub(super) fn pack(files: &mut [FileDiff<'_>], cap: Tokens, counter: &dyn TokenCounter) -> String {
     files.sort_by_key(|file| file.rank);

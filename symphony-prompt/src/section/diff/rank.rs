@@ -124,7 +124,7 @@ pub(super) fn unquoted(name: &str) -> Option<String> {
 }
 
 /// Says what a file is. What the project calls sensitive is that, whatever else it is; a file counts as what either of its names
-/// says, and one whose name git had to quote is read like source: nobody hides a change behind a name.
+/// says, and one whose name git had to quote is read like source: no one hides a change behind a name.
 pub(super) fn rank_of(file: &FileDiff<'_>, review: &PullRequestReview) -> FileRank {
     let (name, old) = file.names();
     let rank = |named: &str| {

@@ -62,14 +62,14 @@ pub(crate) fn start_gates(
         }
         Some(Err(refusal)) => {
             drop(lock);
-            paths.tidy(LeftoverOwner::Nobody)?;
+            paths.tidy(LeftoverOwner::Unclaimed)?;
             Ok(Err(refusal))
         }
         None => Err(RunnerError::refused("the claim was not answered")),
     }
 }
 
-/// Has the gates of an open pull request run anew because a person asks for it, whatever passed
+/// Has the gates of an open pull request run again because a person asks for it, whatever passed
 /// before; returns the run. None when no slot is free: a tick starts them then.
 ///
 /// # Errors

@@ -69,7 +69,7 @@ impl ProcessHandle {
     }
 }
 
-/// Waits until one of the processes ends, at most for so many milliseconds.
+/// Waits until one of the processes ends, at most for this many milliseconds.
 pub(in crate::process) fn wait_for_an_end(
     handles: &[ProcessHandle],
     milliseconds_max: u32,

@@ -95,7 +95,7 @@ pub(in crate::process) fn children(pid: i32) -> Result<Option<Vec<i32>>, Process
     Ok(Some(children))
 }
 
-/// Returns the number that was given to a process or thread last. Numbers rise, and begin anew at
+/// Returns the number that was given to a process or thread last. Numbers rise, and begin again at
 /// their limit.
 pub(in crate::process) fn last_pid() -> Result<i32, ProcessError> {
     let path = Path::new("/proc/loadavg");

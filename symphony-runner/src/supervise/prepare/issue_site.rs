@@ -74,7 +74,7 @@ async fn make_worktree(
         now: Timestamp::now(),
     })?;
     for recovery in &made.recovered {
-        tracing::info!(?recovery, "mended the worktree");
+        tracing::info!(?recovery, "repaired the worktree");
     }
     // every time: an earlier run may have died in between, and what is there is left as it is
     if !job.run.target.is_review() {

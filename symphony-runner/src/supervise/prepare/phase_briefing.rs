@@ -31,7 +31,7 @@ pub(super) async fn phase_briefing(
     site: &Site,
 ) -> Result<Briefing, RunnerError> {
     let contract = library.pipeline.get(&phase).cloned().ok_or_else(|| {
-        RunnerError::refused(format!("the phase `{phase}` has no contract any more"))
+        RunnerError::refused(format!("the phase `{phase}` no longer has a contract"))
     })?;
     let documents = documents(store, (library, site), &issue, Some(&phase)).await?;
     let part = PhasePart {

@@ -93,14 +93,14 @@ fn make_worktree(
         made.base_commit.as_str(),
     )?;
     for recovery in &made.recovered {
-        tracing::info!(?recovery, "mended the worktree");
+        tracing::info!(?recovery, "repaired the worktree");
     }
     copy_config_files(repository, &made.worktree)?;
     Ok(made)
 }
 
 /// Makes the plan's base for the first phase that needs it, and refuses to go on without the work of complete phases: one that is
-/// gone is never made anew.
+/// gone is never made again.
 async fn require_base(
     store: &StoreThread,
     repository: &Repository,

@@ -26,7 +26,7 @@ const SETUP_CHARS_MAX: usize = 4_000;
 /// Files that a note to the agent names.
 const LEFT_NAMED_MAX: usize = 10;
 
-/// Copies the project's configuration files into a worktree. One that cannot be copied keeps nobody from working.
+/// Copies the project's configuration files into a worktree. One that cannot be copied keeps no one from working.
 pub(super) fn copy_config_files(
     repository: &Repository,
     worktree: &Worktree,
@@ -49,7 +49,7 @@ pub(super) struct SetUpSite<'a> {
 
 impl SetUpSite<'_> {
     /// Runs the project's set-up command in a worktree that is not set up yet. Where it fails and passes on the base, the folder may be
-    /// at fault, such as one that a set-up left half done: one without work is made anew, and set up once more.
+    /// at fault, such as one that a set-up left half done: one without work is made again, and set up once more.
     ///
     /// # Errors
     /// [`RunnerError::SetupOnBase`] when the command fails on the base, too; [`RunnerError::Setup`] when it fails here only.
@@ -132,7 +132,7 @@ impl SetUpSite<'_> {
         }
     }
 
-    /// Removes a worktree in which nobody's work is; returns whether it did. On doubt it stays, and the failure counts.
+    /// Removes a worktree in which no one's work is; returns whether it did. On doubt it stays, and the failure counts.
     fn removes_workless(&self, made: &Prepared) -> bool {
         // a judge only reads
         if self.job.run.target.is_review() {
@@ -156,11 +156,11 @@ impl SetUpSite<'_> {
             Ok(None) => false,
             Ok(Some(removed)) => {
                 let rescues = &removed.rescues;
-                tracing::info!(key = %self.place.key, ?rescues, "the set-up failed here only: the worktree is made anew");
+                tracing::info!(key = %self.place.key, ?rescues, "the set-up failed only here: recreating the worktree");
                 true
             }
             Err(error) => {
-                tracing::warn!(key = %self.place.key, %error, "the worktree is not made anew");
+                tracing::warn!(key = %self.place.key, %error, "the worktree was not recreated");
                 false
             }
         }
@@ -195,20 +195,21 @@ impl SetUpSite<'_> {
 const fn here(on_base: SetUpOnBase) -> &'static str {
     match on_base {
         SetUpOnBase::Passes => {
-            "\nIt passes in a fresh checkout of the base: the work in this worktree, or what lies there, is at fault."
+            "\nIt passes in a fresh checkout of the base, so the work or the other files in this worktree cause the \
+             failure."
         }
         SetUpOnBase::Fails | SetUpOnBase::NotTried => "",
     }
 }
 
-/// Where a set-up fails that failed in a worktree without work, too, after that was made anew.
+/// Where a set-up fails that failed in a worktree without work, too, after that was made again.
 const fn in_new(on_base: SetUpOnBase) -> &'static str {
     match on_base {
         SetUpOnBase::Passes => {
-            "\nIt passes in a fresh checkout of the base, and fails in a new worktree of the issue: look for what it does with its path \
-             or environment."
+            "\nIt passes in a fresh checkout of the base and fails in a new worktree of the issue: check how it uses \
+             its path or environment."
         }
-        SetUpOnBase::Fails | SetUpOnBase::NotTried => "\nThe worktree was made anew before.",
+        SetUpOnBase::Fails | SetUpOnBase::NotTried => "\nThe worktree had already been recreated.",
     }
 }
 
@@ -246,7 +247,7 @@ pub(super) fn set_up_note(
     }
     let names = list_few(left.iter().map(String::as_str), LEFT_NAMED_MAX);
     Ok(Some(format!(
-        "This project's setup command changed or created files that git does not ignore: {names}. They are not part of your change: \
-         leave them uncommitted, and `git add` your own files by name. Your work can be handed in nevertheless."
+        "This project's setup command changed or created files that git does not ignore: {names}. They are not part \
+         of your change: leave them uncommitted, and `git add` your own files by name. You can still hand in your work."
     )))
 }

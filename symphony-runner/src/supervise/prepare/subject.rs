@@ -116,7 +116,7 @@ impl Subject {
                 let claim = store.call(move |store| store.phase_claim(id)).await??;
                 if !claim.awaits_judge() {
                     return Err(RunnerError::refused(format!(
-                        "claim {id} awaits no judge any more"
+                        "claim {id} no longer awaits a judge"
                     )));
                 }
                 Ok(Self::Claim {
@@ -151,7 +151,7 @@ async fn phase_subject(
     let newest = requests.into_iter().next();
     let Some(phase) = phase_of_plan(&record, &id).cloned() else {
         return Err(RunnerError::refused(format!(
-            "plan {} has no phase `{id}` any more",
+            "plan {} no longer has a phase `{id}`",
             record.id
         )));
     };

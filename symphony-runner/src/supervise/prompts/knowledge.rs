@@ -59,7 +59,7 @@ pub(super) fn not_read(problems: Vec<String>) -> impl Iterator<Item = Warning> {
         .map(|problem| Warning::NotRead { problem })
 }
 
-/// A marker that no text of the prompt can know before: random, made anew for each prompt.
+/// A marker that no text of the prompt can know before: random, made again for each prompt.
 pub(crate) fn fence_marker() -> String {
     uuid::Uuid::new_v4().simple().to_string()
 }

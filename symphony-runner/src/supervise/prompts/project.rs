@@ -168,7 +168,7 @@ fn projects(store: &Store) -> Result<Vec<WorkspaceProject>, RunnerError> {
     Ok(projects.collect())
 }
 
-/// Names what lies in the root, folders with a slash, Symphony's and git's own left out.
+/// Names what is in the root, folders with a slash, Symphony's and git's own left out.
 fn entries(root: &Path) -> Result<Vec<String>, RunnerError> {
     let failed = |error| RunnerError::io("read the folder", root, error);
     let mut names = Vec::new();

@@ -1,4 +1,4 @@
-//! What becomes of a run's work when its agent is gone: one file for each kind of target.
+//! What happens to a run's work when its agent is gone: one file for each kind of target.
 
 mod artifacts;
 mod by_products;
@@ -38,7 +38,7 @@ use crate::process::Supervision;
 /// What was found out about a run's work.
 #[derive(Debug, Default)]
 pub(crate) struct Settled {
-    /// What became of a plan's phase.
+    /// What happened to a plan's phase.
     pub(crate) phase: Option<PhaseFinish>,
 }
 

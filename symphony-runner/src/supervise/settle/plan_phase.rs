@@ -167,8 +167,8 @@ fn nested(
     }
     let names = list_few(found.iter().map(String::as_str), LISTED_MAX);
     Ok(Some(format!(
-        "its worktree holds a git repository of its own ({names}), and no commit of the phase has the files in it. Call \
-         complete_phase with `absorb: true`, or take the inner git folder away and commit the files"
+        "its worktree contains a git repository of its own ({names}), and no commit of the phase has the files in it. \
+         Call complete_phase with `absorb: true`, or remove the inner git folder and commit the files"
     )))
 }
 
@@ -208,7 +208,7 @@ fn outcome_of_exit(
         .flatten()
 }
 
-/// Says whether the phase would hand the plan in with a `must` point that nobody has answered.
+/// Says whether the phase would hand the plan in with a `must` point that no one has answered.
 async fn point_answers(
     store: &StoreThread,
     plan: &PlanRecord,

@@ -85,7 +85,7 @@ pub(super) async fn end_if_moved(
     outcome.error = Some(RunError {
         class: ErrorClass::Moved,
         message: format!(
-            "the project's folder was moved from {} to {} while the run was at work",
+            "the project's folder was moved from {} to {} during the run",
             from.display(),
             root.display()
         ),

@@ -118,12 +118,13 @@ impl TrialArgs {
             None => Ok(()),
             Some(Stopped::Limit(reason)) => {
                 app.out.note(&format!(
-                    "The trial stopped before its next case: {reason}. To continue it, type the command again with a higher limit."
+                    "The trial stopped before its next case: {reason}. To continue it, run the command again with a \
+                     higher limit."
                 ));
                 Ok(())
             }
             Some(Stopped::Failure(reason)) => {
-                let message = format!("{what} to its end: {reason}");
+                let message = format!("{what}: {reason}");
                 let hint = format!("`{}` continues it", self.limits.command(&self.name));
                 Err(Stop::new(Exit::Failed, message).hint(hint).into())
             }
@@ -216,7 +217,7 @@ impl TrialArgs {
             && a.reads_like(b)?
         {
             app.out.warn(
-                "Agents read the same with the sets A and B, so any difference between them is chance.",
+                "Agents read the same texts with set A and set B, so any difference between the sets is chance.",
             );
         }
         Ok(())

@@ -21,7 +21,7 @@ use crate::place::Session;
 
 /// The configuration file of a case, beside its repository.
 const CONFIG_FILE: &str = "symphony.config.json";
-/// What a case never does, whatever the project is configured to do: it reaches nobody, and no agent but those on the issue runs.
+/// What a case never does, whatever the project is configured to do: it reaches no one, and no agent but those on the issue runs.
 const OFF: [&str; 7] = [
     "intake_enabled",
     "planner_enabled",
@@ -139,7 +139,7 @@ impl<'a> Case<'a> {
         if !work.join(CONFIG_FILE).exists() {
             return Ok(None);
         }
-        let what = || format!("open what an earlier try left in {}", work.display());
+        let what = || format!("open what an earlier attempt left in {}", work.display());
         let installation = at(app, &work)
             .surroundings
             .installation()

@@ -175,7 +175,7 @@ fn standing(session: &mut Session, id: &IssueId) -> anyhow::Result<CaseEnd> {
         .into_iter()
         .find(|item| item.issue.as_ref() == Some(id));
     let reason = about.map_or_else(
-        || "it did not continue on its own".to_owned(),
+        || "it stopped and did not continue".to_owned(),
         |item| item.text,
     );
     Ok(not_approved(reason))

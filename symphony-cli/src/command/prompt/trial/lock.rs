@@ -51,6 +51,6 @@ fn held(path: &Path, name: &TrialName) -> Stop {
             "wait for it, or stop it with `kill -INT {process}`; `symphony prompt trial --name {name} --report` shows how far it is"
         )),
         Err(_) => Stop::new(Exit::Busy, message("another process"))
-            .hint("wait for it to end, then type the command again"),
+            .hint("wait for it to end, then run the command again"),
     }
 }

@@ -109,7 +109,7 @@ pub(super) fn check(
         wrong.join("\n")
     );
     Err(Stop::new(Exit::Failed, message)
-        .hint("correct the files, then type the command again; no agent was started")
+        .hint("correct the files, then run the command again; no agent was started")
         .into())
 }
 

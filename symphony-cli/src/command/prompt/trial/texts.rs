@@ -40,7 +40,7 @@ impl ChangedText {
     }
 }
 
-/// Finds the texts that runs of one set were built with in several versions: somebody edited them, or a new Symphony ships others.
+/// Finds the texts that runs of one set were built with in several versions: someone edited them, or a new Symphony ships others.
 pub(super) fn changed_texts(runs: &[Run]) -> Vec<ChangedText> {
     let mut hashes: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
     for run in runs {

@@ -190,7 +190,7 @@ impl Field {
     }
 }
 
-/// Lists the names in a folder; one that is not there has none.
+/// Lists the names in a folder; one that does not exist has none.
 pub(super) fn names_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten();
     entries

@@ -30,7 +30,7 @@ impl Field {
     pub(super) fn meddle(&mut self) {
         if self.chance.below(INBOX_CHANCE) == 0 {
             // merges that wait are processes of their own, to be killed like others
-            self.answer_inbox(|item| !text(&item["text"]).ends_with("waits for your merge"));
+            self.answer_inbox(|item| !text(&item["text"]).ends_with("waits for you to merge it"));
         }
         if self.chance.below(DEED_CHANCE) != 0 {
             return;
