@@ -168,7 +168,7 @@ impl ProbeItem {
     pub fn of(target: &RunTarget, project: &ProjectId, agent: &AgentType) -> Self {
         match target {
             RunTarget::Issue(issue)
-            | RunTarget::Claim(issue, _)
+            | RunTarget::Delivery(issue, _)
             | RunTarget::PullRequest(PullRequestOf::Issue(issue), _)
             | RunTarget::Gates(PullRequestOf::Issue(issue), _) => Self::Issue(issue.clone()),
             RunTarget::PullRequest(PullRequestOf::Plan(plan), _)

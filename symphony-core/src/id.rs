@@ -221,8 +221,8 @@ number_id!(
     PrId
 );
 number_id!(
-    /// A phase claim.
-    ClaimId
+    /// A delivery.
+    DeliveryId
 );
 
 impl PhaseName {

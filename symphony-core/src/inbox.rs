@@ -72,7 +72,7 @@ pub enum WaitsFor {
     },
     /// `must` points of people are open in its review, and nothing is approved before a person has closed them.
     PersonsPoints {
-        /// The pull request that a person can also reject; none for a claim, or a proposal that nothing is left to do.
+        /// The pull request that a person can also reject; none for a delivery, or a proposal that nothing is left to do.
         pr: Option<PrId>,
         /// Their numbers.
         points: Vec<PointNumber>,

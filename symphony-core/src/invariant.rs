@@ -93,7 +93,7 @@ impl Invariant {
             Self::I6 => "no retry is due later than the longest wait",
             Self::I7 => "the circuit breaker opens at max_retries, with one notice",
             Self::I8 => {
-                "a finished phase never runs again and is left at once, by one claim, and a phase runs only when its dependencies are done"
+                "a finished phase never runs again and is left at once, by one delivery, and a phase runs only when its dependencies are done"
             }
             Self::I9 => {
                 "an agent's verdict comes from a judge's run on that review, names its head commit (of a proposal that nothing is left to do: its recorded base), and is not the author's"

@@ -308,13 +308,13 @@ fn refused_in_a_row(refused: &RefusedCall, before: u32) -> String {
 /// A clean end without what the agent's type is for; workers and phase agents are continued instead.
 fn missing_outcome(run: &Run, refused: Option<&RefusedCall>) -> Option<RunError> {
     let message = match (&run.target, &run.agent) {
-        (RunTarget::Claim(..), _) => {
+        (RunTarget::Delivery(..), _) => {
             "the judge ended without a verdict (approve_phase or reject_phase)"
         }
         (RunTarget::PullRequest(..), _) => {
             "the judge ended without a verdict (approve_pr or reject_pr)"
         }
-        // whatever its profile, a phase's agent is asked for a claim
+        // whatever its profile, a phase's agent is asked for a delivery
         _ if is_in_phase(run) => return None,
         (_, AgentType::Planner) => "planner-no-subtasks: the planner ended without a sub-task",
         _ => return None,

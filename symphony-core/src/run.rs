@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::AgentType;
 use crate::closed_set::closed_set;
 use crate::failure::ErrorClass;
-use crate::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
+use crate::id::{DeliveryId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
 use crate::prompt_trial::Assignment;
 use crate::pull_request_of::PullRequestOf;
 use crate::unit::{Tokens, UsdMicros};
@@ -101,8 +101,9 @@ pub enum RunTarget {
     PullRequest(PullRequestOf, PrId),
     /// An open pull request: its gates.
     Gates(PullRequestOf, PrId),
-    /// A phase claim of an issue: a judge.
-    Claim(IssueId, ClaimId),
+    /// A delivery of an issue: a judge.
+    #[serde(rename = "claim")]
+    Delivery(IssueId, DeliveryId),
     /// A phase of a plan.
     PlanPhase(PlanId, PlanPhaseId),
     /// The project itself: scanner, wizard, background research, the gates of its base.
@@ -113,7 +114,7 @@ impl RunTarget {
     /// Returns the issue the run is about.
     pub const fn issue(&self) -> Option<&IssueId> {
         match self {
-            Self::Issue(issue) | Self::Claim(issue, _) => Some(issue),
+            Self::Issue(issue) | Self::Delivery(issue, _) => Some(issue),
             Self::PullRequest(of, _) | Self::Gates(of, _) => of.issue(),
             Self::PlanPhase(..) | Self::Project => None,
         }
@@ -124,7 +125,7 @@ impl RunTarget {
         match self {
             Self::PlanPhase(plan, _) => Some(plan),
             Self::PullRequest(of, _) | Self::Gates(of, _) => of.plan(),
-            Self::Issue(_) | Self::Claim(..) | Self::Project => None,
+            Self::Issue(_) | Self::Delivery(..) | Self::Project => None,
         }
     }
 
@@ -132,13 +133,13 @@ impl RunTarget {
     pub const fn pull_request(&self) -> Option<PrId> {
         match self {
             Self::PullRequest(_, pr) | Self::Gates(_, pr) => Some(*pr),
-            Self::Issue(_) | Self::Claim(..) | Self::PlanPhase(..) | Self::Project => None,
+            Self::Issue(_) | Self::Delivery(..) | Self::PlanPhase(..) | Self::Project => None,
         }
     }
 
     /// Says whether the run judges.
     pub const fn is_review(&self) -> bool {
-        matches!(self, Self::PullRequest(..) | Self::Claim(..))
+        matches!(self, Self::PullRequest(..) | Self::Delivery(..))
     }
 }
 

@@ -54,7 +54,7 @@ impl WebAccess {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::{ClaimId, IssueId, PlanId, PlanPhaseId, PrId};
+    use crate::id::{DeliveryId, IssueId, PlanId, PlanPhaseId, PrId};
     use crate::pull_request_of::PullRequestOf;
 
     const ALLOWED: ExternalResearch = ExternalResearch {
@@ -71,7 +71,7 @@ mod tests {
         let five = WebAccess::Searches(NonZeroU32::new(5).unwrap());
         let on_issue = RunTarget::Issue(issue());
         let review = RunTarget::PullRequest(PullRequestOf::Issue(issue()), PrId::new(1));
-        let claim = RunTarget::Claim(issue(), ClaimId::new(1));
+        let claim = RunTarget::Delivery(issue(), DeliveryId::new(1));
         let of_plan = RunTarget::PlanPhase(
             PlanId::parse("p").unwrap(),
             PlanPhaseId::parse("phase-1").unwrap(),

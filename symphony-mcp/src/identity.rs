@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use symphony_core::Timestamp;
 use symphony_core::contract::Pipeline;
-use symphony_core::id::{ClaimId, IssueId, PrId, ProjectId};
+use symphony_core::id::{DeliveryId, IssueId, PrId, ProjectId};
 use symphony_core::issue::Issue;
 use symphony_core::pull_request::PullRequest;
 use symphony_core::tools::{Role, ToolSet};
@@ -60,9 +60,9 @@ pub enum ReviewTarget {
         subject: Reviewed,
     },
     /// The claim of a phase.
-    Claim {
+    Delivery {
         /// Its id.
-        claim: ClaimId,
+        claim: DeliveryId,
         /// The commit that the judge was shown; only a verdict on it counts.
         commit: String,
     },

@@ -1,7 +1,7 @@
-//! Issues, review points and phase claims as answers show them.
+//! Issues, review points and phase deliveries as answers show them.
 
 use serde_json::{Value, json};
-use symphony_core::contract::PhaseClaim;
+use symphony_core::contract::Delivery;
 use symphony_core::issue::Issue;
 use symphony_core::review_point::ReviewPoint;
 
@@ -45,8 +45,8 @@ pub(crate) fn point_row(point: &ReviewPoint) -> Value {
     })
 }
 
-/// Returns a claim as `get_issue` shows it.
-pub(crate) fn claim_row(claim: &PhaseClaim) -> Value {
+/// Returns a delivery as `get_issue` shows it.
+pub(crate) fn delivery_row(claim: &Delivery) -> Value {
     json!({
         "id": claim.id,
         "phase": claim.phase,

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, Row, params};
 use symphony_core::Timestamp;
 use symphony_core::config::Spending;
-use symphony_core::contract::ClaimState;
+use symphony_core::contract::DeliveryState;
 use symphony_core::done::{ConfirmedBy, stands};
 use symphony_core::gates::{fixes_gate, repaired_gates};
-use symphony_core::id::{ClaimId, IssueId, PrId, ProjectId, RunId};
+use symphony_core::id::{DeliveryId, IssueId, PrId, ProjectId, RunId};
 use symphony_core::issue::{IssueStatus, NEEDS_PLANNING_LABEL, phase_of};
 use symphony_core::outcome::breaker_opens;
 use symphony_core::pull_request::PullRequestOf;
@@ -96,7 +96,7 @@ impl Store {
                     .extend(load_candidates(tx, id, now, view)?);
                 let mut reviews = load_reviews(tx, id)?;
                 reviews.extend(load_plan_reviews(tx, id)?);
-                let (claims, accepted) = load_claims(tx, id)?;
+                let (claims, accepted) = load_deliveries(tx, id)?;
                 reviews.extend(claims);
                 // what no judge will look at any more waits for a human
                 let waits = |r: &&ReviewCandidate| r.has_verdict || !view.judge_enabled;
@@ -364,8 +364,8 @@ const CLAIMS_SQL: &str =
      FROM issue i JOIN phase_claim c ON c.issue = i.id AND c.open = 1
      WHERE i.project = ?1 AND i.status = 'review' ORDER BY i.priority, i.created_at, i.id LIMIT ?2";
 
-/// Returns the claims that await a judge, and the issues whose phase is accepted.
-fn load_claims(
+/// Returns the deliveries that await a judge, and the issues whose phase is accepted.
+fn load_deliveries(
     conn: &Connection,
     project: &ProjectId,
 ) -> Result<(Vec<ReviewCandidate>, Vec<AcceptedPhase>), StoreError> {
@@ -375,12 +375,12 @@ fn load_claims(
     while let Some(row) = rows.next()? {
         let issue = parsed("issue id", row.get("id")?)?;
         let project = parsed("project id", row.get("project")?)?;
-        let state: ClaimState = parsed("claim state", row.get("state")?)?;
-        if state == ClaimState::Accepted {
+        let state: DeliveryState = parsed("claim state", row.get("state")?)?;
+        if state == DeliveryState::Accepted {
             accepted.push(AcceptedPhase { issue, project });
             continue;
         }
-        let claim = ClaimId::new(row.get("claim")?);
+        let claim = DeliveryId::new(row.get("claim")?);
         let of = PullRequestOf::Issue(issue);
         let counts = counts_from(row)?;
         let persons_points = persons_points(conn, &of)?;
@@ -389,7 +389,7 @@ fn load_claims(
             persons_points,
             of,
             project,
-            subject: ReviewSubject::Claim(claim, parsed("phase", row.get("phase")?)?),
+            subject: ReviewSubject::Delivery(claim, parsed("phase", row.get("phase")?)?),
             priority: priority_from(row)?,
             created_at: time(row.get("created_at")?)?,
             gates: GatesState::Verified,

@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
-use symphony_core::contract::PhaseClaim;
+use symphony_core::contract::Delivery;
 use symphony_core::id::IssueId;
 use symphony_core::inbox::InboxKind;
 use symphony_core::issue::{Issue, IssueState};
@@ -95,8 +95,8 @@ fn explain(
         .map(|reason| WaitView::Dispatch(ReasonView::from(reason)))
         .collect();
     let claim = store
-        .open_claim(&issue.id)?
-        .filter(PhaseClaim::awaits_judge);
+        .open_delivery(&issue.id)?
+        .filter(Delivery::awaits_judge);
     let standing = standings.remove(&Item::Issue(issue.id.clone()));
     if running.is_none() {
         let item = items
@@ -107,7 +107,7 @@ fn explain(
             });
         waits.extend(item.map(|item| for_you(item, &reasons)));
         if item.is_none() {
-            waits.extend(claim.as_ref().map(claim_to_judge));
+            waits.extend(claim.as_ref().map(delivery_to_judge));
             if next.is_none() && issue.state == IssueState::Backlog && !waits.is_empty() {
                 waits.insert(0, before_intake(issue));
             } else if next.is_none() && waits.is_empty() {
@@ -130,15 +130,15 @@ fn explain(
     })
 }
 
-/// What a person can do about a claim while no judge has spoken.
-fn claim_to_judge(claim: &PhaseClaim) -> WaitView {
-    let PhaseClaim {
+/// What a person can do about a delivery while no judge has spoken.
+fn delivery_to_judge(claim: &Delivery) -> WaitView {
+    let Delivery {
         id, issue, phase, ..
     } = claim;
     WaitView::Person {
         reason: "phase_claim",
         text: format!(
-            "claim {id} of the phase {phase} awaits a verdict: `symphony phase approve {issue}` or `symphony phase reject {issue}` gives yours"
+            "delivery {id} of the phase {phase} awaits a verdict: `symphony phase approve {issue}` or `symphony phase reject {issue}` gives yours"
         ),
     }
 }

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use clap::{ArgGroup, Args};
 use symphony_core::agent::AgentType;
 use symphony_core::asker::Asker;
-use symphony_core::contract::PhaseClaim;
+use symphony_core::contract::Delivery;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{Issue, IssueStatus};
 use symphony_core::tools::{Assignment, Role, role_for};
@@ -176,7 +176,7 @@ impl McpArgs {
                         ..
                     } => Assignment::DoneReview,
                     ReviewTarget::PullRequest { .. } => Assignment::PrReview,
-                    ReviewTarget::Claim { .. } => Assignment::PhaseReview,
+                    ReviewTarget::Delivery { .. } => Assignment::PhaseReview,
                 },
                 _ => Assignment::Issue(issue.phase()),
             },
@@ -215,7 +215,7 @@ impl McpArgs {
     }
 }
 
-/// Returns what a person's verdict on the issue would be about: its open pull request, or the claim that awaits a judge.
+/// Returns what a person's verdict on the issue would be about: its open pull request, or the delivery that awaits a judge.
 fn open_review(store: &Store, issue: &IssueId) -> anyhow::Result<Option<ReviewTarget>> {
     if let Some(pr) = store.open_pr(issue)? {
         return Ok(Some(ReviewTarget::PullRequest {
@@ -224,8 +224,8 @@ fn open_review(store: &Store, issue: &IssueId) -> anyhow::Result<Option<ReviewTa
             commit: pr.head_commit,
         }));
     }
-    let claim = store.open_claim(issue)?.filter(PhaseClaim::awaits_judge);
-    Ok(claim.map(|claim| ReviewTarget::Claim {
+    let claim = store.open_delivery(issue)?.filter(Delivery::awaits_judge);
+    Ok(claim.map(|claim| ReviewTarget::Delivery {
         claim: claim.id,
         commit: claim.head_commit.unwrap_or_default(),
     }))

@@ -7,7 +7,7 @@ use symphony_core::inbox::LostDocument;
 use symphony_core::prompt_trial::Assignment;
 use symphony_store::{IssueFilter, PrFilter, RunFilter, Store, StoreError};
 
-use super::claim::ClaimView;
+use super::delivery::DeliveryView;
 use super::issue::IssueView;
 use super::last_failure::FailureView;
 use super::notes::{CommentView, FindingView};
@@ -17,7 +17,7 @@ use crate::output::{List, Page, View};
 
 /// Newest comments and findings shown: as many as a person reads.
 const NOTES_MAX: u32 = 100;
-/// Newest phase claims shown.
+/// Newest phase deliveries shown.
 const CLAIMS_MAX: u32 = 20;
 /// Newest runs shown.
 const RUNS_MAX: u32 = 20;
@@ -31,7 +31,7 @@ pub(crate) struct IssueDetail {
     dependents: Vec<IssueId>,
     comments: Vec<CommentView>,
     findings: Vec<FindingView>,
-    phase_claims: Vec<ClaimView>,
+    deliveries: Vec<DeliveryView>,
     /// Which accepted documents are lost, in words; absent where none is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     lost_documents: Vec<String>,
@@ -91,10 +91,10 @@ impl IssueDetail {
                 .map(FindingView::from)
                 .collect(),
             lost_documents: Vec::new(),
-            phase_claims: store
+            deliveries: store
                 .claims(id, None, CLAIMS_MAX)?
                 .into_iter()
-                .map(ClaimView::from)
+                .map(DeliveryView::from)
                 .collect(),
             pull_requests: store
                 .prs(&prs)?
@@ -136,10 +136,10 @@ impl View for IssueDetail {
             page.gap();
             page.block(&self.issue.description);
         }
-        if !self.phase_claims.is_empty() {
+        if !self.deliveries.is_empty() {
             page.heading("Phase claims");
             List {
-                items: self.phase_claims.clone(),
+                items: self.deliveries.clone(),
             }
             .write(page);
         }

@@ -2,8 +2,8 @@
 
 mod action;
 mod checklist;
-mod claim;
 mod decision;
+mod delivery;
 mod event;
 mod explain;
 mod hold;
@@ -34,8 +34,8 @@ mod today;
 
 pub(crate) use action::ActionView;
 pub(crate) use checklist::CriteriaChanged;
-pub(crate) use claim::ClaimView;
 pub(crate) use decision::{DecisionView, ReasonView};
+pub(crate) use delivery::DeliveryView;
 pub(crate) use event::EventView;
 pub(crate) use explain::{ENDED, ExplainPlanView, ExplainView, WaitView};
 pub(crate) use hold::HoldView;

@@ -1,4 +1,4 @@
-//! The whole pipeline: research, architecture, grooming, ready, a merge; with a claim that is refused, a design that a judge
+//! The whole pipeline: research, architecture, grooming, ready, a merge; with a delivery that is refused, a design that a judge
 //! sends back, and a red gate on the way.
 
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ fn next(project: &Project, profile: &str) -> Value {
     run.clone()
 }
 
-/// Where the issue stands: status, phase, and the state of its newest claim.
+/// Where the issue stands: status, phase, and the state of its newest delivery.
 fn standing(project: &Project) -> Value {
     let issue = project.issue("SYM-1");
     let claims = issue["phase_claims"].as_array().unwrap();
@@ -55,7 +55,7 @@ pub(crate) fn drive(project: &Project) {
     );
     let user = prompt(project, &research, "user-prompt.md");
     assert!(
-        user.contains("## Rejected Claims of This Phase\n"),
+        user.contains("## Rejected Deliveries of This Phase\n"),
         "{user}"
     );
 
@@ -267,7 +267,7 @@ fn a_project_adds_a_phase_and_replaces_another() {
         "artifact_path: notes/{id}/research.md\nrequired_sections: [Words]\nvalidation: { mode: structural }\nnext_phase: wording\n",
         "Own research",
     );
-    // every profile can be the author of a phase, and a claim may wait for a person
+    // every profile can be the author of a phase, and a delivery may wait for a person
     contract(
         "wording",
         "worker",

@@ -8,7 +8,7 @@ use crate::support::{
 };
 use crate::transcript::{Transcript, assert_transcript};
 
-/// A turn that claims the phase `research`.
+/// A turn that deliveries the phase `research`.
 fn claim() -> Value {
     let claim = json!({ "phase": "research", "summary": "Looked." });
     turn(call("mcp__symphony__complete_phase", claim))

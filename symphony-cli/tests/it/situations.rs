@@ -82,7 +82,7 @@ fn issues_that_wait_for_a_human_are_explained_and_in_the_inbox() {
     project.ok(&["issue", "move", &child, "cancelled"]);
     let accepted = add(&project, "Phases are over", &[]);
     moved(&project, &accepted, &IssueEvent::Dispatched);
-    moved(&project, &accepted, &IssueEvent::ClaimSubmitted);
+    moved(&project, &accepted, &IssueEvent::PhaseDelivered);
 
     assert_explained(
         &project,

@@ -1,7 +1,7 @@
 //! What is to be written.
 
 use crate::agent::AgentType;
-use crate::id::{ClaimId, PhaseName, PrId};
+use crate::id::{DeliveryId, PhaseName, PrId};
 use crate::issue::{AttemptCounts, IssueState};
 use crate::log::LogEvent;
 use crate::retry::RetryPlan;
@@ -36,10 +36,10 @@ pub enum Effect {
     EndRuns,
     /// Its open pull request is closed without a merge, with an entry in the log.
     ClosePullRequest(PrId),
-    /// Its open claim is closed without a verdict, with an entry in the log.
-    RejectClaim {
+    /// Its open delivery is closed without a verdict, with an entry in the log.
+    RejectDelivery {
         /// The claim.
-        claim: ClaimId,
+        claim: DeliveryId,
         /// Why.
         reason: &'static str,
     },
@@ -49,8 +49,8 @@ pub enum Effect {
     RecordMover,
     /// Its label names this phase now.
     EnterPhase(PhaseName),
-    /// Its accepted claim has had its effect.
-    CloseClaim(ClaimId),
+    /// Its accepted delivery has had its effect.
+    CloseDelivery(DeliveryId),
     /// It is dispatched again later.
     Appoint(Appointment),
     /// Symphony comments on it.

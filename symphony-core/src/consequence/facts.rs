@@ -1,7 +1,7 @@
 //! What the consequences of a change depend on.
 
 use super::effect::Effect;
-use crate::contract::PhaseClaim;
+use crate::contract::Delivery;
 use crate::id::PrId;
 use crate::issue::{AttemptCounts, IssueState};
 
@@ -23,8 +23,8 @@ pub enum Mover {
     Run,
 }
 
-/// The open claim on the phase of an issue.
-pub type OpenClaim = PhaseClaim;
+/// The open delivery on the phase of an issue.
+pub type OpenDelivery = Delivery;
 
 /// An issue with what is open on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,8 +35,8 @@ pub struct IssueFacts {
     pub counts: AttemptCounts,
     /// Its open pull request.
     pub pull_request: Option<PrId>,
-    /// Its open claim.
-    pub claim: Option<OpenClaim>,
+    /// Its open delivery.
+    pub claim: Option<OpenDelivery>,
     /// Whether a run is live on it.
     pub live_run: LiveRun,
 }
@@ -48,7 +48,7 @@ impl IssueFacts {
             Effect::SetState(state) => self.state = state.clone(),
             Effect::SetCounts(counts) => self.counts = *counts,
             Effect::ClosePullRequest(_) => self.pull_request = None,
-            Effect::RejectClaim { .. } | Effect::CloseClaim(_) => self.claim = None,
+            Effect::RejectDelivery { .. } | Effect::CloseDelivery(_) => self.claim = None,
             Effect::DependencyMet
             | Effect::DependencyReopened
             | Effect::RemoveRetry
@@ -63,8 +63,8 @@ impl IssueFacts {
         }
     }
 
-    /// Returns the open claim when it is accepted and the issue has not gone on to its next phase.
-    pub(super) fn claim_to_step(&self) -> Option<OpenClaim> {
-        self.claim.clone().filter(PhaseClaim::awaits_step)
+    /// Returns the open delivery when it is accepted and the issue has not gone on to its next phase.
+    pub(super) fn delivery_to_step(&self) -> Option<OpenDelivery> {
+        self.claim.clone().filter(Delivery::awaits_step)
     }
 }

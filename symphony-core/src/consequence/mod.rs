@@ -13,6 +13,6 @@ mod run_end;
 mod tests;
 
 pub use effect::{Appointment, Effect};
-pub use facts::{IssueFacts, LiveRun, Mover, OpenClaim};
+pub use facts::{IssueFacts, LiveRun, Mover, OpenDelivery};
 pub use moving::{consequences_of_move, consequences_of_step};
-pub use run_end::{claim_at_end, consequences_of_run_end};
+pub use run_end::{consequences_of_run_end, delivery_at_end};

@@ -1,12 +1,12 @@
 //! What follows when an issue moves.
 
 use super::effect::Effect;
-use super::facts::{IssueFacts, LiveRun, Mover, OpenClaim};
+use super::facts::{IssueFacts, LiveRun, Mover, OpenDelivery};
 use crate::issue::{AttemptCounts, IssueEvent, IssueState, IssueStatus, TransitionError, apply};
 use crate::learning::SourceEnd;
 use crate::log::LogEvent;
 
-/// Why a claim is closed with its issue.
+/// Why a delivery is closed with its issue.
 const ISSUE_ENDED: &str = "its issue has ended";
 
 /// Effects in their order, with the facts as they are after them.
@@ -87,7 +87,7 @@ impl Cascade {
         if let Some(claim) = &self.facts.claim {
             let claim = claim.id;
             let reason = ISSUE_ENDED;
-            self.push(Effect::RejectClaim { claim, reason });
+            self.push(Effect::RejectDelivery { claim, reason });
         }
     }
 
@@ -98,16 +98,16 @@ impl Cascade {
         if self.facts.state == IssueState::Todo
             && self.facts.live_run == LiveRun::No
             && !steps_itself
-            && let Some(claim) = self.facts.claim_to_step()
+            && let Some(claim) = self.facts.delivery_to_step()
         {
             self.close_step(claim);
         }
     }
 
-    /// Takes the issue of an accepted claim on to its next phase: the move, and the label. One that is already in `todo`
+    /// Takes the issue of an accepted delivery on to its next phase: the move, and the label. One that is already in `todo`
     /// only lacks the label.
     pub(super) fn step(&mut self, mover: Mover) -> Result<(), TransitionError> {
-        let Some(claim) = self.facts.claim_to_step() else {
+        let Some(claim) = self.facts.delivery_to_step() else {
             return Ok(());
         };
         if self.facts.state != IssueState::Todo {
@@ -118,13 +118,13 @@ impl Cascade {
         Ok(())
     }
 
-    /// Writes the label of the next phase, and that the claim has had its effect. What counted in the phase is over.
-    fn close_step(&mut self, claim: OpenClaim) {
+    /// Writes the label of the next phase, and that the delivery has had its effect. What counted in the phase is over.
+    fn close_step(&mut self, claim: OpenDelivery) {
         if let Some(next) = &claim.next_phase {
             self.push(Effect::EnterPhase(next.clone()));
         }
         self.push(Effect::SetCounts(AttemptCounts::default()));
-        self.push(Effect::CloseClaim(claim.id));
+        self.push(Effect::CloseDelivery(claim.id));
         self.push(Effect::Log(LogEvent::PhaseAdvanced {
             claim: claim.id,
             from: claim.phase,
@@ -159,7 +159,7 @@ pub fn consequences_of_move(
     Ok(cascade.into_effects())
 }
 
-/// Decides what follows when an issue whose phase is accepted goes on to its next phase; nothing without such a claim.
+/// Decides what follows when an issue whose phase is accepted goes on to its next phase; nothing without such a delivery.
 ///
 /// # Errors
 /// When the issue cannot go on from where it is.

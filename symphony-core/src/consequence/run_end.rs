@@ -3,27 +3,27 @@
 use super::effect::{Appointment, Effect};
 use super::facts::{IssueFacts, Mover};
 use super::moving::Cascade;
-use crate::contract::ClaimState;
+use crate::contract::DeliveryState;
 use crate::id::RunId;
 use crate::issue::TransitionError;
 use crate::outcome::Routing;
 use crate::run::{Run, RunStatus};
 
-/// Decides whether the open claim of a run that ends cannot count: it was never settled, or the run changed
+/// Decides whether the open delivery of a run that ends cannot count: it was never settled, or the run changed
 /// configuration that runs programs. This comes before the routing, which asks whether the phase is accepted.
-pub fn claim_at_end(facts: &IssueFacts, run: &RunId, status: RunStatus) -> Option<Effect> {
+pub fn delivery_at_end(facts: &IssueFacts, run: &RunId, status: RunStatus) -> Option<Effect> {
     let claim = facts.claim.as_ref()?;
     if claim.run.as_ref() != Some(run) {
         return None;
     }
     let reason = if status == RunStatus::Tampered {
         "its run changed configuration that runs programs"
-    } else if claim.state == ClaimState::Submitted {
-        "its run ended before the claim was settled"
+    } else if claim.state == DeliveryState::Submitted {
+        "its run ended before the delivery was settled"
     } else {
         return None;
     };
-    Some(Effect::RejectClaim {
+    Some(Effect::RejectDelivery {
         claim: claim.id,
         reason,
     })

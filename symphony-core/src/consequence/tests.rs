@@ -7,15 +7,15 @@ use proptest::sample::select;
 
 use super::*;
 use crate::agent::AgentType;
-use crate::contract::{ClaimState, PhaseClaim};
-use crate::id::{ClaimId, PrId, RunId};
+use crate::contract::{Delivery, DeliveryState};
+use crate::id::{DeliveryId, PrId, RunId};
 use crate::issue::{AttemptCounts, IssueEvent, IssueState, IssueStatus, apply, samples};
 use crate::log::LogEvent;
 use crate::run::RunStatus;
 
-fn claim(state: ClaimState, next: Option<&str>) -> OpenClaim {
-    PhaseClaim {
-        id: ClaimId::new(4),
+fn claim(state: DeliveryState, next: Option<&str>) -> OpenDelivery {
+    Delivery {
+        id: DeliveryId::new(4),
         project: "demo".parse().unwrap(),
         issue: "DEM-1".parse().unwrap(),
         phase: "research".parse().unwrap(),
@@ -57,9 +57,11 @@ fn words(effects: &[Effect]) -> String {
                 counts.consecutive_failures, counts.total_runs
             ),
             Effect::ClosePullRequest(pr) => format!("close pull request {pr}"),
-            Effect::RejectClaim { claim, reason } => format!("reject claim {claim}: {reason}"),
+            Effect::RejectDelivery { claim, reason } => {
+                format!("reject delivery {claim}: {reason}")
+            }
             Effect::EnterPhase(phase) => format!("enter {phase}"),
-            Effect::CloseClaim(claim) => format!("close claim {claim}"),
+            Effect::CloseDelivery(claim) => format!("close delivery {claim}"),
             Effect::Log(event) => format!("log {}", event.kind()),
             other => format!("{other:?}"),
         };
@@ -70,8 +72,8 @@ fn words(effects: &[Effect]) -> String {
 
 #[test]
 fn moves_by_their_consequences() {
-    let accepted = claim(ClaimState::Accepted, Some("architecture"));
-    let waiting = claim(ClaimState::AwaitingJudge, None);
+    let accepted = claim(DeliveryState::Accepted, Some("architecture"));
+    let waiting = claim(DeliveryState::AwaitingJudge, None);
     let base = facts;
     let table = [
         (
@@ -148,9 +150,9 @@ fn a_step_of_an_accepted_claim() {
         claim,
         ..facts(state)
     };
-    let accepted = claim(ClaimState::Accepted, Some("architecture"));
-    let last = claim(ClaimState::Accepted, None);
-    let waiting = claim(ClaimState::AwaitingJudge, None);
+    let accepted = claim(DeliveryState::Accepted, Some("architecture"));
+    let last = claim(DeliveryState::Accepted, None);
+    let waiting = claim(DeliveryState::AwaitingJudge, None);
     let step = |facts: &IssueFacts| words(&consequences_of_step(facts, Mover::Other).unwrap());
     let mut text = String::new();
     for (name, facts) in [
@@ -164,7 +166,7 @@ fn a_step_of_an_accepted_claim() {
         ),
         ("the last phase", with(IssueState::InProgress, Some(last))),
         ("no verdict yet", with(IssueState::Review, Some(waiting))),
-        ("no claim", with(IssueState::Review, None)),
+        ("no delivery", with(IssueState::Review, None)),
     ] {
         writeln!(text, "{name}\n{}", step(&facts)).unwrap();
     }
@@ -180,27 +182,27 @@ fn the_claim_of_a_run_that_ends() {
             claim,
             ..facts(IssueState::InProgress)
         };
-        claim_at_end(&facts, run, status).map(|effect| words(&[effect]).trim().to_owned())
+        delivery_at_end(&facts, run, status).map(|effect| words(&[effect]).trim().to_owned())
     };
-    let unsettled = "reject claim 4: its run ended before the claim was settled";
-    let tampered = "reject claim 4: its run changed configuration that runs programs";
+    let unsettled = "reject delivery 4: its run ended before the delivery was settled";
+    let tampered = "reject delivery 4: its run changed configuration that runs programs";
     for (state, run, status, expected) in [
         (
-            ClaimState::Submitted,
+            DeliveryState::Submitted,
             &own,
             RunStatus::Succeeded,
             Some(unsettled),
         ),
-        (ClaimState::Submitted, &other, RunStatus::Succeeded, None),
-        (ClaimState::AwaitingJudge, &own, RunStatus::Failed, None),
-        (ClaimState::Accepted, &own, RunStatus::Succeeded, None),
+        (DeliveryState::Submitted, &other, RunStatus::Succeeded, None),
+        (DeliveryState::AwaitingJudge, &own, RunStatus::Failed, None),
+        (DeliveryState::Accepted, &own, RunStatus::Succeeded, None),
         (
-            ClaimState::Accepted,
+            DeliveryState::Accepted,
             &own,
             RunStatus::Tampered,
             Some(tampered),
         ),
-        (ClaimState::Accepted, &other, RunStatus::Tampered, None),
+        (DeliveryState::Accepted, &other, RunStatus::Tampered, None),
     ] {
         assert_eq!(
             end(state, run, status).as_deref(),
@@ -209,7 +211,7 @@ fn the_claim_of_a_run_that_ends() {
         );
     }
     assert_eq!(
-        claim_at_end(&facts(IssueState::Todo), &own, RunStatus::Failed),
+        delivery_at_end(&facts(IssueState::Todo), &own, RunStatus::Failed),
         None
     );
 }
@@ -217,10 +219,10 @@ fn the_claim_of_a_run_that_ends() {
 fn any_facts() -> impl Strategy<Value = IssueFacts> {
     let claims = vec![
         None,
-        Some(claim(ClaimState::Submitted, Some("architecture"))),
-        Some(claim(ClaimState::AwaitingJudge, None)),
-        Some(claim(ClaimState::Accepted, Some("architecture"))),
-        Some(claim(ClaimState::Accepted, None)),
+        Some(claim(DeliveryState::Submitted, Some("architecture"))),
+        Some(claim(DeliveryState::AwaitingJudge, None)),
+        Some(claim(DeliveryState::Accepted, Some("architecture"))),
+        Some(claim(DeliveryState::Accepted, None)),
     ];
     let pulls = vec![None, Some(PrId::new(7))];
     let runs = vec![LiveRun::Yes, LiveRun::No];
@@ -250,7 +252,7 @@ fn after(facts: &IssueFacts, effects: &[Effect]) -> IssueFacts {
 fn closes(effect: &Effect) -> bool {
     matches!(
         effect,
-        Effect::ClosePullRequest(_) | Effect::RejectClaim { .. } | Effect::CloseClaim(_)
+        Effect::ClosePullRequest(_) | Effect::RejectDelivery { .. } | Effect::CloseDelivery(_)
     )
 }
 

@@ -1,4 +1,4 @@
-//! The structural checks of a claim, as functions of the artifact's text and the changed paths.
+//! The structural checks of a delivery, as functions of the artifact's text and the changed paths.
 
 use std::fmt;
 
@@ -33,7 +33,7 @@ pub enum CheckFailure {
     ArtifactMissing {
         /// The path that was looked for.
         path: String,
-        /// The contract's path, when the claim named another one.
+        /// The contract's path, when the delivery named another one.
         expected: Option<String>,
         /// The places that were looked at.
         places: Vec<String>,
@@ -75,11 +75,11 @@ pub enum CheckFailure {
     },
 }
 
-/// Runs a contract's structural checks on a claim and returns the failures, in the order of the contract.
+/// Runs a contract's structural checks on a delivery and returns the failures, in the order of the contract.
 ///
-/// `path` is where the artifact was looked for: the claim's own path, or the contract's. `changed_paths` are those
+/// `path` is where the artifact was looked for: the delivery's own path, or the contract's. `changed_paths` are those
 /// that differ from the base, committed or not, relative to the worktree.
-pub fn check_claim(
+pub fn check_delivery(
     contract: &PhaseContract,
     issue: &IssueId,
     path: &str,

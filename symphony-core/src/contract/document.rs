@@ -2,7 +2,7 @@
 
 use super::model::PhaseContract;
 use super::pipeline::Pipeline;
-use super::record::{ClaimState, PhaseClaim};
+use super::record::{Delivery, DeliveryState};
 use crate::id::{IssueId, PhaseName};
 
 /// Documents that are looked for of one issue: more phases than any pipeline needs.
@@ -20,25 +20,25 @@ pub struct TicketDocument {
     pub phase: PhaseName,
     /// Where the document is, relative to the project.
     pub path: String,
-    /// The commit of the newest accepted claim; none when no claim of the phase was accepted.
+    /// The commit of the newest accepted delivery; none when no delivery of the phase was accepted.
     pub accepted: Option<String>,
 }
 
 /// What was claimed for an issue and for those above it, each list oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TicketClaims {
+pub struct TicketDeliveries {
     /// Claims of the issue.
-    pub own: Vec<PhaseClaim>,
-    /// The parent of a sub-task, its parent and so on, nearest first, at most [`ANCESTORS_MAX`], each with its claims.
-    pub ancestors: Vec<(IssueId, Vec<PhaseClaim>)>,
+    pub own: Vec<Delivery>,
+    /// The parent of a sub-task, its parent and so on, nearest first, at most [`ANCESTORS_MAX`], each with its deliveries.
+    pub ancestors: Vec<(IssueId, Vec<Delivery>)>,
 }
 
-/// Lists the documents of an issue, those of earlier phases first: at the path of the phase's newest accepted claim, otherwise at
+/// Lists the documents of an issue, those of earlier phases first: at the path of the phase's newest accepted delivery, otherwise at
 /// the contract's. With `before`, only phases that come before it. `claims` are the issue's, oldest first.
 pub fn ticket_documents(
     pipeline: &Pipeline,
     issue: &IssueId,
-    claims: &[PhaseClaim],
+    claims: &[Delivery],
     before: Option<&PhaseName>,
 ) -> Vec<TicketDocument> {
     let is_wanted = |contract: &&PhaseContract| {
@@ -50,7 +50,7 @@ pub fn ticket_documents(
     let documents = phases.into_iter().filter_map(|contract| {
         let accepted = claims
             .iter()
-            .rfind(|claim| claim.phase == contract.phase && claim.state == ClaimState::Accepted);
+            .rfind(|claim| claim.phase == contract.phase && claim.state == DeliveryState::Accepted);
         let claimed = accepted.and_then(|claim| claim.artifact_path.clone());
         let contracted = contract.artifact_path.as_ref();
         Some(TicketDocument {
@@ -71,7 +71,7 @@ mod tests {
     use crate::Timestamp;
     use crate::agent::AgentType;
     use crate::contract::parse_contract;
-    use crate::id::{ClaimId, ProjectId};
+    use crate::id::{DeliveryId, ProjectId};
     use crate::issue::CommentAuthor;
 
     fn pipeline() -> Pipeline {
@@ -96,9 +96,9 @@ mod tests {
         Pipeline::new([contracts], &[], &profiles).unwrap()
     }
 
-    fn claim(phase: &str, state: ClaimState, path: Option<&str>, commit: &str) -> PhaseClaim {
-        PhaseClaim {
-            id: ClaimId::new(1),
+    fn claim(phase: &str, state: DeliveryState, path: Option<&str>, commit: &str) -> Delivery {
+        Delivery {
+            id: DeliveryId::new(1),
             project: ProjectId::parse("demo").unwrap(),
             issue: IssueId::parse("A-1").unwrap(),
             phase: PhaseName::parse(phase).unwrap(),
@@ -117,7 +117,7 @@ mod tests {
         }
     }
 
-    fn listed(claims: &[PhaseClaim], before: Option<&str>) -> Vec<String> {
+    fn listed(claims: &[Delivery], before: Option<&str>) -> Vec<String> {
         let before = before.map(|phase| PhaseName::parse(phase).unwrap());
         let issue = IssueId::parse("A-1").unwrap();
         ticket_documents(&pipeline(), &issue, claims, before.as_ref())
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn documents_come_in_the_order_of_their_phases_and_the_newest_accepted_claim_counts() {
-        use ClaimState::{Accepted, Rejected};
+        use DeliveryState::{Accepted, Rejected};
         let claims = [
             claim("research", Accepted, Some("notes/a.md"), "c1"),
             claim("research", Accepted, Some("notes/b.md"), "c2"),

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use crate::Timestamp;
 use crate::id::{IssueId, PhaseName};
 
-/// A document that agents are still to be given: of the newest accepted claim of a phase, or of one that is still to be judged.
+/// A document that agents are still to be given: of the newest accepted delivery of a phase, or of one that is still to be judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NeededDocument {
     /// The issue.
     pub issue: IssueId,
     /// The phase.
     pub phase: PhaseName,
-    /// Where the document is; none where the claim names none.
+    /// Where the document is; none where the delivery names none.
     pub path: Option<String>,
     /// The commit that has it.
     pub commit: String,

@@ -7,7 +7,7 @@
 mod artifact;
 mod artifact_path;
 mod check;
-mod claim;
+mod delivery;
 mod document;
 mod kept;
 mod model;
@@ -22,10 +22,10 @@ pub(crate) mod markdown {
 
 pub use artifact::{has_heading, headings, word_count};
 pub use artifact_path::{ArtifactPath, ArtifactPathError};
-pub use check::{ArtifactFound, CheckFailure, PATHS_SHOWN_MAX, check_claim};
-pub use claim::{ClaimDecision, decide_claim};
+pub use check::{ArtifactFound, CheckFailure, PATHS_SHOWN_MAX, check_delivery};
+pub use delivery::{DeliveryDecision, decide_delivery};
 pub use document::{
-    ANCESTORS_MAX, TICKET_DOCUMENTS_MAX, TicketClaims, TicketDocument, ticket_documents,
+    ANCESTORS_MAX, TICKET_DOCUMENTS_MAX, TicketDeliveries, TicketDocument, ticket_documents,
 };
 pub use kept::{KeepPlan, KeptCommit, NeededDocument, plan_kept};
 pub use model::{
@@ -33,4 +33,4 @@ pub use model::{
 };
 pub use parse::parse_contract;
 pub use pipeline::{Pipeline, PipelineProblem, Skip, SkipError};
-pub use record::{ClaimState, PhaseClaim};
+pub use record::{Delivery, DeliveryState};

@@ -56,7 +56,7 @@ impl StructuralCheck {
     ];
 }
 
-/// How a claim is validated.
+/// How a delivery is validated.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Validation {
     /// Who decides.
@@ -82,7 +82,7 @@ pub struct PhaseContract {
     pub required_sections: Vec<String>,
     /// When the phase is done: sentences shown to the agent.
     pub done_when: Vec<String>,
-    /// How a claim is validated; `None` when there is nothing to claim (`ready`) or to check.
+    /// How a delivery is validated; `None` when there is nothing to claim (`ready`) or to check.
     pub validation: Option<Validation>,
     /// The phase that follows.
     pub next_phase: Option<PhaseName>,
@@ -90,7 +90,7 @@ pub struct PhaseContract {
     pub escalate_if: Vec<String>,
     /// The model for this phase.
     pub model: ModelChoice,
-    /// Whether a claim of an earlier phase may skip this one.
+    /// Whether a delivery of an earlier phase may skip this one.
     pub skippable: bool,
     /// The prompt.
     pub body: String,
@@ -102,14 +102,14 @@ impl PhaseContract {
         self.phase.is_ready()
     }
 
-    /// Returns who decides on a claim: no one when the contract has no validation.
+    /// Returns who decides on a delivery: no one when the contract has no validation.
     pub fn mode(&self) -> ValidationMode {
         self.validation
             .as_ref()
             .map_or(ValidationMode::Trust, |validation| validation.mode)
     }
 
-    /// Returns the checks of a claim, none when the contract has no validation.
+    /// Returns the checks of a delivery, none when the contract has no validation.
     pub fn structural_checks(&self) -> &[StructuralCheck] {
         self.validation
             .as_ref()

@@ -53,7 +53,7 @@ pub enum PipelineProblem {
     },
 }
 
-/// What a claim with `skip_to` passes over.
+/// What a delivery with `skip_to` passes over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skip {
     /// The phase that the issue goes to.
@@ -71,7 +71,7 @@ pub enum SkipError {
     /// `skip_to` does not come after the phase.
     #[error("`{to}` does not come after `{from}`; later phases: {}", names(later))]
     NotLater {
-        /// The phase of the claim.
+        /// The phase of the delivery.
         from: PhaseName,
         /// What was asked for.
         to: PhaseName,
@@ -167,7 +167,7 @@ impl Pipeline {
         best.map(|(_, contract)| contract)
     }
 
-    /// Plans a claim of `from` that asks to go on at `to`.
+    /// Plans a delivery of `from` that asks to go on at `to`.
     ///
     /// # Errors
     /// When `to` does not come after `from`, or a phase between may not be skipped.

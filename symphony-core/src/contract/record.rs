@@ -4,13 +4,13 @@ use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
-use crate::id::{ClaimId, IssueId, PhaseName, ProjectId, RunId};
+use crate::id::{DeliveryId, IssueId, PhaseName, ProjectId, RunId};
 use crate::issue::{CommentAuthor, NextPhase};
 use crate::pull_request::{Verdict, VerdictKind};
 
 closed_set!(
-    /// The state of a claim.
-    ClaimState, "claim state", {
+    /// The state of a delivery.
+    DeliveryState, "claim state", {
         /// Its checks passed; what it is about is being committed.
         Submitted = "submitted",
         /// The phase counts as delivered.
@@ -24,9 +24,9 @@ closed_set!(
 
 /// A claim that the phase of an issue is delivered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PhaseClaim {
+pub struct Delivery {
     /// Its id.
-    pub id: ClaimId,
+    pub id: DeliveryId,
     /// The project.
     pub project: ProjectId,
     /// The issue.
@@ -39,14 +39,14 @@ pub struct PhaseClaim {
     pub summary: String,
     /// The later phase that it asks to go on with.
     pub skip_to: Option<PhaseName>,
-    /// The phase that the issue goes to when the claim is accepted; none when it is the last one.
+    /// The phase that the issue goes to when the delivery is accepted; none when it is the last one.
     pub next_phase: Option<PhaseName>,
     /// The run that claimed; none for a human's.
     pub run: Option<RunId>,
     /// Who claimed.
     pub author: CommentAuthor,
     /// Its state.
-    pub state: ClaimState,
+    pub state: DeliveryState,
     /// Why it was rejected; for others, what their checks would have refused in another mode.
     pub reasons: Vec<String>,
     /// The judge's word.
@@ -59,7 +59,7 @@ pub struct PhaseClaim {
     pub created_at: Timestamp,
 }
 
-impl PhaseClaim {
+impl Delivery {
     /// Says whether a phase follows when it is accepted.
     pub const fn next(&self) -> NextPhase {
         match self.next_phase {
@@ -70,7 +70,7 @@ impl PhaseClaim {
 
     /// Says whether a judge has to decide.
     pub fn awaits_judge(&self) -> bool {
-        self.open && self.state == ClaimState::AwaitingJudge
+        self.open && self.state == DeliveryState::AwaitingJudge
     }
 
     /// Says whether a judge has approved it as it is, and the points of people keep it from being accepted.
@@ -83,6 +83,6 @@ impl PhaseClaim {
 
     /// Says whether it is accepted, and the issue has not gone on yet.
     pub fn awaits_step(&self) -> bool {
-        self.open && self.state == ClaimState::Accepted
+        self.open && self.state == DeliveryState::Accepted
     }
 }

@@ -17,7 +17,7 @@ closed_set!(
         Todo = "todo",
         /// An agent works on it.
         InProgress = "in_progress",
-        /// A pull request or a phase claim waits for a verdict.
+        /// A pull request or a delivery waits for a verdict.
         Review = "review",
         /// Waits for something named in its reason.
         Blocked = "blocked",
@@ -88,7 +88,7 @@ closed_set!(
         Risk = "risk",
         /// The output of a gate.
         Gate = "gate",
-        /// A verdict on a phase claim.
+        /// A verdict on a delivery.
         PhaseVerdict = "phase_verdict",
         /// A verdict on a pull request.
         Review = "review",

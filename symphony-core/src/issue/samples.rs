@@ -61,7 +61,7 @@ pub(crate) fn events() -> Vec<IssueEvent> {
         IssueEvent::Dispatched,
         IssueEvent::PrCreated,
         IssueEvent::DoneProposed,
-        IssueEvent::ClaimSubmitted,
+        IssueEvent::PhaseDelivered,
         IssueEvent::PhaseAccepted {
             next: NextPhase::Follows,
         },

@@ -46,7 +46,7 @@ pub enum IssueState {
     Todo,
     /// An agent works on it.
     InProgress,
-    /// A pull request or a phase claim waits for a verdict.
+    /// A pull request or a delivery waits for a verdict.
     Review,
     /// Waits for something named.
     Blocked(Block),
@@ -94,7 +94,8 @@ pub enum IssueEvent {
     /// Its worker proposed that nothing is left to do.
     DoneProposed,
     /// A phase was claimed whose contract asks for a judge.
-    ClaimSubmitted,
+    #[serde(rename = "claim_submitted")]
+    PhaseDelivered,
     /// A phase was accepted.
     PhaseAccepted {
         /// Whether another phase follows.
@@ -231,7 +232,7 @@ impl IssueEvent {
             Self::Dispatched => "dispatched",
             Self::PrCreated => "pr_created",
             Self::DoneProposed => "done_proposed",
-            Self::ClaimSubmitted => "claim_submitted",
+            Self::PhaseDelivered => "claim_submitted",
             Self::PhaseAccepted { .. } => "phase_accepted",
             Self::RunReturned => "run_returned",
             Self::HandedBack => "handed_back",
@@ -297,7 +298,7 @@ pub fn apply(state: &IssueState, event: &IssueEvent) -> Result<IssueState, Trans
         | (S::Review, E::ReviewRejected) => S::Todo,
         (S::Blocked(block), E::SubtasksClosed) if block.by == BlockedBy::Subtasks => S::Todo,
         (S::Todo, E::Dispatched) => S::InProgress,
-        (S::InProgress, E::PrCreated | E::DoneProposed | E::ClaimSubmitted)
+        (S::InProgress, E::PrCreated | E::DoneProposed | E::PhaseDelivered)
         | (
             S::InProgress | S::Review,
             E::PhaseAccepted {

@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::kinds::log_events;
 use crate::Timestamp;
 use crate::agent::AgentType;
-use crate::contract::ClaimState;
+use crate::contract::DeliveryState;
 use crate::failure::ErrorClass;
 use crate::id::{
-    ClaimId, CommentId, FindingId, IssueId, LearningId, PhaseName, PlanPhaseId, PrId, ProjectId,
+    CommentId, DeliveryId, FindingId, IssueId, LearningId, PhaseName, PlanPhaseId, PrId, ProjectId,
     RunId,
 };
 use crate::issue::{FindingKind, IssueEvent, IssueState, IssueStatus, Priority, TriageOutcome};
@@ -240,43 +240,43 @@ log_events!(
         },
 
         /// An agent claimed that a phase is finished.
-        PhaseClaimed = "phase_claimed" {
+        PhaseDelivered = "phase_claimed" {
             /// The claim.
-            claim: ClaimId,
+            claim: DeliveryId,
             /// The phase.
             phase: PhaseName,
             /// What the contract made of it.
-            state: ClaimState,
+            state: DeliveryState,
             /// Why the contract refused it, or what it warns of.
             reasons: Vec<String>,
         },
         /// A claim was bound to a commit.
-        ClaimSettled = "claim_settled" {
+        DeliverySettled = "claim_settled" {
             /// The claim.
-            claim: ClaimId,
+            claim: DeliveryId,
             /// Whether it is accepted or waits for a judge.
-            state: ClaimState,
+            state: DeliveryState,
             /// The commit.
             commit: String,
         },
-        /// The commit that a claim is about moved.
-        ClaimHeadMoved = "claim_head_moved" {
+        /// The commit that a delivery is about moved.
+        DeliveryHeadMoved = "claim_head_moved" {
             /// The claim.
-            claim: ClaimId,
+            claim: DeliveryId,
             /// The commit now.
             commit: String,
         },
         /// A claim was closed without a verdict.
-        ClaimRejected = "claim_rejected" {
+        DeliveryRejected = "claim_rejected" {
             /// The claim.
-            claim: ClaimId,
+            claim: DeliveryId,
             /// Why.
             reason: String,
         },
-        /// A judge or a person gave a verdict on a claim.
+        /// A judge or a person gave a verdict on a delivery.
         PhaseJudged = "phase_judged" {
             /// The claim.
-            claim: ClaimId,
+            claim: DeliveryId,
             /// The verdict.
             kind: VerdictKind,
             /// The commit it is about.
@@ -303,10 +303,10 @@ log_events!(
             /// What the answer says.
             answer: AnswerKind,
         },
-        /// An accepted claim took its issue to the next phase.
+        /// An accepted delivery took its issue to the next phase.
         PhaseAdvanced = "phase_advanced" {
             /// The claim.
-            claim: ClaimId,
+            claim: DeliveryId,
             /// The phase that ended.
             from: PhaseName,
             /// The phase that begins; none when it was the last.

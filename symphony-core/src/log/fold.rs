@@ -138,10 +138,10 @@ impl LogEvent {
             | Self::BaseNoticeDismissed { .. }
             | Self::PublicationBegun { .. }
             | Self::PublicationEnded { .. }
-            | Self::PhaseClaimed { .. }
-            | Self::ClaimSettled { .. }
-            | Self::ClaimHeadMoved { .. }
-            | Self::ClaimRejected { .. }
+            | Self::PhaseDelivered { .. }
+            | Self::DeliverySettled { .. }
+            | Self::DeliveryHeadMoved { .. }
+            | Self::DeliveryRejected { .. }
             | Self::PhaseJudged { .. }
             | Self::ReviewPointRaised { .. }
             | Self::ReviewPointMoved { .. }

@@ -30,7 +30,7 @@ pub(super) fn reason_of(routing: &Routing, end: &RunEnd<'_>) -> String {
         Some(error) => format!("{}: {}", error.class.words(), error.message),
         None if routing.status != RunStatus::Succeeded => routing.status.to_string(),
         None if end.run.moved_issue => "the agent gave the issue back".to_owned(),
-        None if is_in_phase(end.run) => "it ended well, without an accepted claim".to_owned(),
+        None if is_in_phase(end.run) => "it ended well, without an accepted delivery".to_owned(),
         None => "it ended well, without a pull request".to_owned(),
     }
 }

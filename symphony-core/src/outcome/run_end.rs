@@ -20,7 +20,7 @@ pub struct FailureLimits {
 /// What a run left behind that shows its work, apart from a change of status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Evidence {
-    /// A verdict, a claim, sub-tasks: what the agent's type is for.
+    /// A verdict, a delivery, sub-tasks: what the agent's type is for.
     Found,
     /// Nothing of the kind.
     None,
@@ -41,7 +41,7 @@ pub struct RunEnd<'a> {
     pub error: Option<RunError>,
     /// Whether it left what its type is for.
     pub evidence: Evidence,
-    /// The phase is accepted, by a claim of this run or a verdict, and its label has not gone on yet: whether
+    /// The phase is accepted, by a delivery of this run or a verdict, and its label has not gone on yet: whether
     /// another phase follows.
     pub accepted: Option<NextPhase>,
     /// Whether the gates of the pull request that it opened are still to run: only they tell whether it succeeded.

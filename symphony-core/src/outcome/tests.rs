@@ -5,7 +5,7 @@ use proptest::sample::select;
 
 use super::*;
 use crate::hand_in::RefusalKind;
-use crate::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
+use crate::id::{DeliveryId, IssueId, PhaseName, PrId, ProjectId, RunId};
 use crate::idle::{LimitRow, RunLimit};
 use crate::issue::{Block, BlockedBy, BreakerTarget, IssueState, NextPhase, apply, samples};
 use crate::run::{Fence, ProtectionLevel, RunTarget, Usage};
@@ -92,7 +92,7 @@ fn route(row: Row) -> String {
     let (issue, mut run) = (samples::issue(row.state, counts), run(row.agent, row.moved));
     run.phase = row.phase.map(|name| PhaseName::parse(name).unwrap());
     if run.phase.is_some() && run.target.is_review() {
-        run.target = RunTarget::Claim(issue.id.clone(), ClaimId::new(1));
+        run.target = RunTarget::Delivery(issue.id.clone(), DeliveryId::new(1));
     }
     let error = row.class.map(|class| RunError {
         class,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::place::Place;
 use crate::Timestamp;
 use crate::closed_set::closed_set;
-use crate::id::{ClaimId, IdError, PrId};
+use crate::id::{DeliveryId, IdError, PrId};
 use crate::issue::CommentAuthor;
 
 /// Longest text of a point or an answer, in characters (spec: review, "Review points").
@@ -116,14 +116,15 @@ pub enum ReviewOf {
     /// A pull request.
     PullRequest(PrId),
     /// The claim of a phase.
-    Claim(ClaimId),
+    #[serde(rename = "claim")]
+    Delivery(DeliveryId),
 }
 
 impl fmt::Display for ReviewOf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::PullRequest(pr) => write!(f, "pull request {pr}"),
-            Self::Claim(claim) => write!(f, "phase claim {claim}"),
+            Self::Delivery(claim) => write!(f, "delivery {claim}"),
         }
     }
 }

@@ -43,7 +43,7 @@ pub fn unanswered(points: &[ReviewPoint]) -> Vec<PointNumber> {
 }
 
 /// Refuses to hand work in while a must-point has had no answer since it was last opened: a pull request, a proposal that nothing is
-/// left to do, the claim of an issue's phase, and the end of the last phase of a plan.
+/// left to do, the delivery of an issue's phase, and the end of the last phase of a plan.
 ///
 /// # Errors
 /// Names the points, and the tool that answers them.

@@ -85,7 +85,7 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, schedule: &mut Schedule) -> Vec
             waiting.push(start);
             continue;
         }
-        // plans have no claims of phases
+        // plans have no deliveries of phases
         let Some((target, phase)) = review.target() else {
             continue;
         };

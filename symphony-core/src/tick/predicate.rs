@@ -137,7 +137,7 @@ pub fn review_obstacles(
             }),
             ReviewSubject::PullRequest(_) => Some(Reason::Judged),
             // only the points of people, named above, keep it from going on
-            ReviewSubject::Claim(..) => None,
+            ReviewSubject::Delivery(..) => None,
         });
     }
     if !project.judge_enabled {

@@ -16,7 +16,7 @@ use crate::done::{BaseNow, Obstacle};
 use crate::exit_handling::PutOff;
 use crate::gates::{BaseGates, ConfiguredGate};
 use crate::hold::{Hold, HoldScope};
-use crate::id::{ClaimId, IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
+use crate::id::{DeliveryId, IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
 use crate::inbox::{LeftWorktree, LostDocument};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority, Size};
 use crate::judges_ended::JudgesEnded;
@@ -333,7 +333,7 @@ pub struct Candidate {
 /// Where the gates of a review stand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GatesState {
-    /// They ran on its head commit; a claim has none.
+    /// They ran on its head commit; a delivery has none.
     Verified,
     /// Required ones failed on its head commit, and no agent works on it: a person decides.
     Red,
@@ -356,7 +356,7 @@ impl GatesState {
     }
 }
 
-/// An issue or a plan in `review` with an open pull request, or an issue with a claim that waits for a judge.
+/// An issue or a plan in `review` with an open pull request, or an issue with a delivery that waits for a judge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewCandidate {
     /// The issue, or the plan.
@@ -386,16 +386,17 @@ pub struct ReviewCandidate {
 }
 
 impl ReviewCandidate {
-    /// Returns what its judge would work on, and the phase of a claim; none for a claim of a plan, which there is not.
+    /// Returns what its judge would work on, and the phase of a delivery; none for a delivery of a plan, which there is not.
     pub fn target(&self) -> Option<(RunTarget, Option<PhaseName>)> {
         match (&self.subject, &self.of) {
             (ReviewSubject::PullRequest(pr) | ReviewSubject::Done { pr, .. }, of) => {
                 Some((RunTarget::PullRequest(of.clone(), *pr), None))
             }
-            (ReviewSubject::Claim(claim, phase), PullRequestOf::Issue(issue)) => {
-                Some((RunTarget::Claim(issue.clone(), *claim), Some(phase.clone())))
-            }
-            (ReviewSubject::Claim(..), PullRequestOf::Plan(_)) => None,
+            (ReviewSubject::Delivery(claim, phase), PullRequestOf::Issue(issue)) => Some((
+                RunTarget::Delivery(issue.clone(), *claim),
+                Some(phase.clone()),
+            )),
+            (ReviewSubject::Delivery(..), PullRequestOf::Plan(_)) => None,
         }
     }
 }
@@ -415,7 +416,7 @@ pub enum ReviewSubject {
         base: Option<Box<BaseNow>>,
     },
     /// The claim of a phase.
-    Claim(ClaimId, PhaseName),
+    Delivery(DeliveryId, PhaseName),
 }
 
 /// An issue in `review` whose phase is accepted: its label goes to the next one.

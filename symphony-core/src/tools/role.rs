@@ -18,7 +18,7 @@ closed_set!(
         JudgePr = "judge_pr",
         /// Reviews a proposal that nothing is left to do.
         JudgeDone = "judge_done",
-        /// Reviews a phase claim.
+        /// Reviews a delivery.
         JudgePhase = "judge_phase",
         /// A judge's profile as the author of a phase: it has no verdict there.
         JudgeInPhase = "judge_in_phase",

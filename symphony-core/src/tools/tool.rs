@@ -39,9 +39,9 @@ closed_set!(
         RejectDone = "reject_done",
         /// Claims that the phase is delivered.
         CompletePhase = "complete_phase",
-        /// Verdict on the phase's claim.
+        /// Verdict on the phase's delivery.
         ApprovePhase = "approve_phase",
-        /// Verdict on the phase's claim, with the points to deal with.
+        /// Verdict on the phase's delivery, with the points to deal with.
         RejectPhase = "reject_phase",
         /// Notes which file was researched for which concept.
         RecordCoverage = "record_coverage",

@@ -1,11 +1,11 @@
-//! Contracts: their fields, the pipeline they form, and the checks of a claim.
+//! Contracts: their fields, the pipeline they form, and the checks of a delivery.
 
 use std::collections::BTreeSet;
 
 use symphony_core::agent::AgentType;
 use symphony_core::contract::{
-    ArtifactFound, ArtifactType, CheckFailure, ClaimDecision, PhaseContract, Pipeline, Skip,
-    StructuralCheck, ValidationMode, check_claim, decide_claim, parse_contract,
+    ArtifactFound, ArtifactType, CheckFailure, DeliveryDecision, PhaseContract, Pipeline, Skip,
+    StructuralCheck, ValidationMode, check_delivery, decide_delivery, parse_contract,
 };
 use symphony_core::id::{IssueId, PhaseName};
 
@@ -332,14 +332,14 @@ fn a_claim_is_checked_against_its_contract() {
         ),
     ] {
         let changed: Vec<String> = changed.iter().map(|path| (*path).to_owned()).collect();
-        let failures: Vec<String> = check_claim(&contract, &issue, path, found, &changed)
+        let failures: Vec<String> = check_delivery(&contract, &issue, path, found, &changed)
             .iter()
             .map(ToString::to_string)
             .collect();
         assert_eq!(failures, expected, "{found:?}");
     }
     let many: Vec<String> = (0..25).map(|n| format!("src/{n}.rs")).collect();
-    let failures = check_claim(&contract, &issue, path, &good, &many);
+    let failures = check_delivery(&contract, &issue, path, &good, &many);
     assert!(failures[0].to_string().ends_with("`src/19.rs` and 5 more"));
 }
 
@@ -349,7 +349,7 @@ fn min_words_counts() {
     contract.validation.as_mut().unwrap().structural_checks = vec![StructuralCheck::MinWords(3)];
     let issue = IssueId::parse("SYM-1").unwrap();
     let failures = |text: &str| {
-        check_claim(
+        check_delivery(
             &contract,
             &issue,
             "d.md",
@@ -379,19 +379,19 @@ fn the_mode_decides_what_becomes_of_a_claim() {
             "structural",
             false,
             false,
-            ClaimDecision::Accepted { warnings: vec![] },
+            DeliveryDecision::Accepted { warnings: vec![] },
         ),
         (
             "structural",
             true,
             false,
-            ClaimDecision::AwaitingJudge { warnings: vec![] },
+            DeliveryDecision::AwaitingJudge { warnings: vec![] },
         ),
         (
             "structural",
             true,
             true,
-            ClaimDecision::Rejected {
+            DeliveryDecision::Rejected {
                 reasons: vec![failure()],
             },
         ),
@@ -399,13 +399,13 @@ fn the_mode_decides_what_becomes_of_a_claim() {
             "judge",
             false,
             false,
-            ClaimDecision::AwaitingJudge { warnings: vec![] },
+            DeliveryDecision::AwaitingJudge { warnings: vec![] },
         ),
         (
             "judge",
             false,
             true,
-            ClaimDecision::Rejected {
+            DeliveryDecision::Rejected {
                 reasons: vec![failure()],
             },
         ),
@@ -413,7 +413,7 @@ fn the_mode_decides_what_becomes_of_a_claim() {
             "trust",
             false,
             true,
-            ClaimDecision::Accepted {
+            DeliveryDecision::Accepted {
                 warnings: vec![failure()],
             },
         ),
@@ -421,14 +421,14 @@ fn the_mode_decides_what_becomes_of_a_claim() {
             "trust",
             true,
             true,
-            ClaimDecision::AwaitingJudge {
+            DeliveryDecision::AwaitingJudge {
                 warnings: vec![failure()],
             },
         ),
     ] {
         let contract = contract("design", "none", mode, "");
         let failures = if failed { vec![failure()] } else { vec![] };
-        let decision = decide_claim(&contract, Some(&skip(needs_judge)), failures);
+        let decision = decide_delivery(&contract, Some(&skip(needs_judge)), failures);
         assert_eq!(decision, expected, "{mode} {needs_judge} {failed}");
     }
 }

@@ -29,7 +29,7 @@ fn events() -> impl Strategy<Value = IssueEvent> {
         IssueEvent::Reopened,
         IssueEvent::Dispatched,
         IssueEvent::PrCreated,
-        IssueEvent::ClaimSubmitted,
+        IssueEvent::PhaseDelivered,
         IssueEvent::PhaseAccepted {
             next: NextPhase::Follows,
         },

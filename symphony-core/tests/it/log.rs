@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use symphony_core::id::ClaimId;
+use symphony_core::id::DeliveryId;
 use symphony_core::log::{LogEvent, Subject, sentence};
 
 /// Entries as databases hold them: kind and payload, recorded before the log was typed.
@@ -112,10 +112,10 @@ fn long_texts_of_many_lines_are_quoted_as_one_short_line() {
         plan: None,
     };
     let reason = format!("\n  {}\nsecond line", "é".repeat(300));
-    let event = LogEvent::ClaimRejected {
-        claim: ClaimId::new(7),
+    let event = LogEvent::DeliveryRejected {
+        claim: DeliveryId::new(7),
         reason,
     };
-    let expected = format!("Claim 7 was closed: {}…", "é".repeat(200));
+    let expected = format!("Delivery 7 was closed: {}…", "é".repeat(200));
     assert_eq!(sentence(&event, &about), expected);
 }

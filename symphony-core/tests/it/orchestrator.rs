@@ -381,7 +381,7 @@ fn a_run_ends_as_its_row_says() {
             "failed, run_returned, 1/1, backoff",
         ),
         (
-            "phase agent: no accepted claim: continuation retry",
+            "phase agent: no accepted delivery: continuation retry",
             End::of(Architect, InProgress),
             "succeeded, run_returned, 0/1, continuation",
         ),

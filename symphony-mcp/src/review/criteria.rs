@@ -47,7 +47,7 @@ pub(crate) fn read_criteria(store: &Store, identity: &Identity) -> Result<Criter
         return Ok(shown);
     }
     let issue = store.issue(issue)?;
-    let claims = store.ticket_claims(&issue)?;
+    let claims = store.ticket_deliveries(&issue)?;
     let Some(workspace) = &identity.workspace else {
         return Ok(collect_criteria(&issue.description, &[]));
     };

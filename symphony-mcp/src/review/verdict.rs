@@ -2,9 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use symphony_core::contract::PhaseClaim;
+use symphony_core::contract::Delivery;
 use symphony_core::criteria::Criteria;
-use symphony_core::id::ClaimId;
+use symphony_core::id::DeliveryId;
 use symphony_core::pull_request::{PullRequest, VerdictKind};
 use symphony_store::{NewVerdict, Store};
 
@@ -133,25 +133,25 @@ fn reviewed(store: &Store, identity: &Identity) -> Result<(PullRequest, String),
     }
 }
 
-/// Records a verdict on the phase claim under review.
-pub(crate) fn judge_claim(
+/// Records a verdict on the delivery under review.
+pub(crate) fn judge_delivery(
     store: &mut Store,
     identity: &Identity,
     said: impl Into<Judgement>,
-) -> Result<PhaseClaim, ToolError> {
+) -> Result<Delivery, ToolError> {
     let (claim, commit) = judged(store, identity)?;
     let verdict = said.into().on(commit, || Ok(Criteria::default()))?;
     Ok(store.record_phase_review(&identity.context(), claim, &verdict)?)
 }
 
-/// Returns the claim under review, and the commit that a verdict is about.
-fn judged(store: &mut Store, identity: &Identity) -> Result<(ClaimId, String), ToolError> {
+/// Returns the delivery under review, and the commit that a verdict is about.
+fn judged(store: &mut Store, identity: &Identity) -> Result<(DeliveryId, String), ToolError> {
     if identity.verdicts == Verdicts::Refused {
         return Err(ToolError::new(Verdicts::REFUSAL));
     }
     let head = identity.workspace.as_ref().map(branch_head).transpose()?;
     match &identity.review {
-        Some(ReviewTarget::Claim { claim, commit }) => match head {
+        Some(ReviewTarget::Delivery { claim, commit }) => match head {
             Some(head) if head != *commit => Err(ToolError::new(format!(
                 "the branch is now at {head}, but you were shown {commit}: your verdict would not count. End your turn; the next \
                  judge will review the new commit."
@@ -161,17 +161,17 @@ fn judged(store: &mut Store, identity: &Identity) -> Result<(ClaimId, String), T
         _ if identity.actor.is_human() => {
             let issue = identity.own_issue()?;
             let claim = store
-                .open_claim(issue)?
-                .filter(PhaseClaim::awaits_judge)
+                .open_delivery(issue)?
+                .filter(Delivery::awaits_judge)
                 .ok_or_else(|| {
-                    ToolError::new(format!("{issue} has no claim that waits for a judge"))
+                    ToolError::new(format!("{issue} has no delivery that waits for a judge"))
                 })?;
             let commit = head.or(claim.head_commit.clone()).unwrap_or_default();
             if claim.head_commit.as_ref() != Some(&commit) {
-                store.move_claim_head(&identity.context(), claim.id, &commit)?;
+                store.move_delivery_head(&identity.context(), claim.id, &commit)?;
             }
             Ok((claim.id, commit))
         }
-        _ => Err(ToolError::new("this run reviews no claim")),
+        _ => Err(ToolError::new("this run reviews no delivery")),
     }
 }

@@ -6,8 +6,8 @@ use symphony_store::Store;
 
 use crate::answer::{Answer, ToolError};
 use crate::identity::Identity;
-use crate::review::verdict::{Approval, judge_claim};
-use crate::rows::claim_row;
+use crate::review::verdict::{Approval, judge_delivery};
+use crate::rows::delivery_row;
 use crate::tool_call::ToolCall;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -15,11 +15,11 @@ use crate::tool_call::ToolCall;
 pub(super) struct ApprovePhase(Approval);
 
 impl ToolCall for ApprovePhase {
-    const DESCRIPTION: &str = "Approves the phase claim you review, at the commit you were shown; the issue goes on to its next phase. Close every \
+    const DESCRIPTION: &str = "Approves the delivery you review, at the commit you were shown; the issue goes on to its next phase. Close every \
         open `must` point in the same call.";
 
     fn carry_out(self, store: &mut Store, identity: &Identity) -> Result<Answer, ToolError> {
-        let claim = judge_claim(store, identity, self.0)?;
+        let claim = judge_delivery(store, identity, self.0)?;
         let then = match &claim.next_phase {
             _ if claim.is_approved() => {
                 "it takes effect when the person whose review points are open has closed them"
@@ -29,6 +29,6 @@ impl ToolCall for ApprovePhase {
             None => format!("{} has no further phase: a person looks at it", claim.issue),
         };
         let message = format!("approved the phase `{}`; {then}", claim.phase);
-        Ok(Answer::new(message).with("claim", claim_row(&claim)))
+        Ok(Answer::new(message).with("claim", delivery_row(&claim)))
     }
 }

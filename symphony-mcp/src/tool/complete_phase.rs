@@ -1,19 +1,19 @@
-//! `complete_phase`: the agent of a phase claims that it is delivered.
+//! `complete_phase`: the agent of a phase reports that it is delivered.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use symphony_core::contract::{
-    ArtifactFound, ArtifactPath, CheckFailure, ClaimDecision, PhaseClaim, PhaseContract,
-    check_claim, decide_claim,
+    ArtifactFound, ArtifactPath, CheckFailure, Delivery, DeliveryDecision, PhaseContract,
+    check_delivery, decide_delivery,
 };
 use symphony_core::id::{IssueId, PhaseName};
 use symphony_core::issue::Issue;
-use symphony_store::{NewPhaseClaim, Settlement, Store};
+use symphony_store::{NewDelivery, Settlement, Store};
 
 use crate::answer::{Answer, ToolError};
 use crate::identity::{Identity, IssueWorkspace};
 use crate::review::points::require_answers;
-use crate::rows::claim_row;
+use crate::rows::delivery_row;
 use crate::tool_call::ToolCall;
 use crate::work::committable::Nested;
 use crate::work::delivered::{commit_delivered, keep_delivered, read_delivered};
@@ -38,7 +38,7 @@ pub(super) struct CompletePhase {
 impl ToolCall for CompletePhase {
     const DESCRIPTION: &str = "Claims that your phase of the issue is delivered. Symphony checks the artifact and the paths you changed at once. \
         A refusal names every reason: fix them and claim again. Refused while a `must` point of a review has no answer. \
-        An accepted claim ends your work.";
+        An accepted delivery ends your work.";
 
     fn carry_out(self, store: &mut Store, identity: &Identity) -> Result<Answer, ToolError> {
         let issue = store.issue(identity.own_issue()?)?;
@@ -52,7 +52,7 @@ impl ToolCall for CompletePhase {
             ))
         })?;
         let path = artifact_path(contract, &issue.id, self.artifact_path)?;
-        let new = NewPhaseClaim {
+        let new = NewDelivery {
             issue: issue.id,
             phase,
             artifact_path: path.clone(),
@@ -67,29 +67,31 @@ impl ToolCall for CompletePhase {
                 let none = ArtifactFound::Missing { places: Vec::new() };
                 let found = delivered.artifact.unwrap_or(none);
                 let path = path.unwrap_or_default();
-                check_claim(contract, &new.issue, &path, &found, &delivered.changed)
+                check_delivery(contract, &new.issue, &path, &found, &delivered.changed)
             }
             Err(unreadable) => {
-                store.refuse_claim(&context, &new, std::slice::from_ref(&unreadable.text))?;
+                store.refuse_delivery(&context, &new, std::slice::from_ref(&unreadable.text))?;
                 return Err(unreadable);
             }
         };
-        let (settlement, what, warnings) = match decide_claim(
+        let (settlement, what, warnings) = match decide_delivery(
             contract,
             next.skip.as_ref(),
             failures,
         ) {
-            ClaimDecision::Rejected { reasons } => {
+            DeliveryDecision::Rejected { reasons } => {
                 let reasons = texts(&reasons);
-                store.refuse_claim(&context, &new, &reasons)?;
+                store.refuse_delivery(&context, &new, &reasons)?;
                 return Err(ToolError::new(format!(
-                    "the claim of `{}` is refused: {}. Fix this, then call complete_phase again.",
+                    "the delivery of `{}` is refused: {}. Fix this, then call complete_phase again.",
                     new.phase,
                     reasons.join("; ")
                 )));
             }
-            ClaimDecision::Accepted { warnings } => (Settlement::Accepted, "is accepted", warnings),
-            ClaimDecision::AwaitingJudge { warnings } => {
+            DeliveryDecision::Accepted { warnings } => {
+                (Settlement::Accepted, "is accepted", warnings)
+            }
+            DeliveryDecision::AwaitingJudge { warnings } => {
                 let what = "passed its checks, and a judge will review it";
                 (Settlement::AwaitingJudge, what, warnings)
             }
@@ -99,7 +101,7 @@ impl ToolCall for CompletePhase {
     }
 }
 
-/// Where the issue goes when the claim is accepted.
+/// Where the issue goes when the delivery is accepted.
 struct Next {
     skip: Option<symphony_core::contract::Skip>,
     skip_to: Option<PhaseName>,
@@ -161,7 +163,7 @@ fn phase_named(field: &str, name: String) -> Result<PhaseName, ToolError> {
     PhaseName::parse(name).map_err(|error| ToolError::new(format!("{field}: {error}")))
 }
 
-/// Returns where the artifact is: the claim's own path, or the contract's.
+/// Returns where the artifact is: the delivery's own path, or the contract's.
 fn artifact_path(
     contract: &PhaseContract,
     issue: &IssueId,
@@ -179,31 +181,32 @@ fn texts(failures: &[CheckFailure]) -> Vec<String> {
     failures.iter().map(ToString::to_string).collect()
 }
 
-/// Records the claim, commits what it is about, and settles it on that commit. Recorded first: whatever happens in
+/// Records the delivery, commits what it is about, and settles it on that commit. Recorded first: whatever happens in
 /// between, the end of the run finds it.
 fn settle(
     store: &mut Store,
     identity: &Identity,
     workspace: &IssueWorkspace,
-    new: &NewPhaseClaim,
+    new: &NewDelivery,
     settlement: Settlement,
     warnings: &[CheckFailure],
-) -> Result<PhaseClaim, ToolError> {
-    let claim = store.submit_claim(&identity.context(), new)?;
+) -> Result<Delivery, ToolError> {
+    let claim = store.submit_delivery(&identity.context(), new)?;
     let commit = match commit_delivered(workspace, &new.issue, &new.phase) {
         Ok(commit) => commit,
         Err(error) => {
-            store.withdraw_claim(&identity.context(), claim.id, &error.text)?;
+            store.withdraw_delivery(&identity.context(), claim.id, &error.text)?;
             return Err(error);
         }
     };
     let context = identity.context();
-    let settled = store.settle_claim(&context, claim.id, settlement, &commit, &texts(warnings))?;
+    let settled =
+        store.settle_delivery(&context, claim.id, settlement, &commit, &texts(warnings))?;
     keep_delivered(workspace, &new.issue, commit);
     Ok(settled)
 }
 
-fn answer(claim: &PhaseClaim, what: &str) -> Answer {
+fn answer(claim: &Delivery, what: &str) -> Answer {
     let then = match &claim.next_phase {
         Some(next) => format!("the issue then goes on to `{next}`"),
         None => "a person then looks at the issue".to_owned(),
@@ -214,9 +217,9 @@ fn answer(claim: &PhaseClaim, what: &str) -> Answer {
         format!(" Warnings: {}.", claim.reasons.join("; "))
     };
     let message = format!(
-        "the claim of `{}` {what}, at commit {}; {then}.{warnings} You are done: end your turn.",
+        "the delivery of `{}` {what}, at commit {}; {then}.{warnings} You are done: end your turn.",
         claim.phase,
         claim.head_commit.as_deref().unwrap_or("none")
     );
-    Answer::new(message).with("claim", claim_row(claim))
+    Answer::new(message).with("claim", delivery_row(claim))
 }

@@ -9,7 +9,7 @@ use symphony_store::{IssueFilter, Store};
 
 use crate::answer::{Answer, ToolError};
 use crate::identity::Identity;
-use crate::rows::{claim_row, issue_row, point_row};
+use crate::rows::{delivery_row, issue_row, point_row};
 use crate::tool_call::ToolCall;
 
 /// Comments and findings that `get_issue` shows: the newest ones.
@@ -61,7 +61,7 @@ impl ToolCall for GetIssue {
             .filter(|point| point.is_open())
             .map(point_row)
             .collect();
-        let claim = store.claims(&issue.id, None, 1)?.first().map(claim_row);
+        let claim = store.claims(&issue.id, None, 1)?.first().map(delivery_row);
         let mut shown = issue_row(&issue);
         if let Value::Object(fields) = &mut shown {
             fields.insert("description".to_owned(), json!(issue.description));

@@ -6,8 +6,8 @@ use symphony_store::Store;
 
 use crate::answer::{Answer, ToolError};
 use crate::identity::Identity;
-use crate::review::verdict::{Rejection, judge_claim};
-use crate::rows::claim_row;
+use crate::review::verdict::{Rejection, judge_delivery};
+use crate::rows::delivery_row;
 use crate::tool_call::ToolCall;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -15,15 +15,15 @@ use crate::tool_call::ToolCall;
 pub(super) struct RejectPhase(Rejection);
 
 impl ToolCall for RejectPhase {
-    const DESCRIPTION: &str = "Rejects the phase claim you review. The phase's next agent gets every open point in full and answers each one. Pass \
+    const DESCRIPTION: &str = "Rejects the delivery you review. The phase's next agent gets every open point in full and answers each one. Pass \
         one point for each problem; at most 50 can be open.";
 
     fn carry_out(self, store: &mut Store, identity: &Identity) -> Result<Answer, ToolError> {
-        let claim = judge_claim(store, identity, self.0)?;
+        let claim = judge_delivery(store, identity, self.0)?;
         let message = format!(
             "rejected the phase `{}`; {} goes back to an agent with every open point",
             claim.phase, claim.issue
         );
-        Ok(Answer::new(message).with("claim", claim_row(&claim)))
+        Ok(Answer::new(message).with("claim", delivery_row(&claim)))
     }
 }

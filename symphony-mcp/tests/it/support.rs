@@ -259,6 +259,6 @@ pub(crate) async fn refused(client: &Client, tool: &str, arguments: Value) -> St
 pub(crate) fn pr_of(review: &ReviewTarget) -> PrId {
     match review {
         ReviewTarget::PullRequest { pr, .. } => *pr,
-        ReviewTarget::Claim { .. } => panic!("{review:?} is no pull request"),
+        ReviewTarget::Delivery { .. } => panic!("{review:?} is no pull request"),
     }
 }

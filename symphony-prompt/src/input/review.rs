@@ -12,7 +12,7 @@ use crate::input::{AnswerPatch, GateResult};
 pub enum Review {
     /// A pull request.
     PullRequest(Box<PullRequestReview>),
-    /// A phase's claim.
+    /// A phase's delivery.
     Phase(Box<PhaseReview>),
     /// The proposal that nothing is left to do.
     Done(Box<DoneReview>),
@@ -173,7 +173,7 @@ impl RiskLevel {
     }
 }
 
-/// A phase's claim under review.
+/// A phase's delivery under review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

@@ -177,16 +177,16 @@ pub(crate) fn rejected_claims<'a>(
     let shown = last(claims, REJECTED_CLAIMS_MAX);
     let make = |claim: &'a CommentInput| Fenced {
         origin: claim.created_at.map_or_else(
-            || "rejected claim".into(),
-            |at| format!("rejected claim of {}", to_the_minute(at)).into(),
+            || "rejected delivery".into(),
+            |at| format!("rejected delivery of {}", to_the_minute(at)).into(),
         ),
         author: claim.author.name().into(),
         text: strip_hidden(&claim.content),
     };
     let (kept, fit) = fitter.fit_newest(shown, claims.len(), cap, |claim| &claim.content, make);
     list_section(
-        SectionName::RejectedClaims,
-        "## Rejected Claims of This Phase\n\nEarlier claims were refused for these reasons. Fix all of them before you claim again.\n",
+        SectionName::RejectedDeliveries,
+        "## Rejected Deliveries of This Phase\n\nEarlier deliveries were refused for these reasons. Fix all of them before you call complete_phase again.\n",
         kept,
         fit,
     )

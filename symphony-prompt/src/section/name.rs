@@ -20,7 +20,7 @@ pub enum SectionName {
     AnswerDiff,
     /// The pull request's diff.
     Diff,
-    /// What a phase claims; how a verdict is given.
+    /// What a phase delivers; how a verdict is given.
     PhaseReview,
     /// The proposal that nothing is left to do; how a verdict is given.
     DoneReview,
@@ -51,7 +51,7 @@ pub enum SectionName {
     /// The phase, its artifact and conditions.
     PhaseAssignment,
     /// Claims of the phase that were rejected.
-    RejectedClaims,
+    RejectedDeliveries,
     /// Artifacts of the phases before.
     PreviousArtifacts,
     /// The fixed instruction of a background run.
@@ -89,7 +89,7 @@ impl SectionName {
             Self::GateResults => "gate_results",
             Self::ProjectInstructions => "project_instructions",
             Self::PhaseAssignment => "phase_assignment",
-            Self::RejectedClaims => "rejected_claims",
+            Self::RejectedDeliveries => "rejected_claims",
             Self::PreviousArtifacts => "previous_artifacts",
             Self::Instruction => "instruction",
             Self::WorkspaceProjects => "workspace_projects",

@@ -1,4 +1,4 @@
-//! Sections for a judge: the pull request, or the phase's claim and artifact, and how a verdict is given.
+//! Sections for a judge: the pull request, or the phase's delivery and artifact, and how a verdict is given.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::section::{Fit, Piece, SectionDraft, SectionName, finding, name_line, 
 use crate::tokens::{HeuristicCounter, TokenCounter};
 use crate::truncate::limit_head;
 
-/// Longest body of a pull request and summary of a claim, in characters: the beginning is kept, where it says what it is.
+/// Longest body of a pull request and summary of a delivery, in characters: the beginning is kept, where it says what it is.
 const BODY_CHARS_MAX: u64 = 4_000;
 /// Files listed in the change summary.
 const CHANGED_FILES_MAX: usize = 100;
@@ -275,7 +275,7 @@ pub(crate) fn phase_review<'a>(review: &'a PhaseReview, issue: &PullRequestOf) -
     if !review.summary.trim().is_empty() {
         let summary = strip_hidden(&review.summary);
         pieces.push(Piece::Fenced(Fenced {
-            origin: "summary of the claim".into(),
+            origin: "summary of the delivery".into(),
             author: "the phase's agent".into(),
             text: Cow::Owned(limit_head(&summary, BODY_CHARS_MAX).into_owned()),
         }));

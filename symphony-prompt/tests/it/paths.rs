@@ -445,7 +445,7 @@ fn the_last_rejected_claims_stand_fenced_in_a_phase_prompt() {
     let built = dispatch.build().unwrap();
     let text = &built.user;
     assert!(
-        text.contains("## Rejected Claims of This Phase\n"),
+        text.contains("## Rejected Deliveries of This Phase\n"),
         "{text}"
     );
     for (number, shown) in [(1, false), (2, true), (3, true), (4, true)] {
@@ -457,7 +457,7 @@ fn the_last_rejected_claims_stand_fenced_in_a_phase_prompt() {
     }
     assert!(!text.contains("approve it"), "{text}");
     let at = |heading: &str| text.find(heading).unwrap();
-    assert!(at("## Rejected Claims of This Phase") < at("## Previous Phase Artifacts"));
+    assert!(at("## Rejected Deliveries of This Phase") < at("## Previous Phase Artifacts"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::config::{ProjectConfig, ProviderName};
-use symphony_core::contract::{PhaseClaim, PhaseContract};
+use symphony_core::contract::{Delivery, PhaseContract};
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::issue::{Issue, IssueStatus};
 use symphony_core::prompt_trial::Assignment;
@@ -75,7 +75,7 @@ pub fn preview_prompt(
             let points = store.review_points(&pr.of)?;
             Some(review_input((pr, &points), diff, &config, &repository)?)
         }
-        Subject::Claim(claim) => {
+        Subject::Delivery(claim) => {
             let artifact = judged_artifact(claim, &repository, &places)?;
             Some(phase_review(
                 claim,
@@ -86,7 +86,7 @@ pub fn preview_prompt(
         Subject::Phase(_) | Subject::Issue(_) => None,
     };
     let agent = match &subject {
-        Subject::PullRequest(_) | Subject::Claim(_) => AgentType::Judge,
+        Subject::PullRequest(_) | Subject::Delivery(_) => AgentType::Judge,
         Subject::Issue(agent) => agent.clone(),
         Subject::Phase(contract) => contract.dispatch_profile.clone(),
     };
@@ -156,10 +156,10 @@ fn documents(
     };
     let before = match subject {
         Subject::Phase(contract) => Some(&contract.phase),
-        Subject::Claim(claim) => Some(&claim.phase),
+        Subject::Delivery(claim) => Some(&claim.phase),
         Subject::PullRequest(_) | Subject::Issue(_) => None,
     };
-    let claims = store.ticket_claims(issue)?;
+    let claims = store.ticket_deliveries(issue)?;
     let query = DocumentQuery {
         issue: &issue.id,
         head: head.as_ref(),
@@ -181,7 +181,7 @@ fn criteria(
         Subject::Issue(_) if *agent == AgentType::Worker => None,
         _ => return Ok(None),
     };
-    let claims = store.ticket_claims(issue)?;
+    let claims = store.ticket_deliveries(issue)?;
     let text = (&issue.id, issue.description.as_str());
     let criteria = repository.read_criteria(text, Some(&library.pipeline), &claims)?;
     Ok(Some(criteria_input(&criteria, answers)))
@@ -246,7 +246,7 @@ enum Subject {
     Issue(AgentType),
     Phase(Box<PhaseContract>),
     PullRequest(Box<PullRequest>),
-    Claim(Box<PhaseClaim>),
+    Delivery(Box<Delivery>),
 }
 
 /// Returns what a tick would dispatch; a profile that is asked for works on the issue itself, judges apart.
@@ -267,10 +267,10 @@ fn subject(
     }
     if judges
         && let Some(claim) = store
-            .open_claim(&issue.id)?
-            .filter(PhaseClaim::awaits_judge)
+            .open_delivery(&issue.id)?
+            .filter(Delivery::awaits_judge)
     {
-        return Ok(Subject::Claim(Box::new(claim)));
+        return Ok(Subject::Delivery(Box::new(claim)));
     }
     let phase = issue.phase().filter(|phase| !phase.is_ready());
     let contract = phase.and_then(|phase| library.pipeline.get(&phase));

@@ -1,6 +1,6 @@
 //! The documents of a ticket for a prompt: read from commits, so that no agent can change them while they are read.
 
-use symphony_core::contract::{Pipeline, TicketClaims, ticket_documents};
+use symphony_core::contract::{Pipeline, TicketDeliveries, ticket_documents};
 use symphony_core::criteria::{ChecklistEntry, Criteria, compare_criteria};
 use symphony_core::id::{IssueId, PhaseName};
 use symphony_prompt::{CriteriaInput, CriterionInput, DocumentSource, PhaseArtifact};
@@ -60,7 +60,7 @@ pub(crate) struct DocumentQuery<'a> {
     /// The phase that the reader delivers or judges: only what comes before it is read. None for the issue as a whole.
     pub(crate) before: Option<&'a PhaseName>,
     /// What was claimed.
-    pub(crate) claims: &'a TicketClaims,
+    pub(crate) claims: &'a TicketDeliveries,
 }
 
 impl Documents {

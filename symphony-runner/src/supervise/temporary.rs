@@ -17,7 +17,7 @@ pub(super) fn temporary_key(run: &Run) -> Option<WorktreeKey> {
         RunTarget::Project => run.agent != AgentType::Gates,
         RunTarget::Issue(_) => run.agent == AgentType::Intake,
         RunTarget::PullRequest(of, _) => of.plan().is_some(),
-        RunTarget::Gates(..) | RunTarget::Claim(..) | RunTarget::PlanPhase(..) => false,
+        RunTarget::Gates(..) | RunTarget::Delivery(..) | RunTarget::PlanPhase(..) => false,
     };
     works_in_one.then(|| WorktreeKey::of(&format!("{MARK}{}-{}", run.agent, run.id)))
 }

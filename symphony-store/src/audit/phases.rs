@@ -2,7 +2,7 @@
 
 use symphony_core::invariant::Invariant;
 
-/// Cheap, because the index of open claims leads it.
+/// Cheap, because the index of open deliveries leads it.
 pub(super) const LIVE: &[(Invariant, &str)] = &[
     (
         Invariant::I8,

@@ -21,9 +21,9 @@ use crate::issue::query::load_issue;
 use crate::issue::write::{remove_retry, set_counts, set_issue_state, set_phase};
 use crate::learning::state::settle_learnings_of;
 use crate::merge::under_way::refuse_under_merge;
-use crate::review::phase_claim_query::load_open_claim;
+use crate::review::delivery_query::load_open_delivery;
 use crate::review::pull_request_query::open_pr_id;
-use crate::review::state::{close_claim, confirm_open_proposal, reject_claim, set_pr_state};
+use crate::review::state::{close_delivery, confirm_open_proposal, reject_delivery, set_pr_state};
 use crate::run::hold_trial::forget_ended;
 
 /// Moves an issue inside a transaction: the one way to change a status.
@@ -49,7 +49,7 @@ pub(crate) fn move_in(
     Ok(after.state)
 }
 
-/// Takes an issue whose phase is accepted to the next one; nothing without such a claim.
+/// Takes an issue whose phase is accepted to the next one; nothing without such a delivery.
 pub(crate) fn step_in(
     tx: &Transaction<'_>,
     context: &Context,
@@ -73,7 +73,7 @@ pub(crate) fn load_facts(tx: &Transaction<'_>, id: &IssueId) -> Result<IssueFact
         state: issue.state,
         counts: issue.counts,
         pull_request: open_pr_id(tx, id)?,
-        claim: load_open_claim(tx, id)?,
+        claim: load_open_delivery(tx, id)?,
         live_run,
     })
 }
@@ -126,12 +126,12 @@ pub(crate) fn carry_out(
                 let of = PullRequestOf::from(id.clone());
                 set_pr_state(tx, context, &of, *pr, PrState::Closed)?;
             }
-            Effect::RejectClaim { claim, reason } => {
-                reject_claim(tx, context, id, *claim, reason)?;
+            Effect::RejectDelivery { claim, reason } => {
+                reject_delivery(tx, context, id, *claim, reason)?;
             }
             Effect::RecordMover => record_mover(tx, context, id)?,
             Effect::EnterPhase(phase) => set_phase(tx, id, phase)?,
-            Effect::CloseClaim(claim) => close_claim(tx, *claim)?,
+            Effect::CloseDelivery(claim) => close_delivery(tx, *claim)?,
             Effect::Appoint(appointment) => appoint(tx, id, appointment)?,
             Effect::Comment(text) => {
                 add_comment_in(tx, context, id, text)?;

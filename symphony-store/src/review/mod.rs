@@ -1,10 +1,10 @@
-//! Reviews: pull requests, phase claims, proposals that nothing is left to do, and the points of reviewers.
+//! Reviews: pull requests, phase deliveries, proposals that nothing is left to do, and the points of reviewers.
 
+pub(crate) mod delivery;
+pub(crate) mod delivery_query;
 pub(crate) mod done;
 pub(crate) mod done_record;
 pub(crate) mod end;
-pub(crate) mod phase_claim;
-pub(crate) mod phase_claim_query;
 pub(crate) mod phase_verdict;
 pub(crate) mod point;
 pub(crate) mod point_judge;

@@ -1,9 +1,9 @@
-//! Verdicts on phase claims, and the step of an issue to its next phase.
+//! Verdicts on phase deliveries, and the step of an issue to its next phase.
 
 use rusqlite::{Transaction, params};
 use symphony_core::agent::AgentType;
-use symphony_core::contract::{ClaimState, PhaseClaim};
-use symphony_core::id::{ClaimId, IssueId};
+use symphony_core::contract::{Delivery, DeliveryState};
+use symphony_core::id::{DeliveryId, IssueId};
 use symphony_core::issue::{FindingKind, IssueEvent, IssueStatus};
 use symphony_core::log::LogEvent;
 use symphony_core::pull_request::{PullRequestOf, Verdict, VerdictKind};
@@ -19,7 +19,7 @@ use crate::error::StoreError;
 use crate::issue::cascade::{is_live, move_in, step_in};
 use crate::issue::note::{NewFinding, add_comment_in, add_finding_in};
 use crate::issue::query::load_issue;
-use crate::review::phase_claim_query::{load_claim, load_open_claim};
+use crate::review::delivery_query::{load_delivery, load_open_delivery};
 use crate::review::point::persons_points;
 use crate::review::point_judge::{NewVerdict, Reviewed, judge_points};
 use crate::run::hand_in::forget_refused_call;
@@ -33,29 +33,29 @@ impl Store {
     pub fn record_phase_verdict(
         &mut self,
         context: &Context,
-        id: ClaimId,
+        id: DeliveryId,
         kind: VerdictKind,
         commit: &str,
         comment: &str,
-    ) -> Result<PhaseClaim, StoreError> {
+    ) -> Result<Delivery, StoreError> {
         self.record_phase_review(context, id, &NewVerdict::plain(kind, commit, comment))
     }
 
-    /// Records a verdict on a claim with its points, as a finding of kind `phase_verdict` too. A rejection sends the issue back to
+    /// Records a verdict on a delivery with its points, as a finding of kind `phase_verdict` too. A rejection sends the issue back to
     /// `todo`; an approved one goes on to its next phase at once when no run is live on the issue, else when that ends.
     ///
-    /// An agent's verdict counts only from a live judge's run on this claim, other than its author's. Its approval takes effect when
+    /// An agent's verdict counts only from a live judge's run on this delivery, other than its author's. Its approval takes effect when
     /// no `must` point of a person is open any more.
     ///
     /// # Errors
-    /// When the claim does not await a judge, the commit is not the claim's, a rejection asks for nothing, an approval leaves `must`
+    /// When the delivery does not await a judge, the commit is not the delivery's, a rejection asks for nothing, an approval leaves `must`
     /// points open, the writer may not judge it, or the issue is not in `review`.
     pub fn record_phase_review(
         &mut self,
         context: &Context,
-        id: ClaimId,
+        id: DeliveryId,
         new: &NewVerdict,
-    ) -> Result<PhaseClaim, StoreError> {
+    ) -> Result<Delivery, StoreError> {
         new.check_comment()?;
         self.write(context, |tx| {
             let claim = judged(tx, id, &new.commit)?;
@@ -63,30 +63,30 @@ impl Store {
             let of = PullRequestOf::from(claim.issue.clone());
             let reviewed = Reviewed {
                 of: &of,
-                review: Some(ReviewOf::Claim(id)),
+                review: Some(ReviewOf::Delivery(id)),
                 commit: Some(&new.commit),
             };
             let said = judge_points(tx, context, &reviewed, new)?;
             let verdict = new.verdict(context, protection, &said);
             let state = match new.kind {
-                VerdictKind::Rejected => ClaimState::Rejected,
+                VerdictKind::Rejected => DeliveryState::Rejected,
                 VerdictKind::Approved if persons_points(tx, &of)?.is_empty() => {
-                    ClaimState::Accepted
+                    DeliveryState::Accepted
                 }
-                VerdictKind::Approved => ClaimState::AwaitingJudge,
+                VerdictKind::Approved => DeliveryState::AwaitingJudge,
             };
             write_verdict(tx, context, &claim, (state, &verdict), &said)?;
             forget_refused_call(tx, context)?;
             match state {
-                ClaimState::Rejected => {
+                DeliveryState::Rejected => {
                     move_in(tx, context, &claim.issue, &IssueEvent::ReviewRejected)?;
                 }
-                ClaimState::Accepted if !is_live(tx, &claim.issue)? => {
+                DeliveryState::Accepted if !is_live(tx, &claim.issue)? => {
                     take_step(tx, context, &claim.issue)?;
                 }
                 _ => {}
             }
-            load_claim(tx, id)
+            load_delivery(tx, id)
         })
     }
 
@@ -99,7 +99,7 @@ impl Store {
         &mut self,
         context: &Context,
         issue: &IssueId,
-    ) -> Result<Option<PhaseClaim>, StoreError> {
+    ) -> Result<Option<Delivery>, StoreError> {
         self.write(context, |tx| {
             if is_live(tx, issue)? {
                 return Err(StoreError::refused(format!(
@@ -111,19 +111,19 @@ impl Store {
     }
 }
 
-/// Returns the claim, when a verdict on this commit of it can be given.
-fn judged(tx: &Transaction<'_>, id: ClaimId, commit: &str) -> Result<PhaseClaim, StoreError> {
-    let claim = load_claim(tx, id)?;
+/// Returns the delivery, when a verdict on this commit of it can be given.
+fn judged(tx: &Transaction<'_>, id: DeliveryId, commit: &str) -> Result<Delivery, StoreError> {
+    let claim = load_delivery(tx, id)?;
     if !claim.awaits_judge() {
         return Err(StoreError::refused(format!(
-            "claim {id} is {}: there is nothing to judge",
+            "delivery {id} is {}: there is nothing to judge",
             claim.state
         )));
     }
     let head = claim.head_commit.as_deref().unwrap_or_default();
     if head != commit {
         return Err(StoreError::refused(format!(
-            "the verdict is about commit {commit}, but claim {id} is about {head}"
+            "the verdict is about commit {commit}, but delivery {id} is about {head}"
         )));
     }
     let status = load_issue(tx, &claim.issue)?.state.status();
@@ -140,16 +140,16 @@ fn judged(tx: &Transaction<'_>, id: ClaimId, commit: &str) -> Result<PhaseClaim,
 fn check_judge(
     tx: &Transaction<'_>,
     context: &Context,
-    claim: &PhaseClaim,
+    claim: &Delivery,
 ) -> Result<ProtectionLevel, StoreError> {
     let Actor::Run(key) = &context.actor else {
         return Ok(ProtectionLevel::Isolated);
     };
     let run = load_run(tx, &key.run)?;
-    let on_this = matches!(&run.target, RunTarget::Claim(_, id) if *id == claim.id);
+    let on_this = matches!(&run.target, RunTarget::Delivery(_, id) if *id == claim.id);
     if run.agent != AgentType::Judge || !on_this || claim.run.as_ref() == Some(&run.id) {
         return Err(StoreError::refused(format!(
-            "only a judge's run on claim {} may judge it; this is a run of {}",
+            "only a judge's run on delivery {} may judge it; this is a run of {}",
             claim.id,
             with_article(run.agent.name())
         )));
@@ -157,12 +157,12 @@ fn check_judge(
     Ok(run.protection)
 }
 
-/// Writes a verdict: on the claim, as a finding, and as a comment that names its points. `said` is what follows the verdict there.
+/// Writes a verdict: on the delivery, as a finding, and as a comment that names its points. `said` is what follows the verdict there.
 fn write_verdict(
     tx: &Transaction<'_>,
     context: &Context,
-    claim: &PhaseClaim,
-    (state, verdict): (ClaimState, &Verdict),
+    claim: &Delivery,
+    (state, verdict): (DeliveryState, &Verdict),
     said: &str,
 ) -> Result<(), StoreError> {
     let word = match verdict.kind {
@@ -178,13 +178,13 @@ fn write_verdict(
         params![
             claim.id.get(),
             state.name(),
-            state != ClaimState::Rejected,
+            state != DeliveryState::Rejected,
             to_json(&reasons),
             to_json(verdict),
         ],
     )?;
     let text = format!(
-        "{word} the phase {} (claim {}) on commit {}{said}",
+        "{word} the phase {} (delivery {}) on commit {}{said}",
         claim.phase, claim.id, verdict.commit
     );
     let finding = NewFinding {
@@ -197,7 +197,7 @@ fn write_verdict(
         let comment = format!("{word} the phase {}{said}", claim.phase);
         add_comment_in(tx, context, &claim.issue, &comment)?;
     }
-    if state == ClaimState::AwaitingJudge {
+    if state == DeliveryState::AwaitingJudge {
         // the log has it when it takes effect
         return Ok(());
     }
@@ -207,7 +207,7 @@ fn write_verdict(
 fn log_verdict(
     tx: &Transaction<'_>,
     context: &Context,
-    claim: &PhaseClaim,
+    claim: &Delivery,
     verdict: &Verdict,
 ) -> Result<(), StoreError> {
     let judged = LogEvent::PhaseJudged {
@@ -218,13 +218,13 @@ fn log_verdict(
     append(tx, context, About::issue(&claim.issue), &judged)
 }
 
-/// Accepts the claim that a judge has approved, once nothing keeps it: the caller has seen that no `must` point is open.
+/// Accepts the delivery that a judge has approved, once nothing keeps it: the caller has seen that no `must` point is open.
 pub(crate) fn accept_judged(
     tx: &Transaction<'_>,
     context: &Context,
     issue: &IssueId,
 ) -> Result<(), StoreError> {
-    let approved = load_open_claim(tx, issue)?.filter(PhaseClaim::is_approved);
+    let approved = load_open_delivery(tx, issue)?.filter(Delivery::is_approved);
     let Some((claim, verdict)) = approved
         .as_ref()
         .and_then(|c| Some((c, c.verdict.as_ref()?)))
@@ -233,7 +233,7 @@ pub(crate) fn accept_judged(
     };
     tx.execute(
         "UPDATE phase_claim SET state = ?2 WHERE id = ?1",
-        params![claim.id.get(), ClaimState::Accepted.name()],
+        params![claim.id.get(), DeliveryState::Accepted.name()],
     )?;
     log_verdict(tx, context, claim, verdict)?;
     let is_in_review = load_issue(tx, issue)?.state.status() == IssueStatus::Review;
@@ -244,15 +244,15 @@ pub(crate) fn accept_judged(
     Ok(())
 }
 
-/// Takes the step of an accepted claim: the transition, and the label.
+/// Takes the step of an accepted delivery: the transition, and the label.
 fn take_step(
     tx: &Transaction<'_>,
     context: &Context,
     issue: &IssueId,
-) -> Result<Option<PhaseClaim>, StoreError> {
-    let Some(claim) = load_open_claim(tx, issue)?.filter(PhaseClaim::awaits_step) else {
+) -> Result<Option<Delivery>, StoreError> {
+    let Some(claim) = load_open_delivery(tx, issue)?.filter(Delivery::awaits_step) else {
         return Ok(None);
     };
     step_in(tx, context, issue)?;
-    load_claim(tx, claim.id).map(Some)
+    load_delivery(tx, claim.id).map(Some)
 }

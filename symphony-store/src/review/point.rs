@@ -1,7 +1,7 @@
 //! Reading review points.
 
 use rusqlite::{Connection, Row, params};
-use symphony_core::id::{ClaimId, IssueId, PlanId, PrId};
+use symphony_core::id::{DeliveryId, IssueId, PlanId, PrId};
 use symphony_core::issue::CommentAuthor;
 use symphony_core::pull_request::{PullRequest, PullRequestOf};
 use symphony_core::review_point::{
@@ -99,7 +99,7 @@ fn point_from(row: &Row<'_>) -> Result<ReviewPoint, StoreError> {
         author: parsed("author", row.get("author")?)?,
         review: pr
             .map(|id| ReviewOf::PullRequest(PrId::new(id)))
-            .or(claim.map(|id| ReviewOf::Claim(ClaimId::new(id)))),
+            .or(claim.map(|id| ReviewOf::Delivery(DeliveryId::new(id)))),
         commit: row.get("commit_id")?,
         round: count32(row, "round")?,
         answers: Vec::new(),

@@ -207,7 +207,7 @@ pub(crate) fn insert_point(
     };
     let (pr, claim) = match reviewed.review {
         Some(ReviewOf::PullRequest(id)) => (Some(id.get()), None),
-        Some(ReviewOf::Claim(id)) => (None, Some(id.get())),
+        Some(ReviewOf::Delivery(id)) => (None, Some(id.get())),
         None => (None, None),
     };
     let lines = new.place.as_ref().and_then(|place| place.lines);

@@ -1,7 +1,7 @@
 //! States of pull requests and claims, written with their entry in the log.
 
 use rusqlite::{Connection, Transaction, params};
-use symphony_core::id::{ClaimId, IssueId, PrId};
+use symphony_core::id::{DeliveryId, IssueId, PrId};
 use symphony_core::issue::{IssueEvent, IssueStatus};
 use symphony_core::log::LogEvent;
 use symphony_core::plan::state::PlanStatus;
@@ -47,12 +47,12 @@ pub(crate) fn set_pr_state(
     append(tx, context, About::of(of), &moved)
 }
 
-/// Closes an open claim for a reason that is no verdict.
-pub(crate) fn reject_claim(
+/// Closes an open delivery for a reason that is no verdict.
+pub(crate) fn reject_delivery(
     tx: &Transaction<'_>,
     context: &Context,
     issue: &IssueId,
-    claim: ClaimId,
+    claim: DeliveryId,
     reason: &str,
 ) -> Result<(), StoreError> {
     tx.execute(
@@ -60,12 +60,12 @@ pub(crate) fn reject_claim(
         params![claim.get(), to_json(&[reason])],
     )?;
     let reason = reason.to_owned();
-    let rejected = LogEvent::ClaimRejected { claim, reason };
+    let rejected = LogEvent::DeliveryRejected { claim, reason };
     append(tx, context, About::issue(issue), &rejected)
 }
 
-/// Records that an accepted claim has had its effect.
-pub(crate) fn close_claim(tx: &Transaction<'_>, claim: ClaimId) -> Result<(), StoreError> {
+/// Records that an accepted delivery has had its effect.
+pub(crate) fn close_delivery(tx: &Transaction<'_>, claim: DeliveryId) -> Result<(), StoreError> {
     tx.execute(
         "UPDATE phase_claim SET open = 0 WHERE id = ?1",
         [claim.get()],

@@ -1,7 +1,7 @@
 //! What a label that changes the phase of an issue leaves behind: what was open for review in the phase before ends.
 
 use rusqlite::Transaction;
-use symphony_core::contract::PhaseClaim;
+use symphony_core::contract::Delivery;
 use symphony_core::id::{IssueId, PhaseName};
 use symphony_core::issue::{Issue, IssueEvent, IssueStatus};
 use symphony_core::pull_request::{PrState, PullRequest};
@@ -12,10 +12,10 @@ use crate::error::StoreError;
 use crate::issue::cascade::move_in;
 use crate::issue::note::add_comment_in;
 use crate::issue::query::load_issue;
+use crate::review::delivery_query::load_open_delivery;
 use crate::review::end::end_review;
-use crate::review::phase_claim_query::load_open_claim;
 use crate::review::pull_request_query::load_open_pr;
-use crate::review::state::reject_claim;
+use crate::review::state::reject_delivery;
 
 /// What is open for review, and ends when the phase of its issue is another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum SupersededReview {
     /// A pull request: the work of the phase `ready`, or of an issue without a phase.
     PullRequest(Box<PullRequest>),
     /// The claim of a phase.
-    Claim(Box<PhaseClaim>),
+    Delivery(Box<Delivery>),
 }
 
 impl Store {
@@ -46,9 +46,9 @@ fn superseded(
     id: &IssueId,
     phase: Option<&PhaseName>,
 ) -> Result<Option<SupersededReview>, StoreError> {
-    let claim = load_open_claim(conn, id)?.filter(|claim| phase != Some(&claim.phase));
+    let claim = load_open_delivery(conn, id)?.filter(|claim| phase != Some(&claim.phase));
     if let Some(claim) = claim {
-        return Ok(Some(SupersededReview::Claim(Box::new(claim))));
+        return Ok(Some(SupersededReview::Delivery(Box::new(claim))));
     }
     if phase.is_none_or(PhaseName::is_ready) {
         return Ok(None);
@@ -66,9 +66,9 @@ pub(crate) fn end_superseded(
     let issue = load_issue(tx, id)?;
     match superseded(tx, id, issue.phase().as_ref())? {
         None => Ok(()),
-        Some(SupersededReview::Claim(claim)) => {
+        Some(SupersededReview::Delivery(claim)) => {
             let reason = format!("superseded: the issue {} now", phase_words(&issue));
-            reject_claim(tx, context, id, claim.id, &reason)?;
+            reject_delivery(tx, context, id, claim.id, &reason)?;
             if issue.state.status() == IssueStatus::Review {
                 move_in(tx, context, id, &IssueEvent::ReviewRejected)?;
             }

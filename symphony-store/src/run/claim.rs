@@ -6,7 +6,9 @@ use std::fmt;
 use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
-use symphony_core::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
+use symphony_core::id::{
+    DeliveryId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId,
+};
 use symphony_core::issue::{IssueEvent, IssueStatus};
 use symphony_core::log::LogEvent;
 use symphony_core::plan::state::PlanStatus;
@@ -22,7 +24,7 @@ use crate::issue::cascade::move_in;
 use crate::issue::query::load_issue;
 use crate::plan::record::load_head;
 use crate::plan::run::{phase_refusal, start_phase};
-use crate::review::phase_claim_query::load_claim;
+use crate::review::delivery_query::load_delivery;
 use crate::run::claim_refusal::ClaimRefusal;
 use crate::run::hold::set_canary;
 use crate::run::row::load_run;
@@ -237,8 +239,8 @@ fn moved_on(
     if let Some(refusal) = review_refusal(tx, &request.start.target, now)? {
         return Ok(Some(refusal));
     }
-    if let RunTarget::Claim(_, claim) = &request.start.target
-        && !load_claim(tx, *claim)?.awaits_judge()
+    if let RunTarget::Delivery(_, claim) = &request.start.target
+        && !load_delivery(tx, *claim)?.awaits_judge()
     {
         return Ok(Some(ClaimRefusal::ReviewEnded));
     }
@@ -362,7 +364,7 @@ fn insert_run(
         RunTarget::PullRequest(_, pr) | RunTarget::Gates(_, pr) => {
             (Some(PrId::get(*pr)), None, None)
         }
-        RunTarget::Claim(_, claim) => (None, Some(ClaimId::get(*claim)), None),
+        RunTarget::Delivery(_, claim) => (None, Some(DeliveryId::get(*claim)), None),
         RunTarget::PlanPhase(_, phase) => (None, None, Some(phase)),
         RunTarget::Issue(_) | RunTarget::Project => (None, None, None),
     };

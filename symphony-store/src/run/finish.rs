@@ -2,8 +2,8 @@
 
 use rusqlite::{Transaction, params};
 use symphony_core::config_change::AtWork;
-use symphony_core::consequence::{claim_at_end, consequences_of_run_end};
-use symphony_core::contract::PhaseClaim;
+use symphony_core::consequence::{consequences_of_run_end, delivery_at_end};
+use symphony_core::contract::Delivery;
 use symphony_core::id::{IssueId, PrId};
 use symphony_core::issue::NextPhase;
 use symphony_core::left_behind::{LeftKind, changes_comment};
@@ -27,7 +27,7 @@ use crate::issue::query::load_issue;
 use crate::issue::worktree::put_aside_in;
 use crate::plan::run::{end_phase, phase_run_status};
 use crate::project::run::{end_intake, end_wizard, route_project};
-use crate::review::phase_claim_query::load_claim;
+use crate::review::delivery_query::load_delivery;
 use crate::review::pull_request_query::{load_open_pr, load_pr};
 use crate::run::ending::{FinishedRun, GatesAtEnd, RunFinish};
 use crate::run::exit_handling::end_exit;
@@ -113,7 +113,7 @@ fn end_run(
     let routing = match run.target.issue() {
         None => None,
         Some(id) => {
-            let accepted = settle_claim(tx, context, id, finish)?;
+            let accepted = settle_delivery(tx, context, id, finish)?;
             let issue = load_issue(tx, id)?;
             let evidence = evidence(tx, run, finish)?;
             if own_pr.is_none() {
@@ -206,21 +206,21 @@ fn end_run(
     settle_holds(tx, context, run, &shown)
 }
 
-/// Closes the claim of a run that ends when it cannot count, and says whether an accepted one waits for its step, and
+/// Closes the delivery of a run that ends when it cannot count, and says whether an accepted one waits for its step, and
 /// whether another phase follows.
-fn settle_claim(
+fn settle_delivery(
     tx: &Transaction<'_>,
     context: &Context,
     issue: &IssueId,
     finish: &RunFinish,
 ) -> Result<Option<NextPhase>, StoreError> {
     let mut facts = load_facts(tx, issue)?;
-    if let Some(effect) = claim_at_end(&facts, &finish.run, finish.status) {
+    if let Some(effect) = delivery_at_end(&facts, &finish.run, finish.status) {
         carry_out(tx, context, issue, std::slice::from_ref(&effect))?;
         facts.take(&effect);
     }
-    let accepted = facts.claim.filter(PhaseClaim::awaits_step);
-    Ok(accepted.as_ref().map(PhaseClaim::next))
+    let accepted = facts.claim.filter(Delivery::awaits_step);
+    Ok(accepted.as_ref().map(Delivery::next))
 }
 
 /// Ends a run of a pull request's gates: they decide about the pull request, their run about nothing else.
@@ -261,7 +261,7 @@ fn end_gates(
 fn evidence(tx: &Transaction<'_>, run: &Run, finish: &RunFinish) -> Result<Evidence, StoreError> {
     let verdict = match &run.target {
         RunTarget::PullRequest(_, pr) => load_pr(tx, *pr)?.verdict,
-        RunTarget::Claim(_, claim) => load_claim(tx, *claim)?.verdict,
+        RunTarget::Delivery(_, claim) => load_delivery(tx, *claim)?.verdict,
         _ => None,
     };
     let found = verdict.is_some_and(|verdict| verdict.run.as_ref() == Some(&run.id));

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row};
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
-use symphony_core::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, RunId};
+use symphony_core::id::{DeliveryId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, RunId};
 use symphony_core::prompt_trial::{Assignment, PromptSet, TrialName};
 use symphony_core::pull_request::PullRequestOf;
 use symphony_core::run::{Fence, Run, RunError, RunTarget, Usage};
@@ -41,7 +41,7 @@ pub(crate) fn from_row(row: &Row<'_>) -> Result<Run, StoreError> {
     };
     let target = match (issue, pr, claim, (plan, plan_phase)) {
         (Some(issue), Some(pr), _, _) => of_pull_request(issue.into(), pr),
-        (Some(issue), None, Some(claim), _) => RunTarget::Claim(issue, ClaimId::new(claim)),
+        (Some(issue), None, Some(claim), _) => RunTarget::Delivery(issue, DeliveryId::new(claim)),
         (Some(issue), None, None, _) => RunTarget::Issue(issue),
         (None, Some(pr), _, (Some(plan), _)) => of_pull_request(plan.into(), pr),
         (None, None, _, (Some(plan), Some(phase))) => RunTarget::PlanPhase(plan, phase),

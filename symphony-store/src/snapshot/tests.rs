@@ -10,7 +10,7 @@ use crate::database::query_plan::query_plan;
 const NOW: i64 = 1_000_000;
 
 /// A project of `issues` issues and as many ended runs. All but a fixed number are over, shelved, blocked, or wait for
-/// a dependency: 600 could start, 100 back off, 10 are in review (a pull request and a claim each), 60 have a worktree to
+/// a dependency: 600 could start, 100 back off, 10 are in review (a pull request and a delivery each), 60 have a worktree to
 /// be removed, 4 runs live, 16 waited for sub-tasks which have ended, 33 are for intake.
 fn filled(issues: i64) -> Store {
     let store = Store::open_in_memory().unwrap();

@@ -95,15 +95,15 @@ fn pass_phases(store: &mut Store) {
         let agent = worker(store, run, &issue);
         let mut new = new_claim(store, &issue);
         new.next_phase = PhaseName::parse(next).ok();
-        let claim = store.submit_claim(&by(&agent, 29), &new).unwrap();
+        let claim = store.submit_delivery(&by(&agent, 29), &new).unwrap();
         store
-            .settle_claim(&by(&agent, 29), claim.id, settlement, "c2", &[])
+            .settle_delivery(&by(&agent, 29), claim.id, settlement, "c2", &[])
             .unwrap();
         let end = finish(&agent, RunStatus::Succeeded, None);
         store.finish_run(&system(30), &end).unwrap();
     }
-    let claim = store.open_claim(&issue).unwrap().unwrap();
-    let target = RunTarget::Claim(issue, claim.id);
+    let claim = store.open_delivery(&issue).unwrap().unwrap();
+    let target = RunTarget::Delivery(issue, claim.id);
     let judge = try_claim(store, "p3", target, AgentType::Judge).unwrap();
     store
         .record_phase_verdict(&by(&judge, 31), claim.id, VerdictKind::Approved, "c2", "")
@@ -213,27 +213,27 @@ const PLANTED: &[(Invariant, &str, &[&str])] = &[
     (
         Invariant::I8,
         "DROP INDEX phase_claim_open; UPDATE phase_claim SET open = 1, state = 'awaiting_judge', phase = 'grooming'",
-        &["I8 DEM-9: 2 open claims: 1, 2"],
+        &["I8 DEM-9: 2 open deliveries: 1, 2"],
     ),
     (
         Invariant::I8,
         "UPDATE phase_claim SET open = 1, state = 'awaiting_judge' WHERE id = 2",
-        &["I8 DEM-9: claim 2 is open, but the issue is not in the phase architecture"],
+        &["I8 DEM-9: delivery 2 is open, but the issue is not in the phase architecture"],
     ),
     (
         Invariant::I8,
         "UPDATE phase_claim SET open = 1, phase = 'grooming' WHERE id = 2",
-        &["I8 DEM-9: claim 2 of grooming is accepted, but the issue is todo and no run is live on it"],
+        &["I8 DEM-9: delivery 2 of grooming is accepted, but the issue is todo and no run is live on it"],
     ),
     (
         Invariant::I8,
         "UPDATE phase_claim SET open = 1, state = 'submitted', phase = 'grooming' WHERE id = 2",
-        &["I8 DEM-9: claim 2 was never settled, but its run p2 is over"],
+        &["I8 DEM-9: delivery 2 was never settled, but its run p2 is over"],
     ),
     (
         Invariant::I8,
         "DROP TRIGGER event_is_append_only_d; DELETE FROM event WHERE kind = 'phase_advanced' AND payload ->> '$.claim' = '2'",
-        &["I8 DEM-9: claim 2 of architecture is accepted and closed, but the issue did not go on"],
+        &["I8 DEM-9: delivery 2 of architecture is accepted and closed, but the issue did not go on"],
     ),
     (
         Invariant::I8,
@@ -255,27 +255,27 @@ const PLANTED: &[(Invariant, &str, &[&str])] = &[
     (
         Invariant::I9,
         "UPDATE phase_claim SET verdict = json_set(verdict, '$.commit', 'c0') WHERE id = 2",
-        &["I9 claim 2: its verdict names commit c0, it is about c2"],
+        &["I9 delivery 2: its verdict names commit c0, it is about c2"],
     ),
     (
         Invariant::I9,
         "UPDATE phase_claim SET verdict = json_set(verdict, '$.run', run) WHERE id = 2",
-        &["I9 claim 2: its verdict comes from run p2, which is its author's"],
+        &["I9 delivery 2: its verdict comes from run p2, which is its author's"],
     ),
     (
         Invariant::I9,
         "UPDATE phase_claim SET verdict = json_set(verdict, '$.run', 'j1') WHERE id = 2",
-        &["I9 claim 2: its verdict comes from run j1, which was not on it"],
+        &["I9 delivery 2: its verdict comes from run j1, which was not on it"],
     ),
     (
         Invariant::I9,
         "UPDATE phase_claim SET verdict = json_set(verdict, '$.run', 'r4') WHERE id = 2",
-        &["I9 claim 2: its verdict comes from run r4 of a worker"],
+        &["I9 delivery 2: its verdict comes from run r4 of a worker"],
     ),
     (
         Invariant::I17,
         "INSERT INTO event (at, issue, actor, kind, payload) VALUES (1, 'DEM-9', 'system', 'phase_advanced', '{\"claim\":\"2\"}')",
-        &["I17 DEM-9: claim 2 took it on 2 times"],
+        &["I17 DEM-9: delivery 2 took it on 2 times"],
     ),
     (
         Invariant::I9,

@@ -1,7 +1,7 @@
 //! Phase claims: submitted, settled, judged, and the step to the next phase.
 
 use symphony_core::agent::AgentType;
-use symphony_core::contract::{ClaimState, PhaseClaim};
+use symphony_core::contract::{Delivery, DeliveryState};
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PhaseName, PrId};
 use symphony_core::issue::{AttemptCounts, FindingKind, IssueEvent, IssueStatus, phase_of};
@@ -24,13 +24,13 @@ fn in_phase(phase: &str) -> (Store, IssueId, Run) {
     (store, issue, run)
 }
 
-fn claimed(store: &mut Store, run: &Run, settlement: Settlement) -> PhaseClaim {
+fn claimed(store: &mut Store, run: &Run, settlement: Settlement) -> Delivery {
     let issue = run.target.issue().unwrap();
     let new = new_claim(store, issue);
-    let claim = store.submit_claim(&by(run, 3), &new).unwrap();
-    assert_eq!((claim.state, claim.open), (ClaimState::Submitted, true));
+    let claim = store.submit_delivery(&by(run, 3), &new).unwrap();
+    assert_eq!((claim.state, claim.open), (DeliveryState::Submitted, true));
     store
-        .settle_claim(&by(run, 3), claim.id, settlement, "c1", &[])
+        .settle_delivery(&by(run, 3), claim.id, settlement, "c1", &[])
         .unwrap()
 }
 
@@ -39,8 +39,8 @@ fn end(store: &mut Store, run: &Run) -> Run {
     store.finish_run(&system(4), &finish).unwrap().run
 }
 
-fn judge(store: &mut Store, claim: &PhaseClaim) -> Run {
-    let target = RunTarget::Claim(claim.issue.clone(), claim.id);
+fn judge(store: &mut Store, claim: &Delivery) -> Run {
+    let target = RunTarget::Delivery(claim.issue.clone(), claim.id);
     try_claim(store, "judge", target, AgentType::Judge).unwrap()
 }
 
@@ -71,8 +71,8 @@ fn an_accepted_claim_takes_its_issue_to_the_next_phase_when_the_run_ends() {
         store.issue(&issue).unwrap().counts,
         AttemptCounts::default()
     );
-    let claim = store.phase_claim(claim.id).unwrap();
-    assert_eq!((claim.state, claim.open), (ClaimState::Accepted, false));
+    let claim = store.delivery(claim.id).unwrap();
+    assert_eq!((claim.state, claim.open), (DeliveryState::Accepted, false));
     assert_eq!(store.retries(None).unwrap(), []);
     // once
     assert_eq!(store.advance_phase(&system(5), &issue).unwrap(), None);
@@ -94,9 +94,9 @@ fn the_last_phase_leaves_its_issue_in_review_for_a_human() {
     let (mut store, issue, run) = in_phase("research");
     let mut new = new_claim(&store, &issue);
     new.next_phase = None;
-    let claim = store.submit_claim(&by(&run, 3), &new).unwrap();
+    let claim = store.submit_delivery(&by(&run, 3), &new).unwrap();
     store
-        .settle_claim(&by(&run, 3), claim.id, Settlement::Accepted, "c1", &[])
+        .settle_delivery(&by(&run, 3), claim.id, Settlement::Accepted, "c1", &[])
         .unwrap();
     end(&mut store, &run);
     let labels = vec!["big".to_owned(), "phase:research".to_owned()];
@@ -134,7 +134,7 @@ fn a_judge_approves_and_the_step_comes_with_the_end_of_its_run() {
         told,
         [(
             FindingKind::PhaseVerdict,
-            "Approved the phase research (claim 1) on commit c1: sound"
+            "Approved the phase research (delivery 1) on commit c1: sound"
         )]
     );
 }
@@ -152,7 +152,7 @@ fn a_rejection_needs_feedback_and_sends_the_issue_back() {
     let error = verdict(" ").unwrap_err();
     assert_eq!(error.to_string(), "feedback must not be empty");
     let rejected = verdict("no risks named").unwrap();
-    assert_eq!(rejected.state, ClaimState::Rejected);
+    assert_eq!(rejected.state, DeliveryState::Rejected);
     assert_eq!(rejected.reasons, ["no risks named"]);
     assert_eq!(standing(&store, &issue).0, IssueStatus::Todo);
     let comments = store.comments(&issue, 9).unwrap();
@@ -192,12 +192,17 @@ fn only_a_judge_of_this_claim_and_this_commit_counts() {
     assert!(error.to_string().contains("about commit c0"), "{error}");
     let judge = judge(&mut store, &claim);
     // a commit that came later is judged instead
-    store.move_claim_head(&system(6), claim.id, "c2").unwrap();
+    store
+        .move_delivery_head(&system(6), claim.id, "c2")
+        .unwrap();
     let error = store
         .record_phase_verdict(&by(&judge, 7), claim.id, approve, "c1", "")
         .unwrap_err();
-    assert!(error.to_string().contains("claim 1 is about c2"), "{error}");
-    assert_eq!(store.phase_claim(claim.id).unwrap().verdict, None);
+    assert!(
+        error.to_string().contains("delivery 1 is about c2"),
+        "{error}"
+    );
+    assert_eq!(store.delivery(claim.id).unwrap().verdict, None);
     assert_eq!(standing(&store, &issue).0, IssueStatus::Review);
 }
 
@@ -207,15 +212,15 @@ fn a_claim_of_another_phase_is_superseded() {
     let mut new = new_claim(&store, &issue);
     new.phase = PhaseName::parse("grooming").unwrap();
     for refused in [
-        store.submit_claim(&by(&run, 3), &new),
-        store.refuse_claim(&by(&run, 3), &new, &[]),
+        store.submit_delivery(&by(&run, 3), &new),
+        store.refuse_delivery(&by(&run, 3), &new, &[]),
     ] {
         assert_eq!(
             refused.unwrap_err().to_string(),
-            "the claim of `grooming` is superseded: DEM-1 is in the phase `research` now"
+            "the delivery of `grooming` is superseded: DEM-1 is in the phase `research` now"
         );
     }
-    // a label that a human changes under an open claim ends its review
+    // a label that a human changes under an open delivery ends its review
     let claim = claimed(&mut store, &run, Settlement::AwaitingJudge);
     end(&mut store, &run);
     let edit = IssueEdit {
@@ -223,11 +228,11 @@ fn a_claim_of_another_phase_is_superseded() {
         ..IssueEdit::default()
     };
     store.edit_issue(&human(5), &issue, &edit).unwrap();
-    let claim = store.phase_claim(claim.id).unwrap();
+    let claim = store.delivery(claim.id).unwrap();
     assert_eq!(
         (claim.state, claim.reasons),
         (
-            ClaimState::Rejected,
+            DeliveryState::Rejected,
             vec!["superseded: the issue is in the phase `grooming` now".to_owned()]
         )
     );
@@ -373,7 +378,7 @@ fn what_a_run_left_unsettled_does_not_count() {
         (
             RunStatus::Crashed,
             ErrorClass::Crashed,
-            "its run ended before the claim was settled",
+            "its run ended before the delivery was settled",
         ),
         (
             RunStatus::Tampered,
@@ -383,10 +388,10 @@ fn what_a_run_left_unsettled_does_not_count() {
     ] {
         let (mut store, issue, run) = in_phase("research");
         let new = new_claim(&store, &issue);
-        let claim = store.submit_claim(&by(&run, 3), &new).unwrap();
+        let claim = store.submit_delivery(&by(&run, 3), &new).unwrap();
         let finish = finish(&run, status, Some(class));
         store.finish_run(&system(4), &finish).unwrap();
-        assert_eq!(store.phase_claim(claim.id).unwrap().reasons, [reason]);
+        assert_eq!(store.delivery(claim.id).unwrap().reasons, [reason]);
         assert_eq!(
             store.issue(&issue).unwrap().phase(),
             PhaseName::parse("research").ok()
@@ -399,20 +404,20 @@ fn one_claim_is_open_and_a_later_run_takes_its_place() {
     let (mut store, issue, run) = in_phase("research");
     let first = claimed(&mut store, &run, Settlement::AwaitingJudge);
     let new = new_claim(&store, &issue);
-    let error = store.submit_claim(&by(&run, 3), &new).unwrap_err();
+    let error = store.submit_delivery(&by(&run, 3), &new).unwrap_err();
     assert!(error.to_string().contains("is `review`"), "{error}");
     end(&mut store, &run);
     for event in [IssueEvent::Shelved, IssueEvent::Queued] {
         store.move_issue(&human(5), &issue, &event).unwrap();
     }
-    assert_eq!(store.open_claim(&issue).unwrap().unwrap().id, first.id);
+    assert_eq!(store.open_delivery(&issue).unwrap().unwrap().id, first.id);
     let run = worker(&mut store, "r2", &issue);
     let second = claimed(&mut store, &run, Settlement::Accepted);
-    let error = store.submit_claim(&by(&run, 3), &new).unwrap_err();
+    let error = store.submit_delivery(&by(&run, 3), &new).unwrap_err();
     assert!(
         error
             .to_string()
-            .contains("has claimed `research` already (claim 2, accepted)"),
+            .contains("has claimed `research` already (delivery 2, accepted)"),
         "{error}"
     );
     let states: Vec<_> = store
@@ -424,8 +429,8 @@ fn one_claim_is_open_and_a_later_run_takes_its_place() {
     assert_eq!(
         states,
         [
-            (first.id, ClaimState::Rejected),
-            (second.id, ClaimState::Accepted)
+            (first.id, DeliveryState::Rejected),
+            (second.id, DeliveryState::Accepted)
         ]
     );
 }
@@ -455,7 +460,7 @@ fn an_issue_that_has_ended_leaves_no_open_claim() {
         claimed(&mut store, &run, Settlement::AwaitingJudge);
         end(&mut store, &run);
         store.move_issue(&human(5), &issue, &event).unwrap();
-        assert_eq!(store.open_claim(&issue).unwrap(), None, "{event:?}");
+        assert_eq!(store.open_delivery(&issue).unwrap(), None, "{event:?}");
     }
 }
 
@@ -486,11 +491,11 @@ fn an_accepted_phase_is_not_worked_on_again_when_its_issue_comes_to_todo_otherwi
         .move_issue(&by(&run, 4), &issue, &IssueEvent::AgentBlocked { reason })
         .unwrap();
     end(&mut store, &run);
-    assert!(store.phase_claim(claim.id).unwrap().awaits_step());
+    assert!(store.delivery(claim.id).unwrap().awaits_step());
     store
         .move_issue(&human(5), &issue, &IssueEvent::Queued)
         .unwrap();
     assert_eq!(standing(&store, &issue), (IssueStatus::Todo, labels));
-    assert!(!store.phase_claim(claim.id).unwrap().open);
+    assert!(!store.delivery(claim.id).unwrap().open);
     assert_eq!(store.advance_phase(&system(6), &issue).unwrap(), None);
 }

@@ -1,7 +1,7 @@
 //! Review points: raised with a verdict, answered by the author, closed by the next reviewer.
 
 use symphony_core::agent::AgentType;
-use symphony_core::contract::ClaimState;
+use symphony_core::contract::DeliveryState;
 use symphony_core::id::{IssueId, PrId};
 use symphony_core::inbox::InboxItem;
 use symphony_core::issue::{BlockedBy, CommentAuthor, IssueEvent, IssueStatus};
@@ -411,12 +411,12 @@ fn a_rejected_phase_is_claimed_again_only_with_answers() {
     let run = worker(&mut store, "r1", &issue);
     let claim = |store: &mut Store, run: &Run| {
         let new = new_claim(store, &issue);
-        let claim = store.submit_claim(&by(run, 3), &new)?;
-        store.settle_claim(&by(run, 3), claim.id, Settlement::AwaitingJudge, "c1", &[])
+        let claim = store.submit_delivery(&by(run, 3), &new)?;
+        store.settle_delivery(&by(run, 3), claim.id, Settlement::AwaitingJudge, "c1", &[])
     };
     let first = claim(&mut store, &run).unwrap();
     end(&mut store, &run);
-    let target = RunTarget::Claim(issue.clone(), first.id);
+    let target = RunTarget::Delivery(issue.clone(), first.id);
     let judge = try_claim(&mut store, "j1", target, AgentType::Judge).unwrap();
     store
         .record_phase_verdict(
@@ -433,7 +433,7 @@ fn a_rejected_phase_is_claimed_again_only_with_answers() {
         (found[0].author.clone(), found[0].review),
         (
             CommentAuthor::Agent(AgentType::Judge),
-            Some(ReviewOf::Claim(first.id))
+            Some(ReviewOf::Delivery(first.id))
         )
     );
     let run = worker(&mut store, "r2", &issue);
@@ -452,7 +452,7 @@ fn a_rejected_phase_is_claimed_again_only_with_answers() {
     );
     let second = claim(&mut store, &run).unwrap();
     end(&mut store, &run);
-    let target = RunTarget::Claim(issue.clone(), second.id);
+    let target = RunTarget::Delivery(issue.clone(), second.id);
     let judge = try_claim(&mut store, "j2", target, AgentType::Judge).unwrap();
     let approved = |moved| verdict(VerdictKind::Approved, "c1", vec![], moved);
     let refused = store
@@ -479,10 +479,10 @@ fn a_judges_approval_of_a_phase_takes_effect_when_people_have_closed_their_point
     let issue = store.add_issue(&human(1), &new).unwrap().id;
     let claim = |store: &mut Store, run: &Run| {
         let new = new_claim(store, &issue);
-        let claim = store.submit_claim(&by(run, 3), &new).unwrap();
+        let claim = store.submit_delivery(&by(run, 3), &new).unwrap();
         let waits = Settlement::AwaitingJudge;
         store
-            .settle_claim(&by(run, 3), claim.id, waits, "c1", &[])
+            .settle_delivery(&by(run, 3), claim.id, waits, "c1", &[])
             .unwrap()
     };
     let run = worker(&mut store, "r1", &issue);
@@ -496,7 +496,7 @@ fn a_judges_approval_of_a_phase_takes_effect_when_people_have_closed_their_point
     give(&mut store, &by(&run, 7), &issue, &named);
     let second = claim(&mut store, &run);
     end(&mut store, &run);
-    let target = RunTarget::Claim(issue.clone(), second.id);
+    let target = RunTarget::Delivery(issue.clone(), second.id);
     let judge = try_claim(&mut store, "j1", target, AgentType::Judge).unwrap();
     let approval = verdict(VerdictKind::Approved, "c1", vec![], vec![]);
     let kept = store
@@ -504,7 +504,7 @@ fn a_judges_approval_of_a_phase_takes_effect_when_people_have_closed_their_point
         .unwrap();
     assert_eq!(
         (kept.state, kept.is_approved()),
-        (ClaimState::AwaitingJudge, true)
+        (DeliveryState::AwaitingJudge, true)
     );
     end(&mut store, &judge);
     assert_eq!(store.run(&judge.id).unwrap().status, RunStatus::Succeeded);
@@ -528,10 +528,10 @@ fn a_judges_approval_of_a_phase_takes_effect_when_people_have_closed_their_point
         // what is closed already is not closed again
         assert_eq!(closed(&store), 1);
     }
-    let accepted = store.phase_claim(second.id).unwrap();
+    let accepted = store.delivery(second.id).unwrap();
     assert_eq!(
         (accepted.state, accepted.open),
-        (ClaimState::Accepted, false)
+        (DeliveryState::Accepted, false)
     );
     assert_sound(&mut store);
 }

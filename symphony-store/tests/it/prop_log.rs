@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use proptest::sample::select;
 use symphony_core::agent::AgentType;
-use symphony_core::contract::ClaimState;
+use symphony_core::contract::DeliveryState;
 use symphony_core::failure::ErrorClass;
 use symphony_core::gates::{BaseComparison, FailurePrint};
 use symphony_core::id::IssueId;
@@ -80,7 +80,7 @@ fn steps() -> impl Strategy<Value = Step> {
     let event = select(vec![
         IssueEvent::Queued,
         IssueEvent::Reopened,
-        IssueEvent::ClaimSubmitted,
+        IssueEvent::PhaseDelivered,
         IssueEvent::PhaseAccepted {
             next: NextPhase::Follows,
         },
@@ -165,16 +165,16 @@ impl World {
         let run = self.runs.get(id);
         let in_its_name = || -> Context { run.map_or(human(second), |run| by(run, second)) };
         let pr = store.open_pr(id).unwrap();
-        let claim = store.open_claim(id).unwrap();
+        let claim = store.open_delivery(id).unwrap();
         let accepted = match (step, pr) {
             (Step::ClaimPhase(settlement, settled), _) => {
                 let new = new_claim(store, id);
-                let submitted = store.submit_claim(&in_its_name(), &new);
+                let submitted = store.submit_delivery(&in_its_name(), &new);
                 submitted.is_ok_and(|claim| {
                     let commit = format!("c{second}");
                     let context = in_its_name();
                     let mut settle =
-                        || store.settle_claim(&context, claim.id, *settlement, &commit, &[]);
+                        || store.settle_delivery(&context, claim.id, *settlement, &commit, &[]);
                     !settled || settle().is_ok()
                 })
             }
@@ -209,7 +209,7 @@ impl World {
                     (AgentType::Gates, Some(pr)) => RunTarget::Gates(id.clone().into(), pr.id),
                     (AgentType::Gates, None) => return,
                     (AgentType::Judge, None) if claim.is_some() => {
-                        RunTarget::Claim(id.clone(), claim.unwrap().id)
+                        RunTarget::Delivery(id.clone(), claim.unwrap().id)
                     }
                     _ => RunTarget::Issue(id.clone()),
                 };
@@ -291,11 +291,11 @@ impl World {
         for issue in &page.items {
             let log = self.store.events_of_issue(&issue.id).unwrap();
             prop_assert_eq!(&fold_issue(&log).unwrap(), &issue.state);
-            // an open claim is of the phase that the issue is in, and an issue that has ended has none
-            if let Some(claim) = self.store.open_claim(&issue.id).unwrap() {
+            // an open delivery is of the phase that the issue is in, and an issue that has ended has none
+            if let Some(claim) = self.store.open_delivery(&issue.id).unwrap() {
                 prop_assert_eq!(Some(claim.phase.clone()), issue.phase());
                 prop_assert!(!issue.state.status().is_terminal());
-                let unsettled = claim.state == ClaimState::Submitted;
+                let unsettled = claim.state == DeliveryState::Submitted;
                 prop_assert!(
                     !unsettled || busy.contains(&Some(issue.id.clone())),
                     "{claim:?}"
@@ -345,7 +345,7 @@ impl World {
             .iter()
             .filter(|i| i.state.status() == IssueStatus::Review)
         {
-            let claim = self.store.open_claim(&issue.id).unwrap();
+            let claim = self.store.open_delivery(&issue.id).unwrap();
             let waits = claim.is_some_and(|claim| claim.awaits_step());
             prop_assert_eq!(waits, accepted.contains(&issue.id));
         }

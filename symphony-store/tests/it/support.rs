@@ -9,8 +9,8 @@ use symphony_core::outcome::FailureLimits;
 use symphony_core::run::{ProtectionLevel, Run, RunError, RunStatus, RunTarget};
 use symphony_core::tick::StartRun;
 use symphony_store::{
-    Actor, AuditRequest, ClaimLimits, ClaimRefusal, ClaimRequest, Context, GatesAtEnd, NewIssue,
-    NewPhaseClaim, NewProject, NewPullRequest, RunFinish, RunKey, Store,
+    Actor, AuditRequest, ClaimLimits, ClaimRefusal, ClaimRequest, Context, GatesAtEnd, NewDelivery,
+    NewIssue, NewProject, NewPullRequest, RunFinish, RunKey, Store,
 };
 
 pub(crate) const LIMITS: FailureLimits = FailureLimits {
@@ -161,9 +161,9 @@ pub(crate) fn finish(run: &Run, status: RunStatus, class: Option<ErrorClass>) ->
 }
 
 /// A claim of the phase that the issue is in now.
-pub(crate) fn new_claim(store: &Store, issue: &IssueId) -> NewPhaseClaim {
+pub(crate) fn new_claim(store: &Store, issue: &IssueId) -> NewDelivery {
     let phase = store.issue(issue).unwrap().phase();
-    NewPhaseClaim {
+    NewDelivery {
         issue: issue.clone(),
         phase: phase.unwrap_or_else(|| PhaseName::parse("research").unwrap()),
         artifact_path: Some(format!("docs/tickets/{issue}/research.md")),

@@ -1,6 +1,6 @@
 //! The documents of a ticket, read from commits: an agent can change a checkout while someone reads it, a commit never changes.
 
-use symphony_core::contract::{Pipeline, TicketClaims, TicketDocument, ticket_documents};
+use symphony_core::contract::{Pipeline, TicketDeliveries, TicketDocument, ticket_documents};
 use symphony_core::criteria::{Criteria, collect_criteria};
 use symphony_core::id::IssueId;
 
@@ -46,7 +46,7 @@ pub enum DocumentProblem {
 
 impl Repository {
     /// Reads the documents of an issue, each from the first commit that has it: the base once the accepted version is merged
-    /// (people may have corrected it there), the commit of the accepted claim, the issue's branch, the base.
+    /// (people may have corrected it there), the commit of the accepted delivery, the issue's branch, the base.
     ///
     /// A document that is nowhere is left out. One that cannot be read is left out as well, and named among the problems; so is one
     /// whose accepted version is lost, whether another one is found on the branch or not.
@@ -81,7 +81,7 @@ impl Repository {
         &self,
         (issue, text): (&IssueId, &str),
         pipeline: Option<&Pipeline>,
-        claims: &TicketClaims,
+        claims: &TicketDeliveries,
     ) -> Result<Criteria, WorkspaceError> {
         let Some(pipeline) = pipeline else {
             return Ok(collect_criteria(text, &[]));

@@ -45,7 +45,7 @@ impl Worktree {
 pub enum BaseMerge {
     /// Worker, planner and phase runs without an open pull request or claim.
     Merge,
-    /// Judges, and whenever a merge would void a pull request or a claim.
+    /// Judges, and whenever a merge would void a pull request or a delivery.
     Leave,
 }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use symphony_core::agent::AgentType;
 use symphony_core::contract::{
-    ClaimState, KeptCommit, NeededDocument, PhaseClaim, Pipeline, TicketClaims, TicketDocument,
-    parse_contract,
+    Delivery, DeliveryState, KeptCommit, NeededDocument, Pipeline, TicketDeliveries,
+    TicketDocument, parse_contract,
 };
-use symphony_core::id::{ClaimId, IssueId, PhaseName, ProjectId};
+use symphony_core::id::{DeliveryId, IssueId, PhaseName, ProjectId};
 use symphony_core::issue::CommentAuthor;
 use symphony_workspace::{CommitId, DocumentPlaces, DocumentProblem, Repository};
 
@@ -15,10 +15,10 @@ use crate::project::{Project, at, branch, commit_file, git, made, write};
 
 const PATH: &str = "docs/SYM-1/design.md";
 
-/// An accepted claim of the design at a commit.
-fn claim(commit: &CommitId) -> PhaseClaim {
-    PhaseClaim {
-        id: ClaimId::new(1),
+/// An accepted delivery of the design at a commit.
+fn claim(commit: &CommitId) -> Delivery {
+    Delivery {
+        id: DeliveryId::new(1),
         project: ProjectId::parse("demo").unwrap(),
         issue: IssueId::parse("SYM-1").unwrap(),
         phase: PhaseName::parse("architecture").unwrap(),
@@ -28,7 +28,7 @@ fn claim(commit: &CommitId) -> PhaseClaim {
         next_phase: None,
         run: None,
         author: CommentAuthor::Human,
-        state: ClaimState::Accepted,
+        state: DeliveryState::Accepted,
         reasons: Vec::new(),
         verdict: None,
         head_commit: Some(commit.to_string()),
@@ -118,12 +118,12 @@ fn criteria_are_those_of_the_issue_and_of_documents_that_were_accepted() {
     let contract = parse_contract("architecture.md", contract).unwrap();
     let profiles = BTreeSet::from([AgentType::Worker]);
     let pipeline = Pipeline::new([vec![contract]], &[], &profiles).unwrap();
-    let claims = |claims: &[PhaseClaim]| TicketClaims {
+    let claims = |claims: &[Delivery]| TicketDeliveries {
         own: claims.to_vec(),
         ancestors: Vec::new(),
     };
     let (issue, text) = (IssueId::parse("SYM-1").unwrap(), list("its own"));
-    let read = |claims: &TicketClaims| -> Vec<String> {
+    let read = |claims: &TicketDeliveries| -> Vec<String> {
         let criteria = repository
             .read_criteria((&issue, &text), Some(&pipeline), claims)
             .unwrap();

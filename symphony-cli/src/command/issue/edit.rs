@@ -161,8 +161,8 @@ fn end_review(
     end_run_of(&session.installation, &mut session.store, id)?;
     Ok(match session.store.superseded_by(id, phase.as_ref())? {
         None => None,
-        Some(SupersededReview::Claim(claim)) => Some(format!(
-            "Claim {} of the phase {} is superseded.",
+        Some(SupersededReview::Delivery(claim)) => Some(format!(
+            "Delivery {} of the phase {} is superseded.",
             claim.id, claim.phase
         )),
         Some(SupersededReview::PullRequest(pr)) => {

@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use clap::Args;
-use symphony_core::contract::PhaseClaim;
+use symphony_core::contract::Delivery;
 use symphony_core::id::IssueId;
 use symphony_core::pull_request::VerdictKind;
 use symphony_core::review_point::{PointError, Severity};
@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::command::point::PointArgs;
 use crate::failure::{Exit, Stop};
 use crate::value::issue_id;
-use crate::view::ClaimView;
+use crate::view::DeliveryView;
 
 /// What `phase approve` takes.
 #[derive(Debug, Args)]
@@ -77,7 +77,7 @@ impl ApprovePhaseArgs {
             "Approved the phase `{}` of {}: {then}.",
             claim.phase, claim.issue
         );
-        app.out.done(&ClaimView::from(claim), &sentence)
+        app.out.done(&DeliveryView::from(claim), &sentence)
     }
 }
 
@@ -94,12 +94,12 @@ impl RejectPhaseArgs {
             "Rejected the phase `{}`: {} goes back to its agent.",
             claim.phase, claim.issue
         );
-        app.out.done(&ClaimView::from(claim), &sentence)
+        app.out.done(&DeliveryView::from(claim), &sentence)
     }
 }
 
-/// Gives a person's verdict on the claim of an issue, on what its branch holds now.
-fn give(app: &App, issue: &IssueId, verdict: NewVerdict) -> anyhow::Result<PhaseClaim> {
+/// Gives a person's verdict on the delivery of an issue, on what its branch holds now.
+fn give(app: &App, issue: &IssueId, verdict: NewVerdict) -> anyhow::Result<Delivery> {
     let mut session = app.session()?;
     let store = &mut session.store;
     let claim = awaiting(store, issue)?;
@@ -115,7 +115,7 @@ fn give(app: &App, issue: &IssueId, verdict: NewVerdict) -> anyhow::Result<Phase
     };
     let context = App::as_human();
     if claim.head_commit.as_ref() != Some(&commit) {
-        store.move_claim_head(&context, claim.id, &commit)?;
+        store.move_delivery_head(&context, claim.id, &commit)?;
     }
     let verdict = NewVerdict { commit, ..verdict };
     let given = store.record_phase_review(&context, claim.id, &verdict);
@@ -135,13 +135,13 @@ fn of_open_points(error: StoreError, issue: &IssueId) -> anyhow::Error {
     Stop::new(Exit::Refused, what).hint(hint).into()
 }
 
-/// Returns the claim of an issue that awaits a verdict.
-fn awaiting(store: &Store, issue: &IssueId) -> Result<PhaseClaim, StoreError> {
+/// Returns the delivery of an issue that awaits a verdict.
+fn awaiting(store: &Store, issue: &IssueId) -> Result<Delivery, StoreError> {
     store.issue(issue)?;
     store
-        .open_claim(issue)?
-        .filter(PhaseClaim::awaits_judge)
+        .open_delivery(issue)?
+        .filter(Delivery::awaits_judge)
         .ok_or_else(|| StoreError::Refused {
-            reason: format!("{issue} has no claim of a phase that awaits a verdict"),
+            reason: format!("{issue} has no delivery of a phase that awaits a verdict"),
         })
 }

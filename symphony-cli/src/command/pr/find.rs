@@ -71,7 +71,7 @@ fn criteria_changed(
         return None;
     }
     let issue = session.store.issue(pr.of.issue()?).ok()?;
-    let claims = session.store.ticket_claims(&issue).ok()?;
+    let claims = session.store.ticket_deliveries(&issue).ok()?;
     let library = session.installation.library(config).ok()?;
     let text = (&issue.id, issue.description.as_str());
     let now = repository.read_criteria(text, Some(&library.pipeline), &claims);

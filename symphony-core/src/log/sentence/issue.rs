@@ -1,8 +1,8 @@
 //! Sentences about issues and their phases.
 
 use super::quote::quoted;
-use crate::contract::ClaimState;
-use crate::id::{ClaimId, PhaseName};
+use crate::contract::DeliveryState;
+use crate::id::{DeliveryId, PhaseName};
 use crate::issue::{IssueEvent, IssueStatus, NextPhase, TriageOutcome};
 use crate::review_point::{AnswerKind, PointNumber, PointState};
 
@@ -25,7 +25,7 @@ fn cause(event: &IssueEvent) -> String {
         IssueEvent::Dispatched => "an agent started on it",
         IssueEvent::PrCreated => "its pull request was submitted",
         IssueEvent::DoneProposed => "its worker says that nothing is left to do",
-        IssueEvent::ClaimSubmitted => "its phase waits for a judge",
+        IssueEvent::PhaseDelivered => "its phase waits for a judge",
         IssueEvent::PhaseAccepted {
             next: NextPhase::Follows,
         } => "its phase was accepted",
@@ -81,31 +81,31 @@ pub(super) fn triaged(issue: &str, outcome: TriageOutcome) -> String {
 
 /// Says what an agent claimed.
 pub(super) fn claimed(
-    (claim, phase): (ClaimId, &PhaseName),
-    state: ClaimState,
+    (claim, phase): (DeliveryId, &PhaseName),
+    state: DeliveryState,
     reasons: &[String],
     on_issue: &str,
 ) -> String {
     let reasons = quoted(&reasons.join("; "));
     match state {
-        ClaimState::Rejected => {
-            format!("Phase {phase}{on_issue} was claimed and refused (claim {claim}): {reasons}")
+        DeliveryState::Rejected => {
+            format!("Phase {phase}{on_issue} was claimed and refused (delivery {claim}): {reasons}")
         }
-        ClaimState::Submitted | ClaimState::Accepted | ClaimState::AwaitingJudge => {
-            format!("Phase {phase}{on_issue} was claimed as finished (claim {claim})")
+        DeliveryState::Submitted | DeliveryState::Accepted | DeliveryState::AwaitingJudge => {
+            format!("Phase {phase}{on_issue} was claimed as finished (delivery {claim})")
         }
     }
 }
 
-/// Says what happened to a claim.
-pub(super) fn settled(claim: ClaimId, state: ClaimState, commit: &str) -> String {
+/// Says what happened to a delivery.
+pub(super) fn settled(claim: DeliveryId, state: DeliveryState, commit: &str) -> String {
     let what = match state {
-        ClaimState::Accepted => "was accepted",
-        ClaimState::AwaitingJudge => "waits for a judge",
-        ClaimState::Rejected => "was rejected",
-        ClaimState::Submitted => "was submitted",
+        DeliveryState::Accepted => "was accepted",
+        DeliveryState::AwaitingJudge => "waits for a judge",
+        DeliveryState::Rejected => "was rejected",
+        DeliveryState::Submitted => "was submitted",
     };
-    format!("Claim {claim} {what} on {commit}")
+    format!("Delivery {claim} {what} on {commit}")
 }
 
 /// Says what happened to a review point.

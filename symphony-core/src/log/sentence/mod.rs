@@ -168,29 +168,29 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
             (PublicationState::Running, _) => format!("Pull request {pr} is being published"),
             (PublicationState::Failed, _) => format!("Publishing pull request {pr} failed"),
         },
-        E::PhaseClaimed {
+        E::PhaseDelivered {
             claim,
             phase,
             state,
             reasons,
         } => issue::claimed((*claim, phase), *state, reasons, &about.on_issue()),
-        E::ClaimSettled {
+        E::DeliverySettled {
             claim,
             state,
             commit: on,
         } => issue::settled(*claim, *state, &commit(on)),
-        E::ClaimHeadMoved { claim, commit: on } => {
-            format!("Claim {claim} is now about {}", commit(on))
+        E::DeliveryHeadMoved { claim, commit: on } => {
+            format!("Delivery {claim} is now about {}", commit(on))
         }
-        E::ClaimRejected { claim, reason } => {
-            format!("Claim {claim} was closed: {}", quoted(reason))
+        E::DeliveryRejected { claim, reason } => {
+            format!("Delivery {claim} was closed: {}", quoted(reason))
         }
         E::PhaseJudged {
             claim,
             kind,
             commit: on,
         } => {
-            format!("Claim {claim} was {kind} on {}", commit(on))
+            format!("Delivery {claim} was {kind} on {}", commit(on))
         }
         E::ReviewPointRaised { point, severity } => {
             format!(

@@ -100,17 +100,17 @@ fn every_end_in_a_phase_has_its_route() {
             "succeeded | advance:Follows+cap_reached | 0/0 | - | comment",
         ),
         (
-            "no claim: continued",
+            "no delivery: continued",
             research(row(Researcher, InProgress, Succeeded, None)),
             "succeeded | run_returned | 0/2 | continuation 1s",
         ),
         (
-            "grooming without a claim: continued, though a planner's",
+            "grooming without a delivery: continued, though a planner's",
             in_phase("grooming", row(Planner, InProgress, Succeeded, None)),
             "succeeded | run_returned | 0/2 | continuation 1s",
         ),
         (
-            "a claim that awaits a judge",
+            "a delivery that awaits a judge",
             moved(in_phase(
                 "architecture",
                 row(Architect, Review, Succeeded, None),
@@ -139,13 +139,13 @@ fn every_end_in_a_phase_has_its_route() {
             "failed:no_outcome | - | 2/2 | -",
         ),
         (
-            "no claim with the last attempt",
+            "no delivery with the last attempt",
             {
                 let mut row = research(row(Researcher, InProgress, Succeeded, None));
                 row.counts = (0, 2);
                 row
             },
-            "succeeded | breaker_opened | 0/3 | - | last: it ended well, without an accepted claim",
+            "succeeded | breaker_opened | 0/3 | - | last: it ended well, without an accepted delivery",
         ),
     ];
     for (name, row, expected) in table {

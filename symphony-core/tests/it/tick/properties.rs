@@ -21,7 +21,7 @@ use symphony_core::tick::{
 };
 
 use super::support::{
-    NOW, at, candidate, claim_review, counts, hold, issue, live, phase, project, review, run_id,
+    NOW, at, candidate, counts, delivery_review, hold, issue, live, phase, project, review, run_id,
     view,
 };
 
@@ -191,7 +191,7 @@ fn reviews() -> impl Strategy<Value = ReviewCandidate> {
                 ..if flags[2] {
                     review(number)
                 } else {
-                    claim_review(number)
+                    delivery_review(number)
                 }
             },
         )

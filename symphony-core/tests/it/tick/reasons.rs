@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use symphony_core::agent::AgentType;
-use symphony_core::id::{ClaimId, PrId};
+use symphony_core::id::{DeliveryId, PrId};
 use symphony_core::issue::Size;
 use symphony_core::judges_ended::JudgesEnded;
 use symphony_core::outside::{HeadFound, LostHead, MergeConflict};
@@ -17,7 +17,7 @@ use symphony_core::tick::{
 };
 
 use super::support::{
-    NOW, at, candidate, claim_review, counts, hold, issue, lines, live, no_base, phase, plan,
+    NOW, at, candidate, counts, delivery_review, hold, issue, lines, live, no_base, phase, plan,
     project, review, snapshot, view, with_due,
 };
 
@@ -273,7 +273,7 @@ fn every_reason_of_a_review_has_its_row() {
 #[test]
 fn a_claim_goes_to_a_judge_as_a_pull_request_does() {
     let judged = |change: Change<ReviewCandidate>| {
-        let (mut snapshot, mut claim) = (snapshot(), claim_review(1));
+        let (mut snapshot, mut claim) = (snapshot(), delivery_review(1));
         change(&mut snapshot, &mut claim);
         snapshot.reviews = vec![claim];
         plan_tick(&snapshot, at(NOW))
@@ -283,7 +283,10 @@ fn a_claim_goes_to_a_judge_as_a_pull_request_does() {
         panic!("{schedule:?}");
     };
     assert_eq!(start.agent, AgentType::Judge);
-    assert_eq!(start.target, RunTarget::Claim(issue(1), ClaimId::new(1)));
+    assert_eq!(
+        start.target,
+        RunTarget::Delivery(issue(1), DeliveryId::new(1))
+    );
     assert_eq!(start.phase, Some(phase("architecture")));
     let table: &[(Change<ReviewCandidate>, &str)] = &[
         (

@@ -334,7 +334,7 @@ fn files_that_nobody_comes_back_to_are_put_in_order() {
         (Ended, Held, 1_000_000, false),
         (Kept, Held, 1_000_000, false),
         (Unclaimed, Held, 1_000_000, false),
-        // the lock is there before the claim, and until the files are in order
+        // the lock is there before the delivery, and until the files are in order
         (Ended, Free, 0, true),
         (Kept, Free, 0, true),
         (Unclaimed, Free, 0, true),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
-use symphony_core::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
+use symphony_core::id::{DeliveryId, IssueId, PhaseName, PrId, ProjectId, RunId};
 use symphony_core::issue::{AttemptCounts, BreakerTarget, Priority};
 use symphony_core::judges_ended::JudgesEnded;
 use symphony_core::tick::{
@@ -134,10 +134,10 @@ pub(crate) fn no_base(problem: &str) -> NoBase {
 }
 
 /// A claim of the architecture phase that a judge can look at.
-pub(crate) fn claim_review(number: u64) -> ReviewCandidate {
-    let claim = ClaimId::new(i64::try_from(number).unwrap());
+pub(crate) fn delivery_review(number: u64) -> ReviewCandidate {
+    let claim = DeliveryId::new(i64::try_from(number).unwrap());
     ReviewCandidate {
-        subject: ReviewSubject::Claim(claim, phase("architecture")),
+        subject: ReviewSubject::Delivery(claim, phase("architecture")),
         ..review(number)
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn identity(
     let assignment = match (&job.run.target, &job.run.phase) {
         (RunTarget::PullRequest(..), _) if is_done => Assignment::DoneReview,
         (RunTarget::PullRequest(..) | RunTarget::Gates(..), _) => Assignment::PrReview,
-        (RunTarget::Claim(..), _) => Assignment::PhaseReview,
+        (RunTarget::Delivery(..), _) => Assignment::PhaseReview,
         (RunTarget::PlanPhase(..), _) => Assignment::PlanPhase,
         (RunTarget::Project, _) => Assignment::Background,
         (RunTarget::Issue(_), phase) => Assignment::Issue(phase.clone()),

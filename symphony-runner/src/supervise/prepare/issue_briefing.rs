@@ -45,7 +45,9 @@ pub(super) async fn issue_briefing(
     let mut criteria = None;
     if pr.is_some() || job.run.agent == AgentType::Worker {
         let of = request.issue.clone();
-        let claims = store.call(move |store| store.ticket_claims(&of)).await??;
+        let claims = store
+            .call(move |store| store.ticket_deliveries(&of))
+            .await??;
         let pipeline = Some(&library.pipeline);
         let text = (&request.issue.id, request.issue.description.as_str());
         let read = site.repository.read_criteria(text, pipeline, &claims)?;
@@ -73,7 +75,9 @@ pub(super) async fn documents(
     before: Option<&PhaseName>,
 ) -> Result<Documents, RunnerError> {
     let of = issue.clone();
-    let claims = store.call(move |store| store.ticket_claims(&of)).await??;
+    let claims = store
+        .call(move |store| store.ticket_deliveries(&of))
+        .await??;
     let head = site.repository.head(&site.worktree)?;
     let query = DocumentQuery {
         issue: &issue.id,

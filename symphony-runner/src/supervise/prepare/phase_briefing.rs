@@ -1,9 +1,9 @@
-//! The briefings of phases: of the agent that delivers one, and of the judge of its claim.
+//! The briefings of phases: of the agent that delivers one, and of the judge of its delivery.
 
 use std::path::Path;
 
 use symphony_core::config::ProviderName;
-use symphony_core::contract::{PhaseClaim, PhaseContract};
+use symphony_core::contract::{Delivery, PhaseContract};
 use symphony_core::id::PhaseName;
 use symphony_core::issue::Issue;
 use symphony_mcp::{ReviewTarget, StoreThread};
@@ -60,12 +60,12 @@ pub(crate) fn override_text(
     read_own(&prompts_dir.join("overrides").join(name))
 }
 
-/// Assembles the prompts of the judge of a claim. It is shown, and judges, what the branch holds now.
-pub(super) async fn claim_briefing(
+/// Assembles the prompts of the judge of a delivery. It is shown, and judges, what the branch holds now.
+pub(super) async fn delivery_briefing(
     job: &Job<'_>,
     store: &StoreThread,
     (library, provider): (&PromptLibrary, ProviderName),
-    (issue, claim): (Issue, PhaseClaim),
+    (issue, claim): (Issue, Delivery),
     site: &Site,
 ) -> Result<Briefing, RunnerError> {
     let head = site.repository.head(&site.worktree)?;
@@ -86,7 +86,7 @@ pub(super) async fn claim_briefing(
     let prompts = store.call(move |store| build(request, store)).await??;
     Ok(Briefing {
         prompts,
-        review: Some(ReviewTarget::Claim {
+        review: Some(ReviewTarget::Delivery {
             claim: claim.id,
             commit: claim.head_commit.unwrap_or_default(),
         }),
@@ -94,25 +94,25 @@ pub(super) async fn claim_briefing(
     })
 }
 
-/// A commit that came after the claim is what is judged.
+/// A commit that came after the delivery is what is judged.
 async fn follow_head(
     store: &StoreThread,
-    claim: PhaseClaim,
+    claim: Delivery,
     head: CommitId,
-) -> Result<PhaseClaim, RunnerError> {
+) -> Result<Delivery, RunnerError> {
     if claim.head_commit.as_deref() == Some(head.as_str()) {
         return Ok(claim);
     }
     let context = Job::as_system();
     Ok(store
-        .call(move |store| store.move_claim_head(&context, claim.id, head.as_str()))
+        .call(move |store| store.move_delivery_head(&context, claim.id, head.as_str()))
         .await??)
 }
 
-/// The artifact of a claim as its judge is shown it, at the commit that the verdict will name; none when it is gone, which the judge
-/// is to see. One that git ignores is in no commit: only then it is read where the claim's checks found it.
+/// The artifact of a delivery as its judge is shown it, at the commit that the verdict will name; none when it is gone, which the judge
+/// is to see. One that git ignores is in no commit: only then it is read where the delivery's checks found it.
 pub(crate) fn judged_artifact(
-    claim: &PhaseClaim,
+    claim: &Delivery,
     repository: &Repository,
     places: &[&Path],
 ) -> Result<Option<String>, RunnerError> {

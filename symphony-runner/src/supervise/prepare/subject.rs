@@ -1,7 +1,7 @@
 //! What a run works on, as the store has it when the run starts.
 
 use symphony_core::agent::AgentType;
-use symphony_core::contract::PhaseClaim;
+use symphony_core::contract::Delivery;
 use symphony_core::id::{PhaseName, PlanId, PlanPhaseId};
 use symphony_core::issue::Issue;
 use symphony_core::plan::Phase;
@@ -34,11 +34,8 @@ pub(crate) enum Subject {
         plan: Box<PlanRecord>,
         pr: Box<PullRequest>,
     },
-    /// The review of a phase's claim.
-    Claim {
-        issue: Issue,
-        claim: Box<PhaseClaim>,
-    },
+    /// The review of a phase's delivery.
+    Delivery { issue: Issue, claim: Box<Delivery> },
     /// The triage of an issue.
     Triage(Issue),
     /// The project itself.
@@ -111,15 +108,15 @@ impl Subject {
                     }
                 }
             }
-            RunTarget::Claim(_, id) => {
+            RunTarget::Delivery(_, id) => {
                 let (issue, id) = (own_issue(job)?, *id);
-                let claim = store.call(move |store| store.phase_claim(id)).await??;
+                let claim = store.call(move |store| store.delivery(id)).await??;
                 if !claim.awaits_judge() {
                     return Err(RunnerError::refused(format!(
-                        "claim {id} no longer awaits a judge"
+                        "delivery {id} no longer awaits a judge"
                     )));
                 }
-                Ok(Self::Claim {
+                Ok(Self::Delivery {
                     issue,
                     claim: Box::new(claim),
                 })

@@ -5,7 +5,7 @@ use symphony_mcp::StoreThread;
 
 use super::briefing::Briefing;
 use super::issue_briefing::issue_briefing;
-use super::phase_briefing::{claim_briefing, phase_briefing};
+use super::phase_briefing::{delivery_briefing, phase_briefing};
 use super::plan_briefing::plan_briefing;
 use super::plan_review_briefing::plan_review_briefing;
 use super::project_briefing::project_briefing;
@@ -34,8 +34,8 @@ impl Briefing {
             Subject::Phase { issue, phase, .. } => {
                 phase_briefing(job, store, (library, provider), (issue, phase), site).await
             }
-            Subject::Claim { issue, claim } => {
-                claim_briefing(job, store, (library, provider), (issue, *claim), site).await
+            Subject::Delivery { issue, claim } => {
+                delivery_briefing(job, store, (library, provider), (issue, *claim), site).await
             }
             Subject::PullRequest { issue, pr } => {
                 issue_briefing(job, store, (library, provider), (issue, Some(*pr)), site).await

@@ -37,7 +37,7 @@ impl Site {
                 issue_site(job, store, supervision, repository, place).await
             }
             // a merge would void what is under review
-            Subject::PullRequest { issue, .. } | Subject::Claim { issue, .. } => {
+            Subject::PullRequest { issue, .. } | Subject::Delivery { issue, .. } => {
                 let leave = (issue, BaseMerge::Leave);
                 issue_site(job, store, supervision, repository, leave).await
             }

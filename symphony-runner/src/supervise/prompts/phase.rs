@@ -2,7 +2,7 @@
 
 use symphony_core::Timestamp;
 use symphony_core::config::ProviderName;
-use symphony_core::contract::{ClaimState, PhaseClaim, PhaseContract};
+use symphony_core::contract::{Delivery, DeliveryState, PhaseContract};
 use symphony_core::id::PhaseName;
 use symphony_core::issue::{CommentAuthor, Issue};
 use symphony_core::review_point::ReviewOf;
@@ -121,7 +121,7 @@ fn of_other_projects(
         .collect())
 }
 
-/// What earlier claims of the phase were refused for, since it was last accepted; who said so. What became review points is shown
+/// What earlier deliveries of the phase were refused for, since it was last accepted; who said so. What became review points is shown
 /// there.
 fn rejected_claims(
     issue: &Issue,
@@ -130,24 +130,24 @@ fn rejected_claims(
 ) -> Result<Vec<CommentInput>, RunnerError> {
     let claims = store.claims(&issue.id, Some(phase), CLAIMS_READ_MAX)?;
     let points = store.review_points(&issue.id.clone().into())?;
-    let has_points = |claim: &PhaseClaim| {
-        let review = Some(ReviewOf::Claim(claim.id));
+    let has_points = |claim: &Delivery| {
+        let review = Some(ReviewOf::Delivery(claim.id));
         points.iter().any(|point| point.review == review)
     };
     let since = claims
         .iter()
-        .rposition(|claim| claim.state == ClaimState::Accepted)
+        .rposition(|claim| claim.state == DeliveryState::Accepted)
         .map_or(0, |accepted| accepted + 1);
-    let rejected: Vec<&PhaseClaim> = claims
+    let rejected: Vec<&Delivery> = claims
         .iter()
         .skip(since)
-        .filter(|claim| claim.state == ClaimState::Rejected && !has_points(claim))
+        .filter(|claim| claim.state == DeliveryState::Rejected && !has_points(claim))
         .collect();
     let shown = rejected.len().saturating_sub(REJECTED_CLAIMS_MAX);
     Ok(rejected.into_iter().skip(shown).map(rejection).collect())
 }
 
-fn rejection(claim: &PhaseClaim) -> CommentInput {
+fn rejection(claim: &Delivery) -> CommentInput {
     let lines: Vec<String> = claim
         .reasons
         .iter()

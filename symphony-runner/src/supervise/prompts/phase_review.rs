@@ -1,11 +1,11 @@
-//! What a judge is shown of a phase claim.
+//! What a judge is shown of a delivery.
 
-use symphony_core::contract::{PhaseClaim, PhaseContract};
+use symphony_core::contract::{Delivery, PhaseContract};
 use symphony_prompt::{PhaseReview, Review};
 
 /// Turns the record into the judge's input.
 pub(crate) fn phase_review(
-    claim: &PhaseClaim,
+    claim: &Delivery,
     contract: Option<&PhaseContract>,
     artifact: Option<String>,
 ) -> Review {

@@ -36,7 +36,7 @@ pub(super) async fn settle_issue(
     let id = issue.clone();
     let open = store.call(move |store| store.open_pr(&id)).await??;
     let Some(pr) = open.filter(|pr| pr.run.as_ref() == Some(&job.run.id)) else {
-        match claimed_head(job, store, issue).await? {
+        match delivered_head(job, store, issue).await? {
             Some(head) => {
                 put_aside_later_work(job, (&repository, &worktree), &head, outcome)?;
             }
@@ -93,14 +93,14 @@ fn auto_commit(
     Ok(())
 }
 
-/// The commit of the claim that this run made and that still stands.
-async fn claimed_head(
+/// The commit of the delivery that this run made and that still stands.
+async fn delivered_head(
     job: &Job<'_>,
     store: &StoreThread,
     issue: &IssueId,
 ) -> Result<Option<String>, RunnerError> {
     let id = issue.clone();
-    let open = store.call(move |store| store.open_claim(&id)).await??;
+    let open = store.call(move |store| store.open_delivery(&id)).await??;
     let own = open.filter(|claim| claim.run.as_ref() == Some(&job.run.id));
     Ok(own.and_then(|claim| claim.head_commit))
 }

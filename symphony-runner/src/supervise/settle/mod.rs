@@ -70,7 +70,7 @@ async fn settle_target(
     match &job.run.target {
         RunTarget::Issue(id)
         | RunTarget::PullRequest(PullRequestOf::Issue(id), _)
-        | RunTarget::Claim(id, _) => {
+        | RunTarget::Delivery(id, _) => {
             settle_issue(job, store, id, outcome).await?;
             Ok(Settled::default())
         }

@@ -148,7 +148,7 @@ impl Course {
             .map(|id| {
                 let pr = self.store.open_pr(id).unwrap();
                 let pr = pr.map(|pr| (pr.id, pr.state, pr.verdict));
-                let claim = self.store.open_claim(id).unwrap();
+                let claim = self.store.open_delivery(id).unwrap();
                 let issue = self.store.issue(id).unwrap();
                 format!("{issue:?}\n  pull request {pr:?}\n  claim {claim:?}")
             })

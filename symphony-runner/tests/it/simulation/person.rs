@@ -1,7 +1,7 @@
 //! People: they file, move, merge, reject, end runs, and change their minds.
 
 use symphony_core::agent::AgentType;
-use symphony_core::contract::PhaseClaim;
+use symphony_core::contract::Delivery;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{
@@ -157,7 +157,7 @@ impl Course {
                 if let Some(pr) = self.store.open_pr(&issue.id)? {
                     return self.review(issue, &pr);
                 }
-                if let Some(claim) = self.store.open_claim(&issue.id)? {
+                if let Some(claim) = self.store.open_delivery(&issue.id)? {
                     return self.look_at_claim(&claim);
                 }
                 if random.chance(1, 3) {
@@ -191,14 +191,14 @@ impl Course {
     }
 
     /// A person decides on few claims that a judge looks at, and soon on those that wait for a human.
-    fn look_at_claim(&mut self, claim: &PhaseClaim) -> Result<(), StoreError> {
+    fn look_at_claim(&mut self, claim: &Delivery) -> Result<(), StoreError> {
         let judged = self.stage(&claim.project).config.judge_enabled;
         let kind = match self.machine.random.below(if judged { 60 } else { 6 }) {
             0..2 => VerdictKind::Approved,
             2 => VerdictKind::Rejected,
             _ => return Ok(()),
         };
-        self.decide_claim(&self.human(), claim, kind)
+        self.decide_delivery(&self.human(), claim, kind)
     }
 
     fn review_of(&self, id: &IssueId) -> Result<Review, StoreError> {
@@ -457,12 +457,12 @@ impl Course {
             // as `symphony issue retry` does: another judge may try
             self.store.clear_counts(&self.human(), &issue.id)?;
         }
-        if let Some(claim) = self.store.open_claim(&issue.id)? {
+        if let Some(claim) = self.store.open_delivery(&issue.id)? {
             let judged = self.stage(&issue.project).config.judge_enabled;
             return if judged || !claim.awaits_judge() {
                 Ok(())
             } else {
-                self.decide_claim(&self.human(), &claim, VerdictKind::Approved)
+                self.decide_delivery(&self.human(), &claim, VerdictKind::Approved)
             };
         }
         let Some(pr) = self.store.open_pr(&issue.id)? else {

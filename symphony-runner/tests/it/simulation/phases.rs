@@ -2,13 +2,13 @@
 
 use symphony_core::agent::AgentType;
 use symphony_core::contract::{
-    CheckFailure, ClaimDecision, PhaseClaim, Pipeline, decide_claim, parse_contract,
+    CheckFailure, Delivery, DeliveryDecision, Pipeline, decide_delivery, parse_contract,
 };
 use symphony_core::id::PhaseName;
 use symphony_core::issue::{Issue, PHASE_LABEL_PREFIX};
 use symphony_core::pull_request::VerdictKind;
 use symphony_core::run::{Run, RunTarget};
-use symphony_store::{Context, IssueEdit, NewPhaseClaim, Settlement, StoreError};
+use symphony_store::{Context, IssueEdit, NewDelivery, Settlement, StoreError};
 
 use super::course::Course;
 
@@ -87,8 +87,8 @@ impl Course {
             let path = "docs/empty.md".to_owned();
             failures.push(CheckFailure::ArtifactEmpty { path });
         }
-        let decision = decide_claim(contract, skip.as_ref(), failures);
-        let new = NewPhaseClaim {
+        let decision = decide_delivery(contract, skip.as_ref(), failures);
+        let new = NewDelivery {
             issue: issue.clone(),
             phase: own,
             artifact_path: None,
@@ -97,16 +97,16 @@ impl Course {
             skip_to,
         };
         let settlement = match decision {
-            ClaimDecision::Rejected { .. } => {
+            DeliveryDecision::Rejected { .. } => {
                 self.store
-                    .refuse_claim(context, &new, &["it is empty".to_owned()])?;
+                    .refuse_delivery(context, &new, &["it is empty".to_owned()])?;
                 self.machine.count("empty claim refused");
                 return Ok(());
             }
-            ClaimDecision::Accepted { .. } => Settlement::Accepted,
-            ClaimDecision::AwaitingJudge { .. } => Settlement::AwaitingJudge,
+            DeliveryDecision::Accepted { .. } => Settlement::Accepted,
+            DeliveryDecision::AwaitingJudge { .. } => Settlement::AwaitingJudge,
         };
-        let claim = self.store.submit_claim(context, &new)?;
+        let claim = self.store.submit_delivery(context, &new)?;
         if self.store.issue(&issue)?.phase() != run.phase {
             let phase = &new.phase;
             self.machine.fail(format_args!(
@@ -121,7 +121,7 @@ impl Course {
         }
         let commit = format!("h{}", self.machine.number());
         self.store
-            .settle_claim(context, claim.id, settlement, &commit, &[])?;
+            .settle_delivery(context, claim.id, settlement, &commit, &[])?;
         self.machine.count(match settlement {
             Settlement::Accepted => "claim accepted",
             Settlement::AwaitingJudge => "claim awaits its judge",
@@ -145,7 +145,7 @@ impl Course {
             .into_iter()
             .find(|phase| phase != own && issue.phase().as_ref() != Some(phase));
         let Some(phase) = other else { return Ok(()) };
-        let new = NewPhaseClaim {
+        let new = NewDelivery {
             issue: issue.id,
             phase,
             artifact_path: None,
@@ -153,7 +153,7 @@ impl Course {
             skip_to: None,
             next_phase: Some(ready()),
         };
-        match self.store.submit_claim(context, &new) {
+        match self.store.submit_delivery(context, &new) {
             Err(StoreError::Refused { .. }) => {
                 self.machine.count("claim of another phase refused");
                 Ok(())
@@ -167,17 +167,17 @@ impl Course {
     }
 
     /// A judge speaks about the claim that it was given.
-    pub(super) fn judge_claim(
+    pub(super) fn judge_delivery(
         &mut self,
         run: &Run,
         context: &Context,
         kind: VerdictKind,
     ) -> Result<(), StoreError> {
-        let RunTarget::Claim(_, id) = &run.target else {
+        let RunTarget::Delivery(_, id) = &run.target else {
             return Ok(());
         };
-        let commit = self.store.phase_claim(*id)?.head_commit.unwrap_or_default();
-        let issue = self.store.phase_claim(*id)?.issue;
+        let commit = self.store.delivery(*id)?.head_commit.unwrap_or_default();
+        let issue = self.store.delivery(*id)?.issue;
         let verdict = self.verdict_closing(&issue, kind, &commit)?;
         self.store.record_phase_review(context, *id, &verdict)?;
         self.machine.count(match kind {
@@ -192,7 +192,7 @@ impl Course {
         &mut self,
         run: &Run,
         context: &Context,
-        claim: &PhaseClaim,
+        claim: &Delivery,
     ) {
         let head = claim.head_commit.as_deref().unwrap_or_default();
         let commit = if run.target.is_review() { "h0" } else { head };
@@ -211,17 +211,17 @@ impl Course {
     }
 
     /// A person decides on a claim, as `symphony phase approve` and `reject` do: the judge at work is ended first.
-    pub(super) fn decide_claim(
+    pub(super) fn decide_delivery(
         &mut self,
         human: &Context,
-        claim: &PhaseClaim,
+        claim: &Delivery,
         kind: VerdictKind,
     ) -> Result<(), StoreError> {
         if !self.end_run_of(&claim.issue)? {
             return Ok(());
         }
         // a judge that was just ended may have spoken
-        let claim = self.store.phase_claim(claim.id)?;
+        let claim = self.store.delivery(claim.id)?;
         let Some(commit) = claim
             .head_commit
             .as_deref()

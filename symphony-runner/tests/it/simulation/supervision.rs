@@ -189,8 +189,8 @@ impl Course {
                 self.answer_points(&context, &issue)?;
                 return self.claim_phase(run, &context, *how);
             }
-            Step::Verdict(kind) if matches!(run.target, RunTarget::Claim(..)) => {
-                return self.judge_claim(run, &context, *kind);
+            Step::Verdict(kind) if matches!(run.target, RunTarget::Delivery(..)) => {
+                return self.judge_delivery(run, &context, *kind);
             }
             Step::Verdict(kind) => {
                 let RunTarget::PullRequest(_, id) = &run.target else {
@@ -278,7 +278,7 @@ impl Course {
         let Some(issue) = run.target.issue() else {
             return Ok(());
         };
-        if let Some(claim) = self.store.open_claim(issue)? {
+        if let Some(claim) = self.store.open_delivery(issue)? {
             self.speak_falsely_of_claim(run, context, &claim);
             return Ok(());
         }

@@ -1,10 +1,10 @@
-//! Reading phase claims.
+//! Reading phase deliveries.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use symphony_core::contract::{
-    ANCESTORS_MAX, ClaimState, NeededDocument, PhaseClaim, TicketClaims,
+    ANCESTORS_MAX, Delivery, DeliveryState, NeededDocument, TicketDeliveries,
 };
-use symphony_core::id::{ClaimId, IssueId, PhaseName, ProjectId};
+use symphony_core::id::{DeliveryId, IssueId, PhaseName, ProjectId};
 use symphony_core::issue::Issue;
 
 use crate::database::open::Store;
@@ -26,10 +26,10 @@ const NEEDED_DOCUMENTS: &str = "
                 AND newer.state = 'accepted' AND newer.id > c.id))
     ORDER BY c.id";
 
-fn from_row(row: &Row<'_>) -> Result<PhaseClaim, StoreError> {
+fn from_row(row: &Row<'_>) -> Result<Delivery, StoreError> {
     let verdict: Option<String> = row.get("verdict")?;
-    Ok(PhaseClaim {
-        id: ClaimId::new(row.get("id")?),
+    Ok(Delivery {
+        id: DeliveryId::new(row.get("id")?),
         project: parsed("project id", row.get("project")?)?,
         issue: parsed("issue id", row.get("issue")?)?,
         phase: parsed("phase", row.get("phase")?)?,
@@ -48,19 +48,19 @@ fn from_row(row: &Row<'_>) -> Result<PhaseClaim, StoreError> {
     })
 }
 
-/// Reads one claim, inside or outside a transaction.
-pub(crate) fn load_claim(conn: &Connection, id: ClaimId) -> Result<PhaseClaim, StoreError> {
+/// Reads one delivery, inside or outside a transaction.
+pub(crate) fn load_delivery(conn: &Connection, id: DeliveryId) -> Result<Delivery, StoreError> {
     conn.prepare_cached("SELECT * FROM phase_claim WHERE id = ?1")?
         .query_row([id.get()], |row| Ok(from_row(row)))
         .optional()?
-        .ok_or_else(|| StoreError::not_found("phase claim", id))?
+        .ok_or_else(|| StoreError::not_found("delivery", id))?
 }
 
-/// Reads the open claim of an issue.
-pub(crate) fn load_open_claim(
+/// Reads the open delivery of an issue.
+pub(crate) fn load_open_delivery(
     conn: &Connection,
     issue: &IssueId,
-) -> Result<Option<PhaseClaim>, StoreError> {
+) -> Result<Option<Delivery>, StoreError> {
     conn.prepare_cached("SELECT * FROM phase_claim WHERE issue = ?1 AND open = 1")?
         .query_row([issue.as_str()], |row| Ok(from_row(row)))
         .optional()?
@@ -68,23 +68,23 @@ pub(crate) fn load_open_claim(
 }
 
 impl Store {
-    /// Returns a claim.
+    /// Returns a delivery.
     ///
     /// # Errors
     /// When there is none of this id.
-    pub fn phase_claim(&self, id: ClaimId) -> Result<PhaseClaim, StoreError> {
-        load_claim(&self.conn, id)
+    pub fn delivery(&self, id: DeliveryId) -> Result<Delivery, StoreError> {
+        load_delivery(&self.conn, id)
     }
 
-    /// Returns the claim of an issue that still waits for a verdict, or for the issue's step to the next phase.
+    /// Returns the delivery of an issue that still waits for a verdict, or for the issue's step to the next phase.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn open_claim(&self, issue: &IssueId) -> Result<Option<PhaseClaim>, StoreError> {
-        load_open_claim(&self.conn, issue)
+    pub fn open_delivery(&self, issue: &IssueId) -> Result<Option<Delivery>, StoreError> {
+        load_open_delivery(&self.conn, issue)
     }
 
-    /// Returns the last claims of an issue, oldest first; of one phase when one is named.
+    /// Returns the last deliveries of an issue, oldest first; of one phase when one is named.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -93,7 +93,7 @@ impl Store {
         issue: &IssueId,
         phase: Option<&PhaseName>,
         limit: u32,
-    ) -> Result<Vec<PhaseClaim>, StoreError> {
+    ) -> Result<Vec<Delivery>, StoreError> {
         let mut statement = self.conn.prepare_cached(
             "SELECT * FROM (SELECT * FROM phase_claim WHERE issue = ?1 AND (?2 IS NULL OR phase = ?2)
              ORDER BY id DESC LIMIT ?3) ORDER BY id",
@@ -107,19 +107,19 @@ impl Store {
         Ok(claims)
     }
 
-    /// Returns the last claims of an issue, of its parent, of the parent's parent and so on, which say where their documents are.
+    /// Returns the last deliveries of an issue, of its parent, of the parent's parent and so on, which say where their documents are.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn ticket_claims(&self, issue: &Issue) -> Result<TicketClaims, StoreError> {
-        let mut ancestors: Vec<(IssueId, Vec<PhaseClaim>)> = Vec::new();
+    pub fn ticket_deliveries(&self, issue: &Issue) -> Result<TicketDeliveries, StoreError> {
+        let mut ancestors: Vec<(IssueId, Vec<Delivery>)> = Vec::new();
         let mut above = issue.parent.clone();
         while let Some(id) = above.take_if(|_| ancestors.len() < ANCESTORS_MAX) {
             let claims = self.claims(&id, None, TICKET_CLAIMS_MAX)?;
             above = self.issue(&id)?.parent;
             ancestors.push((id, claims));
         }
-        Ok(TicketClaims {
+        Ok(TicketDeliveries {
             own: self.claims(&issue.id, None, TICKET_CLAIMS_MAX)?,
             ancestors,
         })
@@ -141,18 +141,18 @@ impl Store {
                 phase: claim.phase,
                 path: claim.artifact_path,
                 commit,
-                is_accepted: claim.state == ClaimState::Accepted,
+                is_accepted: claim.state == DeliveryState::Accepted,
                 since: claim.created_at,
             }));
         }
         Ok(needed)
     }
 
-    /// Says whether an issue has something open to be reviewed: a pull request, or a phase claim.
+    /// Says whether an issue has something open to be reviewed: a pull request, or a delivery.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn has_open_review(&self, issue: &IssueId) -> Result<bool, StoreError> {
-        Ok(self.open_pr(issue)?.is_some() || self.open_claim(issue)?.is_some())
+        Ok(self.open_pr(issue)?.is_some() || self.open_delivery(issue)?.is_some())
     }
 }

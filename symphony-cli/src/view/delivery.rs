@@ -2,27 +2,27 @@
 
 use serde::Serialize;
 use symphony_core::asker::verification_note;
-use symphony_core::contract::PhaseClaim;
+use symphony_core::contract::Delivery;
 
 use crate::output::{List, Page, Table, View, ago};
 
 /// Characters of a commit that are shown to a person.
 const COMMIT_CHARS: usize = 10;
 
-/// A phase claim.
+/// A delivery.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct ClaimView {
+pub(crate) struct DeliveryView {
     #[serde(flatten)]
-    pub(crate) claim: PhaseClaim,
+    pub(crate) claim: Delivery,
 }
 
-impl From<PhaseClaim> for ClaimView {
-    fn from(claim: PhaseClaim) -> Self {
+impl From<Delivery> for DeliveryView {
+    fn from(claim: Delivery) -> Self {
         Self { claim }
     }
 }
 
-impl ClaimView {
+impl DeliveryView {
     /// Its state, in words.
     fn standing(&self) -> String {
         let claim = &self.claim;
@@ -38,7 +38,7 @@ impl ClaimView {
     }
 }
 
-impl View for List<ClaimView> {
+impl View for List<DeliveryView> {
     fn write(&self, page: &mut Page) {
         let mut table = Table::new(["CLAIM", "PHASE", "STATE", "COMMIT", "MADE", "WHY"]);
         for view in &self.items {
@@ -57,7 +57,7 @@ impl View for List<ClaimView> {
     }
 }
 
-impl View for ClaimView {
+impl View for DeliveryView {
     fn write(&self, page: &mut Page) {
         let claim = &self.claim;
         page.field("claim", &claim.id.to_string());

@@ -1,12 +1,12 @@
-//! What happens to a claim that was checked.
+//! What happens to a delivery that was checked.
 
 use super::check::CheckFailure;
 use super::model::{PhaseContract, ValidationMode};
 use super::pipeline::Skip;
 
-/// What happens to a claim at the call.
+/// What happens to a delivery at the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ClaimDecision {
+pub enum DeliveryDecision {
     /// The phase is delivered; the failures are warnings (mode `trust`).
     Accepted {
         /// What would have been refused in another mode.
@@ -24,22 +24,22 @@ pub enum ClaimDecision {
     },
 }
 
-/// Decides on a claim from the outcome of its checks.
+/// Decides on a delivery from the outcome of its checks.
 ///
 /// A claim that skips a phase which a judge would have to approve waits for a judge itself.
-pub fn decide_claim(
+pub fn decide_delivery(
     contract: &PhaseContract,
     skip: Option<&Skip>,
     failures: Vec<CheckFailure>,
-) -> ClaimDecision {
+) -> DeliveryDecision {
     let mode = contract.mode();
     if mode != ValidationMode::Trust && !failures.is_empty() {
-        return ClaimDecision::Rejected { reasons: failures };
+        return DeliveryDecision::Rejected { reasons: failures };
     }
     let judged = mode == ValidationMode::Judge || skip.is_some_and(|skip| skip.needs_judge);
     if judged {
-        ClaimDecision::AwaitingJudge { warnings: failures }
+        DeliveryDecision::AwaitingJudge { warnings: failures }
     } else {
-        ClaimDecision::Accepted { warnings: failures }
+        DeliveryDecision::Accepted { warnings: failures }
     }
 }
