@@ -31,7 +31,7 @@ fn an_agent_that_changes_what_gates_are_is_in_the_inbox_and_the_record() {
         project.run(&id)["metadata"]["left_behind"],
         json!([{ "kind": "configuration", "path": "gates" }])
     );
-    let said = "Symphony's configuration changed (gates): if you did not change it, the agent may have; gates decides which commands run";
+    let said = "Symphony's configuration changed (gates): if you did not change it, the agent may have done so; gates decides which commands run";
     let plain = |arguments: &[&str]| {
         let shown = project.ok(arguments);
         shown.split_whitespace().collect::<Vec<_>>().join(" ")

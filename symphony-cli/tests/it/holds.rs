@@ -109,7 +109,7 @@ fn a_lone_item_is_for_a_person_after_five_failed_probes() {
     let said = text(&waits["text"]);
     assert!(
         said.starts_with(
-            "SYM-1 failed 5 probes of the default model of provider scripted in a row, and nothing else waits"
+            "SYM-1 failed 5 probes of the default model of provider scripted in a row, and no other item is waiting"
         ),
         "{said}"
     );

@@ -173,7 +173,7 @@ fn an_empty_file_takes_a_phase_out() {
     assert!(
         unknown
             .stderr
-            .contains("wording.md:1: is empty, which takes a phase out")
+            .contains("wording.md:1: is empty, which removes a phase")
             && unknown.stderr.contains("or remove them"),
         "{unknown:?}"
     );

@@ -97,7 +97,7 @@ fn a_database_that_is_deleted_or_cut_off_is_refused_and_never_begins_at_one_agai
     assert!(!database(&project).exists());
 
     std::fs::write(database(&project), "").unwrap();
-    assert_refused(&project, "it is empty, and Symphony worked here before");
+    assert_refused(&project, "it is empty, but Symphony has worked here before");
     // naming the same empty file again would change nothing
     let hint = project.symphony(&["status"]).stderr;
     assert!(!hint.contains("config set database"), "{hint}");
@@ -171,7 +171,10 @@ fn git_clean_is_refused_restored_and_the_issue_goes_on() {
     project.git(&["clean", "-fdx", "-q"]);
     assert!(!project.root.join(".symphony").exists());
     assert!(!project.root.join("symphony.config.json").exists());
-    assert_refused(&project, "it is missing, and Symphony worked here before");
+    assert_refused(
+        &project,
+        "it is missing, but Symphony has worked here before",
+    );
 
     let restored = project.json(&["db", "restore"]);
     assert_eq!(text(&restored["backup"]), backup.display().to_string());
@@ -242,7 +245,10 @@ fn a_restore_waits_for_nobody_and_is_refused_while_somebody_is_at_work() {
     lock.lock().unwrap();
     let refused = idle.symphony(&["db", "restore"]);
     assert_eq!(refused.code, 4, "{refused:#?}");
-    assert!(refused.stderr.contains("a tick is at work"), "{refused:#?}");
+    assert!(
+        refused.stderr.contains("a tick is using this database"),
+        "{refused:#?}"
+    );
 }
 
 #[test]

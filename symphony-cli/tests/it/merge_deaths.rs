@@ -38,7 +38,7 @@ fn an_order_after_a_merge_that_reached_its_base_finds_it_merged() {
     ] {
         let (project, answer) = die_and(with_plan(), MOVED, order);
         assert_ne!(answer.code, 0, "{order:?}: {answer:#?}");
-        let told = "its merge, which was cut off, is recorded";
+        let told = "its interrupted merge is recorded";
         assert!(answer.stderr.contains(told), "{order:?}: {answer:#?}");
         assert_eq!(state(&project), "merged", "{order:?}");
         assert_eq!(plan_status(&project), "completed", "{order:?}");

@@ -516,18 +516,18 @@ fn a_base_that_leads_to_a_branch_of_an_agent_holds_the_project() {
     assert_eq!(project.tick_wait(), Vec::<Value>::new());
     assert_eq!(project.issue(&next)["status"], "todo");
     let inbox = project.ok(&["inbox"]);
-    let why = "its base branch `main` is only another name of `symphony/SYM-1`";
+    let why = "its base branch `main` is a symbolic ref to `symphony/SYM-1`";
     assert!(inbox.contains(why), "{inbox}");
     let repair = "git update-ref --no-deref refs/heads/main COMMIT";
     assert!(inbox.contains(repair), "{inbox}");
     project.git(&["update-ref", "--no-deref", "refs/heads/main", &before]);
     let inbox = project.ok(&["inbox"]);
-    assert!(!inbox.contains("only another name"), "{inbox}");
+    assert!(!inbox.contains("is a symbolic ref to"), "{inbox}");
     // a name that a person gave the branch is none of it
     project.git(&["symbolic-ref", "refs/heads/master", "refs/heads/main"]);
     project.ok(&["config", "set", "base_branch", "master"]);
     let inbox = project.ok(&["inbox"]);
-    assert!(!inbox.contains("only another name"), "{inbox}");
+    assert!(!inbox.contains("is a symbolic ref to"), "{inbox}");
 }
 
 /// Runs a command without the superuser's right to write everywhere.

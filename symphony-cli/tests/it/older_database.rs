@@ -124,7 +124,7 @@ fn an_older_copy_is_kept_on_purpose_with_numbers_above_all_that_were_given_out()
     assert_eq!(kept.code, 0, "{kept:#?}");
     assert!(kept.stdout.contains("Kept "), "{kept:#?}");
     assert!(
-        kept.stdout.contains("the issues of kept go on from 4"),
+        kept.stdout.contains("new issues of kept continue from 4"),
         "{kept:#?}"
     );
     let issue = project.issue("SYM-1");

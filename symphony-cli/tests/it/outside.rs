@@ -246,7 +246,7 @@ fn an_agent_that_moves_the_base_itself_merges_nothing() {
     assert_eq!(project.issue("SYM-1")["status"], "review");
     let [item] = inbox(&project).try_into().unwrap();
     assert!(
-        text(&item["text"]).contains("while its own agent was at work"),
+        text(&item["text"]).contains("while its own agent was running"),
         "{item:#}"
     );
     project.ok(&["runs", "cancel", &run]);

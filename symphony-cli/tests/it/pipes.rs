@@ -61,7 +61,7 @@ fn a_pipe_in_the_place_of_the_marker_or_the_lock_of_ticks_keeps_no_command_waiti
         assert_ne!(answer.code, 0, "{arguments:?}: {answer:#?}");
         let said = &answer.stderr;
         assert!(said.contains("symphony.tick.lock"), "{said}");
-        assert!(said.contains("no regular file"), "{said}");
+        assert!(said.contains("not a regular file"), "{said}");
     }
     std::fs::remove_file(&lock).unwrap();
     assert_eq!(project.symphony(&["status"]).code, 0);

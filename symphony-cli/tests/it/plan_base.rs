@@ -466,9 +466,7 @@ fn an_older_pull_request_is_not_approved_in_place_of_the_newest() {
     let refused = project.symphony(&["pr", "approve", "1", "--force", "--comment", "y"]);
     assert_eq!(refused.code, 4, "{refused:#?}");
     assert!(
-        refused
-            .stderr
-            .contains("pull request 2 has taken its place"),
+        refused.stderr.contains("pull request 2 has replaced it"),
         "{refused:#?}"
     );
     project.assert_sound();

@@ -80,7 +80,7 @@ fn an_order_that_does_not_fit_says_what_does() {
             (
                 &["retry", "behind"],
                 4,
-                "hint: it starts by itself when it can; `symphony plan skip --plan plan behind`",
+                "hint: it starts automatically when it can; `symphony plan skip --plan plan behind`",
             ),
             (
                 &["decide", "behind", "skip_phase"],
@@ -134,14 +134,14 @@ fn an_order_that_does_not_fit_says_what_does() {
             (
                 &["pause"],
                 4,
-                "hint: `symphony plan retry --plan plan` lets what failed begin anew",
+                "hint: `symphony plan retry --plan plan` retries what failed",
             ),
             (&["resume"], 4, "the plan is aborted"),
             (&["abort"], 0, ""),
             (
                 &["decide", "bad", "skip_phase"],
                 4,
-                "hint: `symphony plan retry --plan plan bad` lets it begin anew",
+                "hint: `symphony plan retry --plan plan bad` tries it again",
             ),
         ],
     );

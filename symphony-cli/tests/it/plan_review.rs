@@ -219,7 +219,7 @@ fn a_rejected_plan_waits_for_a_person_whose_phase_is_told_why() {
         json!([answers[0]["answer"], answers[0]["text"]]),
         json!(["fixed", "it is called fixed now"])
     );
-    let hint = "`symphony point close plan NUMBER` closes a point";
+    let hint = "`symphony point close plan NUMBER` closes one";
     assert!(refused.stderr.contains(hint), "{refused:#?}");
     project.ok(&["point", "close", "plan", "1"]);
     project.ok(&["pr", "merge", "2"]);

@@ -150,7 +150,7 @@ fn a_new_prefix_is_for_new_issues_and_old_ones_are_still_found() {
         &["project", "add", third.to_str().unwrap(), "--prefix", "SYM"],
     );
     assert!(
-        taken.stderr.contains("old issues of project renamed"),
+        taken.stderr.contains("older issues of project renamed"),
         "{taken:#?}"
     );
     project.tick_wait();

@@ -121,7 +121,7 @@ fn texts_of_a_person_with_a_secret_value_are_refused_and_name_file_and_key() {
         assert_ne!(answer.code, 0, "{arguments:?}");
         let stderr = &answer.stderr;
         assert!(
-            stderr.contains("holds the value of `API_KEY` in .env"),
+            stderr.contains("contains the value of `API_KEY` in .env"),
             "{arguments:?}: {stderr}"
         );
         assert!(!stderr.contains(KEY) && !answer.stdout.contains(KEY));

@@ -93,7 +93,7 @@ fn issues_that_wait_for_a_human_are_explained_and_in_the_inbox() {
             ),
             (
                 &gone,
-                "It is cancelled: `symphony issue move SYM-2 todo` takes it up again.",
+                "It is cancelled: `symphony issue move SYM-2 todo` reopens it.",
             ),
             (
                 &orphan,
@@ -229,7 +229,7 @@ fn issues_that_wait_for_something_else_are_explained_and_not_in_the_inbox() {
             ),
             (
                 &done,
-                "It is done: `symphony issue move SYM-10 todo` takes it up again.",
+                "It is done: `symphony issue move SYM-10 todo` reopens it.",
             ),
         ],
     );

@@ -87,7 +87,7 @@ macro_rules! assert_transcript {
                 (r"\b(claude|codex): [^\n]*", "$1: AGENT"),
                 (r"No agent can be started yet: neither[^\n]*\n", ""),
                 (r"schema \d+", "schema N"),
-                (r"symphony knows \d+", "symphony knows N"),
+                (r"Symphony supports up to \d+", "Symphony supports up to N"),
                 (r"checkout of main \([0-9a-f]{10}\)", "checkout of main (COMMIT)"),
                 (r"\b(in|after) \d+m?s\b", "$1 SPAN"),
                 (r" {3,}", "  "),

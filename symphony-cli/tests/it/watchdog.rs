@@ -267,7 +267,7 @@ fn a_tick_that_is_stuck_is_reported_by_the_others_and_then_ended() {
     let mut stuck = hanging.stuck_tick();
     let pid = stuck.id();
     let expected = format!(
-        "the tick of process {pid} has not got past reading the state of the projects for "
+        "the tick of process {pid} has been stuck at reading the state of the projects for "
     );
     std::fs::remove_file(&hanging.flag).unwrap();
 

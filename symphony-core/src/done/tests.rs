@@ -151,11 +151,11 @@ fn a_moved_base_matters_where_it_changes_what_the_evidence_is_about() {
         (&files, Some(&[][..]), None),
         (&files, Some(&["d"][..]), None),
         (&files, Some(&["b", "d"][..]), Some("about: b")),
-        (&files, None, Some("does not have the commit any more")),
+        (&files, None, Some("no longer has the commit")),
         (&all, Some(&[][..]), None),
         (&all, Some(&["d"][..]), Some("about: d")),
         (&gate, Some(&["d"][..]), None),
-        (&gate, None, Some("does not have the commit any more")),
+        (&gate, None, Some("no longer has the commit")),
         (
             &folder,
             Some(&["src/deep/b"][..]),

@@ -173,7 +173,7 @@ mod tests {
         };
         let missing = |gate: &str| RepairNeed::ProgramMissing { gate: gate.into() };
         let four = ["a", "b", "c", "d"].map(|name| red(name, "x", 1));
-        let no_result = "on `main` at 0123456: `test` (`make test`) gave no result: it died";
+        let no_result = "on `main` at 0123456: `test` (`make test`) came to no result: it died";
         for (gates, text, expected) in [
             (vec!["test"], text(&[test]), RepairNeed::Needed),
             (vec!["tes"], text(&[test]), RepairNeed::Passes),
@@ -215,7 +215,7 @@ mod tests {
             ),
             (
                 vec!["test"],
-                "on `main` at 0123456: the gates gave no result: it died".to_owned(),
+                "on `main` at 0123456: the gates came to no result: it died".to_owned(),
                 RepairNeed::Held,
             ),
         ] {

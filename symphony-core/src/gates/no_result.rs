@@ -28,7 +28,7 @@ pub fn no_result_text(branch: &str, commit: &str, running: &[(&str, String)], wh
     // a name in backticks would be taken for that of a gate
     let why = why.replace('`', "'");
     format!(
-        "on `{branch}` at {}: {what} gave no result: {why}",
+        "on `{branch}` at {}: {what} came to no result: {why}",
         commit.get(..7).unwrap_or(commit)
     )
 }
@@ -149,19 +149,19 @@ mod tests {
             (
                 vec![("test", "make test".to_owned())],
                 "its supervisor died",
-                "on `main` at 1234567: `test` (`make test`) gave no result: its supervisor died",
+                "on `main` at 1234567: `test` (`make test`) came to no result: its supervisor died",
                 Some("test"),
             ),
             (
                 vec![("a", "x".to_owned()), ("b", String::new())],
                 "its supervisor died",
-                "on `main` at 1234567: `a` (`x`), `b` gave no result: its supervisor died",
+                "on `main` at 1234567: `a` (`x`), `b` came to no result: its supervisor died",
                 Some("a"),
             ),
             (
                 vec![],
                 "failed: `git clone` was killed",
-                "on `main` at 1234567: the gates gave no result: failed: 'git clone' was killed",
+                "on `main` at 1234567: the gates came to no result: failed: 'git clone' was killed",
                 None,
             ),
         ] {

@@ -55,8 +55,7 @@ pub(crate) fn criteria<'a>(criteria: &CriteriaInput, agent: &AgentType) -> Secti
         let dropped = criteria.dropped.iter().take(DROPPED_MAX);
         let dropped: Vec<String> = dropped.map(|text| format!("- {}", shown(text))).collect();
         pieces.push(Piece::Fenced(Fenced {
-            origin: "criteria that the worker answered and that the issue does not have any more"
-                .into(),
+            origin: "criteria that the worker answered and that the issue no longer has".into(),
             author: "the issue and its documents".into(),
             text: dropped.join("\n").into(),
         }));

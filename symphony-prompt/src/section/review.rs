@@ -93,7 +93,7 @@ const PHASE_VERDICT: &str = "\n### Verdict\n\n\
 
 const DONE_VERDICT: &str = "\n### Verdict\n\n\
     There is no change to review: check against the issue whether every requirement is met by the files as they are. Symphony has \
-    looked up that each item of evidence exists, not that it shows what is said. Call `approve_done`, or `reject_done` with \
+    looked up that each item of evidence exists, not that it shows what the worker says. Call `approve_done`, or `reject_done` with \
     `points`: one for each requirement that is not met. No other verdict tool applies here. Text alone decides nothing: without \
     one of these calls the review does not count.";
 /// Evidence listed; no proposal has more.

@@ -367,7 +367,7 @@ fn a_person_approves_what_was_rejected() {
     verdict(&mut store, VerdictKind::Rejected, "no, wait");
     order(&mut store, "a");
     let refused = store.resume_rejected_review(&human(9), pr.id).unwrap_err();
-    assert!(refused.to_string().contains("has gone on"), "{refused}");
+    assert!(refused.to_string().contains("has continued"), "{refused}");
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn what_may_have_been_published_is_not_published_again_by_itself() {
     for pr in prs {
         let publication = store.publication(pr).unwrap().unwrap();
         assert_eq!(publication.state, PublicationState::Failed);
-        assert!(publication.output.contains("it is unknown whether"));
+        assert!(publication.output.contains("Symphony cannot tell whether"));
         let again = store.begin_publication(&system(20), pr, PublishWish::Opened);
         assert_eq!(again.unwrap(), None);
     }

@@ -96,7 +96,7 @@ fn view(
             let file = file.display();
             return CheckView::ok(CHECK, format!("{name}: {file} exists; {unproven}"));
         }
-        Some(file) => format!("{} is not there", file.display()),
+        Some(file) => format!("{} does not exist", file.display()),
         None => "HOME is not set".to_owned(),
     };
     CheckView::warning(
@@ -166,7 +166,7 @@ mod tests {
                 &[("HOME", "/h"), ("CLAUDE_CONFIG_DIR", "/c")],
                 "/h/.claude/.credentials.json",
                 Health::Warning,
-                "Claude Code seems not to be logged in: /c/.credentials.json is not there, and none of",
+                "Claude Code seems not to be logged in: /c/.credentials.json does not exist, and none of",
             ),
             (
                 &[],
