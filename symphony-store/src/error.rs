@@ -125,19 +125,19 @@ impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode;
         match error.sqlite_error_code() {
-            _ if is_shared_memory_full(&error) => Self::DiskFull(error),
+            _ if is_disk_full(&error) => Self::DiskFull(error),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy(error),
-            Some(ErrorCode::DiskFull) => Self::DiskFull(error),
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error),
             _ => Self::Sqlite(error),
         }
     }
 }
 
-/// Says whether the shared memory beside the database could not grow: a full disk under another name.
-pub(crate) fn is_shared_memory_full(error: &rusqlite::Error) -> bool {
+/// Says whether the disk is full, also where the shared memory beside the database could not grow for that reason.
+pub(crate) fn is_disk_full(error: &rusqlite::Error) -> bool {
     let extended = error.sqlite_error().map(|error| error.extended_code);
-    extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
+        || extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }
 
 impl StoreError {

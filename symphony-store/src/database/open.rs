@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use crate::database::context::Context;
 use crate::database::migration::{SCHEMA_VERSION, migrations};
 use crate::database::unwritable::unwritable_files;
-use crate::error::{StoreError, is_shared_memory_full};
+use crate::error::{StoreError, is_disk_full};
 
 /// How long a write waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -187,12 +187,22 @@ fn require_unused(conn: &Connection, path: &Path, without: Without) -> Result<()
     }
 }
 
+/// Names what kept the schema from being brought up to date; a full disk is one here, too.
+fn migration_error(path: &Path, error: rusqlite_migration::Error) -> StoreError {
+    match error {
+        rusqlite_migration::Error::RusqliteError { err, .. } if is_disk_full(&err) => err.into(),
+        error => StoreError::Open {
+            path: path.to_owned(),
+            reason: format!("its schema cannot be brought up to date: {error}"),
+        },
+    }
+}
+
 pub(crate) fn open_error(path: &Path, error: rusqlite::Error) -> StoreError {
     use rusqlite::ErrorCode;
     let reason = match error.sqlite_error_code() {
         // SQLite needs a little space beside the database for reading, too
-        Some(ErrorCode::DiskFull) => return error.into(),
-        _ if is_shared_memory_full(&error) => return error.into(),
+        _ if is_disk_full(&error) => return error.into(),
         Some(ErrorCode::NotADatabase) => {
             return StoreError::NotADatabase {
                 path: path.to_owned(),
@@ -272,4 +282,28 @@ pub struct Migrating<'a> {
     pub(crate) conn: &'a Connection,
     /// The version of its schema.
     pub from: i64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_one_while_the_schema_is_brought_up_to_date_too() {
+        let failed = |code| {
+            let error = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
+            migration_error(
+                Path::new("symphony.db"),
+                rusqlite_migration::Error::with_sql(error, ""),
+            )
+        };
+        for code in [
+            rusqlite::ffi::SQLITE_FULL,
+            rusqlite::ffi::SQLITE_IOERR_SHMSIZE,
+        ] {
+            assert!(matches!(failed(code), StoreError::DiskFull(_)), "{code}");
+        }
+        let other = failed(rusqlite::ffi::SQLITE_ERROR);
+        assert!(matches!(other, StoreError::Open { .. }), "{other:?}");
+    }
 }
