@@ -1,8 +1,9 @@
 //! How many more cases a decision would need: the size of two groups of which the interval of their difference excludes 0 in
-//! four of five repetitions, if the difference is as large as it was found. It is the usual formula for the difference of two
-//! means, with the variances as they were found; of shares it is the unpooled form (J. L. Fleiss, *Statistical Methods for Rates
-//! and Proportions*, 2nd edition, 1981, chapter 3, has the pooled one, which asks for a few more). Of pairs it is the formula for
-//! one mean, that of the differences.
+//! four of five repetitions, if the difference is as large as it was found. The formula is that of S.-C. Chow, J. Shao and H. Wang, *Sample
+//! Size Calculations in Clinical Research* (2003), for a two-sided test of equality, with the variances as they were found: for two shares that
+//! of chapter 4, which does not pool the variances, for two means and for pairs (one mean, that of the differences) those of chapter 3. The
+//! form with pooled variances (J. L. Fleiss, *Statistical Methods for Rates and Proportions*, 2nd edition, 1981, chapter 3) asks for a few
+//! more.
 
 use super::Sample;
 use super::cases::as_float;
@@ -114,6 +115,19 @@ mod tests {
             more_cases_for_means(&Sample::from_iter([1.0]), &Sample::from_iter([2.0, 3.0])),
             None
         );
+    }
+
+    /// Chow, Shao and Wang: 65 % against 85 % takes 70 cases in each group (example 4.2.4, also in the R package TrialSize), and a mean that is
+    /// half a standard deviation from 0 takes 32 (the numbers of 1.5 against 2 with a standard deviation of 1). Here they are found
+    /// shares and means, so the variances of the shares have the two added cases; a large sample hides them.
+    #[test]
+    fn the_published_examples_are_met() {
+        let needed = |variances: f64, difference: f64| FACTOR * variances / difference.powi(2);
+        let unpooled = 0.65 * 0.35 + 0.85 * 0.15;
+        assert_eq!(whole(needed(unpooled, 0.2).ceil()), 70);
+        assert_eq!(whole(needed(1.0, 0.5).ceil()), 32);
+        let large = share(6_500, 10_000).variance() + share(8_500, 10_000).variance();
+        assert!((large - unpooled).abs() < 1e-4, "{large}");
     }
 
     /// With as many cases as it says, four of five repetitions decide.
