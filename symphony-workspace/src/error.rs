@@ -98,17 +98,6 @@ pub enum WorkspaceError {
         /// The branches it has.
         branches: Vec<String>,
     },
-    /// The history up to a commit cannot be copied: it is gone, or a part of it is.
-    #[error("copy the history up to {} into {}", commit.as_str(), folder.display())]
-    Replica {
-        /// The commit.
-        commit: CommitId,
-        /// Where the copy was to go.
-        folder: PathBuf,
-        /// What libgit2 says.
-        #[source]
-        source: git2::Error,
-    },
     /// The branch does not exist.
     #[error("find the branch `{branch}` in {}", root.display())]
     BranchMissing {

@@ -1,83 +1,92 @@
 //! A replica: a repository of its own that has the history of another one up to a commit, and nothing that came after it.
 
-use std::io::Write as _;
+use std::fs;
 use std::path::Path;
 
-use git2::build::CheckoutBuilder;
-use git2::{Oid, RepositoryInitOptions};
-
+use crate::change::overwrite;
 use crate::commit_id::CommitId;
 use crate::copy::{CopyReport, copy_into};
 use crate::error::WorkspaceError;
+use crate::git::{Git, Place, copy_shallow};
+use crate::pristine::{FOLDERS, config_text};
 use crate::repository::{BranchName, Repository};
 
 /// Settings that a replica takes over: without them git does not know who commits.
 const IDENTITY: [&str; 2] = ["user.name", "user.email"];
 
 impl Repository {
-    /// Makes a replica in an empty folder: one branch, checked out, whose head is a commit of this repository, with the
-    /// configuration files that a worktree would get. It shares no object and no ref with this repository, and the objects of
-    /// later commits are not in it.
+    /// Makes a replica in a folder that is not there yet, or empty: one branch, checked out, whose head is a commit of this repository,
+    /// with the configuration files that a worktree would get. It shares no object and no ref with this repository, and the objects of
+    /// later commits are not in it. Where a shallow clone ends, so does the replica.
     ///
     /// # Errors
-    /// When the commit, or a part of its history, is not there, or the folder cannot be written.
+    /// [`WorkspaceError::CommitMissing`], [`WorkspaceError::ObjectsNotFetched`] in a partial clone; otherwise when a part of the history is
+    /// not there, or the folder cannot be written.
     pub fn replicate(
         &self,
         folder: &Path,
         branch: &BranchName,
         head: &CommitId,
     ) -> Result<CopyReport, WorkspaceError> {
-        copy_history(&self.root, folder, branch, head).map_err(|source| {
-            WorkspaceError::Replica {
-                commit: head.clone(),
-                folder: folder.to_path_buf(),
-                source,
-            }
-        })?;
+        self.require_commit(head)?;
+        let git_dir = folder.join(".git");
+        self.lay_out_replica(&git_dir, branch, head)?;
+        self.git
+            .command("pack-objects")
+            .args(["--revs", "-q", "--delta-base-offset"])
+            .arg(git_dir.join("objects/pack/pack"))
+            .stdin(format!("{head}\n").into_bytes())
+            .slow()
+            .run()?;
+        let replica = self.git.at(Place {
+            common_dir: git_dir.clone(),
+            git_dir,
+            work_tree: folder.to_owned(),
+        });
+        self.copy_identity(&replica)?;
+        replica
+            .command("update-ref")
+            .args([&branch.reference(), head.as_str()])
+            .run()?;
+        overwrite(&replica, head)?;
         copy_into(self, folder)
     }
-}
 
-fn copy_history(
-    root: &Path,
-    folder: &Path,
-    branch: &BranchName,
-    head: &CommitId,
-) -> Result<(), git2::Error> {
-    let source = git2::Repository::open(root)?;
-    let head = source.find_commit(Oid::from_str(head.as_str())?)?.id();
-    let mut options = RepositoryInitOptions::new();
-    // neither hooks nor settings of a template come into it
-    options
-        .initial_head(branch.as_str())
-        .no_reinit(true)
-        .external_template(false);
-    let replica = git2::Repository::init_opts(folder, &options)?;
-    let mut history = source.revwalk()?;
-    history.push(head)?;
-    let mut pack = source.packbuilder()?;
-    pack.set_threads(0);
-    pack.insert_walk(&mut history)?;
-    let objects = replica.odb()?;
-    let mut writer = objects.packwriter()?;
-    let mut failed = None;
-    let packed = pack.foreach(|bytes| {
-        failed = writer.write_all(bytes).err();
-        failed.is_none()
-    });
-    if let Some(error) = failed {
-        return Err(git2::Error::from_str(&error.to_string()));
-    }
-    packed?;
-    writer.commit()?;
-    let known = source.config()?.snapshot()?;
-    let mut config = replica.config()?;
-    for name in IDENTITY {
-        if let Ok(value) = known.get_str(name) {
-            config.set_str(name, value)?;
+    /// Makes the git folder of a replica, without a template: neither its hooks nor its settings come into it.
+    fn lay_out_replica(
+        &self,
+        git_dir: &Path,
+        branch: &BranchName,
+        head: &CommitId,
+    ) -> Result<(), WorkspaceError> {
+        for folder in FOLDERS {
+            let path = git_dir.join(folder);
+            fs::create_dir_all(&path).map_err(|source| WorkspaceError::io("make", path, source))?;
         }
+        let settings = config_text(git_dir, self.common_dir(), head);
+        let head = format!("ref: {}\n", branch.reference());
+        for (name, text) in [("config", settings), ("HEAD", head)] {
+            let path = git_dir.join(name);
+            fs::write(&path, text).map_err(|source| WorkspaceError::io("write", path, source))?;
+        }
+        copy_shallow(self.common_dir(), git_dir)
     }
-    replica.reference(&branch.reference(), head, true, "replica")?;
-    replica.set_head(&branch.reference())?;
-    replica.checkout_head(Some(CheckoutBuilder::new().force()))
+
+    /// Takes over who commits, where this repository says so itself; what the user's own configuration says holds in a replica, too.
+    fn copy_identity(&self, replica: &Git) -> Result<(), WorkspaceError> {
+        for name in IDENTITY {
+            let known = self
+                .git
+                .command("config")
+                .args(["--local", "--includes", "-z", "--get", name])
+                .answer(&[0, 1])?;
+            let value = known.stdout.strip_suffix(&[0]).unwrap_or(&known.stdout);
+            if !value.is_empty() {
+                let value = String::from_utf8_lossy(value).into_owned();
+                let set = ["--local", name, &value];
+                replica.command("config").args(set).run()?;
+            }
+        }
+        Ok(())
+    }
 }

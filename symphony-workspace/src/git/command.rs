@@ -75,6 +75,7 @@ const NEVER_READ_FILES: &[&str] = &[
     "for-each-ref",
     "ls-tree",
     "merge-base",
+    "pack-objects",
     "rev-list",
     "rev-parse",
     "symbolic-ref",

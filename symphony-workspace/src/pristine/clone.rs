@@ -20,7 +20,7 @@ use crate::repository::{Repository, tree_of};
 use crate::worktree::{WorktreeKey, refuse_link};
 
 /// Folders that git needs before it takes a folder for a repository.
-const FOLDERS: &[&str] = &[
+pub(crate) const FOLDERS: &[&str] = &[
     "objects/info",
     "objects/pack",
     "refs/heads",

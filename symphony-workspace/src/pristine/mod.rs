@@ -18,3 +18,6 @@ mod tracked;
 
 pub use clone::Pristine;
 pub use planted::Planted;
+
+pub(crate) use clone::FOLDERS;
+pub(crate) use settings::config_text;

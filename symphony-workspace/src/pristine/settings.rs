@@ -36,7 +36,7 @@ impl FileSystem {
 }
 
 /// Returns the configuration file of a clone in a git folder, which is there already.
-pub(super) fn config_text(git_dir: &Path, common_dir: &Path, commit: &CommitId) -> String {
+pub(crate) fn config_text(git_dir: &Path, common_dir: &Path, commit: &CommitId) -> String {
     text_of(
         FileSystem::of(git_dir),
         commit.is_sha256(),

@@ -12,11 +12,12 @@ use symphony_runner::database::discard_backups;
 use symphony_runner::installation::Installation;
 use symphony_runner::repository::open_repository;
 use symphony_store::{NewIssue, Store};
-use symphony_workspace::{BranchName, CommitId, write_private};
+use symphony_workspace::{BranchName, CommitId, WorkspaceError, write_private};
 
 use super::folder::{TrialFolder, remove};
 use crate::app::App;
 use crate::command::InitArgs;
+use crate::failure::{Exit, Stop};
 use crate::place::Session;
 
 /// The configuration file of a case, beside its repository.
@@ -98,7 +99,14 @@ impl<'a> Case<'a> {
             )));
         }
         std::fs::create_dir_all(&work).with_context(|| format!("make {}", work.display()))?;
-        repository.replicate(&root, &base, &commit)?;
+        match repository.replicate(&root, &base, &commit) {
+            Err(WorkspaceError::ObjectsNotFetched { .. }) => {
+                return Ok(SetUp::Impossible(format!(
+                    "this repository is a partial clone that lacks a part of the history up to {commit}; `git fetch --refetch --no-filter` gets it"
+                )));
+            }
+            other => other?,
+        };
         let file = work.join(CONFIG_FILE);
         let text = self.configuration(real, &config, &base)?.to_string();
         write_private(&file, text).with_context(|| format!("write {}", file.display()))?;
