@@ -84,7 +84,18 @@ fn read_bytes(app: &App, source: &DocumentSource) -> anyhow::Result<Vec<u8>> {
 /// When it cannot be read, or is not UTF-8.
 pub(crate) fn read_text(app: &App, source: &DocumentSource) -> anyhow::Result<String> {
     let bytes = read_bytes(app, source)?;
-    String::from_utf8(bytes).with_context(|| format!("read the document {}", name(source)))
+    String::from_utf8(bytes).map_err(|error| {
+        let before = error.as_bytes().iter();
+        let before = before.take(error.utf8_error().valid_up_to());
+        let line = before.filter(|byte| **byte == b'\n').count() + 1;
+        let message = format!(
+            "read the document {}: line {line} is not UTF-8",
+            name(source)
+        );
+        Stop::new(Exit::Failed, message)
+            .hint("save the file in the encoding UTF-8, then type the command again")
+            .into()
+    })
 }
 
 /// Writes what was exported to a file, and says so; `-` is standard output, which gets nothing else.

@@ -154,6 +154,8 @@ fn is_identifier(text: &str) -> bool {
         && !number.is_empty()
         && number.len() <= 18
         && number.bytes().all(|b| b.is_ascii_digit())
+        // two spellings of one number would be two issues
+        && (number == "0" || !number.starts_with('0'))
 }
 
 /// Says whether a text can be the prefix of a project's issue identifiers (`^[A-Z][A-Z0-9]{0,9}$`).
@@ -276,6 +278,8 @@ mod tests {
             "1A-1",
             "ABCDEFGHIJK-1",
             "SYM-1x",
+            "SYM-01",
+            "SYM-00",
             "SYM-1-2",
             "SYM 1",
             "Ä-1",

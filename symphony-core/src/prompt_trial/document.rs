@@ -15,6 +15,8 @@ use crate::issue::{
 pub const RECORDED_VERSION: u32 = 1;
 /// Most issues of a document: each is several runs of agents.
 pub const RECORDED_ISSUES_MAX: usize = 1_000;
+/// Most comments of an issue: far more than a prompt has room for.
+pub const RECORDED_COMMENTS_MAX: usize = 1_000;
 /// Characters of a commit's id, in SHA-1 and SHA-256 repositories.
 const COMMIT_CHARS: [usize; 2] = [40, 64];
 
@@ -59,8 +61,8 @@ pub struct RecordedIssue {
     /// Acceptance criteria that documents outside of the issue's text had; a replay adds them to the description.
     #[serde(default)]
     pub criteria: Vec<String>,
-    /// What people had said before the first agent started.
-    #[serde(default)]
+    /// What people had said before the first agent started, [`RECORDED_COMMENTS_MAX`] at most.
+    #[serde(default, deserialize_with = "comments")]
     pub comments: Vec<RecordedComment>,
 }
 
@@ -149,6 +151,19 @@ fn labels<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::
     checked(deserializer, |labels: &Vec<String>| check_labels(labels))
 }
 
+fn comments<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RecordedComment>, D::Error> {
+    checked(deserializer, |comments: &Vec<RecordedComment>| {
+        if comments.len() <= RECORDED_COMMENTS_MAX {
+            return Ok(());
+        }
+        Err(FieldError::TooMany {
+            field: "comments",
+            found: comments.len(),
+            limit: RECORDED_COMMENTS_MAX,
+        })
+    })
+}
+
 fn comment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     checked(deserializer, |text: &String| {
         check_required_text("comment", text)
@@ -157,12 +172,12 @@ fn comment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Erro
 
 fn commit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let found = String::deserialize(deserializer)?;
-    let is_id = COMMIT_CHARS.contains(&found.len()) && found.bytes().all(|c| c.is_ascii_hexdigit());
-    if is_id {
+    let is_digit = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
+    if COMMIT_CHARS.contains(&found.len()) && found.bytes().all(is_digit) {
         Ok(found)
     } else {
         Err(D::Error::custom(format!(
-            "`{found}` is not the full id of a commit (40 hexadecimal digits, as `git rev-parse` prints it)"
+            "`{found}` is not the full id of a commit (40 hexadecimal digits in lower case, as `git rev-parse` prints it)"
         )))
     }
 }
@@ -229,11 +244,29 @@ mod tests {
             (
                 ISSUE.replace("0123456789abcdef0", "HEAD0"),
                 "`HEAD0123456789abcdef01234567` is not the full id of a commit \
-                 (40 hexadecimal digits, as `git rev-parse` prints it) at line 1",
+                 (40 hexadecimal digits in lower case, as `git rev-parse` prints it) at line 1",
+            ),
+            (
+                ISSUE.replace("abcdef", "ABCDEF"),
+                "`0123456789ABCDEF0123456789ABCDEF01234567` is not the full id of a commit",
+            ),
+            (
+                ISSUE.replace("SYM-1", "SYM-01"),
+                "`SYM-01` is not an issue identifier such as SYM-12 at line 1",
             ),
             (
                 ISSUE.replace("One", " "),
                 "title must not be empty at line 1",
+            ),
+            (
+                ISSUE.replace(
+                    '}',
+                    &format!(
+                        r#", "comments": [{}]}}"#,
+                        vec![r#"{"text": "Hi"}"#; 1_001].join(",")
+                    ),
+                ),
+                "comments has 1001 items; the limit is 1000 at line 1",
             ),
             (
                 ISSUE.replace('}', r#", "labels": [""]}"#),

@@ -15,8 +15,8 @@ pub use assignment::{
 };
 pub use case::{Attempt, CaseEnd, CaseFacts, CaseOutcome, HandIn, case_outcome};
 pub use document::{
-    RECORDED_ISSUES_MAX, RECORDED_VERSION, RecordedComment, RecordedIssue, RecordedIssues,
-    recorded_text,
+    RECORDED_COMMENTS_MAX, RECORDED_ISSUES_MAX, RECORDED_VERSION, RecordedComment, RecordedIssue,
+    RecordedIssues, recorded_text,
 };
 pub use live::{LiveTrial, dispatch_differences};
 pub use live_case::{LiveCase, LiveIssue, LiveRun, live_case};

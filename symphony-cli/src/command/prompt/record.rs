@@ -9,8 +9,8 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{CommentAuthor, Issue, IssueStatus};
 use symphony_core::prompt_trial::{
-    RECORDED_ISSUES_MAX, RECORDED_VERSION, RecordedComment, RecordedIssue, RecordedIssues,
-    recorded_text,
+    RECORDED_COMMENTS_MAX, RECORDED_ISSUES_MAX, RECORDED_VERSION, RecordedComment, RecordedIssue,
+    RecordedIssues, recorded_text,
 };
 use symphony_core::pull_request::PullRequest;
 use symphony_core::run::Run;
@@ -167,9 +167,12 @@ fn comments_before(store: &Store, issue: &IssueId) -> anyhow::Result<Vec<Recorde
     let comments = store.comments(issue, COMMENTS_MAX)?.into_iter();
     let told = comments
         .filter(|comment| comment.author == CommentAuthor::Human && comment.created_at < started);
-    Ok(told
+    let mut told: Vec<RecordedComment> = told
         .map(|comment| RecordedComment {
             text: comment.content,
         })
-        .collect())
+        .collect();
+    // the newest are what an agent would be shown
+    told.drain(..told.len().saturating_sub(RECORDED_COMMENTS_MAX));
+    Ok(told)
 }
