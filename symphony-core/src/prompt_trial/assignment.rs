@@ -175,7 +175,8 @@ pub fn assign(trial: &TrialName, issue: &IssueId, share: Share) -> PromptSet {
 /// Gives each issue of a replay to a set, in the order in which the cases run.
 ///
 /// The issues are put in the order of their hashes and given to A and B in turns. So the sets differ by at most one issue,
-/// wherever the replay stops, and the order of the file decides nothing. An issue that is named twice counts once.
+/// wherever the replay stops, and the order of the file decides nothing. An issue that is named twice counts once. Where each issue gets
+/// both sets, A and B come first in turns: what changes with time, such as a provider's load, is then not taken for the effect of a set.
 pub fn plan_cases(trial: &TrialName, issues: &[IssueId], pairing: Pairing) -> Vec<PlannedCase> {
     let mut order: Vec<(u64, &IssueId)> = issues
         .iter()
@@ -184,15 +185,15 @@ pub fn plan_cases(trial: &TrialName, issues: &[IssueId], pairing: Pairing) -> Ve
     order.sort();
     order.dedup();
     let turns = order.into_iter().zip(PromptSet::ALL.iter().cycle());
-    let cases = turns.flat_map(|((_, issue), set)| {
-        let sets = match pairing {
-            Pairing::One => std::slice::from_ref(set),
-            Pairing::Both => PromptSet::ALL,
-        };
-        sets.iter().map(|set| PlannedCase {
-            issue: issue.clone(),
-            set: *set,
-        })
+    let cases = turns.flat_map(|((_, issue), first)| {
+        let others = PromptSet::ALL.iter().filter(move |set| *set != first);
+        let others = others.filter(move |_| pairing == Pairing::Both);
+        std::iter::once(first)
+            .chain(others)
+            .map(move |set| PlannedCase {
+                issue: issue.clone(),
+                set: *set,
+            })
     });
     cases.collect()
 }
@@ -301,6 +302,10 @@ mod tests {
             let both = plan_cases(&trial("shorter"), &all, Pairing::Both);
             assert_eq!(both.len(), 2 * count);
             assert!(both.chunks(2).all(|two| two[0].issue == two[1].issue));
+            assert!(both.chunks(2).all(|two| two[0].set != two[1].set));
+            // the one that comes first is that which the issue would have alone
+            let first: Vec<PlannedCase> = both.into_iter().step_by(2).collect();
+            assert_eq!(first, cases);
         }
     }
 
