@@ -161,6 +161,10 @@ mod prompt_trial;
 #[cfg(test)]
 mod prompt_trial_live;
 #[cfg(test)]
+mod prompt_trial_stops;
+#[cfg(test)]
+mod prompt_trial_support;
+#[cfg(test)]
 mod pull_requests;
 #[cfg(test)]
 #[cfg(feature = "python-mcp")]

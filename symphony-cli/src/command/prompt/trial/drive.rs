@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use symphony_core::Timestamp;
-use symphony_core::hold::HoldScope;
+use symphony_core::hold::{Hold, HoldScope};
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::issue::IssueState;
 use symphony_core::prompt_trial::{CaseEnd, CaseFacts, CaseOutcome, PromptSet, case_outcome};
 use symphony_core::pull_request::PrState;
+use symphony_core::tick::Reason;
 use symphony_runner::RunnerError;
 use symphony_runner::tick::{TickOptions, TickOutcome, tick, wait_for};
 
@@ -50,7 +51,7 @@ pub(super) fn drive(
     interrupts: &Interrupts,
 ) -> anyhow::Result<Driven> {
     for _ in 0..TICKS_MAX {
-        let due = step(session, progress, interrupts)?;
+        let step = step(session, progress, interrupts)?;
         reap_supervisors();
         if interrupts.count() > 0 {
             end_all(&session.installation, &mut session.store)?;
@@ -62,14 +63,26 @@ pub(super) fn drive(
         if let Some(stop) = stopped_by_hold(session)? {
             return Ok(stop);
         }
-        match due {
+        if let Some(reason) = step.obstacle {
+            return Ok(Driven::Outage(reason));
+        }
+        match step.due {
             Due::Now => {}
             Due::At(at) => pause(at, interrupts),
             Due::Never => return Ok(Driven::Ended(standing(session, issue)?)),
         }
     }
+    // no prompt is the cause of this
     let reason = format!("it has not ended after {TICKS_MAX} ticks");
-    Ok(Driven::Ended(CaseEnd::NotApproved { reason }))
+    Ok(Driven::Ended(CaseEnd::LeftOut { reason }))
+}
+
+/// What a tick came to.
+#[derive(Debug)]
+struct Step {
+    due: Due,
+    /// What keeps every agent of every case from starting, if something does: why, for a person.
+    obstacle: Option<String>,
 }
 
 /// When the next tick has something to do.
@@ -85,7 +98,11 @@ fn step(
     session: &mut Session,
     progress: &mut Progress,
     interrupts: &Interrupts,
-) -> anyhow::Result<Due> {
+) -> anyhow::Result<Step> {
+    let due = |due| Step {
+        due,
+        obstacle: None,
+    };
     let options = TickOptions {
         dry_run: false,
         wait_for_lock: true,
@@ -93,7 +110,7 @@ fn step(
     };
     let report = match tick(&session.installation, &mut session.store, options)? {
         TickOutcome::Done(report) => report,
-        TickOutcome::Busy(_) => return Ok(Due::At(Timestamp::now())),
+        TickOutcome::Busy(_) => return Ok(due(Due::At(Timestamp::now()))),
     };
     let mut live: Vec<RunId> = report.started.iter().map(|run| run.id.clone()).collect();
     live.extend(session.store.live_runs()?.into_iter().map(|run| run.id));
@@ -111,13 +128,30 @@ fn step(
     }
     let view = TickView::done(report);
     if !live.is_empty() || !view.actions.is_empty() {
-        return Ok(Due::Now);
+        return Ok(due(Due::Now));
     }
     let retries = session.store.retries(None)?.into_iter();
     let dues = view.decisions.iter();
     let dues = dues.filter_map(DecisionView::due_by_itself);
     let next = dues.chain(retries.map(|retry| retry.due_at)).min();
-    Ok(next.map_or(Due::Never, Due::At))
+    Ok(Step {
+        due: next.map_or(Due::Never, Due::At),
+        obstacle: obstacle(&view.decisions),
+    })
+}
+
+/// Finds a reason that is about the machine or the configuration, which all cases have in common: the program of the agent is not there, or a
+/// file is broken. An issue that waits for such a thing has come to nothing yet.
+fn obstacle(decisions: &[DecisionView]) -> Option<String> {
+    let of_issue = decisions.iter().filter(|of| of.issue.is_some());
+    let reasons = of_issue.flat_map(|of| &of.reasons);
+    let mut shared = reasons.filter(|of| {
+        matches!(
+            of.reason,
+            Reason::ProjectBroken { .. } | Reason::NoProvider { .. }
+        )
+    });
+    shared.next().map(|of| of.reason.brief())
 }
 
 fn pause(until: Timestamp, interrupts: &Interrupts) {
@@ -157,23 +191,26 @@ fn not_approved(reason: impl Into<String>) -> CaseEnd {
 
 /// Returns what a hold means: one of the project is about this commit, all others would meet every case.
 fn stopped_by_hold(session: &Session) -> anyhow::Result<Option<Driven>> {
-    let Some(hold) = session.store.holds()?.into_iter().next() else {
-        return Ok(None);
-    };
-    Ok(Some(match hold.scope {
-        HoldScope::Project(_) | HoldScope::Gates(_) => Driven::Ended(CaseEnd::LeftOut {
+    let holds = session.store.holds()?.into_iter();
+    let is_of_commit =
+        |hold: &Hold| matches!(hold.scope, HoldScope::Project(_) | HoldScope::Gates(_));
+    let (of_commit, shared): (Vec<Hold>, Vec<Hold>) = holds.partition(is_of_commit);
+    let outage = shared.into_iter().next();
+    let outage = outage.map(|hold| Driven::Outage(hold.reason));
+    Ok(outage.or_else(|| {
+        let hold = of_commit.into_iter().next()?;
+        Some(Driven::Ended(CaseEnd::LeftOut {
             reason: hold.reason,
-        }),
-        _ => Driven::Outage(hold.reason),
+        }))
     }))
 }
 
 /// Returns why nothing goes on by itself.
 fn standing(session: &mut Session, id: &IssueId) -> anyhow::Result<CaseEnd> {
     let (items, _) = waiting_items(&session.installation, &mut session.store)?;
-    let about = items
-        .into_iter()
-        .find(|item| item.issue.as_ref() == Some(id));
+    // what is about the whole project keeps the issue waiting, too
+    let about = items.iter().find(|item| item.issue.as_ref() == Some(id));
+    let about = about.or_else(|| items.first()).cloned();
     let reason = about.map_or_else(
         || "it stopped and did not continue".to_owned(),
         |item| item.text,
