@@ -237,6 +237,7 @@ impl TrialArgs {
             if folder.outcome(planned)?.is_some() {
                 continue;
             }
+            folder.require_copies()?;
             let case = Case::of(folder, planned)?;
             // what a try that was cut off has spent counts, too
             case.settle(app)?;

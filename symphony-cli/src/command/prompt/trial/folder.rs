@@ -5,6 +5,7 @@
 //! before that, and before what a try that was cut off left is removed.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +24,7 @@ use super::issues::read_issues;
 use super::sets::{self, SetFiles};
 use super::spent::{CaseSpending, TrialSpending};
 use crate::failure::{Exit, Stop};
+use crate::json::from_json;
 
 /// The version of the folder.
 const VERSION: u32 = 1;
@@ -30,6 +32,13 @@ const TRIAL: &str = "trial.json";
 const ISSUES: &str = "issues.json";
 /// The folder of what cases have spent.
 const SPENT: &str = "spent";
+
+/// A later version may have fields that this one does not know: its number is read first.
+#[derive(Deserialize)]
+#[serde(expecting = "an object with `version`")]
+struct Head {
+    version: u32,
+}
 
 /// What a trial was begun with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +50,9 @@ pub(super) struct Manifest {
     pub(super) sets: BTreeMap<PromptSet, PathBuf>,
     pub(super) provider: ProviderName,
     pub(super) pairing: Pairing,
+    /// A digest of each copy, so that one that changes is noticed; an earlier Symphony noted none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    copies: BTreeMap<PromptSet, String>,
 }
 
 /// What a trial is to be begun with.
@@ -78,20 +90,28 @@ impl TrialFolder {
     /// When its files cannot be read.
     pub(super) fn open(path: PathBuf) -> anyhow::Result<Option<Self>> {
         let file = path.join(TRIAL);
-        let text = match fs::read_to_string(&file) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            other => other.with_context(|| format!("read {}", file.display()))?,
+        let over = format!(
+            "the trial cannot continue without this file; remove the folder {} to start over",
+            path.display()
+        );
+        let Some(head) = read_json::<Head>(&file, &over)? else {
+            return Ok(None);
         };
-        let manifest: Manifest =
-            serde_json::from_str(&text).with_context(|| format!("read {}", file.display()))?;
-        if manifest.version != VERSION {
-            let (found, file) = (manifest.version, file.display());
-            anyhow::bail!("read {file}: it has version {found}, and this Symphony reads {VERSION}");
+        if head.version != VERSION {
+            let (found, file) = (head.version, file.display());
+            let message =
+                format!("read {file}: it has version {found}, and this Symphony reads {VERSION}");
+            return Err(Stop::new(Exit::Failed, message)
+                .hint("continue the trial with the Symphony that started it")
+                .into());
         }
+        let Some(manifest) = read_json(&file, &over)? else {
+            return Ok(None);
+        };
         let file = path.join(ISSUES);
-        let what = || format!("read {}", file.display());
-        let text = fs::read_to_string(&file).with_context(what)?;
-        let issues = read_issues(&file.display().to_string(), &text)?;
+        let text = fs::read_to_string(&file).map_err(|error| damaged(&file, &error, &over))?;
+        let issues = read_issues(&file.display().to_string(), &text)
+            .map_err(|problem| Stop::new(Exit::Failed, problem.to_string()).hint(over))?;
         Ok(Some(Self {
             path,
             manifest,
@@ -117,9 +137,13 @@ impl TrialFolder {
             remove(&copy)?;
             sets::write(&copy, files)?;
         }
+        let copies = contents
+            .iter()
+            .map(|(set, files)| (*set, sets::digest(files)));
         let begun = Self {
             manifest: Manifest {
                 version: VERSION,
+                copies: copies.collect(),
                 name: beginning.name,
                 sets: beginning.sets,
                 provider: beginning.provider,
@@ -129,7 +153,6 @@ impl TrialFolder {
             path,
         };
         begun.write(ISSUES, &recorded_text(&begun.issues)?)?;
-        fs::create_dir_all(begun.path.join("cases")).context("make the folder of cases")?;
         let manifest = serde_json::to_string_pretty(&begun.manifest)? + "\n";
         begun.write(TRIAL, &manifest)?;
         Ok(begun)
@@ -142,7 +165,11 @@ impl TrialFolder {
     ) -> anyhow::Result<()> {
         let mut other = Vec::new();
         for (set, files) in contents {
-            if sets::read(&self.set(*set))? != *files {
+            let is_same = match self.manifest.copies.get(set) {
+                Some(digest) => *digest == sets::digest(files),
+                None => sets::read(&self.set(*set))? == *files,
+            };
+            if !is_same {
                 other.push(format!("other files in the set {set}"));
             }
         }
@@ -168,6 +195,34 @@ impl TrialFolder {
         Err(Stop::new(Exit::Refused, message).hint(hint).into())
     }
 
+    /// Requires that the copies of the sets are what the trial was begun with: the shipped prompts would silently take the place of a copy
+    /// that is gone, and a changed one would mix two texts.
+    ///
+    /// # Errors
+    /// When one is not.
+    pub(super) fn require_copies(&self) -> anyhow::Result<()> {
+        for (set, origin) in &self.manifest.sets {
+            let copy = self.set(*set);
+            let problem = if !copy.is_dir() {
+                "is gone"
+            } else if let Some(digest) = self.manifest.copies.get(set)
+                && sets::digest(&sets::read(&copy)?) != *digest
+            {
+                "has changed since the trial was started"
+            } else {
+                continue;
+            };
+            let message = format!("use the set {set}: its copy {} {problem}", copy.display());
+            return Err(Stop::new(Exit::Refused, message)
+                .hint(format!(
+                    "put it back as it was ({} is where it was copied from), or start another trial with another --name",
+                    origin.display()
+                ))
+                .into());
+        }
+        Ok(())
+    }
+
     /// Returns the copy of a set.
     pub(super) fn set(&self, set: PromptSet) -> PathBuf {
         self.path.join("sets").join(set.name())
@@ -189,7 +244,16 @@ impl TrialFolder {
     /// # Errors
     /// When its file cannot be read.
     pub(super) fn outcome(&self, case: &PlannedCase) -> anyhow::Result<Option<CaseOutcome>> {
-        self.read(&file_of(case))
+        let path = self.path.join(file_of(case));
+        let again = "remove the file, and the trial runs its case again";
+        let outcome: Option<CaseOutcome> = read_json(&path, again)?;
+        if let Some(other) = &outcome
+            && (&other.issue, other.set) != (&case.issue, case.set)
+        {
+            let problem = format!("it is about {} with {}", other.issue, other.set);
+            return Err(damaged(&path, &problem, again).into());
+        }
+        Ok(outcome)
     }
 
     /// Returns the cases that have ended, in the order in which they ran.
@@ -210,13 +274,11 @@ impl TrialFolder {
     /// When the database cannot be read, or the note not be written.
     pub(super) fn note_spending(&self, case: &PlannedCase, store: &Store) -> anyhow::Result<()> {
         let file = spending_file_of(case);
-        let mut spent: CaseSpending = self.read(&file)?.unwrap_or_default();
+        let mut spent = self.noted(case)?;
         spent.note(&store.runs(&RunFilter {
             agents_only: true,
             ..RunFilter::default()
         })?);
-        let folder = self.path.join(SPENT);
-        fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;
         self.write(&file, &(serde_json::to_string_pretty(&spent)? + "\n"))
     }
 
@@ -227,8 +289,7 @@ impl TrialFolder {
     pub(super) fn spending(&self) -> anyhow::Result<TrialSpending> {
         let mut spent = TrialSpending::default();
         for case in self.cases() {
-            let runs: CaseSpending = self.read(&spending_file_of(&case))?.unwrap_or_default();
-            spent.add(&runs, self.outcome(&case)?.as_ref());
+            spent.add(&self.noted(&case)?, self.outcome(&case)?.as_ref());
         }
         Ok(spent)
     }
@@ -242,22 +303,37 @@ impl TrialFolder {
         self.write(&file_of(case), &text)
     }
 
-    /// Reads a file of the folder; none where it is not there.
-    fn read<T: DeserializeOwned>(&self, name: &str) -> anyhow::Result<Option<T>> {
-        let path = self.path.join(name);
-        let what = || format!("read {}", path.display());
-        match fs::read(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            other => Ok(Some(
-                serde_json::from_slice(&other.with_context(what)?).with_context(what)?,
-            )),
-        }
+    /// Reads what the runs of a case were noted to have spent.
+    fn noted(&self, case: &PlannedCase) -> anyhow::Result<CaseSpending> {
+        let path = self.path.join(spending_file_of(case));
+        let uncounted = "remove the file; what it noted is then not counted as spent";
+        Ok(read_json(&path, uncounted)?.unwrap_or_default())
     }
 
     fn write(&self, name: &str, text: &str) -> anyhow::Result<()> {
         let path = self.path.join(name);
+        if let Some(above) = path.parent() {
+            fs::create_dir_all(above).with_context(|| format!("make {}", above.display()))?;
+        }
         write_whole(&path, text).with_context(|| format!("write {}", path.display()))
     }
+}
+
+/// Reads a JSON file; none where it is not there. `advice` says what a person can do about one that cannot be read.
+fn read_json<T: DeserializeOwned>(path: &Path, advice: &str) -> anyhow::Result<Option<T>> {
+    match fs::read(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(damaged(path, &error, advice).into()),
+        Ok(bytes) => match from_json(&bytes) {
+            Err(problem) => Err(damaged(path, &problem, advice).into()),
+            Ok(value) => Ok(Some(value)),
+        },
+    }
+}
+
+fn damaged(path: &Path, problem: &impl fmt::Display, advice: &str) -> Stop {
+    let message = format!("read {}: {problem}", path.display());
+    Stop::new(Exit::Failed, message).hint(advice)
 }
 
 fn name_of(case: &PlannedCase) -> String {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::Context as _;
+use sha2::{Digest as _, Sha256};
 use symphony_core::prompt_trial::PromptSet;
 use symphony_runner::prompts::lint::lint_project;
 
@@ -144,6 +146,19 @@ pub(super) fn read(folder: &Path) -> anyhow::Result<SetFiles> {
         }
     }
     Ok(files)
+}
+
+/// Returns a digest of the files of a set, by which a change is noticed.
+pub(super) fn digest(files: &SetFiles) -> String {
+    let mut hash = Sha256::new();
+    for (name, bytes) in files {
+        for part in [name.as_os_str().as_bytes(), bytes] {
+            hash.update(part.len().to_string());
+            hash.update([0]);
+            hash.update(part);
+        }
+    }
+    format!("{:x}", hash.finalize())
 }
 
 fn read_file(path: &Path) -> anyhow::Result<Vec<u8>> {
