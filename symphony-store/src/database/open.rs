@@ -125,10 +125,7 @@ impl Store {
             }
             migrations()
                 .to_latest(&mut conn)
-                .map_err(|error| StoreError::Open {
-                    path: path.to_owned(),
-                    reason: format!("its schema cannot be updated: {error}"),
-                })?;
+                .map_err(|error| migration_error(path, error))?;
         }
         Ok(Self { conn })
     }
@@ -193,7 +190,7 @@ fn migration_error(path: &Path, error: rusqlite_migration::Error) -> StoreError 
         rusqlite_migration::Error::RusqliteError { err, .. } if is_disk_full(&err) => err.into(),
         error => StoreError::Open {
             path: path.to_owned(),
-            reason: format!("its schema cannot be brought up to date: {error}"),
+            reason: format!("its schema cannot be updated: {error}"),
         },
     }
 }

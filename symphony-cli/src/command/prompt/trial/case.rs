@@ -147,12 +147,14 @@ impl<'a> Case<'a> {
         if !work.join(CONFIG_FILE).exists() {
             return Ok(None);
         }
-        let what = || format!("open what an earlier attempt left in {}", work.display());
-        let installation = at(app, &work)
-            .surroundings
-            .installation()
-            .with_context(what)?;
-        let store = installation.existing_store().with_context(what)?;
+        let what = format!("open what an earlier attempt left in {}", work.display());
+        let installation = at(app, &work).surroundings.installation();
+        // hints about a configuration are for the project's own
+        let installation = installation.map_err(|error| {
+            Stop::new(Exit::Failed, format!("{what}: {error:#}"))
+                .hint("end the agents that still work there, if any do, and remove the folder: its case starts over")
+        })?;
+        let store = installation.existing_store().context(what)?;
         Ok(store.map(|store| (installation, store)))
     }
 
