@@ -6,25 +6,25 @@ use symphony_core::invariant::Invariant;
 pub(super) const LIVE: &[(Invariant, &str)] = &[
     (
         Invariant::I8,
-        "SELECT issue, count(*) || ' open claims: ' || group_concat(id, ', ') FROM phase_claim
+        "SELECT issue, count(*) || ' open deliveries: ' || group_concat(id, ', ') FROM phase_claim
          WHERE open = 1 GROUP BY issue HAVING count(*) > 1",
     ),
     (
         Invariant::I8,
-        "SELECT c.issue, 'claim ' || c.id || ' is open, but the issue is not in the phase ' || c.phase FROM phase_claim c
+        "SELECT c.issue, 'delivery ' || c.id || ' is open, but the issue is not in the phase ' || c.phase FROM phase_claim c
          WHERE c.open = 1 AND NOT EXISTS (SELECT 1 FROM issue_label l WHERE l.issue = c.issue AND l.label = 'phase:' || c.phase)",
     ),
     // in `review` the next tick takes the step; from `blocked` and `backlog` a human leads the issue on
     (
         Invariant::I8,
-        "SELECT c.issue, 'claim ' || c.id || ' of ' || c.phase || ' is accepted, but the issue is ' || i.status || ' and no run is live on it'
+        "SELECT c.issue, 'delivery ' || c.id || ' of ' || c.phase || ' is accepted, but the issue is ' || i.status || ' and no run is live on it'
          FROM phase_claim c JOIN issue i ON i.id = c.issue
          WHERE c.open = 1 AND c.state = 'accepted' AND i.status NOT IN ('review', 'blocked', 'backlog')
          AND NOT EXISTS (SELECT 1 FROM run r WHERE r.issue = c.issue AND r.status IN ('starting', 'running'))",
     ),
     (
         Invariant::I8,
-        "SELECT c.issue, 'claim ' || c.id || ' was never settled, but its run ' || r.id || ' is over'
+        "SELECT c.issue, 'delivery ' || c.id || ' was never settled, but its run ' || r.id || ' is over'
          FROM phase_claim c JOIN run r ON r.id = c.run
          WHERE c.open = 1 AND c.state = 'submitted' AND r.status NOT IN ('starting', 'running')",
     ),
@@ -33,7 +33,7 @@ pub(super) const LIVE: &[(Invariant, &str)] = &[
 pub(super) const ALL: &[(Invariant, &str)] = &[
     (
         Invariant::I8,
-        "SELECT c.issue, 'claim ' || c.id || ' of ' || c.phase || ' is accepted and closed, but the issue did not go on'
+        "SELECT c.issue, 'delivery ' || c.id || ' of ' || c.phase || ' is accepted and closed, but the issue did not go on'
          FROM phase_claim c WHERE c.open = 0 AND c.state = 'accepted' AND NOT EXISTS
          (SELECT 1 FROM event e WHERE e.issue = c.issue AND e.kind = 'phase_advanced' AND e.payload ->> '$.claim' = c.id)",
     ),
@@ -70,12 +70,12 @@ pub(super) const ALL: &[(Invariant, &str)] = &[
     ),
     (
         Invariant::I9,
-        "SELECT 'claim ' || id, 'its verdict names commit ' || (verdict ->> '$.commit') || ', it is about ' || head_commit
+        "SELECT 'delivery ' || id, 'its verdict names commit ' || (verdict ->> '$.commit') || ', it is about ' || head_commit
          FROM phase_claim WHERE verdict IS NOT NULL AND verdict ->> '$.commit' <> head_commit",
     ),
     (
         Invariant::I9,
-        "SELECT 'claim ' || c.id,
+        "SELECT 'delivery ' || c.id,
                 CASE WHEN r.id IS NULL THEN 'its verdict comes from run ' || (c.verdict ->> '$.run') || ', which is not there'
                      WHEN r.id = c.run THEN 'its verdict comes from run ' || r.id || ', which is its author''s'
                      WHEN r.agent <> 'judge' THEN 'its verdict comes from run ' || r.id || ' of a ' || r.agent
@@ -85,7 +85,7 @@ pub(super) const ALL: &[(Invariant, &str)] = &[
     ),
     (
         Invariant::I17,
-        "SELECT issue, 'claim ' || (payload ->> '$.claim') || ' took it on ' || count(*) || ' times' FROM event
+        "SELECT issue, 'delivery ' || (payload ->> '$.claim') || ' took it on ' || count(*) || ' times' FROM event
          WHERE kind = 'phase_advanced' GROUP BY issue, payload ->> '$.claim' HAVING count(*) > 1",
     ),
 ];

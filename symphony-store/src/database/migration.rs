@@ -206,7 +206,7 @@ mod tests {
                 "P-1 1 judge aaaaaaaaa pr 2 c9 7000",
                 "P-1 2 judge bbbbbbbbb pr 2 c9 7000",
                 "P-5 1 human louder pr 7 c9 7000",
-                "P-6 1 judge no risks delivery 1 c9 7000",
+                "P-6 1 judge no risks claim 1 c9 7000",
             ]
         );
     }
