@@ -4,8 +4,8 @@
 //!
 //! Ours is the whole way of a line: split, parse, accumulate, format for the log. The peer only splits and parses:
 //! once with the whole file in memory, and once line by line as it comes, as a supervisor has to and ours does. `serde_json`
-//! is measured too, at the least that it can do: it splits, checks and skips texts, and builds nothing but the counts
-//! (`docs/design/0032`). The counts of all are asserted equal before anything is timed. A missing `node` is reported.
+//! is measured too, at the least that it can do: it splits, checks and skips texts, and builds nothing but the counts.
+//! The counts of all are asserted equal before anything is timed. A missing `node` is reported.
 
 #![expect(
     clippy::disallowed_methods,
