@@ -31,6 +31,7 @@ pub(crate) struct IssueDetail {
     dependents: Vec<IssueId>,
     comments: Vec<CommentView>,
     findings: Vec<FindingView>,
+    #[serde(rename = "phase_claims")]
     deliveries: Vec<DeliveryView>,
     /// Which accepted documents are lost, in words; absent where none is.
     #[serde(skip_serializing_if = "Vec::is_empty")]

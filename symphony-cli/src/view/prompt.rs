@@ -244,7 +244,7 @@ fn noun_of(part: &str) -> &'static str {
         "conversation" => "comments",
         "related_learnings" => "learnings",
         "dependencies" => "dependencies",
-        "rejected_claims" => "claims",
+        "rejected_claims" => "deliveries",
         "previous_artifacts" => "documents",
         "diff" => "files",
         _ => "items",

@@ -237,7 +237,7 @@ fn an_expired_login_holds_the_provider_and_names_the_command() {
         "judge_enabled": false,
         "max_concurrent_agents": 1,
         "provider": "claude-cli",
-        "providers": { "claude-cli": { "binary": cli, "hold_ms": 1_000 } },
+        "providers": { "claude-cli": { "binary": cli, "hold_ms": 4_000 } },
     }));
     let issue = project.add_issue("Do it");
     project.add_issue("Do more");

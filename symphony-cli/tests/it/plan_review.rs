@@ -350,7 +350,7 @@ fn a_person_overrules_a_rejection() {
     project.tick_wait();
     let refused = project.symphony(&["pr", "merge", "1"]);
     for refused in [refused, project.symphony(&["pr", "approve", "1"])] {
-        let back = "`symphony pr approve 1 --force --comment TEXT` takes that back";
+        let back = "`symphony pr approve 1 --force --comment TEXT` overrides that";
         assert!(refused.stderr.contains(back), "{refused:#?}");
     }
     project.ok(&["pr", "approve", "1", "--force", "--comment", "I read it"]);

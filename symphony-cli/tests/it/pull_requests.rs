@@ -217,7 +217,10 @@ fn the_inbox_offers_what_works_for_a_commit_that_is_not_where_it_was_reviewed() 
         project.git(&["branch", "-f", "symphony/SYM-1", "main"]);
         let moved = inbox();
         let text = text(&moved["text"]);
-        assert!(text.contains("its branch symphony/SYM-1 is at "), "{text}");
+        assert!(
+            text.contains("its branch symphony/SYM-1 is now at "),
+            "{text}"
+        );
         let back = format!("git branch -f symphony/SYM-1 {}", head.trim());
         assert_eq!(moved["answers"][0], back);
         // a branch that is only gone is none that a merge needs

@@ -173,7 +173,7 @@ fn the_database_is_checked_copied_and_made_smaller() {
 
     // the copy takes its place
     project.ok(&["db", "restore", copy.to_str().unwrap()]);
-    assert!(project.ok(&["db", "check"]).contains("is whole"));
+    assert!(project.ok(&["db", "check"]).contains("is intact"));
     assert_eq!(exported(&project).len(), 1);
 }
 

@@ -68,7 +68,7 @@ fn assert_ended_as_stuck(project: &Project, run: &str) {
     assert_eq!(ended["status"], "crashed", "{ended:#}");
     let message = text(&ended["error"]["message"]);
     let seconds = message
-        .strip_prefix("the supervisor did not get past the agent's work for ")
+        .strip_prefix("its supervisor did not get past the agent's work for ")
         .and_then(|rest| rest.strip_suffix(" s and was ended"));
     assert!(
         seconds.is_some_and(|n| n.parse::<u64>().is_ok_and(|n| n >= 2)),
@@ -207,7 +207,7 @@ fn a_record_of_another_boot_or_from_the_future_is_believed_no_longer_than_none()
     });
     let message = text(&ended["error"]["message"]);
     assert!(
-        message.starts_with("the supervisor recorded no step for "),
+        message.starts_with("its supervisor recorded no step for "),
         "{message}"
     );
     assert_eq!(agents_of(&run), [""; 0]);

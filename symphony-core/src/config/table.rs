@@ -151,7 +151,7 @@ pub const KEYS: &[Key] = &[
     leaf("judge_enabled", Leaf::Bool, Bool(true), Project,
         "Has a judge review pull requests and phases; otherwise reviews wait for a person."),
     leaf("judge_cooldown_ms", WAIT, Integer(d::JUDGE_COOLDOWN_MS), Project,
-        "Least time between two judge runs on the same pull request or claim."),
+        "Least time between two judge runs on the same pull request or delivery."),
     leaf("auto_done", Leaf::Bool, Bool(false), Project,
         "Confirms without a person that nothing is left to do, once a judge has approved the proposal, a required gate passes on the base at that time, and nothing prevents it."),
     leaf("intake_enabled", Leaf::Bool, Bool(false), Project, "Triages issues of the backlog, each once."),

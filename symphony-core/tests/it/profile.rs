@@ -49,10 +49,10 @@ fn tools_are_the_row_less_what_the_profile_leaves_out() {
         warnings,
         [
             "`tools` lists `create_pr`, which this type of agent never has, so listing it has no effect",
-            "`tools` and `disallowedTools` leave a judge_pr without `approve_pr`, `reject_pr`, so it could not hand in its work",
-            "`tools` and `disallowedTools` leave a judge_done without `approve_done`, `reject_done`, so it could not hand in its work",
-            "`tools` and `disallowedTools` leave a judge_phase without `approve_phase`, `reject_phase`, so it could not hand in its work",
-            "`tools` and `disallowedTools` leave a judge_in_phase without `complete_phase`, so it could not hand in its work",
+            "`tools` and `disallowedTools` leave a run as judge_pr without `approve_pr`, `reject_pr`, so it could not hand in its work",
+            "`tools` and `disallowedTools` leave a run as judge_done without `approve_done`, `reject_done`, so it could not hand in its work",
+            "`tools` and `disallowedTools` leave a run as judge_phase without `approve_phase`, `reject_phase`, so it could not hand in its work",
+            "`tools` and `disallowedTools` leave a run as judge_in_phase without `complete_phase`, so it could not hand in its work",
         ]
     );
 }

@@ -262,7 +262,7 @@ fn what_no_tick_goes_on_with_and_no_inbox_has_is_stranded() {
                 }];
             }),
             &[
-                "SYM-1: STRANDED it is approved and waits for a person to merge it, but not in the inbox",
+                "SYM-1: STRANDED it is approved and waits for a person to merge it, but it is not in the inbox",
             ],
         ),
         (

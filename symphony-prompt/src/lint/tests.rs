@@ -526,19 +526,23 @@ fn orders_that_contradict_how_agents_work_are_found() {
         (
             "Ask me before you change the schema.",
             "Ask me",
-            "could ask",
+            "no one to ask",
         ),
         (
             "If anything is unclear, ask the user.",
             "ask the user",
-            "could ask",
+            "no one to ask",
         ),
         (
             "When you're not sure, ask for clarification.",
             "ask for clarification",
-            "could ask",
+            "no one to ask",
         ),
-        ("Wait for my approval.", "Wait for my approval", "could ask"),
+        (
+            "Wait for my approval.",
+            "Wait for my approval",
+            "no one to ask",
+        ),
         ("Don't commit.", "do not commit", "handed in"),
         (
             "Do not commit changes unless asked.",

@@ -12,7 +12,7 @@ use symphony_workspace::Failpoint;
 
 use super::effects::Effects;
 use super::observed::Observed;
-use super::outside::record_merge;
+use super::outside_merge::record_merge;
 use super::proposals::{confirm, refresh, send_back};
 use crate::error::RunnerError;
 use crate::step_event::{IssueStepEvent, RunStepEvent, StartEnd, StartSubject, StepEvent};

@@ -12,6 +12,7 @@ mod observe;
 mod observed;
 mod once;
 mod outside;
+mod outside_merge;
 mod proposals;
 mod turn;
 mod wait;

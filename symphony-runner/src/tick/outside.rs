@@ -1,4 +1,4 @@
-//! Looking at base branches for merges that were made outside Symphony, and recording them.
+//! Looking at base branches for merges that were made outside Symphony.
 //!
 //! A base branch that is where it was at the last look costs the reading of one ref. One that has moved is looked at once for each
 //! open pull request into it.
@@ -13,18 +13,15 @@ use symphony_core::outside::{
     LostHead, MergeConflict, NoticeKind, OpenInto, OutsideMerge, Standing, missing_of,
 };
 use symphony_core::pull_request::{PullRequest, PullRequestOf};
-use symphony_store::{Context, PrFilter, Project, Store};
+use symphony_store::{PrFilter, Project, Store};
 use symphony_workspace::{
-    BranchName, ChangeQuery, CommitId, Failpoint, Identity, MergePlan, MergeStyle, Repository,
-    WorkspaceError,
+    BranchName, ChangeQuery, CommitId, Identity, MergePlan, MergeStyle, Repository, WorkspaceError,
 };
 
-use super::effects::Effects;
 use super::observed::Observed;
 use crate::error::RunnerError;
 use crate::merge::content::look_for_unwanted;
 use crate::repository::{PullRequestPlace, gone_head, open_repository, options, way_back};
-use crate::step_event::{MergeStepEvent, StepEvent};
 use crate::upkeep::rewound::rewound_base;
 
 /// Adds what the base branches show that have moved. A project whose base cannot be looked at is looked at by the next tick.
@@ -460,47 +457,4 @@ impl Look<'_> {
 fn plan_of_branch(name: &str) -> Option<PlanId> {
     let (plan, _) = name.strip_prefix("plan-")?.split_once('/')?;
     PlanId::parse(plan).ok()
-}
-
-/// Records a merge that was found, and removes the worktree where nothing is at work in it.
-pub(super) fn record_merge(
-    store: &mut Store,
-    effects: &mut impl Effects,
-    observed: &Observed,
-    merge: &FoundMerge,
-) -> Result<Option<StepEvent>, RunnerError> {
-    let now = effects.now();
-    if !store.record_outside_merge(&Context::system(now), merge)? {
-        return Ok(None);
-    }
-    Failpoint::OutsideMergeRecorded.reach();
-    let recorded = |worktree| {
-        let by = merge.merge.by.clone();
-        Ok(Some(StepEvent::Merge {
-            of: merge.of.clone(),
-            pr: merge.pr,
-            base: merge.base.clone(),
-            event: MergeStepEvent::Outside { by, worktree },
-        }))
-    };
-    // the branches and worktrees of a plan are removed when its turn comes, later in this tick
-    let PullRequestOf::Issue(issue) = &merge.of else {
-        return recorded(None);
-    };
-    let at_work = observed
-        .snapshot
-        .live
-        .iter()
-        .any(|run| run.issue.as_ref() == Some(issue));
-    let Some((project, Some(config))) = observed.projects.get(&merge.project) else {
-        return recorded(None);
-    };
-    if at_work {
-        return recorded(None);
-    }
-    // best effort: the next tick tries again
-    let removed = effects.remove_worktree(store, project, config, issue);
-    recorded(Some(removed.unwrap_or_else(|error| {
-        format!("its worktree was not removed: {error}")
-    })))
 }

@@ -154,13 +154,13 @@ mod tests {
                 &[("HOME", "/h")],
                 "/h/.claude/.credentials.json",
                 Health::Ok,
-                "Claude Code: /h/.claude/.credentials.json is there;",
+                "Claude Code: /h/.claude/.credentials.json exists;",
             ),
             (
                 &[("HOME", "/h"), ("CLAUDE_CONFIG_DIR", "/c")],
                 "/c/.credentials.json",
                 Health::Ok,
-                "Claude Code: /c/.credentials.json is there;",
+                "Claude Code: /c/.credentials.json exists;",
             ),
             (
                 &[("HOME", "/h"), ("CLAUDE_CONFIG_DIR", "/c")],
