@@ -417,7 +417,7 @@ fn one_claim_is_open_and_a_later_run_takes_its_place() {
     assert!(
         error
             .to_string()
-            .contains("has claimed `research` already (delivery 2, accepted)"),
+            .contains("has already claimed `research` (delivery 2, accepted)"),
         "{error}"
     );
     let states: Vec<_> = store

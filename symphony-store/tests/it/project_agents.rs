@@ -120,7 +120,7 @@ fn a_wizard_that_configures_nothing_has_failed() {
 fn the_wizard_configures_a_project() {
     let mut store = store();
     let run = on_project(&mut store, "r1", AgentType::Wizard);
-    assert!(text(&store.restart_wizard(&human(3), &project()).unwrap_err()).contains("at work"));
+    assert!(text(&store.restart_wizard(&human(3), &project()).unwrap_err()).contains("is running"));
     let setup = ProjectSetup {
         settings: json!({
             "gates": [{ "name": "test", "command": "make test" }],
