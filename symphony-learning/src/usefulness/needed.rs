@@ -117,7 +117,7 @@ mod tests {
         );
     }
 
-    /// Chow, Shao and Wang: 65 % against 85 % takes 70 cases in each group (example 4.2.4, also in the R package TrialSize), and a mean that is
+    /// Chow, Shao and Wang: 65 % against 85 % takes 70 cases in each group (example 4.2.4, also in the R package `TrialSize`), and a mean that is
     /// half a standard deviation from 0 takes 32 (the numbers of 1.5 against 2 with a standard deviation of 1). Here they are found
     /// shares and means, so the variances of the shares have the two added cases; a large sample hides them.
     #[test]
