@@ -160,7 +160,7 @@ pub const STOP_WORDS: &[&str] = &[
 /// Places of the table: a power of two, some six for each word.
 const PLACES: usize = 1 << 10;
 
-/// The hashes of the stop words, so that the many words that are none are told by one look. Zero is an empty place.
+/// The hashes of the stop words, so that one look rules out most other words. Zero is an empty place.
 static HASHES: LazyLock<Vec<u64>> = LazyLock::new(|| {
     let mut table = vec![0; PLACES];
     for word in STOP_WORDS {

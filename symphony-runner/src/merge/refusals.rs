@@ -14,8 +14,8 @@ use crate::error::RunnerError;
 use crate::merge::MergeOptions;
 use crate::repository::{PullRequestPlace, gone_head, way_back};
 
-/// Secrets that a refusal lists.
-pub(crate) const LISTED_MAX: usize = 20;
+/// Secrets and conflicting files that a refusal lists.
+const LISTED_MAX: usize = 20;
 
 pub(crate) fn refuse_unmergeable(
     store: &Store,
@@ -47,8 +47,8 @@ pub(crate) fn refuse_unmergeable(
         .map_or(Ok(()), |gates| refuse_red(pr, gates, options, None))
 }
 
-/// Refuses what a `must` point of a review keeps back.
-pub(crate) fn refuse_open_points(store: &Store, pr: &PullRequest) -> Result<(), RunnerError> {
+/// Refuses a pull request with an open `must` point of a review.
+fn refuse_open_points(store: &Store, pr: &PullRequest) -> Result<(), RunnerError> {
     let Err(open) = store.require_points_closed(pr) else {
         return Ok(());
     };
@@ -66,7 +66,7 @@ pub(crate) fn refuse_open_points(store: &Store, pr: &PullRequest) -> Result<(), 
     )))
 }
 
-/// Says that the branch is gone which a pull request goes into, and both ways on.
+/// Says that the base branch no longer exists, and both ways to continue.
 pub(crate) fn base_gone(store: &Store, pr: &PullRequest) -> Result<RunnerError, RunnerError> {
     let seen = store.base_look(&pr.project, &pr.base)?;
     let commit = seen.as_deref().unwrap_or(&pr.base_commit);
@@ -78,7 +78,8 @@ pub(crate) fn base_gone(store: &Store, pr: &PullRequest) -> Result<RunnerError, 
     )))
 }
 
-/// Says that the work of a plan conflicts with its base, and who can resolve that: no agent is chosen by itself.
+/// Says that the work of a plan conflicts with its base, and how a person gives it to a phase.
+/// Symphony chooses none itself.
 pub(crate) fn conflicting_plan(pr: &PullRequest, plan: &PlanId, files: &[String]) -> RunnerError {
     let (id, base) = (pr.id, &pr.base);
     RunnerError::refused(format!(
@@ -89,7 +90,7 @@ pub(crate) fn conflicting_plan(pr: &PullRequest, plan: &PlanId, files: &[String]
     ))
 }
 
-/// Refuses a head that the repository does not have any more, and says what gets on.
+/// Refuses a head that the repository no longer has, and says how to continue.
 pub(crate) fn refuse_gone(
     repository: &Repository,
     pr: &PullRequest,
@@ -109,8 +110,8 @@ pub(crate) fn refuse_gone(
     )))
 }
 
-/// Refuses a branch that has moved since its pull request: a later commit voids what was said of the one before, and would
-/// be left behind without a word.
+/// Refuses a branch that has moved since its review: the verdict is about the commit before, and a merge of that commit
+/// would leave the later ones behind without a word.
 pub(crate) fn refuse_moved(
     repository: &Repository,
     pr: &PullRequest,
@@ -131,7 +132,7 @@ pub(crate) fn refuse_moved(
     )))
 }
 
-/// Refuses to move anything after a person has asked for the end.
+/// Refuses to move anything after a person has pressed Ctrl-C.
 pub(crate) fn refuse_stopped(pr: &PullRequest, stop: &dyn Fn() -> bool) -> Result<(), RunnerError> {
     if !stop() {
         return Ok(());
@@ -157,7 +158,7 @@ pub(crate) fn refuse_red(
         .filter(|gate| gate.required && !gate.passed)
         .map(|gate| gate.name.as_str())
         .collect();
-    // those on the branch are told by `pr show`, those on a merge result by nothing else
+    // `pr show` prints the output of gates on the branch; nothing else prints that of gates on a merge result
     let output = logs.map_or_else(String::new, |logs| {
         format!("; their output is in {}", logs.display())
     });
@@ -169,8 +170,8 @@ pub(crate) fn refuse_red(
     )))
 }
 
-/// Refuses a head that brings values of the project's configuration files into the base. It is looked at again here, since
-/// these files may have changed since the pull request was opened.
+/// Refuses a head that brings values of the project's configuration files into the base. They are read
+/// again here, since they may have changed since the pull request was opened.
 pub(crate) fn refuse_secrets(
     repository: &Repository,
     pr: &PullRequest,

@@ -11,7 +11,7 @@ use super::record::ProcessRecord;
 /// kernel, where more time does not help either.
 pub const SWEEP_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// How many ended processes are told by name.
+/// How many ended processes are listed by name.
 pub const ENDED_LISTED_MAX: usize = 64;
 
 /// How many survivors an error names.

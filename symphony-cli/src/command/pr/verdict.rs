@@ -346,7 +346,7 @@ fn refuse_ended(pr: &PullRequest, word: &str) -> Result<(), StoreError> {
     }
     let back = match (&pr.of, pr.state) {
         (PullRequestOf::Plan(_), PrState::Rejected | PrState::Closed) => format!(
-            "; `symphony pr approve {} --force --comment TEXT` takes that back",
+            "; `symphony pr approve {} --force --comment TEXT` overrides that",
             pr.id
         ),
         _ => String::new(),
