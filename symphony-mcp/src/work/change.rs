@@ -27,7 +27,7 @@ pub(crate) fn read_change(
     nested: Nested,
 ) -> Result<NewPullRequest, ToolError> {
     let (repository, worktree) = open(workspace)?;
-    require_clean_branch((&repository, &worktree), workspace, Tool::CreatePr)?;
+    require_clean_branch(&repository, &worktree, workspace, Tool::CreatePr)?;
     let base = base_head(&repository, &workspace.base)?;
     settle_nested(&repository, &worktree, &base, (nested, issue))
         .map_err(|error| error.with_kind(RefusalKind::NestedRepository))?;
@@ -68,7 +68,8 @@ pub(crate) fn read_change(
 
 /// Refuses a worktree with uncommitted changes, or where something else than the issue's branch is checked out; returns its head.
 pub(crate) fn require_clean_branch(
-    (repository, worktree): (&Repository, &Worktree),
+    repository: &Repository,
+    worktree: &Worktree,
     workspace: &IssueWorkspace,
     tool: Tool,
 ) -> Result<CommitId, ToolError> {

@@ -37,7 +37,7 @@ pub(crate) fn read_proposal(
     evidence: &[NewEvidence],
 ) -> Result<NewProposal, ToolError> {
     let (repository, worktree) = open(workspace)?;
-    let head = require_clean_branch((&repository, &worktree), workspace, Tool::ProposeDone)?;
+    let head = require_clean_branch(&repository, &worktree, workspace, Tool::ProposeDone)?;
     let base = base_head(&repository, &workspace.base)?;
     settle_nested(&repository, &worktree, &base, (Nested::Refuse, issue))
         .map_err(|error| error.with_kind(RefusalKind::NestedRepository))?;

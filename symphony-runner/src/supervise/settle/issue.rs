@@ -32,13 +32,13 @@ pub(super) async fn settle_issue(
     if end_if_tampered(job, &repository, &worktree, outcome)? || job.run.target.is_review() {
         return Ok(());
     }
-    rescues_before(job, (&repository, &worktree))?;
+    rescues_before(job, &repository, &worktree)?;
     let id = issue.clone();
     let open = store.call(move |store| store.open_pr(&id)).await??;
     let Some(pr) = open.filter(|pr| pr.run.as_ref() == Some(&job.run.id)) else {
         match delivered_head(job, store, issue).await? {
             Some(head) => {
-                put_aside_later_work(job, (&repository, &worktree), &head, outcome)?;
+                put_aside_later_work(job, &repository, &worktree, &head, outcome)?;
             }
             None => auto_commit(&repository, &worktree, issue)?,
         }
@@ -46,21 +46,22 @@ pub(super) async fn settle_issue(
         outcome
             .metadata
             .insert(HEAD_AT_END.to_owned(), json!(head.as_str()));
-        return note_all(job, (&repository, &worktree), &place.base, outcome);
+        return note_all(job, &repository, &worktree, &place.base, outcome);
     };
-    put_aside_later_work(job, (&repository, &worktree), &pr.head_commit, outcome)?;
-    note_all(job, (&repository, &worktree), &place.base, outcome)
+    put_aside_later_work(job, &repository, &worktree, &pr.head_commit, outcome)?;
+    note_all(job, &repository, &worktree, &place.base, outcome)
 }
 
 /// Notes what of the agent's work is not, or should not be, in what it handed in.
 fn note_all(
     job: &Job<'_>,
-    (repository, worktree): (&Repository, &Worktree),
+    repository: &Repository,
+    worktree: &Worktree,
     base: &BranchName,
     outcome: &mut AgentOutcome,
 ) -> Result<(), RunnerError> {
     note_by_products(repository, worktree, base, outcome);
-    note_stray_work(job, (repository, worktree), base, outcome)?;
+    note_stray_work(job, repository, worktree, base, outcome)?;
     note_left_behind(repository, worktree, base, outcome)
 }
 

@@ -91,7 +91,7 @@ pub(super) async fn settle_phase(
         return Ok(None);
     }
     note_moved_branches(job, store, (&repository, &plan), outcome).await?;
-    rescues_before(job, (&repository, &worktree))?;
+    rescues_before(job, &repository, &worktree)?;
     let done = repository.auto_commit(&worktree, &message(&plan, phase), Timestamp::now())?;
     if let Some(commit) = &done.commit {
         tracing::info!(%commit, "committed what the agent left");
@@ -99,7 +99,7 @@ pub(super) async fn settle_phase(
     Failpoint::PhaseCommitted.reach();
     let base = BranchName::of_plan_base(&plan.id);
     note_by_products(&repository, &worktree, &base, outcome);
-    note_stray_work(job, (&repository, &worktree), &base, outcome)?;
+    note_stray_work(job, &repository, &worktree, &base, outcome)?;
     note_left_behind(&repository, &worktree, &base, outcome)?;
     let changes = changes(job, &repository, &base, &done.head)?;
     let place = (worktree.path(), OutputLines::Ignored);

@@ -20,12 +20,13 @@ const RESCUES_FILE: &str = "rescues.json";
 /// rescue ref, and the record of the run names that.
 pub(super) fn put_aside_later_work(
     job: &Job<'_>,
-    (repository, worktree): (&Repository, &Worktree),
+    repository: &Repository,
+    worktree: &Worktree,
     head: &str,
     outcome: &mut AgentOutcome,
 ) -> Result<(), RunnerError> {
     // Kept until the run has ended: a supervisor that dies after the reset would leave a ref that nobody hears of.
-    let before = rescues_before(job, (repository, worktree))?;
+    let before = rescues_before(job, repository, worktree)?;
     return_to_head(repository, worktree, head)?;
     let mut saved = repository.rescues_of(worktree.key())?;
     saved.retain(|rescue| !before.contains(rescue));
@@ -37,7 +38,8 @@ pub(super) fn put_aside_later_work(
 /// ended.
 pub(super) fn rescues_before(
     job: &Job<'_>,
-    (repository, worktree): (&Repository, &Worktree),
+    repository: &Repository,
+    worktree: &Worktree,
 ) -> Result<BTreeSet<String>, RunnerError> {
     let path = job.paths.dir.join(RESCUES_FILE);
     match symphony_workspace::read_own_text(&path) {

@@ -18,11 +18,12 @@ use crate::supervise::outcome::AgentOutcome;
 /// What an agent did to its worktree may keep git from looking: the run ends all the same.
 pub(super) fn note_stray_work(
     job: &Job<'_>,
-    place: (&Repository, &Worktree),
+    repository: &Repository,
+    worktree: &Worktree,
     base: &BranchName,
     outcome: &mut AgentOutcome,
 ) -> Result<(), RunnerError> {
-    let stray = match find(job, place, base) {
+    let stray = match find(job, repository, worktree, base) {
         Ok(stray) => stray,
         Err(error) if error.exit_fault() == ExitFault::Machine => return Err(error),
         Err(error) => {
@@ -48,11 +49,12 @@ pub(super) fn note_stray_work(
 
 fn find(
     job: &Job<'_>,
-    (repository, worktree): (&Repository, &Worktree),
+    repository: &Repository,
+    worktree: &Worktree,
     base: &BranchName,
 ) -> Result<StrayWork, RunnerError> {
     let base = repository.branch_head(base)?;
-    let rescues = rescues_before(job, (repository, worktree))?;
+    let rescues = rescues_before(job, repository, worktree)?;
     let state = recorded_state(job)?;
     let known = KnownWork {
         base: base.as_ref(),
