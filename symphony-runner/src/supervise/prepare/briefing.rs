@@ -1,9 +1,28 @@
 //! What a run is told, and what it judges.
 
+use symphony_core::config::ProviderName;
 use symphony_core::criteria::Criteria;
-use symphony_mcp::ReviewTarget;
+use symphony_mcp::{ReviewTarget, StoreThread};
 
+use super::site::Site;
+use crate::prompts::library::PromptLibrary;
+use crate::supervise::Job;
 use crate::supervise::prompts::Prompts;
+
+/// What every briefing is written from, whatever its subject.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BriefingSources<'a> {
+    /// The run.
+    pub(crate) job: &'a Job<'a>,
+    /// The database.
+    pub(crate) store: &'a StoreThread,
+    /// The profiles and contracts of the run's project.
+    pub(crate) library: &'a PromptLibrary,
+    /// The provider that starts the agent.
+    pub(crate) provider: ProviderName,
+    /// Where the agent works.
+    pub(crate) site: &'a Site,
+}
 
 /// What a run is told, and what it judges.
 #[derive(Debug)]

@@ -1,7 +1,6 @@
 //! The briefing of a run on an issue, and of the review of its pull request.
 
 use symphony_core::agent::AgentType;
-use symphony_core::config::ProviderName;
 use symphony_core::id::PhaseName;
 use symphony_core::issue::Issue;
 use symphony_core::pull_request::PullRequest;
@@ -9,11 +8,10 @@ use symphony_mcp::{ReviewTarget, Reviewed, StoreThread};
 use symphony_prompt::Review;
 use symphony_workspace::CommitId;
 
-use super::briefing::Briefing;
+use super::briefing::{Briefing, BriefingSources};
 use super::site::Site;
 use crate::error::RunnerError;
 use crate::paths::write_private;
-use crate::prompts::library::PromptLibrary;
 use crate::supervise::Job;
 use crate::supervise::documents::{DocumentQuery, Documents, criteria_input};
 use crate::supervise::project_file::{PROMPT_FILE_BYTES_MAX, read_own};
@@ -24,12 +22,13 @@ const DIFF_FILE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Assembles the prompts of an issue's run; with a pull request, of its review.
 pub(super) async fn issue_briefing(
-    job: &Job<'_>,
-    store: &StoreThread,
-    (library, provider): (&PromptLibrary, ProviderName),
-    (issue, pr): (Issue, Option<PullRequest>),
-    site: &Site,
+    sources: BriefingSources<'_>,
+    issue: Issue,
+    pr: Option<PullRequest>,
 ) -> Result<Briefing, RunnerError> {
+    let BriefingSources {
+        job, store, site, ..
+    } = sources;
     let claude_md = claude_md(site, pr.as_ref())?;
     let review = match &pr {
         Some(pr) => Some(show_review(job, store, site, pr).await?),
@@ -38,9 +37,9 @@ pub(super) async fn issue_briefing(
     // triage sorts what was asked for; nothing has been delivered yet
     let documents = match job.run.agent {
         AgentType::Intake => Documents::default(),
-        _ => documents(store, (library, site), &issue, None).await?,
+        _ => documents(sources, &issue, None).await?,
     };
-    let mut request = request(job, (library, provider), issue, site, claude_md, review)?;
+    let mut request = request(sources, issue, claude_md, review)?;
     request.documents = documents;
     let mut criteria = None;
     if pr.is_some() || job.run.agent == AgentType::Worker {
@@ -48,7 +47,7 @@ pub(super) async fn issue_briefing(
         let claims = store
             .call(move |store| store.ticket_deliveries(&of))
             .await??;
-        let pipeline = Some(&library.pipeline);
+        let pipeline = Some(&sources.library.pipeline);
         let text = (&request.issue.id, request.issue.description.as_str());
         let read = site.repository.read_criteria(text, pipeline, &claims)?;
         let answers = pr.as_ref().map(|pr| pr.checklist.as_slice());
@@ -69,15 +68,16 @@ pub(super) async fn issue_briefing(
 
 /// The documents of an issue and of those above it, at the commit that is checked out: what the agent works on, or what is judged.
 pub(super) async fn documents(
-    store: &StoreThread,
-    (library, site): (&PromptLibrary, &Site),
+    sources: BriefingSources<'_>,
     issue: &Issue,
     before: Option<&PhaseName>,
 ) -> Result<Documents, RunnerError> {
     let of = issue.clone();
-    let claims = store
+    let claims = sources
+        .store
         .call(move |store| store.ticket_deliveries(&of))
         .await??;
+    let site = sources.site;
     let head = site.repository.head(&site.worktree)?;
     let query = DocumentQuery {
         issue: &issue.id,
@@ -85,18 +85,18 @@ pub(super) async fn documents(
         before,
         claims: &claims,
     };
-    Ok(Documents::read(&site.repository, &library.pipeline, query)?)
+    let pipeline = &sources.library.pipeline;
+    Ok(Documents::read(&site.repository, pipeline, query)?)
 }
 
 /// What every prompt of a run on an issue is made from.
 pub(super) fn request(
-    job: &Job<'_>,
-    (library, provider): (&PromptLibrary, ProviderName),
+    sources: BriefingSources<'_>,
     issue: Issue,
-    site: &Site,
     claude_md: Option<String>,
     review: Option<Review>,
 ) -> Result<PromptRequest, RunnerError> {
+    let BriefingSources { job, site, .. } = sources;
     Ok(PromptRequest {
         agent: job.run.agent.clone(),
         run: job.run.id.clone(),
@@ -114,11 +114,11 @@ pub(super) fn request(
         notes: site.notes.clone(),
         review,
         custom_instructions: job.overrides.custom_instructions.clone(),
-        provider,
+        provider: sources.provider,
         issue,
         documents: Documents::default(),
         criteria: None,
-        library: library.clone(),
+        library: sources.library.clone(),
         config: job.config.clone(),
     })
 }

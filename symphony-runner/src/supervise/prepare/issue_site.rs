@@ -22,10 +22,11 @@ pub(super) async fn issue_site(
     store: &StoreThread,
     supervision: &Supervision,
     repository: Repository,
-    (issue, merge): (&Issue, BaseMerge),
+    issue: &Issue,
+    merge: BaseMerge,
 ) -> Result<Site, RunnerError> {
     let place = issue_workspace(&repository, &job.config, &issue.id)?;
-    let make = async || make_worktree(job, store, &repository, &place, (&issue.id, merge)).await;
+    let make = async || make_worktree(job, store, &repository, &place, &issue.id, merge).await;
     let made = make().await?;
     Failpoint::PrepareCopied.reach();
     let site = SetUpSite {
@@ -55,7 +56,8 @@ async fn make_worktree(
     store: &StoreThread,
     repository: &Repository,
     place: &IssueWorkspace,
-    (issue, merge): (&IssueId, BaseMerge),
+    issue: &IssueId,
+    merge: BaseMerge,
 ) -> Result<PreparedWorktree, RunnerError> {
     if merge == BaseMerge::Merge {
         set_unknown_aside(job, store, repository, place, issue).await?;

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use symphony_core::config::ProviderName;
 use symphony_core::contract::{Delivery, PhaseContract};
 use symphony_core::id::PhaseName;
 use symphony_core::issue::Issue;
@@ -10,11 +9,9 @@ use symphony_mcp::{ReviewTarget, StoreThread};
 use symphony_workspace::artifact::read_artifact;
 use symphony_workspace::{CommitId, Repository, WorkspaceError};
 
-use super::briefing::Briefing;
+use super::briefing::{Briefing, BriefingSources};
 use super::issue_briefing::{documents, request};
-use super::site::Site;
 use crate::error::RunnerError;
-use crate::prompts::library::PromptLibrary;
 use crate::supervise::Job;
 use crate::supervise::project_file::{PROMPT_FILE_BYTES_MAX, read_own};
 use crate::supervise::prompts::{PhasePart, build, build_phase, phase_review};
@@ -24,24 +21,24 @@ const ARTIFACT_BYTES: usize = 4 * 1024 * 1024;
 
 /// Assembles the prompts of a phase's agent.
 pub(super) async fn phase_briefing(
-    job: &Job<'_>,
-    store: &StoreThread,
-    (library, provider): (&PromptLibrary, ProviderName),
-    (issue, phase): (Issue, PhaseName),
-    site: &Site,
+    sources: BriefingSources<'_>,
+    issue: Issue,
+    phase: PhaseName,
 ) -> Result<Briefing, RunnerError> {
+    let library = sources.library;
     let contract = library.pipeline.get(&phase).cloned().ok_or_else(|| {
         RunnerError::refused(format!("the phase `{phase}` no longer has a contract"))
     })?;
-    let documents = documents(store, (library, site), &issue, Some(&phase)).await?;
+    let documents = documents(sources, &issue, Some(&phase)).await?;
     let part = PhasePart {
         override_text: override_text(&library.folder, &contract)?,
         contract,
     };
-    let claude_md = read_own(&site.path().join("CLAUDE.md"))?;
-    let mut request = request(job, (library, provider), issue, site, claude_md, None)?;
+    let claude_md = read_own(&sources.site.path().join("CLAUDE.md"))?;
+    let mut request = request(sources, issue, claude_md, None)?;
     request.documents = documents;
-    let prompts = store
+    let prompts = sources
+        .store
         .call(move |store| build_phase(request, part, store))
         .await??;
     Ok(Briefing {
@@ -62,26 +59,25 @@ pub(crate) fn override_text(
 
 /// Assembles the prompts of the judge of a delivery. It is shown, and judges, what the branch holds now.
 pub(super) async fn delivery_briefing(
-    job: &Job<'_>,
-    store: &StoreThread,
-    (library, provider): (&PromptLibrary, ProviderName),
-    (issue, claim): (Issue, Delivery),
-    site: &Site,
+    sources: BriefingSources<'_>,
+    issue: Issue,
+    claim: Delivery,
 ) -> Result<Briefing, RunnerError> {
+    let BriefingSources { store, site, .. } = sources;
     let head = site.repository.head(&site.worktree)?;
     let claim = follow_head(store, claim, head).await?;
-    let places = [site.path(), job.project.root.as_path()];
+    let places = [site.path(), sources.job.project.root.as_path()];
     let artifact = judged_artifact(&claim, &site.repository, &places)?;
-    let documents = documents(store, (library, site), &issue, Some(&claim.phase)).await?;
-    let review = phase_review(&claim, library.pipeline.get(&claim.phase), artifact);
+    let documents = documents(sources, &issue, Some(&claim.phase)).await?;
+    let contract = sources.library.pipeline.get(&claim.phase);
+    let review = phase_review(&claim, contract, artifact);
     // of the base: nothing planted in the branch steers the judge
     let base = site.repository.base()?.commit;
     let claude_md = site
         .repository
         .file_at(&base, "CLAUDE.md", PROMPT_FILE_BYTES_MAX)?
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    let library = (library, provider);
-    let mut request = request(job, library, issue, site, claude_md, Some(review))?;
+    let mut request = request(sources, issue, claude_md, Some(review))?;
     request.documents = documents;
     let prompts = store.call(move |store| build(request, store)).await??;
     Ok(Briefing {

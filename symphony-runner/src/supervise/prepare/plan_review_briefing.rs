@@ -1,27 +1,24 @@
 //! The briefing of the judge of a plan's pull request.
 
-use symphony_core::config::ProviderName;
 use symphony_core::pull_request::PullRequest;
-use symphony_mcp::{ReviewTarget, StoreThread};
+use symphony_mcp::ReviewTarget;
 use symphony_prompt::Workspace;
 use symphony_store::PlanRecord;
 
-use super::briefing::Briefing;
+use super::briefing::{Briefing, BriefingSources};
 use super::issue_briefing::{claude_md, show_review};
-use super::site::Site;
 use crate::error::RunnerError;
-use crate::prompts::library::PromptLibrary;
-use crate::supervise::Job;
 use crate::supervise::prompts::{PlanReviewPrompt, build_plan_review};
 
 /// Assembles the prompts of the judge of a plan's pull request.
 pub(super) async fn plan_review_briefing(
-    job: &Job<'_>,
-    store: &StoreThread,
-    (library, provider): (&PromptLibrary, ProviderName),
-    (plan, pr): (PlanRecord, PullRequest),
-    site: &Site,
+    sources: BriefingSources<'_>,
+    plan: PlanRecord,
+    pr: PullRequest,
 ) -> Result<Briefing, RunnerError> {
+    let BriefingSources {
+        job, store, site, ..
+    } = sources;
     let request = PlanReviewPrompt {
         plan,
         review: show_review(job, store, site, &pr).await?,
@@ -31,11 +28,11 @@ pub(super) async fn plan_review_briefing(
             branch: Some(pr.branch.clone()),
             base: Some(pr.base.clone()),
         },
-        library: library.clone(),
+        library: sources.library.clone(),
         config: job.config.clone(),
         claude_md: claude_md(site, Some(&pr))?,
         custom_instructions: job.overrides.custom_instructions.clone(),
-        provider,
+        provider: sources.provider,
     };
     let prompts = store
         .call(move |store| build_plan_review(request, store))

@@ -24,7 +24,8 @@ pub(crate) const PHASE_BASE_FILE: &str = "plan-base.txt";
 /// Prepares the place of a plan's phase.
 pub(super) async fn plan_site(
     job: &Job<'_>,
-    (store, supervision): (&StoreThread, &Supervision),
+    store: &StoreThread,
+    supervision: &Supervision,
     repository: Repository,
     subject: &PhaseSubject,
 ) -> Result<Site, RunnerError> {

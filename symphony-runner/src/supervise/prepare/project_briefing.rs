@@ -1,24 +1,19 @@
 //! The briefing of the agents that work on a project itself.
 
 use symphony_core::agent::AgentType;
-use symphony_core::config::ProviderName;
-use symphony_mcp::StoreThread;
 
-use super::briefing::Briefing;
-use super::site::Site;
+use super::briefing::{Briefing, BriefingSources};
 use crate::error::RunnerError;
-use crate::prompts::library::PromptLibrary;
-use crate::supervise::Job;
 use crate::supervise::project_file::read_own;
 use crate::supervise::prompts::{ProjectRequest, build_background, build_wizard};
 
 /// Assembles the prompts of a project's own agent.
 pub(super) async fn project_briefing(
-    job: &Job<'_>,
-    store: &StoreThread,
-    (library, provider): (&PromptLibrary, ProviderName),
-    site: &Site,
+    sources: BriefingSources<'_>,
 ) -> Result<Briefing, RunnerError> {
+    let BriefingSources {
+        job, store, site, ..
+    } = sources;
     let request = ProjectRequest {
         agent: job.run.agent.clone(),
         project: job.project.clone(),
@@ -28,8 +23,8 @@ pub(super) async fn project_briefing(
         claude_md: read_own(&site.path().join("CLAUDE.md"))?,
         workflow_md: read_own(&job.project.root.join("WORKFLOW.md"))?,
         custom_instructions: job.overrides.custom_instructions.clone(),
-        provider,
-        library: library.clone(),
+        provider: sources.provider,
+        library: sources.library.clone(),
         config: job.config.clone(),
     };
     let prompts = if job.run.agent == AgentType::Wizard {

@@ -15,7 +15,7 @@ use symphony_prompt::BuiltPrompt;
 use symphony_store::RunStart;
 use symphony_workspace::{Failpoint, Redactor};
 
-use super::briefing::Briefing;
+use super::briefing::{Briefing, BriefingSources};
 use super::identity::identity;
 use super::invocation::invocation;
 use super::model::model;
@@ -64,11 +64,18 @@ pub(crate) async fn prepare(
     site.record_fingerprint(job)?;
     site.record_baseline(job)?;
     name_committers(&mut environment, site.path());
+    let sources = BriefingSources {
+        job,
+        store,
+        library: &library,
+        provider: provider.name(),
+        site: &site,
+    };
     let Briefing {
         prompts,
         review,
         criteria,
-    } = Briefing::write(job, store, (&library, provider.name()), subject, &site).await?;
+    } = Briefing::write(sources, subject).await?;
     let built = prompts.built;
     let model = model(job, &library);
     let invocation = AgentInvocation {
@@ -80,7 +87,7 @@ pub(crate) async fn prepare(
     write_private(&job.paths.user_prompt(), &prompt_for_stdin(&built.user))?;
     write_private(&job.paths.mcp_config(), &mcp_config(&invocation.mcp_server))?;
     Failpoint::PreparePrompts.reach();
-    record_start(job, store, &site, (&built, criteria), model.as_ref()).await?;
+    record_start(job, store, &site, &built, criteria, model.as_ref()).await?;
     Failpoint::PrepareStarted.reach();
     let (context, run, given) = (job.as_run(), job.run.id.clone(), prompts.learnings);
     store
@@ -154,7 +161,8 @@ async fn record_start(
     job: &Job<'_>,
     store: &StoreThread,
     site: &Site,
-    (built, criteria): (&BuiltPrompt, Option<Criteria>),
+    built: &BuiltPrompt,
+    criteria: Option<Criteria>,
     model: Option<&ResolvedModel>,
 ) -> Result<(), RunnerError> {
     let path = site.path();

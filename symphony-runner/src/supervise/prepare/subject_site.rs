@@ -33,16 +33,15 @@ impl Site {
         remove_leftovers(job, store, &repository).await?;
         match subject {
             Subject::Issue { issue, merge } | Subject::Phase { issue, merge, .. } => {
-                let place = (issue, *merge);
-                issue_site(job, store, supervision, repository, place).await
+                issue_site(job, store, supervision, repository, issue, *merge).await
             }
             // a merge would void what is under review
             Subject::PullRequest { issue, .. } | Subject::Delivery { issue, .. } => {
-                let leave = (issue, BaseMerge::Leave);
-                issue_site(job, store, supervision, repository, leave).await
+                let leave = BaseMerge::Leave;
+                issue_site(job, store, supervision, repository, issue, leave).await
             }
             Subject::PlanPhase(subject) => {
-                plan_site(job, (store, supervision), repository, subject).await
+                plan_site(job, store, supervision, repository, subject).await
             }
             Subject::PlanReview { pr, .. } => {
                 let head = CommitId::parse(&pr.head_commit)
