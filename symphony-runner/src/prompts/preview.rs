@@ -90,8 +90,8 @@ pub fn preview_prompt(
         Subject::Issue(agent) => agent.clone(),
         Subject::Phase(contract) => contract.dispatch_profile.clone(),
     };
-    let documents = documents(store, (&repository, &library), (&issue, &agent), &subject)?;
-    let criteria = criteria(store, (&repository, &library), (&issue, &agent), &subject)?;
+    let documents = documents(store, &repository, &library, &issue, &agent, &subject)?;
+    let criteria = criteria(store, &repository, &library, &issue, &agent, &subject)?;
     let request = PromptRequest {
         path: worktree.display().to_string(),
         branch: Some(BranchName::of_issue(id).as_str().to_owned()),
@@ -143,8 +143,10 @@ pub fn assigned_set(
 /// The documents that the agent would be given.
 fn documents(
     store: &Store,
-    (repository, library): (&Repository, &PromptLibrary),
-    (issue, agent): (&Issue, &AgentType),
+    repository: &Repository,
+    library: &PromptLibrary,
+    issue: &Issue,
+    agent: &AgentType,
     subject: &Subject,
 ) -> Result<Documents, RunnerError> {
     if *agent == AgentType::Intake {
@@ -172,8 +174,10 @@ fn documents(
 /// The acceptance criteria that the agent would be given.
 fn criteria(
     store: &Store,
-    (repository, library): (&Repository, &PromptLibrary),
-    (issue, agent): (&Issue, &AgentType),
+    repository: &Repository,
+    library: &PromptLibrary,
+    issue: &Issue,
+    agent: &AgentType,
     subject: &Subject,
 ) -> Result<Option<CriteriaInput>, RunnerError> {
     let answers = match subject {
