@@ -115,7 +115,7 @@ impl Look<'_> {
             force: false,
             stop,
         };
-        let found = gates.run(store, (&commit, &History::Of(commit.clone())))?;
+        let found = gates.run(store, &commit, &History::Of(commit.clone()))?;
         if let Some(found) = found {
             let found = results_on_base(proposal, &base.head, found);
             store.record_gates(&Context::system(Timestamp::now()), proposal.id, &found)?;

@@ -46,7 +46,8 @@ pub(crate) fn no_result_hold(
     project: &ProjectId,
     config: &ProjectConfig,
     base: &Base,
-    (running, why): (&[String], &str),
+    running: &[String],
+    why: &str,
 ) -> NewHold {
     let running = known_commands(config, running.to_vec());
     let running: Vec<(&str, String)> = running

@@ -139,9 +139,9 @@ impl<'a> GateCheckout<'a> {
             company: Company::Alone,
             remark: None,
         };
-        let log = (SET_UP_GATE, SETUP_LOG.to_owned());
         let _running = Running::note(&self.request.logs, [SET_UP_GATE].into_iter());
-        let result = self.run_in(supervision, &command, log, alone);
+        let log = SETUP_LOG.to_owned();
+        let result = self.run_in(supervision, &command, SET_UP_GATE, log, alone);
         result.await.map(Some)
     }
 
@@ -167,7 +167,7 @@ impl<'a> GateCheckout<'a> {
             company: Company::Alone,
             remark: self.restore()?,
         };
-        let result = self.run_in(supervision, &command, (name, log_of(name)), alone);
+        let result = self.run_in(supervision, &command, name, log_of(name), alone);
         result.await
     }
 
@@ -234,7 +234,8 @@ impl<'a> GateCheckout<'a> {
         &self,
         supervision: &Supervision,
         command: &GateCommand<'_>,
-        (title, log): (&str, String),
+        title: &str,
+        log: String,
         Surroundings { company, remark }: Surroundings,
     ) -> Result<VerifiedGate, RunnerError> {
         let call = CommandCall {

@@ -44,7 +44,8 @@ impl<'a> Proof<'a> {
     /// When the commit is not here, or the files to copy cannot be listed.
     pub(crate) fn of(
         request: CheckoutRequest<'a>,
-        (commit, history): (CommitId, &History),
+        commit: CommitId,
+        history: &History,
         gates: Vec<Gate>,
     ) -> Result<Self, RunnerError> {
         let tree = request.repository.tree_of(&commit)?;
@@ -82,7 +83,7 @@ impl<'a> Proof<'a> {
         gates: Vec<Gate>,
     ) -> Result<Self, RunnerError> {
         let history = History::Of(commit.clone());
-        Self::of(request, (commit, &history), gates)
+        Self::of(request, commit, &history, gates)
     }
 
     /// Returns the digests under which passes are remembered, in the order of the gates.
@@ -231,7 +232,8 @@ enum Ran {
 /// When git fails, or the commit is not here.
 pub(crate) fn passes_in_base(
     repository: &Repository,
-    (gates, found): (&[Gate], &VerifiedGates),
+    gates: &[Gate],
+    found: &VerifiedGates,
     commit: &CommitId,
 ) -> Result<Vec<GatePass>, RunnerError> {
     let sight = Sight {

@@ -46,7 +46,7 @@ pub(super) async fn run_gates(
         let remark = checkout.restore()?;
         let names = batch.iter().map(|gate| gate.name.as_str());
         let _running = Running::note(&checkout.request.logs, names);
-        results.extend(run_batch(checkout, supervision, (batch, number), remark.as_deref()).await?);
+        results.extend(run_batch(checkout, supervision, batch, number, remark.as_deref()).await?);
     }
     Ok(results)
 }
@@ -55,7 +55,8 @@ pub(super) async fn run_gates(
 async fn run_batch(
     checkout: &GateCheckout<'_>,
     supervision: &Supervision,
-    (batch, number): (&[Gate], u64),
+    batch: &[Gate],
+    number: u64,
     remark: Option<&str>,
 ) -> Result<Vec<VerifiedGate>, RunnerError> {
     let surroundings = |company| Surroundings {
@@ -65,7 +66,7 @@ async fn run_batch(
     if let [gate] = batch {
         let alone = surroundings(Company::Alone);
         return Ok(vec![
-            run_gate(checkout, supervision, (gate, number), alone).await?,
+            run_gate(checkout, supervision, gate, number, alone).await?,
         ]);
     }
     let running: Vec<_> = batch
@@ -74,7 +75,8 @@ async fn run_batch(
             run_gate(
                 checkout,
                 supervision,
-                (gate, number),
+                gate,
+                number,
                 surroundings(Company::Others),
             )
         })
@@ -88,7 +90,8 @@ async fn run_batch(
 async fn run_gate(
     checkout: &GateCheckout<'_>,
     supervision: &Supervision,
-    (gate, number): (&Gate, u64),
+    gate: &Gate,
+    number: u64,
     surroundings: Surroundings,
 ) -> Result<VerifiedGate, RunnerError> {
     tracing::info!(gate = %gate.name, commit = %checkout.commit(), number, "gate starts");
@@ -99,8 +102,8 @@ async fn run_gate(
         limit: gate.timeout_ms,
     };
     let title = title_of_try(&gate.name, number);
-    let log = (title.as_str(), log_of(&title));
-    let result = checkout.run_in(supervision, &command, log, surroundings);
+    let log = log_of(&title);
+    let result = checkout.run_in(supervision, &command, &title, log, surroundings);
     let result = result.await?;
     tracing::info!(gate = %gate.name, passed = result.passed, "gate ended");
     Failpoint::GateRan.reach();

@@ -56,7 +56,8 @@ impl MergeGates<'_> {
     pub(crate) fn run(
         &self,
         store: &mut Store,
-        (commit, history): (&CommitId, &History),
+        commit: &CommitId,
+        history: &History,
     ) -> Result<Option<VerifiedGates>, RunnerError> {
         if self.config.gates.is_empty() {
             return Ok(None);
@@ -75,14 +76,15 @@ impl MergeGates<'_> {
             logs,
             steps: &steps,
         };
-        let proof = Proof::of(
-            request,
-            (commit.clone(), history),
-            self.config.gates.clone(),
-        )?;
+        let proof = Proof::of(request, commit.clone(), history, self.config.gates.clone())?;
         let passed = store.gate_passes(proof.keys(), Timestamp::now())?;
-        let about = (self.installation, self.project, self.repository);
-        let watch = MergeWatch::begin(about, (self.of, job.id()))?;
+        let watch = MergeWatch::begin(
+            self.installation,
+            self.project,
+            self.repository,
+            self.of,
+            job.id(),
+        )?;
         let proven = block_on(&self.project.root, async {
             tokio::select! {
                 proven = proof.run(&supervision, &passed) => Some(proven),
@@ -140,7 +142,7 @@ impl MergeGates<'_> {
         let Some(found) = found.filter(|found| found.green()) else {
             return Ok(());
         };
-        let passes = passes_in_base(self.repository, (&self.config.gates, found), commit)?;
+        let passes = passes_in_base(self.repository, &self.config.gates, found, commit)?;
         let context = Context::system(Timestamp::now());
         store.record_gate_passes(&context, &self.project.id, &passes)?;
         Ok(())

@@ -273,7 +273,7 @@ fn gated_result(
     match plan {
         // what an agent brought to the base itself was never gated there
         MergePlan::AlreadyMerged if pr.of.plan().is_some() && !is_gated => {
-            let gates = gates.run(store, (head, &brought.history))?;
+            let gates = gates.run(store, head, &brought.history)?;
             Ok((expected.clone(), gates))
         }
         MergePlan::AlreadyMerged => Ok((expected.clone(), None)),
@@ -283,7 +283,7 @@ fn gated_result(
             let gates = if is_head_gated {
                 None
             } else {
-                gates.run(store, (&commit, &brought.history))?
+                gates.run(store, &commit, &brought.history)?
             };
             Ok((commit, gates))
         }
@@ -296,7 +296,7 @@ fn gated_result(
                 gates.take_over(store, pr.gates_of_head(), &commit)?;
                 None
             } else {
-                gates.run(store, (&commit, &brought.history))?
+                gates.run(store, &commit, &brought.history)?
             };
             Ok((commit, gates))
         }

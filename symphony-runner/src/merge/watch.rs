@@ -45,8 +45,11 @@ impl<'a> MergeWatch<'a> {
     /// # Errors
     /// When the state cannot be read or recorded.
     pub(crate) fn begin(
-        (installation, project, repository): (&'a Installation, &'a Project, &'a Repository),
-        (of, job): (&PullRequestOf, &RunId),
+        installation: &'a Installation,
+        project: &'a Project,
+        repository: &'a Repository,
+        of: &PullRequestOf,
+        job: &RunId,
     ) -> Result<Self, RunnerError> {
         let path = record_path(project, of);
         let state = if let Some(earlier) = read(&path)? {

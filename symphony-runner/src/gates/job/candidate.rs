@@ -1,15 +1,12 @@
 //! The merge of a pull request with its base as it is now: what was repaired there since the change began is part of it.
 
 use symphony_core::pull_request::{PullRequest, VerifiedGates};
-use symphony_mcp::StoreThread;
 use symphony_workspace::{BranchName, CommitId, Identity, MergePlan, MergeStyle, Repository};
 
-use super::remembered::{request, run_remembered};
+use super::remembered::{GatesRun, run_remembered};
 use crate::confirm::results_on_base;
 use crate::error::RunnerError;
 use crate::gates::{History, Proof};
-use crate::process::Supervision;
-use crate::supervise::Job;
 
 /// Results of a pull request's head.
 pub(super) struct Gated {
@@ -25,22 +22,18 @@ pub(super) struct Gated {
 /// # Errors
 /// When a checkout cannot be made or removed, or processes cannot be supervised.
 pub(super) async fn gates_of_head(
-    job: &Job<'_>,
-    store: &StoreThread,
-    supervision: &Supervision,
-    repository: &Repository,
-    (head, fresh): (&CommitId, bool),
+    run: GatesRun<'_>,
+    head: &CommitId,
+    fresh: bool,
 ) -> Result<Gated, RunnerError> {
-    let about = (job, store, supervision, repository);
-    let run = async |commit: CommitId| run_on(about, (commit, head), fresh).await;
-    let gated = run(head.clone()).await?;
+    let gated = run_on(run, head.clone(), head, fresh).await?;
     if gated.gates.green() {
         return Ok(gated);
     }
-    let Some(candidate) = Candidate::of(repository, head)? else {
+    let Some(candidate) = Candidate::of(run.repository, head)? else {
         return Ok(gated);
     };
-    let merged = run(candidate.commit.clone()).await?;
+    let merged = run_on(run, candidate.commit.clone(), head, fresh).await?;
     Ok(Gated {
         gates: candidate.results_of_head(merged.gates),
         ..merged
@@ -53,42 +46,34 @@ pub(super) async fn gates_of_head(
 /// # Errors
 /// As [`gates_of_head`].
 pub(super) async fn gates_of_base_now(
-    job: &Job<'_>,
-    store: &StoreThread,
-    supervision: &Supervision,
-    repository: &Repository,
-    (proposal, recorded): (&PullRequest, &CommitId),
+    run: GatesRun<'_>,
+    proposal: &PullRequest,
+    recorded: &CommitId,
 ) -> Result<Gated, RunnerError> {
+    let repository = run.repository;
     let base = repository.branch_head(&BranchName::parse(&proposal.base)?)?;
     let commit = match base {
         Some(base) if repository.is_merged(recorded, &base)? => base,
         _ => recorded.clone(),
     };
-    let about = (job, store, supervision, repository);
     let fresh = proposal.gates_wait.fresh;
-    let gated = run_on(about, (commit.clone(), &commit), fresh).await?;
+    let gated = run_on(run, commit.clone(), &commit, fresh).await?;
     Ok(Gated {
         gates: results_on_base(proposal, commit.as_str(), gated.gates),
         ..gated
     })
 }
 
-type About<'a, 'j> = (
-    &'a Job<'j>,
-    &'a StoreThread,
-    &'a Supervision,
-    &'a Repository,
-);
-
 async fn run_on(
-    (job, store, supervision, repository): About<'_, '_>,
-    (commit, history): (CommitId, &CommitId),
+    run: GatesRun<'_>,
+    commit: CommitId,
+    history: &CommitId,
     fresh: bool,
 ) -> Result<Gated, RunnerError> {
     let history = History::Of(history.clone());
-    let gated = (commit, &history);
-    let proof = Proof::of(request(job, repository), gated, job.config.gates.clone())?;
-    let proven = run_remembered(job, store, supervision, &proof, fresh).await?;
+    let gates = run.job.config.gates.clone();
+    let proof = Proof::of(run.request(), commit, &history, gates)?;
+    let proven = run_remembered(run, &proof, fresh).await?;
     Ok(Gated {
         gates: proven.gates,
         tree: proof.tree().as_str().to_owned(),

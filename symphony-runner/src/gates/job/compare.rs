@@ -9,14 +9,11 @@ use symphony_core::gates::{
     with_those_before,
 };
 use symphony_core::pull_request::{PullRequestOf, SET_UP_GATE, VerifiedGate, VerifiedGates};
-use symphony_mcp::StoreThread;
 use symphony_store::StoreError;
-use symphony_workspace::Repository;
 
-use super::remembered::request;
+use super::remembered::GatesRun;
 use crate::error::RunnerError;
 use crate::gates::proof::Proof;
-use crate::process::Supervision;
 use crate::supervise::Job;
 
 /// What came of the red gates of a pull request on its base.
@@ -32,17 +29,17 @@ pub(super) struct Compared {
 /// # Errors
 /// When there is no base, or the gates cannot be run there.
 pub(super) async fn compare_if_needed(
-    job: &Job<'_>,
-    store: &StoreThread,
-    supervision: &Supervision,
+    run: GatesRun<'_>,
     gates: &VerifiedGates,
-    (repository, of, failure): (&Repository, PullRequestOf, PastFailure),
+    of: PullRequestOf,
+    failure: PastFailure,
 ) -> Result<Option<Compared>, RunnerError> {
-    let on_base = OnBase::of(job, repository, gates)?;
+    let on_base = OnBase::of(run, gates)?;
     // nobody tries a plan's again by itself: whether the base is at fault is found out at once
     if let PullRequestOf::Issue(issue) = of {
         let keys = on_base.keys.clone();
-        let (repeated, passed) = store
+        let (repeated, passed) = run
+            .store
             .call(move |store| {
                 let repeated = store.repeated_gate_failure(&issue, &failure)?;
                 let passed = store.gate_passes(&keys, Timestamp::now())?;
@@ -53,7 +50,7 @@ pub(super) async fn compare_if_needed(
             return Ok(None);
         }
     }
-    let compared = on_base.compare(job, store, supervision, gates).await?;
+    let compared = on_base.compare(run, gates).await?;
     Ok(Some(compared))
 }
 
@@ -69,18 +66,14 @@ impl<'a> OnBase<'a> {
     ///
     /// # Errors
     /// When there is no base, or the files to copy cannot be listed.
-    fn of(
-        job: &'a Job<'_>,
-        repository: &'a Repository,
-        gates: &VerifiedGates,
-    ) -> Result<Self, RunnerError> {
+    fn of(run: GatesRun<'a>, gates: &VerifiedGates) -> Result<Self, RunnerError> {
         let red: Vec<&VerifiedGate> = gates.red().collect();
         let set_up_failed = red.iter().any(|gate| gate.name == SET_UP_GATE);
         let is_red = |gate: &Gate| set_up_failed || red.iter().any(|red| red.name == gate.name);
-        let again = with_those_before(&job.config.gates, |_, gate| is_red(gate));
+        let again = with_those_before(&run.job.config.gates, |_, gate| is_red(gate));
         let of_red: Vec<bool> = again.iter().map(is_red).collect();
-        let base = repository.base()?;
-        let proof = Proof::of_commit(request(job, repository), base.commit, again)?;
+        let base = run.repository.base()?;
+        let proof = Proof::of_commit(run.request(), base.commit, again)?;
         let keys = proof.keys().iter().zip(of_red);
         let keys = keys.filter(|(_, is_red)| *is_red);
         let keys = keys.map(|(key, _)| key.clone()).collect();
@@ -100,15 +93,13 @@ impl<'a> OnBase<'a> {
     /// comparison once for a base.
     async fn compare(
         &self,
-        job: &Job<'_>,
-        store: &StoreThread,
-        supervision: &Supervision,
+        run: GatesRun<'_>,
         gates: &VerifiedGates,
     ) -> Result<Compared, RunnerError> {
         // what passed before says nothing about whether it fails now
-        let on_base = self.proof.run(supervision, &BTreeSet::new()).await?;
-        let (project, passes) = (job.project.id.clone(), on_base.passes);
-        store
+        let on_base = self.proof.run(run.supervision, &BTreeSet::new()).await?;
+        let (project, passes) = (run.job.project.id.clone(), on_base.passes);
+        run.store
             .call(move |store| store.record_gate_passes(&Job::as_system(), &project, &passes))
             .await??;
         Ok(Compared {

@@ -21,7 +21,7 @@ use symphony_workspace::{CommitId, Repository};
 
 use self::candidate::{Gated, gates_of_base_now, gates_of_head};
 use self::compare::compare_if_needed;
-use self::remembered::{NAMES_MAX, request, run_remembered};
+use self::remembered::{GatesRun, NAMES_MAX, run_remembered};
 use super::base_red::{base_hold, known_commands, naming_setup_log, no_result_hold, red_text};
 use super::checkout::{checkout_path, remove_checkout};
 use super::proof::Proof;
@@ -77,7 +77,7 @@ fn no_result(job: &Job<'_>, error: &RunnerError) -> Option<NewHold> {
     if error.is_disk_full() || error.is_base_missing() {
         return None;
     }
-    no_result_for(job, (&[], &error.with_causes()))
+    no_result_for(job, &[], &error.with_causes())
 }
 
 /// The end of a run of gates whose supervisor died; nothing of it is alive. Of a pull request, they are tried again, a few times. A trial on the base holds its project: a gate that ends
@@ -98,7 +98,7 @@ pub(crate) async fn end_of_dead(
     let running = ran_at_its_end(&job.paths.dir);
     let why = outcome.error.as_ref().map(|error| error.message.as_str());
     let problem = why.unwrap_or("their supervisor died").to_owned();
-    let hold = no_result_for(job, (&running, &problem));
+    let hold = no_result_for(job, &running, &problem);
     let running = known_commands(&job.config, running);
     GatesEnded {
         outcome,
@@ -107,7 +107,7 @@ pub(crate) async fn end_of_dead(
     }
 }
 
-fn no_result_for(job: &Job<'_>, came_to: (&[String], &str)) -> Option<NewHold> {
+fn no_result_for(job: &Job<'_>, running: &[String], why: &str) -> Option<NewHold> {
     if job.run.target != RunTarget::Project {
         return None;
     }
@@ -115,7 +115,10 @@ fn no_result_for(job: &Job<'_>, came_to: (&[String], &str)) -> Option<NewHold> {
         .map_err(RunnerError::from)
         .and_then(|repository| Ok(repository.base()?));
     match base {
-        Ok(base) => Some(no_result_hold(&job.project.id, &job.config, &base, came_to)),
+        Ok(base) => {
+            let project = &job.project.id;
+            Some(no_result_hold(project, &job.config, &base, running, why))
+        }
         Err(error) => {
             tracing::warn!(%error, "the next tick tries the gates again");
             None
@@ -160,12 +163,15 @@ async fn gates_of_target(
     let repository = open_repository(&job.project, &job.config)?;
     record_start(job, store, &repository).await?;
     record_settings(job, &repository)?;
+    let run = GatesRun {
+        job,
+        store,
+        supervision,
+        repository: &repository,
+    };
     match &job.run.target {
-        RunTarget::Gates(of, pr) => {
-            let of = (of.clone(), *pr);
-            gates_of_pr(job, store, supervision, &repository, of).await
-        }
-        _ => gates_of_base(job, store, supervision, &repository).await,
+        RunTarget::Gates(of, pr) => gates_of_pr(run, of.clone(), *pr).await,
+        _ => gates_of_base(run).await,
     }
 }
 
@@ -189,12 +195,16 @@ async fn record_start(
 }
 
 async fn gates_of_pr(
-    job: &Job<'_>,
-    store: &StoreThread,
-    supervision: &Supervision,
-    repository: &Repository,
-    (of, id): (PullRequestOf, PrId),
+    run: GatesRun<'_>,
+    of: PullRequestOf,
+    id: PrId,
 ) -> Result<GatesEnded, RunnerError> {
+    let GatesRun {
+        job,
+        store,
+        repository,
+        ..
+    } = run;
     let source = of.clone();
     let open = store.call(move |store| store.open_pr_of(&source)).await??;
     let Some(pr) = open.filter(|pr| pr.id == id) else {
@@ -203,11 +213,8 @@ async fn gates_of_pr(
     let head = commit_of(&pr)?;
     finish_exit_handling(job, store, repository, &pr, &head).await?;
     let Gated { gates, tree } = match &pr.proposal {
-        None => {
-            let head = (&head, pr.gates_wait.fresh);
-            gates_of_head(job, store, supervision, repository, head).await?
-        }
-        Some(_) => gates_of_base_now(job, store, supervision, repository, (&pr, &head)).await?,
+        None => gates_of_head(run, &head, pr.gates_wait.fresh).await?,
+        Some(_) => gates_of_base_now(run, &pr, &head).await?,
     };
     let folder = checkout_path(repository, &job.run.id)?;
     let folder = folder.display().to_string();
@@ -216,7 +223,7 @@ async fn gates_of_pr(
         None => None,
         Some(print) => {
             let failure = PastFailure::of(&gates, &tree, print.clone());
-            compare_if_needed(job, store, supervision, &gates, (repository, of, failure)).await?
+            compare_if_needed(run, &gates, of, failure).await?
         }
     };
     let base = compared
@@ -266,19 +273,16 @@ async fn finish_exit_handling(
 }
 
 /// The probe of a base on which gates failed.
-async fn gates_of_base(
-    job: &Job<'_>,
-    store: &StoreThread,
-    supervision: &Supervision,
-    repository: &Repository,
-) -> Result<GatesEnded, RunnerError> {
+async fn gates_of_base(run: GatesRun<'_>) -> Result<GatesEnded, RunnerError> {
+    let GatesRun {
+        job, repository, ..
+    } = run;
     let base = repository.base()?;
-    let request = request(job, repository);
     let commit = base.commit;
-    let proof = Proof::of_commit(request, commit.clone(), job.config.gates.clone())?;
-    let proven = run_remembered(job, store, supervision, &proof, false).await?;
+    let proof = Proof::of_commit(run.request(), commit.clone(), job.config.gates.clone())?;
+    let proven = run_remembered(run, &proof, false).await?;
     let (hold, base) = if proven.gates.green() {
-        note_trial_run(job, store, TrialRun::Green(&commit)).await?;
+        note_trial_run(job, run.store, TrialRun::Green(&commit)).await?;
         (None, BaseComparison::NotMade)
     } else {
         let hold = hold_for(job, repository, &proven.gates)?;

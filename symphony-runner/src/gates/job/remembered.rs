@@ -18,25 +18,40 @@ use crate::supervise::Job;
 /// Gates that a text names; the rest is counted.
 pub(super) const NAMES_MAX: usize = 3;
 
-pub(super) fn request<'r>(job: &'r Job<'_>, repository: &'r Repository) -> CheckoutRequest<'r> {
-    CheckoutRequest {
-        installation: job.installation,
-        config: &job.config,
-        repository,
-        id: &job.run.id,
-        logs: job.paths.dir.clone(),
-        steps: &job.steps,
+/// A run of gates, with what it works with.
+#[derive(Clone, Copy)]
+pub(super) struct GatesRun<'a> {
+    /// The run.
+    pub(super) job: &'a Job<'a>,
+    /// The database.
+    pub(super) store: &'a StoreThread,
+    /// What its processes are started and ended by.
+    pub(super) supervision: &'a Supervision,
+    /// The project's repository.
+    pub(super) repository: &'a Repository,
+}
+
+impl<'a> GatesRun<'a> {
+    /// What its checkouts are made from.
+    pub(super) fn request(self) -> CheckoutRequest<'a> {
+        CheckoutRequest {
+            installation: self.job.installation,
+            config: &self.job.config,
+            repository: self.repository,
+            id: &self.job.run.id,
+            logs: self.job.paths.dir.clone(),
+            steps: &self.job.steps,
+        }
     }
 }
 
 /// Runs gates, except those that passed before on the same files, and remembers what passed now.
 pub(super) async fn run_remembered(
-    job: &Job<'_>,
-    store: &StoreThread,
-    supervision: &Supervision,
+    run: GatesRun<'_>,
     proof: &Proof<'_>,
     fresh: bool,
 ) -> Result<Proven, RunnerError> {
+    let GatesRun { job, store, .. } = run;
     let passed = if fresh {
         BTreeSet::new()
     } else {
@@ -46,7 +61,7 @@ pub(super) async fn run_remembered(
             .await??
     };
     note_progress(job, store, &job.config.gates, passed.len()).await?;
-    let proven = proof.run(supervision, &passed).await?;
+    let proven = proof.run(run.supervision, &passed).await?;
     let (project, passes) = (job.project.id.clone(), proven.passes.clone());
     store
         .call(move |store| store.record_gate_passes(&Job::as_system(), &project, &passes))
