@@ -26,7 +26,8 @@ pub(super) fn collect(
     job: &Job<'_>,
     seen: &[FileChange],
     called: Vec<Artifact>,
-    (root, lines): (&Path, OutputLines),
+    root: &Path,
+    lines: OutputLines,
 ) -> Result<Vec<Artifact>, RunnerError> {
     let root = root.to_str();
     let format = job

@@ -75,7 +75,7 @@ async fn settle_target(
             Ok(Settled::default())
         }
         RunTarget::PlanPhase(plan, phase) => {
-            let phase = settle_phase(job, (store, supervision), (plan, phase), outcome).await?;
+            let phase = settle_phase(job, store, supervision, plan, phase, outcome).await?;
             Ok(Settled { phase })
         }
         // its temporary worktree is gone already; gates have their own exit handling

@@ -31,8 +31,10 @@ pub(super) enum Checked {
 /// Runs checks on a commit, up to the first red one.
 pub(super) async fn check_commit(
     job: &Job<'_>,
-    (store, supervision): (&StoreThread, &Supervision),
-    (repository, commit): (&Repository, &CommitId),
+    store: &StoreThread,
+    supervision: &Supervision,
+    repository: &Repository,
+    commit: &CommitId,
     checks: &[Check],
 ) -> Result<Checked, RunnerError> {
     let request = CheckoutRequest {
@@ -46,7 +48,7 @@ pub(super) async fn check_commit(
     job.steps.enter(Step::Checkout);
     let checkout = GateCheckout::make(request, commit)?;
     let looking = first_red(job, &checkout, supervision, checks);
-    let checked = unless_ended(job, (store, supervision), looking).await;
+    let checked = unless_ended(job, store, supervision, looking).await;
     job.steps.enter(Step::Settle);
     checkout.remove()?;
     checked
@@ -55,7 +57,8 @@ pub(super) async fn check_commit(
 /// Waits for the first red check, unless a person ends the run before: then what the checks started is ended, too.
 async fn unless_ended(
     job: &Job<'_>,
-    (store, supervision): (&StoreThread, &Supervision),
+    store: &StoreThread,
+    supervision: &Supervision,
     first_red: impl Future<Output = Result<Option<PhaseWork>, RunnerError>>,
 ) -> Result<Checked, RunnerError> {
     let Some(red) = until_cancelled(job, store, first_red).await else {
@@ -100,11 +103,12 @@ async fn first_red(
 /// Runs checks in the project's folder, where phases without worktrees work, up to the first red one.
 pub(super) async fn check_in_place(
     job: &Job<'_>,
-    (store, supervision): (&StoreThread, &Supervision),
+    store: &StoreThread,
+    supervision: &Supervision,
     checks: &[Check],
 ) -> Result<Checked, RunnerError> {
     let looking = first_red_in_place(job, supervision, checks);
-    let checked = unless_ended(job, (store, supervision), looking).await;
+    let checked = unless_ended(job, store, supervision, looking).await;
     job.steps.enter(Step::Settle);
     checked
 }

@@ -114,8 +114,8 @@ impl PhaseMerge<'_> {
             }
         };
         if !checks.is_empty() {
-            let with = (self.store, supervision);
-            let checked = check_commit(self.job, with, (self.repository, &candidate), checks);
+            let (job, store, repository) = (self.job, self.store, self.repository);
+            let checked = check_commit(job, store, supervision, repository, &candidate, checks);
             match checked.await? {
                 Checked::Green => {}
                 Checked::Red(red) => return Ok(Attempt::Done(red)),

@@ -45,8 +45,10 @@ const LISTED_MAX: usize = 20;
 /// Settles the work of a plan's phase.
 pub(super) async fn settle_phase(
     job: &Job<'_>,
-    (store, supervision): (&StoreThread, &Supervision),
-    (plan, phase): (&PlanId, &PlanPhaseId),
+    store: &StoreThread,
+    supervision: &Supervision,
+    plan: &PlanId,
+    phase: &PlanPhaseId,
     outcome: &mut AgentOutcome,
 ) -> Result<Option<PhaseFinish>, RunnerError> {
     let (id, run) = (plan.clone(), job.run.id.clone());
@@ -66,13 +68,13 @@ pub(super) async fn settle_phase(
     };
     let checks = planned.map_or(&[][..], |phase| &phase.checks);
     if plan.options.isolation == Isolation::None {
-        let place = (job.project.root.as_path(), OutputLines::Count);
-        let artifacts = collect(job, &[], called, place)?;
+        let root = &job.project.root;
+        let artifacts = collect(job, &[], called, root, OutputLines::Count)?;
         if !is_phase_complete(outcome.status, said.as_ref()) {
             return Ok(Some(unfinished(job, artifacts)));
         }
         record_outcome(job, store, said.as_ref()).await?;
-        let work = match check_in_place(job, (store, supervision), checks).await? {
+        let work = match check_in_place(job, store, supervision, checks).await? {
             Checked::Green => PhaseWork::InPlace,
             Checked::Red(red) => red,
             Checked::Ended => return Ok(Some(ended(job, artifacts, outcome))),
@@ -90,7 +92,7 @@ pub(super) async fn settle_phase(
     if end_if_tampered(job, &repository, &worktree, outcome)? {
         return Ok(None);
     }
-    note_moved_branches(job, store, (&repository, &plan), outcome).await?;
+    note_moved_branches(job, store, &repository, &plan, outcome).await?;
     rescues_before(job, &repository, &worktree)?;
     let done = repository.auto_commit(&worktree, &message(&plan, phase), Timestamp::now())?;
     if let Some(commit) = &done.commit {
@@ -102,8 +104,8 @@ pub(super) async fn settle_phase(
     note_stray_work(job, &repository, &worktree, &base, outcome)?;
     note_left_behind(&repository, &worktree, &base, outcome)?;
     let changes = changes(job, &repository, &base, &done.head)?;
-    let place = (worktree.path(), OutputLines::Ignored);
-    let artifacts = collect(job, &changes, called, place)?;
+    let root = worktree.path();
+    let artifacts = collect(job, &changes, called, root, OutputLines::Ignored)?;
     if !is_phase_complete(outcome.status, said.as_ref()) {
         return Ok(Some(unfinished(job, artifacts)));
     }

@@ -27,7 +27,8 @@ pub(super) const CANDIDATE_FILE: &str = "base-candidate.txt";
 pub(super) async fn note_moved_branches(
     job: &Job<'_>,
     store: &StoreThread,
-    (repository, plan): (&Repository, &PlanRecord),
+    repository: &Repository,
+    plan: &PlanRecord,
     outcome: &mut AgentOutcome,
 ) -> Result<(), RunnerError> {
     let Some(before) = recorded_state(job)? else {
@@ -41,7 +42,7 @@ pub(super) async fn note_moved_branches(
     };
     let mut explained = left_by_their_worktrees(repository, plan, &now)?;
     // Read after the refs: what another phase merged in between is recorded by now.
-    let places = places_of_base(job, store, (repository, plan), now.refs.get(&base)).await?;
+    let places = places_of_base(job, store, repository, plan, now.refs.get(&base)).await?;
     explained.insert(base.clone(), places);
     let moved = repository.unexplained_moves(before, &now, (prefix, &explained))?;
     note(LeftKind::Ref, moved, outcome);
@@ -79,7 +80,8 @@ fn left_by_their_worktrees(
 async fn places_of_base(
     job: &Job<'_>,
     store: &StoreThread,
-    (repository, plan): (&Repository, &PlanRecord),
+    repository: &Repository,
+    plan: &PlanRecord,
     found: Option<&String>,
 ) -> Result<BTreeSet<String>, RunnerError> {
     let id = plan.id.clone();
