@@ -27,8 +27,8 @@ pub fn absorb_for_issue(
     };
     refuse_live(store, &live, issue.as_str())?;
     let place = issue_workspace(&open_repository(project, config)?, config, issue)?;
-    let place = (&place.key, &place.branch, &place.base);
-    absorb(project, config, place, issue.as_str())
+    let (key, branch) = (&place.key, &place.branch);
+    absorb(project, config, key, branch, &place.base, issue.as_str())
 }
 
 /// Makes plain files of the nested repositories in the worktree of a plan's phase, and commits them.
@@ -39,7 +39,8 @@ pub fn absorb_for_phase(
     store: &Store,
     project: &Project,
     config: &ProjectConfig,
-    (plan, phase): (&PlanId, &PlanPhaseId),
+    plan: &PlanId,
+    phase: &PlanPhaseId,
 ) -> Result<Vec<Absorbed>, RunnerError> {
     let live = RunFilter {
         plan: Some(plan.clone()),
@@ -51,7 +52,7 @@ pub fn absorb_for_phase(
     let branch = BranchName::of_plan_phase(plan, phase);
     let base = BranchName::of_plan_base(plan);
     let name = format!("{plan}/{phase}");
-    absorb(project, config, (&key, &branch, &base), &name)
+    absorb(project, config, &key, &branch, &base, &name)
 }
 
 /// Refuses to touch a worktree that an agent may be writing to.
@@ -68,7 +69,9 @@ fn refuse_live(store: &Store, live: &RunFilter, name: &str) -> Result<(), Runner
 fn absorb(
     project: &Project,
     config: &ProjectConfig,
-    (key, branch, base): (&WorktreeKey, &BranchName, &BranchName),
+    key: &WorktreeKey,
+    branch: &BranchName,
+    base: &BranchName,
     name: &str,
 ) -> Result<Vec<Absorbed>, RunnerError> {
     let repository = open_repository(project, config)?;

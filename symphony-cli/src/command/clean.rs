@@ -161,7 +161,7 @@ impl CleanArgs {
             }
         }
         for PlanWorktree { plan, phase } in &view.plan_worktrees {
-            match clean_up_phase(&mut session.store, &project, &config, (plan, phase)) {
+            match clean_up_phase(&mut session.store, &project, &config, plan, phase) {
                 Ok(line) => view.done.extend(line),
                 Err(error) => view.problems.push(format!(
                     "{plan}, {phase}: its worktree was not removed: {error}"

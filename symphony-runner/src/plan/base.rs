@@ -41,7 +41,8 @@ impl BaseRecord {
     /// When the database cannot be read, or has no commit where one should be.
     pub(crate) fn load(
         store: &Store,
-        (plan, target): (&PlanId, &PlanTarget),
+        plan: &PlanId,
+        target: &PlanTarget,
         found: Option<CommitId>,
     ) -> Result<Self, RunnerError> {
         let commit = |text: &str| {
@@ -101,7 +102,7 @@ pub(crate) fn look_at_base(
     target: &PlanTarget,
 ) -> Result<PlanBase, RunnerError> {
     let found = repository.branch_head(&BranchName::of_plan_base(plan))?;
-    BaseRecord::load(store, (plan, target), found)?.judge(repository)
+    BaseRecord::load(store, plan, target, found)?.judge(repository)
 }
 
 /// Records that the base of a plan was left at a commit. When another phase was merged on top of it meanwhile, that stays.
@@ -138,7 +139,8 @@ pub(crate) fn record_base(
 /// When the database fails.
 pub(crate) fn tell_lost_base(
     store: &mut Store,
-    (plan, project): (&PlanId, &ProjectId),
+    plan: &PlanId,
+    project: &ProjectId,
     lost: &LostBase,
 ) -> Result<(), RunnerError> {
     let notice = BaseNotice::of_lost_base(plan, project, lost);

@@ -52,7 +52,8 @@ pub fn clean_up_phase(
     store: &mut Store,
     project: &Project,
     config: &ProjectConfig,
-    (plan, phase): (&PlanId, &PlanPhaseId),
+    plan: &PlanId,
+    phase: &PlanPhaseId,
 ) -> Result<Option<String>, RunnerError> {
     let Some(_lock) = PlanLock::take(project, plan)? else {
         return Ok(None);

@@ -103,7 +103,7 @@ pub(super) fn conclude_plan(
                 return Ok(Conclusion::Nothing);
             };
             let repository = open_repository(project, config)?;
-            let is_renewed = renew_review(store, &repository, &record, (&target, &open))?;
+            let is_renewed = renew_review(store, &repository, &record, &target, &open)?;
             Ok(Conclusion::InReview {
                 pr: open.id,
                 branch: target.branch,
@@ -189,7 +189,7 @@ fn clean_up_merged(
     let (PlanStatus::Completed, Some(target)) = (record.state.status, &record.target) else {
         return Ok(format!("plan {id} goes on"));
     };
-    let mut problems = remove_worktrees(store, (project, config), &record, &mut BTreeSet::new())?;
+    let mut problems = remove_worktrees(store, project, config, &record, &mut BTreeSet::new())?;
     let repository = open_repository(project, config)?;
     let place = PullRequestPlace::of_plan(id);
     let recorded = recorded_head(store, id)?;
@@ -229,7 +229,8 @@ fn recorded_head(store: &Store, id: &PlanId) -> Result<Option<CommitId>, RunnerE
 /// leaves its branch if something on it was not. Those done before are passed over; returns what could not be removed.
 pub(super) fn remove_worktrees(
     store: &mut Store,
-    (project, config): (&Project, &ProjectConfig),
+    project: &Project,
+    config: &ProjectConfig,
     record: &PlanRecord,
     done: &mut BTreeSet<PlanPhaseId>,
 ) -> Result<Vec<String>, RunnerError> {

@@ -127,7 +127,7 @@ impl<'a> PlanDrive<'a> {
         );
         self.show(store, round.record.revision)?;
         let (record, removed) = (&round.record, &mut self.removed);
-        let problems = remove_worktrees(store, (&self.project, &self.config), record, removed)?;
+        let problems = remove_worktrees(store, &self.project, &self.config, record, removed)?;
         round.problems.extend(problems);
         Ok(round)
     }
@@ -157,7 +157,7 @@ impl<'a> PlanDrive<'a> {
         let record = store.plan(&self.plan)?;
         self.show(store, record.revision)?;
         let removed = &mut self.removed;
-        for problem in remove_worktrees(store, (&self.project, &self.config), &record, removed)? {
+        for problem in remove_worktrees(store, &self.project, &self.config, &record, removed)? {
             tracing::warn!("{problem}");
         }
         let conclusion = conclude_plan(store, &self.project, &self.config, &self.plan)?;

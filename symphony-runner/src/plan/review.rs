@@ -63,8 +63,8 @@ pub(super) fn open_review(
     };
     let context = Context::system(Timestamp::now());
     let pr = match &now {
-        now if has_landed(repository, (&branch, now), (&begin, &head), &whole)? => {
-            let new = new_pull_request((repository, target), record, &head, whole);
+        now if has_landed(repository, &branch, now, &begin, &head, &whole)? => {
+            let new = new_pull_request(repository, target, record, &head, whole);
             Failpoint::PlanReviewPlanned.reach();
             store.open_landed_review(&context, (&record.id, &new), |pr| {
                 let place = (target.branch.as_str(), head.as_str());
@@ -73,7 +73,7 @@ pub(super) fn open_review(
         }
         _ => {
             let diff = repository.diff(&now, &head, DIFF_BYTES_MAX)?;
-            let new = new_pull_request((repository, target), record, &head, diff);
+            let new = new_pull_request(repository, target, record, &head, diff);
             Failpoint::PlanReviewPlanned.reach();
             store.create_pr(&context, &new)?
         }
@@ -106,7 +106,8 @@ pub(super) fn renew_review(
     store: &mut Store,
     repository: &Repository,
     record: &PlanRecord,
-    (target, open): (&PlanTarget, &PullRequest),
+    target: &PlanTarget,
+    open: &PullRequest,
 ) -> Result<bool, RunnerError> {
     let found = repository.branch_head(&BranchName::of_plan_base(&record.id))?;
     if found
@@ -116,12 +117,12 @@ pub(super) fn renew_review(
         store.forget_lost_base(&Context::system(Timestamp::now()), &record.id)?;
         return Ok(false);
     }
-    let standing = BaseRecord::load(store, (&record.id, target), found)?.judge(repository)?;
+    let standing = BaseRecord::load(store, &record.id, target, found)?.judge(repository)?;
     let head = match standing {
         PlanBase::Unbegun(_) => return Ok(false),
         PlanBase::At(head) => head,
         PlanBase::Lost(lost) => {
-            tell_lost_base(store, (&record.id, &record.project), &lost)?;
+            tell_lost_base(store, &record.id, &record.project, &lost)?;
             return Ok(false);
         }
     };
@@ -130,7 +131,7 @@ pub(super) fn renew_review(
     })?;
     let now = repository.branch_head(&BranchName::parse(&target.branch)?)?;
     let diff = repository.diff(now.as_ref().unwrap_or(&begin), &head, DIFF_BYTES_MAX)?;
-    let new = new_pull_request((repository, target), record, &head, diff);
+    let new = new_pull_request(repository, target, record, &head, diff);
     store.renew_plan_pr(&Context::system(Timestamp::now()), &record.id, &new)?;
     Ok(true)
 }
@@ -138,8 +139,10 @@ pub(super) fn renew_review(
 /// Says whether the user's branch has the whole work already: its commits, or its changes.
 fn has_landed(
     repository: &Repository,
-    (branch, now): (&BranchName, &CommitId),
-    (begin, head): (&CommitId, &CommitId),
+    branch: &BranchName,
+    now: &CommitId,
+    begin: &CommitId,
+    head: &CommitId,
     whole: &DiffSnapshot,
 ) -> Result<bool, RunnerError> {
     let files: Vec<&str> = whole.files.iter().map(|file| file.path.as_str()).collect();
@@ -154,7 +157,8 @@ fn has_landed(
 }
 
 fn new_pull_request(
-    (repository, target): (&Repository, &PlanTarget),
+    repository: &Repository,
+    target: &PlanTarget,
     record: &PlanRecord,
     head: &CommitId,
     diff: DiffSnapshot,

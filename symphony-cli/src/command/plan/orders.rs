@@ -86,8 +86,8 @@ impl RetryArgs {
             let mut session = app.session()?;
             let plan = self.plan.find(app, &mut session)?;
             let config = session.installation.project_config(&session.project)?;
-            let place = (&plan.id, phase);
-            let absorbed = absorb_for_phase(&session.store, &session.project, &config, place)
+            let (store, project) = (&session.store, &session.project);
+            let absorbed = absorb_for_phase(store, project, &config, &plan.id, phase)
                 .with_context(|| format!("absorb nested repositories of {phase}"))?;
             app.out.note(&absorbed_text(&absorbed));
         }

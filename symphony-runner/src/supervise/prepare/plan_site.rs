@@ -112,7 +112,7 @@ async fn require_base(
     let found = repository.branch_head(&base)?;
     let (id, target) = (plan.id.clone(), target.clone());
     let record = store
-        .call(move |store| BaseRecord::load(store, (&id, &target), found))
+        .call(move |store| BaseRecord::load(store, &id, &target, found))
         .await??;
     match record.judge(repository)? {
         PlanBase::At(_) => Ok(()),
@@ -123,7 +123,7 @@ async fn require_base(
         PlanBase::Lost(lost) => {
             let (id, project, told) = (plan.id.clone(), plan.project.clone(), lost.clone());
             store
-                .call(move |store| tell_lost_base(store, (&id, &project), &told))
+                .call(move |store| tell_lost_base(store, &id, &project, &told))
                 .await??;
             Err(RunnerError::refused(lost.to_string()))
         }

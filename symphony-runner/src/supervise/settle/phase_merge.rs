@@ -141,7 +141,7 @@ impl PhaseMerge<'_> {
         let id = self.plan.id.clone();
         let record = self
             .store
-            .call(move |store| BaseRecord::load(store, (&id, &target), found))
+            .call(move |store| BaseRecord::load(store, &id, &target, found))
             .await??;
         let lost = match record.judge(self.repository)? {
             PlanBase::At(head) => return Ok(Ok(head)),
@@ -157,7 +157,7 @@ impl PhaseMerge<'_> {
             lost.clone(),
         );
         self.store
-            .call(move |store| tell_lost_base(store, (&id, &project), &told))
+            .call(move |store| tell_lost_base(store, &id, &project, &told))
             .await??;
         Ok(Err(lost.to_string()))
     }
