@@ -132,7 +132,8 @@ impl Repository {
         &self,
         before: &SharedRefs,
         now: &SharedRefs,
-        (prefix, explained): (&str, &BTreeMap<String, BTreeSet<String>>),
+        prefix: &str,
+        explained: &BTreeMap<String, BTreeSet<String>>,
     ) -> Result<Vec<String>, WorkspaceError> {
         let moved = now.unexplained_since(before, prefix, explained);
         if moved.is_empty() {

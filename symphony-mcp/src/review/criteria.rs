@@ -53,7 +53,7 @@ pub(crate) fn read_criteria(store: &Store, identity: &Identity) -> Result<Criter
     };
     let repository = Repository::open(&workspace.project_root, workspace.options.clone())?;
     let pipeline = identity.phases.get();
-    Ok(repository.read_criteria((&issue.id, &issue.description), pipeline, &claims)?)
+    Ok(repository.read_criteria(&issue.id, &issue.description, pipeline, &claims)?)
 }
 
 /// Puts together the issue's criteria and a call's answers.

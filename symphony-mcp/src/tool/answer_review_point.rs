@@ -78,7 +78,7 @@ fn commit_of_branch(workspace: &IssueWorkspace, digits: &str) -> Result<String, 
     let (repository, worktree) = open(workspace)?;
     let base = base_head(&repository, &workspace.base)?;
     let head = repository.head(&worktree)?;
-    let found = repository.commit_ahead((&base, &head), &digits.to_ascii_lowercase())?;
+    let found = repository.commit_ahead(&base, &head, &digits.to_ascii_lowercase())?;
     let commit = found.ok_or_else(|| {
         ToolError::new(format!(
             "commit: `{digits}` does not name exactly one commit of your branch that {} lacks; `git log {}..HEAD` lists them",

@@ -10,6 +10,7 @@ use symphony_workspace::{BranchName, CommitId, Repository, WorkspaceError};
 
 use crate::error::RunnerError;
 use crate::merge::MergeOptions;
+use crate::merge::incoming::Incoming;
 use crate::merge::unpublished::unpublished_head;
 use crate::repository::open_repository;
 use crate::upkeep::rewound::returning_commits;
@@ -23,7 +24,8 @@ const PATTERNS_MAX: usize = 5;
 /// When the repository cannot be opened, git fails, or the database cannot be read.
 pub(crate) fn look_for_unwanted(
     store: &Store,
-    (project, config): (&Project, &ProjectConfig),
+    project: &Project,
+    config: &ProjectConfig,
     open: &OpenInto,
     base: &CommitId,
     view: &mut BaseView,
@@ -31,15 +33,21 @@ pub(crate) fn look_for_unwanted(
     let head = CommitId::parse(&open.head_commit)
         .map_err(|error| RunnerError::refused(error.to_string()))?;
     let repository = open_repository(project, config)?;
-    let commits = (base, &head);
-    let unpublished = unpublished_head(&repository, (open.pr, &open.of), commits)?;
+    let incoming = Incoming {
+        project: &project.id,
+        pr: open.pr,
+        of: &open.of,
+        branch: &open.base,
+        base,
+        head: &head,
+    };
+    let unpublished = unpublished_head(&repository, incoming)?;
     view.unpublished.extend(unpublished);
-    let about = (&project.id, open.pr);
-    let returning = returning_commits((store, &repository), about, &open.base, commits)?;
+    let returning = returning_commits(store, &repository, incoming)?;
     view.returning.extend(returning);
     if open.is_approved {
         let branch = BranchName::parse(&open.base)?;
-        let found = repository.checkout_in_the_way(&branch, commits)?;
+        let found = repository.checkout_in_the_way(&branch, base, &head)?;
         view.overwriting
             .extend(found.map(|(path, files)| CheckoutInTheWay {
                 pr: open.pr,
@@ -58,15 +66,24 @@ pub(crate) fn refuse_unwanted(
     store: &Store,
     repository: &Repository,
     pr: &PullRequest,
-    commits: (&CommitId, &CommitId),
+    base: &CommitId,
+    head: &CommitId,
     options: &MergeOptions,
 ) -> Result<(), RunnerError> {
     if options.force {
         return Ok(());
     }
     let reference = pr.reference();
-    refuse_filters(repository, commits, pr)?;
-    if let Some(found) = unpublished_head(repository, (pr.id, &pr.of), commits)? {
+    refuse_filters(repository, base, head, pr)?;
+    let incoming = Incoming {
+        project: &pr.project,
+        pr: pr.id,
+        of: &pr.of,
+        branch: &pr.base,
+        base,
+        head,
+    };
+    if let Some(found) = unpublished_head(repository, incoming)? {
         let why = format!(
             "{}, so {} would refer to commits that cannot be fetched",
             found.text(),
@@ -74,8 +91,7 @@ pub(crate) fn refuse_unwanted(
         );
         return Err(refused(pr, &why, &found.answers(&reference)));
     }
-    let about = (&pr.project, pr.id);
-    match returning_commits((store, repository), about, &pr.base, commits)? {
+    match returning_commits(store, repository, incoming)? {
         Some(found) => Err(refused(pr, &found.text(), &found.answers(&reference))),
         None => Ok(()),
     }
@@ -85,7 +101,8 @@ pub(crate) fn refuse_unwanted(
 /// and the project would be on hold from then on.
 fn refuse_filters(
     repository: &Repository,
-    (base, head): (&CommitId, &CommitId),
+    base: &CommitId,
+    head: &CommitId,
     pr: &PullRequest,
 ) -> Result<(), RunnerError> {
     let brought = match repository.require_filters_of(head) {

@@ -6,6 +6,7 @@
 
 pub(crate) mod content;
 pub(crate) mod gates;
+pub(crate) mod incoming;
 mod options;
 pub(crate) mod refusals;
 mod settle;
@@ -186,7 +187,7 @@ impl Merge<'_> {
         let head = commit_id(&pr.head_commit)?;
         refuse_gone(repository, pr, &head)?;
         refuse_moved(repository, pr, &head)?;
-        refuse_unwanted(store, repository, pr, (&expected, &head), options)?;
+        refuse_unwanted(store, repository, pr, &expected, &head, options)?;
         let (style, message) = style_of(pr, options.squash.as_ref());
         let plan = repository.plan_merge(&expected, &head, style, &message, &identity)?;
         Failpoint::MergePlanned.reach();

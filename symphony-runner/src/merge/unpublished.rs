@@ -1,15 +1,16 @@
 //! Commits of submodules that only Symphony's worktrees have: what names them is not merged, and removing them is reported.
 
 use symphony_core::Timestamp;
-use symphony_core::id::{PrId, ProjectId};
+use symphony_core::id::ProjectId;
 use symphony_core::outside::{
     BaseNotice, SavedCommits, UnpublishedCommit, UnpublishedHead, UnpublishedIn,
 };
 use symphony_core::pull_request::PullRequestOf;
 use symphony_store::{Context, Store};
-use symphony_workspace::{CommitId, Removed, Repository};
+use symphony_workspace::{Removed, Repository};
 
 use crate::error::RunnerError;
+use crate::merge::incoming::Incoming;
 use crate::repository::PullRequestPlace;
 
 /// Returns the commits of submodules that the head of a pull request names and that were never published; none when there are none.
@@ -18,10 +19,9 @@ use crate::repository::PullRequestPlace;
 /// When git fails.
 pub(crate) fn unpublished_head(
     repository: &Repository,
-    (pr, of): (PrId, &PullRequestOf),
-    (base, head): (&CommitId, &CommitId),
+    incoming: Incoming<'_>,
 ) -> Result<Option<UnpublishedHead>, RunnerError> {
-    let links = repository.unpublished_links(base, head)?;
+    let links = repository.unpublished_links(incoming.base, incoming.head)?;
     let commits: Vec<UnpublishedCommit> = links
         .into_iter()
         .map(|link| UnpublishedCommit {
@@ -36,8 +36,8 @@ pub(crate) fn unpublished_head(
         })
         .collect();
     Ok((!commits.is_empty()).then(|| UnpublishedHead {
-        pr,
-        branch: PullRequestPlace::of(of).branch.to_string(),
+        pr: incoming.pr,
+        branch: PullRequestPlace::of(incoming.of).branch.to_string(),
         commits,
     }))
 }

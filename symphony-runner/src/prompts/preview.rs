@@ -186,8 +186,8 @@ fn criteria(
         _ => return Ok(None),
     };
     let claims = store.ticket_deliveries(issue)?;
-    let text = (&issue.id, issue.description.as_str());
-    let criteria = repository.read_criteria(text, Some(&library.pipeline), &claims)?;
+    let pipeline = Some(&library.pipeline);
+    let criteria = repository.read_criteria(&issue.id, &issue.description, pipeline, &claims)?;
     Ok(Some(criteria_input(&criteria, answers)))
 }
 

@@ -106,8 +106,8 @@ pub(super) fn look_for_obstacles(
                 |open: &&OpenInto| open.is_approved || !judge_enabled || open.of.plan().is_some();
             let into = open.iter().filter(|open| open.base == **name);
             for open in into.filter(waits_for_person) {
-                let (about, view) = ((project, config), &mut observed.snapshot.base);
-                if let Err(error) = look_for_unwanted(store, about, open, &head, view) {
+                let view = &mut observed.snapshot.base;
+                if let Err(error) = look_for_unwanted(store, project, config, open, &head, view) {
                     tracing::warn!(pr = %open.pr, %error, "it is not known whether it can be merged");
                 }
                 match conflict_with(project, config, open, &head) {
@@ -283,8 +283,7 @@ impl Look<'_> {
             }
         }
         if has_moved && let Some(since) = since.as_deref().and_then(|since| self.known(since)) {
-            let moved = (&since, &self.head);
-            let rewound = rewound_base(self.repository, &self.branch, moved)?;
+            let rewound = rewound_base(self.repository, &self.branch, &since, &self.head)?;
             seen.rewound.extend(rewound.map(|base| base.notice(id)));
             let found = self.repository.branch_commits_on(&self.head, &since)?;
             for (branch, commits) in found {

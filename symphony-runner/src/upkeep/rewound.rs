@@ -1,11 +1,11 @@
 //! Base branches that were moved back: noticed by the look at them, and remembered, so that a merge does not undo it.
 
-use symphony_core::id::{PrId, ProjectId};
 use symphony_core::outside::{ReturningCommits, RewoundBase};
 use symphony_store::Store;
 use symphony_workspace::{BranchName, CommitId, Repository};
 
 use crate::error::RunnerError;
+use crate::merge::incoming::Incoming;
 
 /// Returns what a base branch lost since it was at `was`; none when it has all of that.
 ///
@@ -14,7 +14,8 @@ use crate::error::RunnerError;
 pub(crate) fn rewound_base(
     repository: &Repository,
     branch: &BranchName,
-    (was, now): (&CommitId, &CommitId),
+    was: &CommitId,
+    now: &CommitId,
 ) -> Result<Option<RewoundBase>, RunnerError> {
     if repository.is_merged(was, now)? {
         return Ok(None);
@@ -33,11 +34,17 @@ pub(crate) fn rewound_base(
 /// # Errors
 /// When git or the database fails.
 pub(crate) fn returning_commits(
-    (store, repository): (&Store, &Repository),
-    (project, pr): (&ProjectId, PrId),
-    branch: &str,
-    (base, head): (&CommitId, &CommitId),
+    store: &Store,
+    repository: &Repository,
+    incoming: Incoming<'_>,
 ) -> Result<Option<ReturningCommits>, RunnerError> {
+    let Incoming {
+        project,
+        branch,
+        base,
+        head,
+        ..
+    } = incoming;
     // a base that was moved since the last look is in no notice yet
     let seen = store.base_look(project, branch)?;
     let seen = seen.filter(|seen| seen != base.as_str()).into_iter();
@@ -46,10 +53,10 @@ pub(crate) fn returning_commits(
         let Ok(was) = CommitId::parse(&was) else {
             continue;
         };
-        let lost = repository.returning_commits((base, head), &was)?;
+        let lost = repository.returning_commits(base, head, &was)?;
         if lost > 0 {
             return Ok(Some(ReturningCommits {
-                pr,
+                pr: incoming.pr,
                 base: RewoundBase {
                     branch: branch.to_owned(),
                     was: was.to_string(),

@@ -27,7 +27,8 @@ impl Repository {
     /// When git fails, or one of the two commits is not here.
     pub fn commit_ahead(
         &self,
-        (base, head): (&CommitId, &CommitId),
+        base: &CommitId,
+        head: &CommitId,
         digits: &str,
     ) -> Result<Option<CommitId>, WorkspaceError> {
         if digits.len() < DIGITS_MIN {

@@ -50,7 +50,8 @@ impl LoadedConfig {
             push_prompts(
                 &settings.config.prompts_dir,
                 PROMPT_FILE_PREFIX,
-                (PROMPT_DEPTH_MAX, &mut left),
+                PROMPT_DEPTH_MAX,
+                &mut left,
                 &mut digests,
             );
             let trial = settings.config.prompt_trial.as_ref();
@@ -59,7 +60,8 @@ impl LoadedConfig {
                 push_prompts(
                     folder,
                     &format!("{}/", LiveTrial::key(set)),
-                    (PROMPT_DEPTH_MAX, &mut left),
+                    PROMPT_DEPTH_MAX,
+                    &mut left,
                     &mut digests,
                 );
             }
@@ -84,7 +86,8 @@ fn digest(bytes: &[u8]) -> String {
 fn push_prompts(
     folder: &Path,
     prefix: &str,
-    (depth, left): (usize, &mut usize),
+    depth: usize,
+    left: &mut usize,
     digests: &mut Digests,
 ) {
     let Ok(entries) = std::fs::read_dir(folder) else {
@@ -97,7 +100,7 @@ fn push_prompts(
             continue;
         };
         if metadata.is_dir() && depth > 0 {
-            push_prompts(&path, &format!("{name}/"), (depth - 1, &mut *left), digests);
+            push_prompts(&path, &format!("{name}/"), depth - 1, left, digests);
         } else if is_prompt(&metadata) && *left > 0 {
             *left -= 1;
             if let Ok(bytes) = read_file(&path) {

@@ -88,7 +88,7 @@ impl Repository {
         let head = self.head(worktree)?;
         let mut stray = StrayWork::default();
         let (made, replaced) = made_and_replaced(&steps);
-        let own_trees = self.trees_of((&head, known.base), &replaced)?;
+        let own_trees = self.trees_of(&head, known.base, &replaced)?;
         for lost in self.lost_commits(made, replaced, &head, known)? {
             if self.has_same_change(&head, &lost.commit, &own_trees)? {
                 continue;
@@ -204,7 +204,8 @@ impl Repository {
     /// Returns the trees that the branch has, or had before it was rewritten.
     fn trees_of(
         &self,
-        (head, base): (&CommitId, Option<&CommitId>),
+        head: &CommitId,
+        base: Option<&CommitId>,
         replaced: &BTreeSet<String>,
     ) -> Result<BTreeSet<String>, WorkspaceError> {
         let mut command = self

@@ -212,7 +212,8 @@ impl Repository {
     pub fn checkout_in_the_way(
         &self,
         base: &BranchName,
-        (at, head): (&CommitId, &CommitId),
+        at: &CommitId,
+        head: &CommitId,
     ) -> Result<Option<(PathBuf, Vec<String>)>, WorkspaceError> {
         self.require_commit(head)?;
         let Some(checkout) = self.checkout_of(base)? else {

@@ -141,7 +141,8 @@ impl Repository {
     /// When git fails.
     pub fn returning_commits(
         &self,
-        (base, head): (&CommitId, &CommitId),
+        base: &CommitId,
+        head: &CommitId,
         was: &CommitId,
     ) -> Result<usize, WorkspaceError> {
         if !self.has_commit(was)? {

@@ -79,7 +79,8 @@ impl Repository {
     /// When the repository has no base.
     pub fn read_criteria(
         &self,
-        (issue, text): (&IssueId, &str),
+        issue: &IssueId,
+        text: &str,
         pipeline: Option<&Pipeline>,
         claims: &TicketDeliveries,
     ) -> Result<Criteria, WorkspaceError> {

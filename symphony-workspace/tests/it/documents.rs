@@ -125,7 +125,7 @@ fn criteria_are_those_of_the_issue_and_of_documents_that_were_accepted() {
     let (issue, text) = (IssueId::parse("SYM-1").unwrap(), list("its own"));
     let read = |claims: &TicketDeliveries| -> Vec<String> {
         let criteria = repository
-            .read_criteria((&issue, &text), Some(&pipeline), claims)
+            .read_criteria(&issue, &text, Some(&pipeline), claims)
             .unwrap();
         criteria.items.into_iter().map(|item| item.text).collect()
     };

@@ -38,7 +38,7 @@ pub(super) fn view_pr(session: &Session, pr: PullRequest) -> anyhow::Result<PrVi
     let repository = open_repository(&project, &config).ok();
     let changed = repository
         .as_ref()
-        .and_then(|repository| criteria_changed(session, (repository, &config), &pr));
+        .and_then(|repository| criteria_changed(session, repository, &config, &pr));
     let submodules = repository
         .as_ref()
         .map(|repository| changed_submodules(repository, &pr));
@@ -64,7 +64,8 @@ fn changed_submodules(repository: &Repository, pr: &PullRequest) -> Vec<String> 
 /// Compares the criteria of now with those that the worker answered, while the pull request is open: what a judge is shown.
 fn criteria_changed(
     session: &Session,
-    (repository, config): (&Repository, &ProjectConfig),
+    repository: &Repository,
+    config: &ProjectConfig,
     pr: &PullRequest,
 ) -> Option<CriteriaChanged> {
     if !pr.state.is_open() || pr.proposal.is_some() {
@@ -73,8 +74,8 @@ fn criteria_changed(
     let issue = session.store.issue(pr.of.issue()?).ok()?;
     let claims = session.store.ticket_deliveries(&issue).ok()?;
     let library = session.installation.library(config).ok()?;
-    let text = (&issue.id, issue.description.as_str());
-    let now = repository.read_criteria(text, Some(&library.pipeline), &claims);
+    let pipeline = Some(&library.pipeline);
+    let now = repository.read_criteria(&issue.id, &issue.description, pipeline, &claims);
     CriteriaChanged::of(compare_criteria(&now.ok()?, &pr.checklist))
 }
 

@@ -48,8 +48,8 @@ pub(super) async fn issue_briefing(
             .call(move |store| store.ticket_deliveries(&of))
             .await??;
         let pipeline = Some(&sources.library.pipeline);
-        let text = (&request.issue.id, request.issue.description.as_str());
-        let read = site.repository.read_criteria(text, pipeline, &claims)?;
+        let (id, text) = (&request.issue.id, &request.issue.description);
+        let read = site.repository.read_criteria(id, text, pipeline, &claims)?;
         let answers = pr.as_ref().map(|pr| pr.checklist.as_slice());
         request.criteria = Some(criteria_input(&read, answers));
         criteria = Some(read);

@@ -44,7 +44,7 @@ pub(super) async fn note_moved_branches(
     // Read after the refs: what another phase merged in between is recorded by now.
     let places = places_of_base(job, store, repository, plan, now.refs.get(&base)).await?;
     explained.insert(base.clone(), places);
-    let moved = repository.unexplained_moves(before, &now, (prefix, &explained))?;
+    let moved = repository.unexplained_moves(before, &now, prefix, &explained)?;
     note(LeftKind::Ref, moved, outcome);
     Ok(())
 }
