@@ -106,14 +106,15 @@ fn note_change(
 pub(crate) fn note_trial(
     app: &App,
     installation: &Installation,
-    (project, config): (&Project, &ProjectConfig),
+    project: &Project,
+    config: &ProjectConfig,
     trial: &Trial,
 ) -> anyhow::Result<()> {
     if matches!(identify_asker(&app.surroundings)?, Asker::Agent(_)) {
         return Ok(());
     }
     let mut store = installation.require_store()?;
-    record_trial(&mut store, &App::as_human(), (project, config), trial)
+    record_trial(&mut store, &App::as_human(), project, config, trial)
         .context("record the result of trying the gates")?;
     keep_trial(project, config, trial).context("save the result of trying the gates")?;
     // a file that is committed is changed by a person

@@ -90,8 +90,7 @@ struct Look<'a> {
 impl Look<'_> {
     fn at(&self, store: &Store, id: PrId) -> Result<(DoneRecord, Option<BaseNow>), RunnerError> {
         let record = store.done_record(id)?;
-        let place = (self.project, self.config);
-        let base = base_now(place, &record.proposal, &self.gates)?;
+        let base = base_now(self.project, self.config, &record.proposal, &self.gates)?;
         Ok((record, base))
     }
 

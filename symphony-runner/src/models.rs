@@ -23,7 +23,8 @@ pub(crate) enum Asker<'a> {
 
 /// Resolves a model (spec: contracts, "Model"). `from_database` is the override of the agent's profile.
 pub(crate) fn resolve_model(
-    (installation, config): (&Installation, &ProjectConfig),
+    installation: &Installation,
+    config: &ProjectConfig,
     library: &PromptLibrary,
     from_database: &ModelChoice,
     asker: Asker<'_>,
@@ -76,7 +77,7 @@ pub(crate) fn read_models(
         };
         match installation.library(config) {
             Ok(library) => {
-                view.models = asked_models((installation, config), store, project, &library)?;
+                view.models = asked_models(installation, config, store, project, &library)?;
             }
             Err(error) => {
                 problems.push(format!("project {id}: {error}"));
@@ -88,7 +89,8 @@ pub(crate) fn read_models(
 }
 
 fn asked_models(
-    (installation, config): (&Installation, &ProjectConfig),
+    installation: &Installation,
+    config: &ProjectConfig,
     store: &Store,
     project: &Project,
     library: &PromptLibrary,
@@ -106,14 +108,14 @@ fn asked_models(
         let overrides = store.overrides(&agent, &project.id)?.effective();
         for phase in &phases {
             let asker = Asker::Agent(library.profile(&agent), phase.as_ref());
-            let found = resolve_model((installation, config), library, &overrides.model, asker);
+            let found = resolve_model(installation, config, library, &overrides.model, asker);
             if let Some(model) = found.map(name) {
                 models.set(agent.clone(), phase.clone(), model);
             }
         }
         if agent == AgentType::Worker {
             let asker = Asker::PlanPhase(None);
-            let found = resolve_model((installation, config), library, &overrides.model, asker);
+            let found = resolve_model(installation, config, library, &overrides.model, asker);
             models.set_for_plans(found.map(name));
         }
     }

@@ -110,7 +110,8 @@ pub(crate) fn naming_setup_log(text: String, root: &Path, folder: &Path) -> Stri
 pub fn record_trial(
     store: &mut Store,
     context: &Context,
-    (project, config): (&Project, &ProjectConfig),
+    project: &Project,
+    config: &ProjectConfig,
     trial: &Trial,
 ) -> Result<TrialVerdict, RunnerError> {
     let verdict = trial.verdict();
@@ -130,7 +131,7 @@ pub fn record_trial(
     };
     store.record_base_trial(context, &project.id, hold.as_ref())?;
     if verdict == TrialVerdict::Green {
-        note_green(store, context, (project, config), &tried()?)?;
+        note_green(store, context, project, config, &tried()?)?;
     }
     Ok(verdict)
 }

@@ -97,7 +97,8 @@ pub fn has_moved(project: &Project, config: &ProjectConfig, hold: &Hold) -> bool
 pub(super) fn note_green(
     store: &mut Store,
     context: &Context,
-    (project, config): (&Project, &ProjectConfig),
+    project: &Project,
+    config: &ProjectConfig,
     base: &CommitId,
 ) -> Result<(), RunnerError> {
     Ok(store.record_tried_gates(context, &project.id, &green_digests(config, base))?)

@@ -85,7 +85,7 @@ pub(super) fn ready_phases(site: Site<'_>) -> BTreeMap<PlanPhaseId, Result<Dispa
         Vec::new()
     };
     for (turn, id, dispatch) in passed {
-        let left = site.leave_to_others(turn, &dispatch, (&probed, &backlog));
+        let left = site.leave_to_others(turn, &dispatch, &probed, &backlog);
         if left.is_none() {
             probed.extend(dispatch.probes.iter().cloned());
         }
@@ -132,7 +132,8 @@ impl Site<'_> {
         &self,
         turn: i64,
         dispatch: &Dispatch,
-        (probed, backlog): (&BTreeSet<HoldScope>, &[(ProbeItem, Vec<HoldScope>)]),
+        probed: &BTreeSet<HoldScope>,
+        backlog: &[(ProbeItem, Vec<HoldScope>)],
     ) -> Option<Held> {
         let snapshot = &self.observed.snapshot;
         let held = |hold: &Hold, until, who: &str| Held {
@@ -194,8 +195,8 @@ impl Site<'_> {
         let library = self.installation.library(config);
         let library = library.map_err(|error| error.to_string())?;
         let asker = Asker::PlanPhase(Some(own));
-        let settings = (self.installation, config);
-        let found = resolve_model(settings, &library, self.from_database, asker);
+        let (installation, from_database) = (self.installation, self.from_database);
+        let found = resolve_model(installation, config, &library, from_database, asker);
         Ok(found.map(|model| model.model.as_str().to_owned()))
     }
 }

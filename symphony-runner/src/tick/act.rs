@@ -89,7 +89,7 @@ pub fn act(
             Action::ConfirmDone {
                 issue, pr, base, ..
             } => {
-                let done = confirm(store, effects, (issue, *pr), base);
+                let done = confirm(store, effects, issue, *pr, base);
                 report.note(issue, done.map(Some));
             }
             Action::RefreshProposal(stale) => {

@@ -42,7 +42,7 @@ pub(super) fn look_at_proposals(
             }
         };
         for proposal in proposals {
-            match base_now((project, config), &proposal, &gates) {
+            match base_now(project, config, &proposal, &gates) {
                 Ok(base) => drop(base.map(|base| seen.insert(proposal.id, (proposal, base)))),
                 Err(error) => {
                     tracing::warn!(proposal = %proposal.id, %error, "it is not known whether its base concerns it");
@@ -92,7 +92,8 @@ pub(crate) fn gates_now(
 /// # Errors
 /// When it is no proposal of an issue, or git fails.
 pub(crate) fn base_now(
-    (project, config): (&Project, &ProjectConfig),
+    project: &Project,
+    config: &ProjectConfig,
     found: &PullRequest,
     gates: &[ConfiguredGate],
 ) -> Result<Option<BaseNow>, RunnerError> {
@@ -156,7 +157,8 @@ fn changed_since(
 pub(super) fn confirm(
     store: &mut Store,
     effects: &mut impl Effects,
-    (issue, pr): (&IssueId, PrId),
+    issue: &IssueId,
+    pr: PrId,
     base: &BaseNow,
 ) -> Result<StepEvent, RunnerError> {
     store.confirm_done(&Context::system(effects.now()), pr, base)?;

@@ -137,7 +137,8 @@ pub(super) fn run(app: &App, seconds: u64) -> anyhow::Result<()> {
     note_trial(
         app,
         &session.installation,
-        (&session.project, &config),
+        &session.project,
+        &config,
         &trial,
     )?;
     let hold = BaseHold::load(&session.installation, &session.project.id)?;

@@ -148,7 +148,7 @@ impl InitArgs {
                 if let Some(file) = file {
                     remark_in_file(&project.root, &file, &trial)?;
                 }
-                note_trial(app, &installation, (&project, &config), &trial)?;
+                note_trial(app, &installation, &project, &config, &trial)?;
                 view.base_hold = BaseHold::load(&installation, &project.id)?;
                 view.notes.extend(copy_advice(&project, &config, &trial));
                 Tried::Ran(trial)

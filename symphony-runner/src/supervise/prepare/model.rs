@@ -16,6 +16,6 @@ pub(super) fn model(job: &Job<'_>, library: &PromptLibrary) -> Option<ResolvedMo
         RunTarget::PlanPhase(..) => Asker::PlanPhase(None),
         _ => Asker::Agent(job.profile(library), phase.as_ref()),
     };
-    let settings = (job.installation, &job.config);
-    resolve_model(settings, library, &job.overrides.model, asker)
+    let from_database = &job.overrides.model;
+    resolve_model(job.installation, &job.config, library, from_database, asker)
 }
