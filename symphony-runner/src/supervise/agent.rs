@@ -32,6 +32,13 @@ const PULSE: Duration = Duration::from_millis(500);
 /// Pulses between two records of progress: one write a second is cheap, more tells no one more.
 const PULSES_A_RECORD: u32 = 2;
 
+/// An agent at work, with the streams that it writes and the watch over its limits.
+struct LiveAgent {
+    agent: Agent,
+    streams: AgentStreams,
+    watch: Watch,
+}
+
 /// Starts the agent, serves its socket, listens until it ends, and leaves no process of it.
 pub(crate) async fn run_agent(
     job: &Job<'_>,
@@ -72,17 +79,18 @@ async fn listen(
         .enter_for(Step::Agent, job.config.turn_timeout_ms.duration());
     let mut agent = supervision.spawn(launch(job, prepared)?)?;
     Failpoint::AgentSpawned.reach();
-    let mut streams = AgentStreams::open(job, prepared, &mut agent)?;
-    let mut watch = Watch::new(limits(job, prepared));
-    take_in_spending(job, store, &mut watch).await;
-    let watched = watch_agent(
-        job,
-        store,
-        supervision,
-        prepared,
-        (&mut agent, &mut streams, &mut watch),
-    )
-    .await;
+    let mut live = LiveAgent {
+        streams: AgentStreams::open(job, prepared, &mut agent)?,
+        agent,
+        watch: Watch::new(limits(job, prepared)),
+    };
+    take_in_spending(job, store, &mut live.watch).await;
+    let watched = watch_agent(job, store, supervision, prepared, &mut live).await;
+    let LiveAgent {
+        mut agent,
+        mut streams,
+        mut watch,
+    } = live;
     job.steps.enter_ending(Step::EndAgent);
     // whatever happened, nothing of the agent stays alive
     let end = {
@@ -117,8 +125,13 @@ async fn watch_agent(
     store: &StoreThread,
     supervision: &Supervision,
     prepared: &Prepared,
-    (agent, streams, watch): (&mut Agent, &mut AgentStreams, &mut Watch),
+    live: &mut LiveAgent,
 ) -> Result<Option<Stop>, RunnerError> {
+    let LiveAgent {
+        agent,
+        streams,
+        watch,
+    } = live;
     let mut pulse = tokio::time::interval(PULSE);
     pulse.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
     let mut pulses = 0_u32;
