@@ -20,7 +20,7 @@ use crate::prompts::library::PromptLibrary;
 use crate::repository::open_repository;
 use crate::supervise::{
     Cut, DocumentQuery, Documents, PROMPT_FILE_BYTES_MAX, PhasePart, ProjectRequest, PromptRequest,
-    build, build_background, build_phase, build_wizard, criteria_input, done_review,
+    ShownDiff, build, build_background, build_phase, build_wizard, criteria_input, done_review,
     judged_artifact, override_text, phase_review, read_own, review_input,
 };
 use crate::tick::observe_snapshot;
@@ -71,9 +71,13 @@ pub fn preview_prompt(
         Subject::PullRequest(pr) => {
             let path = RunPaths::new(&project.root, &run).diff();
             // the record keeps the beginning
-            let diff = (pr.diff.clone(), Cut::Possible, path.as_path());
+            let diff = ShownDiff {
+                text: pr.diff.clone(),
+                cut: Cut::Possible,
+                path: &path,
+            };
             let points = store.review_points(&pr.of)?;
-            Some(review_input((pr, &points), diff, &config, &repository)?)
+            Some(review_input(pr, &points, diff, &config, &repository)?)
         }
         Subject::Delivery(claim) => {
             let artifact = judged_artifact(claim, &repository, &places)?;

@@ -56,8 +56,8 @@ pub(crate) use phase_settings::phase_of_plan;
 pub(crate) use prepare::{judged_artifact, override_text};
 pub(crate) use project_file::{PROMPT_FILE_BYTES_MAX, read_own};
 pub(crate) use prompts::{
-    Cut, PhasePart, ProjectRequest, PromptRequest, budgets, build, build_background, build_phase,
-    build_wizard, done_review, phase_review, review_input,
+    Cut, PhasePart, ProjectRequest, PromptRequest, ShownDiff, budgets, build, build_background,
+    build_phase, build_wizard, done_review, phase_review, review_input,
 };
 pub use prompts::{read_vault, submodule_changes};
 pub(crate) use set_up::{SetUp, is_due};

@@ -15,7 +15,7 @@ use crate::paths::write_private;
 use crate::supervise::Job;
 use crate::supervise::documents::{DocumentQuery, Documents, criteria_input};
 use crate::supervise::project_file::{PROMPT_FILE_BYTES_MAX, read_own};
-use crate::supervise::prompts::{Cut, PromptRequest, build, done_review, review_input};
+use crate::supervise::prompts::{Cut, PromptRequest, ShownDiff, build, done_review, review_input};
 
 /// Bytes of the diff that a judge may read as a file.
 const DIFF_FILE_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -151,7 +151,7 @@ pub(super) async fn show_review(
         return Ok(review);
     }
     let path = job.paths.diff();
-    let (whole, cut) = match (
+    let (text, cut) = match (
         CommitId::parse(&pr.base_commit),
         CommitId::parse(&pr.head_commit),
     ) {
@@ -166,12 +166,17 @@ pub(super) async fn show_review(
         }
         _ => (pr.diff.clone(), Cut::Possible),
     };
-    write_private(&path, &whole)?;
-    let diff = (whole, cut, path.as_path());
+    write_private(&path, &text)?;
+    let diff = ShownDiff {
+        text,
+        cut,
+        path: &path,
+    };
     let of = pr.of.clone();
     let points = store.call(move |store| store.review_points(&of)).await??;
     Ok(review_input(
-        (pr, &points),
+        pr,
+        &points,
         diff,
         &job.config,
         &site.repository,

@@ -21,5 +21,5 @@ pub(crate) use plan_review::{PlanReviewPrompt, build_plan_review};
 pub(crate) use points::point_inputs;
 pub(crate) use project::{ProjectRequest, build_background, build_wizard};
 pub use review_input::submodule_changes;
-pub(crate) use review_input::{Cut, review_input};
+pub(crate) use review_input::{Cut, ShownDiff, review_input};
 pub use vault::read_vault;

@@ -23,11 +23,23 @@ pub(crate) enum Cut {
     Possible,
 }
 
-/// Turns the record into the judge's input, with the commits that answer these points. `diff` is the whole diff, and the file that holds it; the repository says which files
-/// the base calls generated.
+/// The diff that a judge is shown.
+#[derive(Debug)]
+pub(crate) struct ShownDiff<'a> {
+    /// The diff.
+    pub(crate) text: String,
+    /// Whether it may have been cut.
+    pub(crate) cut: Cut,
+    /// The file that holds the whole diff.
+    pub(crate) path: &'a Path,
+}
+
+/// Turns the record into the judge's input, with the commits that answer these points. The repository says which files the base calls
+/// generated.
 pub(crate) fn review_input(
-    (pr, points): (&PullRequest, &[ReviewPoint]),
-    diff: (String, Cut, &Path),
+    pr: &PullRequest,
+    points: &[ReviewPoint],
+    diff: ShownDiff<'_>,
     config: &ProjectConfig,
     repository: &Repository,
 ) -> Result<Review, WorkspaceError> {
@@ -42,7 +54,6 @@ pub(crate) fn review_input(
         Ok(base) => repository.generated_at(&base, &paths)?,
         Err(_) => Vec::new(),
     };
-    let (diff, cut, diff_path) = diff;
     let gates = pr.gates_of_head();
     Ok(Review::PullRequest(Box::new(PullRequestReview {
         title: pr.title.clone(),
@@ -74,9 +85,9 @@ pub(crate) fn review_input(
         submodules: submodule_changes(repository, pr)?,
         generated_paths,
         answer_patches: answer_patches(points, pr, repository)?,
-        diff_is_cut: cut == Cut::Possible,
-        diff: Some(diff),
-        diff_path: Some(diff_path.display().to_string()),
+        diff_is_cut: diff.cut == Cut::Possible,
+        diff_path: Some(diff.path.display().to_string()),
+        diff: Some(diff.text),
     })))
 }
 
