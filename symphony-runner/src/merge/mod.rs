@@ -69,7 +69,7 @@ struct Brought {
 }
 
 impl Brought {
-    fn by(style: MergeStyle, (head, message, author): (&CommitId, &str, &Identity)) -> Self {
+    fn by(style: MergeStyle, head: &CommitId, message: &str, author: &Identity) -> Self {
         if style == MergeStyle::Squash {
             return Self {
                 kind: Brings::OneCommit,
@@ -84,6 +84,16 @@ impl Brought {
             history: History::Of(head.clone()),
         }
     }
+}
+
+/// A merge that is planned, and not made before its gates have passed.
+struct PlannedMerge<'a> {
+    plan: MergePlan,
+    /// The commit that the base is at.
+    base: &'a CommitId,
+    /// The head of the pull request.
+    head: &'a CommitId,
+    brought: Brought,
 }
 
 /// What a merge did.
@@ -109,7 +119,7 @@ pub fn merge_pr(
     id: PrId,
     options: &MergeOptions,
 ) -> Result<Merged, RunnerError> {
-    merge_pr_until(installation, (store, id), options, &|| false)
+    merge_pr_until(installation, store, id, options, &|| false)
 }
 
 /// As [`merge_pr`], for a process that listens to Ctrl-C itself: once `stop` says so, nothing is merged any more.
@@ -118,7 +128,8 @@ pub fn merge_pr(
 /// As [`merge_pr`], and when it was stopped: gates at work are ended, and nothing was moved.
 pub fn merge_pr_until(
     installation: &Installation,
-    (store, id): (&mut Store, PrId),
+    store: &mut Store,
+    id: PrId,
     options: &MergeOptions,
     stop: &dyn Fn() -> bool,
 ) -> Result<Merged, RunnerError> {
@@ -143,7 +154,7 @@ pub fn merge_pr_until(
     // An earlier merge may have moved the base and died before it recorded that. To merge again would add a second merge
     // commit of the same work.
     if let Settled::Reached(commit) = settle_cut_off(store, &repository, &turn, &pr)? {
-        return merge.conclude(store, (id, &commit), None);
+        return merge.conclude(store, id, &commit, None);
     }
     if options.force {
         // gates that failed again and again stopped it; a person merges it all the same
@@ -155,7 +166,7 @@ pub fn merge_pr_until(
     let pr = store.pr(id)?;
     refuse_unmergeable(store, &pr, options)?;
     let (commit, gates) = merge.make(store, &pr, options, stop)?;
-    merge.conclude(store, (id, &commit), gates)
+    merge.conclude(store, id, &commit, gates)
 }
 
 /// A merge of one pull request by the process that has the turn at it.
@@ -201,8 +212,13 @@ impl Merge<'_> {
             stop,
         };
         let logs = gates.logs();
-        let brought = Brought::by(style, (&head, &message, &identity));
-        let (target, gates) = gated_result(store, pr, &gates, (plan, &expected, &head), &brought)?;
+        let planned = PlannedMerge {
+            plan,
+            base: &expected,
+            head: &head,
+            brought: Brought::by(style, &head, &message, &identity),
+        };
+        let (target, gates) = gated_result(store, pr, &gates, planned)?;
         if let Some(gates) = &gates {
             // on the head itself they are the pull request's own: red ones of a plan pay no judge, and `pr show` has the output.
             // Those of an issue count as a failure of its worker, which a merge is not to decide.
@@ -236,11 +252,12 @@ impl Merge<'_> {
     fn conclude(
         &self,
         store: &mut Store,
-        (id, commit): (PrId, &CommitId),
+        id: PrId,
+        commit: &CommitId,
         gates: Option<VerifiedGates>,
     ) -> Result<Merged, RunnerError> {
         let context = as_person(Timestamp::now());
-        let pr = record(store, &context, (id, commit))?;
+        let pr = record(store, &context, id, commit)?;
         // best effort: the next tick tries again
         let clean_up = match &pr.of {
             PullRequestOf::Issue(issue) => clean_up(store, self.project, self.config, issue),
@@ -261,9 +278,14 @@ fn gated_result(
     store: &mut Store,
     pr: &PullRequest,
     gates: &MergeGates<'_>,
-    (plan, expected, head): (MergePlan, &CommitId, &CommitId),
-    brought: &Brought,
+    planned: PlannedMerge<'_>,
 ) -> Result<(CommitId, Option<VerifiedGates>), RunnerError> {
+    let PlannedMerge {
+        plan,
+        base,
+        head,
+        brought,
+    } = planned;
     // green ones of gates that the project has changed since are not its gates any more
     let is_gated = match pr.gates_of_head() {
         Some(found) => gates.are_those(found)?,
@@ -275,9 +297,9 @@ fn gated_result(
         // what an agent brought to the base itself was never gated there
         MergePlan::AlreadyMerged if pr.of.plan().is_some() && !is_gated => {
             let gates = gates.run(store, head, &brought.history)?;
-            Ok((expected.clone(), gates))
+            Ok((base.clone(), gates))
         }
-        MergePlan::AlreadyMerged => Ok((expected.clone(), None)),
+        MergePlan::AlreadyMerged => Ok((base.clone(), None)),
         MergePlan::FastForward(commit) => {
             // after a crash of the exit handling they may never have run
             // or ran on a merge with a base that has gone back since
@@ -303,7 +325,7 @@ fn gated_result(
         }
         MergePlan::Conflict(files) => {
             if let PullRequestOf::Plan(plan) = &pr.of {
-                let told = BaseNotice::of_conflict(pr, plan, expected.as_str(), &files);
+                let told = BaseNotice::of_conflict(pr, plan, base.as_str(), &files);
                 store.note_base(&Context::system(Timestamp::now()), &told)?;
                 return Err(conflicting_plan(pr, plan, &files));
             }

@@ -75,7 +75,7 @@ fn settle_intents(
         let event = match settle_cut_off(store, &repository, &turn, &pr)? {
             Settled::Nothing => continue,
             Settled::Reached(commit) => {
-                record(store, &context, (pr.id, &commit))?;
+                record(store, &context, pr.id, &commit)?;
                 MergeStepEvent::Recorded
             }
             Settled::TakenBack => MergeStepEvent::TakenBack,
@@ -151,7 +151,8 @@ pub(crate) fn settle_cut_off(
 pub(crate) fn record(
     store: &mut Store,
     context: &Context,
-    (id, commit): (PrId, &CommitId),
+    id: PrId,
+    commit: &CommitId,
 ) -> Result<PullRequest, RunnerError> {
     let pr = store.record_merge(context, id, commit.as_str())?;
     Failpoint::MergeRecorded.reach();

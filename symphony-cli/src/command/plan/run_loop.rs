@@ -302,7 +302,7 @@ impl<'a> PlanLoop<'a> {
         let (options, interrupts) = (MergeOptions::default(), self.interrupts.clone());
         let stop = move || interrupts.count() > 0;
         let installation = self.drive.installation();
-        merge_pr_until(installation, (self.store, pr), &options, &stop)?;
+        merge_pr_until(installation, self.store, pr, &options, &stop)?;
         Ok(())
     }
 
