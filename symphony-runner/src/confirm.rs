@@ -56,7 +56,7 @@ pub fn confirm_done(
     };
     let (mut record, mut base) = look.at(store, id)?;
     if let Some(base_of_gates) = base.as_ref().filter(|base| needs_gates(&record, base)) {
-        look.run_gates(store, (&record.proposal, base_of_gates), stop)?;
+        look.run_gates(store, &record.proposal, base_of_gates, stop)?;
         // a person may have waited for long: everything may have changed
         (record, base) = look.at(store, id)?;
     }
@@ -99,7 +99,8 @@ impl Look<'_> {
     fn run_gates(
         &self,
         store: &mut Store,
-        (proposal, base): (&PullRequest, &BaseNow),
+        proposal: &PullRequest,
+        base: &BaseNow,
         stop: &dyn Fn() -> bool,
     ) -> Result<(), RunnerError> {
         let repository = open_repository(self.project, self.config)?;

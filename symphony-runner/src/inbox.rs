@@ -68,10 +68,10 @@ pub fn inbox(
     let plans = plans.filter(|plan| !named.contains(&plan.plan));
     items.extend(plans.filter_map(|plan| waiting_plan_item(plan, live)));
     for decision in &schedule.plan_decisions {
-        items.extend(of_plan_decision((store, snapshot), decision)?);
+        items.extend(of_plan_decision(store, snapshot, decision)?);
     }
     for decision in &schedule.decisions {
-        items.extend(of_decision((store, snapshot), decision)?);
+        items.extend(of_decision(store, snapshot, decision)?);
     }
     items.extend(stuck(snapshot, now));
     let projects = store.projects()?;
@@ -122,7 +122,8 @@ fn proposals(
 
 /// What the review of a plan leaves to a person.
 fn of_plan_decision(
-    (store, snapshot): (&Store, &Snapshot),
+    store: &Store,
+    snapshot: &Snapshot,
     decision: &PlanReviewDecision,
 ) -> Result<Option<InboxItem>, RunnerError> {
     let Some(why) = PlanWaitsFor::from_decision(decision) else {
@@ -242,7 +243,8 @@ fn left_behind(store: &Store, project: &ProjectId) -> Result<Vec<InboxItem>, Run
 
 /// What dispatch decided to leave to a human.
 fn of_decision(
-    (store, snapshot): (&Store, &Snapshot),
+    store: &Store,
+    snapshot: &Snapshot,
     decision: &Decision,
 ) -> Result<Option<InboxItem>, RunnerError> {
     if !WaitsFor::is_possible(decision) {

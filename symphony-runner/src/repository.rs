@@ -109,7 +109,8 @@ pub(crate) fn way_back(repository: &Repository, place: &PullRequestPlace, head: 
 /// When git fails.
 pub(crate) fn gone_head(
     repository: &Repository,
-    (pr, of): (PrId, &PullRequestOf),
+    pr: PrId,
+    of: &PullRequestOf,
     commit: &str,
 ) -> Result<LostHead, RunnerError> {
     let rescues = repository.rescues_of(&PullRequestPlace::of(of).key)?;

@@ -115,7 +115,7 @@ fn load(app: &App, session: &mut Session) -> anyhow::Result<StatusView> {
             .into_iter()
             .map(|item| InboxView::new(item, &elsewhere))
             .collect(),
-        pull_requests: open_pr_views(&open, &running, (&snapshot, &schedule), now),
+        pull_requests: open_pr_views(&open, &running, &snapshot, &schedule, now),
         running,
         plans,
         queue,
@@ -158,7 +158,8 @@ fn open_prs(store: &Store, project: &ProjectId) -> anyhow::Result<Vec<PullReques
 fn open_pr_views(
     prs: &[PullRequest],
     running: &[RunningView],
-    (snapshot, schedule): (&Snapshot, &Schedule),
+    snapshot: &Snapshot,
+    schedule: &Schedule,
     now: Timestamp,
 ) -> Vec<OpenPrView> {
     let live = || {

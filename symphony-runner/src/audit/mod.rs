@@ -57,7 +57,7 @@ pub fn audit(
     found.extend(stranded);
     processes::check(store, now, &mut found)?;
     for project in store.projects()? {
-        check_project(installation, store, (&project, now), &mut found)?;
+        check_project(installation, store, &project, now, &mut found)?;
     }
     Ok(found)
 }
@@ -67,7 +67,8 @@ pub fn audit(
 fn check_project(
     installation: &Installation,
     store: &mut Store,
-    (project, now): (&Project, Timestamp),
+    project: &Project,
+    now: Timestamp,
     found: &mut Vec<Violation>,
 ) -> Result<(), RunnerError> {
     let config = match installation.project_config(project) {
@@ -120,7 +121,7 @@ fn check_project(
         found,
     )?;
     let seen = match repository.base() {
-        Ok(base) => secrets::check(store, project, (&repository, &base), found),
+        Ok(base) => secrets::check(store, project, &repository, &base, found),
         Err(error) => Err(error.into()),
     };
     or_unseen(

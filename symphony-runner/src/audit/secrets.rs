@@ -15,7 +15,8 @@ const OWN_BRANCHES: &str = "symphony/";
 pub(super) fn check(
     store: &mut Store,
     project: &Project,
-    (repository, base): (&Repository, &Base),
+    repository: &Repository,
+    base: &Base,
     found: &mut Vec<Violation>,
 ) -> Result<(), RunnerError> {
     let Some(finder) = repository.secret_finder(&base.commit)? else {

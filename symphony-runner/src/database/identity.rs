@@ -67,7 +67,7 @@ pub(super) fn identified(
             },
             Some(mut store),
         ) => {
-            adopt(installation, &mut store, (id.as_ref(), &project), root)?;
+            adopt(installation, &mut store, id.as_ref(), &project, root)?;
             note_in(installation, &places, &mut store);
             Ok(Some(store))
         }

@@ -14,7 +14,8 @@ use crate::installation::Installation;
 pub(super) fn adopt(
     installation: &Installation,
     store: &mut Store,
-    (wanted, project): (Option<&InstallationId>, &ProjectId),
+    wanted: Option<&InstallationId>,
+    project: &ProjectId,
     root: &Path,
 ) -> Result<(), RunnerError> {
     let id = match store.installation()? {

@@ -35,7 +35,7 @@ pub(super) fn follow_move(
     )?;
     store.move_project(&Context::system(Timestamp::now()), project, root)?;
     repair_worktrees(installation, root, from);
-    adopt(installation, store, (None, project), root)?;
+    adopt(installation, store, None, project, root)?;
     tracing::warn!(%project, from = %from.display(), to = %root.display(), "the project was moved: its new folder is recorded");
     Ok(())
 }

@@ -86,7 +86,7 @@ pub fn move_project(
     let from = project.root;
     let moved = store.move_project(&as_person(Timestamp::now()), id, &root)?;
     repair_worktrees(installation, &root, &from);
-    adopt(installation, store, (None, id), &root)?;
+    adopt(installation, store, None, id, &root)?;
     Ok(moved)
 }
 

@@ -184,7 +184,8 @@ fn put_back(
     adopt(
         &installation,
         &mut store,
-        (known.as_ref(), &project),
+        known.as_ref(),
+        &project,
         &installation.root,
     )?;
     let replaced = swap(&installation, current, store, &new)?;
@@ -276,7 +277,8 @@ fn begin_again(
     adopt(
         installation,
         &mut store,
-        (Some(&new_id), &project.id),
+        Some(&new_id),
+        &project.id,
         &installation.root,
     )?;
     let replaced = if is_shared {

@@ -99,7 +99,7 @@ pub(crate) fn refuse_gone(
     if repository.has_commit(head)? {
         return Ok(());
     }
-    let lost = gone_head(repository, (pr.id, &pr.of), head.as_str())?;
+    let lost = gone_head(repository, pr.id, &pr.of, head.as_str())?;
     let ways = lost.answers(&pr.reference());
     let ways: Vec<String> = ways.iter().map(|way| format!("`{way}`")).collect();
     Err(RunnerError::refused(format!(

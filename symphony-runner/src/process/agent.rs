@@ -104,7 +104,7 @@ impl Agent {
         let (executable, arguments) =
             launch
                 .trampoline
-                .invocation(supervisor, &token, folder, (&program, &launch.arguments));
+                .invocation(supervisor, &token, folder, &program, &launch.arguments);
         let input = match launch.input {
             AgentInput::Empty => Stdio::null(),
             AgentInput::File(file) => Stdio::from(file),

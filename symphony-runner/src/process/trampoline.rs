@@ -188,7 +188,8 @@ impl Trampoline {
         supervisor: i32,
         token: &str,
         cgroup: Option<&Path>,
-        (program, arguments): (&Path, &[OsString]),
+        program: &Path,
+        arguments: &[OsString],
     ) -> (&Path, Vec<OsString>) {
         let mut all = self.arguments.clone();
         all.push(supervisor.to_string().into());

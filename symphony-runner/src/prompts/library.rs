@@ -150,7 +150,8 @@ impl PromptLibrary {
 pub fn check_chain(
     shipped: &ShippedPrompts,
     folder: &Path,
-    (file, text): (&str, &str),
+    file: &str,
+    text: &str,
     stem: &str,
 ) -> Result<Vec<Finding>, RunnerError> {
     let own = OwnText::read_all(folder)?;

@@ -40,7 +40,7 @@ pub fn lint_project(
     let sets = PromptSet::ALL.iter();
     let sets = sets.filter_map(|set| trial?.folder(*set));
     for folder in std::iter::once(config.prompts_dir.as_path()).chain(sets) {
-        for finding in lint_folder(installation, config, (folder, root), recorded)? {
+        for finding in lint_folder(installation, config, folder, root, recorded)? {
             // CLAUDE.md is the same with every set
             if !findings.contains(&finding) {
                 findings.push(finding);
@@ -54,7 +54,8 @@ pub fn lint_project(
 fn lint_folder(
     installation: &Installation,
     config: &ProjectConfig,
-    (folder, root): (&Path, &Path),
+    folder: &Path,
+    root: &Path,
     recorded: Option<(&Store, &Project)>,
 ) -> Result<Vec<Finding>, RunnerError> {
     let mut own = own_texts(folder, root)?;

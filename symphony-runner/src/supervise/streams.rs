@@ -45,11 +45,7 @@ impl AgentStreams {
         let stderr = Arc::new(Mutex::new(Tail::new(TAIL_BYTES)));
         let stderr_reader = agent.take_stderr().map(|pipe| {
             let redactor = prepared.redactor.clone();
-            tokio::spawn(keep_stderr(
-                pipe,
-                (stderr_log, Arc::clone(&stderr)),
-                redactor,
-            ))
+            tokio::spawn(keep_stderr(pipe, stderr_log, Arc::clone(&stderr), redactor))
         });
         Ok(Self {
             lines: agent.take_stdout().map(BoundedLines::new),
@@ -294,7 +290,8 @@ fn is_as_good(clean: &[u8], line: &[u8]) -> bool {
 
 async fn keep_stderr(
     pipe: ChildStderr,
-    (mut log, tail): (CappedLog, Arc<Mutex<Tail>>),
+    mut log: CappedLog,
+    tail: Arc<Mutex<Tail>>,
     redactor: Option<Arc<Redactor>>,
 ) {
     let mut lines = BoundedLines::new(pipe);

@@ -116,7 +116,7 @@ pub fn act(
                 project,
                 owner,
             } => {
-                let done = tidy(effects, observed, run, (project, *owner));
+                let done = tidy(effects, observed, run, project, *owner);
                 report.note(
                     format_args!("run {run}: its files were not removed"),
                     done.map(Some),
@@ -315,7 +315,8 @@ fn tidy(
     effects: &mut impl Effects,
     observed: &Observed,
     run: &RunId,
-    (project, owner): (&ProjectId, LeftoverOwner),
+    project: &ProjectId,
+    owner: LeftoverOwner,
 ) -> Result<StepEvent, RunnerError> {
     let Some((project, _)) = observed.projects.get(project) else {
         return Err(RunnerError::refused("its project is gone"));

@@ -146,7 +146,8 @@ fn lost_heads(
         if !repository.has_commit(&reviewed)? {
             lost.push(gone_head(
                 &repository,
-                (open.pr, &open.of),
+                open.pr,
+                &open.of,
                 reviewed.as_str(),
             )?);
         } else if let (Some(now), PullRequestOf::Issue(_)) = (now, &open.of) {
@@ -387,8 +388,9 @@ impl Look<'_> {
         }
         let issue = self.store.issue(&id)?;
         let review = self.store.newest_pr(&id)?;
-        let of = (id.into(), issue.state.status().into());
-        self.branch_commits(issue.project, of, review.as_ref(), commits)
+        let standing = issue.state.status().into();
+        let review = review.as_ref();
+        self.branch_commits(issue.project, id.into(), standing, review, commits)
             .map(Some)
     }
 
@@ -415,15 +417,17 @@ impl Look<'_> {
         if review.as_ref().is_some_and(is_told) {
             return Ok(None);
         }
-        let of = (plan.clone().into(), self.store.plan_status(plan)?.into());
-        self.branch_commits(self.project.id.clone(), of, review.as_ref(), commits)
+        let standing = self.store.plan_status(plan)?.into();
+        let (project, of) = (self.project.id.clone(), plan.clone().into());
+        self.branch_commits(project, of, standing, review.as_ref(), commits)
             .map(Some)
     }
 
     fn branch_commits(
         &self,
         project: ProjectId,
-        (of, standing): (PullRequestOf, Standing),
+        of: PullRequestOf,
+        standing: Standing,
         review: Option<&PullRequest>,
         commits: &[CommitId],
     ) -> Result<BranchCommits, RunnerError> {

@@ -58,7 +58,7 @@ pub fn left_worktrees(
             continue;
         }
         let rescues = open_repository(project, config)?.rescues_of(&key)?;
-        left.push(left_worktree(project, config, (run, &key), rescues));
+        left.push(left_worktree(project, config, run, &key, rescues));
     }
     Ok(left)
 }
@@ -66,7 +66,8 @@ pub fn left_worktrees(
 fn left_worktree(
     project: &Project,
     config: &ProjectConfig,
-    (run, key): (Run, &WorktreeKey),
+    run: Run,
+    key: &WorktreeKey,
     rescues: Vec<String>,
 ) -> LeftWorktree {
     LeftWorktree {

@@ -89,7 +89,7 @@ impl PhaseCheckArgs {
                 Ok((problems.collect(), hint))
             }
             Ok(contract) => {
-                let found = chain(app, (&file, text), contract.phase.as_str())?;
+                let found = chain(app, &file, text, contract.phase.as_str())?;
                 let problems = found.iter().map(|finding| chain_problem(&file, finding));
                 let hint = "`symphony phase list` shows the phases and their profiles";
                 Ok((problems.collect(), hint))
@@ -99,7 +99,7 @@ impl PhaseCheckArgs {
 }
 
 /// Returns what keeps the contracts of the project from forming chains with this one; outside a project there are none.
-fn chain(app: &App, contract: (&str, &str), phase: &str) -> anyhow::Result<Vec<Finding>> {
+fn chain(app: &App, file: &str, text: &str, phase: &str) -> anyhow::Result<Vec<Finding>> {
     let Some(project) = app.surroundings.recorded_project()? else {
         return Ok(Vec::new());
     };
@@ -107,7 +107,7 @@ fn chain(app: &App, contract: (&str, &str), phase: &str) -> anyhow::Result<Vec<F
     let loaded = load(&app.surroundings.config_paths(), root).context("load the configuration")?;
     let settings = loaded.project(Some(&project.id), root, Some(&project.settings))?;
     let folder = &settings.config.prompts_dir;
-    Ok(check_chain(&SHIPPED, folder, contract, phase)?)
+    Ok(check_chain(&SHIPPED, folder, file, text, phase)?)
 }
 
 /// A problem of the chain; its line is that of this file, or none.
