@@ -124,7 +124,7 @@ pub(crate) fn record_base(
         {
             return Ok(());
         }
-        if store.record_plan_base(&context, plan, (seen.as_deref(), head.as_str()))? {
+        if store.record_plan_base(&context, plan, seen.as_deref(), head.as_str())? {
             return Ok(());
         }
     }

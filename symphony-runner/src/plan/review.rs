@@ -66,7 +66,7 @@ pub(super) fn open_review(
         now if has_landed(repository, &branch, now, &begin, &head, &whole)? => {
             let new = new_pull_request(repository, target, record, &head, whole);
             Failpoint::PlanReviewPlanned.reach();
-            store.open_landed_review(&context, (&record.id, &new), |pr| {
+            store.open_landed_review(&context, &record.id, &new, |pr| {
                 let place = (target.branch.as_str(), head.as_str());
                 BaseNotice::of_landed(&record.id, &record.project, pr, place)
             })?

@@ -20,7 +20,9 @@ use crate::issue::cascade::{carry_out, load_facts, mover, refused};
 pub(crate) fn stop_deadly(
     tx: &Transaction<'_>,
     context: &Context,
-    (run, pr, issue): (&Run, &PullRequest, &Issue),
+    run: &Run,
+    pr: &PullRequest,
+    issue: &Issue,
     running: &[String],
 ) -> Result<bool, StoreError> {
     // a new head, or a person who asked for them again, begins a new row
@@ -53,7 +55,8 @@ pub(crate) fn stop_deadly(
 pub(crate) fn stop_deadly_of_plan(
     tx: &Transaction<'_>,
     context: &Context,
-    (run, pr): (&Run, &PullRequest),
+    run: &Run,
+    pr: &PullRequest,
     running: &[String],
 ) -> Result<bool, StoreError> {
     let before = deaths_before(tx, pr, run)?.min(pr.gates_wait.tries);

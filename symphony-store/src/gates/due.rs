@@ -54,9 +54,9 @@ pub(crate) fn settle_gates(
             let stopped = match &pr.of {
                 PullRequestOf::Issue(issue) => {
                     let issue = load_issue(tx, issue)?;
-                    stop_deadly(tx, context, (run, &pr, &issue), running)?
+                    stop_deadly(tx, context, run, &pr, &issue, running)?
                 }
-                PullRequestOf::Plan(_) => stop_deadly_of_plan(tx, context, (run, &pr), running)?,
+                PullRequestOf::Plan(_) => stop_deadly_of_plan(tx, context, run, &pr, running)?,
             };
             if !stopped {
                 delay(tx, context, &pr, &died_text(running, problem))?;
@@ -77,7 +77,7 @@ pub(crate) fn settle_gates(
     let issue = match &pr.of {
         PullRequestOf::Issue(issue) => load_issue(tx, issue)?,
         PullRequestOf::Plan(_) => {
-            settle_plan_gates(tx, context, &pr, (gates, print, base))?;
+            settle_plan_gates(tx, context, &pr, gates, print, base)?;
             return Ok(None);
         }
     };
@@ -106,7 +106,7 @@ pub(crate) fn settle_gates(
         None => note_pass(tx, &issue.id, tree)?,
     }
     match routing.outcome {
-        GatesOutcome::Rejected => reject_for_gates(tx, context, (&issue.id, &pr), gates)?,
+        GatesOutcome::Rejected => reject_for_gates(tx, context, &issue.id, &pr, gates)?,
         GatesOutcome::Stopped => {
             add_gate_findings(tx, context, &issue.id, gates)?;
         }

@@ -19,7 +19,8 @@ pub(crate) const GATE_FINDING_CHARS_MAX: usize = 8_000;
 pub(crate) fn reject_for_gates(
     tx: &Transaction<'_>,
     context: &Context,
-    (issue, pr): (&IssueId, &PullRequest),
+    issue: &IssueId,
+    pr: &PullRequest,
     gates: &VerifiedGates,
 ) -> Result<(), StoreError> {
     let names = add_gate_findings(tx, context, issue, gates)?;

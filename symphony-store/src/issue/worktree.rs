@@ -100,7 +100,7 @@ impl Store {
         id: &IssueId,
         rescue: &str,
     ) -> Result<(), StoreError> {
-        self.write(context, |tx| put_aside_in(tx, context, (id, None), rescue))
+        self.write(context, |tx| put_aside_in(tx, context, id, None, rescue))
     }
 
     /// Records that a branch was found that the database did not know, and where its commits are now: the inbox names it
@@ -112,7 +112,8 @@ impl Store {
         &mut self,
         context: &Context,
         id: &IssueId,
-        (branch, rescue): (&str, &str),
+        branch: &str,
+        rescue: &str,
     ) -> Result<(), StoreError> {
         self.write(context, |tx| {
             tx.execute(
@@ -132,7 +133,8 @@ impl Store {
 pub(crate) fn put_aside_in(
     tx: &Transaction<'_>,
     context: &Context,
-    (id, run): (&IssueId, Option<&RunId>),
+    id: &IssueId,
+    run: Option<&RunId>,
     rescue: &str,
 ) -> Result<(), StoreError> {
     let about = About {

@@ -231,7 +231,7 @@ impl Store {
             [] => Err(StoreError::not_found("learning", text)),
             [one, ..] if one == text => load_learning(&self.conn, one),
             [one] => load_learning(&self.conn, one),
-            several => Err(several_fit(("learnings", text), several)),
+            several => Err(several_fit("learnings", text, several)),
         }
     }
 

@@ -54,7 +54,8 @@ impl Store {
         &mut self,
         context: &Context,
         plan: &PlanId,
-        (seen, head): (Option<&str>, &str),
+        seen: Option<&str>,
+        head: &str,
     ) -> Result<bool, StoreError> {
         self.write(context, |tx| {
             let changed = tx.execute(
@@ -135,7 +136,8 @@ impl Store {
     pub fn open_landed_review(
         &mut self,
         context: &Context,
-        (plan, new): (&PlanId, &NewPullRequest),
+        plan: &PlanId,
+        new: &NewPullRequest,
         notice: impl FnOnce(PrId) -> BaseNotice,
     ) -> Result<PullRequest, StoreError> {
         self.write(context, |tx| {

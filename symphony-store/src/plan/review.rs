@@ -80,7 +80,9 @@ pub(crate) fn settle_plan_gates(
     tx: &Transaction<'_>,
     context: &Context,
     pr: &PullRequest,
-    (gates, print, base): (&VerifiedGates, Option<&FailurePrint>, BaseComparison),
+    gates: &VerifiedGates,
+    print: Option<&FailurePrint>,
+    base: BaseComparison,
 ) -> Result<(), StoreError> {
     let outcome = route_plan_gates_end(print, base);
     if outcome == GatesOutcome::Held {

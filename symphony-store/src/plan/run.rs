@@ -112,7 +112,8 @@ pub(crate) fn end_phase(
     tx: &Transaction<'_>,
     context: &Context,
     run: &Run,
-    (plan, phase): (&PlanId, &PlanPhaseId),
+    plan: &PlanId,
+    phase: &PlanPhaseId,
     finish: &RunFinish,
 ) -> Result<(), StoreError> {
     let before = load_plan(tx, plan)?;
@@ -120,7 +121,7 @@ pub(crate) fn end_phase(
         return Ok(());
     }
     let mut record = before.clone();
-    if let Some(event) = phase_end(tx, context, run, (&before, phase), finish)? {
+    if let Some(event) = phase_end(tx, context, run, &before, phase, finish)? {
         let dag = before.dag()?;
         let events = [PlanEvent::of(phase.clone(), event)];
         apply_in(tx, context, plan, &mut record.state, &events)?;
@@ -136,7 +137,8 @@ fn phase_end(
     tx: &Transaction<'_>,
     context: &Context,
     run: &Run,
-    (record, phase): (&PlanRecord, &PlanPhaseId),
+    record: &PlanRecord,
+    phase: &PlanPhaseId,
     finish: &RunFinish,
 ) -> Result<Option<PhaseEvent>, StoreError> {
     let Some(progress) = record.state.phases.get(phase) else {
@@ -157,7 +159,7 @@ fn phase_end(
     let refused = refused_call(&run.metadata);
     let unanswered = unanswered_by_last(tx, record, phase)?;
     // its own end is recorded by now
-    let unprepared_before = unprepared_phases_in_a_row(tx, (&record.id, phase), Some(&run.id))?;
+    let unprepared_before = unprepared_phases_in_a_row(tx, &record.id, phase, Some(&run.id))?;
     let end = PhaseRunEnd {
         run: &run.id,
         status: finish.status,

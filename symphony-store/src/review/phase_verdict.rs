@@ -75,7 +75,7 @@ impl Store {
                 }
                 VerdictKind::Approved => DeliveryState::AwaitingJudge,
             };
-            write_verdict(tx, context, &claim, (state, &verdict), &said)?;
+            write_verdict(tx, context, &claim, state, &verdict, &said)?;
             forget_refused_call(tx, context)?;
             match state {
                 DeliveryState::Rejected => {
@@ -162,7 +162,8 @@ fn write_verdict(
     tx: &Transaction<'_>,
     context: &Context,
     claim: &Delivery,
-    (state, verdict): (DeliveryState, &Verdict),
+    state: DeliveryState,
+    verdict: &Verdict,
     said: &str,
 ) -> Result<(), StoreError> {
     let word = match verdict.kind {

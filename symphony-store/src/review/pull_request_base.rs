@@ -77,7 +77,8 @@ impl Store {
         &mut self,
         context: &Context,
         project: &ProjectId,
-        (from, to): (&str, &str),
+        from: &str,
+        to: &str,
     ) -> Result<Vec<PlanId>, StoreError> {
         self.write(context, |tx| {
             let mut statement = tx.prepare(
@@ -109,7 +110,8 @@ impl Store {
         &mut self,
         context: &Context,
         project: &ProjectId,
-        (from, to): (&str, &str),
+        from: &str,
+        to: &str,
     ) -> Result<Vec<PrId>, StoreError> {
         self.write(context, |tx| {
             refuse_begun_merge_into(tx, project, from)?;

@@ -117,7 +117,7 @@ fn end_run(
             let issue = load_issue(tx, id)?;
             let evidence = evidence(tx, run, finish)?;
             if own_pr.is_none() {
-                rows = rows_of(tx, (run, &issue), finish, evidence)?;
+                rows = rows_of(tx, run, &issue, finish, evidence)?;
             }
             let end = RunEnd {
                 run,
@@ -172,7 +172,7 @@ fn end_run(
     };
     write_end(tx, context, run, finish, &ending)?;
     if let RunTarget::PlanPhase(plan, phase) = &run.target {
-        end_phase(tx, context, run, (plan, phase), finish)?;
+        end_phase(tx, context, run, plan, phase, finish)?;
     }
     let left = without_own_changes(tx, run, finish.left_behind())?;
     if let Some((id, routing)) = &routing {
@@ -182,7 +182,7 @@ fn end_run(
             .map_err(|source| refused(id, source))?;
         carry_out(tx, context, id, &effects)?;
         for put_aside in left.iter().filter(|left| left.kind == LeftKind::PutAside) {
-            put_aside_in(tx, context, (id, Some(&run.id)), &put_aside.path)?;
+            put_aside_in(tx, context, id, Some(&run.id), &put_aside.path)?;
         }
         if let Some(comment) = changes_comment(&left, AtWork::of(&run.agent)) {
             add_comment_in(tx, context, id, &comment)?;

@@ -62,7 +62,7 @@ pub(crate) fn refused_in_a_row(
     let (Some(refused), Some(issue)) = (refused_call(&run.metadata), run.target.issue()) else {
         return Ok(None);
     };
-    let before = in_a_row(conn, (issue, run), NOTHING_STOPS, |metadata| {
+    let before = in_a_row(conn, issue, run, NOTHING_STOPS, |metadata| {
         refused_call(metadata).filter(|before| before.is_like(&refused))
     })?;
     let count = u32::try_from(before.len()).unwrap_or(NOTHING_STOPS);
@@ -91,7 +91,8 @@ impl Rows {
 /// Says what the run of an agent on an issue came to. Intake only sorts, and a pull request is a result.
 pub(crate) fn rows_of(
     conn: &Connection,
-    (run, issue): (&Run, &Issue),
+    run: &Run,
+    issue: &Issue,
     finish: &RunFinish,
     evidence: Evidence,
 ) -> Result<Rows, StoreError> {
@@ -111,12 +112,12 @@ pub(crate) fn rows_of(
         is_refused: refused_call(&metadata).is_some(),
     };
     let idle = idle_end(&facts).map(|end| {
-        let before = in_a_row(conn, (&issue.id, run), NOTHING_STOPS, idle_in)?;
+        let before = in_a_row(conn, &issue.id, run, NOTHING_STOPS, idle_in)?;
         Ok::<_, StoreError>(IdleRow { end, before })
     });
     let limited = run_limit(&facts).map(|limit| {
         let max = limited_stops(finish.limits.max_retries);
-        let before = in_a_row(conn, (&issue.id, run), max, limit_in)?;
+        let before = in_a_row(conn, &issue.id, run, max, limit_in)?;
         Ok::<_, StoreError>(LimitRow { limit, before })
     });
     Ok(Rows {
@@ -150,7 +151,8 @@ fn limit_in(metadata: &Value) -> Option<RunLimit> {
 /// no attempt say nothing, and are passed over; so are judges of a proposal that nothing is left to do, whose author is marked.
 fn in_a_row<T>(
     conn: &Connection,
-    (issue, run): (&IssueId, &Run),
+    issue: &IssueId,
+    run: &Run,
     max: u32,
     alike: impl Fn(&Value) -> Option<T>,
 ) -> Result<Vec<T>, StoreError> {
@@ -190,7 +192,7 @@ pub(crate) fn idle_before(
     issue: &IssueId,
     run: &Run,
 ) -> Result<u32, StoreError> {
-    let before = in_a_row(conn, (issue, run), NOTHING_STOPS, idle_in)?;
+    let before = in_a_row(conn, issue, run, NOTHING_STOPS, idle_in)?;
     Ok(u32::try_from(before.len()).unwrap_or(NOTHING_STOPS))
 }
 

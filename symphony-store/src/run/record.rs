@@ -122,7 +122,7 @@ fn list_sql(filter: &RunFilter) -> (String, Vec<&str>) {
 const CANDIDATES_MAX: usize = 5;
 
 /// Refuses a piece of an id that several have, with the ids: the ends tell apart what was made at the same time.
-pub(crate) fn several_fit((what, text): (&str, &str), ids: &[String]) -> StoreError {
+pub(crate) fn several_fit(what: &str, text: &str, ids: &[String]) -> StoreError {
     let more = if ids.len() > CANDIDATES_MAX {
         " …"
     } else {
@@ -169,7 +169,7 @@ impl Store {
         match found.as_slice() {
             [one] => self.run(&parsed("run id", one.clone())?),
             [] => Err(StoreError::not_found("run", text)),
-            several => Err(several_fit(("runs", text), several)),
+            several => Err(several_fit("runs", text, several)),
         }
     }
 

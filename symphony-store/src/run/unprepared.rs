@@ -21,7 +21,7 @@ impl Store {
         match (target, target.issue()) {
             (_, Some(issue)) => unprepared_in_a_row(&self.conn, issue).map(Some),
             (RunTarget::PlanPhase(plan, phase), None) => {
-                unprepared_phases_in_a_row(&self.conn, (plan, phase), None).map(Some)
+                unprepared_phases_in_a_row(&self.conn, plan, phase, None).map(Some)
             }
             _ => Ok(None),
         }
@@ -40,7 +40,8 @@ pub(crate) fn unprepared_in_a_row(conn: &Connection, issue: &IssueId) -> Result<
 /// Counts those of a plan's phase, but for the run `except`.
 pub(crate) fn unprepared_phases_in_a_row(
     conn: &Connection,
-    (plan, phase): (&PlanId, &PlanPhaseId),
+    plan: &PlanId,
+    phase: &PlanPhaseId,
     except: Option<&RunId>,
 ) -> Result<u32, StoreError> {
     count(

@@ -226,7 +226,7 @@ fn a_merge_that_has_begun_keeps_everything_else_from_its_pull_request() {
             .move_issue(&human(9), &issue, &IssueEvent::ReviewRejected)
             .err(),
         store
-            .move_base(&human(9), &seen.project, (&seen.base, "trunk"))
+            .move_base(&human(9), &seen.project, &seen.base, "trunk")
             .err(),
     ];
     for refused in refusals {

@@ -166,7 +166,7 @@ fn follow_base(app: &App) -> anyhow::Result<()> {
     let (to, context) = (base.branch.as_str(), App::as_human());
     for old in store.open_bases(&project.id)? {
         if is_gone(&repository, &old)? {
-            let moved = store.move_base(&context, &project.id, (&old, to))?;
+            let moved = store.move_base(&context, &project.id, &old, to)?;
             let count = plural(moved.len(), "open pull request");
             app.out.note(&format!(
                 "{count} had the base `{old}`, which is gone: now `{to}`."
@@ -175,7 +175,7 @@ fn follow_base(app: &App) -> anyhow::Result<()> {
     }
     for old in store.plan_targets(&project.id)? {
         if is_gone(&repository, &old)? {
-            let moved = store.move_plan_targets(&context, &project.id, (&old, to))?;
+            let moved = store.move_plan_targets(&context, &project.id, &old, to)?;
             let count = plural(moved.len(), "plan");
             app.out.note(&format!(
                 "{count} had work for `{old}`, which is gone: it now goes to `{to}`."

@@ -115,7 +115,7 @@ async fn set_unknown_aside(
         let branch = place.branch.to_string();
         store
             .call(move |store| {
-                store.record_rescued_branch(&context, &id, (&branch, &rescue.reference))
+                store.record_rescued_branch(&context, &id, &branch, &rescue.reference)
             })
             .await??;
     }
