@@ -89,9 +89,14 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, schedule: &mut Schedule) -> Vec
         let Some((target, phase)) = review.target() else {
             continue;
         };
-        let who = (&review.project, review.counts);
-        let judge = AgentType::Judge;
-        if let Some(start) = admit(snapshot, schedule, who, reasons, judge, target, phase) {
+        let wanted = WantedRun {
+            project: &review.project,
+            counts: review.counts,
+            agent: AgentType::Judge,
+            target,
+            phase,
+        };
+        if let Some(start) = admit(snapshot, schedule, wanted, reasons) {
             let (priority, created_at) = (review.priority, review.created_at);
             waiting.push(Waiting {
                 tier: tier::REVIEW,
@@ -111,18 +116,15 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, schedule: &mut Schedule) -> Vec
             .get(&candidate.project)
             .and_then(|project| wanted_agent(candidate, project).ok())
             .unwrap_or(AgentType::Worker);
-        let target = RunTarget::Issue(candidate.issue.clone());
         let tier = tier_of(candidate.phase.as_ref());
-        let who = (&candidate.project, candidate.counts);
-        if let Some(start) = admit(
-            snapshot,
-            schedule,
-            who,
-            reasons,
+        let wanted = WantedRun {
+            project: &candidate.project,
+            counts: candidate.counts,
             agent,
-            target,
-            candidate.phase.clone(),
-        ) {
+            target: RunTarget::Issue(candidate.issue.clone()),
+            phase: candidate.phase.clone(),
+        };
+        if let Some(start) = admit(snapshot, schedule, wanted, reasons) {
             let (priority, created_at) = (candidate.priority, candidate.created_at);
             waiting.push(Waiting {
                 tier,
@@ -138,16 +140,30 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, schedule: &mut Schedule) -> Vec
     waiting
 }
 
+/// A run that starts unless something is in its way.
+struct WantedRun<'a> {
+    project: &'a ProjectId,
+    counts: AttemptCounts,
+    agent: AgentType,
+    target: RunTarget,
+    /// The phase of its issue.
+    phase: Option<PhaseName>,
+}
+
 /// Returns the run to start, or records why not; opens the breaker where only that is in the way.
 fn admit(
     snapshot: &Snapshot,
     schedule: &mut Schedule,
-    (project, counts): (&ProjectId, AttemptCounts),
+    wanted: WantedRun<'_>,
     reasons: Vec<Reason>,
-    agent: AgentType,
-    target: RunTarget,
-    phase: Option<PhaseName>,
 ) -> Option<StartRun> {
+    let WantedRun {
+        project,
+        counts,
+        agent,
+        target,
+        phase,
+    } = wanted;
     let view = snapshot.projects.get(project);
     let (issue, plan_review) = (
         target.issue().cloned(),
