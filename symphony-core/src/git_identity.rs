@@ -32,7 +32,8 @@ impl Committers {
     /// and none that is set already.
     pub fn missing_variables<'a>(
         self,
-        (name, email): (&'a str, &'a str),
+        name: &'a str,
+        email: &'a str,
         is_set: impl Fn(&str) -> bool,
     ) -> Vec<(&'static str, &'a str)> {
         let author = [("GIT_AUTHOR_NAME", name), ("GIT_AUTHOR_EMAIL", email)];
@@ -67,7 +68,7 @@ mod tests {
         ];
         for ((author, committer), set, expected) in table {
             let answers = Committers { author, committer };
-            let given = answers.missing_variables(("S", "s@l"), |name| name == set);
+            let given = answers.missing_variables("S", "s@l", |name| name == set);
             let given: Vec<String> = given
                 .iter()
                 .map(|(name, value)| format!("{name}={value}"))

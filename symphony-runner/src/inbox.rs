@@ -83,7 +83,8 @@ pub fn inbox(
     items.extend(stopped.map(InboxItem::from));
     items.extend(store.plan_decisions(None)?.iter().map(|waiting| {
         plan_item(
-            (&waiting.plan, &waiting.phase),
+            &waiting.plan,
+            &waiting.phase,
             &waiting.project,
             &waiting.error,
             waiting.asked_at,
@@ -211,8 +212,8 @@ fn base_notices(store: &Store, project: &ProjectId) -> Result<Vec<InboxItem>, Ru
         .map(|open| {
             let plan = open.notice.plan();
             let status = plan.map(|plan| store.plan_status(plan)).transpose()?;
-            let about = (open.id, &open.notice);
-            Ok(notice_item(about, open.title, open.since, status))
+            let (id, notice) = (open.id, &open.notice);
+            Ok(notice_item(id, notice, open.title, open.since, status))
         })
         .collect()
 }

@@ -85,8 +85,8 @@ impl TrialRequest<'_> {
         let tried = block_on(checkout.path(), course.run(self.config));
         checkout.remove()?;
         let changes = before.changes(self.installation, self.project, &repository)?;
-        let about = (&self.project.id, None);
-        let notices = BaseNotice::of_changes(about, job.id(), AtWork::Gates, &changes);
+        let project = &self.project.id;
+        let notices = BaseNotice::of_changes(project, None, job.id(), AtWork::Gates, &changes);
         let (setup, gates) = tried??;
         let trial = Trial {
             base: base.branch.to_string(),

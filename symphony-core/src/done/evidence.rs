@@ -122,7 +122,8 @@ pub fn check_count(count: usize) -> Result<(), String> {
 pub fn check_evidence(
     number: usize,
     new: &NewEvidence,
-    (issue, found): (&IssueId, EvidenceFound),
+    issue: &IssueId,
+    found: EvidenceFound,
 ) -> Result<DoneEvidence, EvidenceError> {
     let refuse = |problem: String| EvidenceError {
         number,

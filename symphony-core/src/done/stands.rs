@@ -152,18 +152,18 @@ impl fmt::Display for Obstacle {
             Self::Ended { state } => write!(f, "it is {state}"),
             Self::MustPoints { points } => {
                 let names: Vec<String> = points.iter().map(ToString::to_string).collect();
-                let (noun, verb) = number(names.len(), ("review point", "review points"));
+                let (noun, verb) = number(names.len(), "review point", "review points");
                 write!(f, "{noun} {} (`must`) {verb} open", few(&names))
             }
             Self::OpenSubtasks { subtasks } => {
                 let names: Vec<String> = subtasks.iter().map(ToString::to_string).collect();
-                let (noun, _) = number(names.len(), ("sub-task", "sub-tasks"));
+                let (noun, _) = number(names.len(), "sub-task", "sub-tasks");
                 write!(f, "{noun} {} {} not ended", few(&names), has(names.len()))
             }
             Self::BaseUnknown { base } => write!(f, "its base `{base}` could not be checked"),
             Self::BaseMoved { why } => write!(f, "a worker has to check it again: {why}"),
             Self::GatesRed { gates } => {
-                let (noun, verb) = number(gates.len(), ("gate", "gates"));
+                let (noun, verb) = number(gates.len(), "gate", "gates");
                 write!(
                     f,
                     "required {noun} {} {verb} red on its base commit",
@@ -190,7 +190,7 @@ impl fmt::Display for Obstacle {
     }
 }
 
-const fn number<'a>(count: usize, (one, many): (&'a str, &'a str)) -> (&'a str, &'static str) {
+const fn number<'a>(count: usize, one: &'a str, many: &'a str) -> (&'a str, &'static str) {
     if count == 1 {
         (one, "is")
     } else {

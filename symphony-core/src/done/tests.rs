@@ -82,7 +82,7 @@ fn evidence_is_kept_as_it_was_found_and_refused_by_name() {
         .into_iter()
         .enumerate()
         .map(|(i, (kind, reference, found))| {
-            let kept = check_evidence(i + 1, &new(kind, reference), (&issue(), found));
+            let kept = check_evidence(i + 1, &new(kind, reference), &issue(), found);
             match kept {
                 Ok(kept) => format!("{} {:?}", kept.line(), kept.files),
                 Err(error) => error.to_string(),
@@ -104,9 +104,9 @@ fn the_number_of_items_and_the_length_of_notes_are_limited() {
     assert!(check_count(EVIDENCE_MAX + 1).is_err());
     let mut long = new(EvidenceKind::Gate, "test");
     long.note = "é".repeat(NOTE_CHARS_MAX);
-    assert!(check_evidence(1, &long, (&issue(), EvidenceFound::Gate)).is_ok());
+    assert!(check_evidence(1, &long, &issue(), EvidenceFound::Gate).is_ok());
     long.note.push('é');
-    assert!(check_evidence(1, &long, (&issue(), EvidenceFound::Gate)).is_err());
+    assert!(check_evidence(1, &long, &issue(), EvidenceFound::Gate).is_err());
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_commit_with_more_files_than_are_kept_is_about_all_of_them() {
         commit: "abc".into(),
         files,
     };
-    let kept = check_evidence(1, &new(EvidenceKind::Commit, "abc"), (&issue(), found)).unwrap();
+    let kept = check_evidence(1, &new(EvidenceKind::Commit, "abc"), &issue(), found).unwrap();
     assert!(kept.touches_all && kept.files.is_empty());
 }
 

@@ -159,7 +159,7 @@ pub fn identify(facts: &Facts) -> Verdict {
             installation,
             project,
             reach,
-        } => present(installation.as_ref(), (project, *reach), facts),
+        } => present(installation.as_ref(), project, *reach, facts),
     }
 }
 
@@ -179,7 +179,8 @@ fn absent(state: &'static str, facts: &Facts) -> Verdict {
 
 fn present(
     installation: Option<&InstallationId>,
-    (project, reach): (&ProjectPlace, Reach),
+    project: &ProjectPlace,
+    reach: Reach,
     facts: &Facts,
 ) -> Verdict {
     let expected = facts.marker.as_ref().map(|marker| &marker.installation);

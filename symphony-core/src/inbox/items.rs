@@ -30,7 +30,8 @@ pub(super) fn raise_cap(text: &str) -> String {
 
 /// Returns the item of a plan's phase that awaits a decision.
 pub fn plan_item(
-    (plan, phase): (&PlanId, &PlanPhaseId),
+    plan: &PlanId,
+    phase: &PlanPhaseId,
     project: &ProjectId,
     error: &str,
     since: Timestamp,
@@ -138,7 +139,8 @@ pub fn left_behind_item(
 /// Returns the item of a notice: commits that reached the base branch without Symphony, or settings that changed meanwhile. `plan`
 /// is the status of the plan that it is about.
 pub fn notice_item(
-    (id, notice): (i64, &BaseNotice),
+    id: i64,
+    notice: &BaseNotice,
     title: String,
     since: Timestamp,
     plan: Option<PlanStatus>,

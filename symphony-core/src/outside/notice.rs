@@ -160,7 +160,8 @@ impl BaseNotice {
 
     /// Says what changed that Symphony and the person share with a run, or with gates that a person's command ran.
     pub fn of_changes(
-        (project, of): (&ProjectId, Option<&PullRequestOf>),
+        project: &ProjectId,
+        of: Option<&PullRequestOf>,
         run: &RunId,
         at_work: AtWork,
         changes: &SharedChanges,
@@ -218,12 +219,7 @@ impl BaseNotice {
     }
 
     /// Says that the base had the work of a plan before its review.
-    pub fn of_landed(
-        plan: &PlanId,
-        project: &ProjectId,
-        pr: PrId,
-        (base, head): (&str, &str),
-    ) -> Self {
+    pub fn of_landed(plan: &PlanId, project: &ProjectId, pr: PrId, base: &str, head: &str) -> Self {
         Self {
             project: project.clone(),
             of: Some(plan.clone().into()),

@@ -48,7 +48,8 @@ pub fn free_worker_slots(snapshot: &Snapshot, project: &ProjectId, now: Timestam
 pub fn pass_holds<'a>(
     snapshot: &'a Snapshot,
     project: &ProjectId,
-    (provider, model): (&str, Option<&str>),
+    provider: &str,
+    model: Option<&str>,
     now: Timestamp,
 ) -> Result<Vec<HoldScope>, &'a Hold> {
     let covering = snapshot

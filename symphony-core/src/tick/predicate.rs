@@ -61,8 +61,8 @@ pub fn obstacles(candidate: &Candidate, snapshot: &Snapshot, now: Timestamp) -> 
     let model =
         project.and_then(|project| project.models.of(&target, agent, candidate.phase.as_ref()));
     let live = snapshot.run_on(&candidate.issue);
-    let who = (live, &candidate.project, candidate.counts);
-    let mut reasons = common(who, model, snapshot, now);
+    let counts = candidate.counts;
+    let mut reasons = common(live, &candidate.project, counts, model, snapshot, now);
     reasons.extend(gates_obstacle(candidate, snapshot));
     let (Some(project), Some(wanted)) = (project, wanted) else {
         return reasons;
@@ -114,8 +114,7 @@ pub fn review_obstacles(
                 .of(&target, &AgentType::Judge, phase.as_ref())
         });
     let live = snapshot.run_on_source(&review.of);
-    let who = (live, &review.project, review.counts);
-    let mut reasons = common(who, model, snapshot, now);
+    let mut reasons = common(live, &review.project, review.counts, model, snapshot, now);
     // The last attempt may be the one that succeeds: it is judged, too. Judges have a limit of their own.
     reasons.retain(|reason| !matches!(reason, Reason::AttemptsSpent { .. }));
     let Some(project) = project else {
@@ -215,7 +214,9 @@ fn is_ahead(retry: &DueRetry, project: &ProjectView, now: Timestamp) -> bool {
 
 /// Returns the reasons that concern every agent on an issue.
 pub(super) fn common(
-    (live, project_id, counts): (Option<&LiveRun>, &ProjectId, AttemptCounts),
+    live: Option<&LiveRun>,
+    project_id: &ProjectId,
+    counts: AttemptCounts,
     model: Option<&str>,
     snapshot: &Snapshot,
     now: Timestamp,

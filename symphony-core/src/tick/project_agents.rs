@@ -28,15 +28,12 @@ pub fn intake_obstacles(
     snapshot: &Snapshot,
     now: Timestamp,
 ) -> Vec<Reason> {
-    let who = (
-        snapshot.run_on(&candidate.issue),
-        &candidate.project,
-        AttemptCounts::default(),
-    );
+    let live = snapshot.run_on(&candidate.issue);
+    let counts = AttemptCounts::default();
     let target = RunTarget::Issue(candidate.issue.clone());
     let project = snapshot.projects.get(&candidate.project);
     let model = project.and_then(|project| project.models.of(&target, &AgentType::Intake, None));
-    let mut reasons = common(who, model, snapshot, now);
+    let mut reasons = common(live, &candidate.project, counts, model, snapshot, now);
     reasons.extend(gates_hold(&candidate.project, snapshot));
     reasons
 }

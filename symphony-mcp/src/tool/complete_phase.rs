@@ -61,8 +61,8 @@ impl ToolCall for CompletePhase {
             next_phase: next.phase,
         };
         let context = identity.context();
-        let nested = (Nested::from_parameter(self.absorb), &new.issue);
-        let failures = match read_delivered(workspace, path.as_deref(), nested) {
+        let nested = Nested::from_parameter(self.absorb);
+        let failures = match read_delivered(workspace, path.as_deref(), nested, &new.issue) {
             Ok(delivered) => {
                 let none = ArtifactFound::Missing { places: Vec::new() };
                 let found = delivered.artifact.unwrap_or(none);

@@ -123,7 +123,7 @@ fn refuse_unmergeable(identity: &Identity, nested: Nested) -> Result<(), ToolErr
     };
     let (repository, worktree) = open(workspace)?;
     let base = base_head(&repository, &workspace.base)?;
-    settle_nested(&repository, &worktree, &base, (nested, &workspace.key))?;
+    settle_nested(&repository, &worktree, &base, nested, &workspace.key)?;
     let head = repository.head(&worktree)?;
     refuse_secrets(&repository.scan_secrets(Some(&worktree), &base, &head)?)
 }

@@ -63,7 +63,7 @@ impl ToolCall for ProposeDone {
             note: item.note,
         });
         let evidence: Vec<NewEvidence> = named.collect();
-        let new = read_proposal(store, (&issue, workspace), self.reason, &evidence)?;
+        let new = read_proposal(store, &issue, workspace, self.reason, &evidence)?;
         let proposal = store.propose_done(&identity.context(), &new)?;
         Failpoint::DoneProposed.reach();
         let message = format!(

@@ -29,7 +29,7 @@ pub(crate) fn read_change(
     let (repository, worktree) = open(workspace)?;
     require_clean_branch(&repository, &worktree, workspace, Tool::CreatePr)?;
     let base = base_head(&repository, &workspace.base)?;
-    settle_nested(&repository, &worktree, &base, (nested, issue))
+    settle_nested(&repository, &worktree, &base, nested, issue)
         .map_err(|error| error.with_kind(RefusalKind::NestedRepository))?;
     let head = repository.head(&worktree)?;
     if repository.commits_ahead(&base, &head)? == 0 {

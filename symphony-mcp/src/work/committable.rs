@@ -53,7 +53,8 @@ pub(crate) fn settle_nested(
     repository: &Repository,
     worktree: &Worktree,
     base: &CommitId,
-    (nested, of): (Nested, &dyn Display),
+    nested: Nested,
+    of: &dyn Display,
 ) -> Result<(), ToolError> {
     let found = repository.nested_repositories(worktree, Some(base))?;
     let Some(first) = found.first() else {

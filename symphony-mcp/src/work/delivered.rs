@@ -29,11 +29,12 @@ pub(crate) struct Delivered {
 pub(crate) fn read_delivered(
     workspace: &IssueWorkspace,
     artifact: Option<&str>,
-    (nested, issue): (Nested, &IssueId),
+    nested: Nested,
+    issue: &IssueId,
 ) -> Result<Delivered, ToolError> {
     let (repository, worktree) = open(workspace)?;
     let base = base_head(&repository, &workspace.base)?;
-    settle_nested(&repository, &worktree, &base, (nested, issue))?;
+    settle_nested(&repository, &worktree, &base, nested, issue)?;
     let artifact = match artifact {
         None => None,
         Some(path) => {

@@ -32,14 +32,15 @@ struct Place<'a> {
 /// What the agent has to do first, or which item of evidence is not what it is said to be.
 pub(crate) fn read_proposal(
     store: &Store,
-    (issue, workspace): (&IssueId, &IssueWorkspace),
+    issue: &IssueId,
+    workspace: &IssueWorkspace,
     reason: String,
     evidence: &[NewEvidence],
 ) -> Result<NewProposal, ToolError> {
     let (repository, worktree) = open(workspace)?;
     let head = require_clean_branch(&repository, &worktree, workspace, Tool::ProposeDone)?;
     let base = base_head(&repository, &workspace.base)?;
-    settle_nested(&repository, &worktree, &base, (Nested::Refuse, issue))
+    settle_nested(&repository, &worktree, &base, Nested::Refuse, issue)
         .map_err(|error| error.with_kind(RefusalKind::NestedRepository))?;
     let ahead = repository.commits_ahead(&base, &head)?;
     // commits that bring nothing are the base's own, from before it was rewritten: what the agent looked at is the base
@@ -70,7 +71,7 @@ pub(crate) fn read_proposal(
     let mut checked = Vec::with_capacity(evidence.len());
     for (at, item) in evidence.iter().enumerate() {
         let found = place.find(item)?;
-        let kept = check_evidence(at + 1, item, (issue, found))
+        let kept = check_evidence(at + 1, item, issue, found)
             .map_err(|error| ToolError::of_kind(RefusalKind::Evidence, error.to_string()))?;
         checked.push(kept);
     }

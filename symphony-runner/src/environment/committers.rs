@@ -17,7 +17,7 @@ use crate::installation::Installation;
 pub(crate) fn name_committers(environment: &mut BTreeMap<OsString, OsString>, folder: &Path) {
     let answers = ask(environment, folder);
     let Identity { name, email } = Identity::symphony();
-    let missing = answers.missing_variables((&name, &email), |variable| {
+    let missing = answers.missing_variables(&name, &email, |variable| {
         environment.contains_key(OsStr::new(variable))
     });
     for (variable, value) in missing {

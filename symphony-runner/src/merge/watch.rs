@@ -87,8 +87,8 @@ impl<'a> MergeWatch<'a> {
         let Record { of, job, state } = &self.record;
         let changes = state.changes(self.installation, self.project, self.repository)?;
         let context = Context::system(Timestamp::now());
-        let about = (&self.project.id, Some(of));
-        for notice in BaseNotice::of_changes(about, job, AtWork::Gates, &changes) {
+        let project = &self.project.id;
+        for notice in BaseNotice::of_changes(project, Some(of), job, AtWork::Gates, &changes) {
             store.note_base(&context, &notice)?;
         }
         remove(&record_path(self.project, of))?;

@@ -103,7 +103,7 @@ impl Site<'_> {
             problem: Some(format!("phase {id}: {problem}")),
         })?;
         let (snapshot, project) = (&self.observed.snapshot, &self.record.project);
-        let passed = pass_holds(snapshot, project, (&provider, model.as_deref()), self.now);
+        let passed = pass_holds(snapshot, project, &provider, model.as_deref(), self.now);
         let probes = passed.map_err(|hold| Held {
             until: hold.until.max(after(self.now, PROBE_WAIT_MS)),
             why: format!("{} is on hold: {}", hold.scope, hold.reason),

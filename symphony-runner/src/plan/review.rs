@@ -67,8 +67,8 @@ pub(super) fn open_review(
             let new = new_pull_request(repository, target, record, &head, whole);
             Failpoint::PlanReviewPlanned.reach();
             store.open_landed_review(&context, &record.id, &new, |pr| {
-                let place = (target.branch.as_str(), head.as_str());
-                BaseNotice::of_landed(&record.id, &record.project, pr, place)
+                let (plan, project) = (&record.id, &record.project);
+                BaseNotice::of_landed(plan, project, pr, &target.branch, head.as_str())
             })?
         }
         _ => {

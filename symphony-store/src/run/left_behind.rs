@@ -121,8 +121,8 @@ pub(crate) fn note_changes(
 ) -> Result<(), StoreError> {
     let issue = run.target.issue().cloned().map(PullRequestOf::from);
     let of = issue.or_else(|| run.target.plan().cloned().map(PullRequestOf::from));
-    let (about, at_work) = ((&run.project, of.as_ref()), AtWork::of(&run.agent));
-    for notice in BaseNotice::of_changes(about, &run.id, at_work, &shared_changes(left)) {
+    let (at_work, changes) = (AtWork::of(&run.agent), shared_changes(left));
+    for notice in BaseNotice::of_changes(&run.project, of.as_ref(), &run.id, at_work, &changes) {
         insert_notice(tx, context, &notice)?;
     }
     Ok(())

@@ -81,7 +81,8 @@ pub(super) fn triaged(issue: &str, outcome: TriageOutcome) -> String {
 
 /// Says what an agent claimed.
 pub(super) fn claimed(
-    (claim, phase): (DeliveryId, &PhaseName),
+    claim: DeliveryId,
+    phase: &PhaseName,
     state: DeliveryState,
     reasons: &[String],
     on_issue: &str,

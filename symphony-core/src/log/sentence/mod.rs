@@ -173,7 +173,7 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
             phase,
             state,
             reasons,
-        } => issue::claimed((*claim, phase), *state, reasons, &about.on_issue()),
+        } => issue::claimed(*claim, phase, *state, reasons, &about.on_issue()),
         E::DeliverySettled {
             claim,
             state,

@@ -194,7 +194,7 @@ pub fn route_phase_run_end(
                 &format!("merge conflict in {}", files.join(", ")),
                 FailureClass::Logic,
             ),
-            PhaseWork::BaseLost(reason) => asks(progress, end, (policy, reason), now),
+            PhaseWork::BaseLost(reason) => asks(progress, end, policy, reason, now),
             PhaseWork::Unmerged(reason) => {
                 let error = format!("the phase's work could not be merged: {reason}");
                 fail(&error, end.class_of(None, reason))
@@ -210,7 +210,7 @@ pub fn route_phase_run_end(
     }
     let message = end.error.map_or("", |error| error.message.as_str());
     match class {
-        Some(ErrorClass::NotPrepared) => plan_unprepared(progress, end, (policy, message), now),
+        Some(ErrorClass::NotPrepared) => plan_unprepared(progress, end, policy, message, now),
         Some(class) if class.uses_no_attempt() => PhaseEvent::Released {
             run: Some(end.run.clone()),
             cause: match class {
@@ -238,7 +238,8 @@ pub fn route_phase_run_end(
 fn plan_unprepared(
     progress: &PhaseProgress,
     end: &PhaseRunEnd<'_>,
-    (policy, error): (&FailurePolicy, &str),
+    policy: &FailurePolicy,
+    error: &str,
     now: Timestamp,
 ) -> PhaseEvent {
     let tries = end.unprepared_before.saturating_add(1);
@@ -248,7 +249,7 @@ fn plan_unprepared(
             failure: PhaseFailure::new(progress.attempts, error, FailureClass::Resource, now),
             due_at: after(now, wait),
         },
-        AfterFault::GiveUp => asks(progress, end, (policy, error), now),
+        AfterFault::GiveUp => asks(progress, end, policy, error, now),
     }
 }
 
@@ -266,7 +267,7 @@ fn plan_silence(
             cause: ReleaseCause::Silent,
         };
     }
-    asks(progress, end, (policy, &silence_error(end)), now)
+    asks(progress, end, policy, &silence_error(end), now)
 }
 
 /// What a person reads of a phase whose agent ended twice without a report.
@@ -292,7 +293,8 @@ fn silence_error(end: &PhaseRunEnd<'_>) -> String {
 fn asks(
     progress: &PhaseProgress,
     end: &PhaseRunEnd<'_>,
-    (policy, error): (&FailurePolicy, &str),
+    policy: &FailurePolicy,
+    error: &str,
     now: Timestamp,
 ) -> PhaseEvent {
     let run = Some(end.run.clone());

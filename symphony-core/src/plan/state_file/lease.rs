@@ -90,11 +90,11 @@ impl Leases {
 /// Decides what the loss of a session leads to: the phase is tried again at once, or someone has to decide.
 pub(super) fn plan_loss(
     progress: &PhaseProgress,
-    report: (&str, (&str, &str)),
+    error: &str,
+    seed: (&str, &str),
     policy: &FailurePolicy,
     now: Timestamp,
 ) -> PhaseEvent {
-    let (error, seed) = report;
     let report = FailureReport {
         run: None,
         error,

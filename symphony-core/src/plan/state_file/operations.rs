@@ -340,8 +340,8 @@ impl Desk {
         };
         let progress = self.state.phases.get(phase);
         let progress = progress.ok_or_else(|| unknown(phase))?;
-        let report = (error, (file.plan_path.as_str(), phase.as_str()));
-        let event = plan_loss(progress, report, &policy, now);
+        let seed = (file.plan_path.as_str(), phase.as_str());
+        let event = plan_loss(progress, error, seed, &policy, now);
         Ok(self.take(PlanEvent::of(phase.clone(), event))?)
     }
 

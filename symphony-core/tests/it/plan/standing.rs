@@ -63,10 +63,8 @@ fn open_plan(
 fn inbox(plan: &OpenPlan, live: &[LiveRun]) -> Vec<InboxItem> {
     let asks = |phase: &&OpenPhase| matches!(phase.state, PhaseState::AwaitingDecision { .. });
     let questions = plan.phases.iter().filter(asks);
-    let questions = questions.map(|phase| {
-        let about = (&plan.plan, &phase.phase);
-        plan_item(about, &plan.project, "it broke", at(1))
-    });
+    let questions = questions
+        .map(|phase| plan_item(&plan.plan, &phase.phase, &plan.project, "it broke", at(1)));
     waiting_plan_item(plan, live)
         .into_iter()
         .chain(questions)

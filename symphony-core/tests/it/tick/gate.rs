@@ -196,7 +196,7 @@ fn a_phase_passes_what_an_issue_passes() {
         let mut snapshot = snapshot();
         snapshot.holds = holds;
         snapshot.live = vec![live("r9", Some(9), AgentType::Worker)];
-        let passed = pass_holds(&snapshot, &project("a"), ("claude-cli", None), at(NOW));
+        let passed = pass_holds(&snapshot, &project("a"), "claude-cli", None, at(NOW));
         let found: Result<Vec<HoldScope>, HoldScope> = passed.map_err(|hold| hold.scope.clone());
         assert_eq!(found, expected, "{:?}", snapshot.holds);
     }
