@@ -269,8 +269,8 @@ impl PhaseDispatch {
                 cap: artifacts,
                 need: section::documents_need(&self.artifacts, counter),
                 draft: Box::new(move |cap| {
-                    let how = (cap, self.preference());
-                    section::documents(&self.artifacts, DocumentsOf::Phase, how, fitter)
+                    let (of, preference) = (DocumentsOf::Phase, self.preference());
+                    section::documents(&self.artifacts, of, cap, preference, fitter)
                 }),
             },
             Shared {

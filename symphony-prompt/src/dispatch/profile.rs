@@ -348,8 +348,8 @@ impl ProfileDispatch {
                 cap: artifacts,
                 need: section::documents_need(&self.documents, counter),
                 draft: Box::new(move |cap| {
-                    let how = (cap, Preference::FullText);
-                    section::documents(&self.documents, DocumentsOf::Ticket, how, fitter)
+                    let (of, preference) = (DocumentsOf::Ticket, Preference::FullText);
+                    section::documents(&self.documents, of, cap, preference, fitter)
                 }),
             },
             Shared {

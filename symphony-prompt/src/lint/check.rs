@@ -32,7 +32,7 @@ pub fn lint(input: &LintInput<'_>) -> Vec<Finding> {
         };
         found.extend(tool_lists(text, &parsed));
         found.extend(near_headings(text, &parsed));
-        found.extend(tool_names(text, (body.as_str(), first_line), &parsed));
+        found.extend(tool_names(text, body.as_str(), first_line, &parsed));
         found.extend(placeholders(text, &body, first_line));
         found.extend(contradictions(text, &body, first_line));
     }

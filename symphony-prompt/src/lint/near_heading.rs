@@ -48,7 +48,7 @@ pub(super) fn near_headings(text: &PromptText<'_>, parsed: &Parsed<'_>) -> Vec<F
         let near = near.filter(|section| {
             !headings(text.text).any(|(other, _)| has_heading(&format!("# {other}"), section))
         });
-        findings.extend(near.map(|section| wrong_section(text, (heading, number), section)));
+        findings.extend(near.map(|section| wrong_section(text, heading, number, section)));
     }
     findings
 }
@@ -91,7 +91,7 @@ fn lost_criteria(text: &PromptText<'_>, section: &str) -> Finding {
     )
 }
 
-fn wrong_section(text: &PromptText<'_>, (heading, line): (&str, usize), section: &str) -> Finding {
+fn wrong_section(text: &PromptText<'_>, heading: &str, line: usize, section: &str) -> Finding {
     finding(
         text,
         line,

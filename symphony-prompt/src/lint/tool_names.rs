@@ -70,7 +70,8 @@ fn narrowing(profile: &AgentProfile) -> &'static str {
 /// Reports tools that a text tells its reader to use and that none of its readers has.
 pub(super) fn tool_names(
     text: &PromptText<'_>,
-    (body, first_line): (&str, usize),
+    body: &str,
+    first_line: usize,
     parsed: &Parsed<'_>,
 ) -> Vec<Finding> {
     let readers = readers(text, parsed);

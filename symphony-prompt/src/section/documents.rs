@@ -47,7 +47,8 @@ impl DocumentsOf {
 pub(crate) fn documents<'a>(
     documents: &'a [PhaseArtifact],
     of: DocumentsOf,
-    (cap, preference): (Tokens, Preference),
+    cap: Tokens,
+    preference: Preference,
     fitter: Fitter<'_>,
 ) -> SectionDraft<'a> {
     let given: Vec<&PhaseArtifact> = documents
@@ -63,7 +64,7 @@ pub(crate) fn documents<'a>(
         .collect();
     let texts: Vec<&str> = escaped.iter().map(Cow::as_ref).collect();
     let levels: Vec<usize> = given.iter().map(|document| level(document)).collect();
-    let fitted = fit_levels(&texts, &levels, (cap, preference), fitter.counter);
+    let fitted = fit_levels(&texts, &levels, cap, preference, fitter.counter);
     let count = |text: &str| fitter.counter.count(text);
     let from: Tokens = texts.iter().map(|text| count(text)).sum();
     let to: Tokens = fitted.iter().map(|(text, _)| count(text)).sum();
@@ -103,7 +104,8 @@ fn level(document: &PhaseArtifact) -> usize {
 fn fit_levels<'t>(
     texts: &[&'t str],
     levels: &[usize],
-    (cap, preference): (Tokens, Preference),
+    cap: Tokens,
+    preference: Preference,
     counter: &dyn TokenCounter,
 ) -> Vec<(Cow<'t, str>, Shown)> {
     let mut fitted: Vec<Option<(Cow<'t, str>, Shown)>> = texts.iter().map(|_| None).collect();
