@@ -74,7 +74,8 @@ pub(crate) struct PhaseView {
 
 impl PhaseView {
     fn new(
-        (id, title): (&PlanPhaseId, &str),
+        id: &PlanPhaseId,
+        title: &str,
         progress: &PhaseProgress,
         waits_for: Vec<PlanPhaseId>,
     ) -> Self {
@@ -184,7 +185,7 @@ impl PlanView {
             let waits_for = waits_for(&dag, record, *at);
             let title = record.document.phases.get(*at)?.title.as_str();
             let progress = record.state.phases.get(id)?;
-            Some(PhaseView::new((id, title), progress, waits_for))
+            Some(PhaseView::new(id, title, progress, waits_for))
         });
         Ok(Self {
             id: record.id.clone(),

@@ -41,7 +41,7 @@ impl ImportArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let mut session = app.session()?;
         let secrets = app.secrets()?;
-        let records = self.read(app, (&session.project.id, &secrets))?;
+        let records = self.read(app, &session.project.id, &secrets)?;
         let imported = session
             .store
             .import_learnings(&App::as_human(), &session.project.id, &records)
@@ -65,15 +65,16 @@ impl ImportArgs {
     fn read(
         &self,
         app: &App,
-        into: (&ProjectId, &SecretCheck),
+        project: &ProjectId,
+        secrets: &SecretCheck,
     ) -> anyhow::Result<Vec<LearningRecord>> {
         let what = || format!("read {}", self.name());
         if self.file.as_os_str() == "-" {
-            return self.records(std::io::stdin().lock(), into);
+            return self.records(std::io::stdin().lock(), project, secrets);
         }
         let path = app.surroundings.current.join(&self.file);
         match File::open(&path) {
-            Ok(file) => self.records(BufReader::new(file), into),
+            Ok(file) => self.records(BufReader::new(file), project, secrets),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 Err(Stop::new(Exit::NotFound, format!("{}: there is no such file", what())).into())
             }
@@ -84,7 +85,8 @@ impl ImportArgs {
     fn records(
         &self,
         mut source: impl BufRead,
-        (project, secrets): (&ProjectId, &SecretCheck),
+        project: &ProjectId,
+        secrets: &SecretCheck,
     ) -> anyhow::Result<Vec<LearningRecord>> {
         let (mut records, mut problems, mut bad) = (Vec::new(), Vec::new(), 0_usize);
         let limit = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
@@ -111,7 +113,7 @@ impl ImportArgs {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            match record(&line, (project, secrets), now) {
+            match record(&line, project, secrets, now) {
                 Ok(record) => records.push(record),
                 Err(problem) => {
                     bad += 1;
@@ -138,7 +140,8 @@ impl ImportArgs {
 /// Reads one line; the problem names the field.
 fn record(
     line: &[u8],
-    (project, secrets): (&ProjectId, &SecretCheck),
+    project: &ProjectId,
+    secrets: &SecretCheck,
     now: Timestamp,
 ) -> Result<LearningRecord, String> {
     if let Some(held) = secrets.named_in(&String::from_utf8_lossy(line)) {

@@ -196,7 +196,7 @@ impl RunArgs {
         } else {
             AfterReview::LeaveToTicks
         };
-        PlanLoop::new(app, drive, &mut session.store, (mode, after))?.go_on(&record, begun)
+        PlanLoop::new(app, drive, &mut session.store, mode, after)?.go_on(&record, begun)
     }
 }
 

@@ -80,7 +80,8 @@ impl<'a> PlanLoop<'a> {
         app: &'a App,
         drive: PlanDrive<'a>,
         store: &'a mut Store,
-        (mode, after): (Option<OnFailure>, AfterReview),
+        mode: Option<OnFailure>,
+        after: AfterReview,
     ) -> anyhow::Result<Self> {
         Ok(Self {
             app,

@@ -57,15 +57,15 @@ pub(crate) struct ReopenArgs {
 impl CloseArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let numbers = (!self.all).then_some(self.numbers.as_slice());
-        let to = (PointState::Closed, self.comment.as_deref());
-        settle(app, &self.of, numbers, to).context("close review points")
+        let (to, comment) = (PointState::Closed, self.comment.as_deref());
+        settle(app, &self.of, numbers, to, comment).context("close review points")
     }
 }
 
 impl ReopenArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let to = (PointState::Open, self.comment.as_deref());
-        settle(app, &self.of, Some(&self.numbers), to).context("reopen review points")
+        let (to, comment) = (PointState::Open, self.comment.as_deref());
+        settle(app, &self.of, Some(&self.numbers), to, comment).context("reopen review points")
     }
 }
 
@@ -99,7 +99,8 @@ fn settle(
     app: &App,
     of: &SourceName,
     numbers: Option<&[PointNumber]>,
-    (to, comment): (PointState, Option<&str>),
+    to: PointState,
+    comment: Option<&str>,
 ) -> anyhow::Result<()> {
     let mut session = app.session()?;
     let of = find_source(app, &session, of)?;

@@ -251,7 +251,7 @@ impl TrialArgs {
                 index + 1,
                 cases.len()
             ));
-            match self.one(app, real, &case, (&mut progress, &interrupts))? {
+            match self.one(app, real, &case, &mut progress, &interrupts)? {
                 Ok(outcome) => progress.say(&outcome_line(&outcome)),
                 Err(reason) => return Ok(Some(Stopped::Failure(reason))),
             }
@@ -265,7 +265,8 @@ impl TrialArgs {
         app: &App,
         real: &Session,
         case: &Case<'_>,
-        (progress, interrupts): (&mut Progress, &Interrupts),
+        progress: &mut Progress,
+        interrupts: &Interrupts,
     ) -> anyhow::Result<Result<CaseOutcome, String>> {
         let (planned, id) = (case.planned, &case.issue.id);
         let outcome = match case.set_up(app, real)? {
