@@ -181,6 +181,19 @@ fn pairs_of<'a>(a: &[&'a CaseOutcome], b: &[&'a CaseOutcome]) -> Vec<Pair<'a>> {
     with_a.iter().filter_map(pair).collect()
 }
 
+/// How many of the cases of a set have what is measured.
+#[derive(Debug, Clone, Copy)]
+struct Hits {
+    hits: u64,
+    cases: u64,
+}
+
+impl Hits {
+    fn share(self) -> Option<Proportion> {
+        Proportion::new(self.hits, self.cases)
+    }
+}
+
 impl MeasureReport {
     /// Takes the difference within issues in place of that between groups.
     fn within(self, pairs: &[Pair<'_>]) -> Self {
@@ -220,29 +233,28 @@ impl MeasureReport {
         if one.count + two.count == 0 {
             return None;
         }
-        let hits = |cases: &[&CaseOutcome]| {
+        let hits = |cases: &[&CaseOutcome], sample: &Sample| {
             let values = cases.iter().filter_map(|case| measure.of(case));
-            count(values.filter(|value| *value > 0.0).count())
+            Hits {
+                hits: count(values.filter(|value| *value > 0.0).count()),
+                cases: sample.count,
+            }
         };
         if measure.is_share() {
-            Some(Self::of_shares(
-                measure,
-                (hits(a), one.count),
-                (hits(b), two.count),
-            ))
+            Some(Self::of_shares(measure, hits(a, &one), hits(b, &two)))
         } else {
             Some(Self::of_means(measure, &one, &two))
         }
     }
 
-    fn of_shares(measure: Measure, a: (u64, u64), b: (u64, u64)) -> Self {
-        let share = |(hits, cases)| Proportion::new(hits, cases);
-        let set = |(hits, cases)| {
-            let found = share((hits, cases)).map(Proportion::estimate);
-            SetReport::new(cases, Some(hits), found.map(|found| found.estimate), found)
+    fn of_shares(measure: Measure, a: Hits, b: Hits) -> Self {
+        let set = |of: Hits| {
+            let found = of.share().map(Proportion::estimate);
+            let share = found.map(|found| found.estimate);
+            SetReport::new(of.cases, Some(of.hits), share, found)
         };
-        let both = share(b).zip(share(a));
-        let cases = a.1.min(b.1);
+        let both = b.share().zip(a.share());
+        let cases = a.cases.min(b.cases);
         let difference = both.map(|(b, a)| difference_of_proportions(b, a));
         let more_cases = both.and_then(|(b, a)| more_cases_for_proportions(b, a));
         Self {
