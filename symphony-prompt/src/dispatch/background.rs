@@ -155,7 +155,7 @@ impl BackgroundDispatch {
             self.projects_section(),
         ];
         let user = assemble(&sections, marker.as_ref(), counter)?;
-        let budgets = (self.budgets.system_tokens, self.budgets.user_tokens);
+        let budgets = &self.budgets;
         let path = DispatchPath::BackgroundDispatch;
         Ok(layers::built(
             path,

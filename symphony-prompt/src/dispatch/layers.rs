@@ -3,6 +3,7 @@
 use symphony_core::agent::AgentType;
 use symphony_core::unit::Tokens;
 
+use crate::budget::Budgets;
 use crate::hidden::{one_line, strip_hidden};
 use crate::input::{IssueInput, ProjectLearning, VaultNote};
 use crate::layer::{Layer, LayerName};
@@ -111,7 +112,7 @@ pub(super) fn built(
     agent: &AgentType,
     system: SystemPrompt,
     user: UserPrompt,
-    budgets: (Tokens, Tokens),
+    budgets: &Budgets,
     counter: &dyn TokenCounter,
 ) -> BuiltPrompt {
     let mut warnings = system.warnings;
@@ -120,9 +121,9 @@ pub(super) fn built(
         path,
         agent: agent.name().to_owned(),
         system_tokens: counter.count(&system.text),
-        system_budget: budgets.0,
+        system_budget: budgets.system_tokens,
         user_tokens: counter.count(&user.text),
-        user_budget: budgets.1,
+        user_budget: budgets.user_tokens,
         user_left: user.left,
         fence_marker: user.marker.map(|marker| marker.as_str().to_owned()),
         system: system.parts,

@@ -196,7 +196,7 @@ impl PhaseDispatch {
         let (sections, left) = self.sections(fitter);
         let mut user = assemble(&sections, Some(&marker), counter)?;
         user.left = Some(left);
-        let budgets = (self.budgets.system_tokens, self.budgets.user_tokens);
+        let budgets = &self.budgets;
         let path = DispatchPath::PhaseDispatch;
         Ok(layers::built(
             path,

@@ -5,7 +5,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::unit::Tokens;
 
 use crate::boundary::plan_boundary;
-use crate::budget::SYSTEM_TOKENS;
+use crate::budget::{Budgets, SYSTEM_TOKENS};
 use crate::dispatch::layers;
 use crate::error::PromptError;
 use crate::fence::FenceMarker;
@@ -110,7 +110,10 @@ impl PlanPhaseDispatch {
             review_points(&self.review_points, PointsReader::PlanPhase),
         ];
         let user = assemble(&sections, marker.as_ref(), &counter)?;
-        let budgets = (SYSTEM_TOKENS, max);
+        let budgets = &Budgets {
+            user_tokens: max,
+            ..Budgets::default()
+        };
         let path = DispatchPath::PlanPhase;
         Ok(layers::built(
             path,

@@ -215,7 +215,7 @@ impl ProfileDispatch {
         let (sections, left) = self.sections(&omissions, content);
         let mut user = assemble(&sections, Some(&marker), counter)?;
         user.left = Some(left);
-        let budgets = (self.budgets.system_tokens, self.budgets.user_tokens);
+        let budgets = &self.budgets;
         let path = DispatchPath::ProfileDispatch;
         Ok(layers::built(
             path,

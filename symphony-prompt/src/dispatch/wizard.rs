@@ -98,7 +98,7 @@ impl WizardDispatch {
             vec![Piece::text(self.summary())],
         );
         let user = assemble(&[section], None, counter)?;
-        let budgets = (self.budgets.system_tokens, self.budgets.user_tokens);
+        let budgets = &self.budgets;
         let path = DispatchPath::SetupWizard;
         Ok(layers::built(path, &agent, system, user, budgets, counter))
     }
