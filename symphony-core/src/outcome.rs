@@ -182,7 +182,8 @@ pub fn route_plan_review_end(
     run: &Run,
     status: RunStatus,
     error: Option<RunError>,
-    (evidence, refused): (Evidence, Option<&RefusedCall>),
+    evidence: Evidence,
+    refused: Option<&RefusedCall>,
 ) -> (RunStatus, Option<RunError>) {
     match empty_end(run, evidence, refused) {
         Some(missing) if status == RunStatus::Succeeded && error.is_none() => {

@@ -707,8 +707,8 @@ fn a_missing_outcome_names_the_call_that_was_refused() {
     let refused = RefusedCall::new(Tool::RejectPr, RefusalKind::Other, why);
     let message = |refused: Option<&RefusedCall>| {
         let judge = run(AgentType::Judge, false);
-        let found = (Evidence::None, refused);
-        let (status, error) = route_plan_review_end(&judge, RunStatus::Succeeded, None, found);
+        let (status, error) =
+            route_plan_review_end(&judge, RunStatus::Succeeded, None, Evidence::None, refused);
         assert_eq!(status, RunStatus::Failed);
         error.unwrap().message
     };

@@ -150,8 +150,8 @@ fn end_run(
         (None, RunTarget::PullRequest(..), _) => {
             let evidence = evidence(tx, run, finish)?;
             let refused = refused_call(&run.metadata);
-            let found = (evidence, refused.as_ref());
-            route_plan_review_end(run, finish.status, finish.error.clone(), found)
+            let error = finish.error.clone();
+            route_plan_review_end(run, finish.status, error, evidence, refused.as_ref())
         }
         (None, _, Some(end)) => (end.status, end.error.clone()),
         (None, _, None) => (finish.status, finish.error.clone()),
