@@ -50,6 +50,15 @@ impl Spent {
     }
 }
 
+/// What a project spent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SpentByProject {
+    /// Since it was added.
+    pub in_all: Spent,
+    /// On this day.
+    pub today: Spent,
+}
+
 /// What is recorded as spent by a run, and by everything that shares a cap with it, the run included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SpentSoFar {
@@ -224,14 +233,14 @@ pub fn day_start(at: Timestamp) -> Timestamp {
 pub fn cap_hold(
     project: &ProjectId,
     caps: &Spending,
-    (all, today): (Spent, Spent),
+    spent: SpentByProject,
     now: Timestamp,
 ) -> Option<Hold> {
     let next_day = (day_number(now) + 1).saturating_mul(DAY_MS);
     let tomorrow = Timestamp::from_millisecond(next_day).unwrap_or(Timestamp::MAX);
-    let (cap, until) = reached(CapScope::Project, caps.project, all)
+    let (cap, until) = reached(CapScope::Project, caps.project, spent.in_all)
         .map(|cap| (cap, Timestamp::MAX))
-        .or_else(|| reached(CapScope::Day, caps.day, today).map(|cap| (cap, tomorrow)))?;
+        .or_else(|| reached(CapScope::Day, caps.day, spent.today).map(|cap| (cap, tomorrow)))?;
     Some(Hold {
         tried: None,
         scope: HoldScope::Project(project.clone()),

@@ -138,7 +138,11 @@ fn a_day_is_held_until_its_end_and_a_project_until_a_human_raises_the_cap() {
         ),
         (caps(Some(40), Some(30)), Some(Timestamp::MAX)),
     ] {
-        let hold = cap_hold(&project, &caps, (spent(40, 4), spent(30, 3)), now);
+        let spent = SpentByProject {
+            in_all: spent(40, 4),
+            today: spent(30, 3),
+        };
+        let hold = cap_hold(&project, &caps, spent, now);
         assert_eq!(hold.map(|hold| hold.until), expected, "{caps:?}");
     }
 }

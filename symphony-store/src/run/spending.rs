@@ -4,7 +4,7 @@ use rusqlite::{Connection, Row, params};
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, ProjectId, RunId};
 use symphony_core::run::Usage;
-use symphony_core::spending::{Spent, SpentSoFar, day_number};
+use symphony_core::spending::{Spent, SpentByProject, SpentSoFar, day_number};
 use symphony_core::unit::{Tokens, UsdMicros};
 
 use crate::database::open::Store;
@@ -60,17 +60,20 @@ pub(crate) fn of_issue(conn: &Connection, issue: &IssueId) -> Result<Spent, Stor
         .query_row([issue.as_str()], |row| Ok(spent_from(row)))?
 }
 
-/// Returns what a project spent: in all, and today.
+/// Returns what a project spent.
 pub(crate) fn of_project(
     conn: &Connection,
     project: &ProjectId,
     now: Timestamp,
-) -> Result<(Spent, Spent), StoreError> {
+) -> Result<SpentByProject, StoreError> {
     let mut statement = conn.prepare_cached(OF_PROJECT_SQL)?;
     let mut since = |day: i64| {
         statement.query_row(params![project.as_str(), day], |row| Ok(spent_from(row)))?
     };
-    Ok((since(i64::MIN)?, since(day_number(now))?))
+    Ok(SpentByProject {
+        in_all: since(i64::MIN)?,
+        today: since(day_number(now))?,
+    })
 }
 
 /// The newest runs of a project that are looked at for when it last spent something: those that run at once, with room.
@@ -101,7 +104,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn spent_today(&self, project: &ProjectId, now: Timestamp) -> Result<Spent, StoreError> {
-        Ok(of_project(&self.conn, project, now)?.1)
+        Ok(of_project(&self.conn, project, now)?.today)
     }
 
     /// Returns what is recorded as spent by a run and by all that shares a cap with it.
@@ -112,12 +115,12 @@ impl Store {
         self.read(|tx| {
             let run = load_run(tx, run)?;
             let issue = run.target.issue().map(|id| of_issue(tx, id)).transpose()?;
-            let (project, day) = of_project(tx, &run.project, now)?;
+            let spent = of_project(tx, &run.project, now)?;
             Ok(SpentSoFar {
                 run: Spent::of(&run.usage),
                 issue,
-                project,
-                day,
+                project: spent.in_all,
+                day: spent.today,
             })
         })
     }
