@@ -4,40 +4,13 @@ use std::path::{Path, PathBuf};
 
 use super::in_the_way::in_the_way;
 use super::into_worktree::{index_shows, move_checkout};
-use super::plan::{MergePlan, merge_trees, plan};
-use super::style::MergeStyle;
+use super::plan::merge_trees;
 use crate::change::touched;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
 use crate::git::{Git, Identity, Place};
 use crate::repository::{BranchName, Expect, Repository, Unconfirmed, move_ref};
-
-/// Asks for a merge into the base.
-#[derive(Debug, Clone)]
-pub struct MergeRequest<'a> {
-    /// The base branch.
-    pub base: &'a BranchName,
-    /// Where the base is expected: where the gates saw it.
-    pub expected: &'a CommitId,
-    /// The approved commit.
-    pub head: &'a CommitId,
-    /// Whether a merge commit is made where none is needed.
-    pub style: MergeStyle,
-    /// Message of the merge commit.
-    pub message: &'a str,
-    /// The human who merges.
-    pub identity: &'a Identity,
-}
-
-/// What a merge did.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Merged {
-    /// The base's head now.
-    pub commit: CommitId,
-    /// Whether it is the approved commit itself.
-    pub fast_forward: bool,
-}
 
 /// What happens to the checkout of the base, which has moved, when git did not confirm that the base did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,71 +32,12 @@ fn checkout_after(base: Unconfirmed, shows_base: bool) -> CheckoutAfter {
 }
 
 impl Repository {
-    /// Merges an approved commit into the base. When the base has the commit already (a merge that
-    /// was interrupted after its effect, or a repetition), that counts as done.
+    /// Moves the base from one commit to another, such as the merge commit that gates ran on. When the base is there already (a
+    /// merge that was interrupted after its effect, or a repetition), that counts as done.
     ///
     /// # Errors
-    /// [`WorkspaceError::RefMoved`] when the base is not where it was expected,
-    /// [`WorkspaceError::Conflict`], [`WorkspaceError::Unrelated`],
-    /// [`WorkspaceError::CheckoutDirty`] when the base is checked out with changes, or untracked files,
-    /// that the merge would overwrite. Nothing was changed then.
-    pub fn merge_into_base(&self, request: &MergeRequest<'_>) -> Result<Merged, WorkspaceError> {
-        let _lock = self.lock()?;
-        self.finish_interrupted()?;
-        self.require_commit(request.head)?;
-        let found = self.branch_head(request.base)?;
-        if let Some(base) = &found
-            && self.is_merged(request.head, base)?
-        {
-            return Ok(Merged {
-                commit: base.clone(),
-                fast_forward: base == request.head,
-            });
-        }
-        if found.as_ref() != Some(request.expected) {
-            return Err(WorkspaceError::RefMoved {
-                reference: request.base.reference(),
-                expected: request.expected.clone(),
-                found,
-            });
-        }
-        let planned = plan(
-            &self.git,
-            request.expected,
-            request.head,
-            request.style,
-            request.message,
-            request.identity,
-        )?;
-        let (commit, fast_forward) = match planned {
-            MergePlan::FastForward(commit) => (commit, true),
-            MergePlan::Merge(commit) => (commit, false),
-            MergePlan::AlreadyMerged => (request.expected.clone(), false),
-            MergePlan::Conflict(files) => {
-                return Err(WorkspaceError::Conflict {
-                    base: request.base.to_string(),
-                    head: request.head.to_string(),
-                    files,
-                });
-            }
-            MergePlan::Unrelated => {
-                return Err(WorkspaceError::Unrelated {
-                    base: request.base.to_string(),
-                    head: request.head.to_string(),
-                });
-            }
-        };
-        self.move_locked(request.base, request.expected, &commit, request.identity)?;
-        Ok(Merged {
-            commit,
-            fast_forward,
-        })
-    }
-
-    /// Moves the base from one commit to another, such as the merge commit that gates ran on.
-    ///
-    /// # Errors
-    /// As [`Repository::merge_into_base`].
+    /// [`WorkspaceError::RefMoved`] when the base is not where it was expected, [`WorkspaceError::CheckoutDirty`] when
+    /// the base is checked out with changes, or untracked files, that the move would overwrite. Nothing was changed then.
     pub fn move_base(
         &self,
         base: &BranchName,

@@ -7,7 +7,6 @@ mod journal;
 mod plan;
 mod style;
 
-pub use into_base::{MergeRequest, Merged};
 pub use plan::MergePlan;
 pub(crate) use plan::merge_trees;
 pub use style::MergeStyle;

@@ -16,13 +16,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use symphony_workspace::{
-    BaseMerge, BranchFate, Identity, MergeOfBase, MergeRequest, MergeStyle, RemoveRequest,
-    RepositoryOptions, WorkspaceError, Worktree, WorktreeKey,
+    BaseMerge, BranchFate, MergeOfBase, MergeStyle, RemoveRequest, RepositoryOptions,
+    WorkspaceError, Worktree, WorktreeKey,
 };
 
 use crate::project::{
-    Project, at, branch, commit_file, executable, git, git_in, made, plain_folder, prepare, read,
-    write,
+    Project, at, branch, commit_file, executable, git, git_in, made, merge_into, plain_folder,
+    prepare, read, write,
 };
 use crate::vectors::VECTORS;
 
@@ -93,13 +93,6 @@ fn stage() -> Stage {
     }
 }
 
-fn ada() -> Identity {
-    Identity {
-        name: "Ada".into(),
-        email: "ada@example.org".into(),
-    }
-}
-
 /// Everything that Symphony does with a worktree; the work itself has to come out right.
 fn whole_life(stage: &Stage) {
     let repository = stage.project.open_with(RepositoryOptions::default());
@@ -145,15 +138,8 @@ fn whole_life(stage: &Stage) {
     assert_eq!(read(gates.path().join("work.txt")), "work\n");
     for (key, branch_name) in [(&key, None), (worktree.key(), worktree.branch())] {
         if branch_name.is_some() {
-            let request = MergeRequest {
-                base: &branch("main"),
-                expected: &base,
-                head: &head,
-                style: MergeStyle::Commit,
-                message: "merge",
-                identity: &ada(),
-            };
-            repository.merge_into_base(&request).unwrap();
+            let main = branch("main");
+            merge_into(&repository, &main, &base, &head, MergeStyle::Commit).unwrap();
             assert_eq!(read(stage.project.root.join("work.txt")), "work\n");
         }
         let removed = repository.remove_worktree(&RemoveRequest {

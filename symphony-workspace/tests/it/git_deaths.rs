@@ -10,12 +10,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use symphony_core::git_lock::SHARED_LOCK_AGE_MIN;
 use symphony_workspace::{
-    BaseMerge, BranchFate, BranchName, CommitId, GitCall, GitDeath, GitFaults, Identity, MergePlan,
-    MergeRequest, MergeStyle, RemoveRequest, Repository, RepositoryOptions, WorkspaceError,
-    Worktree, WorktreeKey, WorktreeRequest,
+    BaseMerge, BranchFate, BranchName, CommitId, GitCall, GitDeath, GitFaults, MergePlan,
+    MergeStyle, RemoveRequest, Repository, RepositoryOptions, WorkspaceError, Worktree,
+    WorktreeKey, WorktreeRequest,
 };
 
-use crate::project::{Project, at, branch, commit_file, git, git_locks, make_older, write};
+use crate::project::{
+    Project, ada, at, branch, commit_file, git, git_locks, make_older, merge_into, write,
+};
 
 /// How often a step is tried: once more than it can die, and once for a lock that has to grow old.
 const TRIES_MAX: usize = 3;
@@ -141,10 +143,7 @@ impl Life {
             repository.reset_to(&worktree, &head, self.now())
         })?;
         let base = commit_file(root, "base2.txt", "base\n");
-        let person = Identity {
-            name: "Ada".into(),
-            email: "ada@example.org".into(),
-        };
+        let person = ada();
         let gates = WorktreeKey::of("_merge-SYM-1");
         let merged = self.step("plan and gates", |repository| {
             let plan =
@@ -203,16 +202,7 @@ impl Life {
     fn merge(&self, name: &str, base: &BranchName, head: &CommitId) -> Result<(), String> {
         self.step(name, |repository| {
             let expected = repository.branch_head(base)?.expect("it was made");
-            repository
-                .merge_into_base(&MergeRequest {
-                    base,
-                    expected: &expected,
-                    head,
-                    style: MergeStyle::FastForward,
-                    message: name,
-                    identity: &Identity::symphony(),
-                })
-                .map(drop)
+            merge_into(repository, base, &expected, head, MergeStyle::FastForward).map(drop)
         })
     }
 

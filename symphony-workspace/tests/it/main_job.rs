@@ -1,18 +1,13 @@
 //! The main job: a worktree, its commit, its diff, its merge, its removal.
 
 use symphony_workspace::{
-    BaseMerge, BranchFate, BranchOutcome, ChangeKind, FileChange, Identity, MergeOfBase,
-    MergeRequest, MergeStyle, RemoveRequest, Removed, work_in_progress,
+    BaseMerge, BranchFate, BranchOutcome, ChangeKind, FileChange, MergeOfBase, MergeStyle,
+    RemoveRequest, Removed, work_in_progress,
 };
 
-use crate::project::{Project, at, branch, commit_file, git, made, prepare, read, write};
-
-fn ada() -> Identity {
-    Identity {
-        name: "Ada".into(),
-        email: "ada@example.org".into(),
-    }
-}
+use crate::project::{
+    Project, at, branch, commit_file, git, made, merge_into, prepare, read, write,
+};
 
 #[test]
 fn an_issue_goes_from_worktree_to_merged_base() {
@@ -83,17 +78,8 @@ fn an_issue_goes_from_worktree_to_merged_base() {
     );
     assert_eq!(repository.commits_ahead(&base.commit, &head).unwrap(), 1);
 
-    let merged = repository
-        .merge_into_base(&MergeRequest {
-            base: &base.branch,
-            expected: &base.commit,
-            head: &head,
-            style: MergeStyle::FastForward,
-            message: "Merge SYM-1",
-            identity: &ada(),
-        })
-        .unwrap();
-    assert!(merged.fast_forward);
+    let (main, at_first) = (&base.branch, &base.commit);
+    merge_into(&repository, main, at_first, &head, MergeStyle::FastForward).unwrap();
     assert_eq!(project.head("main"), head);
     assert_eq!(read(project.root.join("new ä.txt")), "new\n");
     assert!(!project.root.join("README.md").exists());

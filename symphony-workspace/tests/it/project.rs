@@ -1,6 +1,7 @@
 //! A real repository in a temporary folder, and git as a person would use it.
 
 #![expect(
+    clippy::panic,
     clippy::unwrap_used,
     reason = "a test that cannot be set up shall fail"
 )]
@@ -13,8 +14,8 @@ use std::time::Duration;
 use symphony_core::Timestamp;
 use symphony_core::id::IssueId;
 use symphony_workspace::{
-    BaseMerge, BranchName, CommitId, Prepared, Repository, RepositoryOptions, WorkspaceError,
-    Worktree, WorktreeKey, WorktreeRequest,
+    BaseMerge, BranchName, CommitId, Identity, MergePlan, MergeStyle, Prepared, Repository,
+    RepositoryOptions, WorkspaceError, Worktree, WorktreeKey, WorktreeRequest,
 };
 
 pub(crate) type WorktreeResult<T> = Result<T, WorkspaceError>;
@@ -226,4 +227,31 @@ pub(crate) fn cut_off_creation(project: &Project, written: usize, last: &str) {
         let is_empty = last == "empty" && number + 1 == written;
         write(file, if is_empty { "" } else { text });
     }
+}
+
+/// Someone who merges.
+pub(crate) fn ada() -> Identity {
+    Identity {
+        name: "Ada Lovelace".into(),
+        email: "ada@example.org".into(),
+    }
+}
+
+/// Merges a head into a base as it is done for a pull request and for a phase of a plan: a plan first, then the move. Returns where the
+/// base is then.
+pub(crate) fn merge_into(
+    repository: &Repository,
+    base: &BranchName,
+    expected: &CommitId,
+    head: &CommitId,
+    style: MergeStyle,
+) -> WorktreeResult<CommitId> {
+    let plan = repository.plan_merge(expected, head, style, "Merge SYM-1: a change", &ada())?;
+    let to = match plan {
+        MergePlan::FastForward(commit) | MergePlan::Merge(commit) => commit,
+        MergePlan::AlreadyMerged => expected.clone(),
+        MergePlan::Conflict(_) | MergePlan::Unrelated => panic!("{plan:?}"),
+    };
+    repository.move_base(base, expected, &to, &ada())?;
+    Ok(to)
 }

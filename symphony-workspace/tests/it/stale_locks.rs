@@ -7,12 +7,12 @@ use std::time::Duration;
 use symphony_core::Timestamp;
 use symphony_core::git_lock::{KeepReason, SHARED_LOCK_AGE_MIN};
 use symphony_workspace::{
-    BaseMerge, BranchFate, BranchOutcome, Identity, MergeRequest, MergeStyle, Recovery,
-    RemoveRequest, Repository, WorkspaceError, WorktreeKey,
+    BaseMerge, BranchFate, BranchOutcome, Identity, MergeStyle, Recovery, RemoveRequest,
+    Repository, WorkspaceError, WorktreeKey,
 };
 
 use crate::project::{
-    Project, at, branch, commit_file, git, git_locks, made, make_older, prepare, write,
+    Project, at, branch, commit_file, git, git_locks, made, make_older, merge_into, prepare, write,
 };
 
 /// The locks of a worktree that an agent's git takes, as a git that is killed leaves them.
@@ -163,15 +163,8 @@ fn the_lock_of_a_plans_branch_stops_no_merge() {
     let of_plan = branch("symphony/plan-a/base");
     repository.create_branch(&of_plan, &base).unwrap();
     lock(&project, "refs/heads/symphony/plan-a/base.lock");
-    let merged = repository.merge_into_base(&MergeRequest {
-        base: &of_plan,
-        expected: &base,
-        head: &head,
-        style: MergeStyle::FastForward,
-        message: "phase",
-        identity: &Identity::symphony(),
-    });
-    assert_eq!(merged.unwrap().commit, head);
+    let merged = merge_into(&repository, &of_plan, &base, &head, MergeStyle::FastForward);
+    assert_eq!(merged.unwrap(), head);
     assert_eq!(git_locks(&project.root), [""; 0]);
 }
 
