@@ -5,12 +5,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use symphony_core::Timestamp;
-
 use super::broken::is_unfinished;
-use super::key::WorktreeKey;
 use super::registration::Registration;
-use crate::change::RescueRef;
 use crate::error::WorkspaceError;
 use crate::repository::Repository;
 
@@ -97,31 +93,6 @@ impl Repository {
             found.insert(name, listed);
         }
         Ok(found.into_values().collect())
-    }
-
-    /// Removes the registrations of worktrees whose folders are gone; registrations of other
-    /// folders (a user's worktree on a disk that is not mounted) are not touched. Returns their
-    /// names, with what had to be saved.
-    ///
-    /// # Errors
-    /// When git fails.
-    pub fn prune_worktrees(
-        &self,
-        now: Timestamp,
-    ) -> Result<Vec<(String, Option<RescueRef>)>, WorkspaceError> {
-        let _lock = self.lock()?;
-        let mut pruned = Vec::new();
-        for listed in self.list_worktrees()? {
-            if listed.state != WorktreeState::FolderGone {
-                continue;
-            }
-            if let Some(registration) = self.registration_at(&listed.path)? {
-                let key = WorktreeKey::from_folder(&listed.name);
-                let rescue = self.remove_stale(&key, &listed.path, &registration, now)?;
-                pruned.push((listed.name, rescue));
-            }
-        }
-        Ok(pruned)
     }
 }
 

@@ -1,7 +1,5 @@
 //! The worktree of an issue, ready for a run: created, or found, mended and brought up to date.
 
-use symphony_core::Timestamp;
-
 use super::broken::{Occupant, refuse_link, restore_git_file};
 use super::locks::clear_stale_locks;
 use super::model::{BaseMerge, MergeOfBase, Prepared, Recovery, Worktree, WorktreeRequest};
@@ -108,23 +106,6 @@ impl Repository {
             base: merged,
             recovered,
         })
-    }
-
-    /// Mends a worktree in place, as a reuse does, without merging the base: for exit handling
-    /// after a crash.
-    ///
-    /// # Errors
-    /// As [`Repository::prepare_worktree`].
-    pub fn mend(
-        &self,
-        worktree: &Worktree,
-        now: Timestamp,
-    ) -> Result<Vec<Recovery>, WorkspaceError> {
-        let mut recovered = Vec::new();
-        clear_stale_locks(worktree, &mut recovered)?;
-        restore_git_file(worktree, &mut recovered)?;
-        self.return_to_branch(worktree, now, &mut recovered)?;
-        Ok(recovered)
     }
 
     /// Refuses a branch that another checkout than `path` has; a stale one does not count.
