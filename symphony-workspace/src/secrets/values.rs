@@ -35,14 +35,14 @@ pub(super) fn secrets_in(path: &Path, contents: &str) -> Vec<Secret> {
         .file_name()
         .is_some_and(|name| name == "symphony.config.json");
     let mut found = match json(contents) {
-        Some(value) if is_config => {
-            let mut found = Vec::new();
-            env_sections(&value, "", false, &mut found);
-            found
-        }
         Some(value @ (Value::Object(_) | Value::Array(_))) => {
             let mut found = Vec::new();
-            long_texts(&value, "", &mut found);
+            let is_meant = if is_config {
+                |keys: &[&str], _: &str| keys.contains(&"env")
+            } else {
+                |_: &[&str], text: &str| is_long(text)
+            };
+            add_texts(&value, &mut Vec::new(), is_meant, &mut found);
             found
         }
         _ if looks_like_settings(contents) => settings(contents),
@@ -147,51 +147,32 @@ fn is_border(line: &str) -> bool {
     line.trim_start().starts_with("-----")
 }
 
-fn env_sections(value: &Value, name: &str, inside: bool, found: &mut Vec<Secret>) {
-    match value {
-        Value::Object(map) => {
-            for (key, value) in map {
-                let name = if name.is_empty() {
-                    key.clone()
-                } else {
-                    format!("{name}.{key}")
-                };
-                env_sections(value, &name, inside || key == "env", found);
-            }
-        }
-        Value::Array(list) => {
-            for value in list {
-                env_sections(value, name, inside, found);
-            }
-        }
-        Value::String(text) if inside => add_value(found, name, text),
-        _ => {}
-    }
+/// Says whether a text without a telling name looks like a secret: several lines, or one long word.
+fn is_long(text: &str) -> bool {
+    text.contains('\n') || (text.chars().count() >= NAMELESS_CHARS_MIN && !text.contains(' '))
 }
 
-fn long_texts(value: &Value, name: &str, found: &mut Vec<Secret>) {
+/// Adds the texts in a value that are meant, by the keys that lead to a text and the text itself.
+fn add_texts<'a>(
+    value: &'a Value,
+    keys: &mut Vec<&'a str>,
+    is_meant: fn(&[&str], &str) -> bool,
+    found: &mut Vec<Secret>,
+) {
     match value {
         Value::Object(map) => {
             for (key, value) in map {
-                let name = if name.is_empty() {
-                    key.clone()
-                } else {
-                    format!("{name}.{key}")
-                };
-                long_texts(value, &name, found);
+                keys.push(key);
+                add_texts(value, keys, is_meant, found);
+                keys.pop();
             }
         }
         Value::Array(list) => {
             for value in list {
-                long_texts(value, name, found);
+                add_texts(value, keys, is_meant, found);
             }
         }
-        Value::String(text) if text.contains('\n') => add_value(found, name, text),
-        Value::String(text)
-            if text.chars().count() >= NAMELESS_CHARS_MIN && !text.contains(' ') =>
-        {
-            add_value(found, name, text);
-        }
+        Value::String(text) if is_meant(keys, text) => add_value(found, &keys.join("."), text),
         _ => {}
     }
 }
