@@ -32,6 +32,10 @@ impl Repository {
             Some(name) => BranchName::parse(name)?,
             None => self.default_branch()?,
         };
+        self.at_head(branch)
+    }
+
+    fn at_head(&self, branch: BranchName) -> Result<Base, WorkspaceError> {
         let commit = self
             .branch_head(&branch)?
             .ok_or_else(|| WorkspaceError::BranchMissing {
@@ -164,14 +168,7 @@ impl Repository {
         let Some(name) = target.strip_prefix("refs/heads/") else {
             return Ok(None);
         };
-        let branch = BranchName::parse(name)?;
-        let commit = self
-            .branch_head(&branch)?
-            .ok_or_else(|| WorkspaceError::BranchMissing {
-                branch: branch.to_string(),
-                root: self.root.clone(),
-            })?;
-        Ok(Some(Base { branch, commit }))
+        self.at_head(BranchName::parse(name)?).map(Some)
     }
 
     fn symbolic(&self, name: &str) -> Result<Option<String>, WorkspaceError> {
