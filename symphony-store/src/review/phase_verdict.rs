@@ -26,21 +26,6 @@ use crate::run::hand_in::forget_refused_call;
 use crate::run::row::load_run;
 
 impl Store {
-    /// Records a verdict without points of its own, as [`Store::record_phase_review`] does.
-    ///
-    /// # Errors
-    /// As [`Store::record_phase_review`].
-    pub fn record_phase_verdict(
-        &mut self,
-        context: &Context,
-        id: DeliveryId,
-        kind: VerdictKind,
-        commit: &str,
-        comment: &str,
-    ) -> Result<Delivery, StoreError> {
-        self.record_phase_review(context, id, &NewVerdict::plain(kind, commit, comment))
-    }
-
     /// Records a verdict on a delivery with its points, as a finding of kind `phase_verdict` too. A rejection sends the issue back to
     /// `todo`; an approved one goes on to its next phase at once when no run is live on the issue, else when that ends.
     ///

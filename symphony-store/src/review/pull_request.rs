@@ -167,21 +167,6 @@ impl Store {
         })
     }
 
-    /// Records a verdict without points of its own, as [`Store::record_review`] does: plain feedback of a rejection becomes a point.
-    ///
-    /// # Errors
-    /// As [`Store::record_review`].
-    pub fn record_verdict(
-        &mut self,
-        context: &Context,
-        id: PrId,
-        kind: VerdictKind,
-        commit: &str,
-        comment: &str,
-    ) -> Result<PullRequest, StoreError> {
-        self.record_review(context, id, &NewVerdict::plain(kind, commit, comment))
-    }
-
     /// Records a verdict on the head commit of an open pull request, with its points; a rejection sends the issue back to `todo`, and
     /// lets a plan wait for a person.
     ///

@@ -9,7 +9,7 @@ use symphony_core::issue::{Issue, IssueEvent, IssueStatus, Resolution};
 use symphony_core::pull_request::{PrState, PullRequest, VerdictKind, VerifiedGate, VerifiedGates};
 use symphony_core::review_point::{PointChanges, PointMove, PointState};
 use symphony_core::run::{Run, RunStatus, RunTarget};
-use symphony_store::{IssueEnd, NewIssue, NewProposal, PublishWish, Store};
+use symphony_store::{IssueEnd, NewIssue, NewProposal, NewVerdict, PublishWish, Store};
 
 use crate::support::{
     add, assert_sound, by, finish, human, new_issue, new_pr, project, store, system, try_claim,
@@ -105,10 +105,18 @@ fn a_proposal_is_judged_on_its_recorded_base_and_confirmed_once() {
     );
     let run = judge(&mut store, "j1", &found);
     assert!(store.confirm_done(&by(&run, 5), found.id, &base()).is_err());
-    let wrong = store.record_verdict(&by(&run, 5), found.id, VerdictKind::Approved, "b2", "");
+    let wrong = store.record_review(
+        &by(&run, 5),
+        found.id,
+        &NewVerdict::plain(VerdictKind::Approved, "b2", ""),
+    );
     assert!(wrong.is_err());
     store
-        .record_verdict(&by(&run, 5), found.id, VerdictKind::Approved, "b1", "so")
+        .record_review(
+            &by(&run, 5),
+            found.id,
+            &NewVerdict::plain(VerdictKind::Approved, "b1", "so"),
+        )
         .unwrap();
     store
         .finish_run(&system(6), &finish(&run, RunStatus::Succeeded, None))
@@ -127,7 +135,11 @@ fn judged(store: &mut Store, issue: &Issue) -> PullRequest {
     gates(store, &found);
     let run = judge(store, "j1", &found);
     store
-        .record_verdict(&by(&run, 5), found.id, VerdictKind::Approved, "b1", "so")
+        .record_review(
+            &by(&run, 5),
+            found.id,
+            &NewVerdict::plain(VerdictKind::Approved, "b1", "so"),
+        )
         .unwrap();
     store
         .finish_run(&system(6), &finish(&run, RunStatus::Succeeded, None))
@@ -266,7 +278,11 @@ fn the_third_rejection_in_a_row_opens_the_breaker() {
         let points = store.review_points(&found.of).unwrap();
         assert_eq!(points.len(), number as usize - 1);
         store
-            .record_verdict(&by(&run, 5), found.id, VerdictKind::Rejected, "b1", "no")
+            .record_review(
+                &by(&run, 5),
+                found.id,
+                &NewVerdict::plain(VerdictKind::Rejected, "b1", "no"),
+            )
             .unwrap();
         store
             .finish_run(&system(6), &finish(&run, RunStatus::Succeeded, None))

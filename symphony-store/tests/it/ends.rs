@@ -5,7 +5,7 @@ use symphony_core::id::{IssueId, PrId};
 use symphony_core::issue::{DependentsFate, IssueEvent, IssueStatus, Resolution};
 use symphony_core::pull_request::{PrState, PullRequest, VerdictKind};
 use symphony_core::run::RunStatus;
-use symphony_store::{EndedIssue, IssueEnd, Links, NewIssue, Store, StoreError};
+use symphony_store::{EndedIssue, IssueEnd, Links, NewIssue, NewVerdict, Store, StoreError};
 
 use crate::support::{
     add, assert_sound, by, finish, human, new_issue, new_pr, store, system, worker,
@@ -218,7 +218,11 @@ fn a_merge_that_has_begun_keeps_everything_else_from_its_pull_request() {
     let refusals = [
         store.record_merge_intent(&human(9), &seen, "b", "n").err(),
         store
-            .record_verdict(&human(9), pr, VerdictKind::Rejected, "head", "no")
+            .record_review(
+                &human(9),
+                pr,
+                &NewVerdict::plain(VerdictKind::Rejected, "head", "no"),
+            )
             .err(),
         store.close_pr(&human(9), pr).err(),
         store.end_issue(&human(9), &issue, &end).err(),

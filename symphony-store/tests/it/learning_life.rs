@@ -13,7 +13,7 @@ use symphony_core::run::{Run, RunStatus, RunTarget};
 use symphony_learning::{Options, Relevance, Subject};
 use symphony_store::{
     Context, EventFilter, IssueEnd, LearningAddition, LearningFilter, LearningScope, Links,
-    NewLearning, NewPullRequest, Store, StoreError,
+    NewLearning, NewPullRequest, NewVerdict, Store, StoreError,
 };
 
 use crate::plans::{claim, create, document, end, plan_id, report};
@@ -194,7 +194,7 @@ fn every_way_to_done_accepts_and_every_way_to_cancelled_drops() {
                 let pr = open_pr(store, issue, run);
                 let (kind, commit) = (VerdictKind::Rejected, "c1");
                 store
-                    .record_verdict(&human(7), pr, kind, commit, "no test")
+                    .record_review(&human(7), pr, &NewVerdict::plain(kind, commit, "no test"))
                     .unwrap();
             },
             LearningState::Proposed,

@@ -7,7 +7,7 @@ use symphony_core::id::{IssueId, PhaseName, PrId};
 use symphony_core::issue::{AttemptCounts, FindingKind, IssueEvent, IssueStatus, phase_of};
 use symphony_core::pull_request::{PrState, VerdictKind};
 use symphony_core::run::{Run, RunStatus, RunTarget};
-use symphony_store::{IssueEdit, Settlement, Store, SupersededReview};
+use symphony_store::{IssueEdit, NewVerdict, Settlement, Store, SupersededReview};
 
 use crate::queries::snapshot_request;
 use crate::support::{
@@ -112,12 +112,10 @@ fn a_judge_approves_and_the_step_comes_with_the_end_of_its_run() {
     end(&mut store, &run);
     let judge = judge(&mut store, &claim);
     let approved = store
-        .record_phase_verdict(
+        .record_phase_review(
             &by(&judge, 5),
             claim.id,
-            VerdictKind::Approved,
-            "c1",
-            "sound",
+            &NewVerdict::plain(VerdictKind::Approved, "c1", "sound"),
         )
         .unwrap();
     assert!(approved.awaits_step());
@@ -147,7 +145,11 @@ fn a_rejection_needs_feedback_and_sends_the_issue_back() {
     let judge = judge(&mut store, &claim);
     let mut verdict = |text| {
         let kind = VerdictKind::Rejected;
-        store.record_phase_verdict(&by(&judge, 5), claim.id, kind, "c1", text)
+        store.record_phase_review(
+            &by(&judge, 5),
+            claim.id,
+            &NewVerdict::plain(kind, "c1", text),
+        )
     };
     let error = verdict(" ").unwrap_err();
     assert_eq!(error.to_string(), "feedback must not be empty");
@@ -170,7 +172,11 @@ fn a_human_decides_at_once_when_no_run_is_live() {
     let claim = claimed(&mut store, &run, Settlement::AwaitingJudge);
     end(&mut store, &run);
     let claim = store
-        .record_phase_verdict(&human(5), claim.id, VerdictKind::Approved, "c1", "")
+        .record_phase_review(
+            &human(5),
+            claim.id,
+            &NewVerdict::plain(VerdictKind::Approved, "c1", ""),
+        )
         .unwrap();
     assert!(!claim.open);
     assert_eq!(standing(&store, &issue).0, IssueStatus::Todo);
@@ -182,12 +188,16 @@ fn only_a_judge_of_this_claim_and_this_commit_counts() {
     let claim = claimed(&mut store, &run, Settlement::AwaitingJudge);
     let approve = VerdictKind::Approved;
     let error = store
-        .record_phase_verdict(&by(&run, 4), claim.id, approve, "c1", "")
+        .record_phase_review(
+            &by(&run, 4),
+            claim.id,
+            &NewVerdict::plain(approve, "c1", ""),
+        )
         .unwrap_err();
     assert!(error.to_string().contains("only a judge's run"), "{error}");
     end(&mut store, &run);
     let error = store
-        .record_phase_verdict(&human(5), claim.id, approve, "c0", "")
+        .record_phase_review(&human(5), claim.id, &NewVerdict::plain(approve, "c0", ""))
         .unwrap_err();
     assert!(error.to_string().contains("about commit c0"), "{error}");
     let judge = judge(&mut store, &claim);
@@ -196,7 +206,11 @@ fn only_a_judge_of_this_claim_and_this_commit_counts() {
         .move_delivery_head(&system(6), claim.id, "c2")
         .unwrap();
     let error = store
-        .record_phase_verdict(&by(&judge, 7), claim.id, approve, "c1", "")
+        .record_phase_review(
+            &by(&judge, 7),
+            claim.id,
+            &NewVerdict::plain(approve, "c1", ""),
+        )
         .unwrap_err();
     assert!(
         error.to_string().contains("delivery 1 is about c2"),
@@ -288,7 +302,7 @@ fn a_pull_request_ends_with_the_phase_that_made_it() {
             if approved {
                 let kind = VerdictKind::Approved;
                 store
-                    .record_verdict(&human(5), pr, kind, "c1", "good")
+                    .record_review(&human(5), pr, &NewVerdict::plain(kind, "c1", "good"))
                     .unwrap();
             }
             let phase = phase_of(&after.iter().map(|&l| l.to_owned()).collect::<Vec<_>>());
@@ -366,7 +380,11 @@ fn a_pull_request_of_a_phase_that_was_left_is_no_more() {
     assert_eq!(store.pr(pr).unwrap().state, PrState::Closed);
     assert_eq!(standing(&store, &issue).0, IssueStatus::Backlog);
     // nobody judges or merges it any more
-    let judged = store.record_verdict(&human(8), pr, VerdictKind::Approved, "c1", "");
+    let judged = store.record_review(
+        &human(8),
+        pr,
+        &NewVerdict::plain(VerdictKind::Approved, "c1", ""),
+    );
     assert!(judged.unwrap_err().to_string().contains("is closed"));
     let merged = store.record_merge(&human(8), pr, "m").unwrap_err();
     assert!(merged.to_string().contains("cannot be merged"), "{merged}");
@@ -445,7 +463,11 @@ fn a_tick_sees_what_waits_for_a_judge_and_what_is_accepted() {
     assert_eq!(snapshot.reviews[0].last_judged_at, None);
     let judge = judge(&mut store, &claim);
     store
-        .record_phase_verdict(&by(&judge, 5), claim.id, VerdictKind::Approved, "c1", "")
+        .record_phase_review(
+            &by(&judge, 5),
+            claim.id,
+            &NewVerdict::plain(VerdictKind::Approved, "c1", ""),
+        )
         .unwrap();
     let snapshot = store.load_snapshot(snapshot_request(), at(9)).unwrap();
     assert_eq!(snapshot.reviews, []);

@@ -114,7 +114,7 @@ fn end_gates(store: &mut Store, run: &Run, passed: bool, base: BaseComparison) {
 fn verdict(store: &mut Store, kind: VerdictKind, comment: &str) -> PullRequest {
     let pr = store.open_pr_of(&of_plan()).unwrap().unwrap();
     store
-        .record_verdict(&human(7), pr.id, kind, "c1", comment)
+        .record_review(&human(7), pr.id, &NewVerdict::plain(kind, "c1", comment))
         .unwrap()
 }
 
@@ -182,7 +182,11 @@ fn its_runs_are_claimed_like_those_of_issues_one_at_a_time() {
     assert_eq!(again, Err(ClaimRefusal::ReviewEnded));
     let judge = start(&mut store, "j1", pr.id, AgentType::Judge).unwrap();
     store
-        .record_verdict(&by(&judge, 7), pr.id, VerdictKind::Approved, "c1", "good")
+        .record_review(
+            &by(&judge, 7),
+            pr.id,
+            &NewVerdict::plain(VerdictKind::Approved, "c1", "good"),
+        )
         .unwrap();
     let ended = store
         .finish_run(&system(8), &finish(&judge, RunStatus::Succeeded, None))

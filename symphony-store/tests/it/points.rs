@@ -266,7 +266,11 @@ fn only_people_close_the_points_of_people() {
     let mut store = store();
     let (issue, pr) = opened(&mut store);
     store
-        .record_verdict(&human(5), pr, VerdictKind::Rejected, "c1", "Say it louder")
+        .record_review(
+            &human(5),
+            pr,
+            &NewVerdict::plain(VerdictKind::Rejected, "c1", "Say it louder"),
+        )
         .unwrap();
     let run = worker(&mut store, "r2", &issue);
     give(
@@ -419,12 +423,10 @@ fn a_rejected_phase_is_claimed_again_only_with_answers() {
     let target = RunTarget::Delivery(issue.clone(), first.id);
     let judge = try_claim(&mut store, "j1", target, AgentType::Judge).unwrap();
     store
-        .record_phase_verdict(
+        .record_phase_review(
             &by(&judge, 5),
             first.id,
-            VerdictKind::Rejected,
-            "c1",
-            "no risks named",
+            &NewVerdict::plain(VerdictKind::Rejected, "c1", "no risks named"),
         )
         .unwrap();
     end(&mut store, &judge);
@@ -489,7 +491,11 @@ fn a_judges_approval_of_a_phase_takes_effect_when_people_have_closed_their_point
     let first = claim(&mut store, &run);
     end(&mut store, &run);
     store
-        .record_phase_verdict(&human(5), first.id, VerdictKind::Rejected, "c1", "no risks")
+        .record_phase_review(
+            &human(5),
+            first.id,
+            &NewVerdict::plain(VerdictKind::Rejected, "c1", "no risks"),
+        )
         .unwrap();
     let run = worker(&mut store, "r2", &issue);
     let named = answer(1, AnswerKind::Fixed, "named");

@@ -18,8 +18,8 @@ use symphony_core::review_point::{
 };
 use symphony_core::run::{Run, RunStatus, RunTarget};
 use symphony_store::{
-    Context, GatesAtEnd, GatesFound, IssueEdit, IssueFilter, NewAnswer, Settlement, Store,
-    fold_issue,
+    Context, GatesAtEnd, GatesFound, IssueEdit, IssueFilter, NewAnswer, NewVerdict, Settlement,
+    Store, fold_issue,
 };
 
 use crate::queries::snapshot_request;
@@ -180,8 +180,11 @@ impl World {
             }
             (Step::JudgePhase(kind), _) => claim.is_some_and(|claim| {
                 let commit = claim.head_commit.unwrap_or_default();
-                let verdict =
-                    store.record_phase_verdict(&in_its_name(), claim.id, *kind, &commit, "why");
+                let verdict = store.record_phase_review(
+                    &in_its_name(),
+                    claim.id,
+                    &NewVerdict::plain(*kind, &commit, "why"),
+                );
                 verdict.is_ok()
             }),
             (Step::Advance, _) => store.advance_phase(&system(second), id).is_ok(),
@@ -222,7 +225,11 @@ impl World {
             }
             (Step::Judge(kind), Some(pr)) => {
                 let head = pr.head_commit;
-                let verdict = store.record_verdict(&in_its_name(), pr.id, *kind, &head, "why");
+                let verdict = store.record_review(
+                    &in_its_name(),
+                    pr.id,
+                    &NewVerdict::plain(*kind, &head, "why"),
+                );
                 verdict.is_ok()
             }
             (Step::Close, Some(pr)) => store.close_pr(&human(second), pr.id).is_ok(),

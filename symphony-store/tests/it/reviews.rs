@@ -9,7 +9,7 @@ use symphony_core::news::GatesProgress;
 use symphony_core::pull_request::{PrState, VerdictKind};
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget};
 use symphony_core::tick::HoldScope;
-use symphony_store::{IssueEdit, NewHold, PublishOutcome, PublishWish, Store};
+use symphony_store::{IssueEdit, NewHold, NewVerdict, PublishOutcome, PublishWish, Store};
 
 use crate::support::{
     add, at, by, finish, human, new_pr, project, store, system, try_claim, worker,
@@ -72,7 +72,11 @@ fn a_judge_approves_and_a_human_merges() {
     let (mut store, issue, pr) = with_pr();
     let run = judge(&mut store, &pr);
     let pr = store
-        .record_verdict(&by(&run, 5), pr.id, VerdictKind::Approved, "c1", "good")
+        .record_review(
+            &by(&run, 5),
+            pr.id,
+            &NewVerdict::plain(VerdictKind::Approved, "c1", "good"),
+        )
         .unwrap();
     assert_eq!(pr.state, PrState::Approved);
     assert_eq!(
@@ -99,11 +103,19 @@ fn a_rejection_needs_feedback_and_sends_the_issue_back() {
     let (mut store, issue, pr) = with_pr();
     let run = judge(&mut store, &pr);
     let error = store
-        .record_verdict(&by(&run, 5), pr.id, VerdictKind::Rejected, "c1", " ")
+        .record_review(
+            &by(&run, 5),
+            pr.id,
+            &NewVerdict::plain(VerdictKind::Rejected, "c1", " "),
+        )
         .unwrap_err();
     assert_eq!(error.to_string(), "feedback must not be empty");
     store
-        .record_verdict(&by(&run, 5), pr.id, VerdictKind::Rejected, "c1", "no test")
+        .record_review(
+            &by(&run, 5),
+            pr.id,
+            &NewVerdict::plain(VerdictKind::Rejected, "c1", "no test"),
+        )
         .unwrap();
     let issue = store.issue(&issue.id).unwrap();
     assert_eq!(issue.state.status(), IssueStatus::Todo);
@@ -118,7 +130,11 @@ fn a_rejection_needs_feedback_and_sends_the_issue_back() {
 fn a_worker_can_not_judge_and_a_stale_verdict_does_not_count() {
     let (mut store, issue, pr) = with_pr();
     let error = store
-        .record_verdict(&human(5), pr.id, VerdictKind::Approved, "c0", "")
+        .record_review(
+            &human(5),
+            pr.id,
+            &NewVerdict::plain(VerdictKind::Approved, "c0", ""),
+        )
         .unwrap_err();
     assert!(error.to_string().contains("about commit c0"), "{error}");
     store.close_pr(&human(6), pr.id).unwrap();
@@ -127,7 +143,11 @@ fn a_worker_can_not_judge_and_a_stale_verdict_does_not_count() {
         .create_pr(&by(&run, 7), &new_pr(&issue.id, "c2"))
         .unwrap();
     let error = store
-        .record_verdict(&by(&run, 8), pr.id, VerdictKind::Approved, "c2", "")
+        .record_review(
+            &by(&run, 8),
+            pr.id,
+            &NewVerdict::plain(VerdictKind::Approved, "c2", ""),
+        )
         .unwrap_err();
     assert!(error.to_string().contains("only a judge's run"), "{error}");
     assert_eq!(store.pr(pr.id).unwrap().verdict, None);
@@ -142,7 +162,11 @@ fn a_new_head_voids_gates_and_verdict() {
         .create_pr(&by(&run, 3), &new_pr(&issue.id, "c1"))
         .unwrap();
     store
-        .record_verdict(&human(4), first.id, VerdictKind::Approved, "c1", "fine")
+        .record_review(
+            &human(4),
+            first.id,
+            &NewVerdict::plain(VerdictKind::Approved, "c1", "fine"),
+        )
         .unwrap();
     let second = store
         .create_pr(&by(&run, 5), &new_pr(&issue.id, "c2"))

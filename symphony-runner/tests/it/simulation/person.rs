@@ -12,7 +12,7 @@ use symphony_core::judges_ended::{JudgeEnd, JudgesEnded};
 use symphony_core::pull_request::{PullRequest, VerdictKind};
 use symphony_core::review_point::{PointChanges, PointMove, PointState};
 use symphony_core::run::{RunStatus, RunTarget};
-use symphony_store::{Context, IssueEdit, NewIssue, RunFilter, StoreError};
+use symphony_store::{Context, IssueEdit, NewIssue, NewVerdict, RunFilter, StoreError};
 
 use super::course::Course;
 use super::stage::Trouble;
@@ -257,8 +257,11 @@ impl Course {
                 }
                 let human = self.human();
                 let kind = VerdictKind::Rejected;
-                self.store
-                    .record_verdict(&human, pr.id, kind, &pr.head_commit, "Not so.")?;
+                self.store.record_review(
+                    &human,
+                    pr.id,
+                    &NewVerdict::plain(kind, &pr.head_commit, "Not so."),
+                )?;
                 Ok(())
             }
             9 => {

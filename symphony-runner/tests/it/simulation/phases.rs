@@ -8,7 +8,7 @@ use symphony_core::id::PhaseName;
 use symphony_core::issue::{Issue, PHASE_LABEL_PREFIX};
 use symphony_core::pull_request::VerdictKind;
 use symphony_core::run::{Run, RunTarget};
-use symphony_store::{Context, IssueEdit, NewDelivery, Settlement, StoreError};
+use symphony_store::{Context, IssueEdit, NewDelivery, NewVerdict, Settlement, StoreError};
 
 use super::course::Course;
 
@@ -197,9 +197,11 @@ impl Course {
         let head = claim.head_commit.as_deref().unwrap_or_default();
         let commit = if run.target.is_review() { "h0" } else { head };
         let approved = VerdictKind::Approved;
-        let spoken = self
-            .store
-            .record_phase_verdict(context, claim.id, approved, commit, "");
+        let spoken = self.store.record_phase_review(
+            context,
+            claim.id,
+            &NewVerdict::plain(approved, commit, ""),
+        );
         if spoken.is_ok() {
             let id = claim.id;
             self.machine.fail(format_args!(
@@ -232,8 +234,11 @@ impl Course {
         if kind == VerdictKind::Approved {
             self.close_points(&claim.issue)?;
         }
-        self.store
-            .record_phase_verdict(human, claim.id, kind, commit, "As I see it.")?;
+        self.store.record_phase_review(
+            human,
+            claim.id,
+            &NewVerdict::plain(kind, commit, "As I see it."),
+        )?;
         self.machine.count("a person decided on a phase");
         Ok(())
     }

@@ -8,7 +8,7 @@ use symphony_core::issue::{Issue, IssueState, IssueStatus, Priority, Size};
 use symphony_core::project::WizardState;
 use symphony_core::pull_request::VerdictKind;
 use symphony_core::run::{Run, RunTarget};
-use symphony_store::{Context, IssueEdit, NewIssue, ProjectSetup, StoreError};
+use symphony_store::{Context, IssueEdit, NewIssue, NewVerdict, ProjectSetup, StoreError};
 
 use super::agent::{Step, killed_or_failed, succeeded};
 use super::course::Course;
@@ -203,9 +203,11 @@ impl Course {
             return;
         };
         let approved = VerdictKind::Approved;
-        let spoken = self
-            .store
-            .record_verdict(context, pr.id, approved, &pr.head_commit, "");
+        let spoken = self.store.record_review(
+            context,
+            pr.id,
+            &NewVerdict::plain(approved, &pr.head_commit, ""),
+        );
         if spoken.is_ok() {
             self.machine
                 .fail(format_args!("I9: {} could judge {}", run.id, pr.id));

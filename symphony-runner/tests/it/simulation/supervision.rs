@@ -290,9 +290,11 @@ impl Course {
         } else {
             &pr.head_commit
         };
-        let spoken = self
-            .store
-            .record_verdict(context, pr.id, VerdictKind::Approved, commit, "");
+        let spoken = self.store.record_review(
+            context,
+            pr.id,
+            &NewVerdict::plain(VerdictKind::Approved, commit, ""),
+        );
         if spoken.is_ok() {
             self.machine.fail(format_args!(
                 "I9: {} could judge {} on {commit}",
