@@ -63,22 +63,6 @@ closed_set!(
     }
 );
 
-closed_set!(
-    /// What an invariant is checked on.
-    CheckedOn, "place of a check", {
-        /// The rows and the log of the database.
-        Database = "database",
-        /// Refs and worktrees.
-        Repository = "repository",
-        /// Locks and processes.
-        Processes = "processes",
-        /// Files of runs.
-        Files = "files",
-        /// It is about a course of events: tests and the simulation hold it.
-        Tests = "tests",
-    }
-);
-
 impl Invariant {
     /// Returns what must hold, in a sentence.
     pub const fn statement(self) -> &'static str {
@@ -129,20 +113,6 @@ impl Invariant {
             Self::L5 => "a tick changes something or gives a reason",
         }
     }
-
-    /// Returns what it is checked on.
-    pub const fn checked_on(self) -> &'static [CheckedOn] {
-        use CheckedOn::{Database, Files, Processes, Repository, Tests};
-        match self {
-            Self::I2 | Self::I3 => &[Processes],
-            Self::I14 | Self::L2 | Self::L3 | Self::L4 | Self::L5 => &[Tests],
-            Self::I10 | Self::I13 | Self::I18 => &[Database, Repository],
-            Self::L1 => &[Database, Processes, Repository],
-            Self::F2 => &[Files],
-            Self::I15 => &[Database, Files, Repository],
-            _ => &[Database],
-        }
-    }
 }
 
 /// Something that breaks an invariant.
@@ -186,7 +156,6 @@ mod tests {
         let mut seen = std::collections::BTreeSet::new();
         for invariant in Invariant::ALL {
             assert!(seen.insert(invariant.statement()), "{invariant} repeats");
-            assert!(!invariant.checked_on().is_empty(), "{invariant}");
         }
     }
 }

@@ -95,20 +95,10 @@ impl SharedRefs {
 
     /// Returns the stash entries that are gone, in their order.
     pub fn dropped_since(&self, before: &Self) -> Vec<String> {
-        missing(&before.stash, &self.stash)
+        let now: BTreeSet<&String> = self.stash.iter().collect();
+        let dropped = before.stash.iter().filter(|entry| !now.contains(entry));
+        dropped.cloned().collect()
     }
-
-    /// Returns the stash entries that are new, in their order.
-    pub fn stashed_since(&self, before: &Self) -> Vec<String> {
-        missing(&self.stash, &before.stash)
-    }
-}
-
-/// Returns what is in one list and not in the other.
-fn missing(list: &[String], other: &[String]) -> Vec<String> {
-    let other: BTreeSet<&String> = other.iter().collect();
-    let missing = list.iter().filter(|entry| !other.contains(entry));
-    missing.cloned().collect()
 }
 
 /// What happened to objects that something shared had.
@@ -274,7 +264,6 @@ mod tests {
             changed.iter().map(ChangedRef::may_have_gone_on).collect();
         assert_eq!(may_have_gone_on, [false, true, false]);
         assert_eq!(now.dropped_since(&before), ["s2"]);
-        assert_eq!(now.stashed_since(&before), ["s3"]);
         assert_eq!(before.changed_since(&before, &own), []);
     }
 

@@ -10,11 +10,6 @@ const WEEK_DAYS: i64 = 6;
 pub struct Zone(jiff::tz::TimeZone);
 
 impl Zone {
-    /// The zone without an offset.
-    pub fn utc() -> Self {
-        Self(jiff::tz::TimeZone::UTC)
-    }
-
     /// Reads the zone of the machine or of `TZ`, for the edges: in the pure crates the zone is a parameter.
     pub fn system() -> Self {
         Self(jiff::tz::TimeZone::system())
@@ -67,7 +62,7 @@ mod tests {
         ] {
             assert_eq!(zone.clock(at(then), now), expected);
         }
-        assert_eq!(Zone::utc().clock(now, now), "21:30");
+        assert_eq!(Zone::at_hours(0).clock(now, now), "21:30");
         assert_eq!(zone.date_and_time(now), "2026-11-23 22:30:00");
         // no moment is too far away to be shown
         for end in [Timestamp::MIN, Timestamp::MAX] {

@@ -55,13 +55,6 @@ impl Config {
             Err(_) => usize::MAX,
         }
     }
-
-    /// Returns how many agents of a type may run at once over all projects, when that is limited.
-    pub fn profile_max_concurrency(&self, agent: &AgentType) -> Option<u32> {
-        self.profiles
-            .get(agent)
-            .and_then(|limits| limits.max_concurrency)
-    }
 }
 
 /// When a supervisor or a tick counts as stuck.

@@ -33,11 +33,6 @@ impl ToolSet {
         self.0 & (1 << (tool as u32)) != 0
     }
 
-    /// Says whether every tool of this set is in the other.
-    pub const fn is_subset(self, other: Self) -> bool {
-        self.0 & !other.0 == 0
-    }
-
     /// Says whether the set has no tool.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
@@ -123,8 +118,7 @@ mod tests {
         assert_eq!(a.intersection(b), ToolSet::of(&[Tool::GetIssue]));
         assert_eq!(a.union(b).len(), 3);
         assert_eq!(a.difference(b), ToolSet::of(&[Tool::CreatePr]));
-        assert!(ToolSet::EMPTY.is_subset(a) && a.is_subset(ToolSet::ALL));
-        assert!(!ToolSet::ALL.is_subset(a) && ToolSet::EMPTY.is_empty());
+        assert!(ToolSet::EMPTY.is_empty());
         assert_eq!(a.to_string(), "get_issue, create_pr");
         assert_eq!(
             serde_json::to_string(&a).unwrap(),

@@ -62,17 +62,4 @@ impl Tool {
             _ => None,
         }
     }
-
-    /// Says whether the tool decides on someone's work.
-    pub const fn is_verdict(self) -> bool {
-        matches!(
-            self,
-            Self::ApprovePr
-                | Self::RejectPr
-                | Self::ApproveDone
-                | Self::RejectDone
-                | Self::ApprovePhase
-                | Self::RejectPhase
-        )
-    }
 }

@@ -138,24 +138,6 @@ impl Dag {
         }
         levels
     }
-
-    /// Returns every phase that waits for the one at `position`, directly or through others, in level order.
-    pub fn transitive_dependents(&self, position: usize) -> Vec<usize> {
-        let mut is_found = vec![false; self.len()];
-        let mut walk = vec![position];
-        let mut found = Vec::new();
-        while let Some(at) = walk.pop() {
-            for dependent in self.dependents(at) {
-                if !is_found[*dependent] {
-                    is_found[*dependent] = true;
-                    found.push(*dependent);
-                    walk.push(*dependent);
-                }
-            }
-        }
-        found.sort_unstable_by_key(|at| (self.levels[*at], *at));
-        found
-    }
 }
 
 type Ids = (Vec<PlanPhaseId>, BTreeMap<PlanPhaseId, usize>);

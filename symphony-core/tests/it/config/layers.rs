@@ -201,7 +201,7 @@ fn a_full_file_reaches_every_field() {
     let project = &config.defaults;
     assert_eq!(config.database, Path::new("/home/u/s.db"));
     assert_eq!((config.max_concurrent_agents, config.slots(8)), (3, 3));
-    assert_eq!(config.profile_max_concurrency(&AgentType::Judge), Some(2));
+    assert_eq!(config.profiles[&AgentType::Judge].max_concurrency, Some(2));
     assert_eq!(project.model.as_deref(), Some("opus"));
     assert_eq!(
         project.phase_models[&PhaseName::parse("research").unwrap()],

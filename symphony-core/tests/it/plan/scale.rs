@@ -63,7 +63,6 @@ fn a_long_chain_is_no_problem() {
     assert_eq!((plan.phases.len(), warnings.len()), (PHASES, 0));
     let dag = Dag::new(&plan.phases).unwrap();
     assert_eq!(dag.levels().len(), PHASES);
-    assert_eq!(dag.transitive_dependents(0).len(), PHASES - 1);
     assert_eq!(first_step(&dag), 1);
 }
 
