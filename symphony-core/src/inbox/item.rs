@@ -36,6 +36,21 @@ pub struct InboxItem {
 }
 
 impl InboxItem {
+    /// Makes an item that says nothing yet, and belongs to no project and no issue.
+    pub(super) fn new(kind: InboxKind, since: Timestamp, key: String) -> Self {
+        Self {
+            key,
+            kind,
+            project: None,
+            issue: None,
+            title: String::new(),
+            since,
+            until: None,
+            text: String::new(),
+            answers: Vec::new(),
+        }
+    }
+
     /// Adds that the gates of the pull request passed as they were before, where that is so.
     #[must_use]
     pub fn with_gates(mut self, found: &VerifiedGates, age: GatesAge) -> Self {

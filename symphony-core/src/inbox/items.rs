@@ -41,15 +41,14 @@ pub fn plan_item(
     let mut answers: Vec<String> = Choice::ALL.iter().map(decide).collect();
     answers.push(format!("symphony plan status --plan {plan}"));
     InboxItem {
-        key: format!("plan:{plan}:{phase}:{}", since.as_millisecond()),
-        kind: InboxKind::Plan,
         project: Some(project.clone()),
-        issue: None,
-        title: String::new(),
-        since,
-        until: None,
         text: format!("phase {phase} of plan {plan} awaits a decision: {reason}"),
         answers,
+        ..InboxItem::new(
+            InboxKind::Plan,
+            since,
+            format!("plan:{plan}:{phase}:{}", since.as_millisecond()),
+        )
     }
 }
 
@@ -170,15 +169,15 @@ pub fn gone_base_item(gone: &GoneBase) -> InboxItem {
         _ => None,
     };
     InboxItem {
-        key: format!("base:gone:{}:{}:{}", gone.project, gone.branch, gone.commit),
-        kind: InboxKind::Base,
         project: Some(gone.project.clone()),
         issue,
-        title: String::new(),
-        since: gone.since,
-        until: None,
         text: gone.text(),
         answers: gone.answers(),
+        ..InboxItem::new(
+            InboxKind::Base,
+            gone.since,
+            format!("base:gone:{}:{}:{}", gone.project, gone.branch, gone.commit),
+        )
     }
 }
 
@@ -188,15 +187,13 @@ pub const PAUSE_KEY: &str = "pause";
 /// Returns the item of a pause: a person made it, and nothing starts before a person ends it.
 pub fn pause_item(since: Timestamp) -> InboxItem {
     InboxItem {
-        key: format!("hold:{PAUSE_KEY}:{}", since.as_millisecond()),
-        kind: InboxKind::Hold,
-        project: None,
-        issue: None,
-        title: String::new(),
-        since,
-        until: None,
         text: "dispatch is paused: nothing starts".to_owned(),
         answers: vec!["symphony resume".to_owned()],
+        ..InboxItem::new(
+            InboxKind::Hold,
+            since,
+            format!("hold:{PAUSE_KEY}:{}", since.as_millisecond()),
+        )
     }
 }
 
@@ -212,19 +209,18 @@ pub fn proposals_item(
     let count = counted(issues.len() as u64, "issue");
     let wait = if issues.len() == 1 { "waits" } else { "wait" };
     Some(InboxItem {
-        key: format!("proposals:{project}:{newest}"),
-        kind: InboxKind::Proposals,
         project: Some(project.clone()),
-        issue: None,
-        title: String::new(),
-        since,
-        until: None,
         text: format!("{count} that agents proposed {wait} in the backlog: {names}"),
         answers: vec![
             "symphony issue list --status backlog".to_owned(),
             format!("symphony issue move {first} todo"),
             format!("symphony issue move {first} cancelled"),
         ],
+        ..InboxItem::new(
+            InboxKind::Proposals,
+            since,
+            format!("proposals:{project}:{newest}"),
+        )
     })
 }
 
@@ -267,12 +263,7 @@ pub fn hold_item(hold: &Hold, since: Timestamp, gates: &KnownGates) -> InboxItem
         _ => None,
     };
     InboxItem {
-        key: format!("hold:{name}:{}", since.as_millisecond()),
-        kind: InboxKind::Hold,
         project,
-        issue: None,
-        title: String::new(),
-        since,
         until: reason.due().map(|due| due.at),
         text: [Some(reason.to_string()), repair, next]
             .into_iter()
@@ -280,6 +271,11 @@ pub fn hold_item(hold: &Hold, since: Timestamp, gates: &KnownGates) -> InboxItem
             .collect::<Vec<_>>()
             .join("; "),
         answers,
+        ..InboxItem::new(
+            InboxKind::Hold,
+            since,
+            format!("hold:{name}:{}", since.as_millisecond()),
+        )
     }
 }
 
@@ -329,15 +325,14 @@ pub fn project_item(
     since: Timestamp,
 ) -> InboxItem {
     InboxItem {
-        key: format!("project:{project}:{problem}"),
-        kind: InboxKind::Project,
         project: Some(project.clone()),
-        issue: None,
-        title: String::new(),
-        since,
-        until: None,
         text: problem.to_owned(),
         answers: vec![answer.to_owned()],
+        ..InboxItem::new(
+            InboxKind::Project,
+            since,
+            format!("project:{project}:{problem}"),
+        )
     }
 }
 
@@ -345,18 +340,16 @@ pub fn project_item(
 pub fn stuck_tick_item(stuck: &Stuck, now: Timestamp) -> InboxItem {
     let pid = stuck.pid.unwrap_or_default();
     InboxItem {
-        key: format!("stuck:tick:{pid}:{}", stuck.start_time.unwrap_or_default()),
-        kind: InboxKind::Stuck,
-        project: None,
-        issue: None,
-        title: String::new(),
-        since: ago(now, stuck.for_ms),
-        until: None,
         text: format!(
             "the tick of process {pid} {}: nothing starts until a later tick ends it",
             stuck.words()
         ),
         answers: vec!["symphony tick".to_owned(), "symphony doctor".to_owned()],
+        ..InboxItem::new(
+            InboxKind::Stuck,
+            ago(now, stuck.for_ms),
+            format!("stuck:tick:{pid}:{}", stuck.start_time.unwrap_or_default()),
+        )
     }
 }
 
@@ -364,18 +357,18 @@ pub fn stuck_tick_item(stuck: &Stuck, now: Timestamp) -> InboxItem {
 pub fn stuck_run_item(live: &LiveRun, stuck: &Stuck, now: Timestamp) -> InboxItem {
     let run = &live.run;
     InboxItem {
-        key: format!("stuck:{run}"),
-        kind: InboxKind::Stuck,
         project: Some(live.project.clone()),
         issue: live.issue.clone(),
-        title: String::new(),
-        since: ago(now, stuck.for_ms),
-        until: None,
         text: format!("the supervisor of run {run} {}", stuck.words()),
         answers: vec![
             "symphony tick".to_owned(),
             format!("symphony runs cancel --force {run}"),
         ],
+        ..InboxItem::new(
+            InboxKind::Stuck,
+            ago(now, stuck.for_ms),
+            format!("stuck:{run}"),
+        )
     }
 }
 

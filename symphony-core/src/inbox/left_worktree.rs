@@ -88,18 +88,17 @@ pub fn left_worktrees_item(
         )
     };
     Some(InboxItem {
-        key: format!("worktrees:{project}"),
-        kind: InboxKind::Stuck,
         project: Some(project.clone()),
-        issue: None,
-        title: String::new(),
-        since: first.ended_at,
-        until: None,
         text,
         answers: vec![
             "symphony clean".to_owned(),
             format!("symphony runs show {}", last.run),
         ],
+        ..InboxItem::new(
+            InboxKind::Stuck,
+            first.ended_at,
+            format!("worktrees:{project}"),
+        )
     })
 }
 

@@ -44,18 +44,18 @@ impl LostDocument {
 impl From<&LostDocument> for InboxItem {
     fn from(lost: &LostDocument) -> Self {
         Self {
-            key: format!("document:{}:{}", lost.issue, lost.phase),
-            kind: InboxKind::Document,
             project: Some(lost.project.clone()),
             issue: Some(lost.issue.clone()),
-            title: String::new(),
-            since: lost.since,
-            until: None,
             text: lost.text(),
             answers: vec![
                 format!("git log --all --oneline -- {}", shell_quoted(&lost.path)),
                 format!("symphony issue show {}", lost.issue),
             ],
+            ..InboxItem::new(
+                InboxKind::Document,
+                lost.since,
+                format!("document:{}:{}", lost.issue, lost.phase),
+            )
         }
     }
 }

@@ -109,15 +109,15 @@ impl From<WaitingPlan> for InboxItem {
         } = waiting;
         let kind = why.kind();
         Self {
-            key: format!("plan:{plan}:{kind}:{}", since.as_millisecond()),
-            kind,
-            until: None,
+            project: Some(project),
+            title: format!("plan {plan} ({path})"),
             text: text(&plan, pr, &why),
             answers: answers(&plan, pr, &why),
-            project: Some(project),
-            issue: None,
-            title: format!("plan {plan} ({path})"),
-            since,
+            ..InboxItem::new(
+                kind,
+                since,
+                format!("plan:{plan}:{kind}:{}", since.as_millisecond()),
+            )
         }
     }
 }

@@ -72,15 +72,14 @@ impl From<StoppedPlan> for InboxItem {
             (text, answers)
         };
         Self {
-            key: format!("plan:{plan}:{status}:{}", since.as_millisecond()),
-            kind: InboxKind::Plan,
             project: Some(project),
-            issue: None,
-            title: String::new(),
-            since,
-            until: None,
             text,
             answers,
+            ..InboxItem::new(
+                InboxKind::Plan,
+                since,
+                format!("plan:{plan}:{status}:{}", since.as_millisecond()),
+            )
         }
     }
 }

@@ -44,14 +44,13 @@ pub fn waiting_plan_item(plan: &OpenPlan, live: &[LiveRun]) -> Option<InboxItem>
         _ => return None,
     };
     Some(InboxItem {
-        key: format!("plan:{id}:{what}"),
-        kind: InboxKind::Plan,
         project: Some(plan.project.clone()),
-        issue: None,
-        title: String::new(),
-        since: plan.started_at,
-        until: None,
         text,
         answers,
+        ..InboxItem::new(
+            InboxKind::Plan,
+            plan.started_at,
+            format!("plan:{id}:{what}"),
+        )
     })
 }
