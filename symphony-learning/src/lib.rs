@@ -36,7 +36,6 @@ mod options;
 mod prepared;
 mod prompt_report;
 mod rank;
-mod render;
 mod score;
 mod stop_words;
 mod subject;
@@ -56,7 +55,6 @@ pub use prompt_report::{
 };
 pub use rank::selection::{Best, Dropped, Ranked, Relevance};
 pub use rank::{Head, Hit, Ranker};
-pub use render::{render_conventions, render_cross_project};
 pub use score::{Parts, RECENCY_SECONDS_MAX, recency};
 pub use stop_words::STOP_WORDS;
 pub use subject::Subject;

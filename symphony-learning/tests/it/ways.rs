@@ -6,7 +6,7 @@ use symphony_core::Timestamp;
 use symphony_core::learning::{Learning, LearningType};
 use symphony_learning::{
     CONVENTION_CHAR_CAP, CROSS_PROJECT_MAX, Head, Hit, Options, Prepared, PreparedRef, Ranker,
-    Relevance, Subject, rank, rank_best, render_conventions, search,
+    Relevance, Subject, rank, rank_best, search,
 };
 
 use crate::generate::{self, ADVERSARIAL};
@@ -82,7 +82,10 @@ fn rendered_conventions_stay_within_the_cap() {
         };
         let learnings = generate::learnings(generate::natural_patterns(300, 9), 9);
         let best = rank_best(&learnings, &subject(), now(), options).unwrap();
-        let text = render_conventions(&best.conventions, |index| &learnings[index].pattern);
+        let lines = best.conventions.iter();
+        let text: String = lines
+            .map(|hit| format!("- {}\n", learnings[hit.index].pattern))
+            .collect();
         assert!(text.chars().count() <= cap, "{cap}: {text}");
         assert!(cap < 300 || !text.is_empty(), "{cap}");
         assert!(cap > 3 || text.is_empty(), "{cap}");
