@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use symphony_core::config::{Config, ProjectConfig};
 use symphony_core::id::ProjectId;
-use symphony_store::{Project, Store};
+use symphony_store::Project;
 use symphony_workspace::config_file::{ConfigPaths, LoadedConfig, load};
 
 use crate::environment::agent_search_path;
@@ -153,20 +153,6 @@ impl Installation {
             arguments.extend([OsString::from("--config"), config.clone().into_os_string()]);
         }
         arguments
-    }
-
-    /// Finds the project that a folder belongs to.
-    ///
-    /// # Errors
-    /// When the folder is in no project: the text says to run `symphony init`.
-    pub fn current_project(&self, store: &Store) -> Result<Project, RunnerError> {
-        store.project_at(&self.root)?.ok_or_else(|| {
-            RunnerError::refused(format!(
-                "{} is not a project of this installation (database {}): run `symphony init` there",
-                self.root.display(),
-                self.config.database.display()
-            ))
-        })
     }
 
     /// Returns one environment variable.

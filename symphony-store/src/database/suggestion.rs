@@ -101,18 +101,6 @@ impl Suggestions {
         )
     }
 
-    /// Returns the phases that issues are in.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn issue_phases(&self, prefix: &str) -> Result<Vec<Suggestion>, StoreError> {
-        self.read(
-            "SELECT DISTINCT substr(label, 7), 'phase' FROM issue_label
-             WHERE label >= 'phase:' AND label < 'phase;' AND label LIKE 'phase:' || ?1 || '%' ORDER BY 1 LIMIT ?2",
-            prefix,
-        )
-    }
-
     fn read(&self, sql: &str, prefix: &str) -> Result<Vec<Suggestion>, StoreError> {
         let mut statement = self.conn.prepare(sql)?;
         let rows = statement.query_map(params![prefix, SUGGESTIONS_MAX], |row| {
