@@ -5,7 +5,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::contract::PhaseContract;
 use symphony_core::id::IssueId;
 
-use super::finding::{Finding, LintRule, Severity};
+use super::finding::{Finding, LintRule};
 use super::input::LintInput;
 use super::library::Parsed;
 use super::text::{PromptText, TextKind};
@@ -228,14 +228,6 @@ fn findings_of(
 }
 
 fn finding(text: &PromptText<'_>, found: String) -> Finding {
-    Finding {
-        file: text.file.to_owned(),
-        line: 1,
-        column: None,
-        severity: Severity::Warning,
-        rule: LintRule::Budget,
-        found,
-        advice: "shorten it; move what matters for some issues only into those issues, or into notes of the vault"
-            .to_owned(),
-    }
+    let advice = "shorten it; move what matters for some issues only into those issues, or into notes of the vault";
+    LintRule::Budget.warning(text, 1, found, advice)
 }

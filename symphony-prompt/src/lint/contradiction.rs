@@ -4,7 +4,7 @@
 //! heading about releases or people, or in a sentence that limits itself to people or to being asked, is none of an agent's
 //! business.
 
-use super::finding::{Finding, LintRule, Severity};
+use super::finding::{Finding, LintRule};
 use super::order::{Pattern, is_negated, matched, mentions, order, prohibition};
 use super::prose::{Sentence, sentences};
 use super::text::{PromptText, TextKind};
@@ -242,15 +242,8 @@ pub(super) fn contradictions(text: &PromptText<'_>, body: &str, first_line: usiz
             continue;
         }
         for (rule, line, words) in hits(&sentence) {
-            found.push(Finding {
-                file: text.file.to_owned(),
-                line,
-                column: None,
-                severity: Severity::Warning,
-                rule: LintRule::Contradiction,
-                found: format!("`{words}`: {}", rule.fact),
-                advice: rule.advice.to_owned(),
-            });
+            let what = format!("`{words}`: {}", rule.fact);
+            found.push(LintRule::Contradiction.warning(text, line, what, rule.advice));
         }
     }
     found

@@ -4,7 +4,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::contract::PhaseContract;
 use symphony_core::nearest::nearest;
 
-use super::finding::{Finding, LintRule, Severity};
+use super::finding::{Finding, LintRule};
 use super::input::{LintInput, Switch};
 use super::library::{Parsed, line_of};
 use super::text::{PromptText, TextKind};
@@ -54,24 +54,7 @@ pub(super) fn dead_text(
             return None;
         }
     };
-    Some(finding(text, 1, LintRule::DeadText, (found, advice)))
-}
-
-fn finding(
-    text: &PromptText<'_>,
-    line: usize,
-    rule: LintRule,
-    (found, advice): (String, String),
-) -> Finding {
-    Finding {
-        file: text.file.to_owned(),
-        line,
-        column: None,
-        severity: Severity::Warning,
-        rule,
-        found,
-        advice,
-    }
+    Some(LintRule::DeadText.warning(text, 1, found, advice))
 }
 
 fn of_profile(
@@ -87,7 +70,7 @@ fn of_profile(
     if AgentType::parse(text.stem()).ok().as_ref() != Some(agent) {
         let found = format!("is the profile of `{agent}`, but its name does not match");
         let advice = format!("rename it to `{agent}.md`, or change its `type`");
-        return Some(finding(text, line, LintRule::FileName, (found, advice)));
+        return Some(LintRule::FileName.warning(text, line, found, advice));
     }
     let has_workflow =
         |own: &&PromptText<'_>| own.kind == TextKind::WorkflowMd && !own.text.trim().is_empty();
@@ -106,7 +89,7 @@ fn of_profile(
             .or_else(|| of_architect(text, parsed, input))
             .or_else(|| of_agent(agent, input)),
     };
-    dead.map(|dead| finding(text, line, LintRule::DeadText, dead))
+    dead.map(|(found, advice)| LintRule::DeadText.warning(text, line, found, advice))
 }
 
 /// A type of the project's own works in phases alone.

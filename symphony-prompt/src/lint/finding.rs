@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::text::PromptText;
+
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -40,6 +42,27 @@ pub enum LintRule {
     Budget,
     /// An order that contradicts how Symphony's agents work.
     Contradiction,
+}
+
+impl LintRule {
+    /// Warns of a line of a text; `found` and `advice` are what was found there, and what to do.
+    pub(super) fn warning(
+        self,
+        text: &PromptText<'_>,
+        line: usize,
+        found: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Finding {
+        Finding {
+            file: text.file.to_owned(),
+            line,
+            column: None,
+            severity: Severity::Warning,
+            rule: self,
+            found: found.into(),
+            advice: advice.into(),
+        }
+    }
 }
 
 /// One thing that is wrong with a text.

@@ -5,7 +5,7 @@ use symphony_core::criteria::{MissedCriteria, missed_criteria};
 use symphony_core::issue::is_near_title;
 use symphony_core::nearest::nearest;
 
-use super::finding::{Finding, LintRule, Severity};
+use super::finding::{Finding, LintRule};
 use super::library::{Parsed, line_of};
 use super::text::{PromptText, TextKind};
 
@@ -81,7 +81,7 @@ fn lost_criteria(text: &PromptText<'_>, section: &str) -> Finding {
         .lines()
         .skip(field - 1)
         .position(|line| line.contains(section));
-    finding(
+    LintRule::NearHeading.warning(
         text,
         field + below.unwrap_or(0),
         format!(
@@ -92,7 +92,7 @@ fn lost_criteria(text: &PromptText<'_>, section: &str) -> Finding {
 }
 
 fn wrong_section(text: &PromptText<'_>, heading: &str, line: usize, section: &str) -> Finding {
-    finding(
+    LintRule::NearHeading.warning(
         text,
         line,
         format!(
@@ -101,16 +101,4 @@ fn wrong_section(text: &PromptText<'_>, heading: &str, line: usize, section: &st
         ),
         format!("write `{section}`, here or in `required_sections`"),
     )
-}
-
-fn finding(text: &PromptText<'_>, line: usize, found: String, advice: String) -> Finding {
-    Finding {
-        file: text.file.to_owned(),
-        line,
-        column: None,
-        severity: Severity::Warning,
-        rule: LintRule::NearHeading,
-        found,
-        advice,
-    }
 }

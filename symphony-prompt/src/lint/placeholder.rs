@@ -1,6 +1,6 @@
 //! Placeholders that nothing fills in: the agent would read them as they are.
 
-use super::finding::{Finding, LintRule, Severity};
+use super::finding::{Finding, LintRule};
 use super::prose::{Line, outside_code, prose_lines};
 use super::text::{PromptText, TextKind};
 
@@ -37,16 +37,12 @@ pub(super) fn placeholders(text: &PromptText<'_>, body: &str, first_line: usize)
         };
         for part in outside_code(words) {
             if let Some(placeholder) = first_placeholder(part) {
-                found.push(Finding {
-                    file: text.file.to_owned(),
-                    line: number,
-                    column: None,
-                    severity: Severity::Warning,
-                    rule: LintRule::Placeholder,
-                    found: format!("`{placeholder}` is a placeholder that nothing fills in"),
-                    advice: "write what the agent should read; its prompt already has issue, branch and paths"
-                        .to_owned(),
-                });
+                found.push(LintRule::Placeholder.warning(
+                    text,
+                    number,
+                    format!("`{placeholder}` is a placeholder that nothing fills in"),
+                    "write what the agent should read; its prompt already has issue, branch and paths",
+                ));
             }
         }
     }

@@ -87,17 +87,12 @@ pub(super) fn tool_names(
             if allowed.contains(tool) {
                 continue;
             }
-            found.push(Finding {
-                file: text.file.to_owned(),
+            found.push(LintRule::ToolNames.warning(
+                text,
                 line,
-                column: None,
-                severity: Severity::Warning,
-                rule: LintRule::ToolNames,
-                found: format!("names the tool `{tool}`, which its reader does not have as {role}"),
-                advice:
-                    "remove it from the text, or move it to the text of an agent that has the tool"
-                        .to_owned(),
-            });
+                format!("names the tool `{tool}`, which its reader does not have as {role}"),
+                "remove it from the text, or move it to the text of an agent that has the tool",
+            ));
         }
     }
     found
