@@ -175,14 +175,7 @@ pub(crate) fn rejected_claims<'a>(
     fitter: Fitter<'_>,
 ) -> SectionDraft<'a> {
     let shown = last(claims, REJECTED_CLAIMS_MAX);
-    let make = |claim: &'a CommentInput| Fenced {
-        origin: claim.created_at.map_or_else(
-            || "rejected delivery".into(),
-            |at| format!("rejected delivery of {}", to_the_minute(at)).into(),
-        ),
-        author: claim.author.name().into(),
-        text: strip_hidden(&claim.content),
-    };
+    let make = |claim| comment("rejected delivery", claim);
     let (kept, fit) = fitter.fit_newest(shown, claims.len(), cap, |claim| &claim.content, make);
     list_section(
         SectionName::RejectedDeliveries,
@@ -200,17 +193,21 @@ pub(crate) fn conversation<'a>(
     fitter: Fitter<'_>,
 ) -> SectionDraft<'a> {
     let shown = last(comments, max);
-    let make = |comment: &'a CommentInput| Fenced {
+    let make = |said| comment("comment", said);
+    let (kept, fit) = fitter.fit_newest(shown, comments.len(), cap, |said| &said.content, make);
+    list_section(SectionName::Conversation, "## Conversation\n", kept, fit)
+}
+
+/// Turns a comment into a fenced text; `what` names it in its origin.
+fn comment<'a>(what: &'static str, comment: &'a CommentInput) -> Fenced<'a> {
+    Fenced {
         origin: comment.created_at.map_or_else(
-            || "comment".into(),
-            |at| format!("comment of {}", to_the_minute(at)).into(),
+            || what.into(),
+            |at| format!("{what} of {}", to_the_minute(at)).into(),
         ),
         author: comment.author.name().into(),
         text: strip_hidden(&comment.content),
-    };
-    let (kept, fit) =
-        fitter.fit_newest(shown, comments.len(), cap, |comment| &comment.content, make);
-    list_section(SectionName::Conversation, "## Conversation\n", kept, fit)
+    }
 }
 
 /// Writes a time as an agent needs it: `2026-11-20 09:00 UTC`.
