@@ -96,54 +96,45 @@ pub(crate) fn observe(
     problems.extend(look_at_bases(store, &mut observed));
     look_for_obstacles(store, &mut observed)?;
     look_at_proposals(installation, store, &mut observed)?;
-    problems.extend(look_for_left_worktrees(store, &mut observed));
-    problems.extend(look_for_documents(store, &mut observed));
+    let (left, failed) = in_each_project(&observed, "temporary worktrees", |project, config| {
+        left_worktrees(store, project, config)
+    });
+    observed.snapshot.left_worktrees.extend(left);
+    problems.extend(failed);
+    let (lost, failed) = in_each_project(&observed, "documents", |project, config| {
+        lost_documents(store, project, config)
+    });
+    observed.snapshot.lost_documents.extend(lost);
+    problems.extend(failed);
     add_gates(installation, store, &mut observed)?;
     look_at_base_gates(store, &mut observed, now);
     observed.snapshot.plans = plans(store, &observed.projects)?;
     Ok((observed, problems))
 }
 
-/// Adds the temporary worktrees of runs that have ended.
-fn look_for_left_worktrees(store: &Store, observed: &mut Observed) -> Vec<String> {
-    let mut problems = Vec::new();
+/// Looks for something in each project whose configuration can be read; returns what was found, and what failed.
+fn in_each_project<T>(
+    observed: &Observed,
+    what: &str,
+    look: impl Fn(&Project, &ProjectConfig) -> Result<Vec<T>, RunnerError>,
+) -> (Vec<T>, Vec<String>) {
+    let (mut found, mut problems) = (Vec::new(), Vec::new());
     for (id, (project, config)) in &observed.projects {
         let Some(config) = config else {
             continue;
         };
-        match left_worktrees(store, project, config) {
-            Ok(left) => observed.snapshot.left_worktrees.extend(left),
-            // git was cut off, or the machine is full: the next look finds them
+        match look(project, config) {
+            Ok(some) => found.extend(some),
+            // git was cut off, the machine is full, or there is no base (which is reported itself): the next look finds them
             Err(error) if error.exit_fault() == ExitFault::Machine => {
-                tracing::warn!(project = %id, %error, "temporary worktrees were not looked for");
+                tracing::warn!(project = %id, %error, "{what} were not looked for");
             }
             Err(error) => problems.push(format!(
-                "project {id}: its temporary worktrees were not checked: {error}"
+                "project {id}: its {what} were not checked: {error}"
             )),
         }
     }
-    problems
-}
-
-/// Adds the accepted documents that are lost.
-fn look_for_documents(store: &Store, observed: &mut Observed) -> Vec<String> {
-    let mut problems = Vec::new();
-    for (id, (project, config)) in &observed.projects {
-        let Some(config) = config else {
-            continue;
-        };
-        match lost_documents(store, project, config) {
-            Ok(lost) => observed.snapshot.lost_documents.extend(lost),
-            // without a base nothing is dispatched, and that is reported itself
-            Err(error) if error.exit_fault() == ExitFault::Machine => {
-                tracing::warn!(project = %id, %error, "documents were not looked for");
-            }
-            Err(error) => problems.push(format!(
-                "project {id}: its documents were not checked: {error}"
-            )),
-        }
-    }
-    problems
+    (found, problems)
 }
 
 /// Plans that have not ended, and what carries them on.

@@ -101,14 +101,8 @@ pub(super) fn request(
         agent: job.run.agent.clone(),
         run: job.run.id.clone(),
         path: site.path().display().to_string(),
-        branch: site
-            .branch
-            .as_ref()
-            .map(|branch| branch.as_str().to_owned()),
-        base: site
-            .workspace
-            .as_ref()
-            .map(|place| place.base.as_str().to_owned()),
+        branch: site.branch_name(),
+        base: site.base_name(),
         claude_md,
         workflow_md: read_own(&job.project.root.join("WORKFLOW.md"))?,
         notes: site.notes.clone(),

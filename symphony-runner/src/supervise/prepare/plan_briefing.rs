@@ -34,14 +34,8 @@ pub(super) async fn plan_briefing(
     let workspace = Workspace {
         identifier: format!("{}/{}", plan.id, subject.id),
         path: site.path().display().to_string(),
-        branch: site
-            .branch
-            .as_ref()
-            .map(|branch| branch.as_str().to_owned()),
-        base: site
-            .workspace
-            .as_ref()
-            .map(|place| place.base.as_str().to_owned()),
+        branch: site.branch_name(),
+        base: site.base_name(),
     };
     let is_isolated = plan.options.isolation == Isolation::Worktree;
     let plan_worker = job.installation.shipped.plan_worker.text;

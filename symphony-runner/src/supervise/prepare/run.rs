@@ -170,10 +170,7 @@ async fn record_start(
     let start = RunStart {
         model: model.map(|model| model.model.as_str().to_owned()),
         worktree: Some(relative.display().to_string()),
-        branch: site
-            .branch
-            .as_ref()
-            .map(|branch| branch.as_str().to_owned()),
+        branch: site.branch_name(),
         metadata: json!({
             "model_source": model.map(|model| model.source),
             "prompt": built.report,

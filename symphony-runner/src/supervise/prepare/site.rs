@@ -31,6 +31,18 @@ impl Site {
         self.worktree.path()
     }
 
+    /// Returns the name of the branch that is checked out there.
+    pub(crate) fn branch_name(&self) -> Option<String> {
+        let branch = self.branch.as_ref()?;
+        Some(branch.as_str().to_owned())
+    }
+
+    /// Returns the name of the branch that the work of the run's issue goes into.
+    pub(crate) fn base_name(&self) -> Option<String> {
+        let place = self.workspace.as_ref()?;
+        Some(place.base.as_str().to_owned())
+    }
+
     /// Records which configuration runs programs here, and the one that is shared with the user, so that exit handling sees
     /// what the agent changed of it.
     pub(crate) fn record_fingerprint(&self, job: &Job<'_>) -> Result<(), RunnerError> {
