@@ -136,16 +136,24 @@ impl Surroundings {
         )?)
     }
 
+    /// Opens the database of the installation; a command that only looks does not make one.
+    ///
+    /// # Errors
+    /// When there is none yet, or it cannot be opened.
+    pub(crate) fn existing(&self) -> anyhow::Result<(Installation, Store)> {
+        let installation = self.installation()?;
+        let store = installation
+            .existing_store()?
+            .ok_or_else(|| not_set_up(&installation))?;
+        Ok((installation, store))
+    }
+
     /// Opens the database and finds the project of the repository.
     ///
     /// # Errors
     /// When the repository is not set up yet, or the database cannot be opened.
     pub(crate) fn session(&self) -> anyhow::Result<Session> {
-        let installation = self.installation()?;
-        // a command that only looks does not make a database
-        let store = installation
-            .existing_store()?
-            .ok_or_else(|| not_set_up(&installation))?;
+        let (installation, store) = self.existing()?;
         let project = store
             .project_at(&installation.root)?
             .ok_or_else(|| not_set_up(&installation))?;
@@ -219,7 +227,7 @@ pub(crate) fn prefix_here() -> Option<String> {
 }
 
 /// The error for a repository that Symphony does not know.
-pub(crate) fn not_set_up(installation: &Installation) -> Stop {
+fn not_set_up(installation: &Installation) -> Stop {
     Stop::new(
         Exit::NotFound,
         format!(

@@ -23,7 +23,6 @@ use symphony_store::{Actor, Project, Store};
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::permission::identify_asker;
-use crate::place::not_set_up;
 use crate::value::issue_id;
 
 /// What `mcp` takes.
@@ -79,10 +78,7 @@ impl McpArgs {
     /// Opens the database: the named one, or the one of the repository here.
     fn open(&self, app: &App) -> anyhow::Result<(Store, Option<Installation>)> {
         let Some(path) = &self.db else {
-            let installation = app.surroundings.installation()?;
-            let store = installation
-                .existing_store()?
-                .ok_or_else(|| not_set_up(&installation))?;
+            let (installation, store) = app.surroundings.existing()?;
             return Ok((store, Some(installation)));
         };
         let path = app.surroundings.current.join(path);

@@ -20,7 +20,6 @@ use crate::failure::Exit;
 use crate::interrupt::Interrupts;
 use crate::news::News;
 use crate::output::{Clock, plural};
-use crate::place::not_set_up;
 use crate::progress::{Progress, Stream};
 use crate::reap::reap_supervisors;
 use crate::standstill::{breakers_of, open_breakers, standstill, waiting_after, waiting_items};
@@ -66,10 +65,7 @@ struct TickEvent<'a> {
 
 impl RunArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<Exit> {
-        let installation = app.surroundings.installation()?;
-        let mut store = installation
-            .existing_store()?
-            .ok_or_else(|| not_set_up(&installation))?;
+        let (installation, mut store) = app.surroundings.existing()?;
         let breakers = if self.until_idle {
             open_breakers(&installation, &mut store).context("run")?
         } else {

@@ -16,7 +16,6 @@ use crate::app::App;
 use crate::elsewhere::Elsewhere;
 use crate::failure::{Exit, Stop};
 use crate::news::News;
-use crate::place::not_set_up;
 use crate::progress::{Progress, Stream};
 use crate::standstill::{breakers_of, open_breakers, standstill, waiting_items};
 use crate::view::{RunView, StuckTickView, TickView, TodayView};
@@ -40,10 +39,7 @@ pub(crate) struct TickArgs {
 
 impl TickArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<Exit> {
-        let installation = app.surroundings.installation()?;
-        let mut store = installation
-            .existing_store()?
-            .ok_or_else(|| not_set_up(&installation))?;
+        let (installation, mut store) = app.surroundings.existing()?;
         let options = TickOptions {
             dry_run: self.dry_run,
             wait_for_lock: self.wait,

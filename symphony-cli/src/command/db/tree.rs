@@ -12,7 +12,6 @@ use symphony_store::{SCHEMA_VERSION, Store};
 use crate::app::App;
 use crate::failure::Exit;
 use crate::output::{Page, View, plural};
-use crate::place::not_set_up;
 
 /// A command on the database.
 #[derive(Debug, Subcommand)]
@@ -99,15 +98,12 @@ impl DbCommand {
     /// # Errors
     /// As the command says.
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<Exit> {
-        let installation = app.surroundings.installation()?;
         if let Self::Restore(args) = self {
-            args.run(app, &installation)?;
+            args.run(app, &app.surroundings.installation()?)?;
             return Ok(Exit::Done);
         }
+        let (installation, mut store) = app.surroundings.existing()?;
         let path = installation.config.database.clone();
-        let mut store = installation
-            .existing_store()?
-            .ok_or_else(|| not_set_up(&installation))?;
         match self {
             Self::Check(CheckArgs {}) => {
                 let problems = store.check_file().context("check the database")?;
