@@ -4,8 +4,10 @@
 //! `failed to …: cause`, and a hint says what to type next.
 
 mod judgement;
+mod place;
 mod plan;
 mod provider;
+mod review;
 mod stop;
 mod verdict;
 

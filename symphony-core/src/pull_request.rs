@@ -348,10 +348,7 @@ impl PullRequest {
 
     /// Returns what a person types to name it in a command: its issue, or its number where it has none.
     pub fn reference(&self) -> String {
-        match &self.of {
-            PullRequestOf::Issue(issue) => issue.to_string(),
-            PullRequestOf::Plan(_) => self.id.to_string(),
-        }
+        self.of.reference(self.id)
     }
 
     /// Returns added and removed lines over all files.

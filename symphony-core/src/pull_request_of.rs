@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{IdError, IssueId, PlanId};
+use crate::id::{IdError, IssueId, PlanId, PrId};
 use crate::wording::capitalised;
 
 /// What a pull request finishes, in one record and on one way: gates, judge and merge do not ask which.
@@ -36,6 +36,14 @@ impl PullRequestOf {
         match self {
             Self::Issue(_) => None,
             Self::Plan(plan) => Some(plan),
+        }
+    }
+
+    /// Returns what a person types in a command to name its pull request: the issue, or for a plan the number.
+    pub fn reference(&self, pr: PrId) -> String {
+        match self {
+            Self::Issue(issue) => issue.to_string(),
+            Self::Plan(_) => pr.to_string(),
         }
     }
 

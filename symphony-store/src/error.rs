@@ -7,6 +7,11 @@ use symphony_core::issue::{FieldError, TransitionError};
 use symphony_core::plan::state::PlanTransitionError;
 use symphony_core::review_point::PointError;
 
+use crate::issue::refusal::IssueRefusal;
+use crate::plan::refusal::PlanRefusal;
+use crate::project::refusal::ProjectRefusal;
+use crate::review::refusal::ReviewRefusal;
+
 /// An error of the store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -43,6 +48,31 @@ pub enum StoreError {
     /// A rule about review points forbids it.
     #[error(transparent)]
     Point(#[from] PointError),
+    /// A review, a proposal or a delivery is not where it can be.
+    #[error(transparent)]
+    Review(#[from] ReviewRefusal),
+    /// A plan is not where it can be.
+    #[error(transparent)]
+    Plan(#[from] PlanRefusal),
+    /// An issue is not added, changed or deleted.
+    #[error(transparent)]
+    Issue(#[from] IssueRefusal),
+    /// A project is not added, changed or removed.
+    #[error(transparent)]
+    Project(#[from] ProjectRefusal),
+    /// A run has added as many as it may of something.
+    #[error("this run has added {written} entries of kind `{kind}`; the limit is {limit} a run")]
+    RunLimit {
+        /// What it added.
+        kind: &'static str,
+        /// How many.
+        written: i64,
+        /// The limit.
+        limit: i64,
+    },
+    /// An agent asks for what people do.
+    #[error("only people {0}")]
+    OnlyPeople(&'static str),
     /// A rule forbids it.
     #[error("{reason}")]
     Refused {
@@ -151,6 +181,20 @@ impl StoreError {
             what,
             id: id.to_string(),
         }
+    }
+
+    /// Says whether what it is about is not in the state for it, or may not have more.
+    pub const fn is_refusal(&self) -> bool {
+        matches!(
+            self,
+            Self::Review(_)
+                | Self::Plan(_)
+                | Self::Issue(_)
+                | Self::Project(_)
+                | Self::RunLimit { .. }
+                | Self::OnlyPeople(_)
+                | Self::Refused { .. }
+        )
     }
 
     /// Makes the error for a rule that forbids something.

@@ -9,7 +9,7 @@ use symphony_core::pull_request::{PullRequest, VerdictKind};
 use symphony_core::review_point::Severity;
 use symphony_mcp::Reviewed;
 use symphony_runner::confirm::{Confirmation, confirm_done};
-use symphony_store::StoreError;
+use symphony_store::{PrStep, StoreError};
 
 use crate::app::App;
 use crate::command::point::PointArgs;
@@ -97,7 +97,7 @@ impl ApproveDoneArgs {
             check_text("comment", comment).map_err(StoreError::from)?;
         }
         let mut session = app.session()?;
-        let proposal = open_pr(app, &mut session, &self.issue, "confirmed")?;
+        let proposal = open_pr(app, &mut session, &self.issue, PrStep::Confirm)?;
         let Some(issue) = proposal.of.issue().filter(|_| proposal.proposal.is_some()) else {
             return Err(other_subject(&proposal));
         };

@@ -14,7 +14,9 @@ use symphony_store::StoreError;
 use symphony_workspace::WorkspaceError;
 use symphony_workspace::config_file::ConfigFileError;
 
+use super::place::project_hint;
 use super::provider::provider_fix;
+use super::review::review_hint;
 use super::verdict::Verdict;
 use super::{Exit, Stop, plan};
 
@@ -181,11 +183,9 @@ fn of_store(error: &StoreError) -> Verdict {
             None => Verdict::plain(Exit::Refused),
         },
         StoreError::PlanTransition { plan, source } => plan::of_order(plan, source),
-        StoreError::Field(_)
-        | StoreError::Point(_)
-        | StoreError::Refused { .. }
-        | StoreError::MergeBegun { .. }
-        | StoreError::Superseded { .. } => Verdict::plain(Exit::Refused),
+        StoreError::Review(error) => Verdict::refused(review_hint(error)),
+        StoreError::Plan(error) => Verdict::refused(plan::record_hint(error)),
+        StoreError::Project(error) => Verdict::refused(project_hint(error)),
         StoreError::Busy(_) => Verdict::new(
             Exit::Busy,
             "run the command again; `symphony status` shows what is running",
@@ -203,6 +203,11 @@ fn of_store(error: &StoreError) -> Verdict {
             Exit::Failed,
             "free some space (`df -h .` shows how much is left), then run the command again",
         ),
+        StoreError::Field(_)
+        | StoreError::Point(_)
+        | StoreError::MergeBegun { .. }
+        | StoreError::Superseded { .. } => Verdict::plain(Exit::Refused),
+        error if error.is_refusal() => Verdict::plain(Exit::Refused),
         _ => Verdict::plain(Exit::Failed),
     }
 }

@@ -168,3 +168,28 @@ fn orders_of_plan(plan: &PlanId, from: PlanStatus) -> String {
         }
     }
 }
+
+/// Says how something that was refused about the record of a plan can go on.
+pub(super) fn record_hint(error: &symphony_store::PlanRefusal) -> Option<String> {
+    use symphony_store::PlanRefusal;
+    let hint = match error {
+        PlanRefusal::UnderWay {
+            other,
+            waiting: Some(plan),
+            ..
+        } => format!(
+            "let it end, or abort it with `symphony plan abort --plan {other}`; then plan {plan} can continue"
+        ),
+        PlanRefusal::UnderWay { other, .. } => {
+            format!("let it end, or abort it with `symphony plan abort --plan {other}`")
+        }
+        PlanRefusal::Replaced { newest, .. } => {
+            format!("`symphony pr approve {newest} --force --comment TEXT` approves that one")
+        }
+        PlanRefusal::HasContinued { plan, .. } => {
+            format!("`symphony plan status --plan {plan}` shows its state")
+        }
+        _ => return None,
+    };
+    Some(hint)
+}

@@ -17,6 +17,14 @@ impl Verdict {
         }
     }
 
+    /// Makes the verdict on what a rule forbids.
+    pub(super) const fn refused(hint: Option<String>) -> Self {
+        Self {
+            exit: Exit::Refused,
+            hint,
+        }
+    }
+
     pub(super) const fn plain(exit: Exit) -> Self {
         Self { exit, hint: None }
     }

@@ -29,6 +29,7 @@ use crate::issue::cascade::{carry_out, load_facts, move_in, mover, refused};
 use crate::issue::query::load_issue;
 use crate::plan::review::settle_plan_gates;
 use crate::review::pull_request_query::{load_open_pr_of, load_pr};
+use crate::review::refusal::{PrStep, refuse_ended};
 use crate::review::state::refuse_not_in_review;
 
 /// How long a gate that passed need not run again on the same files: what it depends on beyond them (a registry, the
@@ -216,12 +217,7 @@ impl Store {
     ) -> Result<PullRequest, StoreError> {
         self.write(context, |tx| {
             let pr = load_pr(tx, id)?;
-            if !pr.state.is_open() {
-                return Err(StoreError::refused(format!(
-                    "pull request {id} is {}: its gates no longer run",
-                    pr.state
-                )));
-            }
+            refuse_ended(&pr, PrStep::Gates)?;
             resume_stopped(tx, context, &pr)?;
             refuse_not_in_review(tx, &pr)?;
             tx.execute(

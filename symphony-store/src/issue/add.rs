@@ -17,10 +17,11 @@ use crate::issue::cascade::move_in;
 use crate::issue::dependency::{check_dependency, set_dependencies};
 use crate::issue::note::add_limited_comment;
 use crate::issue::query::load_issue;
+use crate::issue::refusal::IssueRefusal;
 use crate::issue::write::{remove_retry, set_counts, set_labels};
 
 /// Issues that one run may make (spec: mcp, "Limits").
-const RUN_ISSUES_MAX: i64 = 20;
+pub(crate) const RUN_ISSUES_MAX: i64 = 20;
 
 /// An issue to be made.
 #[derive(Debug, Clone)]
@@ -94,11 +95,7 @@ impl Store {
         let state = match new.status {
             IssueStatus::Backlog => IssueState::Backlog,
             IssueStatus::Todo => IssueState::Todo,
-            other => {
-                return Err(StoreError::refused(format!(
-                    "a new issue cannot be `{other}`: use `backlog` or `todo`"
-                )));
-            }
+            status => return Err(IssueRefusal::BeginsIn(status).into()),
         };
         self.write(context, |tx| {
             check(tx)?;
@@ -169,9 +166,7 @@ fn open_parent(tx: &Transaction<'_>, new: &NewIssue) -> Result<Option<IssueId>, 
     };
     let parent = load_issue(tx, id)?;
     if parent.project != new.project {
-        return Err(StoreError::refused(format!(
-            "{id} belongs to another project: it cannot be the parent"
-        )));
+        return Err(IssueRefusal::ParentElsewhere(parent.id).into());
     }
     for dependency in &new.depends_on {
         check_dependency(tx, &parent, dependency)?;
@@ -193,9 +188,7 @@ pub(crate) fn add_issue_in(
             .prepare_cached("SELECT count(*) FROM event WHERE run = ?1 AND kind = 'issue_added'")?
             .query_row([key.run.as_str()], |row| row.get(0))?;
         if made >= RUN_ISSUES_MAX {
-            return Err(StoreError::refused(format!(
-                "a run may add at most {RUN_ISSUES_MAX} issues; put the rest into a finding"
-            )));
+            return Err(IssueRefusal::TooManyOfRun.into());
         }
     }
     let id = insert_issue(tx, context, new, state)?;
@@ -226,10 +219,8 @@ fn refuse_duplicate_title(tx: &Transaction<'_>, new: &NewIssue) -> Result<(), St
     while let Some(row) = rows.next()? {
         let title: String = row.get("title")?;
         if title_key(&title) == title_key(&new.title) {
-            let id: String = row.get("id")?;
-            return Err(StoreError::refused(format!(
-                "{id} is open and has the same title: add a comment or a finding there instead"
-            )));
+            let issue = row.get("id")?;
+            return Err(IssueRefusal::SameTitle(issue).into());
         }
         if near.is_none() && is_near_title(&title, &new.title) {
             near = Some((row.get("id")?, title));
@@ -237,10 +228,7 @@ fn refuse_duplicate_title(tx: &Transaction<'_>, new: &NewIssue) -> Result<(), St
     }
     match near {
         None => Ok(()),
-        Some((id, title)) => Err(StoreError::refused(format!(
-            "{id} is open and has nearly the same title (\"{title}\"): add a comment or a finding there instead, or say in \
-             the title what is different"
-        ))),
+        Some((issue, title)) => Err(IssueRefusal::NearTitle { issue, title }.into()),
     }
 }
 
@@ -256,8 +244,8 @@ fn insert_issue(
     .query_row([new.project.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
     .optional()?
     .ok_or_else(|| StoreError::not_found("project", &new.project))?;
-    let id = IssueId::new(&prefix, u64::try_from(number).unwrap_or(0))
-        .map_err(|error| StoreError::refused(error.to_string()))?;
+    let id =
+        IssueId::new(&prefix, u64::try_from(number).unwrap_or(0)).map_err(IssueRefusal::from)?;
     if let Some(parent) = &new.parent {
         load_issue(tx, parent)?;
     }

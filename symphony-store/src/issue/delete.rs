@@ -16,6 +16,7 @@ use crate::error::StoreError;
 use crate::issue::cascade::move_in;
 use crate::issue::dependency::set_dependencies;
 use crate::issue::query::load_issue;
+use crate::issue::refusal::{IssueRefusal, KeptFor};
 use crate::learning::state::remove_source;
 
 /// What names an issue.
@@ -72,15 +73,10 @@ impl Store {
             refuse_unfinished(tx, &issue)?;
             let found = referrers(tx, id)?;
             if let Some(pr) = found.merged {
-                return Err(StoreError::refused(format!(
-                    "{id} is not deleted: its pull request {pr} was merged, and its record shows where that work came \
-                     from"
-                )));
+                return Err(kept(id, KeptFor::Merged(pr)));
             }
             if found.has_links() && links == Links::Refuse {
-                return Err(StoreError::refused(format!(
-                    "{id} is not deleted: other issues refer to it"
-                )));
+                return Err(kept(id, KeptFor::Links));
             }
             detach(tx, context, id, &found)?;
             append(
@@ -136,18 +132,21 @@ fn refuse_unfinished(tx: &Transaction<'_>, issue: &Issue) -> Result<(), StoreErr
         [id.as_str()],
         |row| row.get(0),
     )?;
-    let reason = if is_live {
-        "a run is live on it"
+    let why = if is_live {
+        KeptFor::Run
     } else if !issue.state.status().is_terminal() {
-        "it has not ended"
+        KeptFor::Work
     } else if has_worktree {
-        "its worktree still exists"
+        KeptFor::Worktree
     } else {
         return Ok(());
     };
-    Err(StoreError::refused(format!(
-        "{id} is not deleted: {reason}"
-    )))
+    Err(kept(id, why))
+}
+
+fn kept(id: &IssueId, why: KeptFor) -> StoreError {
+    let issue = id.clone();
+    IssueRefusal::Kept { issue, why }.into()
 }
 
 /// Takes the issue out of what other issues say.

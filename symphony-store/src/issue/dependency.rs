@@ -6,9 +6,10 @@ use symphony_core::issue::{Issue, IssueStatus};
 
 use crate::error::StoreError;
 use crate::issue::query::load_issue;
+use crate::issue::refusal::IssueRefusal;
 
 /// Issues that one issue may depend on: more is a plan of its own.
-const DEPENDENCIES_MAX: usize = 100;
+pub(crate) const DEPENDENCIES_MAX: usize = 100;
 
 /// Replaces an issue's dependencies.
 pub(crate) fn set_dependencies(
@@ -17,10 +18,11 @@ pub(crate) fn set_dependencies(
     dependencies: &[IssueId],
 ) -> Result<(), StoreError> {
     if dependencies.len() > DEPENDENCIES_MAX {
-        return Err(StoreError::refused(format!(
-            "{id} would depend on {} issues; the limit is {DEPENDENCIES_MAX}",
-            dependencies.len()
-        )));
+        return Err(IssueRefusal::TooManyDependencies {
+            issue: id.clone(),
+            count: dependencies.len(),
+        }
+        .into());
     }
     tx.execute(
         "DELETE FROM issue_dependency WHERE issue = ?1",
@@ -29,13 +31,12 @@ pub(crate) fn set_dependencies(
     for dependency in dependencies {
         load_issue(tx, dependency)?;
         if dependency == id {
-            return Err(StoreError::refused(format!("{id} cannot depend on itself")));
+            return Err(IssueRefusal::DependsOnItself(id.clone()).into());
         }
         // a parent waits for its sub-tasks, so that neither could ever begin
         if waits_for(tx, dependency, id)? {
-            return Err(StoreError::refused(format!(
-                "{id} cannot depend on {dependency}: {dependency} waits for {id}, by its dependencies or its sub-tasks"
-            )));
+            let (issue, dependency) = (id.clone(), dependency.clone());
+            return Err(IssueRefusal::DependsInCircle { issue, dependency }.into());
         }
         tx.execute(
             "INSERT OR IGNORE INTO issue_dependency (issue, depends_on) VALUES (?1, ?2)",
@@ -59,21 +60,16 @@ pub(crate) fn check_dependency(
     dependency: &IssueId,
 ) -> Result<(), StoreError> {
     let found = load_issue(tx, dependency)?;
+    let dependency = found.id;
     if found.project != parent.project {
-        return Err(StoreError::refused(format!(
-            "{dependency} belongs to another project"
-        )));
+        return Err(IssueRefusal::DependencyElsewhere(dependency).into());
     }
     if found.state.status() == IssueStatus::Cancelled {
-        return Err(StoreError::refused(format!(
-            "a sub-task cannot depend on {dependency}: it is cancelled and will never be done"
-        )));
+        return Err(IssueRefusal::DependencyCancelled(dependency).into());
     }
-    if waits_for(tx, dependency, &parent.id)? {
-        return Err(StoreError::refused(format!(
-            "a sub-task of {} cannot depend on {dependency}: it would wait for itself",
-            parent.id
-        )));
+    if waits_for(tx, &dependency, &parent.id)? {
+        let parent = parent.id.clone();
+        return Err(IssueRefusal::SubtaskInCircle { parent, dependency }.into());
     }
     Ok(())
 }

@@ -18,6 +18,7 @@ use crate::issue::cascade::move_in;
 use crate::issue::dependency::set_dependencies;
 use crate::issue::note::add_limited_comment;
 use crate::issue::query::load_issue;
+use crate::issue::refusal::IssueRefusal;
 use crate::issue::write::{set_counts, set_labels};
 use crate::review::superseded::end_superseded;
 use crate::run::hand_in::forget_refused_call;
@@ -194,7 +195,7 @@ fn keep_what_people_set(
     let set = SetByPeople::of(issue, events.iter().map(|(writer, event)| (*writer, event)));
     match set.undone_by(edit.labels.as_deref(), edit.priority) {
         None => Ok(()),
-        Some(choice) => Err(StoreError::refused(choice.to_string())),
+        Some(choice) => Err(IssueRefusal::SetByPerson(choice).into()),
     }
 }
 

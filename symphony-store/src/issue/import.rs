@@ -40,7 +40,7 @@ impl Store {
         lines: &[(usize, IssueLine)],
     ) -> Result<Result<ImportedIssues, Vec<TransferProblem>>, StoreError> {
         if matches!(context.actor, Actor::Run(_)) {
-            return Err(StoreError::refused("only people import issues"));
+            return Err(StoreError::OnlyPeople("import issues"));
         }
         self.project(project)?;
         self.write(context, |tx| {

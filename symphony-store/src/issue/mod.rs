@@ -11,6 +11,7 @@ pub(crate) mod end;
 pub(crate) mod import;
 pub(crate) mod note;
 pub(crate) mod query;
+pub(crate) mod refusal;
 pub(crate) mod subtask;
 pub(crate) mod worktree;
 pub(crate) mod write;

@@ -44,9 +44,11 @@ pub(crate) fn check_run_limit(
         |row| row.get(0),
     )?;
     if written >= limit {
-        return Err(StoreError::refused(format!(
-            "this run has added {written} entries of kind `{table}`; the limit is {limit} a run"
-        )));
+        return Err(StoreError::RunLimit {
+            kind: table,
+            written,
+            limit,
+        });
     }
     Ok(())
 }

@@ -14,12 +14,13 @@ use crate::issue::add::{NewIssue, add_issue_in};
 use crate::issue::cascade::move_in;
 use crate::issue::dependency::check_dependency;
 use crate::issue::query::load_issue;
+use crate::issue::refusal::IssueRefusal;
 use crate::run::hand_in::forget_refused_call;
 
 /// The label of a sub-task: a worker takes it without research (spec: domain, "Phases").
 const SUBTASK_LABEL: &str = "phase:ready";
 /// Levels of sub-tasks below an issue: a planner that splits what a planner split, again and again, does not end.
-const LEVELS_MAX: i64 = 3;
+pub(crate) const LEVELS_MAX: i64 = 3;
 
 /// A sub-task to be made.
 #[derive(Debug, Clone)]
@@ -93,9 +94,8 @@ impl Store {
                 |row| Ok((row.get(0)?, row.get(1)?)),
             )?;
             if open > 0 || done == 0 {
-                return Err(StoreError::refused(format!(
-                    "{id} waits for its sub-tasks: {open} are open, {done} are done"
-                )));
+                let issue = id.clone();
+                return Err(IssueRefusal::SubtasksOpen { issue, open, done }.into());
             }
             move_in(tx, context, id, &IssueEvent::SubtasksClosed)?;
             load_issue(tx, id)
@@ -108,11 +108,11 @@ fn opens_parent(parent: &Issue) -> Result<bool, StoreError> {
     match &parent.state {
         IssueState::Todo | IssueState::InProgress => Ok(true),
         IssueState::Blocked(block) if block.by == BlockedBy::Subtasks => Ok(false),
-        state => Err(StoreError::refused(format!(
-            "{} is `{}`: sub-tasks can be added while it is `todo`, `in_progress` or waits for its sub-tasks",
-            parent.id,
-            state.status()
-        ))),
+        state => Err(IssueRefusal::NoSubtasksNow {
+            parent: parent.id.clone(),
+            status: state.status(),
+        }
+        .into()),
     }
 }
 
@@ -126,9 +126,8 @@ fn check_level(tx: &Transaction<'_>, parent: &IssueId) -> Result<(), StoreError>
         |row| row.get(0),
     )?;
     if level > LEVELS_MAX {
-        return Err(StoreError::refused(format!(
-            "{parent} is itself a sub-task, {LEVELS_MAX} levels deep, and cannot be split further"
-        )));
+        let parent = parent.clone();
+        return Err(IssueRefusal::TooDeep(parent).into());
     }
     Ok(())
 }

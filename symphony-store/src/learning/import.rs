@@ -39,7 +39,7 @@ impl Store {
         records: &[LearningRecord],
     ) -> Result<Imported, StoreError> {
         if matches!(context.actor, Actor::Run(_)) {
-            return Err(StoreError::refused("only people import learnings"));
+            return Err(StoreError::OnlyPeople("import learnings"));
         }
         records.iter().try_for_each(LearningRecord::check)?;
         self.project(project)?;

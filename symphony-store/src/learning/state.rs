@@ -211,9 +211,7 @@ impl Store {
         state: LearningState,
     ) -> Result<Vec<LearningRecord>, StoreError> {
         if matches!(context.actor, Actor::Run(_)) {
-            return Err(StoreError::refused(
-                "only people accept and retire learnings",
-            ));
+            return Err(StoreError::OnlyPeople("accept and retire learnings"));
         }
         self.write(context, |tx| {
             ids.iter()

@@ -14,8 +14,8 @@ use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::error::StoreError;
 use crate::merge::under_way::refuse_under_merge;
-use crate::review::pull_request::refuse_proposal;
 use crate::review::pull_request_query::load_pr;
+use crate::review::refusal::{ReviewRefusal, refuse_proposal};
 use crate::review::state::refuse_not_in_review;
 
 /// Merges of a project that have begun and are not recorded.
@@ -64,10 +64,7 @@ impl Store {
                 None
             };
             if let Some(change) = change {
-                return Err(StoreError::refused(format!(
-                    "pull request {} changed while it was being merged: {change}. The base was not moved",
-                    pr.id
-                )));
+                return Err(ReviewRefusal::ChangedInMerge { pr: pr.id, change }.into());
             }
             refuse_proposal(&pr)?;
             refuse_not_in_review(tx, &pr)?;

@@ -12,8 +12,8 @@ use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{parsed, time};
 use crate::error::StoreError;
-use crate::review::pull_request::refuse_proposal;
 use crate::review::pull_request_query::load_pr;
+use crate::review::refusal::{PrStep, refuse_ended, refuse_proposal};
 
 /// Who wants a pull request to be published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +111,7 @@ impl Store {
         wish: PublishWish,
     ) -> Result<Option<i64>, StoreError> {
         if matches!(context.actor, Actor::Run(_)) {
-            return Err(StoreError::refused("agents do not publish"));
+            return Err(StoreError::OnlyPeople("publish"));
         }
         self.write(context, |tx| {
             let found = load_pr(tx, pr)?;
@@ -124,12 +124,7 @@ impl Store {
             if wish == PublishWish::Opened && (tried || !found.state.is_open()) {
                 return Ok(None);
             }
-            if !found.state.is_open() {
-                return Err(StoreError::refused(format!(
-                    "pull request {pr} is {}: only an open one is published",
-                    found.state
-                )));
-            }
+            refuse_ended(&found, PrStep::Publish)?;
             let running: Option<(i64, i64)> = tx
                 .query_row(
                     "SELECT id, started_at FROM publication WHERE pull_request = ?1 AND state = 'running'",

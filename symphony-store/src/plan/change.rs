@@ -16,6 +16,7 @@ use crate::error::StoreError;
 use crate::learning::state::settle_learnings_of;
 use crate::plan::log::append_plan;
 use crate::plan::record::{PlanRecord, plan_under_way};
+use crate::plan::refusal::PlanRefusal;
 
 /// Applies events and logs them.
 pub(crate) fn apply_in(
@@ -92,11 +93,12 @@ pub(crate) fn write_changes(
     // a plan that goes on will have more work to merge than what was taken over when it had ended
     let has_gone_on = before.state.status.is_ended() && !state.status.is_ended();
     if has_gone_on && let Some(other) = plan_under_way(tx, &after.project, &after.path)? {
-        return Err(StoreError::refused(format!(
-            "plan {other} of {} is under way, and a file has one plan at a time: let it end, or abort it with \
-             `symphony plan abort --plan {other}`; then plan {} can continue",
-            after.path, after.id
-        )));
+        return Err(PlanRefusal::UnderWay {
+            path: after.path.clone(),
+            other,
+            waiting: Some(after.id.clone()),
+        }
+        .into());
     }
     let merged_commit = after.merged_commit.as_ref().filter(|_| !has_gone_on);
     tx.prepare_cached(

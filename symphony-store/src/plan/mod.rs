@@ -6,6 +6,7 @@ pub(crate) mod log;
 pub(crate) mod phase_end;
 pub(crate) mod plans;
 pub(crate) mod record;
+pub(crate) mod refusal;
 pub(crate) mod review;
 pub(crate) mod review_end;
 pub(crate) mod run;

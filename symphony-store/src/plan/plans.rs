@@ -16,6 +16,7 @@ use crate::error::StoreError;
 use crate::plan::change::{settle_in, write_changes};
 use crate::plan::log::append_plan;
 use crate::plan::record::{PlanRecord, PlanTarget, dag_of, load_head, load_plan, plan_under_way};
+use crate::plan::refusal::PlanRefusal;
 
 /// A plan to be carried out.
 #[derive(Debug, Clone)]
@@ -88,10 +89,12 @@ pub(crate) fn insert(
     new: &NewPlan,
 ) -> Result<(), StoreError> {
     if let Some(other) = plan_under_way(tx, &new.project, &new.path)? {
-        return Err(StoreError::refused(format!(
-            "{} is under way as plan {other}",
-            new.path
-        )));
+        return Err(PlanRefusal::UnderWay {
+            path: new.path.clone(),
+            other,
+            waiting: None,
+        }
+        .into());
     }
     let target = new.target.as_ref();
     tx.execute(

@@ -7,7 +7,7 @@ use symphony_core::id::{PlanId, PlanPhaseId, ProjectId};
 use symphony_core::plan::state::{Completion, PhaseProgress, PlanState};
 use symphony_core::plan::{Artifact, Dag, Plan, PlanOptions};
 
-use crate::database::row::{count, json as from_json, parsed, time};
+use crate::database::row::{count, json as from_json, parsed, parsed_opt, time};
 use crate::error::StoreError;
 
 /// Where the work of a plan begins and goes.
@@ -158,11 +158,12 @@ pub(crate) fn plan_under_way(
     tx: &Transaction<'_>,
     project: &ProjectId,
     path: &str,
-) -> Result<Option<String>, StoreError> {
-    Ok(tx
+) -> Result<Option<PlanId>, StoreError> {
+    let id = tx
         .prepare_cached(
             "SELECT id FROM plan WHERE project = ?1 AND path = ?2 AND status IN ('running', 'paused', 'awaiting_user_decision', 'review')",
         )?
         .query_row([project.as_str(), path], |row| row.get(0))
-        .optional()?)
+        .optional()?;
+    parsed_opt("plan id", id)
 }

@@ -21,6 +21,7 @@ use crate::error::StoreError;
 use crate::gates::delay::{GATE_TRIES_MIN, forget_delay};
 use crate::gates::record::record_gates;
 use crate::plan::record::{load_head, load_plan};
+use crate::plan::refusal::PlanRefusal;
 use crate::plan::review_end::{end_review_runs, forget_lost_base, move_plan};
 use crate::review::pull_request_query::{load_open_pr_of, load_pr};
 use crate::review::pull_request_write::{NewPullRequest, insert_pr, update_head};
@@ -39,10 +40,8 @@ pub(crate) fn open_plan_pr(
     }
     let before = load_plan(tx, plan)?;
     if !before.state.awaits_review(before.completion()) {
-        return Err(StoreError::refused(format!(
-            "plan {plan} is `{}`: it has no work for a pull request now",
-            before.state.status
-        )));
+        let (plan, status) = (plan.clone(), before.state.status);
+        return Err(PlanRefusal::NothingToReview { plan, status }.into());
     }
     let pr = insert_pr(tx, context, &before.project, new)?;
     forget_lost_base(tx, plan)?;
@@ -69,10 +68,12 @@ fn refuse_not_newest(tx: &Transaction<'_>, plan: &PlanId, id: PrId) -> Result<()
     if newest == id.get() {
         return Ok(());
     }
-    Err(StoreError::refused(format!(
-        "pull request {id} no longer represents plan {plan}: pull request {newest} has replaced it. `symphony pr \
-         approve {newest} --force --comment TEXT` approves that one"
-    )))
+    Err(PlanRefusal::Replaced {
+        pr: id,
+        plan: plan.clone(),
+        newest: PrId::new(newest),
+    }
+    .into())
 }
 
 /// Records what the gates of a plan's pull request came to. Red ones leave it open: a person decides.
@@ -133,11 +134,12 @@ impl Store {
             if before.state.status != PlanStatus::AwaitingUserDecision
                 || !before.state.is_complete()
             {
-                return Err(StoreError::refused(format!(
-                    "plan {plan} has continued since pull request {id} was {}: `symphony plan status --plan {plan}` \
-                     shows its state",
-                    pr.state
-                )));
+                return Err(PlanRefusal::HasContinued {
+                    plan: plan.clone(),
+                    pr: id,
+                    state: pr.state,
+                }
+                .into());
             }
             set_pr_state(tx, context, &pr.of, id, PrState::Open)?;
             move_plan(tx, context, &before, PlanEvent::ReviewResumed { pr: id })?;
@@ -158,9 +160,7 @@ impl Store {
     ) -> Result<PullRequest, StoreError> {
         self.write(context, |tx| {
             let Some(open) = load_open_pr_of(tx, &new.of)? else {
-                return Err(StoreError::refused(format!(
-                    "plan {plan} has no open pull request"
-                )));
+                return Err(PlanRefusal::NoOpenPullRequest(plan.clone()).into());
             };
             if open.head_commit == new.head_commit {
                 return Ok(open);

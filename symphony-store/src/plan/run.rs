@@ -22,6 +22,7 @@ use crate::plan::change::{apply_in, end_in, settle_in, write_changes, write_phas
 use crate::plan::log::append_plan;
 use crate::plan::phase_end::{PhaseFinish, RecordedOutcome};
 use crate::plan::record::{PlanRecord, load_head, load_phase, load_plan};
+use crate::plan::refusal::PlanRefusal;
 use crate::review::point::load_points;
 use crate::run::claim_refusal::ClaimRefusal;
 use crate::run::ending::RunFinish;
@@ -256,9 +257,7 @@ impl Store {
         self.write(context, |tx| {
             let target = load_run(tx, run)?.target;
             let symphony_core::run::RunTarget::PlanPhase(plan, phase) = target else {
-                return Err(StoreError::refused(format!(
-                    "run {run} works on no phase of a plan"
-                )));
+                return Err(PlanRefusal::NoPhase(run.clone()).into());
             };
             let sql = match context.actor {
                 Actor::Run(_) => {

@@ -16,6 +16,7 @@ use crate::error::StoreError;
 use crate::issue::end::{load_open_dependents, settle};
 use crate::issue::query::load_issue;
 use crate::project::record::{Project, load_project, refuse_taken, refuse_used};
+use crate::project::refusal::ProjectRefusal;
 
 /// The open issues of a project, and what depends on them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -101,9 +102,8 @@ impl Store {
         prefix: &str,
     ) -> Result<Project, StoreError> {
         if !is_prefix(prefix) {
-            return Err(StoreError::refused(format!(
-                "`{prefix}` is not a valid prefix: use one to ten capital letters and digits, starting with a letter"
-            )));
+            let prefix = prefix.to_owned();
+            return Err(ProjectRefusal::BadPrefix(prefix).into());
         }
         self.write(context, |tx| {
             let before = load_project(tx, id)?;
@@ -136,10 +136,10 @@ fn refuse_under_way(conn: &Connection, id: &ProjectId) -> Result<(), StoreError>
             |row| row.get(0),
         )
         .optional()?;
+    let project = id.clone();
     if let Some(run) = live {
-        return Err(StoreError::refused(format!(
-            "run {run} of project {id} is live: wait until it has ended, or end it with `symphony runs cancel {run}`"
-        )));
+        let run = parsed("run id", run)?;
+        return Err(ProjectRefusal::RunIsLive { run, project }.into());
     }
     let plan: Option<String> = conn
         .query_row(
@@ -149,9 +149,10 @@ fn refuse_under_way(conn: &Connection, id: &ProjectId) -> Result<(), StoreError>
         )
         .optional()?;
     match plan {
-        Some(plan) => Err(StoreError::refused(format!(
-            "plan {plan} of project {id} is under way: finish it, or abort it with `symphony plan abort --plan {plan}`"
-        ))),
+        Some(plan) => {
+            let plan = parsed("plan id", plan)?;
+            Err(ProjectRefusal::PlanUnderWay { plan, project }.into())
+        }
         None => Ok(()),
     }
 }

@@ -5,5 +5,6 @@ pub(crate) mod coverage;
 pub(crate) mod health;
 pub(crate) mod profile_override;
 pub(crate) mod record;
+pub(crate) mod refusal;
 pub(crate) mod run;
 pub(crate) mod setup;

@@ -14,6 +14,7 @@ use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{int, json as from_json, parsed, time};
 use crate::error::StoreError;
+use crate::project::refusal::ProjectRefusal;
 
 /// A repository whose backlog Symphony works on.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,10 +87,8 @@ fn bring_back(
 
 fn utf8_root(root: &Path) -> Result<&str, StoreError> {
     root.to_str().ok_or_else(|| {
-        StoreError::refused(format!(
-            "the path {} is not UTF-8: move the project",
-            root.display()
-        ))
+        let root = root.to_owned();
+        ProjectRefusal::NotUtf8(root).into()
     })
 }
 
@@ -108,9 +107,14 @@ pub(crate) fn refuse_taken(
         )
         .optional()?;
     match taken {
-        Some((id, by)) if own.is_none_or(|own| own.as_str() != id) => Err(StoreError::refused(
-            format!("the {column} `{value}` belongs to the project at {by}"),
-        )),
+        Some((id, root)) if own.is_none_or(|own| own.as_str() != id) => {
+            Err(ProjectRefusal::Taken {
+                what: column.to_owned(),
+                value: value.to_owned(),
+                root,
+            }
+            .into())
+        }
         _ => Ok(()),
     }
 }
@@ -140,9 +144,8 @@ impl Store {
                 params![project.as_str(), int(number)],
             )?;
             if changed == 0 {
-                return Err(StoreError::refused(format!(
-                    "the project `{project}` already has numbered issues"
-                )));
+                let project = project.clone();
+                return Err(ProjectRefusal::Numbered(project).into());
             }
             Ok(())
         })
@@ -158,10 +161,8 @@ impl Store {
         new: &NewProject,
     ) -> Result<Project, StoreError> {
         if !is_prefix(&new.prefix) {
-            return Err(StoreError::refused(format!(
-                "`{}` is not a valid prefix: use one to ten capital letters and digits, starting with a letter",
-                new.prefix
-            )));
+            let prefix = new.prefix.clone();
+            return Err(ProjectRefusal::BadPrefix(prefix).into());
         }
         let root = utf8_root(&new.root)?;
         let id = self.write(context, |tx| {
@@ -268,9 +269,10 @@ pub(crate) fn refuse_used(
         )
         .optional()?;
     match by {
-        Some(project) => Err(StoreError::refused(format!(
-            "older issues of project {project} use the prefix `{prefix}`"
-        ))),
+        Some(project) => {
+            let prefix = prefix.to_owned();
+            Err(ProjectRefusal::PrefixUsed { project, prefix }.into())
+        }
         None => Ok(()),
     }
 }

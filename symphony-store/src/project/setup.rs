@@ -16,6 +16,7 @@ use crate::database::row::to_json;
 use crate::error::StoreError;
 use crate::project::profile_override::{OverrideEdit, set_override_in};
 use crate::project::record::Project;
+use crate::project::refusal::ProjectRefusal;
 
 /// What the setup wizard hands over.
 #[derive(Debug, Clone, Default)]
@@ -115,9 +116,8 @@ impl Store {
                 |row| row.get(0),
             )?;
             if at_work {
-                return Err(StoreError::refused(format!(
-                    "the setup wizard of {id} is running: `symphony runs list` shows it"
-                )));
+                let project = id.clone();
+                return Err(ProjectRefusal::WizardRuns(project).into());
             }
             set_wizard(tx, id, WizardState::Pending)?;
             append(tx, context, about(id), &LogEvent::WizardRestarted {})

@@ -20,6 +20,7 @@ use crate::issue::note::check_run_limit;
 use crate::issue::query::load_issue;
 use crate::review::delivery_query::{load_delivery, load_open_delivery};
 use crate::review::point::load_points;
+use crate::review::refusal::ReviewRefusal;
 use crate::review::state::reject_delivery;
 use crate::run::hand_in::forget_refused_call;
 
@@ -86,11 +87,9 @@ impl Store {
         self.write(context, |tx| {
             let issue = claimable(tx, context, new)?;
             if issue.state.status() != IssueStatus::InProgress {
-                return Err(StoreError::refused(format!(
-                    "{} is `{}`: a phase is claimed while the issue is in progress",
-                    issue.id,
-                    issue.state.status()
-                )));
+                let status = issue.state.status();
+                let issue = issue.id;
+                return Err(ReviewRefusal::NotInProgress { issue, status }.into());
             }
             refuse_unanswered(&load_points(tx, &issue.id.clone().into())?)?;
             if let Some(open) = load_open_delivery(tx, &issue.id)? {
@@ -117,10 +116,8 @@ impl Store {
         self.write(context, |tx| {
             let claim = load_delivery(tx, id)?;
             if claim.state != DeliveryState::Submitted {
-                return Err(StoreError::refused(format!(
-                    "delivery {id} is already {}",
-                    claim.state
-                )));
+                let (delivery, state) = (id, claim.state);
+                return Err(ReviewRefusal::Settled { delivery, state }.into());
             }
             let state = match settlement {
                 Settlement::Accepted => DeliveryState::Accepted,
@@ -175,10 +172,8 @@ impl Store {
         self.write(context, |tx| {
             let claim = load_delivery(tx, id)?;
             if !claim.awaits_judge() {
-                return Err(StoreError::refused(format!(
-                    "delivery {id} is {}, so no judge reviews it",
-                    claim.state
-                )));
+                let (delivery, state) = (id, claim.state);
+                return Err(ReviewRefusal::NothingToJudge { delivery, state }.into());
             }
             tx.execute(
                 "UPDATE phase_claim SET head_commit = ?2 WHERE id = ?1",
@@ -210,27 +205,28 @@ fn claimable(
 ) -> Result<Issue, StoreError> {
     check_run_limit(tx, context, "phase_claim", RUN_CLAIMS_MAX)?;
     let issue = load_issue(tx, &new.issue)?;
-    match issue.phase() {
-        Some(phase) if phase == new.phase => Ok(issue),
-        Some(phase) => Err(StoreError::refused(format!(
-            "the delivery of `{}` is superseded: {} is in the phase `{phase}` now",
-            new.phase, new.issue
-        ))),
-        None => Err(StoreError::refused(format!(
-            "the delivery of `{}` is superseded: {} has no phase label now",
-            new.phase, new.issue
-        ))),
+    let phase = issue.phase();
+    if phase.as_ref() == Some(&new.phase) {
+        return Ok(issue);
     }
+    Err(ReviewRefusal::DeliverySuperseded {
+        delivered: new.phase.clone(),
+        issue: issue.id,
+        phase,
+    }
+    .into())
 }
 
 /// A claim of an earlier run makes room; this run's own stands, unless it never came to be settled.
 fn make_room(tx: &Transaction<'_>, context: &Context, open: &Delivery) -> Result<(), StoreError> {
     let own = open.run.as_ref() == context.actor.run();
     if own && open.state != DeliveryState::Submitted {
-        return Err(StoreError::refused(format!(
-            "this run has already claimed `{}` (delivery {}, {}): nothing is left to do, end your turn",
-            open.phase, open.id, open.state
-        )));
+        return Err(ReviewRefusal::Delivered {
+            phase: open.phase.clone(),
+            delivery: open.id,
+            state: open.state,
+        }
+        .into());
     }
     reject_delivery(
         tx,

@@ -28,6 +28,7 @@ use crate::review::point::load_points;
 use crate::review::pull_request::approve_by_deed;
 use crate::review::pull_request_query::{load_open_pr, load_pr};
 use crate::review::pull_request_write::{NewPullRequest, insert_pr, update_head};
+use crate::review::refusal::ReviewRefusal;
 use crate::review::state::set_pr_state;
 use crate::review::superseded::refuse_superseded_pr;
 use crate::run::hand_in::{forget_refused_call, idle_before};
@@ -87,10 +88,7 @@ impl Store {
             refuse_unanswered(&load_points(tx, &record.of)?)?;
             let open = load_open_pr(tx, &new.issue)?;
             if let Some(open) = open.as_ref().filter(|open| open.proposal.is_none()) {
-                return Err(StoreError::refused(format!(
-                    "pull request {} is open: what it changes is still to be reviewed. End your turn",
-                    open.id
-                )));
+                return Err(ReviewRefusal::ChangeIsOpen(open.id).into());
             }
             if open.is_none() || issue.state.status() == IssueStatus::InProgress {
                 move_in(tx, context, &new.issue, &IssueEvent::DoneProposed)?;
@@ -133,7 +131,7 @@ impl Store {
         base: &BaseNow,
     ) -> Result<PullRequest, StoreError> {
         if matches!(context.actor, Actor::Run(_)) {
-            return Err(StoreError::refused("agents do not confirm proposals"));
+            return Err(StoreError::OnlyPeople("confirm proposals"));
         }
         self.write(context, |tx| {
             let proposal = load_pr(tx, id)?;
@@ -147,8 +145,8 @@ impl Store {
             };
             let record = load_done_record(tx, proposal.clone())?;
             stands(&record, Some(base), by).map_err(|obstacles| {
-                let why = list_obstacles(&obstacles);
-                StoreError::refused(format!("proposal {id} cannot be confirmed: {why}"))
+                let obstacles = list_obstacles(&obstacles);
+                ReviewRefusal::NotConfirmed { pr: id, obstacles }
             })?;
             approve_by_deed(tx, context, &proposal, "confirmed")?;
             // the move confirms the open proposal, as every other end of the issue as done does
@@ -245,12 +243,7 @@ fn issue_of(proposal: &PullRequest) -> Result<&IssueId, StoreError> {
         .of
         .issue()
         .filter(|_| proposal.proposal.is_some())
-        .ok_or_else(|| {
-            StoreError::refused(format!(
-                "pull request {} is a change, not a proposal that nothing is left to do",
-                proposal.id
-            ))
-        })
+        .ok_or_else(|| ReviewRefusal::Change(proposal.id).into())
 }
 
 /// Counts the runs before that came to nothing, where this run of a judge rejected a proposal that nothing is left to do. The last

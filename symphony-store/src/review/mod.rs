@@ -15,5 +15,6 @@ pub(crate) mod pull_request_base;
 pub(crate) mod pull_request_look;
 pub(crate) mod pull_request_query;
 pub(crate) mod pull_request_write;
+pub(crate) mod refusal;
 pub(crate) mod state;
 pub(crate) mod superseded;

@@ -9,7 +9,6 @@ use symphony_core::log::LogEvent;
 use symphony_core::pull_request::{PullRequestOf, Verdict, VerdictKind};
 use symphony_core::review_point::ReviewOf;
 use symphony_core::run::{ProtectionLevel, RunTarget};
-use symphony_core::wording::with_article;
 
 use crate::database::context::{Actor, Context};
 use crate::database::event::{About, append};
@@ -22,6 +21,7 @@ use crate::issue::query::load_issue;
 use crate::review::delivery_query::{load_delivery, load_open_delivery};
 use crate::review::point::persons_points;
 use crate::review::point_judge::{NewVerdict, Reviewed, judge_points};
+use crate::review::refusal::ReviewRefusal;
 use crate::run::hand_in::forget_refused_call;
 use crate::run::row::load_run;
 
@@ -87,9 +87,8 @@ impl Store {
     ) -> Result<Option<Delivery>, StoreError> {
         self.write(context, |tx| {
             if is_live(tx, issue)? {
-                return Err(StoreError::refused(format!(
-                    "a run is live on {issue}: when it ends, the issue moves to its next phase"
-                )));
+                let issue = issue.clone();
+                return Err(ReviewRefusal::RunIsLive(issue).into());
             }
             take_step(tx, context, issue)
         })
@@ -100,23 +99,22 @@ impl Store {
 fn judged(tx: &Transaction<'_>, id: DeliveryId, commit: &str) -> Result<Delivery, StoreError> {
     let claim = load_delivery(tx, id)?;
     if !claim.awaits_judge() {
-        return Err(StoreError::refused(format!(
-            "delivery {id} is {}: there is nothing to judge",
-            claim.state
-        )));
+        let (delivery, state) = (id, claim.state);
+        return Err(ReviewRefusal::NothingToJudge { delivery, state }.into());
     }
     let head = claim.head_commit.as_deref().unwrap_or_default();
     if head != commit {
-        return Err(StoreError::refused(format!(
-            "the verdict is about commit {commit}, but delivery {id} is about {head}"
-        )));
+        return Err(ReviewRefusal::OtherCommit {
+            of: ReviewOf::Delivery(id),
+            commit: commit.to_owned(),
+            head: head.to_owned(),
+        }
+        .into());
     }
     let status = load_issue(tx, &claim.issue)?.state.status();
     if status != IssueStatus::Review {
-        return Err(StoreError::refused(format!(
-            "{} is `{status}`: move it to `review` first",
-            claim.issue
-        )));
+        let issue = claim.issue;
+        return Err(ReviewRefusal::IssueNotInReview { issue, status }.into());
     }
     Ok(claim)
 }
@@ -133,11 +131,11 @@ fn check_judge(
     let run = load_run(tx, &key.run)?;
     let on_this = matches!(&run.target, RunTarget::Delivery(_, id) if *id == claim.id);
     if run.agent != AgentType::Judge || !on_this || claim.run.as_ref() == Some(&run.id) {
-        return Err(StoreError::refused(format!(
-            "only a judge's run on delivery {} may judge it; this is a run of {}",
-            claim.id,
-            with_article(run.agent.name())
-        )));
+        return Err(ReviewRefusal::NotItsJudge {
+            of: ReviewOf::Delivery(claim.id),
+            agent: run.agent,
+        }
+        .into());
     }
     Ok(run.protection)
 }

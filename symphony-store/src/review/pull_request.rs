@@ -12,7 +12,6 @@ use symphony_core::pull_request::{
 };
 use symphony_core::review_point::{ReviewOf, refuse_unanswered};
 use symphony_core::run::{ProtectionLevel, RunTarget};
-use symphony_core::wording::with_article;
 
 use crate::database::context::{Actor, Context};
 use crate::database::event::{About, append};
@@ -29,6 +28,7 @@ use crate::review::point::{load_points, persons_points};
 use crate::review::point_judge::{NewVerdict, Reviewed, judge_points};
 use crate::review::pull_request_query::{load_open_pr, load_pr};
 use crate::review::pull_request_write::{NewPullRequest, insert_pr, update_head, write_gates};
+use crate::review::refusal::{PrStep, ReviewRefusal, refuse_ended, refuse_proposal};
 use crate::review::state::set_pr_state;
 use crate::review::superseded::refuse_superseded_pr;
 use crate::run::hand_in::{count_rejected_proposal, forget_refused_call};
@@ -184,18 +184,14 @@ impl Store {
         new.check_comment()?;
         self.write(context, |tx| {
             let pr = load_pr(tx, id)?;
-            if !pr.state.is_open() {
-                return Err(StoreError::refused(format!(
-                    "{} {id} is {}: there is nothing to judge",
-                    pr.noun(),
-                    pr.state
-                )));
-            }
+            refuse_ended(&pr, PrStep::Judge)?;
             if pr.head_commit != new.commit {
-                return Err(StoreError::refused(format!(
-                    "the verdict is about commit {}, but the head of pull request {id} is {}",
-                    new.commit, pr.head_commit
-                )));
+                return Err(ReviewRefusal::OtherCommit {
+                    of: ReviewOf::PullRequest(id),
+                    commit: new.commit.clone(),
+                    head: pr.head_commit,
+                }
+                .into());
             }
             let protection = check_judge(tx, context, &pr)?;
             let reviewed = Reviewed {
@@ -245,12 +241,7 @@ impl Store {
                 return Ok(pr);
             }
             refuse_proposal(&pr)?;
-            if !pr.state.is_open() {
-                return Err(StoreError::refused(format!(
-                    "pull request {id} is {}: it cannot be merged",
-                    pr.state
-                )));
-            }
+            refuse_ended(&pr, PrStep::Merge)?;
             approve_by_deed(tx, context, &pr, "approved by merging")?;
             tx.execute(
                 "UPDATE pull_request SET merged_commit = ?2 WHERE id = ?1",
@@ -292,26 +283,10 @@ impl Store {
     pub fn close_pr(&mut self, context: &Context, id: PrId) -> Result<PullRequest, StoreError> {
         self.write(context, |tx| {
             let pr = load_pr(tx, id)?;
-            if !pr.state.is_open() {
-                return Err(StoreError::refused(format!(
-                    "pull request {id} is already {}",
-                    pr.state
-                )));
-            }
+            refuse_ended(&pr, PrStep::Close)?;
             end_review(tx, context, &pr, PrState::Closed)?;
             load_pr(tx, id)
         })
-    }
-}
-
-/// Refuses to merge or publish a proposal that nothing is left to do: it changes nothing.
-pub(crate) fn refuse_proposal(pr: &PullRequest) -> Result<(), StoreError> {
-    match &pr.proposal {
-        Some(_) => Err(StoreError::refused(format!(
-            "proposal {} says that nothing is left to do, and changes nothing",
-            pr.id
-        ))),
-        None => Ok(()),
     }
 }
 
@@ -327,11 +302,11 @@ fn check_judge(
     let run = load_run(tx, &key.run)?;
     let on_this = matches!(&run.target, RunTarget::PullRequest(_, id) if *id == pr.id);
     if run.agent != AgentType::Judge || !on_this || pr.run.as_ref() == Some(&run.id) {
-        return Err(StoreError::refused(format!(
-            "only a judge's run on pull request {} may judge it; this is a run of {}",
-            pr.id,
-            with_article(run.agent.name())
-        )));
+        return Err(ReviewRefusal::NotItsJudge {
+            of: ReviewOf::PullRequest(pr.id),
+            agent: run.agent,
+        }
+        .into());
     }
     Ok(run.protection)
 }

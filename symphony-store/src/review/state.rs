@@ -15,6 +15,7 @@ use crate::issue::query::load_issue;
 use crate::merge::under_way::refuse_under_merge;
 use crate::plan::record::load_head;
 use crate::review::pull_request_query::load_open_pr;
+use crate::review::refusal::ReviewRefusal;
 
 /// Writes the state of a pull request. While it is being merged, it can only become merged.
 pub(crate) fn set_pr_state(
@@ -91,20 +92,17 @@ pub(crate) fn confirm_open_proposal(
 
 /// Refuses a pull request whose issue or plan is elsewhere.
 pub(crate) fn refuse_not_in_review(conn: &Connection, pr: &PullRequest) -> Result<(), StoreError> {
-    let reason = match &pr.of {
+    let refusal = match pr.of.clone() {
         PullRequestOf::Issue(issue) => {
-            let status = load_issue(conn, issue)?.state.status();
-            (status != IssueStatus::Review).then(|| {
-                format!(
-                    "{issue} is `{status}`, not in review: `symphony issue move {issue} review` first"
-                )
-            })
+            let status = load_issue(conn, &issue)?.state.status();
+            (status != IssueStatus::Review)
+                .then_some(ReviewRefusal::IssueNotInReview { issue, status })
         }
         PullRequestOf::Plan(plan) => {
-            let status = load_head(conn, plan)?.state.status;
+            let status = load_head(conn, &plan)?.state.status;
             (status != PlanStatus::Review)
-                .then(|| format!("plan {plan} is `{status}`, not in review"))
+                .then_some(ReviewRefusal::PlanNotInReview { plan, status })
         }
     };
-    reason.map_or(Ok(()), |reason| Err(StoreError::refused(reason)))
+    refusal.map_or(Ok(()), |refusal| Err(refusal.into()))
 }

@@ -15,6 +15,7 @@ use crate::issue::query::load_issue;
 use crate::review::delivery_query::load_open_delivery;
 use crate::review::end::end_review;
 use crate::review::pull_request_query::load_open_pr;
+use crate::review::refusal::{ReviewRefusal, phase_words};
 use crate::review::state::reject_delivery;
 
 /// What is open for review, and ends when the phase of its issue is another one.
@@ -67,7 +68,10 @@ pub(crate) fn end_superseded(
     match superseded(tx, id, issue.phase().as_ref())? {
         None => Ok(()),
         Some(SupersededReview::Delivery(claim)) => {
-            let reason = format!("superseded: the issue {} now", phase_words(&issue));
+            let reason = format!(
+                "superseded: the issue {} now",
+                phase_words(issue.phase().as_ref())
+            );
             reject_delivery(tx, context, id, claim.id, &reason)?;
             if issue.state.status() == IssueStatus::Review {
                 move_in(tx, context, id, &IssueEvent::ReviewRejected)?;
@@ -79,7 +83,7 @@ pub(crate) fn end_superseded(
             let told = format!(
                 "Pull request {} is closed: the issue {} now. Its commits stay on the branch `{}`.",
                 pr.id,
-                phase_words(&issue),
+                phase_words(issue.phase().as_ref()),
                 pr.branch
             );
             add_comment_in(tx, &Context::system(context.now), id, &told)?;
@@ -90,20 +94,10 @@ pub(crate) fn end_superseded(
 
 /// Refuses a pull request of an issue whose phase delivers something else.
 pub(crate) fn refuse_superseded_pr(issue: &Issue) -> Result<(), StoreError> {
-    if issue.phase().as_ref().is_none_or(PhaseName::is_ready) {
+    let phase = issue.phase();
+    if phase.as_ref().is_none_or(PhaseName::is_ready) {
         return Ok(());
     }
-    Err(StoreError::refused(format!(
-        "the pull request is superseded: {} {} now. What is committed stays on the branch; end your turn",
-        issue.id,
-        phase_words(issue)
-    )))
-}
-
-/// Says in which phase an issue is, as the end of a sentence about it.
-fn phase_words(issue: &Issue) -> String {
-    issue.phase().map_or_else(
-        || "has no phase label".to_owned(),
-        |phase| format!("is in the phase `{phase}`"),
-    )
+    let issue = issue.id.clone();
+    Err(ReviewRefusal::PrSuperseded { issue, phase }.into())
 }

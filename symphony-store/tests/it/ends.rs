@@ -5,7 +5,9 @@ use symphony_core::id::{IssueId, PrId};
 use symphony_core::issue::{DependentsFate, IssueEvent, IssueStatus, Resolution};
 use symphony_core::pull_request::{PrState, PullRequest, VerdictKind};
 use symphony_core::run::RunStatus;
-use symphony_store::{EndedIssue, IssueEnd, Links, NewIssue, NewVerdict, Store, StoreError};
+use symphony_store::{
+    EndedIssue, IssueEnd, IssueRefusal, KeptFor, Links, NewIssue, NewVerdict, Store, StoreError,
+};
 
 use crate::support::{
     add, assert_sound, by, finish, human, new_issue, new_pr, store, system, worker,
@@ -125,7 +127,16 @@ fn a_deleted_issue_leaves_its_history_and_no_fence_is_given_twice() {
     let failed = finish(&run, RunStatus::Failed, Some(ErrorClass::AgentFailed));
     store.finish_run(&system(5), &failed).unwrap();
     let open = store.delete_issue(&human(6), &issue, Links::Refuse);
-    assert!(matches!(open, Err(StoreError::Refused { .. })), "{open:?}");
+    assert!(
+        matches!(
+            open,
+            Err(StoreError::Issue(IssueRefusal::Kept {
+                why: KeptFor::Work,
+                ..
+            }))
+        ),
+        "{open:?}"
+    );
     close(&mut store, &issue, DependentsFate::Keep);
     store
         .delete_issue(&human(7), &issue, Links::Refuse)
@@ -151,7 +162,13 @@ fn what_other_issues_name_is_not_deleted_unless_they_are_detached() {
     close(&mut store, &gone, DependentsFate::Keep);
     let refused = store.delete_issue(&human(11), &gone, Links::Refuse);
     assert!(
-        matches!(refused, Err(StoreError::Refused { .. })),
+        matches!(
+            refused,
+            Err(StoreError::Issue(IssueRefusal::Kept {
+                why: KeptFor::Links,
+                ..
+            }))
+        ),
         "{refused:?}"
     );
     let found = store.issue_referrers(&gone).unwrap();
@@ -200,7 +217,13 @@ fn merged_work_keeps_its_record() {
     store.record_merge(&human(9), pr, "m").unwrap();
     let refused = store.delete_issue(&human(11), &issue, Links::Detach);
     assert!(
-        matches!(refused, Err(StoreError::Refused { .. })),
+        matches!(
+            refused,
+            Err(StoreError::Issue(IssueRefusal::Kept {
+                why: KeptFor::Merged(_),
+                ..
+            }))
+        ),
         "{refused:?}"
     );
 }

@@ -18,8 +18,8 @@ use symphony_core::review_point::{
 use symphony_core::run::{Run, RunStatus, RunTarget};
 use symphony_core::tick::{GatesState, ReviewCandidate, ReviewSubject};
 use symphony_store::{
-    ClaimRefusal, GatesAtEnd, GatesFound, NewAnswer, NewPullRequest, NewVerdict, PrFilter,
-    PublishWish, RecordedOutcome, Store, StoreError, fold_plan,
+    ClaimRefusal, GatesAtEnd, GatesFound, NewAnswer, NewPullRequest, NewVerdict, PlanRefusal,
+    PrFilter, PublishWish, RecordedOutcome, Store, StoreError, fold_plan,
 };
 
 use crate::plans::{claim, create, document, end, id, plan_id, report};
@@ -163,7 +163,13 @@ fn a_plan_with_phases_to_do_opens_none() {
     let mut store = store();
     create(&mut store, document(&[("a", &[])]), PlanOptions::default());
     let refused = store.create_pr(&system(4), &request_at("c1")).unwrap_err();
-    assert!(matches!(refused, StoreError::Refused { .. }), "{refused}");
+    assert!(
+        matches!(
+            refused,
+            StoreError::Plan(PlanRefusal::NothingToReview { .. })
+        ),
+        "{refused}"
+    );
     assert_eq!(store.prs(&PrFilter::default()).unwrap(), []);
 }
 

@@ -4,16 +4,14 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::gates::GatesAge;
 use symphony_core::id::PlanId;
-use symphony_core::pull_request::{
-    PrState, PullRequest, PullRequestOf, VerdictKind, VerifiedGates,
-};
+use symphony_core::pull_request::{PullRequest, PullRequestOf, VerdictKind, VerifiedGates};
 use symphony_core::review_point::{
     PointChanges, PointError, PointMove, PointNumber, PointState, Severity,
 };
 use symphony_mcp::Reviewed;
 use symphony_runner::cancel::{end_judge_on, end_run_on};
 use symphony_runner::plan::show_plan_of;
-use symphony_store::{NewVerdict, StoreError};
+use symphony_store::{NewVerdict, PrStep, StoreError, refuse_ended};
 
 use super::find::{find_pr, view_pr};
 use crate::app::App;
@@ -115,7 +113,7 @@ impl ApproveArgs {
                 )
             }
             None => format!("`symphony pr merge {reference}` merges it"),
-            Some(StoreError::Refused { reason }) => format!("it cannot be merged yet, as {reason}"),
+            Some(StoreError::Review(why)) => format!("it cannot be merged yet, as {why}"),
             Some(other) => return Err(other.into()),
         };
         let sentence = format!("Approved pull request {id}: {next}.{gates}");
@@ -165,7 +163,7 @@ impl CloseArgs {
 
     fn carry_out(&self, app: &App) -> anyhow::Result<PullRequest> {
         let mut session = app.session()?;
-        let pr = open_pr(app, &mut session, &self.pr, "closed")?;
+        let pr = open_pr(app, &mut session, &self.pr, PrStep::Close)?;
         let closed = session.store.close_pr(&App::as_human(), pr.id)?;
         show_plan_of(&mut session.store, &closed);
         Ok(closed)
@@ -213,11 +211,11 @@ impl Verdict<'_> {
         let pr = match self.kind {
             VerdictKind::Approved => {
                 let pr = find_pr(app, &session, reference)?;
-                refuse_ended(&pr, self.kind.name())?;
+                refuse_ended(&pr, self.step()).map_err(StoreError::from)?;
                 end_judge_on(&session.installation, &mut session.store, &pr.of)?;
-                still_open(&session, &pr, self.kind.name())?
+                still_open(&session, &pr, self.step())?
             }
-            VerdictKind::Rejected => open_pr(app, &mut session, reference, self.kind.name())?,
+            VerdictKind::Rejected => open_pr(app, &mut session, reference, self.step())?,
         };
         if self.subject != Reviewed::of(&pr) {
             return Err(other_subject(&pr));
@@ -265,6 +263,13 @@ impl Verdict<'_> {
 }
 
 impl Verdict<'_> {
+    const fn step(&self) -> PrStep {
+        match self.kind {
+            VerdictKind::Approved => PrStep::Approve,
+            VerdictKind::Rejected => PrStep::Reject,
+        }
+    }
+
     /// Whether it is an approval whatever the gates find.
     fn is_forced(&self) -> bool {
         self.kind == VerdictKind::Approved && self.red_gates == RedGates::Allowed
@@ -325,37 +330,17 @@ pub(crate) fn open_pr(
     app: &App,
     session: &mut Session,
     reference: &PrReference,
-    word: &str,
+    step: PrStep,
 ) -> anyhow::Result<PullRequest> {
     let pr = find_pr(app, session, reference)?;
-    refuse_ended(&pr, word)?;
+    refuse_ended(&pr, step).map_err(StoreError::from)?;
     end_run_on(&session.installation, &mut session.store, &pr.of)?;
-    still_open(session, &pr, word)
+    still_open(session, &pr, step)
 }
 
 /// Returns a pull request as it is now.
-fn still_open(session: &Session, pr: &PullRequest, word: &str) -> anyhow::Result<PullRequest> {
+fn still_open(session: &Session, pr: &PullRequest, step: PrStep) -> anyhow::Result<PullRequest> {
     let pr = session.store.pr(pr.id)?;
-    refuse_ended(&pr, word)?;
+    refuse_ended(&pr, step).map_err(StoreError::from)?;
     Ok(pr)
-}
-
-fn refuse_ended(pr: &PullRequest, word: &str) -> Result<(), StoreError> {
-    if pr.state.is_open() {
-        return Ok(());
-    }
-    let back = match (&pr.of, pr.state) {
-        (PullRequestOf::Plan(_), PrState::Rejected | PrState::Closed) => format!(
-            "; `symphony pr approve {} --force --comment TEXT` overrides that",
-            pr.id
-        ),
-        _ => String::new(),
-    };
-    let why_not = if word == pr.state.name() {
-        " already".to_owned()
-    } else {
-        format!(": it cannot be {word}")
-    };
-    let reason = format!("{} {} is {}{why_not}{back}", pr.noun(), pr.id, pr.state);
-    Err(StoreError::Refused { reason })
 }

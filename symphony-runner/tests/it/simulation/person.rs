@@ -54,12 +54,8 @@ impl Course {
             _ => self.relocate(&issue, IssueStatus::Backlog),
         };
         match done {
-            Ok(())
-            | Err(
-                StoreError::DiskFull(_)
-                | StoreError::Transition { .. }
-                | StoreError::Refused { .. },
-            ) => {}
+            Ok(()) | Err(StoreError::DiskFull(_) | StoreError::Transition { .. }) => {}
+            Err(error) if error.is_refusal() => {}
             Err(error) => self.machine.fail(format_args!("a person: {error}")),
         }
     }
@@ -94,7 +90,8 @@ impl Course {
             let issue = self.store.issue(&id)?;
             match self.look_at(&issue) {
                 // somebody else was quicker, or it is not allowed
-                Err(StoreError::Transition { .. } | StoreError::Refused { .. }) => {}
+                Err(StoreError::Transition { .. }) => {}
+                Err(error) if error.is_refusal() => {}
                 other => other?,
             }
         }

@@ -8,7 +8,9 @@ use symphony_core::id::PhaseName;
 use symphony_core::issue::{Issue, PHASE_LABEL_PREFIX};
 use symphony_core::pull_request::VerdictKind;
 use symphony_core::run::{Run, RunTarget};
-use symphony_store::{Context, IssueEdit, NewDelivery, NewVerdict, Settlement, StoreError};
+use symphony_store::{
+    Context, IssueEdit, NewDelivery, NewVerdict, ReviewRefusal, Settlement, StoreError,
+};
 
 use super::course::Course;
 
@@ -154,7 +156,7 @@ impl Course {
             next_phase: Some(ready()),
         };
         match self.store.submit_delivery(context, &new) {
-            Err(StoreError::Refused { .. }) => {
+            Err(StoreError::Review(ReviewRefusal::DeliverySuperseded { .. })) => {
                 self.machine.count("claim of another phase refused");
                 Ok(())
             }

@@ -8,7 +8,10 @@ use symphony_core::issue::{Issue, IssueState, IssueStatus, Priority, Size};
 use symphony_core::project::WizardState;
 use symphony_core::pull_request::VerdictKind;
 use symphony_core::run::{Run, RunTarget};
-use symphony_store::{Context, IssueEdit, NewIssue, NewVerdict, ProjectSetup, StoreError};
+use symphony_store::{
+    Context, IssueEdit, IssueRefusal, NewIssue, NewVerdict, ProjectRefusal, ProjectSetup,
+    StoreError,
+};
 
 use super::agent::{Step, killed_or_failed, succeeded};
 use super::course::Course;
@@ -185,7 +188,9 @@ impl Course {
             let title = format!("flood {}", self.machine.number());
             match self.file_found(run, context, &title) {
                 Ok(_) => filed += 1,
-                Err(StoreError::Refused { .. }) => self.machine.count("flood refused"),
+                Err(StoreError::Issue(IssueRefusal::TooManyOfRun)) => {
+                    self.machine.count("flood refused");
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -236,7 +241,7 @@ impl Course {
             let id = self.stages[at].project.id.clone();
             match self.store.restart_wizard(&self.human(), &id) {
                 Ok(_) => self.machine.count("set-up restarted"),
-                Err(StoreError::Refused { .. }) => {}
+                Err(StoreError::Project(ProjectRefusal::WizardRuns(_))) => {}
                 Err(error) => return Err(error),
             }
         }

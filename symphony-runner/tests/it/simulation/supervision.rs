@@ -116,10 +116,13 @@ impl Course {
                 // what an agent may not do is told to the agent
                 Err(
                     StoreError::Transition { .. }
-                    | StoreError::Refused { .. }
                     | StoreError::Point(_)
                     | StoreError::NotFound { .. },
                 ) => {
+                    self.machine.count("call refused");
+                    Ok(())
+                }
+                Err(error) if error.is_refusal() => {
                     self.machine.count("call refused");
                     Ok(())
                 }

@@ -1,0 +1,130 @@
+//! Why an issue is not added, changed or deleted. Agents read these texts, so that they say what to do.
+
+use symphony_core::id::{IdError, IssueId, PrId};
+use symphony_core::issue::IssueStatus;
+use symphony_core::log::PersonsChoice;
+
+use crate::issue::add::RUN_ISSUES_MAX;
+use crate::issue::dependency::DEPENDENCIES_MAX;
+use crate::issue::subtask::LEVELS_MAX;
+
+/// What is refused about an issue.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IssueRefusal {
+    /// New issues begin in two statuses only.
+    #[error("a new issue cannot be `{0}`: use `backlog` or `todo`")]
+    BeginsIn(IssueStatus),
+    /// The numbers of the project make no identifier.
+    #[error(transparent)]
+    NoId(#[from] IdError),
+    /// A run has added as many as it may.
+    #[error("a run may add at most {RUN_ISSUES_MAX} issues; put the rest into a finding")]
+    TooManyOfRun,
+    /// An open issue has the same title.
+    #[error("{0} is open and has the same title: add a comment or a finding there instead")]
+    SameTitle(String),
+    /// An open issue has nearly the same title.
+    #[error(
+        "{issue} is open and has nearly the same title (\"{title}\"): add a comment or a finding there instead, or say in the title what is different"
+    )]
+    NearTitle {
+        /// The open issue.
+        issue: String,
+        /// Its title.
+        title: String,
+    },
+    /// It would have a parent in another project.
+    #[error("{0} belongs to another project: it cannot be the parent")]
+    ParentElsewhere(IssueId),
+    /// The parent cannot wait for sub-tasks now.
+    #[error(
+        "{parent} is `{status}`: sub-tasks can be added while it is `todo`, `in_progress` or waits for its sub-tasks"
+    )]
+    NoSubtasksNow {
+        /// The parent.
+        parent: IssueId,
+        /// Where it is.
+        status: IssueStatus,
+    },
+    /// Sub-tasks of sub-tasks go so deep only.
+    #[error("{0} is itself a sub-task, {LEVELS_MAX} levels deep, and cannot be split further")]
+    TooDeep(IssueId),
+    /// Its sub-tasks are not done.
+    #[error("{issue} waits for its sub-tasks: {open} are open, {done} are done")]
+    SubtasksOpen {
+        /// The issue.
+        issue: IssueId,
+        /// How many are open.
+        open: i64,
+        /// How many are done.
+        done: i64,
+    },
+    /// It would depend on too many.
+    #[error("{issue} would depend on {count} issues; the limit is {DEPENDENCIES_MAX}")]
+    TooManyDependencies {
+        /// The issue.
+        issue: IssueId,
+        /// On how many.
+        count: usize,
+    },
+    /// It would wait for itself.
+    #[error("{0} cannot depend on itself")]
+    DependsOnItself(IssueId),
+    /// Both would wait for each other.
+    #[error(
+        "{issue} cannot depend on {dependency}: {dependency} waits for {issue}, by its dependencies or its sub-tasks"
+    )]
+    DependsInCircle {
+        /// The issue.
+        issue: IssueId,
+        /// The other one.
+        dependency: IssueId,
+    },
+    /// A sub-task would wait for what waits for its parent.
+    #[error("a sub-task of {parent} cannot depend on {dependency}: it would wait for itself")]
+    SubtaskInCircle {
+        /// The parent.
+        parent: IssueId,
+        /// The other one.
+        dependency: IssueId,
+    },
+    /// It would depend on an issue of another project.
+    #[error("{0} belongs to another project")]
+    DependencyElsewhere(IssueId),
+    /// It would wait for ever.
+    #[error("a sub-task cannot depend on {0}: it is cancelled and will never be done")]
+    DependencyCancelled(IssueId),
+    /// An agent would undo what a person has set.
+    #[error("{0}")]
+    SetByPerson(PersonsChoice),
+    /// It is not deleted.
+    #[error("{issue} is not deleted: {why}")]
+    Kept {
+        /// The issue.
+        issue: IssueId,
+        /// What keeps it.
+        why: KeptFor,
+    },
+}
+
+/// What keeps an issue from being deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeptFor {
+    /// Work of it was merged.
+    #[error("its pull request {0} was merged, and its record shows where that work came from")]
+    Merged(PrId),
+    /// Other issues depend on it, or are its sub-tasks.
+    #[error("other issues refer to it")]
+    Links,
+    /// A run is at work on it.
+    #[error("a run is live on it")]
+    Run,
+    /// It is still to be done.
+    #[error("it has not ended")]
+    Work,
+    /// Its worktree may have work.
+    #[error("its worktree still exists")]
+    Worktree,
+}
