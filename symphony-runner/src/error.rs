@@ -8,8 +8,8 @@ use symphony_core::spending::CapReached;
 use symphony_mcp::McpError;
 use symphony_prompt::PromptError;
 use symphony_store::StoreError;
-use symphony_workspace::WorkspaceError;
 use symphony_workspace::config_file::ConfigFileError;
+use symphony_workspace::{CommitId, CommitIdError, WorkspaceError};
 
 use crate::process::ProcessError;
 use crate::provider::ProviderError;
@@ -79,6 +79,14 @@ pub enum RunnerError {
         /// Whose it is, or that it is gone.
         problem: Box<symphony_core::identity::IdentityProblem>,
     },
+    /// What is recorded as a commit is none.
+    #[error("{what}: {source}")]
+    NoCommit {
+        /// Whose commit it was to be.
+        what: String,
+        /// What is recorded instead.
+        source: CommitIdError,
+    },
     /// A rule forbids it.
     #[error("{reason}")]
     Refused {
@@ -133,6 +141,14 @@ impl RunnerError {
             path: path.into(),
             source,
         }
+    }
+
+    /// Reads a commit from the database; `what` says whose it is.
+    pub(crate) fn commit(text: &str, what: impl std::fmt::Display) -> Result<CommitId, Self> {
+        CommitId::parse(text).map_err(|source| Self::NoCommit {
+            what: what.to_string(),
+            source,
+        })
     }
 
     /// Makes the error for a rule that forbids something.

@@ -13,8 +13,7 @@ use symphony_core::tick::NoBase;
 use symphony_mcp::IssueWorkspace;
 use symphony_store::Project;
 use symphony_workspace::{
-    BranchName, CommitId, Repository, RepositoryOptions, RescueRef, Unwritable, WorkspaceError,
-    WorktreeKey,
+    BranchName, Repository, RepositoryOptions, RescueRef, Unwritable, WorkspaceError, WorktreeKey,
 };
 
 use crate::error::RunnerError;
@@ -136,8 +135,10 @@ pub fn keep_head(
 ) -> Result<RescueRef, RunnerError> {
     let config = installation.project_config(project)?;
     let repository = open_repository(project, &config)?;
-    let head = CommitId::parse(&pr.head_commit)
-        .map_err(|error| RunnerError::refused(error.to_string()))?;
+    let head = RunnerError::commit(
+        &pr.head_commit,
+        format_args!("the head of pull request {}", pr.id),
+    )?;
     let key = PullRequestPlace::of(&pr.of).key;
     Ok(repository.keep(&key, &head, Timestamp::now())?)
 }

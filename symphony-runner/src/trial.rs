@@ -11,7 +11,6 @@ use symphony_core::outside::BaseNotice;
 use symphony_core::pull_request::{SET_UP_GATE, VerifiedGate};
 use symphony_core::trial::{Trial, TrialOutcome, TrialStep, TrialVerdict};
 use symphony_store::Project;
-use symphony_workspace::CommitId;
 
 use crate::error::RunnerError;
 use crate::gates::{CheckoutRequest, ForegroundJob, GateCheckout, tried_digest};
@@ -123,8 +122,7 @@ pub fn keep_trial(
     if is_cut_off {
         return Ok(());
     }
-    let commit = CommitId::parse(&trial.commit)
-        .map_err(|error| RunnerError::refused(format!("the tried commit: {error}")))?;
+    let commit = RunnerError::commit(&trial.commit, "the tried commit")?;
     let kept = Kept {
         tried: tried_digest(config, &commit),
         trial: trial.clone(),

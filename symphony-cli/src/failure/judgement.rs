@@ -59,7 +59,7 @@ fn of_runner(error: &RunnerError) -> Verdict {
             Exit::Busy,
             format!("`symphony plan status --plan {plan}` shows how far it is"),
         ),
-        RunnerError::Refused { .. } => Verdict::plain(Exit::Refused),
+        RunnerError::Refused { .. } | RunnerError::NoCommit { .. } => Verdict::plain(Exit::Refused),
         RunnerError::Identity { problem, database } => {
             Verdict::new(Exit::Refused, identity_fix(problem, database))
         }

@@ -115,10 +115,7 @@ pub fn record_trial(
     trial: &Trial,
 ) -> Result<TrialVerdict, RunnerError> {
     let verdict = trial.verdict();
-    let tried = || {
-        CommitId::parse(&trial.commit)
-            .map_err(|error| RunnerError::refused(format!("the tried commit: {error}")))
-    };
+    let tried = || RunnerError::commit(&trial.commit, "the tried commit");
     let hold = match verdict {
         TrialVerdict::Unknown => return Ok(verdict),
         TrialVerdict::Green => None,

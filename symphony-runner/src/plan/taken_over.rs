@@ -68,8 +68,10 @@ fn fate(store: &Store, repository: &Repository, plan: &StoppedPlan) -> Result<Fa
             (base.clone(), Fate::Waits(is_new.then_some(base)))
         }
         PlanBase::Lost(lost) => {
-            let recorded = CommitId::parse(&lost.recorded)
-                .map_err(|error| RunnerError::refused(error.to_string()))?;
+            let recorded = RunnerError::commit(
+                &lost.recorded,
+                format_args!("the base of plan {}", plan.plan),
+            )?;
             (recorded, Fate::Lost(lost))
         }
     };

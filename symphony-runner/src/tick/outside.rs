@@ -137,8 +137,10 @@ fn lost_heads(
     let heads = Repository::heads_of(&project.root, options(config), &branches)?;
     let mut lost = Vec::new();
     for ((open, place), now) in open.iter().zip(&places).zip(heads) {
-        let reviewed = CommitId::parse(&open.head_commit)
-            .map_err(|error| RunnerError::refused(error.to_string()))?;
+        let reviewed = RunnerError::commit(
+            &open.head_commit,
+            format_args!("the head of pull request {}", open.pr),
+        )?;
         if now.as_ref() == Some(&reviewed) {
             continue;
         }
@@ -177,8 +179,10 @@ fn conflict_with(
     if open.base_commit == base.as_str() {
         return Ok(None);
     }
-    let head = CommitId::parse(&open.head_commit)
-        .map_err(|error| RunnerError::refused(error.to_string()))?;
+    let head = RunnerError::commit(
+        &open.head_commit,
+        format_args!("the head of pull request {}", open.pr),
+    )?;
     let files = open_repository(project, config)?.conflicts(base, &head)?;
     Ok((!files.is_empty()).then(|| MergeConflict {
         pr: open.pr,

@@ -309,8 +309,7 @@ fn hold_for(
 }
 
 fn commit_of(pr: &PullRequest) -> Result<CommitId, RunnerError> {
-    CommitId::parse(&pr.head_commit)
-        .map_err(|error| RunnerError::refused(format!("the recorded head: {error}")))
+    RunnerError::commit(&pr.head_commit, "the recorded head")
 }
 
 fn outcome_of(gates: &VerifiedGates, base: BaseComparison) -> AgentOutcome {

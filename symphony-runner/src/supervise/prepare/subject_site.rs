@@ -1,7 +1,7 @@
 //! Where a subject is worked on.
 
 use symphony_mcp::StoreThread;
-use symphony_workspace::{BaseMerge, CommitId};
+use symphony_workspace::BaseMerge;
 
 use super::issue_site::issue_site;
 use super::plan_site::plan_site;
@@ -44,8 +44,7 @@ impl Site {
                 plan_site(job, store, supervision, repository, subject).await
             }
             Subject::PlanReview { pr, .. } => {
-                let head = CommitId::parse(&pr.head_commit)
-                    .map_err(|error| RunnerError::refused(format!("the recorded head: {error}")))?;
+                let head = RunnerError::commit(&pr.head_commit, "the recorded head")?;
                 temporary_site(job, repository, Some(&head))
             }
             Subject::Triage(_) | Subject::Project => temporary_site(job, repository, None),

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 
 use symphony_core::Timestamp;
 use symphony_core::left_behind::LeftKind;
-use symphony_workspace::{CommitId, Repository, Worktree};
+use symphony_workspace::{Repository, Worktree};
 
 use super::note::note;
 use crate::error::RunnerError;
@@ -59,8 +59,7 @@ pub(super) fn return_to_head(
     worktree: &Worktree,
     head: &str,
 ) -> Result<Option<String>, RunnerError> {
-    let head = CommitId::parse(head)
-        .map_err(|error| RunnerError::refused(format!("the recorded head `{head}`: {error}")))?;
+    let head = RunnerError::commit(head, "the recorded head")?;
     let reset = repository.reset_to(worktree, &head, Timestamp::now())?;
     Ok(reset.rescue.map(|rescue| {
         tracing::info!(%rescue, "work after the recorded head was put aside");
