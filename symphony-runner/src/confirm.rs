@@ -9,7 +9,6 @@ use symphony_core::gates::ConfiguredGate;
 use symphony_core::id::PrId;
 use symphony_core::pull_request::{PullRequest, VerifiedGates};
 use symphony_store::{Context, Project, Store};
-use symphony_workspace::CommitId;
 
 use crate::error::RunnerError;
 use crate::gates::History;
@@ -104,14 +103,13 @@ impl Look<'_> {
         stop: &dyn Fn() -> bool,
     ) -> Result<(), RunnerError> {
         let repository = open_repository(self.project, self.config)?;
-        let commit = CommitId::parse(&base.head)
-            .map_err(|error| RunnerError::refused(format!("the base `{}`: {error}", base.name)))?;
+        let commit = RunnerError::commit(&base.head, format_args!("the base `{}`", base.name))?;
         let gates = MergeGates {
             installation: self.installation,
             project: self.project,
             config: self.config,
             repository: &repository,
-            of: &proposal.of,
+            pr: proposal,
             force: false,
             stop,
         };

@@ -11,6 +11,7 @@ use symphony_store::StoreError;
 use symphony_workspace::config_file::ConfigFileError;
 use symphony_workspace::{CommitId, CommitIdError, WorkspaceError};
 
+use crate::merge::NotMerged;
 use crate::process::ProcessError;
 use crate::provider::ProviderError;
 
@@ -79,6 +80,9 @@ pub enum RunnerError {
         /// Whose it is, or that it is gone.
         problem: Box<symphony_core::identity::IdentityProblem>,
     },
+    /// A pull request is not merged.
+    #[error(transparent)]
+    NotMerged(#[from] NotMerged),
     /// What is recorded as a commit is none.
     #[error("{what}: {source}")]
     NoCommit {

@@ -16,7 +16,7 @@ use symphony_workspace::config_file::ConfigFileError;
 
 use super::place::project_hint;
 use super::provider::provider_fix;
-use super::review::review_hint;
+use super::review::{merge_hint, review_hint};
 use super::verdict::Verdict;
 use super::{Exit, Stop, plan};
 
@@ -59,6 +59,7 @@ fn of_runner(error: &RunnerError) -> Verdict {
             Exit::Busy,
             format!("`symphony plan status --plan {plan}` shows how far it is"),
         ),
+        RunnerError::NotMerged(error) => Verdict::refused(merge_hint(error)),
         RunnerError::Refused { .. } | RunnerError::NoCommit { .. } => Verdict::plain(Exit::Refused),
         RunnerError::Identity { problem, database } => {
             Verdict::new(Exit::Refused, identity_fix(problem, database))

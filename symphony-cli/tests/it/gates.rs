@@ -506,7 +506,7 @@ fn a_merge_whose_gates_change_the_configuration_is_refused() {
     let refused = project.symphony(&["pr", "merge", "SYM-1"]);
     assert_eq!(refused.code, 4, "{refused:#?}");
     assert!(
-        refused.stderr.contains("SYM-1 is not merged: ")
+        refused.stderr.contains("pull request 1 is not merged: ")
             && refused
                 .stderr
                 .contains("user.name changed while its gates ran"),

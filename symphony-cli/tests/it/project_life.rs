@@ -226,7 +226,7 @@ fn the_work_of_a_plan_follows_a_renamed_base_branch_before_and_after_its_pull_re
     assert!(audit.stdout.contains(gone), "{audit:#?}");
     let refused = project.symphony(&["pr", "merge", "one"]);
     for part in [
-        "its base branch `main` no longer exists. `git branch main ",
+        "its base branch `main` does not exist\nhint: `git branch main ",
         "`symphony config set base_branch NAME` redirects the work for `main` to that branch",
     ] {
         assert!(refused.stderr.contains(part), "{refused:#?}");

@@ -2,8 +2,7 @@
 //! took out of the base. A merge refuses it, and a tick finds it before anyone tries.
 
 use symphony_core::config::ProjectConfig;
-use symphony_core::listing::list_few;
-use symphony_core::outside::{BaseView, CheckoutInTheWay, OpenInto};
+use symphony_core::outside::{BaseView, CheckoutInTheWay, MergeObstacle, OpenInto};
 use symphony_core::pull_request::PullRequest;
 use symphony_store::{Project, Store};
 use symphony_workspace::{BranchName, CommitId, Repository, WorkspaceError};
@@ -11,12 +10,10 @@ use symphony_workspace::{BranchName, CommitId, Repository, WorkspaceError};
 use crate::error::RunnerError;
 use crate::merge::MergeOptions;
 use crate::merge::incoming::Incoming;
+use crate::merge::not_merged::{MergeRefusal, NotMerged};
 use crate::merge::unpublished::unpublished_head;
 use crate::repository::open_repository;
 use crate::upkeep::rewound::returning_commits;
-
-/// Patterns of files that a refusal names.
-const PATTERNS_MAX: usize = 5;
 
 /// Adds what of it a pull request that a person may merge has. What git cannot tell now it tells the next tick.
 ///
@@ -30,8 +27,10 @@ pub(crate) fn look_for_unwanted(
     base: &CommitId,
     view: &mut BaseView,
 ) -> Result<(), RunnerError> {
-    let head = CommitId::parse(&open.head_commit)
-        .map_err(|error| RunnerError::refused(error.to_string()))?;
+    let head = RunnerError::commit(
+        &open.head_commit,
+        format_args!("the head of pull request {}", open.pr),
+    )?;
     let repository = open_repository(project, config)?;
     let incoming = Incoming {
         project: &project.id,
@@ -73,7 +72,6 @@ pub(crate) fn refuse_unwanted(
     if options.force {
         return Ok(());
     }
-    let reference = pr.reference();
     refuse_filters(repository, base, head, pr)?;
     let incoming = Incoming {
         project: &pr.project,
@@ -84,15 +82,10 @@ pub(crate) fn refuse_unwanted(
         head,
     };
     if let Some(found) = unpublished_head(repository, incoming)? {
-        let why = format!(
-            "{}, so {} would refer to commits that cannot be fetched",
-            found.text(),
-            pr.base
-        );
-        return Err(refused(pr, &why, &found.answers(&reference)));
+        return Err(NotMerged::found(pr, MergeObstacle::Unpublished(found)).into());
     }
     match returning_commits(store, repository, incoming)? {
-        Some(found) => Err(refused(pr, &found.text(), &found.answers(&reference))),
+        Some(found) => Err(NotMerged::found(pr, MergeObstacle::Returning(found)).into()),
         None => Ok(()),
     }
 }
@@ -105,7 +98,7 @@ fn refuse_filters(
     head: &CommitId,
     pr: &PullRequest,
 ) -> Result<(), RunnerError> {
-    let brought = match repository.require_filters_of(head) {
+    let (name, patterns) = match repository.require_filters_of(head) {
         Err(WorkspaceError::FilterNotRun { name, patterns, .. }) => (name, patterns),
         other => return Ok(other?),
     };
@@ -113,24 +106,5 @@ fn refuse_filters(
         // What the base has already holds the project, and is reported there.
         return Ok(());
     }
-    let (name, patterns) = brought;
-    let why = format!(
-        "its attributes bring the git filter `{name}` along for {}, which Symphony may not run (`git.trusted_filters`)",
-        list_few(patterns.iter().map(String::as_str), PATTERNS_MAX)
-    );
-    let reference = pr.reference();
-    let ways = [
-        format!("symphony pr reject {reference}"),
-        format!("symphony pr merge {reference} --force"),
-    ];
-    Err(refused(pr, &why, &ways))
-}
-
-fn refused(pr: &PullRequest, why: &str, ways: &[String]) -> RunnerError {
-    let ways: Vec<String> = ways.iter().map(|way| format!("`{way}`")).collect();
-    RunnerError::refused(format!(
-        "pull request {} is not merged: {why}. {} continues (`--force` merges anyway)",
-        pr.id,
-        ways.join(" or ")
-    ))
+    Err(NotMerged::new(pr, MergeRefusal::Filter { name, patterns }).into())
 }

@@ -10,8 +10,7 @@ use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
 use symphony_core::gates::GatesAge;
 use symphony_core::id::IssueId;
-use symphony_core::listing::list_few;
-use symphony_core::pull_request::{PullRequestOf, VerifiedGates};
+use symphony_core::pull_request::{PullRequest, VerifiedGates};
 use symphony_store::{Context, Project, Store};
 use symphony_workspace::{
     BranchFate, BranchName, CommitId, Failpoint, RemoveRequest, Repository, WorkspaceError,
@@ -25,13 +24,12 @@ use crate::gates::{
     remove_checkout,
 };
 use crate::installation::Installation;
+use crate::merge::not_merged::{MergeRefusal, NotMerged};
 use crate::merge::watch::MergeWatch;
 use crate::process::Supervision;
 use crate::runtime::block_on;
 use crate::watchdog::StepLog;
 
-/// Changes that a refusal names.
-const CHANGES_MAX: usize = 5;
 /// Time between two checks for a request to stop.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -41,7 +39,7 @@ pub(crate) struct MergeGates<'a> {
     pub(crate) project: &'a Project,
     pub(crate) config: &'a ProjectConfig,
     pub(crate) repository: &'a Repository,
-    pub(crate) of: &'a PullRequestOf,
+    pub(crate) pr: &'a PullRequest,
     /// Whether a person merges whatever the gates change or say.
     pub(crate) force: bool,
     /// Says whether a person asked to stop.
@@ -82,7 +80,7 @@ impl MergeGates<'_> {
             self.installation,
             self.project,
             self.repository,
-            self.of,
+            &self.pr.of,
             job.id(),
         )?;
         let proven = block_on(&self.project.root, async {
@@ -99,10 +97,7 @@ impl MergeGates<'_> {
         let changed = watch.end(store)?;
         let Some(proven) = proven? else {
             job.leave();
-            return Err(RunnerError::refused(format!(
-                "{} is not merged: you stopped its gates. Its pull request stays open, see `symphony pr list`",
-                self.of
-            )));
+            return Err(NotMerged::new(self.pr, MergeRefusal::Stopped).into());
         };
         let proven = match proven {
             Ok(proven) => proven,
@@ -116,12 +111,8 @@ impl MergeGates<'_> {
             }
         };
         if !changed.is_empty() && !self.force {
-            return Err(RunnerError::refused(format!(
-                "{} is not merged: {} changed while its gates ran, and gates run the code of the change. `symphony inbox` has a \
-                 notice. Check it, then merge (`--force` merges anyway)",
-                self.of,
-                list_few(changed.names().into_iter(), CHANGES_MAX)
-            )));
+            let names = changed.names().into_iter().map(str::to_owned).collect();
+            return Err(NotMerged::new(self.pr, MergeRefusal::ChangedByGates(names)).into());
         }
         let context = Context::system(Timestamp::now());
         store.record_gate_passes(&context, &self.project.id, &proven.passes)?;
@@ -166,7 +157,7 @@ impl MergeGates<'_> {
 
     /// The folder of their logs.
     pub(crate) fn logs(&self) -> PathBuf {
-        merge_folder(self.project, self.of)
+        merge_folder(self.project, &self.pr.of)
     }
 }
 

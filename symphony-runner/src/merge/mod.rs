@@ -7,6 +7,7 @@
 pub(crate) mod content;
 pub(crate) mod gates;
 pub(crate) mod incoming;
+mod not_merged;
 mod options;
 pub(crate) mod refusals;
 mod settle;
@@ -18,7 +19,7 @@ use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
 use symphony_core::gates::{Brings, head_counts_for_merge};
 use symphony_core::id::PrId;
-use symphony_core::outside::BaseNotice;
+use symphony_core::outside::{BaseNotice, MergeObstacle};
 use symphony_core::pull_request::{PullRequest, PullRequestOf, VerifiedGates};
 use symphony_store::{Context, Project, Store};
 use symphony_workspace::{
@@ -32,8 +33,8 @@ use crate::installation::Installation;
 use crate::merge::content::refuse_unwanted;
 use crate::merge::gates::MergeGates;
 use crate::merge::refusals::{
-    base_gone, commit_id, conflicting_plan, refuse_gone, refuse_moved, refuse_red, refuse_secrets,
-    refuse_stopped, refuse_unmergeable,
+    base_gone, refuse_gone, refuse_moved, refuse_red, refuse_secrets, refuse_stopped,
+    refuse_unmergeable,
 };
 use crate::merge::settle::{Settled, record, settle_cut_off};
 use crate::merge::turn::MergeTurn;
@@ -43,6 +44,7 @@ use crate::repository::open_repository;
 use crate::upkeep::clean_up::clean_up;
 
 pub use crate::merge::settle::{MergesUnderWay, settle_merges};
+pub use not_merged::{MergeRefusal, NotMerged};
 pub use options::{MergeOptions, Squash};
 
 /// Returns how the pull request goes into its base, and the message of the commit that is made for it, if any.
@@ -138,10 +140,7 @@ pub fn merge_pr_until(
     let config = installation.project_config(&project)?;
     let repository = open_repository(&project, &config)?;
     let Some(turn) = MergeTurn::take(&project, &pr.of)? else {
-        return Err(RunnerError::refused(format!(
-            "another process is merging {}: wait for it, then `symphony pr list` shows how it ended",
-            pr.of
-        )));
+        return Err(NotMerged::new(&pr, MergeRefusal::UnderWay).into());
     };
     let merge = Merge {
         installation,
@@ -195,7 +194,7 @@ impl Merge<'_> {
         let Some(expected) = repository.branch_head(&base)? else {
             return Err(base_gone(store, pr)?);
         };
-        let head = commit_id(&pr.head_commit)?;
+        let head = RunnerError::commit(&pr.head_commit, "the recorded head")?;
         refuse_gone(repository, pr, &head)?;
         refuse_moved(repository, pr, &head)?;
         refuse_unwanted(store, repository, pr, &expected, &head, options)?;
@@ -207,7 +206,7 @@ impl Merge<'_> {
             project: self.project,
             config: self.config,
             repository,
-            of: &pr.of,
+            pr,
             force: options.force,
             stop,
         };
@@ -327,7 +326,8 @@ fn gated_result(
             if let PullRequestOf::Plan(plan) = &pr.of {
                 let told = BaseNotice::of_conflict(pr, plan, base.as_str(), &files);
                 store.note_base(&Context::system(Timestamp::now()), &told)?;
-                return Err(conflicting_plan(pr, plan, &files));
+                let base = pr.base.clone();
+                return Err(NotMerged::found(pr, MergeObstacle::Conflict { base, files }).into());
             }
             Err(WorkspaceError::Conflict {
                 base: pr.base.clone(),

@@ -168,8 +168,10 @@ pub(super) fn reached(
     pr: &PullRequest,
     intent: &MergeIntent,
 ) -> Result<Option<CommitId>, RunnerError> {
-    let commit =
-        CommitId::parse(&intent.merged).map_err(|error| RunnerError::refused(error.to_string()))?;
+    let commit = RunnerError::commit(
+        &intent.merged,
+        format_args!("the merge of pull request {}", pr.id),
+    )?;
     let Some(head) = repository.branch_head(&BranchName::parse(&pr.base)?)? else {
         return Ok(None);
     };

@@ -26,7 +26,7 @@ pub(crate) use observe::observe;
 pub use observe::{look, observe_snapshot, project_view};
 pub use observed::{KnownProject, Observed};
 pub use once::{TickOptions, TickOutcome, TickReport, tick};
-pub(crate) use proposals::{base_now, gates_now, refuse_proposal};
+pub(crate) use proposals::{base_now, gates_now};
 pub use turn::last_tick;
 pub(crate) use turn::{Taken, Turn, TurnWish};
 pub use wait::wait_for;

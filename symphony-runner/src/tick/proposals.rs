@@ -201,18 +201,3 @@ pub(super) fn refresh(
         IssueStepEvent::ProposalRefreshed { pr, look },
     )))
 }
-
-/// Refuses to merge a proposal: it changes nothing.
-///
-/// # Errors
-/// Names the command that confirms it.
-pub(crate) fn refuse_proposal(pr: &PullRequest) -> Result<(), RunnerError> {
-    let (Some(_), Some(issue)) = (&pr.proposal, pr.of.issue()) else {
-        return Ok(());
-    };
-    Err(RunnerError::refused(format!(
-        "proposal {} says that nothing is left to do, so there is nothing to merge; `symphony done approve {issue}` \
-         confirms it",
-        pr.id
-    )))
-}

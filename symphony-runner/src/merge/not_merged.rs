@@ -1,0 +1,100 @@
+//! What keeps a pull request from being merged, as facts: the command line says what to type next.
+
+use std::path::PathBuf;
+
+use symphony_core::id::PrId;
+use symphony_core::listing::list_few;
+use symphony_core::outside::MergeObstacle;
+use symphony_core::pull_request::{PullRequest, PullRequestOf};
+
+/// Patterns of files, and changed settings, that a text names.
+const NAMES_MAX: usize = 5;
+
+/// A pull request that is not merged, or a proposal that is not confirmed, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{} is not {}: {why}", self.subject(), if *is_proposal { "confirmed" } else { "merged" })]
+pub struct NotMerged {
+    /// The pull request.
+    pub pr: PrId,
+    /// What it finishes.
+    pub of: PullRequestOf,
+    /// Whether it proposes that nothing is left to do.
+    pub is_proposal: bool,
+    /// What is in the way.
+    pub why: MergeRefusal,
+}
+
+/// What is in the way of a merge, in words that follow "is not merged:".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MergeRefusal {
+    /// Another process has the turn at it.
+    #[error("another process is merging it")]
+    UnderWay,
+    /// Review points ask for something that is not done.
+    #[error("{0} must be closed first")]
+    OpenPoints(String),
+    /// What the base, the branch or their commits show.
+    #[error("{}", .0.text())]
+    Obstacle(Box<MergeObstacle>),
+    /// It brings a filter into the base that Symphony may not run.
+    #[error("its attributes bring the git filter `{name}` along for {}, which Symphony may not run (`git.trusted_filters`)",
+        list_few(patterns.iter().map(String::as_str), NAMES_MAX))]
+    Filter {
+        /// The filter.
+        name: String,
+        /// The files it would work on.
+        patterns: Vec<String>,
+    },
+    /// Required gates failed.
+    #[error("required gates are red on commit {commit}: {}{}", gates.join(", "), output_in(logs.as_ref()))]
+    RedGates {
+        /// The commit that they ran on.
+        commit: String,
+        /// Their names.
+        gates: Vec<String>,
+        /// The folder of their output, where no command prints it.
+        logs: Option<PathBuf>,
+    },
+    /// The gates changed what all checkouts share, or another checkout.
+    #[error("{} changed while its gates ran, and gates run the code of the change",
+        list_few(.0.iter().map(String::as_str), NAMES_MAX))]
+    ChangedByGates(Vec<String>),
+    /// Its commits have values of the project's configuration files.
+    #[error("its commits {0}")]
+    Secrets(String),
+    /// A person stopped it.
+    #[error("you stopped it")]
+    Stopped,
+}
+
+impl NotMerged {
+    pub(crate) fn new(pr: &PullRequest, why: MergeRefusal) -> Self {
+        Self {
+            pr: pr.id,
+            of: pr.of.clone(),
+            is_proposal: pr.proposal.is_some(),
+            why,
+        }
+    }
+
+    pub(crate) fn found(pr: &PullRequest, obstacle: MergeObstacle) -> Self {
+        Self::new(pr, MergeRefusal::Obstacle(Box::new(obstacle)))
+    }
+
+    fn subject(&self) -> String {
+        let noun = if self.is_proposal {
+            "proposal"
+        } else {
+            "pull request"
+        };
+        format!("{noun} {}", self.pr)
+    }
+}
+
+/// Names the folder of output that no command prints: `pr show` prints that of gates on the branch only.
+fn output_in(logs: Option<&PathBuf>) -> String {
+    logs.map_or_else(String::new, |logs| {
+        format!("; their output is in {}", logs.display())
+    })
+}
