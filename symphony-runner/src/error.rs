@@ -12,6 +12,7 @@ use symphony_workspace::config_file::ConfigFileError;
 use symphony_workspace::{CommitId, CommitIdError, WorkspaceError};
 
 use crate::merge::NotMerged;
+use crate::plan::PlanRefusal;
 use crate::process::ProcessError;
 use crate::provider::ProviderError;
 
@@ -83,6 +84,9 @@ pub enum RunnerError {
     /// A pull request is not merged.
     #[error(transparent)]
     NotMerged(#[from] NotMerged),
+    /// A plan is not carried out.
+    #[error(transparent)]
+    Plan(#[from] PlanRefusal),
     /// What is recorded as a commit is none.
     #[error("{what}: {source}")]
     NoCommit {

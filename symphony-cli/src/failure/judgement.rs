@@ -60,6 +60,7 @@ fn of_runner(error: &RunnerError) -> Verdict {
             format!("`symphony plan status --plan {plan}` shows how far it is"),
         ),
         RunnerError::NotMerged(error) => Verdict::refused(merge_hint(error)),
+        RunnerError::Plan(error) => Verdict::refused(plan::run_hint(error)),
         RunnerError::Refused { .. } | RunnerError::NoCommit { .. } => Verdict::plain(Exit::Refused),
         RunnerError::Identity { problem, database } => {
             Verdict::new(Exit::Refused, identity_fix(problem, database))

@@ -169,6 +169,30 @@ fn orders_of_plan(plan: &PlanId, from: PlanStatus) -> String {
     }
 }
 
+/// Says how a plan that is not carried out can be.
+pub(super) fn run_hint(error: &symphony_runner::plan::PlanRefusal) -> Option<String> {
+    use symphony_runner::plan::PlanRefusal;
+    let hint = match error {
+        PlanRefusal::WorkLeft { command, .. } => {
+            format!("`{command}` takes that work over, `--new` starts without it")
+        }
+        PlanRefusal::FileChanged {
+            has_ended: true, ..
+        } => "`--accept-changes` continues with what is complete, `--new` starts another plan"
+            .to_owned(),
+        PlanRefusal::FileChanged { .. } => {
+            "`--accept-changes` continues with the file as it is now; complete phases stay complete"
+                .to_owned()
+        }
+        PlanRefusal::OnPlanBranch(_) => {
+            "`git switch` to the branch that should get the work".to_owned()
+        }
+        PlanRefusal::ForeignStateFile(_) => "move it away first".to_owned(),
+        _ => return None,
+    };
+    Some(hint)
+}
+
 /// Says how something that was refused about the record of a plan can go on.
 pub(super) fn record_hint(error: &symphony_store::PlanRefusal) -> Option<String> {
     use symphony_store::PlanRefusal;

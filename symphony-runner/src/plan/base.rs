@@ -7,6 +7,7 @@ use symphony_core::plan::{BaseSight, BaseStanding, LostBase, judge_base};
 use symphony_store::{Context, PlanRecord, PlanTarget, Store};
 use symphony_workspace::{BranchName, CommitId, Repository};
 
+use super::refusal::PlanRefusal;
 use crate::error::RunnerError;
 
 /// How often a record is tried again when another phase records at the same moment: as often as phases end together.
@@ -45,10 +46,8 @@ impl BaseRecord {
         target: &PlanTarget,
         found: Option<CommitId>,
     ) -> Result<Self, RunnerError> {
-        let commit = |text: &str| {
-            CommitId::parse(text)
-                .map_err(|error| RunnerError::refused(format!("the base of plan {plan}: {error}")))
-        };
+        let commit =
+            |text: &str| RunnerError::commit(text, format_args!("the base of plan {plan}"));
         let recorded = store.plan_base_head(plan)?;
         let is_accepted = match &found {
             Some(head) => store.is_base_accepted(plan, head.as_str())?,
@@ -128,9 +127,11 @@ pub(crate) fn record_base(
             return Ok(());
         }
     }
-    Err(RunnerError::refused(format!(
-        "the base of plan {plan} moved {TRIES_MAX} times meanwhile: try again"
-    )))
+    Err(PlanRefusal::BaseKeepsMoving {
+        plan: plan.clone(),
+        tries: TRIES_MAX,
+    }
+    .into())
 }
 
 /// Tells a person what the base of a plan lost, while its phases are at work.

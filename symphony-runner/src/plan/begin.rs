@@ -9,11 +9,12 @@ use symphony_core::plan::state::{
     OnFailure, PlanEvent, PlanStatus, RetryMode, compare_plans, retry_failed,
 };
 use symphony_core::plan::{Isolation, Plan, PlanOptions};
-use symphony_store::{Context, NewPlan, PlanRecord, PlanTarget, Project, Store};
+use symphony_store::{Context, NewPlan, PlanRecord, PlanTarget, Project, Store, StoreError};
 use symphony_workspace::{BranchName, Repository};
 
 use super::conclude::Conclusion;
 use super::drive::PlanDrive;
+use super::refusal::PlanRefusal;
 use super::state_file::{refuse_foreign, write_state_file};
 use crate::error::RunnerError;
 use crate::installation::Installation;
@@ -143,11 +144,14 @@ fn settle_last(
             branch,
             reason,
             command,
-        } if !request.anew => Err(RunnerError::refused(format!(
-            "{} has changed, and {branch} lacks the work of plan {}: {reason}: `{command}` takes that work over, \
-             `--new` starts without it",
-            record.path, record.id
-        ))),
+        } if !request.anew => Err(PlanRefusal::WorkLeft {
+            path: record.path.clone(),
+            branch,
+            plan: record.id.clone(),
+            reason,
+            command,
+        }
+        .into()),
         _ => Ok(()),
     }
 }
@@ -168,17 +172,20 @@ fn resume(
 ) -> Result<(PlanRecord, Begun), RunnerError> {
     let id = record.id.clone();
     if request.anew {
-        return Err(RunnerError::refused(format!(
-            "plan {id} of {} is under way: `symphony plan abort` aborts it",
-            record.path
-        )));
+        let under_way = symphony_store::PlanRefusal::UnderWay {
+            path: record.path,
+            other: id,
+            waiting: None,
+        };
+        return Err(StoreError::from(under_way).into());
     }
     let options = request.options.over(&record.options);
     if options.isolation != record.options.isolation {
-        return Err(RunnerError::refused(format!(
-            "plan {id} began with isolation `{}`, which cannot change while it is under way",
-            record.options.isolation
-        )));
+        return Err(PlanRefusal::IsolationFixed {
+            plan: id,
+            isolation: record.options.isolation,
+        }
+        .into());
     }
     let context = as_person(Timestamp::now());
     let record = accept(store, record, request)?;
@@ -228,17 +235,13 @@ fn accept(
         .filter(|(_, phases)| !phases.is_empty())
         .map(|(what, phases)| format!("{what}: {}", phases.join(", ")))
         .collect();
-    let ways = if record.state.status.is_ended() {
-        "`--accept-changes` continues with what is complete, `--new` starts another plan"
-    } else {
-        "`--accept-changes` continues with the file as it is now; complete phases stay complete"
-    };
-    Err(RunnerError::refused(format!(
-        "{} was changed since plan {} began ({}): {ways}",
-        record.path,
-        record.id,
-        told.join("; ")
-    )))
+    Err(PlanRefusal::FileChanged {
+        path: record.path,
+        plan: record.id,
+        changes: told.join("; "),
+        has_ended: record.state.status.is_ended(),
+    }
+    .into())
 }
 
 fn create(
@@ -300,10 +303,8 @@ fn target(repository: &Repository) -> Result<PlanTarget, RunnerError> {
     };
     let name = base.branch.as_str();
     if name.starts_with(PLAN_BRANCHES) {
-        return Err(RunnerError::refused(format!(
-            "`{name}`, which is checked out here, is Symphony's branch of another plan and is removed with it: `git \
-             switch` to the branch that should get the work"
-        )));
+        let branch = name.to_owned();
+        return Err(PlanRefusal::OnPlanBranch(branch).into());
     }
     Ok(PlanTarget {
         branch: base.branch.as_str().to_owned(),
@@ -328,7 +329,8 @@ fn free_id(store: &Store, repository: &Repository, path: &str) -> Result<PlanId,
             return Ok(id);
         }
     }
-    Err(RunnerError::refused(format!("no id is left for {path}")))
+    let path = path.to_owned();
+    Err(PlanRefusal::NoIdLeft(path).into())
 }
 
 /// Characters of a file's name that stand in its plan's id: it is part of branch and folder names.

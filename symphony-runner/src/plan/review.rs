@@ -12,6 +12,7 @@ use symphony_store::{Context, NewPullRequest, PlanRecord, PlanTarget, Store};
 use symphony_workspace::{BranchName, ChangeQuery, CommitId, DiffSnapshot, Failpoint, Repository};
 
 use super::base::{BaseRecord, PlanBase, look_at_base, stop_for_lost_base, tell_lost_base};
+use super::refusal::PlanRefusal;
 use crate::error::RunnerError;
 use crate::paths::read_capped;
 
@@ -50,16 +51,22 @@ pub(super) fn open_review(
             return Ok(Opened::Lost(lost));
         }
     };
-    let begin = CommitId::parse(&target.base_commit).map_err(|error| {
-        RunnerError::refused(format!("the base of plan {}: {error}", record.id))
-    })?;
+    let begin = RunnerError::commit(
+        &target.base_commit,
+        format_args!("the base of plan {}", record.id),
+    )?;
     let whole = repository.diff(&begin, &head, DIFF_BYTES_MAX)?;
     if whole.files.is_empty() {
         return nothing_to_merge(store, &record.id, &begin);
     }
     let branch = BranchName::parse(&target.branch)?;
     let Some(now) = repository.branch_head(&branch)? else {
-        return Err(target_gone(&record.id, target));
+        return Err(PlanRefusal::TargetGone {
+            plan: record.id.clone(),
+            branch: target.branch.clone(),
+            base_commit: target.base_commit.clone(),
+        }
+        .into());
     };
     let context = Context::system(Timestamp::now());
     let pr = match &now {
@@ -80,21 +87,6 @@ pub(super) fn open_review(
     };
     Failpoint::PlanReviewOpened.reach();
     Ok(Opened::PullRequest(pr.id))
-}
-
-/// Says that the branch is gone which the work of a plan goes into, and both ways on.
-fn target_gone(
-    plan: &PlanId,
-    PlanTarget {
-        branch,
-        base_commit,
-    }: &PlanTarget,
-) -> RunnerError {
-    RunnerError::refused(format!(
-        "plan {plan} is complete, but the branch `{branch}`, which its work goes into, no longer exists, so no pull \
-         request is opened. `git branch {branch} {base_commit}` restores it; if it has a new name, `symphony config \
-         set base_branch NAME` redirects the work for `{branch}` to that branch"
-    ))
 }
 
 /// Gives the open pull request of a plan the head that its branch has now, with gates and judge again; says whether it had to. A
@@ -126,9 +118,10 @@ pub(super) fn renew_review(
             return Ok(false);
         }
     };
-    let begin = CommitId::parse(&target.base_commit).map_err(|error| {
-        RunnerError::refused(format!("the base of plan {}: {error}", record.id))
-    })?;
+    let begin = RunnerError::commit(
+        &target.base_commit,
+        format_args!("the base of plan {}", record.id),
+    )?;
     let now = repository.branch_head(&BranchName::parse(&target.branch)?)?;
     let diff = repository.diff(now.as_ref().unwrap_or(&begin), &head, DIFF_BYTES_MAX)?;
     let new = new_pull_request(repository, target, record, &head, diff);

@@ -10,6 +10,7 @@ use symphony_store::{PlanRecord, Project, Store};
 use symphony_workspace::write_whole;
 
 use super::lock::plans_folder;
+use super::refusal::PlanRefusal;
 use crate::error::RunnerError;
 
 /// Writes the state file of a plan as it is in the database, whole or not at all. Writers take turns, and each
@@ -33,7 +34,7 @@ pub fn write_state_file(
     let written = match refuse_foreign(&project.root) {
         Ok(()) => write(&project.root, &record),
         // a skill began with a file of its own meanwhile: the plan goes on without a picture
-        Err(error @ RunnerError::Refused { .. }) => {
+        Err(error @ RunnerError::Plan(PlanRefusal::ForeignStateFile(_))) => {
             tracing::warn!(%error, "the plan's state file is not written");
             Ok(())
         }
@@ -86,8 +87,5 @@ pub(super) fn refuse_foreign(root: &Path) -> Result<(), RunnerError> {
     if is_ours {
         return Ok(());
     }
-    Err(RunnerError::refused(format!(
-        "{} was not written by Symphony (it has no `managedBy`): a skill may be using it; move it away first",
-        path.display()
-    )))
+    Err(PlanRefusal::ForeignStateFile(path).into())
 }

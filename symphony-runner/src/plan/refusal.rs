@@ -1,0 +1,82 @@
+//! Why a plan does not begin, continue or come under review.
+
+use std::path::PathBuf;
+
+use symphony_core::id::PlanId;
+use symphony_core::outside::ways_on;
+use symphony_core::plan::Isolation;
+
+/// What keeps a plan from being carried out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanRefusal {
+    /// Its file has changed, but the user's branch cannot have the work of the plan that the file had.
+    #[error("{path} has changed, and {branch} lacks the work of plan {plan}: {reason}")]
+    WorkLeft {
+        /// The file.
+        path: String,
+        /// The user's branch.
+        branch: String,
+        /// The plan.
+        plan: PlanId,
+        /// Why the branch does not have it.
+        reason: String,
+        /// The command that takes the work over.
+        command: String,
+    },
+    /// Where its phases work was decided when it began.
+    #[error(
+        "plan {plan} began with isolation `{isolation}`, which cannot change while it is under way"
+    )]
+    IsolationFixed {
+        /// The plan.
+        plan: PlanId,
+        /// Where they work.
+        isolation: Isolation,
+    },
+    /// Its file says something else than when it began.
+    #[error("{path} was changed since plan {plan} began ({changes})")]
+    FileChanged {
+        /// The file.
+        path: String,
+        /// The plan.
+        plan: PlanId,
+        /// What is different, in words.
+        changes: String,
+        /// Whether the plan has ended.
+        has_ended: bool,
+    },
+    /// The branch that is checked out is one of Symphony's, of another plan.
+    #[error(
+        "`{0}`, which is checked out here, is Symphony's branch of another plan and is removed with it"
+    )]
+    OnPlanBranch(String),
+    /// Something else than Symphony wrote the state file.
+    #[error("{} was not written by Symphony (it has no `managedBy`): a skill may be using it", .0.display())]
+    ForeignStateFile(PathBuf),
+    /// The branch that its work goes into is gone. A tick reports it too, so that the text says what to do.
+    #[error(
+        "plan {plan} is complete, but the branch `{branch}`, which its work goes into, no longer exists, so no pull request is \
+         opened. {}",
+        ways_on(branch, base_commit)
+    )]
+    TargetGone {
+        /// The plan.
+        plan: PlanId,
+        /// The branch.
+        branch: String,
+        /// The commit that the plan began at.
+        base_commit: String,
+    },
+    /// Other phases kept moving its base.
+    #[error("the base of plan {plan} moved {tries} times meanwhile: try again")]
+    BaseKeepsMoving {
+        /// The plan.
+        plan: PlanId,
+        /// How often its record was tried.
+        tries: usize,
+    },
+    /// Every id that its file could give it is taken.
+    #[error("no id is left for {0}")]
+    NoIdLeft(String),
+}
