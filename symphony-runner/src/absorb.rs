@@ -59,10 +59,10 @@ pub fn absorb_for_phase(
 fn refuse_live(store: &Store, live: &RunFilter, name: &str) -> Result<(), RunnerError> {
     match store.runs(live)?.first() {
         None => Ok(()),
-        Some(run) => Err(RunnerError::refused(format!(
-            "run {} is working on {name}: end it first with `symphony runs cancel {}`",
-            run.id, run.id
-        ))),
+        Some(run) => Err(RunnerError::RunIsLive {
+            run: run.id.clone(),
+            name: name.to_owned(),
+        }),
     }
 }
 

@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 
 use symphony_core::exit_handling::ExitFault;
-use symphony_core::id::{PlanId, RunId};
+use symphony_core::id::{IssueId, PlanId, PrId, RunId};
+use symphony_core::issue::IssueStatus;
 use symphony_core::spending::CapReached;
 use symphony_mcp::McpError;
 use symphony_prompt::PromptError;
-use symphony_store::StoreError;
+use symphony_store::{ClaimRefusal, StoreError};
 use symphony_workspace::config_file::ConfigFileError;
 use symphony_workspace::{CommitId, CommitIdError, WorkspaceError};
 
+use crate::database::DatabaseRefusal;
 use crate::merge::NotMerged;
 use crate::plan::PlanRefusal;
 use crate::process::ProcessError;
@@ -87,6 +89,36 @@ pub enum RunnerError {
     /// A plan is not carried out.
     #[error(transparent)]
     Plan(#[from] PlanRefusal),
+    /// The database, or a folder that goes with it, is not as it has to be.
+    #[error(transparent)]
+    Database(#[from] DatabaseRefusal),
+    /// A run is at work on what was to be changed.
+    #[error("run {run} is working on {name}")]
+    RunIsLive {
+        /// The run.
+        run: RunId,
+        /// What it works on.
+        name: String,
+    },
+    /// An issue whose worktree was to be removed is worked on again.
+    #[error("{issue} is {status} again")]
+    Reopened {
+        /// The issue.
+        issue: IssueId,
+        /// Where it is.
+        status: IssueStatus,
+    },
+    /// The gates of a pull request cannot be started now.
+    #[error("the gates of pull request {pr} do not start now: {refusal}")]
+    GatesNotStarted {
+        /// The pull request.
+        pr: PrId,
+        /// Why not.
+        refusal: ClaimRefusal,
+    },
+    /// The project's configuration has no command that publishes.
+    #[error("no command for publishing pull requests is configured")]
+    PublishNotConfigured,
     /// What is recorded as a commit is none.
     #[error("{what}: {source}")]
     NoCommit {

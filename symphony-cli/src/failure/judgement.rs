@@ -14,7 +14,7 @@ use symphony_store::StoreError;
 use symphony_workspace::WorkspaceError;
 use symphony_workspace::config_file::ConfigFileError;
 
-use super::place::project_hint;
+use super::place::{database_hint, project_hint};
 use super::provider::provider_fix;
 use super::review::{merge_hint, review_hint};
 use super::verdict::Verdict;
@@ -61,7 +61,19 @@ fn of_runner(error: &RunnerError) -> Verdict {
         ),
         RunnerError::NotMerged(error) => Verdict::refused(merge_hint(error)),
         RunnerError::Plan(error) => Verdict::refused(plan::run_hint(error)),
-        RunnerError::Refused { .. } | RunnerError::NoCommit { .. } => Verdict::plain(Exit::Refused),
+        RunnerError::Database(error) => Verdict::refused(database_hint(error)),
+        RunnerError::RunIsLive { run, .. } => Verdict::new(
+            Exit::Refused,
+            format!("end it first with `symphony runs cancel {run}`"),
+        ),
+        RunnerError::PublishNotConfigured => Verdict::new(
+            Exit::Refused,
+            "set `publish` in the configuration (see examples/publish)",
+        ),
+        RunnerError::Refused { .. }
+        | RunnerError::NoCommit { .. }
+        | RunnerError::Reopened { .. }
+        | RunnerError::GatesNotStarted { .. } => Verdict::plain(Exit::Refused),
         RunnerError::Identity { problem, database } => {
             Verdict::new(Exit::Refused, identity_fix(problem, database))
         }

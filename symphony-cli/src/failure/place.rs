@@ -1,6 +1,31 @@
-//! What to type when a project is not as it has to be.
+//! What to type when a database, its backups or the folder of a project are not as they have to be.
 
+use symphony_core::command_line::shell_quoted;
+use symphony_runner::database::DatabaseRefusal;
 use symphony_store::ProjectRefusal;
+
+/// Says how a database comes to be used, restored or taken along.
+pub(super) fn database_hint(error: &DatabaseRefusal) -> Option<String> {
+    let hint = match error {
+        DatabaseRefusal::Missing { root, .. } => {
+            let root = shell_quoted(&root.display().to_string());
+            return Some(format!("`symphony -C {root} init` creates it"));
+        }
+        DatabaseRefusal::OnNetwork { .. } => {
+            "`symphony config set database PATH` names one on a local disk"
+        }
+        DatabaseRefusal::TickAtWork => "wait until it has ended",
+        DatabaseRefusal::IsOpen(_) => "end them first",
+        DatabaseRefusal::RunsAreActive { .. } => "wait until they have ended, or end them",
+        DatabaseRefusal::NoSuchBackup(_) => "`symphony db restore --list` lists the backups",
+        DatabaseRefusal::NoBackup => {
+            "name one with `symphony db restore FILE`, or start with an empty database with `symphony db restore --empty`"
+        }
+        DatabaseRefusal::StillThere { .. } => "move the folder first, then run this command again",
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
 
 /// Says how a project that was not changed can be.
 pub(super) fn project_hint(error: &ProjectRefusal) -> Option<String> {

@@ -15,6 +15,7 @@ use symphony_store::{BackupFile, Migrating, Store, StoreError};
 use symphony_workspace::config_file::CONFIG_FILE_NAME;
 use symphony_workspace::read_marker;
 
+use super::refusal::DatabaseRefusal;
 use crate::error::RunnerError;
 use crate::installation::{Installation, project_id_for};
 
@@ -245,11 +246,7 @@ fn state_folder(installation: &Installation) -> Result<PathBuf, RunnerError> {
     let state = match variable("XDG_STATE_HOME") {
         Some(folder) => folder.to_owned(),
         None => variable("HOME")
-            .ok_or_else(|| {
-                RunnerError::refused(
-                    "neither XDG_STATE_HOME nor HOME is set: there is no folder for backups",
-                )
-            })?
+            .ok_or(DatabaseRefusal::NoStateFolder)?
             .join(".local/state"),
     };
     Ok(state.join("symphony"))

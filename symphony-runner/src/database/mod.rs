@@ -7,6 +7,7 @@ mod marker;
 mod moved;
 mod open;
 mod projects;
+mod refusal;
 mod restore;
 
 pub(crate) use backup::back_up_if_due;
@@ -15,4 +16,5 @@ pub use identity::{current_traces, is_marked, note_mark};
 pub use projects::{
     ProjectFates, RemovedProject, WorktreesFate, move_project, remove_project, worktrees_of,
 };
+pub use refusal::DatabaseRefusal;
 pub use restore::{RestoreSource, Restored, restore};

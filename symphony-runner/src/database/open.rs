@@ -7,6 +7,7 @@ use symphony_workspace::file_system::network_file_system_of;
 
 use super::backup::back_up_before;
 use super::identity::{Opened, identified};
+use super::refusal::DatabaseRefusal;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 
@@ -26,11 +27,11 @@ impl Installation {
     pub fn require_store(&self) -> Result<Store, RunnerError> {
         self.refuse_network()?;
         self.existing_store()?.ok_or_else(|| {
-            RunnerError::refused(format!(
-                "the database {} does not exist: run `symphony init` in {}",
-                self.config.database.display(),
-                self.root.display()
-            ))
+            DatabaseRefusal::Missing {
+                database: self.config.database.clone(),
+                root: self.root.clone(),
+            }
+            .into()
         })
     }
 
@@ -94,11 +95,11 @@ pub(super) fn open_any(installation: &Installation) -> Result<Opened, RunnerErro
 fn refuse_network(database: &Path, file_system: Option<&str>) -> Result<(), RunnerError> {
     match file_system {
         None => Ok(()),
-        Some(name) => Err(RunnerError::refused(format!(
-            "the database {} is on a network file system ({name}), where file locks are unreliable: set `database` in \
-             the configuration to a path on a local disk",
-            database.display()
-        ))),
+        Some(name) => Err(DatabaseRefusal::OnNetwork {
+            database: database.to_owned(),
+            file_system: name.to_owned(),
+        }
+        .into()),
     }
 }
 
@@ -137,7 +138,7 @@ mod tests {
             let said = refuse_network(path, network_file_system(magic));
             let expected = refused.map(|name| {
                 format!(
-                    "the database /home/me/p/.symphony/symphony.db is on a network file system ({name}), where file locks are unreliable: set `database` in the configuration to a path on a local disk"
+                    "the database /home/me/p/.symphony/symphony.db is on a network file system ({name}), where file locks are unreliable"
                 )
             });
             assert_eq!(

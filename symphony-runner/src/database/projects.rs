@@ -13,6 +13,7 @@ use symphony_workspace::{
 
 use super::marker::adopt;
 use super::moved::{refuse_held, repair_worktrees};
+use super::refusal::DatabaseRefusal;
 use crate::cancel::end_run_of;
 use crate::error::RunnerError;
 use crate::installation::Installation;
@@ -70,17 +71,13 @@ pub fn move_project(
         Some(marker.project == *id && Some(marker.installation) == store.installation().ok()?)
     };
     if known(&project.root) == Some(true) {
-        return Err(RunnerError::refused(format!(
-            "project {id} is still at {}: move the folder first, then run this command again",
-            project.root.display()
-        )));
+        let (project, root) = (project.id, project.root);
+        return Err(DatabaseRefusal::StillThere { project, root }.into());
     }
     let is_free = known(&root).is_none() && !project.root.exists();
     if known(&root) != Some(true) && !is_free {
-        return Err(RunnerError::refused(format!(
-            "{} is not the repository of project {id}",
-            root.display()
-        )));
+        let project = project.id;
+        return Err(DatabaseRefusal::AnotherRepository { root, project }.into());
     }
     refuse_held(&root, &format!("project {id} is to be moved"))?;
     let from = project.root;

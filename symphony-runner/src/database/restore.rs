@@ -11,7 +11,6 @@ use symphony_core::Timestamp;
 use symphony_core::config::IssuePrefix;
 use symphony_core::id::{InstallationId, ProjectId};
 use symphony_core::identity::Seen;
-use symphony_core::listing::list_few;
 use symphony_store::{BackupFile, NewProject, RestoreRecord, Store, new_installation_id};
 use symphony_workspace::{
     MarkPlaces, RepositoryOptions, find_traces, processes_with_open, read_marker,
@@ -22,14 +21,12 @@ use super::identity::{Opened, all_places, current_traces, places_of};
 use super::locks::held_runs;
 use super::marker::adopt;
 use super::open::{new_store, open_any};
+use super::refusal::DatabaseRefusal;
 use crate::error::RunnerError;
 use crate::installation::{Installation, project_id_for};
 use crate::person::as_person;
 use crate::repository::options;
 use crate::tick::{Taken, Turn, TurnWish};
-
-/// Names that a refusal lists; the rest is counted.
-const NAMES_MAX: usize = 3;
 
 /// What is restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,9 +74,7 @@ pub fn restore(
     }
     installation.refuse_network()?;
     let Taken::Turn(_turn) = Turn::take(installation, TurnWish::Now)? else {
-        return Err(RunnerError::refused(
-            "a tick is using this database: wait until it has ended",
-        ));
+        return Err(DatabaseRefusal::TickAtWork.into());
     };
     refuse_users(database)?;
     refuse_held(&installation.root)?;
@@ -88,10 +83,8 @@ pub fn restore(
         RestoreSource::Empty(prefix) => begin_again(installation, current, prefix.as_ref()),
         RestoreSource::InPlace => {
             if current.is_none() {
-                return Err(RunnerError::refused(format!(
-                    "{} cannot be kept: it is missing, empty or damaged",
-                    database.display()
-                )));
+                let database = database.clone();
+                return Err(DatabaseRefusal::NothingToKeep(database).into());
             }
             put_back(installation, current, database)
         }
@@ -118,19 +111,12 @@ fn chosen(installation: &Installation, source: &RestoreSource) -> Result<PathBuf
             .into_iter()
             .map(|backup| backup.path)
             .find(|known| known.file_name() == path.file_name())
-            .ok_or_else(|| {
-                RunnerError::refused(format!(
-                    "{} is neither a file nor a backup of this repository: `symphony db restore --list` lists the \
-                     backups",
-                    path.display()
-                ))
-            }),
-        _ => listed.into_iter().map(|backup| backup.path).next().ok_or_else(|| {
-            RunnerError::refused(
-                "no backup of this repository's database was found: name one (`symphony db restore FILE`), or start \
-                 with an empty database (`symphony db restore --empty`)",
-            )
-        }),
+            .ok_or_else(|| DatabaseRefusal::NoSuchBackup(path.clone()).into()),
+        _ => listed
+            .into_iter()
+            .map(|backup| backup.path)
+            .next()
+            .ok_or_else(|| DatabaseRefusal::NoBackup.into()),
     }
 }
 
@@ -155,11 +141,8 @@ fn put_back(
                 .find(|project| project.id == *named)
         })
         .ok_or_else(|| {
-            RunnerError::refused(format!(
-                "{} is a backup of other repositories: it does not know {}",
-                backup.display(),
-                installation.root.display()
-            ))
+            let (backup, root) = (backup.to_owned(), installation.root.clone());
+            DatabaseRefusal::OfOthers { backup, root }
         })?;
     for project in &contents.projects {
         refuse_held(&project.root)?;
@@ -393,11 +376,8 @@ fn refuse_held(root: &Path) -> Result<(), RunnerError> {
     if held.is_empty() {
         return Ok(());
     }
-    Err(RunnerError::refused(format!(
-        "runs are active in {} ({}): wait until they have ended, or end them",
-        root.display(),
-        list_few(held.iter().map(String::as_str), NAMES_MAX)
-    )))
+    let (root, runs) = (root.to_owned(), held);
+    Err(DatabaseRefusal::RunsAreActive { root, runs }.into())
 }
 
 /// Refuses while another process has the database open: it would go on writing to the file that was set aside.
@@ -409,9 +389,6 @@ fn refuse_users(database: &Path) -> Result<(), RunnerError> {
     if users.is_empty() {
         return Ok(());
     }
-    let pids: Vec<String> = users.iter().map(ToString::to_string).collect();
-    Err(RunnerError::refused(format!(
-        "other processes, such as `symphony run`, have the database open ({}): end them first",
-        list_few(pids.iter().map(String::as_str), NAMES_MAX)
-    )))
+    let pids = users.iter().map(ToString::to_string).collect();
+    Err(DatabaseRefusal::IsOpen(pids).into())
 }

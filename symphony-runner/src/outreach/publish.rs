@@ -79,12 +79,7 @@ pub fn publish_pr(installation: &Installation, id: PrId) -> Result<PublishOutcom
         config: &config,
     };
     let done = publisher.publish(&store, &supervision, &pr, PublishWish::Human);
-    block_on(&project.root, done)??.ok_or_else(|| {
-        RunnerError::refused(
-            "no command for publishing pull requests is configured: set `publish` in the configuration (see \
-             examples/publish)",
-        )
-    })
+    block_on(&project.root, done)??.ok_or(RunnerError::PublishNotConfigured)
 }
 
 /// Starts the helper that publishes what is due, unless one is at work, which takes the new ones too.
@@ -209,7 +204,7 @@ impl Publisher<'_> {
         pr: &PullRequest,
     ) -> Result<PublishOutcome, RunnerError> {
         let Some(line) = &self.config.publish else {
-            return Err(RunnerError::refused("no command is configured now"));
+            return Err(RunnerError::PublishNotConfigured);
         };
         let (id, issue) = (pr.id, pr.of.issue().cloned());
         let (external_id, url) = store

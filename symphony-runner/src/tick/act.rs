@@ -140,9 +140,9 @@ pub fn act(
             Err(error) => {
                 let problem = error.with_causes();
                 // one that is worked on again has no fault to note
-                let is_refused = matches!(error, RunnerError::Refused { .. });
+                let is_reopened = matches!(error, RunnerError::Reopened { .. });
                 let context = Context::system(effects.now());
-                let tries = if is_refused {
+                let tries = if is_reopened {
                     Ok(1)
                 } else {
                     store.put_clean_up_off(&context, issue, &problem)

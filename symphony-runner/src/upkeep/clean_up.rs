@@ -50,11 +50,10 @@ fn clean_up_with(
     fate: Option<BranchFate<'_>>,
 ) -> Result<String, RunnerError> {
     let issue = store.issue(id)?;
-    if !issue.state.status().is_terminal() {
-        return Err(RunnerError::refused(format!(
-            "{id} is {} again",
-            issue.state.status()
-        )));
+    let status = issue.state.status();
+    if !status.is_terminal() {
+        let issue = issue.id;
+        return Err(RunnerError::Reopened { issue, status });
     }
     let repository = open_repository(project, config)?;
     let base = repository.base()?;

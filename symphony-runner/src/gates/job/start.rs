@@ -85,8 +85,6 @@ pub fn check_pr(
     match start_gates(installation, store, &project, &pr)? {
         Ok((run, _supervisor)) => Ok(Some(run.id)),
         Err(ClaimRefusal::NoSlot) => Ok(None),
-        Err(refusal) => Err(RunnerError::refused(format!(
-            "the gates of pull request {id} do not start now: {refusal}"
-        ))),
+        Err(refusal) => Err(RunnerError::GatesNotStarted { pr: id, refusal }),
     }
 }

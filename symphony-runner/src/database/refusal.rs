@@ -1,0 +1,82 @@
+//! Why a database is not used, restored, or taken along with its project.
+
+use std::path::PathBuf;
+
+use symphony_core::id::ProjectId;
+use symphony_core::listing::list_few;
+
+/// Runs and processes that a text names.
+const NAMES_MAX: usize = 3;
+
+/// What is refused about a database and the folders of its projects.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DatabaseRefusal {
+    /// There is no file.
+    #[error("the database {} does not exist", database.display())]
+    Missing {
+        /// The file.
+        database: PathBuf,
+        /// The repository.
+        root: PathBuf,
+    },
+    /// SQLite's locks, and those of runs, hold on one machine only.
+    #[error("the database {} is on a network file system ({file_system}), where file locks are unreliable", database.display())]
+    OnNetwork {
+        /// The file.
+        database: PathBuf,
+        /// The kind of file system.
+        file_system: String,
+    },
+    /// The environment names no folder for backups.
+    #[error("neither XDG_STATE_HOME nor HOME is set: there is no folder for backups")]
+    NoStateFolder,
+    /// A tick is at work with it.
+    #[error("a tick is using this database")]
+    TickAtWork,
+    /// Other processes would go on writing to the file that is set aside.
+    #[error("other processes, such as `symphony run`, have the database open ({})",
+        list_few(.0.iter().map(String::as_str), NAMES_MAX))]
+    IsOpen(Vec<String>),
+    /// Runs are at work in a folder.
+    #[error("runs are active in {} ({})", root.display(), list_few(runs.iter().map(String::as_str), NAMES_MAX))]
+    RunsAreActive {
+        /// The folder.
+        root: PathBuf,
+        /// The runs.
+        runs: Vec<String>,
+    },
+    /// There is nothing in it to go on with.
+    #[error("{} cannot be kept: it is missing, empty or damaged", .0.display())]
+    NothingToKeep(PathBuf),
+    /// What was named is no backup.
+    #[error("{} is neither a file nor a backup of this repository", .0.display())]
+    NoSuchBackup(PathBuf),
+    /// There is no backup.
+    #[error("no backup of this repository's database was found")]
+    NoBackup,
+    /// The backup has other repositories.
+    #[error("{} is a backup of other repositories: it does not know {}", backup.display(), root.display())]
+    OfOthers {
+        /// The backup.
+        backup: PathBuf,
+        /// The repository.
+        root: PathBuf,
+    },
+    /// The folder of a project has not moved.
+    #[error("project {project} is still at {}", root.display())]
+    StillThere {
+        /// The project.
+        project: ProjectId,
+        /// Where it is.
+        root: PathBuf,
+    },
+    /// A folder is not the project's.
+    #[error("{} is not the repository of project {project}", root.display())]
+    AnotherRepository {
+        /// The folder.
+        root: PathBuf,
+        /// The project.
+        project: ProjectId,
+    },
+}
