@@ -8,6 +8,7 @@ use symphony_store::StoreError;
 
 use super::ending::{Ending, ending_view};
 use crate::app::App;
+use crate::failure::{Exit, Stop};
 use crate::value::{issue_id, named};
 
 /// What `issue close` takes.
@@ -51,8 +52,8 @@ impl CloseArgs {
         let issue = session.store.issue(&self.issue).with_context(what)?;
         let status = issue.state.status();
         if status.is_terminal() {
-            let reason = format!("it is already `{status}`");
-            return Err(StoreError::Refused { reason }).with_context(what);
+            let message = format!("it is already `{status}`");
+            return Err(Stop::new(Exit::Refused, message)).with_context(what);
         }
         let ending = Ending {
             issue: &self.issue,

@@ -8,6 +8,7 @@ use symphony_runner::absorb::{absorb_for_issue, absorbed_text};
 use symphony_store::{Store, StoreError};
 
 use crate::app::App;
+use crate::failure::{Exit, Stop};
 use crate::value::issue_id;
 use crate::view::IssueView;
 
@@ -43,17 +44,18 @@ impl RetryArgs {
         app.out.done(&IssueView::from(issue), &sentence)
     }
 
-    fn carry_out(&self, store: &mut Store) -> Result<Issue, StoreError> {
+    fn carry_out(&self, store: &mut Store) -> anyhow::Result<Issue> {
         let issue = store.issue(&self.issue)?;
         let status = issue.state.status();
         let context = App::as_human();
         if status.is_terminal() {
             // taking up again what has ended is a move, which says so
-            let reason = format!(
-                "it is `{status}`: `symphony issue move {} todo` reopens it",
-                issue.id
-            );
-            return Err(StoreError::Refused { reason });
+            return Err(Stop::new(Exit::Refused, format!("it is `{status}`"))
+                .hint(format!(
+                    "`symphony issue move {} todo` reopens it",
+                    issue.id
+                ))
+                .into());
         }
         if matches!(status, IssueStatus::Backlog | IssueStatus::Blocked) {
             let event =
@@ -65,6 +67,6 @@ impl RetryArgs {
                 })?;
             store.move_issue(&context, &self.issue, &event)?;
         }
-        store.clear_counts(&context, &self.issue)
+        Ok(store.clear_counts(&context, &self.issue)?)
     }
 }

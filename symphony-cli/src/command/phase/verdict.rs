@@ -136,12 +136,13 @@ fn of_open_points(error: StoreError, issue: &IssueId) -> anyhow::Error {
 }
 
 /// Returns the delivery of an issue that awaits a verdict.
-fn awaiting(store: &Store, issue: &IssueId) -> Result<Delivery, StoreError> {
+fn awaiting(store: &Store, issue: &IssueId) -> anyhow::Result<Delivery> {
     store.issue(issue)?;
     store
         .open_delivery(issue)?
         .filter(Delivery::awaits_judge)
-        .ok_or_else(|| StoreError::Refused {
-            reason: format!("{issue} has no delivery of a phase that awaits a verdict"),
+        .ok_or_else(|| {
+            let message = format!("{issue} has no delivery of a phase that awaits a verdict");
+            Stop::new(Exit::Refused, message).into()
         })
 }

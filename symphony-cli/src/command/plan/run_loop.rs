@@ -9,7 +9,6 @@ use symphony_core::id::{PlanPhaseId, PrId, RunId};
 use symphony_core::outside::NoticeKind;
 use symphony_core::plan::state::{Choice, OnFailure, PhaseState, PlanAction, PlanStatus};
 use symphony_core::run::RunStatus;
-use symphony_runner::RunnerError;
 use symphony_runner::cancel::end_if_live;
 use symphony_runner::merge::{MergeOptions, merge_pr_until};
 use symphony_runner::plan::{
@@ -19,7 +18,7 @@ use symphony_store::{PlanRecord, Store};
 
 use super::dialog::{Dialog, Said, title};
 use crate::app::App;
-use crate::failure::Exit;
+use crate::failure::{Exit, Stop};
 use crate::interrupt::Interrupts;
 use crate::output::{in_future, plural};
 use crate::progress::{Progress, Stream};
@@ -283,22 +282,22 @@ impl<'a> PlanLoop<'a> {
         let result = PlanResult::new(store, &record, conclusion, &configured)?;
         app.out.answer(&result)?;
         match refusal {
-            Some(error) => Err(error).context("merge the pull request"),
+            Some(error) => Err(error.context("merge the pull request")),
             None => Ok(result.exit()),
         }
     }
 
     /// Merges the pull request of the work. What reached the user's branch by itself is a person's to accept, not this order's:
     /// that was given before anyone knew.
-    fn merge(&mut self, pr: PrId) -> Result<(), RunnerError> {
+    fn merge(&mut self, pr: PrId) -> anyhow::Result<()> {
         let told = self.store.plan_notices(self.drive.plan())?;
         let mut landed = told
             .into_iter()
             .filter(|notice| notice.kind == NoticeKind::Landed && notice.pr == Some(pr));
         if let Some(notice) = landed.next() {
-            return Err(RunnerError::Refused {
-                reason: format!("{}. `symphony pr merge {pr}` accepts it", notice.text),
-            });
+            return Err(Stop::new(Exit::Refused, notice.text)
+                .hint(format!("`symphony pr merge {pr}` accepts it"))
+                .into());
         }
         let (options, interrupts) = (MergeOptions::default(), self.interrupts.clone());
         let stop = move || interrupts.count() > 0;
