@@ -7,6 +7,8 @@ mod judgement;
 mod place;
 mod plan;
 mod provider;
+#[cfg(test)]
+mod refusal_tests;
 mod review;
 mod stop;
 mod verdict;
