@@ -1,4 +1,4 @@
-//! What can go wrong with the database, by what the caller can do next.
+//! Errors of the database, by what the caller can do next.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ pub enum StoreError {
     /// The thing does not exist.
     #[error("there is no {what} `{id}`")]
     NotFound {
-        /// What kind of thing.
+        /// What kind of thing it is.
         what: &'static str,
         /// Its id.
         id: String,
@@ -33,7 +33,7 @@ pub enum StoreError {
         #[source]
         source: TransitionError,
     },
-    /// An event does not fit where a plan or one of its phases stands.
+    /// An event does not fit the state of a plan or one of its phases.
     #[error("plan {plan}: {source}")]
     PlanTransition {
         /// The plan.
@@ -79,7 +79,7 @@ pub enum StoreError {
         /// Which rule, and what to do instead.
         reason: String,
     },
-    /// A merge of the pull request has begun: until it is recorded or taken back, nothing else is done to it.
+    /// A merge of the pull request has started: until it is recorded or taken back, nothing else may be done to it.
     #[error(
         "pull request {pr} is being merged right now: try again when that has ended (`symphony pr show {pr}`). If the \
          merge was interrupted, the next command on it, or `symphony tick`, settles it"
@@ -88,13 +88,13 @@ pub enum StoreError {
         /// The pull request.
         pr: PrId,
     },
-    /// The run that writes is over.
+    /// The run that writes has ended.
     #[error("run {run} has ended: nothing more can be recorded for it")]
     Superseded {
         /// The run.
         run: RunId,
     },
-    /// Another process kept the database locked past the wait.
+    /// Another process kept the database locked for longer than the wait.
     #[error("the database is busy: another process held its lock for more than 10 s")]
     Busy(#[source] rusqlite::Error),
     /// The database was written by a newer Symphony.
@@ -116,23 +116,23 @@ pub enum StoreError {
         /// Why, and what to do.
         reason: String,
     },
-    /// A row does not hold what its column promises.
+    /// A column of a row has an invalid value.
     #[error(
         "the database contains an invalid {what} (`{found}`): restore a backup, or ask for help"
     )]
     InvalidRow {
         /// The column.
         what: &'static str,
-        /// What it holds.
+        /// Its value.
         found: String,
     },
-    /// The file has no schema: it was cut off, or nobody has filled it yet.
+    /// The file has no schema: it was cut off, or has not been filled yet.
     #[error("open the database {}: it is empty", path.display())]
     Empty {
         /// The file.
         path: PathBuf,
     },
-    /// The file is damaged, or no database: restore a backup.
+    /// The file is damaged or not a database. Restore a backup.
     #[error("open the database {}: {reason}", path.display())]
     NotADatabase {
         /// The file.
@@ -140,7 +140,7 @@ pub enum StoreError {
         /// What it is instead.
         reason: &'static str,
     },
-    /// A part of the file is damaged: restore a backup.
+    /// A part of the file is damaged. Restore a backup.
     #[error("read the database: it is damaged")]
     Damaged(#[source] rusqlite::Error),
     /// The disk is full.
@@ -163,7 +163,7 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
-/// Says whether the disk is full, also where the shared memory beside the database could not grow for that reason.
+/// Returns whether the disk is full, also when the shared memory beside the database could not grow for that reason.
 pub(crate) fn is_disk_full(error: &rusqlite::Error) -> bool {
     let extended = error.sqlite_error().map(|error| error.extended_code);
     error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
@@ -171,7 +171,7 @@ pub(crate) fn is_disk_full(error: &rusqlite::Error) -> bool {
 }
 
 impl StoreError {
-    /// Makes the error for something that does not exist.
+    /// Returns the error for something that does not exist.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "callers pass ids and references to ids alike"
@@ -197,7 +197,7 @@ impl StoreError {
         )
     }
 
-    /// Makes the error for a rule that forbids something.
+    /// Returns the error for a rule that forbids something.
     pub(crate) fn refused(reason: impl Into<String>) -> Self {
         Self::Refused {
             reason: reason.into(),

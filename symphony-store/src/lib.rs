@@ -1,8 +1,8 @@
 //! The one database of Symphony: schema, migrations, claims, events, queries.
 //!
 //! Every write is one `BEGIN IMMEDIATE` transaction that also appends what happened to the event log. Every change of
-//! an issue's status goes through [`symphony_core::issue::apply`], whoever asks. A write in the name of a run carries
-//! the run's fencing number and is refused once the run is over.
+//! an issue's status goes through [`symphony_core::issue::apply`], whoever makes it. A write in the name of a run
+//! carries the run's fencing number, and is refused once the run has ended.
 
 mod audit;
 mod database;

@@ -1,4 +1,4 @@
-//! What a tick sees, read through partial indexes only.
+//! What a tick reads, through partial indexes only.
 
 use std::collections::BTreeMap;
 
@@ -42,23 +42,23 @@ use self::limit::CANDIDATES_LIMIT;
 use self::plan_reviews::{JUDGED_CLAIM_SQL, JUDGED_SQL, count_judges, load_plan_reviews};
 use self::project_agents::{load_agents, load_intake};
 
-/// SQLite's word for no limit.
+/// SQLite's value for no limit.
 const NO_LIMIT: i64 = -1;
-/// Issues put back to `todo` in one tick: the rest waits for the next one.
+/// How many issues are moved back to `todo` in one tick. The next one moves the others.
 const SPLIT_MAX: i64 = 500;
-/// Worktrees removed in one tick: the rest waits for the next one.
+/// How many worktrees are removed in one tick. The next one removes the others.
 const CLEAN_UPS_MAX: i64 = 50;
 
-/// What the store does not know: it comes from the configuration and from looking at lock files.
+/// What the store does not know, from the configuration and the lock files.
 #[derive(Debug, Clone, Default)]
 pub struct SnapshotRequest {
-    /// The projects, as configured; open reviews are counted here.
+    /// The configured projects. Their open reviews are counted here.
     pub projects: BTreeMap<ProjectId, ProjectView>,
     /// The installation's limits.
     pub slots: SlotLimits,
-    /// What the lock of each live run tells; a run that is missing here counts as held.
+    /// The state of each live run's lock. A run that is missing here counts as held.
     pub locks: BTreeMap<RunId, LockState>,
-    /// The spending caps of the projects that have some.
+    /// The spending caps of projects that have some.
     pub caps: BTreeMap<ProjectId, Spending>,
 }
 
@@ -67,7 +67,7 @@ pub(crate) const CANDIDATE_COLUMNS: &str = "i.id, i.project, i.labels, i.priorit
     EXISTS (SELECT 1 FROM issue c WHERE c.parent = i.id) AS has_subtasks";
 
 impl Store {
-    /// Reads what a tick sees, on one state of the database.
+    /// Reads what a tick needs, on one state of the database.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -98,7 +98,7 @@ impl Store {
                 reviews.extend(load_plan_reviews(tx, id)?);
                 let (claims, accepted) = load_deliveries(tx, id)?;
                 reviews.extend(claims);
-                // what no judge will look at any more waits for a human
+                // A review that no judge will look at any longer waits for a person.
                 let waits = |r: &&ReviewCandidate| r.has_verdict || !view.judge_enabled;
                 view.open_reviews =
                     u32::try_from(reviews.iter().filter(waits).count()).unwrap_or(u32::MAX);
@@ -113,7 +113,7 @@ impl Store {
         })
     }
 
-    /// Returns one issue as a tick would see it, with the dependencies that are not done: for `explain`.
+    /// Returns one issue as a tick would read it, with its open dependencies, for `explain`.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -138,7 +138,7 @@ impl Store {
         Ok(Some(candidate))
     }
 
-    /// Returns the issues of a project that have ended and still have a worktree.
+    /// Returns the ended issues of a project that still have a worktree.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -147,7 +147,7 @@ impl Store {
         Ok(found.into_iter().map(|clean_up| clean_up.issue).collect())
     }
 
-    /// Returns the appointments for retries, soonest first.
+    /// Returns the scheduled retries, soonest first.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -248,7 +248,8 @@ pub(crate) fn candidate_from(row: &Row<'_>) -> Result<Candidate, StoreError> {
     })
 }
 
-/// Issues that could start. An appointment behind the longest wait was made before the clock was set back: it is due.
+/// Issues that could start. A retry that is due later than the longest wait was scheduled before the clock was set
+/// back, so it is due.
 const READY_SQL: &str = " FROM issue i LEFT JOIN retry r ON r.issue = i.id
     WHERE i.project = ?1 AND i.status = 'todo' AND i.open_dependencies = 0
     AND (r.due_at IS NULL OR r.due_at <= ?2 OR r.due_at > ?4)
@@ -272,7 +273,7 @@ fn load_candidates(
         NO_LIMIT,
         latest.as_millisecond()
     ])?;
-    // read until there are enough that could start: others in front, however many, must not hide them
+    // Read until enough could start, so that others before them cannot hide them, however many there are.
     let (mut startable, mut others) = (0, 0);
     let mut candidates = Vec::new();
     while startable < CANDIDATES_MAX
@@ -336,7 +337,7 @@ fn load_reviews(
     Ok(reviews)
 }
 
-/// Reads what is reviewed: a pull request, or a proposal with what is in its way.
+/// Reads what is reviewed: a pull request, or a proposal with its obstacles.
 fn review_subject(
     conn: &Connection,
     pr: PrId,
@@ -347,7 +348,7 @@ fn review_subject(
     }
     let proposal = load_pr(conn, pr)?;
     let record = load_done_record(conn, proposal)?;
-    // whoever looks at the base decides again, with what it shows
+    // Whoever reads the base decides again, with what it shows.
     let found = stands(&record, None, ConfirmedBy::AutoDone);
     Ok(ReviewSubject::Done {
         pr,
@@ -364,7 +365,7 @@ const CLAIMS_SQL: &str =
      FROM issue i JOIN phase_claim c ON c.issue = i.id AND c.open = 1
      WHERE i.project = ?1 AND i.status = 'review' ORDER BY i.priority, i.created_at, i.id LIMIT ?2";
 
-/// Returns the deliveries that await a judge, and the issues whose phase is accepted.
+/// Returns the deliveries that wait for a judge, and the issues whose phase is accepted.
 fn load_deliveries(
     conn: &Connection,
     project: &ProjectId,
@@ -410,7 +411,7 @@ fn load_deliveries(
     Ok((reviews, accepted))
 }
 
-/// Issues whose sub-tasks have all ended; first those that go on, so that others never hide them.
+/// Issues whose sub-tasks have all ended. Those that continue come first, so that others never hide them.
 const SPLIT_SQL: &str = "SELECT id, done_subtasks FROM issue
     WHERE project = ?1 AND status = 'blocked' AND blocked_by = 'subtasks' AND open_subtasks = 0
     ORDER BY done_subtasks DESC, id LIMIT ?2";
@@ -434,7 +435,8 @@ fn load_split(conn: &Connection, project: &ProjectId) -> Result<Vec<SplitIssue>,
     Ok(split)
 }
 
-/// Those that could not be removed come after the others, as their time comes: fifty of them would hide what can be.
+/// Those that could not be removed come after the others, when their time comes: fifty of them would hide what can be
+/// removed.
 const CLEAN_UPS_SQL: &str = "SELECT i.id, f.tries, f.due_at, f.problem, f.since FROM issue i INDEXED BY issue_clean_up
      LEFT JOIN clean_up_fault f ON f.issue = i.id
      WHERE i.project = ?1 AND i.has_worktree = 1 AND i.status IN ('done', 'cancelled') ORDER BY f.due_at, i.id LIMIT ?2";

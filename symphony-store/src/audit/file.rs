@@ -1,4 +1,4 @@
-//! The file itself: whole, with all references, of a known schema (I18).
+//! The file itself: complete, with all references, and with a known schema (I18).
 
 use rusqlite::Connection;
 use symphony_core::invariant::{Invariant, Violation};
@@ -6,7 +6,7 @@ use symphony_core::invariant::{Invariant, Violation};
 use crate::database::migration::SCHEMA_VERSION;
 use crate::error::StoreError;
 
-/// Complaints of SQLite that are told; more of a damaged file help nobody.
+/// How many complaints of SQLite are reported. More of a damaged file would not help.
 const COMPLAINTS_MAX: u32 = 20;
 
 pub(crate) fn check(conn: &Connection, found: &mut Vec<Violation>) -> Result<(), StoreError> {

@@ -1,4 +1,4 @@
-//! What depends on the configuration: appointments, attempts, slots (I6, I7, I16).
+//! Checks that depend on the configuration: scheduled retries, attempts, slots (I6, I7, I16).
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ fn check_live(
         let (run, attempt): (String, u32) = (row.get("id")?, count32(row, "attempt")?);
         let agent: AgentType = parsed("agent type", row.get("agent")?)?;
         if let (Some(view), Some(_)) = (request.projects.get(&project), issue) {
-            // what the last attempt hands in is judged, too, by no more judges than that
+            // What the last attempt hands in is judged, too, by at most as many judges.
             let reviews = u32::from(agent == AgentType::Judge);
             let limit = view.max_retries.saturating_mul(1 + reviews);
             if attempt > limit {
@@ -80,7 +80,7 @@ fn check_live(
     Ok(())
 }
 
-/// An appointment is made by the end of a run, and no further away from it than the longest wait.
+/// A retry is scheduled by the end of a run, and never later than the longest wait.
 fn check_appointments(
     conn: &Connection,
     request: &AuditRequest,

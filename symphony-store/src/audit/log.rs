@@ -1,4 +1,4 @@
-//! Replaying the log of issues: status and counts as they must be, against the rows (I4, I5, I11, I12).
+//! Replays the log of issues, and compares status and counts with the rows (I4, I5, I11, I12).
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub(super) fn check_all(conn: &Connection, found: &mut Vec<Violation>) -> Result
     )
 }
 
-/// The issues of the newest entries. Their index is in the order of issues: it would be read from end to end.
+/// The issues of the newest entries. Their index is ordered by issue, so it would be read from end to end.
 const TOUCHED_SQL: &str = "SELECT DISTINCT issue FROM event NOT INDEXED WHERE id > ?1 AND issue IS NOT NULL ORDER BY issue";
 
 /// Checks the issues that have an entry after `event`.
@@ -93,7 +93,7 @@ fn check_issue(
     Ok(())
 }
 
-/// Says whether a person deleted the issue: its log stays.
+/// Returns whether a person deleted the issue, whose log is kept.
 fn is_deleted(conn: &Connection, id: &IssueId) -> Result<bool, StoreError> {
     let log = load_events(conn, id)?;
     Ok(log
@@ -101,7 +101,7 @@ fn is_deleted(conn: &Connection, id: &IssueId) -> Result<bool, StoreError> {
         .any(|record| matches!(record.event(), LogEvent::IssueDeleted { .. })))
 }
 
-/// Replays what counts towards the circuit breaker, and looks at each run whether it had to count.
+/// Replays what counts towards the circuit breaker, and checks for each run whether it had to count.
 fn check_counts(
     id: &IssueId,
     recorded: AttemptCounts,
@@ -158,11 +158,12 @@ fn check_counts(
     }
 }
 
-/// Says what is wrong when the end of a run counts although it must not, or the other way round.
+/// Returns what is wrong when the end of a run counts although it must not, or the other way round.
 fn misjudged(end: RunEnd, agent: Option<&AgentType>) -> Option<(Invariant, &'static str)> {
     let waited =
         end.error.is_some_and(ErrorClass::uses_no_attempt) || end.status == RunStatus::Cancelled;
-    // triage is no attempt and gates are none, a spending cap is no failure, and a phase that is left counts from zero
+    // Intake is not an attempt, nor are gates; a spending cap is not a failure; and a phase that the issue leaves
+    // counts from zero.
     let is_no_attempt = matches!(agent, Some(AgentType::Intake | AgentType::Gates));
     let exempt = is_no_attempt || end.cap.is_some() || end.advanced;
     match (end.counted, waited) {

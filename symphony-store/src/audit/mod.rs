@@ -1,8 +1,9 @@
 //! The audit: every invariant of [`Invariant`](symphony_core::invariant::Invariant) that can be stated on the database.
 //!
-//! It only reads, on one state of the database. Each finding names the row and what is wrong with it. `rows` holds the
-//! checks that are one query each, `phases` those of them about phases of issues and plans, `log` those that replay the log, `limits` those that depend on the configuration,
-//! `file` those on the file itself. [`Store::for_each_text`] shows every text to a search for secrets.
+//! It only reads, on one state of the database. Each finding names the row and what is wrong with it. `rows` has the
+//! checks that are one query each, `phases` those of them about phases of issues and plans, `log` those that replay the
+//! log, `limits` those that depend on the configuration, and `file` those on the file itself. [`Store::for_each_text`]
+//! shows every text to a search for secrets.
 
 mod file;
 mod limits;
@@ -24,17 +25,17 @@ pub use text::TextPlace;
 use crate::database::open::Store;
 use crate::error::StoreError;
 
-/// What the configuration says and the audit holds the rows against.
+/// The configuration that the audit compares the rows with.
 #[derive(Debug, Clone, Default)]
 pub struct AuditRequest {
-    /// The projects, as configured. Limits of a project that is missing here are not checked.
+    /// The configured projects. Limits of a project that is missing here are not checked.
     pub projects: BTreeMap<ProjectId, ProjectView>,
     /// The installation's limits.
     pub slots: SlotLimits,
 }
 
 impl Store {
-    /// Checks everything. No finding: all invariants that can be stated on the database hold.
+    /// Checks everything. Without a finding, all invariants that can be stated on the database hold.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -61,8 +62,8 @@ impl Store {
         })
     }
 
-    /// Checks what is cheap: the live runs, and the issues that something happened to after an entry of the log.
-    /// Returns the findings and the last entry seen, to go on from.
+    /// Checks what is cheap: the live runs, and the issues of entries after a given one of the log. Returns the
+    /// findings, and the last entry, to continue from.
     ///
     /// # Errors
     /// When the database cannot be read.

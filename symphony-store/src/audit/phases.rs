@@ -1,8 +1,8 @@
-//! Checks of phases, one query each: claims on the phases of issues, and the phases of plans (I8, I9).
+//! Checks of phases that are one query each: deliveries of the phases of issues, and the phases of plans (I8, I9).
 
 use symphony_core::invariant::Invariant;
 
-/// Cheap, because the index of open deliveries leads it.
+/// Cheap, because they start from the index of open deliveries.
 pub(super) const LIVE: &[(Invariant, &str)] = &[
     (
         Invariant::I8,
@@ -14,7 +14,7 @@ pub(super) const LIVE: &[(Invariant, &str)] = &[
         "SELECT c.issue, 'delivery ' || c.id || ' is open, but the issue is not in the phase ' || c.phase FROM phase_claim c
          WHERE c.open = 1 AND NOT EXISTS (SELECT 1 FROM issue_label l WHERE l.issue = c.issue AND l.label = 'phase:' || c.phase)",
     ),
-    // in `review` the next tick takes the step; from `blocked` and `backlog` a human leads the issue on
+    // In `review` the next tick moves the issue on; from `blocked` and `backlog` a person does.
     (
         Invariant::I8,
         "SELECT c.issue, 'delivery ' || c.id || ' of ' || c.phase || ' is accepted, but the issue is ' || i.status || ' and no run is live on it'
@@ -37,7 +37,7 @@ pub(super) const ALL: &[(Invariant, &str)] = &[
          FROM phase_claim c WHERE c.open = 0 AND c.state = 'accepted' AND NOT EXISTS
          (SELECT 1 FROM event e WHERE e.issue = c.issue AND e.kind = 'phase_advanced' AND e.payload ->> '$.claim' = c.id)",
     ),
-    // labels change by an advance or an edit: after an advance, runs are of the phase that it led to
+    // An advance or an edit changes labels. After an advance, runs are of the phase that it led to.
     (
         Invariant::I8,
         "SELECT r.id, 'it worked on the phase ' || r.phase || ', when ' || r.issue || ' had gone on to ' || (a.payload ->> '$.to')
@@ -55,7 +55,7 @@ pub(super) const ALL: &[(Invariant, &str)] = &[
            AND d.payload ->> '$.event.type' IS NOT 'reset'
          WHERE r.plan IS NOT NULL AND d.payload ->> '$.type' = 'phase'",
     ),
-    // a changed plan may give a phase at work something new to wait for
+    // A changed plan may add dependencies to a running phase.
     (
         Invariant::I8,
         "SELECT p.plan || ' ' || p.phase, 'it is at work, but ' || s.phase || ', which it waits for, is ' || s.status

@@ -1,4 +1,4 @@
-//! Checks that are one query each: a row of the answer is a finding, its subject first, then what is wrong.
+//! Checks that are one query each. A row of the answer is a finding: its subject first, then what is wrong.
 
 use rusqlite::Connection;
 use symphony_core::invariant::{Invariant, Violation};
@@ -6,16 +6,16 @@ use symphony_core::invariant::{Invariant, Violation};
 use super::phases;
 use crate::error::StoreError;
 
-/// How much is looked at.
+/// How much is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
     /// Every row.
     All,
-    /// What is about live runs, through their index.
+    /// Rows about live runs, through their index.
     LiveOnly,
 }
 
-/// Cheap, because the index of live runs leads it.
+/// Cheap, because they start from the index of live runs.
 const LIVE: &[(Invariant, &str)] = &[
     (
         Invariant::I1,
@@ -174,7 +174,7 @@ mod tests {
         let store = Store::open_in_memory().unwrap();
         for (invariant, sql) in LIVE.iter().chain(phases::LIVE) {
             let steps = query_plan(&store.conn, sql);
-            // projects are few
+            // There are few projects.
             let scans = |step: &&String| {
                 step.starts_with("SCAN") && !step.contains("INDEX") && *step != "SCAN p"
             };

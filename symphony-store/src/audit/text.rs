@@ -1,18 +1,18 @@
-//! Every text of the database, one after the other: for a search that must miss none (I15).
+//! Every text of the database in turn, for a search that must not miss any (I15).
 
 use rusqlite::types::ValueRef;
 
 use crate::database::open::Store;
 use crate::error::StoreError;
 
-/// Where a text stands.
+/// Where a text is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextPlace<'a> {
     /// The table.
     pub table: &'a str,
     /// The column.
     pub column: &'a str,
-    /// The row: the first column's value, which is or begins its key.
+    /// The row: the value of the first column, which is its key or the beginning of it.
     pub row: String,
 }
 

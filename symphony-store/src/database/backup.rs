@@ -1,5 +1,5 @@
-//! Copies of the whole database, written by SQLite while others read and write. Nobody else opens a database's file, since
-//! that would drop its locks.
+//! Copies of the whole database, written by SQLite while others read and write. No other code opens a database's file,
+//! since closing it would drop its locks.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -13,7 +13,7 @@ use crate::database::open::{Migrating, Store};
 use crate::error::StoreError;
 
 impl Migrating<'_> {
-    /// Returns the database's installation id, if it has one by now.
+    /// Returns the database's installation id, if it has one yet.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -21,7 +21,7 @@ impl Migrating<'_> {
         crate::database::identity::installation_of(self.conn)
     }
 
-    /// Writes a copy of the database as it is before the migration.
+    /// Writes a copy of the database before the migration.
     ///
     /// # Errors
     /// As [`Store::backup_to`].
@@ -37,12 +37,12 @@ pub struct BackupFile {
     path: std::path::PathBuf,
 }
 
-/// What a backup holds.
+/// The contents of a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupContents {
-    /// Its installation; none when it is older than identities.
+    /// Its installation; `None` when it was made before databases had ids.
     pub installation: Option<symphony_core::id::InstallationId>,
-    /// Version of its schema.
+    /// The version of its schema.
     pub schema: i64,
     /// Its projects: id, prefix and folder.
     pub projects: Vec<BackupProject>,
@@ -58,10 +58,10 @@ pub struct BackupProject {
 }
 
 impl BackupFile {
-    /// Opens a file for reading; nothing of it is changed.
+    /// Opens a file for reading, without changing anything in it.
     ///
     /// # Errors
-    /// When it cannot be opened, or is no database.
+    /// When it cannot be opened, or is not a database.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let conn = Connection::open_with_flags(path, flags)
@@ -72,10 +72,10 @@ impl BackupFile {
         })
     }
 
-    /// Returns what it holds.
+    /// Returns its contents.
     ///
     /// # Errors
-    /// When it is no database of Symphony's, or a newer Symphony wrote it.
+    /// When it is not a database of Symphony, or a newer Symphony wrote it.
     pub fn contents(&self) -> Result<BackupContents, StoreError> {
         let failed = |error| crate::database::open::open_error(&self.path, error);
         let schema: i64 = self
@@ -115,7 +115,7 @@ impl BackupFile {
         })
     }
 
-    /// Checks that every page of it can be read and every reference has its row.
+    /// Checks that every page can be read and every reference has its row.
     ///
     /// # Errors
     /// When it is damaged.
@@ -140,7 +140,7 @@ impl BackupFile {
         }
     }
 
-    /// Writes it to a new file.
+    /// Copies it to a new file.
     ///
     /// # Errors
     /// As [`Store::backup_to`].
@@ -150,16 +150,17 @@ impl BackupFile {
 }
 
 impl Store {
-    /// Writes a copy of the database, whole and as of one moment, while others go on reading and writing. The copy is one
-    /// file, and is on the disk when this returns.
+    /// Writes a complete copy of the database as of one moment, while others continue to read and write. The copy is
+    /// one file, and is on the disk when this returns.
     ///
     /// # Errors
-    /// When the file is there already, or cannot be written.
+    /// When the file already exists, or cannot be written.
     pub fn backup_to(&self, path: &Path) -> Result<(), StoreError> {
         copy_whole(&self.conn, path)
     }
 
-    /// Returns a number that rises with everything that is recorded in the log: a copy with the same number holds the same.
+    /// Returns a number that increases with everything recorded in the log. A copy with the same number has the same
+    /// contents.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -174,7 +175,7 @@ impl Store {
 fn copy_whole(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     let unwritable =
         |error: &std::io::Error| StoreError::refused(format!("write {}: {error}", path.display()));
-    // made here, since SQLite would let everybody read it
+    // Created here, since SQLite would make it readable for everyone.
     let made = OpenOptions::new()
         .write(true)
         .create_new(true)
@@ -192,7 +193,7 @@ fn copy_whole(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     }
     let written = copy_pages(conn, path);
     if written.is_err() {
-        // half a copy is worse than none; the error of the copy is the one to report
+        // Half a copy is worse than none. The error of the copy is the one to report.
         let _left = std::fs::remove_file(path);
     }
     written?;
@@ -203,10 +204,10 @@ fn copy_whole(conn: &Connection, path: &Path) -> Result<(), StoreError> {
 
 fn copy_pages(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     let mut copy = Connection::open(path)?;
-    // All pages in one step: readers do not block writers, while a copy in several steps would begin again with each
+    // All pages in one step: readers do not block writers, while a copy in several steps would start over with each
     // write in between.
     Backup::new(conn, &mut copy)?.step(-1)?;
-    // one file, which can be read where nothing may be written
+    // A single file, which can be read where nothing may be written.
     copy.query_row("PRAGMA journal_mode = DELETE", [], |_row| Ok(()))?;
     copy.close().map_err(|(_, error)| error.into())
 }

@@ -12,7 +12,7 @@ use symphony_core::run::Fence;
 use crate::database::row::to_json;
 use crate::error::StoreError;
 
-/// A run in whose name something is written.
+/// The run in whose name something is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunKey {
     /// The run.
@@ -23,10 +23,10 @@ pub struct RunKey {
     pub agent: AgentType,
 }
 
-/// In whose name something is written.
+/// The author of a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Actor {
-    /// A person, as far as Symphony could tell.
+    /// A person, as far as Symphony can tell.
     Human(Verification),
     /// Symphony itself.
     System,
@@ -35,7 +35,7 @@ pub enum Actor {
 }
 
 impl Actor {
-    /// Returns the author that stands on what is written.
+    /// Returns the author as it is stored with what is written.
     pub fn author(&self) -> CommentAuthor {
         match self {
             Self::Human(_) => CommentAuthor::Human,
@@ -44,12 +44,12 @@ impl Actor {
         }
     }
 
-    /// Says whether it is a person.
+    /// Returns whether it is a person.
     pub const fn is_human(&self) -> bool {
         matches!(self, Self::Human(_))
     }
 
-    /// Returns why Symphony could not tell that a person acts; none when it could, and for all others.
+    /// Returns why Symphony cannot tell that a person is acting; `None` when it can, and for all others.
     pub fn unverified(&self) -> Option<&str> {
         match self {
             Self::Human(verification) => verification.reason(),
@@ -57,7 +57,7 @@ impl Actor {
         }
     }
 
-    /// Returns the run.
+    /// Returns the run, if it is one.
     pub const fn run(&self) -> Option<&RunId> {
         match self {
             Self::Run(key) => Some(&key.run),
@@ -69,14 +69,14 @@ impl Actor {
 /// Who writes, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
-    /// In whose name.
+    /// The author.
     pub actor: Actor,
     /// The time of the write.
     pub now: Timestamp,
 }
 
 impl Context {
-    /// A write by a person who was seen to type it.
+    /// Returns a context for a person who was seen to type the command.
     pub const fn human(now: Timestamp) -> Self {
         Self {
             actor: Actor::Human(Verification::Verified),
@@ -84,7 +84,7 @@ impl Context {
         }
     }
 
-    /// A write by whoever typed a command, which may not have been a person.
+    /// Returns a context for whoever typed a command, which may not have been a person.
     pub const fn person(verification: Verification, now: Timestamp) -> Self {
         Self {
             actor: Actor::Human(verification),
@@ -92,7 +92,7 @@ impl Context {
         }
     }
 
-    /// A write by Symphony itself.
+    /// Returns a context for Symphony itself.
     pub const fn system(now: Timestamp) -> Self {
         Self {
             actor: Actor::System,
@@ -100,11 +100,13 @@ impl Context {
         }
     }
 
-    /// Refuses the write of a run that is over or superseded.
+    /// Refuses the write of a run that has ended or was superseded.
     pub(crate) fn check(&self, tx: &Transaction<'_>) -> Result<(), StoreError> {
         let Actor::Run(key) = &self.actor else {
             return Ok(());
         };
+        // In the transaction of the write: a supervisor that was thought dead, or a stray with the socket, may still
+        // try to write after another run has started on the issue.
         let fence: Option<i64> = tx
             .prepare_cached(
                 "SELECT fence FROM run WHERE id = ?1 AND status IN ('starting', 'running')",
@@ -120,7 +122,7 @@ impl Context {
         }
     }
 
-    /// Records that a write was refused because its run is over: once a run, however often it tries.
+    /// Records that a write was refused because its run has ended: once per run, however often it tries.
     pub(crate) fn record_refusal(&self, tx: &Transaction<'_>) -> Result<(), StoreError> {
         let Actor::Run(key) = &self.actor else {
             return Ok(());

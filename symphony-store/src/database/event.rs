@@ -1,4 +1,4 @@
-//! The event log: what happened, in order.
+//! The event log: everything that happened, in order.
 
 use rusqlite::{Connection, Row, Transaction, params};
 use serde::Serialize;
@@ -19,9 +19,9 @@ use crate::error::StoreError;
 pub struct EventRecord {
     /// Its number.
     pub id: i64,
-    /// When.
+    /// When it happened.
     pub at: Timestamp,
-    /// The project that it is about; none for an issue's, whose project is known.
+    /// The project that it is about; `None` for an entry about an issue, whose project is known.
     pub project: Option<ProjectId>,
     /// The issue that it is about.
     pub issue: Option<IssueId>,
@@ -31,22 +31,22 @@ pub struct EventRecord {
     pub plan: Option<PlanId>,
     /// Who wrote it: `human`, `system` or an agent's type.
     pub actor: String,
-    /// Why Symphony could not tell that a person wrote it; none when it could, and for all others.
+    /// Why Symphony could not tell that a person wrote it; `None` when it could, and for all others.
     pub unverified: Option<String>,
-    /// Its kind as it is stored, such as `issue_moved`.
+    /// Its stored kind, such as `issue_moved`.
     pub kind: String,
-    /// Its details as they are stored, with whatever fields a newer version added.
+    /// Its stored details, including fields that a newer version added.
     pub payload: Value,
 }
 
 impl EventRecord {
-    /// Returns what happened, typed.
+    /// Returns what happened as a type.
     pub fn event(&self) -> LogEvent {
         LogEvent::read(&self.kind, &self.payload)
     }
 }
 
-/// What an entry is about.
+/// The subject of an entry.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct About<'a> {
     pub(crate) project: Option<&'a ProjectId>,
@@ -65,7 +65,7 @@ impl<'a> About<'a> {
         }
     }
 
-    /// What an entry of a project is about that may be about an issue or a plan of it.
+    /// Returns the subject of an entry about an issue or a plan of a project, or about the project.
     pub(crate) fn of_or_project(of: Option<&'a PullRequestOf>, project: &'a ProjectId) -> Self {
         of.map_or_else(
             || Self {
@@ -76,7 +76,7 @@ impl<'a> About<'a> {
         )
     }
 
-    /// What an entry about a pull request is about.
+    /// Returns the subject of an entry about a pull request.
     pub(crate) const fn of(of: &'a PullRequestOf) -> Self {
         Self {
             project: None,
@@ -112,10 +112,10 @@ pub(crate) fn append(
     Ok(())
 }
 
-/// Replays an issue's log and returns the state it leads to.
+/// Replays an issue's log, and returns the state that it leads to.
 ///
 /// # Errors
-/// When the log holds a transition that is not in the table, or does not begin with the issue's making.
+/// When the log contains a transition that is not in the table, or does not start with the creation of the issue.
 pub fn fold_issue(events: &[EventRecord]) -> Result<IssueState, StoreError> {
     let log: Vec<_> = events.iter().map(EventRecord::event).collect();
     fold(&log).map_err(|error| StoreError::InvalidRow {
@@ -124,11 +124,11 @@ pub fn fold_issue(events: &[EventRecord]) -> Result<IssueState, StoreError> {
     })
 }
 
-/// The columns of an entry, for [`read_event`].
+/// The columns for [`read_event`].
 pub(crate) const EVENT_COLUMNS: &str =
     "id, at, project, issue, run, plan, actor, unverified, kind, payload";
 
-/// Reads an entry of the log.
+/// Parses an entry of the log.
 pub(crate) fn read_event(row: &Row<'_>) -> Result<EventRecord, StoreError> {
     Ok(EventRecord {
         id: row.get("id")?,

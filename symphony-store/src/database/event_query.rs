@@ -20,9 +20,9 @@ pub struct EventFilter {
     pub run: Option<RunId>,
     /// About this plan.
     pub plan: Option<PlanId>,
-    /// Only those after the entry of this number.
+    /// Only entries after the one with this number.
     pub after: i64,
-    /// At most this many, the newest; none for all.
+    /// At most this many, the newest ones; `None` for all.
     pub limit: Option<u32>,
 }
 
@@ -52,7 +52,7 @@ impl Store {
         Ok(events)
     }
 
-    /// Returns the kinds of entries that this version does not know, by name: a newer version wrote them.
+    /// Returns the kinds of entries that this version does not know, by name. A newer version wrote them.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -78,7 +78,7 @@ impl Store {
 }
 
 impl EventFilter {
-    /// Returns the query, newest first so that the limit keeps the newest.
+    /// Returns the query, newest first so that the limit keeps the newest ones.
     fn sql(&self) -> (String, Vec<SqlValue>) {
         let mut sql = format!("SELECT {EVENT_COLUMNS} FROM event WHERE id > ?");
         let mut values = vec![SqlValue::Integer(self.after)];

@@ -1,4 +1,4 @@
-//! Which installation a database is: an id that every backup of it has, too.
+//! The identity of the installation: an id that the database shares with all its backups.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use symphony_core::id::InstallationId;
@@ -8,10 +8,10 @@ use crate::database::open::Store;
 use crate::database::row::parsed;
 use crate::error::StoreError;
 
-/// The setting that holds the id.
+/// The setting with the id.
 const KEY: &str = "installation";
 
-/// Reads the id; none in a database that no Symphony with identities has opened yet.
+/// Reads the id; `None` in a database that no version with ids has opened yet.
 pub(crate) fn installation_of(conn: &Connection) -> Result<Option<InstallationId>, StoreError> {
     let text: Option<String> = conn
         .prepare_cached("SELECT value FROM setting WHERE key = ?1")?
@@ -20,7 +20,7 @@ pub(crate) fn installation_of(conn: &Connection) -> Result<Option<InstallationId
     text.map(|text| parsed("installation id", text)).transpose()
 }
 
-/// Makes an id that no other database has.
+/// Returns a new id that no other database has.
 pub fn new_installation_id() -> InstallationId {
     InstallationId::parse(Uuid::new_v4().simple().to_string())
         .expect("a UUID has 32 hexadecimal digits")
@@ -30,13 +30,13 @@ impl Store {
     /// Returns the database's installation id; none before [`Store::adopt_installation`].
     ///
     /// # Errors
-    /// When the database cannot be read, or holds something else in its place.
+    /// When the database cannot be read, or the setting has another value.
     pub fn installation(&self) -> Result<Option<InstallationId>, StoreError> {
         installation_of(&self.conn)
     }
 
-    /// Gives the database an id unless it has one, and returns the one that it has then. Of several processes that do so
-    /// at once, the first one's id stays.
+    /// Gives the database an id unless it has one, and returns its id. If several processes do so at once, the first
+    /// one's id is kept.
     ///
     /// # Errors
     /// When the database cannot be written.

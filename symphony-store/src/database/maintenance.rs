@@ -1,4 +1,4 @@
-//! The database file itself: checked, made smaller.
+//! Checking the database file, and making it smaller.
 
 use symphony_core::invariant::Violation;
 
@@ -16,7 +16,7 @@ pub struct Vacuumed {
 }
 
 impl Store {
-    /// Checks that the file is whole, that every reference has its row, and that its schema is known.
+    /// Checks that the file is complete, that every reference has its row, and that the schema is known.
     ///
     /// # Errors
     /// When it cannot be read at all.
@@ -28,14 +28,14 @@ impl Store {
         })
     }
 
-    /// Makes the file as small as its content; others wait meanwhile.
+    /// Makes the file as small as its contents. Other processes wait meanwhile.
     ///
     /// # Errors
-    /// When another process is at work for longer than is waited, or there is no room for a copy.
+    /// When another process holds the database for too long, or there is no space for a copy.
     pub fn vacuum(&self) -> Result<Vacuumed, StoreError> {
         let bytes_before = self.bytes()?;
         self.conn.execute_batch("VACUUM")?;
-        // what was written lies in the log until it is brought over
+        // Recent writes are in the write-ahead log until they are moved into the file.
         self.conn
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_row| Ok(()))?;
         Ok(Vacuumed {

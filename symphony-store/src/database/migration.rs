@@ -54,7 +54,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
 mod tests {
     use super::*;
 
-    /// The version that brought review points.
+    /// The version that introduced review points.
     const REVIEW_POINTS: usize = 27;
 
     #[test]

@@ -1,4 +1,4 @@
-//! The database itself: opening, its history, its log, its copies.
+//! The database: opening it, its history, its log and its copies.
 
 pub(crate) mod backup;
 pub(crate) mod context;

@@ -14,43 +14,43 @@ use crate::error::{StoreError, is_disk_full};
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The oldest SQLite without the WAL race between two processes (reliability, decision 2).
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
-/// Prepared statements kept: more than the store has, so that none is prepared twice.
+/// How many prepared statements are kept: more than the store has, so that none is prepared twice.
 const STATEMENTS_CACHED: usize = 200;
 
-/// What happens to a file without a schema.
+/// What to do with a file that has no schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Without {
-    /// It becomes a database.
+    /// Turn it into a database.
     Fill,
-    /// It is an error: a database that was cut off must not become an empty one.
+    /// Report an error: a database that was cut off must not become an empty one.
     Refuse,
 }
 
-/// The database. One connection; a process with a runtime gives it a thread of its own.
+/// The database. It has one connection, and a process with a runtime gives it a separate thread.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) conn: Connection,
 }
 
 impl Store {
-    /// Opens the database at a path, makes it where there is none, and brings its schema up to date.
+    /// Opens the database at a path, creates it if it does not exist, and updates its schema.
     ///
     /// # Errors
-    /// When the file cannot be opened, is no database of Symphony's, or has a newer schema.
+    /// When the file cannot be opened, is not a database of Symphony, or has a newer schema.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let conn = Connection::open(path).map_err(|error| open_error(path, error))?;
         Self::prepare(conn, path, Without::Fill, |_migrating| {})
     }
 
-    /// Opens an existing database; does not make one.
+    /// Opens an existing database, and does not create one.
     ///
     /// # Errors
-    /// As [`Store::open`], when there is no file, and `Empty` when it has no schema.
+    /// As [`Store::open`], when the file does not exist, and `Empty` when it has no schema.
     pub fn open_existing(path: &Path) -> Result<Self, StoreError> {
         Self::open_existing_with(path, |_migrating| {})
     }
 
-    /// Opens an existing database; calls back before its schema is changed.
+    /// Opens an existing database. Calls back before its schema is changed.
     ///
     /// # Errors
     /// As [`Store::open_existing`].
@@ -64,7 +64,7 @@ impl Store {
         Self::prepare(conn, path, Without::Refuse, before_migration)
     }
 
-    /// Makes a database in memory, for tests and rehearsals.
+    /// Creates a database in memory, for tests and rehearsals.
     ///
     /// # Errors
     /// When SQLite cannot be set up.
@@ -136,12 +136,14 @@ impl Store {
         context: &Context,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        // `BEGIN IMMEDIATE`: a transaction that reads first and asks for the write lock later could find that another
+        // process wrote in between, and would fail instead of waiting.
         let path = self.conn.path().map(PathBuf::from);
         let begun = self
             .conn
             .transaction_with_behavior(TransactionBehavior::Immediate);
         let tx = begun.map_err(|error| match (error.sqlite_error_code(), &path) {
-            // a file beside the database that may only be read lets it be opened, and refuses the first write
+            // A read-only file beside the database does not prevent opening it, but refuses the first write.
             (Some(rusqlite::ErrorCode::ReadOnly), Some(path)) => open_error(path, error),
             _ => error.into(),
         })?;
@@ -167,7 +169,7 @@ impl Store {
     }
 }
 
-/// Makes sure that a file without a schema version may become a database of Symphony's.
+/// Checks that a file without a schema version may become a database of Symphony.
 fn require_unused(conn: &Connection, path: &Path, without: Without) -> Result<(), StoreError> {
     let tables: i64 = conn
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
@@ -184,7 +186,7 @@ fn require_unused(conn: &Connection, path: &Path, without: Without) -> Result<()
     }
 }
 
-/// Names what kept the schema from being brought up to date; a full disk is one here, too.
+/// Names what prevented the update of the schema. A full disk is one reason.
 fn migration_error(path: &Path, error: rusqlite_migration::Error) -> StoreError {
     match error {
         rusqlite_migration::Error::RusqliteError { err, .. } if is_disk_full(&err) => err.into(),
@@ -198,7 +200,7 @@ fn migration_error(path: &Path, error: rusqlite_migration::Error) -> StoreError 
 pub(crate) fn open_error(path: &Path, error: rusqlite::Error) -> StoreError {
     use rusqlite::ErrorCode;
     let reason = match error.sqlite_error_code() {
-        // SQLite needs a little space beside the database for reading, too
+        // SQLite needs a little space beside the database even for reading.
         _ if is_disk_full(&error) => return error.into(),
         Some(ErrorCode::NotADatabase) => {
             return StoreError::NotADatabase {
@@ -223,7 +225,7 @@ pub(crate) fn open_error(path: &Path, error: rusqlite::Error) -> StoreError {
     }
 }
 
-/// Says which file of a database is in the way: often one beside it that another user made.
+/// Returns which file of a database is not writable: often one beside it that another user created.
 fn cannot_write(path: &Path) -> String {
     let files = unwritable_files(path);
     if files.is_empty() {
@@ -246,7 +248,7 @@ impl Store {
     /// Returns journal mode and `synchronous` level (2 is FULL), as SQLite reports them.
     ///
     /// # Errors
-    /// When the database cannot be asked.
+    /// When SQLite cannot report them.
     pub fn durability(&self) -> Result<(String, i64), StoreError> {
         let mode = self
             .conn
@@ -257,11 +259,11 @@ impl Store {
         Ok((mode, level))
     }
 
-    /// Lets the database grow by so many pages more and refuses what does not fit, as a full disk does; none lifts the
-    /// limit. For rehearsals of a full disk; it holds for this connection.
+    /// Lets the database grow by at most this many pages and refuses what does not fit, like a full disk; `None`
+    /// removes the limit. For rehearsals of a full disk, on this connection only.
     ///
     /// # Errors
-    /// When the database cannot be asked for its size.
+    /// When the size of the database cannot be read.
     pub fn limit_growth(&self, pages: Option<u32>) -> Result<(), StoreError> {
         let size: i64 = self
             .conn
@@ -273,11 +275,11 @@ impl Store {
     }
 }
 
-/// A database that is about to be migrated.
+/// A database before its migration.
 #[derive(Debug)]
 pub struct Migrating<'a> {
     pub(crate) conn: &'a Connection,
-    /// The version of its schema.
+    /// The current version of its schema.
     pub from: i64,
 }
 

@@ -1,8 +1,9 @@
-//! How SQLite would run a query: tests hold that the ones on hot paths use their indexes.
+//! How SQLite would run a query. Tests check that queries on hot paths use their indexes.
 
 use rusqlite::Connection;
 
-/// Returns the steps of the query's plan, first things first. Parameters stay unbound: the plan does not depend on them.
+/// Returns the steps of the query's plan in their order. Parameters stay unbound, since the plan does not depend on
+/// them.
 pub(crate) fn query_plan(conn: &Connection, sql: &str) -> Vec<String> {
     let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
     let mut rows = statement.raw_query();

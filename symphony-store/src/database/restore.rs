@@ -1,5 +1,5 @@
-//! What a database has to learn when it takes the place of one that knew more: which numbers are used up, and which effects
-//! may have happened.
+//! What a database must learn when it replaces a newer one: which numbers are already used, and which effects may have
+//! happened.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,29 +14,29 @@ use crate::database::open::Store;
 use crate::database::row::{int, parsed};
 use crate::error::StoreError;
 
-/// The setting below which a claim gives out no fencing number.
+/// The setting with the number below which a claim gives out no fencing number.
 const FENCE_FLOOR: &str = "fence_floor";
 
 /// The setting that counts restores.
 const RESTORES: &str = "restores";
 
-/// What is said of a publication whose outcome was lost with the newer database.
+/// The output recorded for a publication whose outcome was lost with the newer database.
 const UNKNOWN: &str =
     "Symphony cannot tell whether it was published: the database was restored from a backup";
 
 /// What was changed in a restored database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RestoreRecord {
-    /// The number of the next issue, of each project whose numbers were raised.
+    /// The number of the next issue of each project whose numbers were raised.
     pub next_numbers: BTreeMap<ProjectId, u64>,
-    /// Pull requests of which it is unknown whether they were published.
+    /// How many pull requests may have been published, which is unknown.
     pub unknown_publications: usize,
 }
 
 impl Store {
-    /// Raises issue numbers and fencing numbers above everything that was seen outside the database, and marks publications
-    /// as unknown: those that were running, and, of the projects that publish, those of heads that this database does not
-    /// know to be published.
+    /// Raises issue numbers and fencing numbers above everything that was seen outside the database, and marks
+    /// publications as unknown: those that were running and, for projects that publish, those of heads that this
+    /// database does not know to be published.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -49,7 +49,7 @@ impl Store {
         self.write(context, |tx| {
             let next_numbers = raise_numbers(tx, seen)?;
             raise_fence(tx, seen)?;
-            // above every mark of the database that is replaced: the marks that are there already refuse only older copies
+            // Above every mark of the replaced database, since existing marks refuse only older copies.
             let known = restores_of(tx)?;
             let restores = believed(seen.restores, known, RESTORES_AHEAD_MAX).max(known) + 1;
             tx.execute(
@@ -74,8 +74,8 @@ impl Store {
 }
 
 impl Store {
-    /// Returns how far the database has come. SQLite shows a commit to readers only once it is on the disk, so that what is
-    /// noted of it is never above what a power cut leaves.
+    /// Returns how far the database has come. SQLite shows a commit to readers only once it is on the disk, so a note
+    /// of it is never ahead of what a power cut leaves.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -86,7 +86,7 @@ impl Store {
         })
     }
 
-    /// Returns the mark of the database as it is now; none before it has an installation id.
+    /// Returns the current mark of the database; `None` before it has an installation id.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -116,8 +116,8 @@ impl Store {
     }
 }
 
-/// Returns a number that was seen outside of the database where it can be one of its own. Branches and marks lie where agents
-/// write: one that is taken over blindly leaves no number for what comes.
+/// Returns a number that was seen outside of the database, if it is plausible. Agents can write branches and marks: one
+/// that is taken over blindly would leave no number for later runs and issues.
 fn believed(seen: u64, known: u64, ahead_max: u64) -> u64 {
     if seen <= known.saturating_add(ahead_max) {
         seen
@@ -140,7 +140,7 @@ fn raise_numbers(
         let next = highest.saturating_add(1);
         let project: Option<String> = tx
             .query_row(
-                // a project may have had another prefix when the issue was made
+                // A project may have had another prefix when the issue was created.
                 "UPDATE project SET next_number = ?2 WHERE next_number < ?2 AND ?2 <= next_number + ?4
                    AND (prefix = ?1 OR id = (SELECT project FROM issue WHERE id GLOB ?3 LIMIT 1)) RETURNING id",
                 params![prefix, int(next), format!("{prefix}-*"), int(NUMBERS_AHEAD_MAX)],
@@ -172,7 +172,7 @@ fn restores_of(conn: &Connection) -> Result<u64, StoreError> {
     Ok(text.and_then(|text| text.parse().ok()).unwrap_or(0))
 }
 
-/// Each run that the database lacks had a fencing number above all that it knows.
+/// Each run that the database lacks had a higher fencing number than all that it knows.
 fn raise_fence(tx: &Transaction<'_>, seen: &Seen) -> Result<(), StoreError> {
     let known = highest_fence(tx)?;
     let mut unknown = 0_i64;
@@ -213,8 +213,8 @@ fn end_running(tx: &Transaction<'_>, context: &Context) -> Result<usize, StoreEr
     )?)
 }
 
-/// Records an attempt of unknown outcome for each open pull request whose head has none, so that Symphony does not publish
-/// it a second time by itself.
+/// Records an attempt with an unknown outcome for each open pull request whose head has none, so that Symphony does not
+/// publish it again on its own.
 fn doubt_unpublished(
     tx: &Transaction<'_>,
     context: &Context,

@@ -1,4 +1,4 @@
-//! From columns to the types of the domain.
+//! Converting columns to domain types.
 
 use rusqlite::Row;
 use serde::de::DeserializeOwned;
@@ -6,7 +6,7 @@ use symphony_core::Timestamp;
 
 use crate::error::StoreError;
 
-/// Reads a text column as a type that parses itself.
+/// Parses a text column.
 pub(crate) fn parsed<T>(what: &'static str, text: String) -> Result<T, StoreError>
 where
     T: TryFrom<String>,
@@ -14,7 +14,7 @@ where
     T::try_from(text.clone()).map_err(|_unparsed| StoreError::InvalidRow { what, found: text })
 }
 
-/// Reads an optional text column.
+/// Parses an optional text column.
 pub(crate) fn parsed_opt<T>(
     what: &'static str,
     text: Option<String>,
@@ -25,7 +25,7 @@ where
     text.map(|text| parsed(what, text)).transpose()
 }
 
-/// Reads a JSON column.
+/// Parses a JSON column.
 pub(crate) fn json<T: DeserializeOwned>(what: &'static str, text: &str) -> Result<T, StoreError> {
     serde_json::from_str(text).map_err(|_invalid| StoreError::InvalidRow {
         what,
@@ -33,7 +33,7 @@ pub(crate) fn json<T: DeserializeOwned>(what: &'static str, text: &str) -> Resul
     })
 }
 
-/// Reads a time column.
+/// Parses a time column.
 pub(crate) fn time(ms: i64) -> Result<Timestamp, StoreError> {
     Timestamp::from_millisecond(ms).map_err(|_range| StoreError::InvalidRow {
         what: "time",
@@ -41,24 +41,24 @@ pub(crate) fn time(ms: i64) -> Result<Timestamp, StoreError> {
     })
 }
 
-/// Reads a count column.
+/// Parses a count column.
 pub(crate) fn count(row: &Row<'_>, column: &str) -> Result<u64, StoreError> {
     let number: i64 = row.get(column)?;
     Ok(u64::try_from(number).unwrap_or(0))
 }
 
-/// Reads a small count column.
+/// Parses a small count column.
 pub(crate) fn count32(row: &Row<'_>, column: &str) -> Result<u32, StoreError> {
     let number: i64 = row.get(column)?;
     Ok(u32::try_from(number.max(0)).unwrap_or(u32::MAX))
 }
 
-/// Writes a value as JSON.
+/// Returns a value as JSON.
 pub(crate) fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).expect("the domain's types have string keys only")
 }
 
-/// A count as SQLite holds it.
+/// Returns a count as SQLite stores it.
 pub(crate) fn int(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

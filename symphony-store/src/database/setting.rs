@@ -1,4 +1,4 @@
-//! Settings of the installation that commands change: the pause of dispatch; and when old logs were last removed.
+//! Settings of the installation that commands change: whether dispatch is paused, and when old logs were last removed.
 
 use rusqlite::{OptionalExtension, params};
 use symphony_core::Timestamp;
@@ -11,7 +11,7 @@ use crate::database::row::time;
 use crate::error::StoreError;
 
 impl Store {
-    /// Says whether a human paused all dispatch.
+    /// Returns whether a person paused all dispatch.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -19,7 +19,7 @@ impl Store {
         Ok(self.setting("paused")?.is_some())
     }
 
-    /// Returns since when dispatch is paused; none when it is not.
+    /// Returns since when dispatch is paused; `None` when it is not.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -27,7 +27,7 @@ impl Store {
         let Some(value) = self.setting("paused")? else {
             return Ok(None);
         };
-        // a version before this one did not keep the time
+        // The previous version did not store the time.
         let ms = value.parse().ok().filter(|ms| *ms > 1);
         Ok(Some(ms.map_or(Ok(Timestamp::UNIX_EPOCH), time)?))
     }
@@ -39,7 +39,7 @@ impl Store {
     pub fn set_paused(&mut self, context: &Context, paused: bool) -> Result<(), StoreError> {
         self.write(context, |tx| {
             if paused {
-                // a second pause is the same one
+                // A second pause does not change the first one.
                 tx.execute(
                     "INSERT OR IGNORE INTO setting (key, value) VALUES ('paused', ?1)",
                     params![context.now.as_millisecond().to_string()],

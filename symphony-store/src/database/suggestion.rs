@@ -1,4 +1,4 @@
-//! Ids that a shell offers while a person types: read only, and few.
+//! Ids that a shell offers while a person types. They are only read, and there are few of them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,31 +8,31 @@ use rusqlite::{Connection, OpenFlags, params};
 use crate::database::migration::SCHEMA_VERSION;
 use crate::error::StoreError;
 
-/// Ids that are offered of one kind.
+/// How many ids of one kind are offered.
 const SUGGESTIONS_MAX: u32 = 200;
-/// How long a database that is locked is waited for: a person is typing.
+/// How long to wait for a locked database, while a person is typing.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(20);
 
-/// An id and what it names.
+/// An id and what it refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suggestion {
-    /// The id, as it is typed.
+    /// The id as a person types it.
     pub id: String,
-    /// A title, or what else tells it from others.
+    /// A title, or something else to tell it from others.
     pub about: String,
 }
 
-/// A database that is only read, however old the program that made it is.
+/// A database that is only read, whichever version created it.
 #[derive(Debug)]
 pub struct Suggestions {
     conn: Connection,
 }
 
 impl Suggestions {
-    /// Opens a database to read from; none when it is of another version, which only a real command may change.
+    /// Opens a database for reading; `None` when it has another version, since only a real command may migrate it.
     ///
     /// # Errors
-    /// When there is no database, or it cannot be read.
+    /// When the database does not exist, or cannot be read.
     pub fn open(path: &Path) -> Result<Option<Self>, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let conn = Connection::open_with_flags(path, flags)?;
@@ -41,7 +41,7 @@ impl Suggestions {
         Ok((version == SCHEMA_VERSION).then_some(Self { conn }))
     }
 
-    /// Returns issues: first those that have not ended, then the others, the newest changes first.
+    /// Returns issues: open ones first, then the others, each with the newest changes first.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -77,7 +77,7 @@ impl Suggestions {
         )
     }
 
-    /// Returns plans, those under way first.
+    /// Returns plans, those that have not ended first.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -1,13 +1,13 @@
-//! The files of a database that cannot be written: SQLite says only that one of them is.
+//! Finding the files of a database that are not writable, since SQLite only reports that one of them is not.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What SQLite keeps beside a database, by the end of its name.
+/// The suffixes of the files that SQLite keeps beside a database.
 const BESIDE: &[&str] = &["-wal", "-shm"];
 
-/// Returns the files of a database that exist and may not be written by this process, and its folder, in which SQLite makes those
-/// beside it.
+/// Returns the existing files of a database that this process may not write, and its folder if SQLite cannot create
+/// files beside it.
 pub(crate) fn unwritable_files(database: &Path) -> Vec<PathBuf> {
     files_that(database, |path| {
         rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_err()

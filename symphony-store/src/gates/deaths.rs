@@ -1,4 +1,4 @@
-//! Gates of a pull request whose supervisor died while they ran: they are tried again, and in the end their issue stops.
+//! Pull requests whose gates keep killing their supervisor. They are tried again a few times, then their issue stops.
 
 use rusqlite::{Connection, Transaction, params};
 use symphony_core::consequence::consequences_of_run_end;
@@ -15,8 +15,8 @@ use crate::gates::delay::forget_delay;
 use crate::gates::record::record_gates;
 use crate::issue::cascade::{carry_out, load_facts, mover, refused};
 
-/// Stops an issue whose gates end their supervisor again and again; returns whether it did. No agent would be told what is wrong,
-/// and each try ends alike.
+/// Stops an issue whose gates keep killing their supervisor, and returns whether it did. There is no output that would
+/// show an agent what is wrong, and each try ends the same way.
 pub(crate) fn stop_deadly(
     tx: &Transaction<'_>,
     context: &Context,
@@ -25,7 +25,7 @@ pub(crate) fn stop_deadly(
     issue: &Issue,
     running: &[String],
 ) -> Result<bool, StoreError> {
-    // a new head, or a person who asked for them again, begins a new row
+    // A new head, or a person who requests the gates again, starts the count over.
     let before = deaths_before(tx, pr, run)?.min(pr.gates_wait.tries);
     let Some(reason) = deadly_gates_text(before.saturating_add(1), running) else {
         return Ok(false);
@@ -50,8 +50,9 @@ pub(crate) fn stop_deadly(
     Ok(true)
 }
 
-/// Stops the gates of a plan's pull request that end their supervisor again and again; returns whether it did. They are recorded as red
-/// on its head, as a person finds those that fail: they run again when one asks for it, or when the head moves.
+/// Stops the gates of a plan's pull request that keep killing their supervisor, and returns whether it did. They are
+/// recorded as red on its head, where a person finds failed gates. They run again when a person asks for it or the head
+/// moves.
 pub(crate) fn stop_deadly_of_plan(
     tx: &Transaction<'_>,
     context: &Context,
@@ -68,7 +69,7 @@ pub(crate) fn stop_deadly_of_plan(
     }
     let results = running.iter().map(|name| VerifiedGate {
         name: name.clone(),
-        // whether or not its failure would count, no other gate comes to a result beside it
+        // Whether or not the failure of this gate counts, no other gate of the same run gets a result.
         required: true,
         passed: false,
         exit_code: None,
@@ -87,7 +88,7 @@ pub(crate) fn stop_deadly_of_plan(
     Ok(true)
 }
 
-/// Counts the runs of a pull request's gates whose supervisor died, in a row before this one.
+/// Counts how many runs of a pull request's gates in a row before this one ended because their supervisor died.
 fn deaths_before(conn: &Connection, pr: &PullRequest, run: &Run) -> Result<u32, StoreError> {
     let mut statement = conn.prepare_cached(
         "SELECT error_class FROM run WHERE pull_request = ?1 AND agent = 'gates' AND ended_at IS NOT NULL AND id <> ?2

@@ -1,4 +1,4 @@
-//! Gates that could not run are tried again, at growing distances.
+//! Gates that could not run are tried again, with growing delays.
 
 use rusqlite::{Transaction, params};
 use symphony_core::id::PrId;
@@ -10,13 +10,13 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::error::StoreError;
 
-/// First wait after gates could not be run for no fault of the change; it doubles with each try in a row.
+/// The first wait when gates could not run through no fault of the change. It doubles with each try in a row.
 pub(crate) const FIRST_DELAY_MS: u64 = 10_000;
 
-/// Tries in a row after which gates that cannot be run are a person's affair.
+/// The number of tries in a row after which a person has to look at gates that cannot run.
 pub(crate) const GATE_TRIES_MIN: u32 = 3;
 
-/// Puts the next try off; the wait grows with each try in a row.
+/// Puts off the next try. The wait grows with each try in a row.
 pub(crate) fn delay(
     tx: &Transaction<'_>,
     context: &Context,

@@ -1,4 +1,4 @@
-//! Gates of pull requests: when they are due, what they found, and which of them need not run again.
+//! Gates of pull requests: when they are due, what they found, and which need not run again.
 
 use std::collections::BTreeSet;
 
@@ -32,11 +32,11 @@ use crate::review::pull_request_query::{load_open_pr_of, load_pr};
 use crate::review::refusal::{PrStep, refuse_ended};
 use crate::review::state::refuse_not_in_review;
 
-/// How long a gate that passed need not run again on the same files: what it depends on beyond them (a registry, the
-/// date) changes slowly.
+/// How long a pass counts for the same files. What a gate depends on beyond them, such as a registry or the date,
+/// changes slowly.
 const PASS_AGE_MAX_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
-/// Records what the gates of a pull request came to. Returns the issue's failures in a row afterwards, where they were written.
+/// Records the result of a pull request's gates. Returns the issue's failures in a row after it, if they were written.
 pub(crate) fn settle_gates(
     tx: &Transaction<'_>,
     context: &Context,
@@ -71,7 +71,8 @@ pub(crate) fn settle_gates(
             base,
         } => (gates, tree, print.as_ref(), *base),
     };
-    // a new head came meanwhile, or a person closed it: the results are about something else
+    // The head moved while the gates ran, or the pull request was closed: recorded on it now, green results of the old
+    // commit would pass a commit that no gate ran on.
     if !pr.state.is_open() || gates.commit != pr.head_commit {
         return Ok(None);
     }
@@ -96,6 +97,7 @@ pub(crate) fn settle_gates(
         waived: is_waived(&pr),
         limits,
     };
+    // Routed from the issue as it is in this transaction: gates run for minutes, and a person may have moved it since.
     let routing = route_gates_end(&end, context.now);
     if routing.outcome == GatesOutcome::Held {
         forget_delay(tx, pr.id)?;
@@ -130,7 +132,7 @@ pub(crate) fn settle_gates(
     Ok(Some(failures))
 }
 
-/// Says whether a person approved the head of a pull request whatever its gates find.
+/// Returns whether a person approved the head of a pull request regardless of its gates.
 fn is_waived(pr: &PullRequest) -> bool {
     let verdict = pr.verdict.as_ref();
     verdict.is_some_and(|verdict| {
@@ -139,7 +141,7 @@ fn is_waived(pr: &PullRequest) -> bool {
 }
 
 impl Store {
-    /// Finds out how a failure of an issue's gates repeats earlier ones.
+    /// Returns how a failure of an issue's gates repeats earlier ones.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -151,7 +153,7 @@ impl Store {
         repeated_failure(&self.conn, issue, failure)
     }
 
-    /// Returns those of some digests for which a gate has passed, not too long ago.
+    /// Returns the digests for which a gate passed recently enough to count.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -178,7 +180,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Remembers gates that passed, and forgets those that passed too long ago.
+    /// Records gates that passed, and deletes passes that are too old.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -205,11 +207,11 @@ impl Store {
         })
     }
 
-    /// Asks for the gates of an open pull request to run anew on its head, whatever passed before. An issue that its
-    /// gates had stopped goes back to review.
+    /// Requests that the gates of an open pull request run again on its head, whatever passed before. An issue that was
+    /// stopped by its gates returns to review.
     ///
     /// # Errors
-    /// When the pull request is not open, or its issue is elsewhere.
+    /// When the pull request is not open, or its issue is not in review.
     pub fn request_gates(
         &mut self,
         context: &Context,
@@ -218,6 +220,7 @@ impl Store {
         self.write(context, |tx| {
             let pr = load_pr(tx, id)?;
             refuse_ended(&pr, PrStep::Gates)?;
+            // Before the check below: a stopped issue is blocked, and gates run only for an issue in review.
             resume_stopped(tx, context, &pr)?;
             refuse_not_in_review(tx, &pr)?;
             tx.execute(
@@ -231,8 +234,8 @@ impl Store {
         })
     }
 
-    /// Puts an issue that its gates stopped back to review, because a person decides about its pull request all the
-    /// same. An issue that is elsewhere stays there.
+    /// Returns an issue that was stopped by its gates to review, because a person decides about its pull request
+    /// anyway. Any other issue keeps its status.
     ///
     /// # Errors
     /// When the pull request does not exist.
@@ -249,7 +252,7 @@ fn resume_stopped(
     context: &Context,
     pr: &PullRequest,
 ) -> Result<(), StoreError> {
-    // the gates of a plan stop nothing: it stays in review
+    // A plan is never stopped by its gates: it stays in review.
     let PullRequestOf::Issue(issue) = &pr.of else {
         return Ok(());
     };
@@ -263,7 +266,7 @@ fn resume_stopped(
     Ok(())
 }
 
-/// Says why the gates of a pull request may not start now; none when they may.
+/// Returns why the gates of a pull request may not start now, or `None` if they may.
 pub(crate) fn gates_refusal(
     conn: &Connection,
     of: &PullRequestOf,
@@ -288,11 +291,11 @@ pub(crate) fn gates_refusal(
 pub(crate) enum GatesRefusal {
     /// The pull request is no longer open, or its gates have run.
     Ended,
-    /// They are tried again later.
+    /// Their next try is not due yet.
     NotDue,
 }
 
-/// The end of a run of gates that a dead supervisor left, or that could not be made ready.
+/// The result of a run of gates whose supervisor died, or that could not be prepared.
 pub(crate) fn not_run(error: Option<&RunError>, run: &RunId) -> GatesFound {
     GatesFound::NotRun {
         problem: error.map_or_else(

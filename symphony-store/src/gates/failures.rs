@@ -1,4 +1,4 @@
-//! How gates failed on an issue: repeated failures stop it.
+//! How gates failed on an issue. Repeated failures stop it.
 
 use rusqlite::{Connection, Transaction, params};
 use symphony_core::gates::{FailurePrint, PastFailure, RepeatedFailure};
@@ -9,7 +9,7 @@ use crate::database::context::Context;
 use crate::database::row::{json, to_json};
 use crate::error::StoreError;
 
-/// Forgets how gates failed on an issue: a person starts it again.
+/// Forgets how gates failed on an issue, because a person starts it again.
 pub(crate) fn forget_failures(tx: &Transaction<'_>, issue: &IssueId) -> Result<(), StoreError> {
     tx.prepare_cached("DELETE FROM gate_failure WHERE issue = ?1")?
         .execute([issue.as_str()])?;
@@ -37,8 +37,9 @@ pub(crate) fn note_failure(
     Ok(())
 }
 
-/// Notes that the gates of an issue have passed: what failed on the same files was no fault of theirs, and is forgotten. Other failures stay
-/// known by what they printed, because a change that brings them back after each green one would be paid for without end.
+/// Records that the gates of an issue passed. Failures on the same files were not the fault of these files, and are
+/// forgotten. The output of other failures is kept: otherwise a change that brings them back after each green run would
+/// be paid for endlessly.
 pub(crate) fn note_pass(
     tx: &Transaction<'_>,
     issue: &IssueId,
@@ -51,7 +52,7 @@ pub(crate) fn note_pass(
     Ok(())
 }
 
-/// Finds out how a failure repeats earlier ones of the same issue.
+/// Returns how a failure repeats earlier ones of the same issue.
 pub(crate) fn repeated_failure(
     conn: &Connection,
     issue: &IssueId,

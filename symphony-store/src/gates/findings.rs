@@ -1,4 +1,4 @@
-//! Failed gates, written where the next worker reads them.
+//! Failed gates as findings, which the next worker reads.
 
 use rusqlite::Transaction;
 use symphony_core::id::IssueId;
@@ -12,10 +12,10 @@ use crate::issue::note::{NewFinding, add_finding_in};
 use crate::review::pull_request::write_verdict;
 use crate::review::state::set_pr_state;
 
-/// Characters of a red gate's output in the finding: the end tells what failed.
+/// How many characters of a red gate's output the finding has: its end shows what failed.
 pub(crate) const GATE_FINDING_CHARS_MAX: usize = 8_000;
 
-/// A red required gate: the output becomes a finding, the pull request is rejected by the system.
+/// Handles a red required gate: its output becomes a finding, and Symphony rejects the pull request.
 pub(crate) fn reject_for_gates(
     tx: &Transaction<'_>,
     context: &Context,
@@ -39,7 +39,7 @@ pub(crate) fn reject_for_gates(
     set_pr_state(tx, context, &pr.of, pr.id, PrState::Rejected)
 }
 
-/// Makes a finding of the output of each red gate; returns their names.
+/// Adds a finding with the output of each red gate, and returns their names.
 pub(crate) fn add_gate_findings<'g>(
     tx: &Transaction<'_>,
     context: &Context,

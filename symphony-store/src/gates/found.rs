@@ -1,9 +1,9 @@
-//! What gates found, and what they passed on.
+//! What gates found, and which passes are remembered.
 
 use symphony_core::gates::{BaseComparison, FailurePrint};
 use symphony_core::pull_request::VerifiedGates;
 
-/// What running the gates of a pull request came to.
+/// The result of running the gates of a pull request.
 #[derive(Debug, Clone)]
 pub enum GatesFound {
     /// They ran.
@@ -12,26 +12,26 @@ pub enum GatesFound {
         gates: VerifiedGates,
         /// The tree of their commit.
         tree: String,
-        /// Which failure it is; none when every required gate passed.
+        /// Identifies the failure; `None` when every required gate passed.
         print: Option<FailurePrint>,
-        /// How it compares with the base.
+        /// How the failure compares with the base.
         base: BaseComparison,
     },
-    /// Who ran them died while some were running.
+    /// Their supervisor died while some of them ran.
     Died {
         /// The gates that were running.
         running: Vec<String>,
-        /// How it ended.
+        /// How the supervisor ended.
         problem: String,
     },
-    /// They could not be run, for no fault of the change.
+    /// They could not run, through no fault of the change.
     NotRun {
-        /// Why.
+        /// The reason.
         problem: String,
     },
 }
 
-/// A gate that passed, by the digest of everything that it depends on.
+/// A gate that passed, identified by the digest of everything that its result depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatePass {
     /// The digest.

@@ -1,4 +1,4 @@
-//! Gates: when they are due, what they found, what became of their jobs.
+//! Gates: when they are due, what they found, and how their runs ended.
 
 pub(crate) mod deaths;
 pub(crate) mod delay;

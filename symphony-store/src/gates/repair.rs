@@ -8,7 +8,7 @@ use crate::database::row::{json, parsed};
 use crate::error::StoreError;
 
 impl Store {
-    /// Returns the issues of a project that are to repair gates and have not ended, oldest first.
+    /// Returns the open issues of a project that repair gates, oldest first.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -1,4 +1,4 @@
-//! Which gates passed on the base of a project as they are configured now: the others are tried there before an agent is paid.
+//! Which gates, as they are configured now, passed on a project's base. All others run there before an agent is paid.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,11 @@ use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::error::StoreError;
 
-/// Digests that are kept of a project, the newest: many times the gates that anybody configures.
+/// How many of a project's newest digests are kept: many times the gates that anyone configures.
 const DIGESTS_MAX: u32 = 200;
 
 impl Store {
-    /// Returns the digests of what passed on the base of a project since it was last red there.
+    /// Returns the digests of what has passed on a project's base since a gate was last red there.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -25,7 +25,7 @@ impl Store {
         Ok(digests.collect::<Result<_, _>>()?)
     }
 
-    /// Records that gates need not be tried on the base of a project before its next worker.
+    /// Records that gates need no trial on a project's base before its next worker.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -49,7 +49,7 @@ impl Store {
     }
 }
 
-/// Notes one digest.
+/// Records one digest.
 pub(crate) fn note_tried(
     tx: &Transaction<'_>,
     context: &Context,
@@ -67,7 +67,7 @@ pub(crate) fn note_tried(
     Ok(())
 }
 
-/// Forgets what passed on the base of a project: something is red there now.
+/// Forgets what passed on a project's base, because a gate is red there now.
 pub(crate) fn forget_tried(tx: &Transaction<'_>, project: &ProjectId) -> Result<(), StoreError> {
     tx.prepare_cached("DELETE FROM tried_gate WHERE project = ?1")?
         .execute([project.as_str()])?;

@@ -1,4 +1,4 @@
-//! What waits for a person, and what people are told of.
+//! What needs a person, and which notifications people get.
 
 pub(crate) mod notification;
 pub(crate) mod open_items;

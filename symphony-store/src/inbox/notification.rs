@@ -1,4 +1,4 @@
-//! What people are told of: queued by a tick, sent once, by one process at a time.
+//! Notifications: a tick queues them, and one process at a time sends each once.
 
 use rusqlite::{OptionalExtension, params};
 use symphony_core::Timestamp;
@@ -15,12 +15,12 @@ use crate::error::StoreError;
 pub struct Notification {
     /// The project whose command sends it.
     pub project: ProjectId,
-    /// What waits.
+    /// The item that needs a person.
     pub item: InboxItem,
 }
 
 impl Store {
-    /// Queues what a project's people have not been told of; returns how many are new.
+    /// Queues items that a project's people have not been notified of. Returns how many are new.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -47,7 +47,7 @@ impl Store {
         })
     }
 
-    /// Says whether anything waits to be sent.
+    /// Returns whether any notification is waiting to be sent.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -58,7 +58,8 @@ impl Store {
             .query_row([], |row| row.get(0))?)
     }
 
-    /// Returns what went wrong with the last notification of a project, and when; none when it was sent, or there was none.
+    /// Returns what went wrong with the last notification of a project, and when; `None` when it was sent, or there was
+    /// none.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -80,7 +81,7 @@ impl Store {
         }
     }
 
-    /// Takes the oldest notification that waits. It is never taken again: told at most once.
+    /// Takes the oldest waiting notification. It is never taken again, so people are notified at most once.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -109,7 +110,7 @@ impl Store {
         })
     }
 
-    /// Records what came of a notification: a problem, or none when it was sent.
+    /// Records the result of a notification: a problem, or `None` when it was sent.
     ///
     /// # Errors
     /// When the database cannot be written.

@@ -1,4 +1,4 @@
-//! Everything that has not ended, for the rule that nothing is stranded (`symphony_core::standing`).
+//! Everything that has not ended, to check that nothing is stranded (`symphony_core::standing`).
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::error::StoreError;
 use crate::review::pull_request_query::source_from;
 use crate::snapshot::{CANDIDATE_COLUMNS, candidate_from};
 
-/// Who put an issue of the backlog there, by the entry of the log that did: its making, or its last move. The issue is `i`.
+/// The author of the log entry that put an issue into the backlog: its creation, or its last move. The issue is `i`.
 macro_rules! parked {
     () => {
         "(SELECT CASE WHEN e.payload ->> '$.event.event' = 'breaker_opened' THEN 'breaker'
@@ -27,8 +27,8 @@ macro_rules! parked {
 }
 pub(crate) use parked;
 
-// Each begins with the projects: what has not ended is found by project and status, however much has. What left with its project
-// waits for nobody.
+// Each starts from the projects, so that open items are found by project and status, however many have ended. No one
+// waits for what left with its project.
 const TODO_FROM: &str = "FROM project q CROSS JOIN issue i INDEXED BY issue_status ON i.project = q.id AND q.removed_at IS NULL AND i.status = 'todo'
      LEFT JOIN retry r ON r.issue = i.id";
 const OTHERS_SQL: &str = concat!(
@@ -66,7 +66,7 @@ impl Store {
         })
     }
 
-    /// Returns the plans that have not ended, with `driver` for each: who looks at locks knows it.
+    /// Returns the plans that have not ended, with a `driver` for each, which the caller sets from their locks.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -95,8 +95,8 @@ impl Store {
         Ok(plans)
     }
 
-    /// Returns the issues that agents proposed and nobody has moved since, oldest first, at most `max`, in the backlog of a
-    /// project.
+    /// Returns issues in the backlog of a project that agents proposed and no one has moved since, oldest first, at
+    /// most `max`.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -133,7 +133,7 @@ pub struct ProposedIssue {
     pub issue: IssueId,
     /// Whether intake has triaged it.
     pub is_triaged: bool,
-    /// When it was made.
+    /// When it was created.
     pub since: symphony_core::Timestamp,
 }
 
@@ -154,7 +154,7 @@ fn plan_from(row: &Row<'_>, plan: PlanId) -> Result<OpenPlan, StoreError> {
     })
 }
 
-/// Reads pairs of issues, grouped by the first.
+/// Reads pairs of issues, grouped by the first one.
 fn load_pairs(conn: &Connection, sql: &str) -> Result<BTreeMap<IssueId, Vec<IssueId>>, StoreError> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query([])?;

@@ -1,4 +1,4 @@
-//! Issues that wait for a human, as far as the database alone tells.
+//! Issues that wait for a person, as far as the database alone shows.
 
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use symphony_core::Timestamp;
@@ -19,10 +19,10 @@ use crate::inbox::open_items::parked;
 use crate::issue::query::counts_from;
 use crate::run::unprepared::unprepared_in_a_row;
 
-/// Issues of one kind that are read of a project: more than anybody reads.
+/// How many issues of one kind are read of a project, more than a person would.
 const ITEMS_MAX: i64 = 100_000;
 
-/// When an issue came to its status.
+/// When an issue got its current status.
 macro_rules! since {
     () => {
         "coalesce((SELECT max(at) FROM event e WHERE e.issue = i.id AND e.kind = 'issue_moved'), i.created_at)"
@@ -44,13 +44,13 @@ const SPENT_SQL: &str = concat!(
     since!(),
     " AS since FROM issue i INDEXED BY issue_spent WHERE i.project = ?1 AND i.status = 'backlog' AND i.total_runs > 0 LIMIT ?2"
 );
-/// How the newest run of an issue ended that was not cancelled.
+/// How the newest run of an issue that was not cancelled ended.
 const LAST_FAILURE_SQL: &str = "SELECT error_class, error_message FROM run
      WHERE issue = ?1 AND ended_at IS NOT NULL AND status <> 'cancelled' ORDER BY fence DESC LIMIT 1";
-/// Characters of an error that an item quotes.
+/// How many characters of an error an item quotes.
 const ERROR_CHARS_MAX: usize = 200;
 
-/// Returns how the last run of an issue failed, in words; none where it did not.
+/// Returns how the last run of an issue failed, as text; `None` if it did not.
 fn last_failure(conn: &Connection, issue: &str) -> Result<Option<String>, StoreError> {
     let mut statement = conn.prepare_cached(LAST_FAILURE_SQL)?;
     let mut rows = statement.query([issue])?;
@@ -71,7 +71,7 @@ fn last_failure(conn: &Connection, issue: &str) -> Result<Option<String>, StoreE
     }))
 }
 
-/// Issues that wait for one that is cancelled, or whose project left the installation: neither will be done.
+/// Issues that wait for one that is cancelled, or whose project left the installation, so that it will never be done.
 const GONE_SQL: &str = concat!(
     "SELECT i.id, i.title, ",
     since!(),
@@ -96,7 +96,7 @@ const ACCEPTANCE_SQL: &str = concat!(
 const UNCHANGED_SQL: &str =
     "SELECT i.id, i.title, coalesce((SELECT max(at) FROM event e WHERE e.issue = i.id AND e.kind = 'issue_triaged'), i.created_at) AS since
      FROM issue i INDEXED BY issue_intake_unchanged WHERE i.project = ?1 AND i.status = 'backlog' AND i.intake = 'unchanged' LIMIT ?2";
-/// Of the open pull requests, those whose last publication failed, or began and was seen to its end by nobody.
+/// Open pull requests whose last publication failed, or was started and has no recorded end.
 const UNPUBLISHED_SQL: &str =
     "SELECT i.id, i.title, p.id AS pull_request, n.state AS publication, n.output, n.exit_code, coalesce(n.ended_at, n.started_at) AS since
      FROM pull_request p INDEXED BY pull_request_state
@@ -104,8 +104,8 @@ const UNPUBLISHED_SQL: &str =
      JOIN publication n ON n.id = (SELECT max(id) FROM publication WHERE pull_request = p.id)
      WHERE p.project = ?1 AND p.state IN ('open', 'approved')
        AND (n.state = 'failed' OR n.state = 'running' AND (n.started_at <= ?3 OR n.started_at > ?4)) LIMIT ?2";
-/// Issues of the backlog that an issue in `todo` depends on, or that are sub-tasks of one that waits for them; a row for each
-/// that waits. Those that an agent's intake or the breaker left there have an entry of their own.
+/// Issues of the backlog that an issue in `todo` depends on, or that are sub-tasks of one that waits for them, with a
+/// row for each that waits. Those that an agent's intake or the breaker left there have their own entry.
 const NEEDED_SQL: &str = concat!(
     "SELECT i.id, i.title, w.waits, ",
     since!(),
@@ -120,7 +120,7 @@ const NEEDED_SQL: &str = concat!(
     parked!(),
     " <> 'breaker' ORDER BY i.project, i.number, w.waits LIMIT ?2"
 );
-/// Issues that have not ended and whose first run found an unknown branch.
+/// Open issues whose first run found an unknown branch.
 const RESCUED_SQL: &str = "SELECT i.id, i.title, i.rescued_branch,
             coalesce((SELECT max(at) FROM event e WHERE e.issue = i.id AND e.kind = 'branch_rescued'), i.created_at) AS since
      FROM issue i INDEXED BY issue_rescued_branch
@@ -134,10 +134,10 @@ const GATES_NOT_RUN_SQL: &str = concat!(
       WHERE i.project = ?1 AND i.status = 'review' AND p.gates_tries >= ?3 LIMIT ?2"
 );
 
-/// Runs in a row after which runs that cannot be prepared are a person's affair.
+/// How many runs in a row that cannot be prepared need a person's attention.
 const UNPREPARED_MIN: u32 = 3;
-/// Issues whose newest run could not be prepared: those in `todo` have an appointment then. The cross join keeps the few that
-/// may wait in front: the planner would read all issues of the project.
+/// Issues whose newest run could not be prepared. Those in `todo` have a scheduled retry then. The cross join reads the
+/// few waiting ones first; otherwise SQLite would read all issues of the project.
 const NOT_PREPARED_SQL: &str = concat!(
     "SELECT i.id, i.title, (SELECT error_message FROM run n WHERE n.issue = i.id ORDER BY n.fence DESC LIMIT 1) AS problem, ",
     since!(),
@@ -149,9 +149,9 @@ const NOT_PREPARED_SQL: &str = concat!(
 );
 
 impl Store {
-    /// Returns the issues of a project that wait for a human: blocked ones (but not those that wait for their
-    /// sub-tasks), open breakers, cancelled dependencies, reviews with nothing open, what intake left as it was, pull
-    /// requests that were not published.
+    /// Returns the issues of a project that wait for a person: blocked ones (except those that wait for their
+    /// sub-tasks), open breakers, cancelled dependencies, reviews with nothing open, issues that intake left unchanged,
+    /// and pull requests that were not published.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -176,7 +176,7 @@ impl Store {
         })?;
         self.each_waiting(SPENT_SQL, of_project, project, &mut found, |row| {
             let counts: AttemptCounts = counts_from(row)?;
-            // a limit that was raised since takes no issue out of the backlog
+            // Raising a limit later does not move an issue out of the backlog.
             let by_breaker = row.get::<_, Option<String>>("parked")?.as_deref() == Some("breaker");
             let is_spent = by_breaker || breaker_opens(counts, max_retries);
             let reason: Option<String> = row.get::<_, Option<_>>("reason")?.filter(|_| by_breaker);
@@ -190,7 +190,7 @@ impl Store {
         })?;
         self.each_waiting(GONE_SQL, of_project, project, &mut found, |row| {
             let issue: String = row.get("id")?;
-            // one answer is for both
+            // One answer is for both.
             let cancelled = dependencies_in(&self.conn, CANCELLED_ON_SQL, &issue)?;
             Ok(Some(if cancelled.is_empty() {
                 let removed = dependencies_in(&self.conn, REMOVED_ON_SQL, &issue)?;
@@ -271,7 +271,7 @@ impl Store {
         Ok(())
     }
 
-    /// Returns when an issue came to its status.
+    /// Returns when an issue got its current status.
     ///
     /// # Errors
     /// When there is no such issue.
@@ -286,7 +286,7 @@ impl Store {
     }
 }
 
-/// Adds an issue that another one waits for to the ones before it, of which the last may be the same.
+/// Adds an issue that another one waits for to the previous ones, of which the last may be the same.
 fn add_needed(found: &mut Vec<WaitingIssue>, one: WaitingIssue) {
     if let Some(last) = found.last_mut().filter(|last| last.issue == one.issue)
         && let (WaitsFor::Needed(all), WaitsFor::Needed(more)) = (&mut last.why, &one.why)
@@ -297,7 +297,7 @@ fn add_needed(found: &mut Vec<WaitingIssue>, one: WaitingIssue) {
     found.push(one);
 }
 
-/// Says what is known of the end of a publication, on one line.
+/// Returns what is known about the end of a publication, on one line.
 fn publication_problem(row: &Row<'_>) -> Result<String, StoreError> {
     let state: String = row.get("publication")?;
     if state == PublicationState::Running.name() {

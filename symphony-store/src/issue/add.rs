@@ -20,35 +20,35 @@ use crate::issue::query::load_issue;
 use crate::issue::refusal::IssueRefusal;
 use crate::issue::write::{remove_retry, set_counts, set_labels};
 
-/// Issues that one run may make (spec: mcp, "Limits").
+/// How many issues one run may add (spec: mcp, "Limits").
 pub(crate) const RUN_ISSUES_MAX: i64 = 20;
 
-/// An issue to be made.
+/// An issue to be added.
 #[derive(Debug, Clone)]
 pub struct NewIssue {
     /// Its project.
     pub project: ProjectId,
     /// Title.
     pub title: String,
-    /// What is asked for.
+    /// Description.
     pub description: String,
     /// `backlog` or `todo`.
     pub status: IssueStatus,
-    /// How urgent.
+    /// Priority.
     pub priority: Priority,
-    /// How much work.
+    /// Estimated amount of work.
     pub size: Option<Size>,
     /// Labels.
     pub labels: Vec<String>,
     /// Its parent.
     pub parent: Option<IssueId>,
-    /// Issues that must be done before.
+    /// Issues that must be done first.
     pub depends_on: Vec<IssueId>,
     /// Its id in another tracker.
     pub external_id: Option<String>,
 }
 
-/// Returns the key by which titles are compared: lower case, white space collapsed.
+/// Returns the key by which titles are compared: lower case, with white space collapsed.
 pub(crate) fn title_key(title: &str) -> String {
     title
         .to_lowercase()
@@ -66,16 +66,16 @@ pub(crate) fn rank(priority: Priority) -> i64 {
 }
 
 impl Store {
-    /// Makes an issue. A parent in `todo` or `in_progress` waits for it from then on, whoever makes it.
+    /// Adds an issue. A parent in `todo` or `in_progress` waits for it from then on, whoever adds it.
     ///
     /// # Errors
-    /// When a field breaks a limit, the project, parent or a dependency does not exist, parent and sub-task would wait for
-    /// each other, or an agent repeats the title of an open issue.
+    /// When a field breaks a limit, the project, the parent or a dependency does not exist, parent and sub-task would
+    /// wait for each other, or an agent uses the title of an open issue.
     pub fn add_issue(&mut self, context: &Context, new: &NewIssue) -> Result<Issue, StoreError> {
         self.make_issue(context, new, |_tx| Ok(()))
     }
 
-    /// Makes an issue, unless an open one of the project has its title, whoever asks.
+    /// Adds an issue, unless an open one of the project has its title, whoever adds it.
     ///
     /// # Errors
     /// As [`Store::add_issue`], and when an open issue has the same title.
@@ -98,6 +98,8 @@ impl Store {
             status => return Err(IssueRefusal::BeginsIn(status).into()),
         };
         self.write(context, |tx| {
+            // Checked in the transaction that inserts: two agents that file the same problem at once would both find no
+            // duplicate.
             check(tx)?;
             let parent = open_parent(tx, new)?;
             let id = add_issue_in(tx, context, new, &state)?;
@@ -111,7 +113,7 @@ impl Store {
     /// Moves an issue by an event of its state machine.
     ///
     /// # Errors
-    /// When the issue does not exist, or the table has no such transition.
+    /// When the issue does not exist, or the table of transitions has no such row.
     pub fn move_issue(
         &mut self,
         context: &Context,
@@ -124,7 +126,7 @@ impl Store {
         })
     }
 
-    /// Moves an issue and says why in a comment, both or neither.
+    /// Moves an issue and explains it in a comment, both or neither.
     ///
     /// # Errors
     /// As [`Store::move_issue`], and when the comment is empty or too long, or the run has written too many.
@@ -143,7 +145,7 @@ impl Store {
         })
     }
 
-    /// Clears what counts towards the circuit breaker and the retry's appointment: a human says "try again".
+    /// Clears the counts of the circuit breaker and the scheduled retry, because a person wants another try.
     ///
     /// # Errors
     /// When the issue does not exist.
@@ -158,8 +160,8 @@ impl Store {
     }
 }
 
-/// Returns the parent of a new issue when it has to wait for it from now on: its first sub-task blocks it (spec: domain,
-/// "Issue status"). A parent that is not asked for yet, or waits for something else, stays where it is.
+/// Returns the parent of a new issue if it now has to wait: its first sub-task blocks it (spec: domain, "Issue
+/// status"). A parent in the backlog, or one that waits for something else, keeps its status.
 fn open_parent(tx: &Transaction<'_>, new: &NewIssue) -> Result<Option<IssueId>, StoreError> {
     let Some(id) = &new.parent else {
         return Ok(None);
@@ -175,7 +177,7 @@ fn open_parent(tx: &Transaction<'_>, new: &NewIssue) -> Result<Option<IssueId>, 
     Ok(opens.then_some(parent.id))
 }
 
-/// Makes an issue inside a transaction. A run makes a limited number, and none with the title of an open one.
+/// Adds an issue inside a transaction. A run may add a limited number, and none with the title of an open issue.
 pub(crate) fn add_issue_in(
     tx: &Transaction<'_>,
     context: &Context,
@@ -206,8 +208,8 @@ pub(crate) fn add_issue_in(
     Ok(id)
 }
 
-/// Refuses what an open issue asks for already. Sub-tasks of different parents may have one title: what they are parts of
-/// tells them apart.
+/// Refuses an issue that repeats an open one. Sub-tasks of different parents may have the same title, since their
+/// parents distinguish them.
 fn refuse_duplicate_title(tx: &Transaction<'_>, new: &NewIssue) -> Result<(), StoreError> {
     let mut open = tx.prepare_cached(
         "SELECT id, title FROM issue WHERE project = ?1 AND status NOT IN ('done', 'cancelled')
@@ -238,6 +240,8 @@ fn insert_issue(
     new: &NewIssue,
     state: &IssueState,
 ) -> Result<IssueId, StoreError> {
+    // One statement takes the number and raises the counter, in the transaction that uses it: no number is given to two
+    // issues.
     let (prefix, number): (String, i64) = tx.prepare_cached(
         "UPDATE project SET next_number = next_number + 1 WHERE id = ?1 RETURNING prefix, next_number - 1",
     )?

@@ -1,6 +1,7 @@
-//! Carrying out what follows when an issue moves: the one way to change a status.
+//! Writes everything that follows when an issue moves: the only way to change a status.
 //!
-//! `symphony_core::consequence` decides; here the facts are read and the effects written, in the caller's transaction.
+//! `symphony_core::consequence` decides. This module reads the facts and writes the effects in the caller's
+//! transaction.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::consequence::{
@@ -26,13 +27,15 @@ use crate::review::pull_request_query::open_pr_id;
 use crate::review::state::{close_delivery, confirm_open_proposal, reject_delivery, set_pr_state};
 use crate::run::hold_trial::forget_ended;
 
-/// Moves an issue inside a transaction: the one way to change a status.
+/// Moves an issue inside a transaction: the only way to change a status.
 pub(crate) fn move_in(
     tx: &Transaction<'_>,
     context: &Context,
     id: &IssueId,
     event: &IssueEvent,
 ) -> Result<IssueState, StoreError> {
+    // Checked inside the transaction: an issue that moves while its branch is being merged would leave a merge on the
+    // base that its record rejects.
     refuse_under_merge(tx, &id.clone().into())?;
     confirm_open_proposal(tx, context, id, event)?;
     let facts = load_facts(tx, id)?;
@@ -43,13 +46,14 @@ pub(crate) fn move_in(
     for effect in &effects {
         after.take(effect);
     }
+    // A hold that only this issue waited for would never be probed again, since an ended issue starts no run.
     if after.state.status().is_terminal() {
         forget_ended(tx, context)?;
     }
     Ok(after.state)
 }
 
-/// Takes an issue whose phase is accepted to the next one; nothing without such a delivery.
+/// Moves an issue whose phase is accepted to its next phase. Does nothing without such a delivery.
 pub(crate) fn step_in(
     tx: &Transaction<'_>,
     context: &Context,
@@ -61,7 +65,7 @@ pub(crate) fn step_in(
     carry_out(tx, context, id, &effects)
 }
 
-/// Reads what the consequences of a change depend on.
+/// Reads the facts that decide the consequences of a change.
 pub(crate) fn load_facts(tx: &Transaction<'_>, id: &IssueId) -> Result<IssueFacts, StoreError> {
     let issue = load_issue(tx, id)?;
     let live_run = if is_live(tx, id)? {
@@ -78,7 +82,7 @@ pub(crate) fn load_facts(tx: &Transaction<'_>, id: &IssueId) -> Result<IssueFact
     })
 }
 
-/// Returns in whose name an issue is moved.
+/// Returns who moves an issue.
 pub(crate) const fn mover(context: &Context) -> Mover {
     match context.actor {
         Actor::Run(_) => Mover::Run,
@@ -93,7 +97,7 @@ pub(crate) fn refused(id: &IssueId, source: TransitionError) -> StoreError {
     }
 }
 
-/// Says whether a run is live on an issue.
+/// Returns whether a run is live on an issue.
 pub(crate) fn is_live(tx: &Transaction<'_>, issue: &IssueId) -> Result<bool, StoreError> {
     let live: Option<i64> = tx
         .prepare_cached("SELECT 1 FROM run WHERE issue = ?1 AND status IN ('starting', 'running')")?
@@ -102,7 +106,7 @@ pub(crate) fn is_live(tx: &Transaction<'_>, issue: &IssueId) -> Result<bool, Sto
     Ok(live.is_some())
 }
 
-/// Writes effects in their order.
+/// Writes effects in their order, which is also the order in the log.
 pub(crate) fn carry_out(
     tx: &Transaction<'_>,
     context: &Context,
@@ -151,6 +155,7 @@ fn count_dependency(tx: &Transaction<'_>, id: &IssueId, step: i64) -> Result<(),
     Ok(())
 }
 
+// Only a request: the supervisor owns the processes, so the run is live, and its issue taken, until they are gone.
 fn end_runs(tx: &Transaction<'_>, context: &Context, id: &IssueId) -> Result<(), StoreError> {
     tx.prepare_cached(
         "UPDATE run SET cancel_requested_at = coalesce(cancel_requested_at, ?2)

@@ -1,5 +1,5 @@
-//! What an issue that is done came to, written in the transaction that ends it: one case, with the learnings that its
-//! agent had.
+//! The outcome of a done issue, written in the transaction that ends it: one case, with the learnings that its agents
+//! were given.
 
 use rusqlite::{Transaction, params};
 use symphony_core::agent::AgentType;
@@ -13,8 +13,8 @@ use crate::error::StoreError;
 use crate::issue::query::load_issue;
 use crate::run::spending::of_issue;
 
-/// Writes the case of an issue that is done. One that is not, or that no worker attempted, has none: a reopened issue has
-/// not ended.
+/// Writes the case of a done issue. An issue that is not done, such as a reopened one, or that no worker attempted, has
+/// none.
 pub(crate) fn record_case(
     tx: &Transaction<'_>,
     context: &Context,
@@ -61,8 +61,8 @@ pub(crate) fn remove_case(tx: &Transaction<'_>, id: &IssueId) -> Result<(), Stor
     Ok(())
 }
 
-/// Returns the runs of workers that say something about the issue, the first one first. What ended by an outage, or before
-/// its agent was started, does not.
+/// Returns the runs of workers that prove something about the issue, first one first. Runs that ended by an outage, or
+/// before their agent started, prove nothing.
 fn attempts(tx: &Transaction<'_>, id: &IssueId) -> Result<Vec<String>, StoreError> {
     let mut statement = tx.prepare_cached(
         "SELECT id, error_class FROM run WHERE issue = ?1 AND agent = ?2 ORDER BY started_at, fence",
@@ -82,7 +82,7 @@ const fn says_nothing(class: ErrorClass) -> bool {
     class.uses_no_attempt() || class.precedes_the_agent()
 }
 
-/// Says whether the first pull request of an issue was merged.
+/// Returns whether the first pull request of an issue was merged.
 fn is_merged_first_time(tx: &Transaction<'_>, id: &IssueId) -> Result<bool, StoreError> {
     let merged = tx
         .prepare_cached(

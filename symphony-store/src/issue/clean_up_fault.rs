@@ -1,4 +1,4 @@
-//! Worktrees of issues that have ended, and that could not be removed: a later tick tries again, at growing distances.
+//! Worktrees of ended issues that could not be removed. Later ticks try again, with growing delays.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::exit_handling::unprepared_wait_ms;
@@ -10,7 +10,7 @@ use crate::database::open::Store;
 use crate::error::StoreError;
 
 impl Store {
-    /// Puts the removal of an issue's worktree off after a try that failed; returns how often it was tried.
+    /// Puts off the removal of an issue's worktree after a failed try, and returns how often it was tried.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -43,7 +43,7 @@ impl Store {
     }
 }
 
-/// Forgets what kept a worktree from being removed: it is gone.
+/// Forgets why a worktree could not be removed, because it is gone.
 pub(crate) fn forget_clean_up_fault(
     tx: &Transaction<'_>,
     issue: &IssueId,

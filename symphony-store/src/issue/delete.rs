@@ -1,7 +1,7 @@
-//! Deleting an issue: for what was added by mistake. Its history stays in the event log.
+//! Deleting an issue that was added by mistake. Its history stays in the event log.
 //!
-//! Nothing that holds work is removed here: the caller has ended the issue and removed its worktree and branch before,
-//! which saves unmerged work, and an issue whose pull request was merged is never deleted.
+//! This module removes nothing that holds work: the caller has already ended the issue and removed its worktree and
+//! branch, which saves unmerged work, and an issue with a merged pull request is never deleted.
 
 use rusqlite::{Connection, Transaction, params};
 use symphony_core::id::{IssueId, PrId};
@@ -19,35 +19,35 @@ use crate::issue::query::load_issue;
 use crate::issue::refusal::{IssueRefusal, KeptFor};
 use crate::learning::state::remove_source;
 
-/// What names an issue.
+/// What refers to an issue.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IssueReferrers {
     /// Issues that depend on it, ended or not.
     pub dependents: Vec<IssueId>,
     /// Its sub-tasks.
     pub subtasks: Vec<IssueId>,
-    /// A pull request of it that was merged.
+    /// Its merged pull request, if it has one.
     pub merged: Option<PrId>,
 }
 
-/// Whether other issues that name a deleted one lose that link, or keep it from being deleted.
+/// What happens to the links of other issues to a deleted one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Links {
-    /// They keep it from being deleted.
+    /// They prevent the deletion.
     Refuse,
     /// They are removed.
     Detach,
 }
 
 impl IssueReferrers {
-    /// Says whether other issues refer to it.
+    /// Returns whether other issues refer to it.
     pub const fn has_links(&self) -> bool {
         !(self.dependents.is_empty() && self.subtasks.is_empty())
     }
 }
 
 impl Store {
-    /// Returns what names an issue.
+    /// Returns what refers to an issue.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -55,10 +55,10 @@ impl Store {
         referrers(&self.conn, id)
     }
 
-    /// Deletes an issue that has ended, with its comments, findings, runs and pull requests. What it taught stays.
+    /// Deletes an ended issue with its comments, findings, runs and pull requests. Its learnings stay.
     ///
     /// # Errors
-    /// When it has not ended, has a worktree or a live run, a pull request of it was merged, or other issues refer to
+    /// When the issue has not ended, has a worktree, a live run or a merged pull request, or when other issues refer to
     /// it.
     pub fn delete_issue(
         &mut self,
@@ -67,9 +67,11 @@ impl Store {
         links: Links,
     ) -> Result<Issue, StoreError> {
         self.write(context, |tx| {
-            // runs and pull requests name each other
+            // Runs and pull requests refer to each other, so neither could be removed first.
             tx.pragma_update(None, "defer_foreign_keys", true)?;
             let issue = load_issue(tx, id)?;
+            // Read again in this transaction: the caller looked before, and a person may have reopened the issue, or a
+            // tick started a run.
             refuse_unfinished(tx, &issue)?;
             let found = referrers(tx, id)?;
             if let Some(pr) = found.merged {
@@ -149,7 +151,7 @@ fn kept(id: &IssueId, why: KeptFor) -> StoreError {
     IssueRefusal::Kept { issue, why }.into()
 }
 
-/// Takes the issue out of what other issues say.
+/// Removes the issue from other issues' dependencies and parents.
 fn detach(
     tx: &Transaction<'_>,
     context: &Context,
@@ -180,12 +182,12 @@ fn detach(
     leave_parent(tx, context, id)
 }
 
-/// The parent of a deleted sub-task counts one less; without any sub-task it would wait for ever.
+/// Updates the counts of a deleted sub-task's parent, which would wait for ever if that was its last one.
 fn leave_parent(tx: &Transaction<'_>, context: &Context, id: &IssueId) -> Result<(), StoreError> {
     let Some(parent) = load_issue(tx, id)?.parent else {
         return Ok(());
     };
-    // The link is cut before the count, since the row of the sub-task is removed only later and would still be counted.
+    // Cut the link before counting: the sub-task's row is removed only later, and would still be counted.
     tx.execute(
         "UPDATE issue SET parent = NULL WHERE id = ?1",
         [id.as_str()],
@@ -208,7 +210,7 @@ fn leave_parent(tx: &Transaction<'_>, context: &Context, id: &IssueId) -> Result
     Ok(())
 }
 
-/// Statements that remove what belongs to an issue and cut what only names it.
+/// Statements that remove what belongs to an issue, and clear references to it elsewhere.
 const REMOVAL: [&str; 32] = [
     "DELETE FROM case_learning WHERE issue = ?1",
     "DELETE FROM issue_case WHERE issue = ?1",
@@ -224,7 +226,7 @@ const REMOVAL: [&str; 32] = [
     "UPDATE comment SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
     "UPDATE finding SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
     "DELETE FROM publication WHERE pull_request IN (SELECT id FROM pull_request WHERE issue = ?1)",
-    // a fencing number is never given twice, though its run is forgotten
+    // A fencing number is never used twice, although its run is deleted.
     "INSERT INTO setting (key, value) SELECT 'fence_floor', max(fence) FROM run WHERE issue = ?1 HAVING max(fence) IS NOT NULL
      ON CONFLICT (key) DO UPDATE SET value = max(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER))",
     "DELETE FROM point_answer WHERE point IN (SELECT id FROM review_point WHERE issue = ?1)",
@@ -234,7 +236,7 @@ const REMOVAL: [&str; 32] = [
     "DELETE FROM clean_up_fault WHERE issue = ?1",
     "DELETE FROM exit_handling WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
     "DELETE FROM run WHERE issue = ?1",
-    // what changed that the project shares with its runs still waits for a person
+    // A change to what the project shares with its runs still needs a person's attention.
     "UPDATE base_notice SET issue = NULL WHERE issue = ?1 AND dismissed_at IS NULL AND kind IN ('settings', 'configuration', 'submodules', 'refs')",
     "DELETE FROM base_notice WHERE issue = ?1",
     "DELETE FROM pull_request WHERE issue = ?1",
@@ -259,7 +261,7 @@ mod tests {
     use super::*;
     use crate::database::open::Store;
 
-    /// What names another issue is refused or detached before, and no run of an issue is a plan's.
+    /// References that are refused or detached before, and runs of plans, which are never an issue's.
     const ELSEWHERE: [&str; 4] = [
         "issue.parent",
         "issue_dependency.depends_on",

@@ -1,4 +1,4 @@
-//! What an issue depends on: never itself, not through others either.
+//! Dependencies of an issue, which never lead back to it.
 
 use rusqlite::Transaction;
 use symphony_core::id::IssueId;
@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::issue::query::load_issue;
 use crate::issue::refusal::IssueRefusal;
 
-/// Issues that one issue may depend on: more is a plan of its own.
+/// How many issues one issue may depend on; beyond that, it is a plan.
 pub(crate) const DEPENDENCIES_MAX: usize = 100;
 
 /// Replaces an issue's dependencies.
@@ -33,7 +33,7 @@ pub(crate) fn set_dependencies(
         if dependency == id {
             return Err(IssueRefusal::DependsOnItself(id.clone()).into());
         }
-        // a parent waits for its sub-tasks, so that neither could ever begin
+        // A parent waits for its sub-tasks: if a sub-task depended on it, neither could ever begin.
         if waits_for(tx, dependency, id)? {
             let (issue, dependency) = (id.clone(), dependency.clone());
             return Err(IssueRefusal::DependsInCircle { issue, dependency }.into());
@@ -52,8 +52,8 @@ pub(crate) fn set_dependencies(
     Ok(())
 }
 
-/// Refuses a dependency that a sub-task could never get: the parent waits for the sub-task, so nothing that waits for
-/// the parent may be waited for.
+/// Refuses a dependency of a new sub-task that would never be done. The parent waits for the sub-task, so the sub-task
+/// cannot depend on anything that waits for the parent.
 pub(crate) fn check_dependency(
     tx: &Transaction<'_>,
     parent: &Issue,
@@ -74,7 +74,8 @@ pub(crate) fn check_dependency(
     Ok(())
 }
 
-/// Says whether an issue is, or waits for, another one: by its dependencies or its sub-tasks, directly or through others.
+/// Returns whether an issue is another one or waits for it, through dependencies or sub-tasks, directly or through
+/// others.
 fn waits_for(tx: &Transaction<'_>, from: &IssueId, to: &IssueId) -> Result<bool, StoreError> {
     Ok(tx.query_row(
         "WITH RECURSIVE reach (id) AS (

@@ -23,29 +23,29 @@ use crate::issue::write::{set_counts, set_labels};
 use crate::review::superseded::end_superseded;
 use crate::run::hand_in::forget_refused_call;
 
-/// What to change of an issue; what is `None` stays.
+/// What to change of an issue; `None` leaves the field unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IssueEdit {
     /// Title.
     pub title: Option<String>,
-    /// What is asked for.
+    /// Description.
     pub description: Option<String>,
-    /// How urgent.
+    /// Priority.
     pub priority: Option<Priority>,
-    /// How much work; the inner `None` unsets it.
+    /// Estimated amount of work; the inner `None` unsets it.
     pub size: Option<Option<Size>>,
-    /// Labels, all of them.
+    /// Labels; replaces all of them.
     pub labels: Option<Vec<String>>,
-    /// Dependencies, all of them.
+    /// Dependencies; replaces all of them.
     pub depends_on: Option<Vec<IssueId>>,
 }
 
 /// A move, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssueMove {
-    /// What happened.
+    /// The event.
     pub event: IssueEvent,
-    /// A comment that says why.
+    /// A comment with the reason.
     pub comment: Option<String>,
 }
 
@@ -64,7 +64,7 @@ impl Store {
         self.edit_and_move_issue(context, id, edit, None)
     }
 
-    /// Changes fields of an issue and moves it: both or neither.
+    /// Changes fields of an issue and moves it, both or neither.
     ///
     /// # Errors
     /// As [`Store::edit_issue`] and [`Store::move_issue_with_comment`].
@@ -115,6 +115,8 @@ fn edit_in(
     edit: &IssueEdit,
 ) -> Result<(), StoreError> {
     let issue = load_issue(tx, id)?;
+    // Read in the transaction that writes: a label that a person sets meanwhile must not be lost to an agent's older
+    // view.
     if context.actor.run().is_some() {
         keep_what_people_set(tx, &issue, edit)?;
     }
@@ -136,7 +138,8 @@ fn edit_in(
     if let Some(labels) = &edit.labels {
         set_labels(tx, id, labels)?;
         if context.actor.is_human() && begins_phase(&issue, labels) {
-            // what was counted was of another phase; a shelved issue's is told until it is asked for again
+            // The counts belong to another phase. Those of a shelved issue stay, and are shown, until it is in work
+            // again.
             set_counts(tx, id, AttemptCounts::default())?;
             append(tx, context, About::issue(id), &LogEvent::CountsCleared {})?;
         }
@@ -146,7 +149,7 @@ fn edit_in(
         set_dependencies(tx, id, dependencies)?;
     }
     if context.actor.is_human() {
-        // a person has seen what intake left as it was
+        // With this edit a person has seen the issue that intake left unchanged.
         tx.execute(
             "UPDATE issue SET intake = 'changed' WHERE id = ?1 AND intake = 'unchanged'",
             [id.as_str()],
@@ -170,7 +173,7 @@ fn edit_in(
     )
 }
 
-/// Refuses an agent's edit that would take a label or a priority away that a person has set.
+/// Refuses an agent's edit that would remove a label, or change a priority, that a person set.
 fn keep_what_people_set(
     tx: &Transaction<'_>,
     issue: &Issue,
@@ -199,7 +202,7 @@ fn keep_what_people_set(
     }
 }
 
-/// Says whether labels take an issue that is worked on to another phase; one without a phase is as in `ready`.
+/// Returns whether labels move an issue in work to another phase. An issue without a phase counts as in `ready`.
 fn begins_phase(issue: &Issue, labels: &[String]) -> bool {
     let delivers = |phase: Option<PhaseName>| phase.filter(|phase| !phase.is_ready());
     let is_shelved =

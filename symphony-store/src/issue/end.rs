@@ -1,4 +1,4 @@
-//! The end of an issue by a person's word, together with what depends on it: both or neither.
+//! Ending an issue at a person's request, together with the issues that depend on it: both or neither.
 
 use rusqlite::{Connection, Transaction};
 use symphony_core::id::IssueId;
@@ -21,9 +21,9 @@ use crate::issue::query::load_issue;
 /// How an issue ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssueEnd {
-    /// What happens to it: a terminal event of its state machine.
+    /// The terminal event of its state machine that ends it.
     pub event: IssueEvent,
-    /// A comment that says why.
+    /// A comment with the reason.
     pub comment: Option<String>,
     /// What happens to the open issues that depend on it, when it is cancelled.
     pub dependents: DependentsFate,
@@ -34,12 +34,12 @@ pub struct IssueEnd {
 pub struct EndedIssue {
     /// The issue.
     pub issue: Issue,
-    /// What happened to each dependent issue; nothing when the issue is done, since they only waited for that.
+    /// What happened to each dependent issue; empty when the issue is done, since that is what they waited for.
     pub dependents: Vec<DependentEffect>,
 }
 
 impl Store {
-    /// Returns what the open issues that depend on this one depend on, as far as it leads back to it.
+    /// Returns the dependencies of the open issues that depend on this one, as far as they lead back to it.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -61,6 +61,8 @@ impl Store {
             check_required_text("reason", comment)?;
         }
         self.write(context, |tx| {
+            // Before the move, in the same transaction: a dependent that was left out would wait for a cancelled issue
+            // for ever.
             let dependencies = load_open_dependents(tx, id)?;
             let state = move_in(tx, context, id, &end.event)?;
             if let Some(comment) = &end.comment {
@@ -82,7 +84,7 @@ impl Store {
     }
 }
 
-/// Writes what happens to a dependent issue, with a comment that says what became of the one that it depends on.
+/// Writes what happens to a dependent issue, with a comment about the issue that it depended on.
 pub(crate) fn settle(
     tx: &Transaction<'_>,
     context: &Context,
@@ -120,7 +122,7 @@ pub(crate) fn settle(
     Ok(())
 }
 
-/// Reads what the open issues that depend on one depend on, as far as it leads back to it.
+/// Reads the dependencies of the open issues that depend on one, as far as they lead back to it.
 pub(crate) fn load_open_dependents(
     conn: &Connection,
     id: &IssueId,

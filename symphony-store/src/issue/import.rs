@@ -1,4 +1,4 @@
-//! Issues that come from an export: all of a document, or none.
+//! Importing issues from an export: all of a document or none.
 
 use std::collections::BTreeMap;
 
@@ -17,22 +17,22 @@ use crate::issue::add::{NewIssue, add_issue_in};
 use crate::issue::cascade::move_in;
 use crate::issue::dependency::set_dependencies;
 
-/// What an import came to.
+/// The result of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ImportedIssues {
-    /// Issues that are new, each with its line.
+    /// New issues, each with its line.
     pub added: Vec<(usize, IssueId)>,
-    /// Lines whose issue was there already; it was left as it is.
+    /// Lines whose issue already existed and was left unchanged.
     pub skipped: Vec<(usize, IssueId)>,
 }
 
 impl Store {
-    /// Imports issues into a project, in one transaction. Returns what is wrong with the document when anything is:
-    /// nothing is written then.
+    /// Imports issues into a project in one transaction. Returns the problems of the document if it has any; then
+    /// nothing is written.
     ///
     /// # Errors
-    /// When a run asks for it, the project does not exist, dependencies form a circle with issues that are there, or the
-    /// database cannot be written.
+    /// When a run calls it, the project does not exist, dependencies form a cycle with existing issues, or the database
+    /// cannot be written.
     pub fn import_issues(
         &mut self,
         context: &Context,
@@ -117,7 +117,7 @@ fn carry_out(
             priority: fields.priority,
             size: fields.size,
             labels: fields.labels,
-            // a parent stands before its parts
+            // A parent comes before its sub-tasks.
             parent: issue
                 .parent
                 .as_ref()
@@ -127,7 +127,7 @@ fn carry_out(
         };
         made.push(add_issue_in(tx, context, &new, &state)?);
     }
-    // a dependency may stand behind what waits for it
+    // Dependencies are set once all issues exist, since an issue may depend on one further down.
     for (issue, id) in plan.add.iter().zip(&made) {
         let dependencies: Vec<IssueId> = issue
             .depends_on

@@ -12,23 +12,23 @@ use crate::database::row::{json as from_json, parsed, parsed_opt, time, to_json}
 use crate::error::StoreError;
 use crate::issue::query::load_issue;
 
-/// Comments that one run may write: more is a loop.
+/// How many comments one run may write. A run that writes more is looping.
 const RUN_COMMENTS_MAX: i64 = 100;
-/// Findings that one run may add: more is a loop.
+/// How many findings one run may add. A run that adds more is looping.
 const RUN_FINDINGS_MAX: i64 = 100;
 
 /// A finding to be added.
 #[derive(Debug, Clone)]
 pub struct NewFinding {
-    /// What it tells.
+    /// Its kind.
     pub kind: FindingKind,
     /// The text.
     pub text: String,
-    /// Files it is about.
+    /// The files that it is about.
     pub files: Vec<String>,
 }
 
-/// Refuses what goes over a run's limit in a table.
+/// Refuses a write that exceeds a run's limit in a table.
 pub(crate) fn check_run_limit(
     tx: &Transaction<'_>,
     context: &Context,
@@ -103,7 +103,7 @@ pub(crate) fn add_limited_finding(
     add_finding_in(tx, context, issue, new)
 }
 
-/// What a finding is on.
+/// The subject of a finding.
 #[derive(Debug, Clone, Copy)]
 enum FindingOn<'a> {
     Issue(&'a IssueId),
@@ -206,7 +206,7 @@ impl Store {
         Ok(added(context, id, new))
     }
 
-    /// Adds a finding about a project as a whole: what an agent without an issue has seen.
+    /// Adds a finding about a whole project, for an agent without an issue.
     ///
     /// # Errors
     /// When the project does not exist, a field breaks a limit, or the run has added too many.
@@ -260,7 +260,7 @@ impl Store {
         )
     }
 
-    /// Returns the last findings about a project as a whole, oldest first.
+    /// Returns the last findings about a whole project, oldest first.
     ///
     /// # Errors
     /// When the database cannot be read.

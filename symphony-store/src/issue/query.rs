@@ -11,32 +11,32 @@ use crate::error::StoreError;
 /// Which issues to list.
 #[derive(Debug, Clone, Default)]
 pub struct IssueFilter {
-    /// Of this project.
+    /// Only those of this project.
     pub project: Option<ProjectId>,
-    /// In this status.
+    /// Only those in this status.
     pub status: Option<IssueStatus>,
-    /// With this label.
+    /// Only those with this label.
     pub label: Option<String>,
-    /// With this text in title or description, case ignored.
+    /// Only those with this text in the title or description, ignoring case.
     pub text: Option<String>,
-    /// Children of this issue.
+    /// Only children of this issue.
     pub parent: Option<IssueId>,
-    /// At most so many.
+    /// At most this many.
     pub limit: Option<u32>,
-    /// Behind this issue of the previous page.
+    /// Only those after this issue, the last one of the previous page.
     pub after: Option<IssueId>,
 }
 
 /// One page of a list.
 #[derive(Debug, Clone)]
 pub struct IssuePage {
-    /// The issues, by project and number.
+    /// The issues, ordered by project and number.
     pub items: Vec<Issue>,
-    /// The cursor of the next page, when there is one.
+    /// The cursor of the next page, if there is one.
     pub next: Option<IssueId>,
 }
 
-/// Reads the state columns of an issue's row.
+/// Parses the state columns of an issue's row.
 pub(crate) fn state_from(row: &Row<'_>) -> Result<IssueState, StoreError> {
     let status: IssueStatus = parsed("status", row.get("status")?)?;
     Ok(match status {
@@ -57,13 +57,13 @@ pub(crate) fn state_from(row: &Row<'_>) -> Result<IssueState, StoreError> {
     })
 }
 
-/// Reads a priority column.
+/// Parses a priority column.
 pub(crate) fn priority_from(row: &Row<'_>) -> Result<Priority, StoreError> {
     let rank = usize::try_from(row.get::<_, i64>("priority")?).unwrap_or(usize::MAX);
     Ok(Priority::ALL.get(rank).copied().unwrap_or(Priority::None))
 }
 
-/// Reads the counts of an issue's row.
+/// Parses the counts of an issue's row.
 pub(crate) fn counts_from(row: &Row<'_>) -> Result<AttemptCounts, StoreError> {
     Ok(AttemptCounts {
         consecutive_failures: count32(row, "consecutive_failures")?,
@@ -111,12 +111,12 @@ impl Store {
     /// Returns an issue.
     ///
     /// # Errors
-    /// When there is none of this identifier.
+    /// When there is no issue with this identifier.
     pub fn issue(&self, id: &IssueId) -> Result<Issue, StoreError> {
         load_issue(&self.conn, id)
     }
 
-    /// Lists issues, by project and number.
+    /// Lists issues, ordered by project and number.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -177,7 +177,7 @@ impl Store {
         Ok(IssuePage { items, next })
     }
 
-    /// Returns the issues whose dependencies name this one.
+    /// Returns the issues that depend on this one.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -1,4 +1,5 @@
-//! Sub-tasks: made by a planner, waited for by their parent (spec: orchestrator, "Unblock"; mcp, `create_subtask`).
+//! Sub-tasks: a planner creates them, and their parent waits for them (spec: orchestrator, "Unblock"; mcp,
+//! `create_subtask`).
 
 use rusqlite::Transaction;
 use symphony_core::id::IssueId;
@@ -17,44 +18,44 @@ use crate::issue::query::load_issue;
 use crate::issue::refusal::IssueRefusal;
 use crate::run::hand_in::forget_refused_call;
 
-/// The label of a sub-task: a worker takes it without research (spec: domain, "Phases").
+/// The label of a sub-task, which a worker takes without research (spec: domain, "Phases").
 const SUBTASK_LABEL: &str = "phase:ready";
-/// Levels of sub-tasks below an issue: a planner that splits what a planner split, again and again, does not end.
+/// How many levels of sub-tasks an issue may have: planners that keep splitting what planners split would never end.
 pub(crate) const LEVELS_MAX: i64 = 3;
 
-/// A sub-task to be made.
+/// A sub-task to be created.
 #[derive(Debug, Clone)]
 pub struct NewSubtask {
-    /// The issue that is split.
+    /// The issue to split.
     pub parent: IssueId,
     /// Title.
     pub title: String,
-    /// What is asked for.
+    /// Description.
     pub description: String,
-    /// How urgent; as its parent when left out.
+    /// Priority; `None` takes that of the parent.
     pub priority: Option<Priority>,
-    /// How much work.
+    /// Estimated amount of work.
     pub size: Option<Size>,
-    /// Issues of the project that must be done before, usually sub-tasks of the same parent.
+    /// Issues of the project that must be done first, usually sub-tasks of the same parent.
     pub depends_on: Vec<IssueId>,
 }
 
-/// A sub-task that was made.
+/// A new sub-task.
 #[derive(Debug, Clone)]
 pub struct Subtask {
     /// The sub-task: in `todo`, with the label `phase:ready`.
     pub issue: Issue,
-    /// Its parent, which waits for it.
+    /// Its parent, which now waits for it.
     pub parent: Issue,
 }
 
 impl Store {
-    /// Makes a sub-task. The first one blocks its parent until all have ended; both or neither.
+    /// Creates a sub-task. The first one blocks its parent until all have ended: both or neither.
     ///
     /// # Errors
-    /// When a field breaks a limit, the parent cannot wait for sub-tasks where it stands, a dependency is missing,
-    /// cancelled, of another project or waits for the parent itself, or, for a run, when it made too many issues or its
-    /// parent, another sub-task of it or an issue without a parent is open and has nearly this title.
+    /// When a field breaks a limit, the parent cannot wait for sub-tasks in its status, a dependency is missing,
+    /// cancelled, of another project or waits for the parent itself, or, for a run, when it created too many issues or
+    /// its parent, another sub-task of it or an issue without a parent is open and has nearly the same title.
     pub fn add_subtask(
         &mut self,
         context: &Context,
@@ -81,7 +82,7 @@ impl Store {
         })
     }
 
-    /// Puts an issue whose sub-tasks have ended back to `todo`; what counts towards the circuit breaker stays.
+    /// Moves an issue whose sub-tasks have ended back to `todo`. The counts of the circuit breaker are kept.
     ///
     /// # Errors
     /// When the issue does not wait for sub-tasks, one of them is open, or none is done.
@@ -103,7 +104,7 @@ impl Store {
     }
 }
 
-/// Says whether a sub-task moves its parent; one that waits for sub-tasks already stays where it is.
+/// Returns whether a sub-task moves its parent. A parent that already waits for sub-tasks keeps its status.
 fn opens_parent(parent: &Issue) -> Result<bool, StoreError> {
     match &parent.state {
         IssueState::Todo | IssueState::InProgress => Ok(true),

@@ -1,4 +1,4 @@
-//! What the store knows of issues' worktrees and branches: clean-up finds them by it.
+//! What is recorded about the worktrees and branches of issues. Clean-up finds them by it.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::id::{IssueId, RunId};
@@ -14,7 +14,7 @@ use crate::issue::note::add_comment_in;
 use crate::issue::query::load_issue;
 
 impl Store {
-    /// Asks for an issue's branch to be deleted when its worktree is removed, merged or not.
+    /// Requests that an issue's branch is deleted with its worktree, merged or not.
     ///
     /// # Errors
     /// When the issue does not exist.
@@ -38,7 +38,7 @@ impl Store {
         })
     }
 
-    /// Says whether an issue's branch is to be deleted with its worktree even when it is not merged.
+    /// Returns whether an issue's branch is to be deleted with its worktree even if it is not merged.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -76,11 +76,14 @@ impl Store {
         })
     }
 
-    /// Says whether an issue ever had a worktree, and so a branch, that this database knows of; or a pull request.
+    /// Returns whether this database knows of a worktree, and so a branch, that the issue ever had, or of a pull
+    /// request.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn knows_branch_of(&self, id: &IssueId) -> Result<bool, StoreError> {
+        // From the log, not from `has_worktree`: the branch outlives the worktree, and a known branch must not be
+        // rescued as a stray one.
         Ok(self
             .conn
             .prepare_cached(
@@ -90,7 +93,7 @@ impl Store {
             .query_row([id.as_str()], |row| row.get(0))?)
     }
 
-    /// Records that work after an issue's hand-in was put aside, where no end of a run records it.
+    /// Records that work after an issue's hand-in was put aside, unless the end of a run does.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -103,8 +106,8 @@ impl Store {
         self.write(context, |tx| put_aside_in(tx, context, id, None, rescue))
     }
 
-    /// Records that a branch was found that the database did not know, and where its commits are now: the inbox names it
-    /// until the issue ends.
+    /// Records that a branch unknown to the database was found, and the rescue ref that has its commits. The inbox
+    /// names it until the issue ends.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -129,7 +132,8 @@ impl Store {
     }
 }
 
-/// Records that work after an issue's hand-in was put aside: in the log, and in a comment for whoever goes on with the issue.
+/// Records that work after an issue's hand-in was put aside, in the log and in a comment for whoever continues the
+/// issue.
 pub(crate) fn put_aside_in(
     tx: &Transaction<'_>,
     context: &Context,

@@ -1,5 +1,4 @@
-//! Single columns of an issue, written as they are told: what follows from a change is decided in
-//! `cascade`.
+//! Writes single columns of an issue and decides nothing: `cascade` decides what follows from a change.
 
 use rusqlite::{Transaction, params};
 use symphony_core::id::{IssueId, PhaseName};
@@ -50,7 +49,7 @@ pub(crate) fn set_counts(
     Ok(())
 }
 
-/// Writes the state. Only the cascade may: a status that changes without its consequences breaks the issue.
+/// Writes the state. Only the cascade may call it: a status that changes without its consequences breaks the issue.
 pub(crate) fn set_issue_state(
     tx: &Transaction<'_>,
     context: &Context,
@@ -71,7 +70,7 @@ pub(crate) fn set_issue_state(
     Ok(())
 }
 
-/// Replaces the label of the phase.
+/// Replaces the phase label.
 pub(crate) fn set_phase(
     tx: &Transaction<'_>,
     id: &IssueId,
@@ -83,7 +82,7 @@ pub(crate) fn set_phase(
     set_labels(tx, id, &labels)
 }
 
-/// Removes the appointment of a retry.
+/// Removes a scheduled retry.
 pub(crate) fn remove_retry(tx: &Transaction<'_>, id: &IssueId) -> Result<(), StoreError> {
     tx.prepare_cached("DELETE FROM retry WHERE issue = ?1")?
         .execute([id.as_str()])?;

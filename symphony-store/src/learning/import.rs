@@ -1,4 +1,4 @@
-//! Learnings that come from an export: a backup, or another installation.
+//! Importing learnings from an export: a backup, or another installation.
 
 use rusqlite::Transaction;
 use symphony_core::id::{IssueId, ProjectId, RunId};
@@ -13,25 +13,26 @@ use crate::learning::pack::pack_rows;
 use crate::learning::row::{LearningRecord, insert_learning};
 use crate::learning::state::{add_source, settle_learning, source_of_run};
 
-/// Learnings that are imported in one transaction: about a second, far below the wait of another writer.
+/// How many learnings are imported in one transaction, which takes about a second, far less than other writers wait.
 const IMPORTED_AT_ONCE: usize = 10_000;
 
-/// What an import came to.
+/// The result of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Imported {
     /// Learnings that are new.
     pub added: u64,
-    /// Learnings whose id was there already; they were left as they are.
+    /// Learnings whose id already existed. They were left unchanged.
     pub skipped: u64,
 }
 
 impl Store {
-    /// Imports learnings into a project, with their authors, times, labels and commits. Issue and run are kept when the
-    /// learning was exported from this very project and they exist: elsewhere the same name is another issue. What is
-    /// there already is left as it is, so that an import which was broken off is simply done again.
+    /// Imports learnings into a project, with their authors, times, labels and commits. Issue and run are kept if the
+    /// learning was exported from this very project and they exist, since the same name elsewhere is another issue.
+    /// Existing learnings are left unchanged, so that an interrupted import can simply be repeated.
     ///
     /// # Errors
-    /// When a field of any breaks a limit (nothing is imported then), a run asks for it, or the project does not exist.
+    /// When a field of any learning breaks a limit (then nothing is imported), a run calls it, or the project does not
+    /// exist.
     pub fn import_learnings(
         &mut self,
         context: &Context,
@@ -96,7 +97,7 @@ fn import_part(
     Ok(imported)
 }
 
-/// Returns the work whose end decides about an imported proposal, when that work is the project's own; without any, the
+/// Returns the work whose end decides on an imported proposal, if it is the project's own. Without such work, the
 /// person who imports it accepts it.
 fn waits_for(
     tx: &Transaction<'_>,
@@ -110,7 +111,7 @@ fn waits_for(
     }
 }
 
-/// Forgets issue and run unless they are the project's own.
+/// Removes issue and run unless they are the project's own.
 fn keep_own_provenance(
     tx: &Transaction<'_>,
     project: &ProjectId,

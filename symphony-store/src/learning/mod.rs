@@ -1,4 +1,4 @@
-//! Learnings: written, read, ranked, and what became of them.
+//! Learnings: written, read, ranked, and how useful they were.
 
 pub(crate) mod import;
 pub(crate) mod pack;

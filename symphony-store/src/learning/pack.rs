@@ -1,24 +1,25 @@
 //! Packs: the prepared forms of many learnings in one row.
 //!
-//! A learning that may be given lies either in `learning_prepared`, a row of its own, or in one pack. Rows are moved into
-//! packs when there are many; a pack that has to change is taken apart into rows first, and packed again later.
+//! A learning that may be given to agents is either in `learning_prepared`, as a separate row, or in one pack. When
+//! there are many rows, they are moved into packs. A pack that has to change is split into rows first, and packed again
+//! later.
 //!
-//! Layout of an entry, numbers little-endian: time of recording (i64, milliseconds), bytes of the form (u32), bytes of id,
-//! of issue (none: 0) and of kind (none: 0; u8 each), one zero; then id, issue, kind, form.
+//! Layout of an entry, with little-endian numbers: time of recording (i64, milliseconds), length of the form (u32),
+//! lengths of id, of issue (0 for none) and of kind (0 for none; u8 each), one zero; then id, issue, kind, form.
 
 use rusqlite::{Transaction, params};
 
 use crate::error::StoreError;
 
-/// Rows that a project has beside its packs: each costs a dispatch ten times as much as a packed one.
+/// How many rows a project may have beside its packs. Each costs a dispatch ten times as much as a packed one.
 const LOOSE_MAX: i64 = 256;
-/// Bytes at which a pack is complete: some 150 learnings, to be taken apart in a millisecond. Below 64 KiB, from where
-/// on freeing memory makes the allocator tidy up each time.
+/// The size at which a pack is complete: about 150 learnings, which are split in a millisecond. It is below 64 KiB,
+/// above which freeing memory makes the allocator clean up each time.
 const PACK_BYTES: usize = 48 * 1024;
-/// Bytes before the texts of an entry.
+/// The length of an entry's header, before its texts.
 const HEADER: usize = 16;
 
-/// The prepared form of a learning with what ranking reads beside it.
+/// The prepared form of a learning with everything else that ranking reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry<'a> {
     pub(crate) id: &'a str,
@@ -29,7 +30,7 @@ pub(crate) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Writes it behind others; `false` when it has no place in a pack.
+    /// Appends it to a pack. Returns `false` when it does not fit.
     fn append(&self, pack: &mut Vec<u8>) -> bool {
         let (issue, kind) = (
             self.issue.unwrap_or_default(),
@@ -53,7 +54,7 @@ impl<'a> Entry<'a> {
         true
     }
 
-    /// Reads the first entry, and returns what is behind it.
+    /// Reads the first entry, and returns the rest of the pack.
     fn first(pack: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let (header, rest) = pack.split_first_chunk::<HEADER>()?;
         let (created_at, sizes) = header.split_first_chunk::<8>()?;
@@ -96,7 +97,7 @@ pub(crate) fn for_each_entry<'a>(
     Ok(())
 }
 
-/// Moves the rows of a project into packs when they are many. What is not prepared yet stays a row.
+/// Moves the rows of a project into packs when there are many. Rows that are not prepared yet stay.
 pub(crate) fn pack_rows(tx: &Transaction<'_>, project: &str) -> Result<(), StoreError> {
     let rows: i64 = tx
         .prepare_cached(
@@ -146,13 +147,13 @@ pub(crate) fn pack_rows(tx: &Transaction<'_>, project: &str) -> Result<(), Store
     Ok(())
 }
 
-/// Takes a pack apart into rows.
+/// Splits a pack into rows.
 pub(crate) fn unpack(tx: &Transaction<'_>, pack: i64) -> Result<(), StoreError> {
     let mut statement =
         tx.prepare_cached("SELECT project, forms FROM learning_pack WHERE id = ?1")?;
     let mut rows = statement.query([pack])?;
     let Some(row) = rows.next()? else {
-        // another process was faster
+        // Another process was faster.
         return Ok(());
     };
     let (project, forms): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
@@ -177,7 +178,7 @@ pub(crate) fn unpack(tx: &Transaction<'_>, pack: i64) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// Takes apart the pack that a learning lies in, if it lies in one.
+/// Splits the pack that a learning is in, if it is in one.
 pub(crate) fn unpack_learning(
     tx: &Transaction<'_>,
     project: &str,

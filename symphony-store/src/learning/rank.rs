@@ -1,8 +1,8 @@
 //! Ranking the learnings of the database (spec: learnings).
 //!
-//! A dispatch reads, of each learning, id, kind, age and what was prepared when it was recorded, in one range scan, and
-//! the texts of the few that are taken. What another version of the algorithm prepared is prepared anew on the way,
-//! and kept for the next reader.
+//! For each learning, a dispatch reads id, kind, age and what was prepared when it was recorded, in one range scan, and
+//! then the texts of the few that are chosen. Learnings that another version of the algorithm prepared are prepared
+//! again on the way, and kept for the next reader.
 
 use std::collections::BTreeSet;
 
@@ -20,18 +20,19 @@ use crate::learning::read::{Ids, LearningReader, LearningScope, Renewed};
 use crate::learning::row::{LearningRecord, keep_prepared, load_learning};
 use crate::learning::usefulness::scores;
 
-/// Learnings that are prepared anew in one transaction: some tenths of a second, far below the wait of another writer.
+/// How many learnings are prepared again in one transaction, which takes some tenths of a second, far less than other
+/// writers wait.
 const KEPT_AT_ONCE: usize = 10_000;
 
-/// Bytes of the database that are read as mapped memory: the forms of a million learnings, read once, are not copied.
+/// How many bytes of the database are read as mapped memory, so that the forms of a million learnings are not copied.
 const MAPPED_BYTES_MAX: i64 = 1 << 30;
 
-/// A learning that a ranking took.
+/// A learning that a ranking chose.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankedLearning {
     /// The learning.
     pub record: LearningRecord,
-    /// Its score and why. The index has no meaning here.
+    /// Its score and the reasons for it. The index has no meaning here.
     pub hit: Hit,
 }
 
@@ -45,7 +46,7 @@ pub struct BestLearnings {
 }
 
 impl BestLearnings {
-    /// Returns the ids of all, as [`Store::record_given`] takes them.
+    /// Returns all ids, as [`Store::record_given`] takes them.
     pub fn ids(&self) -> Vec<LearningId> {
         let all = self.conventions.iter().chain(&self.tactical);
         all.map(|ranked| ranked.record.learning.id.clone())
@@ -66,7 +67,7 @@ fn options_error(error: &OptionsError) -> StoreError {
     StoreError::refused(error.to_string())
 }
 
-/// What is ranked, and for what.
+/// What is ranked, and for which query.
 #[derive(Debug, Clone, Copy)]
 struct Ranking<'a> {
     scope: LearningScope<'a>,
@@ -76,8 +77,8 @@ struct Ranking<'a> {
 }
 
 impl Store {
-    /// Returns what an agent is given for an issue or a plan: the best of the accepted learnings of its project and of
-    /// what its own earlier runs proposed.
+    /// Returns what an agent gets for an issue or a plan: the best of the accepted learnings of its project and of
+    /// those that its own earlier runs proposed.
     ///
     /// # Errors
     /// When the options are out of range, or the database cannot be read.
@@ -127,7 +128,7 @@ impl Store {
     }
 
     /// Returns the best learnings of all other projects of the installation, at most
-    /// [`symphony_learning::CROSS_PROJECT_MAX`]: what an agent of a phase is given.
+    /// [`symphony_learning::CROSS_PROJECT_MAX`], for the agent of a phase.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -169,7 +170,7 @@ impl Store {
         self.conn
             .pragma_update(None, "mmap_size", MAPPED_BYTES_MAX)?;
         let (taken, renewed) = self.read(|tx| {
-            // measured within a project, and so of no weight elsewhere
+            // Usefulness is measured within a project, so it has no weight elsewhere.
             let mut ranker = match ranking.scope {
                 LearningScope::Project(project, _) => ranker.with_usefulness(scores(tx, project)?),
                 LearningScope::Others(_) | LearningScope::Installation => ranker,
@@ -182,7 +183,7 @@ impl Store {
             Ok((take(ranker, &load)?, renewed))
         })?;
         if let Err(error) = self.keep(&renewed, ranking.now) {
-            // the answer is right without: the next reader prepares them again
+            // The answer is correct without them, and the next reader prepares them again.
             tracing::debug!(%error, count = renewed.len(), "prepared learnings were not kept");
         }
         Ok(taken)
@@ -199,7 +200,7 @@ impl Store {
                 })
             })?;
         }
-        // last, so that nothing is packed that is still to be renewed
+        // Last, so that nothing is packed that still has to be prepared again.
         let projects: BTreeSet<&str> = renewed.iter().map(|row| row.project.as_str()).collect();
         for project in projects {
             self.write(&context, |tx| pack_rows(tx, project))?;

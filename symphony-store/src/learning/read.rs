@@ -1,4 +1,4 @@
-//! Reading prepared learnings into a ranking: rows and packs, one range scan each.
+//! Reading prepared learnings into a ranking: rows and packs, with one range scan each.
 
 use rusqlite::{Row, Transaction, params_from_iter};
 use symphony_core::id::ProjectId;
@@ -11,19 +11,19 @@ use crate::learning::pack::{Entry, for_each_entry};
 use crate::learning::row::load_learning;
 use crate::learning::state::proposed_by;
 
-/// Whose learnings are ranked: accepted ones.
+/// Which learnings are ranked. Only accepted ones are.
 #[derive(Debug, Clone, Copy)]
 pub enum LearningScope<'a> {
-    /// One project, and what this work proposed.
+    /// Those of one project, and those that this work proposed.
     Project(&'a ProjectId, Option<&'a LearningSource>),
-    /// All projects but this one.
+    /// Those of all projects but this one.
     Others(&'a ProjectId),
-    /// All projects.
+    /// Those of all projects.
     Installation,
 }
 
 impl LearningScope<'_> {
-    /// The read of the rows of each scope; every one is a range of the primary key, or all of it.
+    /// Returns the query for the rows of each scope, each of which is a range of the primary key, or all of it.
     const fn rows_sql(self) -> &'static str {
         match self {
             Self::Project(..) => {
@@ -41,7 +41,7 @@ impl LearningScope<'_> {
         }
     }
 
-    /// The read of the packs of each scope.
+    /// Returns the query for the packs of each scope.
     const fn packs_sql(self) -> &'static str {
         match self {
             Self::Project(..) => "SELECT id, project, forms FROM learning_pack WHERE project = ?1",
@@ -58,12 +58,12 @@ impl LearningScope<'_> {
     }
 }
 
-/// Bytes of a short entry of a pack: what room is made by.
+/// The length of a short entry of a pack, to reserve memory.
 const ENTRY_BYTES: usize = 256;
-/// Characters of most ids.
+/// The length of most ids.
 const UUID_CHARS: usize = 36;
 
-/// Ids in the order in which they were pushed, one behind the other: a ranking names learnings by index.
+/// Ids in the order in which they were pushed, concatenated, since a ranking refers to learnings by index.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
     text: String,
@@ -89,12 +89,12 @@ impl Ids {
     }
 }
 
-/// What was prepared anew, and for whom.
+/// What was prepared again, and for which learning.
 #[derive(Debug)]
 pub(crate) struct Renewed {
     pub(crate) project: String,
     pub(crate) learning: String,
-    /// The pack it lay in.
+    /// The pack that it was in.
     pub(crate) pack: Option<i64>,
     pub(crate) prepared: Prepared,
 }
@@ -107,7 +107,7 @@ struct Stale {
     pack: Option<i64>,
 }
 
-/// Pushes what a scope holds into a ranking.
+/// Pushes the learnings of a scope into a ranking.
 #[derive(Debug)]
 pub(crate) struct LearningReader<'r, 's> {
     ranker: &'r mut Ranker<'s>,
@@ -124,12 +124,12 @@ impl<'r, 's> LearningReader<'r, 's> {
         }
     }
 
-    /// Returns the ids of what was pushed.
+    /// Returns the ids that were pushed.
     pub(crate) fn into_ids(self) -> Ids {
         self.ids
     }
 
-    /// Reads what a scope holds, apart from what has to be prepared anew.
+    /// Reads the learnings of a scope, except those that must be prepared again.
     pub(crate) fn read(
         &mut self,
         tx: &Transaction<'_>,
@@ -154,7 +154,8 @@ impl<'r, 's> LearningReader<'r, 's> {
         Ok(())
     }
 
-    /// Makes room for what the packs hold: growing step by step would copy it. Memory that is not used costs nothing.
+    /// Reserves memory for the contents of the packs, which growing step by step would copy. Unused memory costs
+    /// nothing.
     fn reserve(
         &mut self,
         tx: &Transaction<'_>,
@@ -175,7 +176,7 @@ impl<'r, 's> LearningReader<'r, 's> {
         Ok(())
     }
 
-    /// Takes one row. Its columns are borrowed: nothing is copied but what the ranking keeps.
+    /// Takes one row. Its columns are borrowed, so that only what the ranking keeps is copied.
     fn row(&mut self, row: &Row<'_>) -> Result<(), StoreError> {
         let text = |column| {
             row.get_ref(column)?
@@ -214,7 +215,7 @@ impl<'r, 's> LearningReader<'r, 's> {
         })
     }
 
-    /// Takes a learning; `false` when its form cannot be used.
+    /// Takes a learning. Returns `false` when its form cannot be used.
     fn take(&mut self, entry: Entry<'_>) -> Result<bool, StoreError> {
         let Ok(prepared) = PreparedRef::decode(entry.form) else {
             return Ok(false);
@@ -240,7 +241,7 @@ impl<'r, 's> LearningReader<'r, 's> {
         self.ids.push(learning.id.as_str());
     }
 
-    /// Prepares what could not be used, and takes it then.
+    /// Prepares the learnings that could not be used, and takes them.
     pub(crate) fn renew(&mut self, tx: &Transaction<'_>) -> Result<Vec<Renewed>, StoreError> {
         let mut renewed = Vec::with_capacity(self.stale.len());
         for Stale {

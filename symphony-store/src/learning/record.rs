@@ -1,7 +1,7 @@
-//! Learnings: adding and reading them.
+//! Adding and reading learnings.
 //!
-//! A learning's text is never changed or removed; its state is (`learning_state`). What ranking reads of an accepted one
-//! is in a table of its own, made here when it is recorded (`learning_rank`).
+//! A learning's text is never changed or removed, but its state is (`learning_state`). What ranking reads of an
+//! accepted learning is in a separate table, and made here when it is recorded (`learning_rank`).
 
 use rusqlite::{Transaction, params};
 use symphony_core::id::{IssueId, LearningId, ProjectId, RunId};
@@ -26,56 +26,56 @@ use crate::learning::row::{
 use crate::learning::state::{add_source, settle_learning, source_of_run};
 use crate::run::record::several_fit;
 
-/// Learnings that one run may add: more is a loop.
+/// How many learnings one run may add. A run that adds more is looping.
 const RUN_LEARNINGS_MAX: i64 = 50;
 
 /// A learning to be added.
 #[derive(Debug, Clone)]
 pub struct NewLearning {
-    /// Its id, made by the caller.
+    /// Its id, which the caller makes.
     pub id: LearningId,
     /// The project.
     pub project: ProjectId,
-    /// The issue it came from.
+    /// The issue that it came from.
     pub issue: Option<IssueId>,
-    /// The commit it was learned at.
+    /// The commit that it was learned at.
     pub commit: Option<String>,
     /// The text.
     pub pattern: String,
-    /// What kind.
+    /// Its kind.
     pub learning_type: Option<LearningType>,
-    /// Paths it applies to.
+    /// The paths that it applies to.
     pub applies_to: Vec<String>,
 }
 
-/// What became of a new learning.
+/// What happened to a new learning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LearningAddition {
     /// It was recorded.
     Added(LearningRecord),
-    /// This one says it already and is proposed; the new one's work was added to its sources.
+    /// This proposed learning already has the text. The new one's work was added to its sources.
     Seconded(LearningRecord),
-    /// This one says it already; nothing was written.
+    /// This learning already has the text. Nothing was written.
     Known(LearningRecord),
 }
 
 /// Which learnings to list, newest first.
 #[derive(Debug, Clone)]
 pub struct LearningFilter {
-    /// Of this project.
+    /// Only those of this project.
     pub project: Option<ProjectId>,
-    /// Of this kind.
+    /// Only those of this kind.
     pub learning_type: Option<LearningType>,
-    /// In one of these states.
+    /// Only those in one of these states.
     pub states: Vec<LearningState>,
-    /// And those that this issue proposed: its own runs are given them.
+    /// Also those that this issue proposed, which its own runs get.
     pub or_proposed_by: Option<IssueId>,
-    /// At most so many.
+    /// At most this many.
     pub limit: Option<u32>,
 }
 
 impl Default for LearningFilter {
-    /// The accepted ones of all projects.
+    /// Returns a filter for the accepted ones of all projects.
     fn default() -> Self {
         Self {
             project: None,
@@ -87,8 +87,8 @@ impl Default for LearningFilter {
     }
 }
 
-/// Finds the learning of a project that says a text already, and what becomes of the text: of several an accepted one,
-/// then one that is proposed.
+/// Finds the learning of a project that already has a text: of several, an accepted one, otherwise a proposed one. Also
+/// returns what happens to the text.
 fn find_known(
     tx: &Transaction<'_>,
     new: &NewLearning,
@@ -112,7 +112,8 @@ fn find_known(
     Ok(None)
 }
 
-/// Adds the work of a new text to the sources of the learning that says it already, where that one waits for its work.
+/// Adds the work of a new text to the sources of the learning that already has the text, if that one waits for its
+/// work.
 fn meet_known(
     tx: &Transaction<'_>,
     context: &Context,
@@ -134,12 +135,12 @@ fn meet_known(
 }
 
 impl Store {
-    /// Adds a learning; it takes the labels of the issue it came from. That of a run is proposed until its issue or plan is
-    /// done; all others are accepted. A text that the project knows is not recorded again.
+    /// Adds a learning with the labels of its issue. A run's learning is proposed until its issue or plan is done; all
+    /// others are accepted. A text that the project already knows is not recorded again.
     ///
     /// # Errors
-    /// When a field breaks a limit, the text has no letter and no digit, the issue does not exist, or the run has added too
-    /// many.
+    /// When a field breaks a limit, the text has no letter and no digit, the issue does not exist, or the run has added
+    /// too many learnings.
     pub fn add_learning(
         &mut self,
         context: &Context,
@@ -164,7 +165,7 @@ impl Store {
         };
         record.check()?;
         check_pattern_length(&new.pattern)?;
-        // what is empty when it is normalised would be given to nobody
+        // A text that is empty after normalisation would never be given to an agent.
         if normalise(&new.pattern).is_empty() {
             return Err(FieldError::NoWord { field: "pattern" }.into());
         }
@@ -195,7 +196,7 @@ impl Store {
             )?;
             if let Some((source, run)) = &source {
                 add_source(tx, &new.id, source, run)?;
-                // its work may have ended while the run went on
+                // Its work may have ended while the run continued.
                 settle_learning(tx, context, &new.id)?;
             }
             pack_rows(tx, new.project.as_str())?;
@@ -206,7 +207,7 @@ impl Store {
     /// Returns a learning.
     ///
     /// # Errors
-    /// When there is none of this id.
+    /// When there is no learning with this id.
     pub fn learning(&self, id: &LearningId) -> Result<LearningRecord, StoreError> {
         load_learning(&self.conn, id.as_str())
     }
@@ -214,12 +215,12 @@ impl Store {
     /// Finds a learning by the beginning or the end of its id.
     ///
     /// # Errors
-    /// When none fits, or several do.
+    /// When no learning fits, or several do.
     pub fn find_learning(&self, text: &str) -> Result<LearningRecord, StoreError> {
         if LearningId::parse(text).is_err() {
             return Err(StoreError::not_found("learning", text));
         }
-        // compared byte by byte: an id may hold what is a wildcard elsewhere
+        // Compared byte by byte, since an id may contain what is a wildcard elsewhere.
         let mut statement = self.conn.prepare_cached(
             "SELECT id FROM learning WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1
              ORDER BY id <> ?1, id LIMIT 6",

@@ -1,4 +1,4 @@
-//! Learnings, read from their rows and written to them.
+//! Reading learnings from their rows, and writing them.
 
 use rusqlite::{Connection, Row, Transaction, params};
 use symphony_core::id::{IssueId, ProjectId, RunId};
@@ -13,24 +13,24 @@ use crate::database::event::About;
 use crate::database::row::{json as from_json, parsed, parsed_opt, time, to_json};
 use crate::error::StoreError;
 
-/// A learning with where it came from.
+/// A learning with its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LearningRecord {
     /// What ranking reads.
     pub learning: Learning,
     /// The project.
     pub project: ProjectId,
-    /// The issue it came from.
+    /// The issue that it came from.
     pub issue: Option<IssueId>,
-    /// The run it came from.
+    /// The run that it came from.
     pub run: Option<RunId>,
-    /// The commit it was learned at.
+    /// The commit that it was learned at.
     pub commit: Option<String>,
     /// Who wrote it.
     pub author: CommentAuthor,
-    /// Where it is in its life.
+    /// Its state.
     pub state: LearningState,
-    /// The work that it comes from, first to last, when a run recorded it: the end of it decides about a proposal.
+    /// The work that it comes from, in order, if a run recorded it. The end of that work decides on a proposal.
     pub sources: Vec<LearningSource>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn load_learning(conn: &Connection, id: &str) -> Result<LearningRecor
         .map_or_else(|| Err(StoreError::not_found("learning", id)), from_row)
 }
 
-/// Inserts a learning, and what ranking reads of it.
+/// Inserts a learning, with what ranking reads of it.
 pub(crate) fn insert_learning(
     tx: &Transaction<'_>,
     context: &Context,
@@ -114,7 +114,7 @@ pub(crate) fn insert_learning(
     )
 }
 
-/// Keeps what ranking reads of a learning that has a row of its own; nothing happens when it is not accepted.
+/// Stores what ranking reads of a learning that has a separate row. Does nothing when it is not accepted.
 pub(crate) fn keep_prepared(
     tx: &Transaction<'_>,
     project: &str,
@@ -128,7 +128,7 @@ pub(crate) fn keep_prepared(
     Ok(())
 }
 
-/// What an entry of the log about a learning is about.
+/// Returns the subject of a log entry about a learning.
 pub(crate) fn about(record: &LearningRecord) -> About<'_> {
     About {
         project: Some(&record.project),
@@ -137,6 +137,6 @@ pub(crate) fn about(record: &LearningRecord) -> About<'_> {
     }
 }
 
-/// The columns of a learning, its sources among them.
+/// The columns of a learning, including its sources.
 pub(crate) const COLUMNS: &str = "l.*, (SELECT json_group_array(json(CASE WHEN s.issue IS NULL THEN json_object('plan', s.plan)
         ELSE json_object('issue', s.issue) END) ORDER BY s.id) FROM learning_source s WHERE s.learning = l.id) AS sources";

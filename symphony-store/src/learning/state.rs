@@ -1,7 +1,7 @@
-//! The life of a learning: what the ends of the work it comes from do to it, and what people say.
+//! The life of a learning: how it changes when its work ends, or when a person decides.
 //!
-//! `LearningState::settle` decides; here sources are read and states written, in the transaction that moves the issue or
-//! the plan.
+//! `LearningState::settle` decides. This module reads the sources and writes the states, in the transaction that moves
+//! the issue or the plan.
 
 use rusqlite::{Connection, Transaction, params};
 use symphony_core::id::{IssueId, LearningId, RunId};
@@ -18,7 +18,7 @@ use crate::error::StoreError;
 use crate::learning::pack::unpack_learning;
 use crate::learning::row::{LearningRecord, about, keep_prepared, load_learning};
 
-/// Returns the work that a run is part of; none for one on the project itself.
+/// Returns the work that a run is part of; `None` for a run on the project itself.
 pub(crate) fn source_of_run(
     conn: &Connection,
     run: &RunId,
@@ -49,7 +49,7 @@ pub(crate) fn add_source(
     Ok(added > 0)
 }
 
-/// Settles every learning that comes from an issue or a plan, after that one has moved.
+/// Settles every learning that comes from an issue or a plan, after that has moved.
 pub(crate) fn settle_learnings_of(
     tx: &Transaction<'_>,
     context: &Context,
@@ -61,7 +61,7 @@ pub(crate) fn settle_learnings_of(
     Ok(())
 }
 
-/// Forgets an issue as a source, because it is deleted, and settles what came from it.
+/// Removes a deleted issue from the sources, and settles what came from it.
 pub(crate) fn remove_source(
     tx: &Transaction<'_>,
     context: &Context,
@@ -75,7 +75,7 @@ pub(crate) fn remove_source(
         .try_for_each(|learning| settle_learning(tx, context, learning))
 }
 
-/// Moves a learning to where its sources say that it belongs.
+/// Moves a learning to the state that its sources require.
 pub(crate) fn settle_learning(
     tx: &Transaction<'_>,
     context: &Context,
@@ -101,7 +101,7 @@ fn learnings_of(conn: &Connection, source: &LearningSource) -> Result<Vec<Learni
     Ok(learnings)
 }
 
-/// Returns the proposed learnings that come from an issue or a plan: its own runs are given them.
+/// Returns the proposed learnings that come from an issue or a plan, which its own runs get.
 pub(crate) fn proposed_by(
     conn: &Connection,
     source: &LearningSource,
@@ -116,7 +116,7 @@ pub(crate) fn proposed_by(
     Ok(records)
 }
 
-/// Returns what has become of the sources of a learning.
+/// Returns how the sources of a learning ended.
 fn source_ends(conn: &Connection, learning: &LearningId) -> Result<Vec<SourceEnd>, StoreError> {
     let mut statement = conn.prepare_cached(
         "SELECT i.status, p.status FROM learning_source s
@@ -133,7 +133,7 @@ fn source_ends(conn: &Connection, learning: &LearningId) -> Result<Vec<SourceEnd
     Ok(ends)
 }
 
-/// Writes a state and logs it; nothing when it has it already.
+/// Writes a state and logs it, unless it is already in that state.
 fn set_state(
     tx: &Transaction<'_>,
     context: &Context,
@@ -144,7 +144,7 @@ fn set_state(
     let Some(event) = state.entered_from(record.state, &learning.id) else {
         return Ok(record);
     };
-    // what ranking reads of an accepted one may be in a pack, where the triggers do not find it
+    // What ranking reads of an accepted learning may be in a pack, where triggers do not find it.
     if record.state == LearningState::Accepted {
         unpack_learning(tx, record.project.as_str(), learning.id.as_str())?;
     }
@@ -179,11 +179,11 @@ fn id(source: &LearningSource) -> &str {
 }
 
 impl Store {
-    /// Accepts learnings, whatever their state: prompts of all issues include them from now on. All of them, or none when
-    /// one does not exist.
+    /// Accepts learnings, whatever their state, so that prompts of all issues include them. Accepts all of them, or
+    /// none if one does not exist.
     ///
     /// # Errors
-    /// When one does not exist, or a run asks for it: only people accept learnings.
+    /// When one does not exist, or a run calls it, since only people accept learnings.
     pub fn accept_learnings(
         &mut self,
         context: &Context,
@@ -192,7 +192,7 @@ impl Store {
         self.set_states(context, ids, LearningState::Accepted)
     }
 
-    /// Retires learnings: they are given to no agent any more. All of them, or none when one does not exist.
+    /// Retires learnings, so that no agent gets them any longer. Retires all of them, or none if one does not exist.
     ///
     /// # Errors
     /// As [`Store::accept_learnings`].
@@ -220,7 +220,7 @@ impl Store {
         })
     }
 
-    /// Returns the work that a run is part of, as the source of what it learns; none for one on the project itself.
+    /// Returns the work that a run is part of, as the source of its learnings; `None` for a run on the project itself.
     ///
     /// # Errors
     /// When there is no such run.

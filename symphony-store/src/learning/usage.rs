@@ -1,4 +1,4 @@
-//! Which learnings were given to which runs, and how these ended.
+//! Which runs were given which learnings, and how these runs ended.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use crate::error::StoreError;
 use crate::learning::record::LearningFilter;
 use crate::learning::row::LearningRecord;
 
-/// A learning with what became of the runs that were given it.
+/// A learning with the results of the runs that were given it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LearningUse {
     /// The learning.
     pub record: LearningRecord,
-    /// How many runs stand in each status; one that stands in none is missing.
+    /// How many runs have each status. A status without runs is missing.
     pub runs: BTreeMap<RunStatus, u64>,
     /// When the last of these runs started.
     pub last_given_at: Option<Timestamp>,
@@ -31,7 +31,7 @@ impl LearningUse {
     }
 }
 
-/// What the runs that were given a learning came to.
+/// The results of the runs that were given a learning.
 #[derive(Debug, Default)]
 struct Tally {
     runs: BTreeMap<RunStatus, u64>,
@@ -39,10 +39,10 @@ struct Tally {
 }
 
 impl Store {
-    /// Records which learnings stood in the prompts of a run. Doing it again adds what is new.
+    /// Records which learnings were in the prompts of a run. A repetition adds only new ones.
     ///
     /// # Errors
-    /// When the run is over (for a run's own context), or a run or a learning does not exist.
+    /// When the run has ended (for a run's own context), or a run or a learning does not exist.
     pub fn record_given(
         &mut self,
         context: &Context,
@@ -63,13 +63,14 @@ impl Store {
         })
     }
 
-    /// Returns how often learnings were given and how those runs ended: the most often given first, then the newest.
+    /// Returns how often learnings were given and how those runs ended, ordered by how often they were given, then
+    /// newest first.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn learning_uses(&self, filter: &LearningFilter) -> Result<Vec<LearningUse>, StoreError> {
         let mut tallies = self.tallies(filter.project.as_ref())?;
-        // the limit counts in the order of this list
+        // The limit applies to the order of this list.
         let all = LearningFilter {
             limit: None,
             ..filter.clone()

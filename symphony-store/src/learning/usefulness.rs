@@ -1,7 +1,7 @@
-//! How useful learnings were: the cases of their project, with them and without.
+//! How useful learnings were: the cases of their project with them and without.
 //!
-//! Compared are issues that ended after the learning was accepted, without those that it comes from. The statistics are
-//! `symphony_learning::Comparison`.
+//! It compares issues that ended after the learning was accepted, without those that it comes from. The statistics are
+//! in `symphony_learning::Comparison`.
 
 use std::collections::BTreeMap;
 
@@ -13,17 +13,17 @@ use crate::database::open::Store;
 use crate::database::row::{count, count32, parsed};
 use crate::error::StoreError;
 
-/// The newest cases of a project that are compared: what helped years ago says little about today, and a dispatch reads
-/// them.
+/// How many of a project's newest cases are compared. What helped years ago says little about today, and each dispatch
+/// reads them.
 const CASES_MAX: i64 = 2_000;
 
-/// The cases of a project, newest first, and where that of each issue is.
+/// The cases of a project, newest first, with the place of each issue's case.
 struct Cases {
     list: Vec<(i64, Case)>,
     places: BTreeMap<String, usize>,
 }
 
-/// A learning that some case had.
+/// A learning that some cases had.
 struct Had {
     accepted_at: i64,
     /// The places of the cases that had it.
@@ -32,7 +32,7 @@ struct Had {
     sources: Vec<usize>,
 }
 
-/// Where a case counts for a learning.
+/// On which side a case counts for a learning.
 #[derive(Clone, Copy)]
 enum Side {
     With,
@@ -64,8 +64,8 @@ impl Had {
     }
 }
 
-/// Returns what counts in the ranking of a project's learnings, by id: only of those with enough cases, and where these
-/// bear out a difference.
+/// Returns the scores for the ranking of a project's learnings, by id: only of those with enough cases, and only if
+/// these show a difference.
 pub(crate) fn scores(
     conn: &Connection,
     project: &ProjectId,
@@ -78,7 +78,7 @@ pub(crate) fn scores(
         .collect())
 }
 
-/// Compares for each learning that at least so many cases had.
+/// Makes the comparison for each learning that enough cases had.
 fn compared(
     conn: &Connection,
     project: &ProjectId,
@@ -111,7 +111,7 @@ fn load_cases(conn: &Connection, project: &ProjectId) -> Result<Cases, StoreErro
     Ok(Cases { list, places })
 }
 
-/// Which of the newest cases of a project had which learnings.
+/// Which of a project's newest cases had which learnings.
 const HAD_SQL: &str = "SELECT h.learning, h.issue
      FROM (SELECT issue FROM issue_case WHERE project = ?1 ORDER BY ended_at DESC, issue LIMIT ?2) c
      JOIN case_learning h ON h.issue = c.issue";
@@ -158,7 +158,7 @@ fn load_had(
     Ok(all)
 }
 
-/// Since when a learning of this project may be given to every issue.
+/// Returns since when a learning of this project may be given to every issue.
 fn accepted_at(
     conn: &Connection,
     learning: &str,
@@ -171,7 +171,7 @@ fn accepted_at(
     Ok(found.flatten())
 }
 
-/// The places of the cases that a learning comes from.
+/// Returns the places of the cases that a learning comes from.
 fn load_sources(
     conn: &Connection,
     learning: &str,
@@ -191,7 +191,7 @@ fn load_sources(
 }
 
 impl Store {
-    /// Returns how useful the learnings of a project were, as far as any issue that is done had them.
+    /// Returns how useful the learnings of a project were, as far as done issues had them.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -205,8 +205,8 @@ impl Store {
             .collect()
     }
 
-    /// Returns what counts in the ranking of a project's learnings, as [`symphony_learning::Ranker::with_usefulness`]
-    /// takes it.
+    /// Returns the scores for the ranking of a project's learnings, as [`symphony_learning::Ranker::with_usefulness`]
+    /// takes them.
     ///
     /// # Errors
     /// When the database cannot be read.

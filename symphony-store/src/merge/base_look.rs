@@ -1,4 +1,4 @@
-//! How far base branches were looked at for merges made outside, and which pull requests are still to be looked for.
+//! How far base branches were checked for merges made outside, and which pull requests still have to be searched.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::id::{IssueId, PrId, ProjectId};
@@ -10,11 +10,11 @@ use crate::database::open::Store;
 use crate::error::StoreError;
 use crate::review::pull_request_query::{PrFilter, load_pr};
 
-/// Pull requests that are looked for in one tick, so that a long list costs no more than a short one: the rest waits for the
-/// next tick.
+/// How many pull requests one tick searches for, so that a long list costs no more than a short one. The next tick
+/// searches for the others.
 const LOOKED_FOR_MAX: i64 = 20;
 
-/// Of the open pull requests into a branch, those that were not looked for at its head. One that its own agent moved to the base
+/// Open pull requests into a branch that were not searched for at its head. One that its own agent moved to the base
 /// waits for a person.
 const TO_LOOK_FOR_SQL: &str = "SELECT p.id FROM pull_request p
      WHERE p.project = ?1 AND p.state = ?4 AND p.base = ?2 AND p.base_seen IS NOT ?3 AND p.proposal IS NULL
@@ -25,11 +25,11 @@ const TO_LOOK_FOR_SQL: &str = "SELECT p.id FROM pull_request p
 /// The notices about base branches that were moved back.
 const REWOUND_SQL: &str = "SELECT commit_id FROM base_notice INDEXED BY base_notice_project
      WHERE project = ?1 AND kind = ?2 AND issue IS NULL AND plan IS NULL ORDER BY id DESC LIMIT ?3";
-/// Such notices that are read: older ones are about commits that no open pull request has.
+/// How many such notices are read. Older ones are about commits that no open pull request has.
 const REWOUND_MAX: i64 = 20;
 
 impl Store {
-    /// Returns the head that a base branch had when it was looked at last.
+    /// Returns the head of a base branch at the last check.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -45,7 +45,7 @@ impl Store {
             .optional()?)
     }
 
-    /// Returns the base branches of a project that were looked at, each with its head then.
+    /// Returns the base branches of a project that were checked, each with its head at that time.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -59,7 +59,8 @@ impl Store {
         Ok(looks)
     }
 
-    /// Returns where a base branch was before it was moved back, newest first; a person may have dismissed the notices.
+    /// Returns where a base branch was before it was moved back, newest first, even if a person has dismissed the
+    /// notices.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -80,7 +81,8 @@ impl Store {
         Ok(places.map(|(_, was)| was.to_owned()).collect())
     }
 
-    /// Says whether a project has branches of issues whose commits could reach its base: one of its issues was worked on.
+    /// Returns whether a project has branches of issues whose commits could reach its base, because one of its issues
+    /// was in work.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -93,8 +95,8 @@ impl Store {
             .query_row([project.as_str()], |row| row.get(0))?)
     }
 
-    /// Returns the open pull requests into a branch that were not looked for at this head of it, oldest first, with the head at
-    /// which each was looked for last.
+    /// Returns the open pull requests into a branch that were not searched for at its current head, oldest first, each
+    /// with the head at which it was last searched for.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -116,7 +118,7 @@ impl Store {
             .collect()
     }
 
-    /// Says whether some open pull request was not looked for at this head of its base.
+    /// Returns whether an open pull request was not searched for at this head of its base.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -157,8 +159,8 @@ impl Store {
         Ok(self.prs(&filter)?.into_iter().next())
     }
 
-    /// Remembers how far a base branch was looked at. When it has moved, gates that failed on it may pass now: their hold is
-    /// probed at once.
+    /// Records how far a base branch was checked. If it has moved, gates that failed on it may pass now, so their hold
+    /// is probed at once.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -191,7 +193,7 @@ impl Store {
     }
 }
 
-/// Lets a pull request be looked for again: what kept it from counting as merged was dismissed.
+/// Makes a pull request due for another search, because what kept it from counting as merged was dismissed.
 pub(crate) fn forget_look(
     tx: &Transaction<'_>,
     kind: NoticeKind,

@@ -1,8 +1,8 @@
 //! A merge between its intent and its record.
 //!
-//! The intent is in the row of the pull request from before the base moves until the merge is recorded or taken back. Meanwhile
-//! nobody else does anything to the pull request, its issue or its plan: who wants to, finishes the merge first, or takes it
-//! back, as the base branch says.
+//! The intent is in the row of the pull request from before the base moves until the merge is recorded or taken back.
+//! Meanwhile no one else may change the pull request, its issue or its plan. Whoever wants to must first finish the
+//! merge or take it back, depending on the base branch.
 
 use rusqlite::{OptionalExtension, Row, params};
 use symphony_core::id::{PrId, ProjectId};
@@ -18,16 +18,16 @@ use crate::review::pull_request_query::load_pr;
 use crate::review::refusal::{ReviewRefusal, refuse_proposal};
 use crate::review::state::refuse_not_in_review;
 
-/// Merges of a project that have begun and are not recorded.
+/// Merges of a project that have started and are not recorded.
 const BEGUN_SQL: &str = "SELECT id, merge_intent ->> '$.merged' AS merged FROM pull_request INDEXED BY pull_request_merging
      WHERE project = ?1 AND merge_intent IS NOT NULL ORDER BY id";
 
-/// A merge that has begun and is not recorded.
+/// A merge that has started and is not recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergeIntent {
     /// The pull request.
     pub pr: PrId,
-    /// The commit that its base is to be at.
+    /// The commit that its base is to move to.
     pub merged: String,
 }
 
@@ -39,12 +39,13 @@ fn from_row(row: &Row<'_>) -> Result<MergeIntent, rusqlite::Error> {
 }
 
 impl Store {
-    /// Records that a human is about to merge: what the base branch was and what it will be. `seen` is the pull request as it
-    /// was when the merge was decided on: gates may have run for an hour since, and somebody may have taken it back.
+    /// Records that a person is about to merge: where the base branch was, and where it will be. `seen` is the pull
+    /// request as it was when the merge was decided on: gates may have run for an hour since, and someone may have
+    /// withdrawn it.
     ///
     /// # Errors
-    /// When it does not exist, is not open any more, has another head or base, when its issue or plan is not in review, or when
-    /// another merge of it has begun.
+    /// When it does not exist, is no longer open, has another head or base, when its issue or plan is not in review, or
+    /// when another merge of it has started.
     pub fn record_merge_intent(
         &mut self,
         context: &Context,
@@ -82,7 +83,7 @@ impl Store {
         })
     }
 
-    /// Returns the merge of a pull request that has begun and is not recorded.
+    /// Returns the merge of a pull request that has started and is not recorded.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -96,7 +97,7 @@ impl Store {
             .optional()?)
     }
 
-    /// Returns the merges of a project that have begun and are not recorded: under way, or cut off.
+    /// Returns the merges of a project that have started and are not recorded, whether running or interrupted.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -106,8 +107,8 @@ impl Store {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// Takes back a merge that did not reach its base: the pull request is as it was before. One that was recorded, or begun
-    /// anew, meanwhile stays.
+    /// Takes back a merge that did not reach its base, so that the pull request is as before. One that was recorded or
+    /// started again meanwhile is left alone.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -117,8 +118,8 @@ impl Store {
         intent: &MergeIntent,
     ) -> Result<(), StoreError> {
         self.write(context, |tx| {
-            // The commit is compared, since the intent was read outside this transaction: another process may have settled it
-            // and begun a new merge, whose intent must stay.
+            // The commit is compared, since the intent was read outside this transaction: another process may have
+            // settled it and started a new merge, whose intent must stay.
             tx.execute(
                 "UPDATE pull_request SET merge_intent = NULL, base_seen = NULL WHERE id = ?1 AND merge_intent ->> '$.merged' = ?2",
                 params![intent.pr.get(), intent.merged],

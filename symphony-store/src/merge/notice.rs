@@ -1,4 +1,4 @@
-//! Notices: what a person is told of a base branch.
+//! Notices about base branches.
 
 use rusqlite::{Transaction, params};
 use symphony_core::id::{IssueId, PlanId, PrId};
@@ -14,7 +14,7 @@ pub(crate) fn insert_notice(
     context: &Context,
     notice: &BaseNotice,
 ) -> Result<bool, StoreError> {
-    // of several runs at once, each sees the same change
+    // Of several runs at the same time, each sees the same change.
     let is_known = matches!(
         notice.kind,
         NoticeKind::Settings | NoticeKind::Configuration
@@ -57,7 +57,7 @@ pub(crate) fn insert_notice(
     Ok(true)
 }
 
-/// What the entries of the log about a notice are about.
+/// Returns the subject of log entries about a notice.
 pub(crate) fn about(notice: &BaseNotice) -> About<'_> {
     About::of_or_project(notice.of.as_ref(), &notice.project)
 }

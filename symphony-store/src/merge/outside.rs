@@ -1,4 +1,4 @@
-//! Merges that were made outside Symphony, and what a person is told of a base branch.
+//! Merges that were made outside Symphony, and notices about base branches.
 
 use rusqlite::{Row, params};
 use symphony_core::Timestamp;
@@ -21,11 +21,12 @@ use crate::plan::review_end::end_merged_plan;
 use crate::review::pull_request_query::{load_pr, source_or_project_from};
 use crate::review::state::set_pr_state;
 
-/// Notices that are read of a project: more than a person reads.
+/// How many notices of a project are read, more than a person would.
 const NOTICES_MAX: i64 = 1_000;
 
-/// Notices that a person has not dismissed. One about a merge is over when the issue is taken up again, one about a pull request
-/// that its agent moved when that is no longer open, any other when the issue is done or the plan completed.
+/// Notices that a person has not dismissed. One about a merge ends when the issue is in work again, one about a pull
+/// request that its agent moved when that is no longer open, and any other when the issue is done or the plan
+/// completed.
 const OPEN_SQL: &str = "SELECT n.*, coalesce(i.title, 'plan ' || l.id || ' (' || l.path || ')', '') AS title
      FROM base_notice n INDEXED BY base_notice_open
      LEFT JOIN issue i ON i.id = n.issue LEFT JOIN plan l ON l.id = n.plan LEFT JOIN pull_request p ON p.id = n.pull_request
@@ -47,11 +48,11 @@ const OPEN_SQL: &str = "SELECT n.*, coalesce(i.title, 'plan ' || l.id || ' (' ||
 pub struct OpenNotice {
     /// Its number.
     pub id: i64,
-    /// What it says.
+    /// The notice.
     pub notice: BaseNotice,
     /// The title of the issue, or the plan with its file; empty for a project.
     pub title: String,
-    /// Since when.
+    /// Since when it has been waiting.
     pub since: Timestamp,
 }
 
@@ -76,8 +77,8 @@ fn notice_from_row(row: &Row<'_>) -> Result<BaseNotice, StoreError> {
 }
 
 impl Store {
-    /// Records that the base has the change of a pull request that Symphony did not merge: it is merged, its issue done, a run
-    /// on it is asked to end. Doing it again changes nothing. Returns whether it was recorded now.
+    /// Records that the base has the change of a pull request that Symphony did not merge: it is merged, its issue is
+    /// done, and a live run on it is asked to end. A repetition changes nothing. Returns whether it was recorded now.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -88,11 +89,11 @@ impl Store {
     ) -> Result<bool, StoreError> {
         self.write(context, |tx| {
             let pr = load_pr(tx, found.pr)?;
-            // settled meanwhile, or its agent has delivered something else
+            // It was settled meanwhile, or its agent has delivered something else.
             if !pr.state.is_open() || pr.head_commit != found.head {
                 return Ok(false);
             }
-            // a merge by Symphony brought it there, and is about to be recorded
+            // A merge by Symphony put it there, and is about to be recorded.
             if begun_merge_of(tx, &pr.of)?.is_some() {
                 return Ok(false);
             }
@@ -122,7 +123,7 @@ impl Store {
         })
     }
 
-    /// Records something that a person has to look at; once, however often it is seen. Returns whether it is new.
+    /// Adds a notice for a person, once, however often its cause is seen. Returns whether it is new.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -148,10 +149,10 @@ impl Store {
         Ok(found)
     }
 
-    /// Records that a person has seen a notice, and returns it.
+    /// Records that a person dismissed a notice, and returns it.
     ///
     /// # Errors
-    /// When no such notice waits.
+    /// When there is no such open notice.
     pub fn dismiss_base_notice(
         &mut self,
         context: &Context,

@@ -1,4 +1,4 @@
-//! Pull requests published elsewhere: the intent is recorded first, then what came of it.
+//! Publishing pull requests elsewhere: the intent is recorded first, then the outcome.
 
 use rusqlite::{OptionalExtension, Row, params};
 use symphony_core::id::{PrId, ProjectId};
@@ -15,21 +15,21 @@ use crate::error::StoreError;
 use crate::review::pull_request_query::load_pr;
 use crate::review::refusal::{PrStep, refuse_ended, refuse_proposal};
 
-/// Who wants a pull request to be published.
+/// Who requests that a pull request is published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PublishWish {
-    /// Symphony, because it was opened: once a commit, whatever came of it.
+    /// Symphony, because it was opened: once per commit, whatever the outcome.
     Opened,
-    /// A human: again, if need be.
+    /// A person: also again.
     Human,
 }
 
-/// What a command that published came to.
+/// The outcome of a publishing command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublishOutcome {
     /// Whether it succeeded.
     pub published: bool,
-    /// Its exit code; none when its time limit or a signal ended it.
+    /// Its exit code; `None` when its time limit or a signal ended it.
     pub exit_code: Option<i32>,
     /// The address that it printed.
     pub url: Option<String>,
@@ -51,7 +51,7 @@ fn from_row(row: &Row<'_>) -> Result<Publication, StoreError> {
 }
 
 impl Store {
-    /// Returns how a pull request was last published, or tried to be.
+    /// Returns the last publication of a pull request, or the last attempt.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -65,7 +65,8 @@ impl Store {
             .transpose()
     }
 
-    /// Lists the open pull requests of a project whose gates have run and whose head nobody tried to publish yet, oldest first.
+    /// Lists the open pull requests of a project whose gates have run and whose head no one has tried to publish yet,
+    /// oldest first.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -84,7 +85,7 @@ impl Store {
             .collect()
     }
 
-    /// Returns the address under which a pull request was last published.
+    /// Returns the address at which a pull request was last published.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -99,11 +100,11 @@ impl Store {
         Ok(url)
     }
 
-    /// Records the intent to publish the head of a pull request. None when Symphony wants what it has tried before: an
-    /// effect elsewhere happens at most once an intent, and only a human makes another one.
+    /// Records the intent to publish the head of a pull request. Returns `None` when Symphony already tried to: an
+    /// external effect happens at most once per intent, and only a person makes another one.
     ///
     /// # Errors
-    /// When a run asks, the pull request is not open, or a command is publishing it.
+    /// When a run calls it, the pull request is not open, or a command is already publishing it.
     pub fn begin_publication(
         &mut self,
         context: &Context,
@@ -158,7 +159,7 @@ impl Store {
         })
     }
 
-    /// Records what came of an intent.
+    /// Records the outcome of an intent.
     ///
     /// # Errors
     /// When the database cannot be written.

@@ -1,4 +1,4 @@
-//! Which pull request is being merged: nothing else happens to it meanwhile.
+//! Which pull request is being merged. Nothing else may happen to it meanwhile.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::id::{IssueId, PlanId, PrId};
@@ -6,7 +6,7 @@ use symphony_core::pull_request::PullRequestOf;
 
 use crate::error::StoreError;
 
-/// Refuses to change what is being merged.
+/// Refuses to change a pull request that is being merged, or its issue or plan.
 pub(crate) fn refuse_under_merge(
     tx: &Transaction<'_>,
     of: &PullRequestOf,

@@ -1,4 +1,4 @@
-//! Where Symphony left the base of a plan, and what is told when that is not there any more.
+//! Where Symphony left the base of a plan, and the notices for when it is not there any longer.
 
 use rusqlite::{OptionalExtension, params};
 use symphony_core::id::{PlanId, PrId};
@@ -16,23 +16,23 @@ use crate::plan::review_end::{forget_lost_base, move_plan};
 use crate::review::pull_request_write::NewPullRequest;
 
 impl Store {
-    /// Returns where a plan stands.
+    /// Returns the status of a plan.
     ///
     /// # Errors
-    /// When there is none of this id.
+    /// When there is no plan with this id.
     pub fn plan_status(&self, id: &PlanId) -> Result<PlanStatus, StoreError> {
         Ok(load_head(&self.conn, id)?.state.status)
     }
 
-    /// Returns where the work of a plan begins and goes; none without worktrees.
+    /// Returns where the work of a plan starts and where it goes; `None` without worktrees.
     ///
     /// # Errors
-    /// When there is none of this id.
+    /// When there is no plan with this id.
     pub fn plan_target(&self, id: &PlanId) -> Result<Option<PlanTarget>, StoreError> {
         Ok(load_head(&self.conn, id)?.target)
     }
 
-    /// Returns the head at which Symphony left the base of a plan last; none before the first merge of a phase.
+    /// Returns the head at which Symphony last left the base of a plan; `None` before the first merge of a phase.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -45,8 +45,8 @@ impl Store {
         Ok(head.flatten())
     }
 
-    /// Records where the base of a plan is now, unless somebody has recorded something else than `seen` meanwhile; says whether
-    /// it was recorded. What was told of work that was lost is over.
+    /// Records the head of a plan's base, unless it was changed from `seen` meanwhile, and returns whether it was
+    /// recorded. Notices about lost work are removed.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -58,6 +58,8 @@ impl Store {
         head: &str,
     ) -> Result<bool, StoreError> {
         self.write(context, |tx| {
+            // Only over what the caller saw: a slower process must not replace a newer head by an older one, or the
+            // base would seem to have moved without Symphony.
             let changed = tx.execute(
                 "UPDATE plan SET base_head = ?3 WHERE id = ?1 AND base_head IS ?2",
                 params![plan.as_str(), seen, head],
@@ -67,7 +69,7 @@ impl Store {
         })
     }
 
-    /// Takes back what a person was told of work that the base of a plan lost, when it is there again; says whether anything was.
+    /// Removes the notice that a plan's base lost work when the work is there again. Returns whether there was one.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -90,7 +92,8 @@ impl Store {
         Ok(is_told)
     }
 
-    /// Says whether a person has seen that a plan's base is at this commit, without work of complete phases, and let it be.
+    /// Returns whether a person saw that a plan's base is at this commit, without the work of complete phases, and
+    /// dismissed the notice.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -107,8 +110,8 @@ impl Store {
             )?)
     }
 
-    /// Tells a person that the base of a plan lost work, and lets a plan whose phases are all complete wait for that person: what
-    /// is left is not offered for review.
+    /// Adds a notice that a plan's base lost work. A plan whose phases are all complete then waits for a person, since
+    /// the rest is not offered for review.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -128,8 +131,8 @@ impl Store {
         })
     }
 
-    /// Opens the pull request of a plan whose work its base has already, and tells a person in the same transaction: the pull
-    /// request never counts as merged by itself.
+    /// Opens the pull request of a plan whose work its target branch already has, with a notice in the same
+    /// transaction: such a pull request is never recorded as merged without a person.
     ///
     /// # Errors
     /// As [`Store::create_pr`].
@@ -144,7 +147,7 @@ impl Store {
             let pr = open_plan_pr(tx, context, plan, new)?;
             let notice = notice(pr.id);
             if !insert_notice(tx, context, &notice)? {
-                // told of an earlier pull request with the same head
+                // An earlier pull request with the same head already has this notice.
                 tx.execute(
                     "UPDATE base_notice SET pull_request = ?4, text = ?5, dismissed_at = NULL WHERE plan = ?1 AND kind = ?2 AND commit_id = ?3",
                     params![
@@ -160,7 +163,7 @@ impl Store {
         })
     }
 
-    /// Returns what a person is told of the work of a plan, oldest first.
+    /// Returns the notices about the work of a plan, oldest first.
     ///
     /// # Errors
     /// When the plan does not exist, or the database cannot be read.

@@ -1,5 +1,5 @@
-//! Changes of a plan: each through [`symphony_core::plan::state::apply`], whoever asks, with what follows for other
-//! phases, in one transaction.
+//! Changes of a plan. Each goes through [`symphony_core::plan::state::apply`], whoever makes it, and is written with
+//! what follows for other phases in one transaction.
 
 use rusqlite::{Transaction, params};
 use symphony_core::id::{PlanId, PlanPhaseId, RunId};
@@ -40,7 +40,7 @@ pub(crate) fn refused(plan: &PlanId, source: PlanTransitionError) -> StoreError 
     }
 }
 
-/// Lets what follows from the graph happen.
+/// Applies what follows from the graph.
 pub(crate) fn settle_in(
     tx: &Transaction<'_>,
     context: &Context,
@@ -51,8 +51,8 @@ pub(crate) fn settle_in(
     apply_in(tx, context, &record.id, &mut record.state, &events)
 }
 
-/// Ends a plan of which nothing can go on any more and no run is alive, whoever brought it there. One that was completed with
-/// work on a branch of its own does not end: its pull request is next.
+/// Ends a plan that cannot continue and has no live run, whichever change led there. A plan that completed with work on
+/// a branch of its own does not end: its pull request comes next.
 pub(crate) fn end_in(
     tx: &Transaction<'_>,
     context: &Context,
@@ -61,6 +61,7 @@ pub(crate) fn end_in(
     let Some(status) = record.state.end_status(record.completion()) else {
         return Ok(());
     };
+    // The end of a live run is routed through its plan. Ended before that run, the plan would drop its outcome.
     if record.state.status.is_ended() || has_live_run(tx, &record.id)? {
         return Ok(());
     }
@@ -79,7 +80,7 @@ fn has_live_run(tx: &Transaction<'_>, plan: &PlanId) -> Result<bool, StoreError>
         .query_row([plan.as_str()], |row| row.get(0))?)
 }
 
-/// Writes what differs between two states of a plan; nothing when nothing does.
+/// Writes what differs between two states of a plan, if anything does.
 pub(crate) fn write_changes(
     tx: &Transaction<'_>,
     context: &Context,
@@ -90,7 +91,7 @@ pub(crate) fn write_changes(
         return Ok(());
     }
     let state = &after.state;
-    // a plan that goes on will have more work to merge than what was taken over when it had ended
+    // A plan that continues after its end will have more work to merge than what was already merged.
     let has_gone_on = before.state.status.is_ended() && !state.status.is_ended();
     if has_gone_on && let Some(other) = plan_under_way(tx, &after.project, &after.path)? {
         return Err(PlanRefusal::UnderWay {
@@ -135,7 +136,7 @@ pub(crate) fn write_changes(
     Ok(())
 }
 
-/// Writes where a phase stands; its artifacts are rows of their own.
+/// Writes the state of a phase; its artifacts have rows of their own.
 pub(crate) fn write_phase(
     tx: &Transaction<'_>,
     plan: &PlanId,

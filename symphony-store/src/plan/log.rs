@@ -1,4 +1,4 @@
-//! The log of a plan, and the plan that it tells.
+//! The log of a plan, and the state that it leads to.
 
 use rusqlite::{Transaction, params};
 use symphony_core::id::PlanId;
@@ -34,10 +34,10 @@ pub(crate) fn append_plan(
     Ok(())
 }
 
-/// Replays a plan's log and returns the state it leads to.
+/// Replays a plan's log and returns the state that it leads to.
 ///
 /// # Errors
-/// When the log holds an event that does not fit, or does not begin with the plan's making.
+/// When the log contains an event that does not fit, or does not begin with the creation of the plan.
 pub fn fold_plan(events: &[EventRecord]) -> Result<PlanState, StoreError> {
     let log: Vec<_> = events
         .iter()

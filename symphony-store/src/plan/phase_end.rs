@@ -9,7 +9,7 @@ use symphony_core::plan::state::{PhaseOutcome, PhaseWork};
 /// What exit handling found out about the run of a plan's phase.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PhaseFinish {
-    /// What became of the work, when the phase is complete.
+    /// What happened to the work, when the phase is complete.
     pub work: PhaseWork,
     /// What it produced.
     pub artifacts: Vec<Artifact>,
@@ -17,11 +17,11 @@ pub struct PhaseFinish {
     pub failure_patterns: BTreeMap<FailureClass, Vec<String>>,
 }
 
-/// What is recorded of a phase's outcome.
+/// The recorded outcome of a phase.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedOutcome {
     /// The outcome.
     pub outcome: PhaseOutcome,
-    /// What the agent said that it produced.
+    /// What the agent reported to have produced.
     pub artifacts: Vec<Artifact>,
 }

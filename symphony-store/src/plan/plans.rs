@@ -1,4 +1,4 @@
-//! Plans: begun, found and listed.
+//! Plans: creating, finding and listing them.
 
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 use serde::Serialize;
@@ -18,20 +18,20 @@ use crate::plan::log::append_plan;
 use crate::plan::record::{PlanRecord, PlanTarget, dag_of, load_head, load_plan, plan_under_way};
 use crate::plan::refusal::PlanRefusal;
 
-/// A plan to be carried out.
+/// A plan to be created.
 #[derive(Debug, Clone)]
 pub struct NewPlan {
-    /// Its id, which no plan has had.
+    /// Its id, which no plan has ever had.
     pub id: PlanId,
     /// Its project.
     pub project: ProjectId,
-    /// Its file: relative to the project where it lies inside.
+    /// Its file, relative to the project if it is inside.
     pub path: String,
     /// The plan.
     pub document: Plan,
     /// How it is carried out.
     pub options: PlanOptions,
-    /// Where its work begins and goes; none without worktrees.
+    /// Where its work starts and where it goes; `None` without worktrees.
     pub target: Option<PlanTarget>,
 }
 
@@ -44,21 +44,21 @@ pub struct PlanOverview {
     pub project: ProjectId,
     /// Its file.
     pub path: String,
-    /// Where it stands.
+    /// Its status.
     pub status: PlanStatus,
     /// When it began.
     pub started_at: Timestamp,
     /// When it ended.
     pub completed_at: Option<Timestamp>,
-    /// Its phases.
+    /// How many phases it has.
     pub total: u64,
-    /// Those that are complete, skipped ones included.
+    /// How many are complete, including skipped ones.
     pub complete: u64,
-    /// Those that failed for good.
+    /// How many failed for good.
     pub failed: u64,
-    /// Those at work.
+    /// How many are running.
     pub running: u64,
-    /// Those that wait for a person.
+    /// How many wait for a person.
     pub awaiting_decision: u64,
 }
 
@@ -79,7 +79,7 @@ pub struct PlanDecision {
     pub class: Option<FailureClass>,
     /// Retries so far.
     pub retry_count: u32,
-    /// Since when it waits.
+    /// Since when it has been waiting.
     pub asked_at: Timestamp,
 }
 
@@ -129,10 +129,10 @@ pub(crate) fn insert(
 }
 
 impl Store {
-    /// Makes a plan; phases that wait for nothing are ready.
+    /// Creates a plan. Phases without dependencies are ready.
     ///
     /// # Errors
-    /// When its id is taken, or its file is under way.
+    /// When the id is taken, or the file has a plan that has not ended.
     pub fn create_plan(
         &mut self,
         context: &Context,
@@ -144,7 +144,7 @@ impl Store {
         })
     }
 
-    /// Says whether an id was ever given to a plan.
+    /// Returns whether a plan ever had this id.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -159,7 +159,7 @@ impl Store {
     /// Returns a plan.
     ///
     /// # Errors
-    /// When there is none of this id.
+    /// When there is no plan with this id.
     pub fn plan(&mut self, id: &PlanId) -> Result<PlanRecord, StoreError> {
         self.read(|tx| load_plan(tx, id))
     }
@@ -167,7 +167,7 @@ impl Store {
     /// Returns the number of a plan's last change.
     ///
     /// # Errors
-    /// When there is none of this id.
+    /// When there is no plan with this id.
     pub fn plan_revision(&self, id: &PlanId) -> Result<u64, StoreError> {
         let revision: Option<i64> = self
             .conn
@@ -178,7 +178,7 @@ impl Store {
         Ok(u64::try_from(revision).unwrap_or(0))
     }
 
-    /// Returns the last plan of a file.
+    /// Returns the newest plan of a file.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -197,7 +197,7 @@ impl Store {
         parsed_opt("plan id", id)
     }
 
-    /// Lists the plans of a project, or of all, newest first.
+    /// Lists the plans of a project, or of all projects, newest first.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -228,8 +228,8 @@ impl Store {
         )
     }
 
-    /// Returns the plans of a project that have completed with worktrees of their own, and whose work the user's branch does
-    /// not have, the oldest first.
+    /// Returns the plans of a project that completed in worktrees of their own and whose work is not on the user's
+    /// branch, oldest first.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -253,7 +253,7 @@ impl Store {
         ids.into_iter().map(|id| parsed("plan id", id)).collect()
     }
 
-    /// Returns the phases that wait for a person, oldest question first.
+    /// Returns the phases that wait for a person, the one that has waited longest first.
     ///
     /// # Errors
     /// When the database cannot be read.

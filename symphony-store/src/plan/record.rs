@@ -1,4 +1,4 @@
-//! Plans under way, read from their rows (spec: plan, "One engine").
+//! Plans, read from their rows (spec: plan, "One engine").
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use symphony_core::plan::{Artifact, Dag, Plan, PlanOptions};
 use crate::database::row::{count, json as from_json, parsed, parsed_opt, time};
 use crate::error::StoreError;
 
-/// Where the work of a plan begins and goes.
+/// Where the work of a plan starts and where it goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanTarget {
-    /// The user's branch: it moves when the plan has completed.
+    /// The user's branch, which moves when the plan has completed.
     pub branch: String,
     /// The commit from which the plan's own base starts.
     pub base_commit: String,
 }
 
-/// A plan, with where it stands.
+/// A plan with its state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanRecord {
     /// Its id.
@@ -32,18 +32,18 @@ pub struct PlanRecord {
     pub document: Plan,
     /// How it is carried out.
     pub options: PlanOptions,
-    /// Where its work begins and goes; none without worktrees.
+    /// Where its work starts and where it goes; `None` without worktrees.
     pub target: Option<PlanTarget>,
-    /// What the user's branch moved to when the plan had completed.
+    /// The commit that the user's branch moved to when the plan had completed.
     pub merged_commit: Option<String>,
-    /// Rises with each change.
+    /// Increases with each change.
     pub revision: u64,
-    /// Where it stands.
+    /// The state of the plan and its phases.
     pub state: PlanState,
 }
 
 impl PlanRecord {
-    /// Returns what follows when its last phase is complete.
+    /// Returns what follows when the last phase is complete.
     pub const fn completion(&self) -> Completion {
         if self.target.is_some() {
             Completion::OpensPullRequest
@@ -55,7 +55,7 @@ impl PlanRecord {
     /// Returns the graph of its phases.
     ///
     /// # Errors
-    /// When the recorded plan is none any more.
+    /// When the recorded document is not a valid plan.
     pub fn dag(&self) -> Result<Dag, StoreError> {
         dag_of(&self.document)
     }
@@ -102,7 +102,7 @@ fn head_from(row: &Row<'_>) -> Result<PlanRecord, StoreError> {
     })
 }
 
-/// Reads a plan whole.
+/// Reads a whole plan.
 pub(crate) fn load_plan(conn: &Connection, id: &PlanId) -> Result<PlanRecord, StoreError> {
     let mut record = load_head(conn, id)?;
     let mut statement =
@@ -153,7 +153,7 @@ fn artifact_from(row: &Row<'_>) -> Result<Artifact, StoreError> {
     })
 }
 
-/// Returns the plan of a file that has not ended: there is at most one.
+/// Returns the plan of a file that has not ended. There is at most one.
 pub(crate) fn plan_under_way(
     tx: &Transaction<'_>,
     project: &ProjectId,

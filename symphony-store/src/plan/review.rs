@@ -1,7 +1,8 @@
-//! The review of a plan's work: its pull request, opened when every phase is complete, and what its end does to the plan.
+//! The review of a plan's work: its pull request, which opens when every phase is complete, and how its end changes the
+//! plan.
 //!
-//! The record is the one of issues. Opening it and moving the plan are one transaction, so that a death in between leaves
-//! neither two pull requests nor a plan whose pull request nobody knows.
+//! The record is the same as for issues. Opening it and moving the plan are one transaction: a crash in between would
+//! leave a second pull request, or one that its plan does not know.
 
 use rusqlite::{Row, Transaction, params};
 use symphony_core::Timestamp;
@@ -27,8 +28,8 @@ use crate::review::pull_request_query::{load_open_pr_of, load_pr};
 use crate::review::pull_request_write::{NewPullRequest, insert_pr, update_head};
 use crate::review::state::{refuse_not_in_review, set_pr_state};
 
-/// Opens the pull request of a plan whose phases are all complete, and puts the plan under review. One that is open is
-/// returned as it is: whoever asks again may have died after the transaction.
+/// Opens the pull request of a plan whose phases are all complete, and moves the plan to review. One that is already
+/// open is returned unchanged: the caller may have crashed after the transaction and be trying again.
 pub(crate) fn open_plan_pr(
     tx: &Transaction<'_>,
     context: &Context,
@@ -58,7 +59,7 @@ pub(crate) fn open_plan_pr(
     load_pr(tx, pr)
 }
 
-/// Refuses to take the end of a pull request back that a later one of the same plan has replaced.
+/// Refuses to undo the end of a pull request that a later one of the same plan has replaced.
 fn refuse_not_newest(tx: &Transaction<'_>, plan: &PlanId, id: PrId) -> Result<(), StoreError> {
     let newest: i64 = tx.query_row(
         "SELECT max(id) FROM pull_request WHERE plan = ?1",
@@ -76,7 +77,7 @@ fn refuse_not_newest(tx: &Transaction<'_>, plan: &PlanId, id: PrId) -> Result<()
     .into())
 }
 
-/// Records what the gates of a plan's pull request came to. Red ones leave it open: a person decides.
+/// Records the result of the gates of a plan's pull request. Red gates leave it open for a person to decide.
 pub(crate) fn settle_plan_gates(
     tx: &Transaction<'_>,
     context: &Context,
@@ -93,13 +94,13 @@ pub(crate) fn settle_plan_gates(
     }
 }
 
-/// Plans that were not accepted and whose phases are all still complete.
+/// Plans whose pull request was rejected or closed, and whose phases are all still complete.
 const REJECTED_SQL: &str = "SELECT p.id, p.path, r.id AS pr, r.verdict ->> '$.comment' AS comment, r.updated_at AS since
     FROM plan p JOIN pull_request r ON r.id = (SELECT max(id) FROM pull_request WHERE plan = p.id)
     WHERE p.project = ?1 AND p.status = 'awaiting_user_decision' AND r.state IN ('rejected', 'closed')
       AND NOT EXISTS (SELECT 1 FROM plan_phase f WHERE f.plan = p.id AND f.status <> 'complete')
     ORDER BY p.started_at, p.id";
-/// Open pull requests of plans whose gates could not be run several times, or that were not published.
+/// Open pull requests of plans whose gates repeatedly could not run, or that were not published.
 const STUCK_SQL: &str =
     "SELECT p.id, p.path, r.id AS pr, r.gates_tries, r.gates_problem, r.updated_at AS since,
            n.state AS publication, n.output
@@ -111,11 +112,11 @@ const STUCK_SQL: &str =
     ORDER BY p.started_at, p.id";
 
 impl Store {
-    /// Takes the rejection of a plan's pull request back because a person approves it all the same: both are under review
-    /// again. A pull request that is open, or of an issue, stays as it is.
+    /// Undoes the rejection of a plan's pull request because a person now approves it: pull request and plan are in
+    /// review again. An open pull request, or one of an issue, is left unchanged.
     ///
     /// # Errors
-    /// When the pull request does not exist, or its plan has gone on.
+    /// When the pull request does not exist, or its plan has continued.
     pub fn resume_rejected_review(
         &mut self,
         context: &Context,
@@ -147,11 +148,11 @@ impl Store {
         })
     }
 
-    /// Gives the open pull request of a plan another head: its branch has moved. Gates and verdict were of the old one, and what is
-    /// at work on that is asked to end.
+    /// Gives the open pull request of a plan a new head, because its branch has moved. Gates and verdict applied to the
+    /// old one, and live runs on it are asked to end.
     ///
     /// # Errors
-    /// When the plan has no open pull request, or that is being merged.
+    /// When the plan has no open pull request, or it is being merged.
     pub fn renew_plan_pr(
         &mut self,
         context: &Context,
@@ -171,6 +172,8 @@ impl Store {
                 "UPDATE plan SET base_head = ?2 WHERE id = ?1",
                 [plan.as_str(), &new.head_commit],
             )?;
+            // What these runs find is about the old head and counts no longer, and while they live, no gates or judge
+            // of the new one start.
             end_review_runs(tx, context, plan)?;
             let opened = LogEvent::PullRequestOpened {
                 pr: open.id,
@@ -181,15 +184,15 @@ impl Store {
         })
     }
 
-    /// Makes sure that the issue or the plan of a pull request is in review.
+    /// Checks that the issue or the plan of a pull request is in review.
     ///
     /// # Errors
-    /// When it is elsewhere; the text names the way back.
+    /// When it is not. The message names the way back.
     pub fn require_review(&self, pr: &PullRequest) -> Result<(), StoreError> {
         refuse_not_in_review(&self.conn, pr)
     }
 
-    /// Returns the plans of a project whose review waits for a person, as far as the database alone tells.
+    /// Returns the plans of a project whose review waits for a person, as far as the database alone shows.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -230,7 +233,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Returns the plans of a project whose phases are all complete and whose pull request is still to be opened.
+    /// Returns the plans of a project whose phases are all complete and whose pull request is not open yet.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -242,7 +245,7 @@ impl Store {
         )
     }
 
-    /// Returns the plans of a project that are under review.
+    /// Returns the plans of a project that are in review.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -253,15 +256,15 @@ impl Store {
         )
     }
 
-    /// Returns the file of a plan, as it is recorded.
+    /// Returns the recorded path of a plan's file.
     ///
     /// # Errors
-    /// When there is none of this id.
+    /// When there is no plan with this id.
     pub fn plan_path(&self, id: &PlanId) -> Result<String, StoreError> {
         Ok(load_head(&self.conn, id)?.path)
     }
 
-    /// Returns the merged plans of a project whose branches and worktrees are still to be removed.
+    /// Returns the merged plans of a project whose branches and worktrees have not been removed yet.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -272,7 +275,7 @@ impl Store {
         )
     }
 
-    /// Records that the branches and worktrees of a merged plan are removed.
+    /// Records that the branches and worktrees of a merged plan have been removed.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -291,7 +294,7 @@ impl Store {
     }
 }
 
-/// Reads a plan whose review waits for a person.
+/// Parses a plan whose review waits for a person.
 fn waiting_plan(
     row: &Row<'_>,
     project: &ProjectId,

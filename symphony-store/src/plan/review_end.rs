@@ -1,4 +1,4 @@
-//! What the end of a review does to a plan.
+//! How the end of a review changes its plan.
 
 use rusqlite::{Transaction, params};
 use symphony_core::id::{PlanId, PrId};
@@ -12,7 +12,7 @@ use crate::plan::change::{apply_in, write_changes};
 use crate::plan::log::append_plan;
 use crate::plan::record::{PlanRecord, load_plan};
 
-/// Takes back what was told of work that a plan's base lost: it is there again.
+/// Removes the notice that a plan's base lost work, because the work is there again.
 pub(crate) fn forget_lost_base(tx: &Transaction<'_>, plan: &PlanId) -> Result<(), StoreError> {
     tx.execute(
         "DELETE FROM base_notice WHERE plan = ?1 AND kind = ?2",
@@ -34,7 +34,7 @@ pub(crate) fn move_plan(
     Ok(record)
 }
 
-/// Lets a plan whose pull request was not accepted wait for a person. One that is elsewhere stays there.
+/// Makes a plan whose pull request was rejected wait for a person. A plan that is not in review is left unchanged.
 pub(crate) fn reject_plan_review(
     tx: &Transaction<'_>,
     context: &Context,
@@ -48,7 +48,8 @@ pub(crate) fn reject_plan_review(
     Ok(())
 }
 
-/// Completes a plan whose work the user's branch has, and has its branches and worktrees removed by whoever comes next.
+/// Completes a plan whose work is on the user's branch. Its branches and worktrees are removed later, by a tick or a
+/// command.
 pub(crate) fn end_merged_plan(
     tx: &Transaction<'_>,
     context: &Context,
@@ -67,7 +68,7 @@ pub(crate) fn end_merged_plan(
     record.merged_commit = Some(merged.to_owned());
     write_changes(tx, context, &before, &record)?;
     end_review_runs(tx, context, plan)?;
-    // what its base has is the user's branch's now: a plan that is opened again begins with a base of its own
+    // The user's branch now has what the plan's base had, so a plan that is reopened starts with a new base.
     tx.execute(
         "UPDATE plan SET needs_clean_up = (status = 'completed'), base_head = NULL WHERE id = ?1",
         [plan.as_str()],
@@ -77,7 +78,7 @@ pub(crate) fn end_merged_plan(
     append_plan(tx, context, plan, &LogEvent::PlanMerged { commit })
 }
 
-/// Asks a judge and gates that are at work on a plan's pull request to end.
+/// Asks the judge and the gates that run on a plan's pull request to end.
 pub(crate) fn end_review_runs(
     tx: &Transaction<'_>,
     context: &Context,

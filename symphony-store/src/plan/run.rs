@@ -1,4 +1,4 @@
-//! Runs of a plan's phases: claimed, reporting, ended.
+//! Runs of a plan's phases: their claim, their outcome and their end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ use crate::run::hand_in::{forget_refused_call, refused_call};
 use crate::run::row::load_run;
 use crate::run::unprepared::unprepared_phases_in_a_row;
 
-/// Says why a phase cannot be claimed now.
+/// Returns why a phase cannot be claimed now.
 pub(crate) fn phase_refusal(
     tx: &Transaction<'_>,
     plan: &PlanId,
@@ -62,7 +62,7 @@ pub(crate) fn phase_refusal(
     Ok((status != PhaseStatus::Ready).then_some(ClaimRefusal::PhaseMoved(status)))
 }
 
-/// Records that a run has begun on a phase.
+/// Records that a run has started on a phase.
 pub(crate) fn start_phase(
     tx: &Transaction<'_>,
     context: &Context,
@@ -70,7 +70,7 @@ pub(crate) fn start_phase(
     phase: &PlanPhaseId,
     run: &RunId,
 ) -> Result<(), StoreError> {
-    // one phase is enough to start it: a large plan is not read whole for each claim
+    // Only this phase is loaded: reading a large plan whole for each claim would be slow.
     let mut state = load_head(tx, plan)?.state;
     state.phases = BTreeMap::from([(phase.clone(), load_phase(tx, plan, phase)?)]);
     let started = PhaseEvent::Started {
@@ -89,7 +89,8 @@ pub(crate) fn start_phase(
     Ok(())
 }
 
-/// Says what the run of a phase is recorded as: an agent that says it failed has failed, however cleanly it left.
+/// Returns the status that a phase's run is recorded with. If its agent reported a failure, it failed, however cleanly
+/// it exited.
 pub(crate) fn phase_run_status(
     tx: &Transaction<'_>,
     run: &Run,
@@ -108,7 +109,7 @@ pub(crate) fn phase_run_status(
     })
 }
 
-/// Ends a phase's attempt, and the plan with it when nothing is left that can go on.
+/// Ends a phase's attempt, and the plan if it cannot continue.
 pub(crate) fn end_phase(
     tx: &Transaction<'_>,
     context: &Context,
@@ -117,6 +118,8 @@ pub(crate) fn end_phase(
     phase: &PlanPhaseId,
     finish: &RunFinish,
 ) -> Result<(), StoreError> {
+    // The plan is read in the transaction that ends the run: phases end in parallel, and one that worked on an older
+    // state would undo the end of the other.
     let before = load_plan(tx, plan)?;
     if before.state.status.is_ended() {
         return Ok(());
@@ -132,8 +135,8 @@ pub(crate) fn end_phase(
     write_changes(tx, context, &before, &record)
 }
 
-/// Says what the end of a run is for its phase; none when the phase was blocked, aborted or taken out of the plan
-/// meanwhile: the run ends, the phase stays where it is.
+/// Returns what the end of a run means for its phase; `None` when the phase was blocked, aborted or removed from the
+/// plan meanwhile, and keeps its state.
 fn phase_end(
     tx: &Transaction<'_>,
     context: &Context,
@@ -145,6 +148,8 @@ fn phase_end(
     let Some(progress) = record.state.phases.get(phase) else {
         return Ok(None);
     };
+    // A person may have blocked, aborted or removed the phase while the run was live: its late end must not overwrite
+    // that.
     let is_owner = matches!(&progress.state, PhaseState::Running { run: owner, .. } if owner.as_ref() == Some(&run.id));
     if !is_owner {
         return Ok(None);
@@ -159,7 +164,7 @@ fn phase_end(
     let patterns = FailurePatterns::compile(&found.failure_patterns);
     let refused = refused_call(&run.metadata);
     let unanswered = unanswered_by_last(tx, record, phase)?;
-    // its own end is recorded by now
+    // The end of this run is already recorded, so it is not counted as an earlier one.
     let unprepared_before = unprepared_phases_in_a_row(tx, &record.id, phase, Some(&run.id))?;
     let end = PhaseRunEnd {
         run: &run.id,
@@ -193,8 +198,8 @@ fn load_outcome(conn: &Connection, run: &RunId) -> Result<Option<RecordedOutcome
     }))
 }
 
-/// Returns the must-points without an answer, if the phase is the last one that can give it: what others are still at work on,
-/// they may answer.
+/// Returns the `must` points without an answer if the phase is the last that can answer them: phases that are still
+/// running may do so.
 fn unanswered_by_last(
     conn: &Connection,
     record: &PlanRecord,
@@ -230,10 +235,10 @@ fn require_answers(
 }
 
 impl Store {
-    /// Makes sure that the last phase of a plan to complete leaves no `must` point of a review without an answer.
+    /// Checks that the last phase of a plan to complete leaves no `must` point of a review unanswered.
     ///
     /// # Errors
-    /// Names those that have none.
+    /// Names the points without an answer.
     pub fn require_phase_answers(
         &self,
         plan: &PlanId,
@@ -242,12 +247,12 @@ impl Store {
         require_answers(&self.conn, plan, phase)
     }
 
-    /// Records the outcome of a run's phase: what its agent says, or that it left cleanly. The last word of an agent
-    /// counts; a clean exit adds nothing to it.
+    /// Records the outcome of a run's phase: what its agent reports, or that it exited cleanly. The agent's last report
+    /// counts; a clean exit does not replace it.
     ///
     /// # Errors
-    /// When the run is over or works on no plan's phase, or its agent reports the last phase as complete while a `must` point of a
-    /// review has no answer.
+    /// When the run has ended or is not on a plan's phase, or when its agent reports the last phase as complete while a
+    /// `must` point of a review has no answer.
     pub fn record_phase_outcome(
         &mut self,
         context: &Context,
@@ -261,7 +266,8 @@ impl Store {
             };
             let sql = match context.actor {
                 Actor::Run(_) => {
-                    // in the transaction: two phases that end at the same time must not both leave the answers to the other
+                    // In the transaction: two phases that end at the same time must not each leave the answers to the
+                    // other.
                     if recorded.outcome == PhaseOutcome::Complete {
                         require_answers(tx, &plan, &phase)?;
                     }
@@ -290,7 +296,7 @@ impl Store {
         })
     }
 
-    /// Returns what is recorded of the outcome of a run's phase.
+    /// Returns the recorded outcome of a run's phase.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -1,4 +1,4 @@
-//! Plans that have ended with work that was not merged.
+//! Plans that ended with unmerged work.
 
 use symphony_core::id::ProjectId;
 use symphony_core::inbox::StoppedPlan;
@@ -8,8 +8,8 @@ use crate::database::row::{count, parsed, time};
 use crate::error::StoreError;
 
 impl Store {
-    /// Returns the plans that have ended with complete phases whose work the user's branch does not have, as far as is
-    /// recorded; of one project, or of all. Skipped phases made nothing.
+    /// Returns the ended plans, of one project or of all, that have complete phases whose work is not recorded to be on
+    /// the user's branch. Skipped phases count as no work.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -1,4 +1,4 @@
-//! Changes of a plan that somebody decides on.
+//! Changes of a plan that a person or its loop decides on.
 
 use rusqlite::Transaction;
 use symphony_core::id::PlanId;
@@ -16,11 +16,11 @@ use crate::review::end::end_review;
 use crate::review::pull_request_query::load_open_pr_of;
 
 impl Store {
-    /// Decides on a plan as it stands now, applies the events and what follows from them, all in one transaction.
-    /// Returns the plan as it stands then, and what else the decision gave.
+    /// Makes a decision on the current state of a plan, then applies its events and what follows from them, all in one
+    /// transaction. Returns the changed plan and the other result of the decision.
     ///
     /// # Errors
-    /// When there is no such plan, the decision refuses, or an event does not fit; nothing is changed then.
+    /// When the plan does not exist, the decision refuses, or an event does not fit. Then nothing is changed.
     pub fn change_plan<T>(
         &mut self,
         context: &Context,
@@ -28,6 +28,8 @@ impl Store {
         decide: impl FnOnce(&PlanRecord, &Dag) -> Result<(Vec<PlanEvent>, T), PlanTransitionError>,
     ) -> Result<(PlanRecord, T), StoreError> {
         self.write(context, |tx| {
+            // Read inside the transaction, so that the decision cannot be made on a state that a run's end or a person
+            // has changed.
             let before = load_plan(tx, id)?;
             let dag = before.dag()?;
             let (events, value) = decide(&before, &dag).map_err(|source| refused(id, source))?;
@@ -42,11 +44,11 @@ impl Store {
         })
     }
 
-    /// Puts a changed plan file in the place of the one that a plan began with: complete and running phases stay, the
-    /// others begin anew.
+    /// Replaces the plan file that a plan started with. Complete and running phases keep their state, the others start
+    /// again.
     ///
     /// # Errors
-    /// When there is no such plan.
+    /// When the plan does not exist.
     pub fn accept_plan_changes(
         &mut self,
         context: &Context,
@@ -71,10 +73,10 @@ impl Store {
         })
     }
 
-    /// Changes how a plan is carried out from now on.
+    /// Changes the options of a plan from now on.
     ///
     /// # Errors
-    /// When there is no such plan.
+    /// When the plan does not exist.
     pub fn set_plan_options(
         &mut self,
         context: &Context,
@@ -92,10 +94,10 @@ impl Store {
         })
     }
 
-    /// Records that the user's branch has the work of a plan, which completes one that had not ended.
+    /// Records that the user's branch has the work of a plan, and completes the plan if it had not ended.
     ///
     /// # Errors
-    /// When there is no such plan.
+    /// When the plan does not exist.
     pub fn record_plan_merged(
         &mut self,
         context: &Context,
@@ -106,8 +108,8 @@ impl Store {
     }
 }
 
-/// Closes the pull request of a plan that a person let go on or gave up, and ends the runs on it: what they look at is not
-/// the plan's work any more.
+/// Closes the pull request of a plan that a person continued or gave up, and ends the runs on it, since they look at
+/// work that is no longer the plan's.
 pub(crate) fn close_left_review(
     tx: &Transaction<'_>,
     context: &Context,
@@ -121,7 +123,7 @@ pub(crate) fn close_left_review(
     }
     let of = PullRequestOf::from(before.id.clone());
     if let Some(pr) = load_open_pr_of(tx, &of)? {
-        // the plan has moved already: only the record follows
+        // The plan has already moved, so only the pull request is changed.
         end_review(tx, context, &pr, PrState::Closed)?;
     }
     end_review_runs(tx, context, &before.id)

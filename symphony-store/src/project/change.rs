@@ -1,4 +1,4 @@
-//! Changes of a project as a whole: it leaves the installation, or its new issues get another prefix.
+//! Changes of a whole project: it leaves the installation, or its new issues get another prefix.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::issue::query::load_issue;
 use crate::project::record::{Project, load_project, refuse_taken, refuse_used};
 use crate::project::refusal::ProjectRefusal;
 
-/// The open issues of a project, and what depends on them.
+/// The open issues of a project, and the issues of other projects that depend on them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProjectDependents {
     gone: Vec<IssueId>,
@@ -26,14 +26,14 @@ pub struct ProjectDependents {
 }
 
 impl ProjectDependents {
-    /// Returns what happens to the issues of other projects when this one leaves; nothing when none depends on it.
+    /// Returns what happens to the issues of other projects when this one leaves; empty when none depends on it.
     pub fn settled(&self, fate: DependentsFate) -> Vec<DependentEffect> {
         settle_dependents(&self.gone, fate, &self.dependencies)
     }
 }
 
 impl Store {
-    /// Returns what the open issues of other projects depend on, as far as it leads to an open issue of this one.
+    /// Returns the dependencies of open issues of other projects, as far as they lead to an open issue of this one.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -41,11 +41,11 @@ impl Store {
         load_project_dependents(&self.conn, id)
     }
 
-    /// Takes a project out of lists and dispatch. Its issues and runs stay recorded: adding its folder again brings it back.
-    /// The issues of other projects that depend on its open ones are settled in the same transaction.
+    /// Removes a project from lists and dispatch. Its issues and runs are kept, and adding its folder again brings it
+    /// back. The issues of other projects that depend on its open ones are settled in the same transaction.
     ///
     /// # Errors
-    /// When there is no such project, or a run or a plan of it is under way.
+    /// When the project does not exist, or it has a live run or a plan that has not ended.
     pub fn remove_project(
         &mut self,
         context: &Context,
@@ -77,7 +77,7 @@ impl Store {
         })
     }
 
-    /// Says whether a folder is that of a project that was removed.
+    /// Returns whether a folder belongs to a removed project.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -90,11 +90,11 @@ impl Store {
             .query_row([root.to_str()], |row| row.get(0))?)
     }
 
-    /// Gives new issues of a project another prefix. Identifiers that exist do not change, and numbers go on, so that an old
-    /// identifier and its branch name the same issue for ever.
+    /// Gives new issues of a project another prefix. Existing identifiers do not change, and numbers continue, so that
+    /// an old identifier and its branch always refer to the same issue.
     ///
     /// # Errors
-    /// When the prefix is malformed, or belongs to another project now or in its old identifiers.
+    /// When the prefix is malformed, or another project has it now or in its old identifiers.
     pub fn rename_prefix(
         &mut self,
         context: &Context,
@@ -127,7 +127,7 @@ impl Store {
     }
 }
 
-/// Refuses while a run or a plan of a project is under way.
+/// Refuses while a project has a live run or a plan that has not ended.
 fn refuse_under_way(conn: &Connection, id: &ProjectId) -> Result<(), StoreError> {
     let live: Option<String> = conn
         .query_row(

@@ -1,4 +1,4 @@
-//! Coverage: which file was looked at for which concept, so that nobody looks twice.
+//! Coverage: which file was read for which concept, so that no run reads it twice.
 
 use rusqlite::params;
 use serde::Serialize;
@@ -14,42 +14,42 @@ use crate::database::row::{parsed_opt, time};
 use crate::error::StoreError;
 use crate::issue::note::check_run_limit;
 
-/// Entries that one run may leave: more files than a run can read.
+/// How many entries one run may add: more files than a run can read.
 const RUN_ENTRIES_MAX: i64 = 1_000;
 
-/// What was looked at.
+/// What was read.
 #[derive(Debug, Clone)]
 pub struct NewCoverage {
     /// The project.
     pub project: ProjectId,
-    /// The file, relative to the project, parts joined by `/`.
+    /// The file, relative to the project, with parts joined by `/`.
     pub file: String,
-    /// What it was looked at for: one line.
+    /// What it was read for, on one line.
     pub concept: String,
-    /// What was found there; may be empty.
+    /// What was found there, which may be empty.
     pub notes: String,
 }
 
-/// An entry as it is recorded.
+/// A recorded entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CoverageRecord {
     /// The file, relative to the project.
     pub file: String,
-    /// What it was looked at for.
+    /// What it was read for.
     pub concept: String,
     /// What was found there.
     pub notes: String,
-    /// The run that looked last.
+    /// The run that read it last.
     pub run: Option<RunId>,
-    /// When it looked.
+    /// When it was read.
     pub created_at: Timestamp,
 }
 
 impl Store {
-    /// Records that a file was looked at for a concept; an entry for the same two is replaced.
+    /// Records that a file was read for a concept, and replaces an earlier entry for the same two.
     ///
     /// # Errors
-    /// When a field breaks a limit, the file is not a path inside the project, or the run has left too many entries.
+    /// When a field breaks a limit, the file is not a path inside the project, or the run has added too many entries.
     pub fn record_coverage(
         &mut self,
         context: &Context,
@@ -118,7 +118,7 @@ impl Store {
     }
 }
 
-/// Returns a path in the one form in which it is kept: relative to the project, without `.` and doubled slashes.
+/// Returns a path in its stored form: relative to the project, without `.` and doubled slashes.
 fn inside(file: &str) -> Result<String, StoreError> {
     let file = file.trim();
     let parts: Vec<&str> = file

@@ -1,4 +1,4 @@
-//! Test health: what runs report about the tests, and the bloat that was found in it.
+//! Test health: what runs report about the tests, and the bloat found in it.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 use serde::Serialize;
@@ -14,7 +14,7 @@ use crate::database::row::{count, int, json as from_json, parsed, parsed_opt, ti
 use crate::error::StoreError;
 use crate::issue::note::check_run_limit;
 
-/// Reports that one run may make: more is a loop.
+/// How many reports one run may make. A run that makes more is looping.
 const RUN_REPORTS_MAX: i64 = 100;
 
 /// A report to be recorded.
@@ -24,13 +24,13 @@ pub struct NewTestHealth {
     pub project: ProjectId,
     /// The issue it was made for.
     pub issue: Option<IssueId>,
-    /// What was reported.
+    /// The report.
     pub report: TestReport,
-    /// Lines that the issue's branch adds and removes, where that is known.
+    /// How many lines the issue's branch adds and removes, if known.
     pub changed_lines: Option<u64>,
 }
 
-/// A report as it is recorded. The names of the tests are looked through, not kept.
+/// A recorded report. The names of the tests are analysed, not stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TestHealthRecord {
     /// The project.
@@ -45,16 +45,16 @@ pub struct TestHealthRecord {
     pub duration_ms: u64,
     /// The signs of bloat.
     pub flags: Vec<BloatFlag>,
-    /// When.
+    /// When it was created.
     pub created_at: Timestamp,
 }
 
 impl Store {
-    /// Records a report and looks for bloat in it. It is compared with the project's last report on other work from
-    /// before this run: what an earlier run on the same issue added belongs to the same change.
+    /// Records a report, and looks for bloat in it. It is compared with the project's last report on other work from
+    /// before this run, since what an earlier run on the same issue added belongs to the same change.
     ///
     /// # Errors
-    /// When the report breaks a limit, or the run has made too many.
+    /// When the report breaks a limit, or the run has made too many reports.
     pub fn record_test_health(
         &mut self,
         context: &Context,

@@ -1,4 +1,4 @@
-//! Projects: their settings, their agents, what is known of their code.
+//! Projects: their settings, their agents, and what is known about their code.
 
 pub(crate) mod change;
 pub(crate) mod coverage;

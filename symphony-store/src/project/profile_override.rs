@@ -1,4 +1,4 @@
-//! What the database adds to agent profiles, for one project or for all (spec: contracts, "Agent profile").
+//! The database's changes to agent profiles, for one project or for all (spec: contracts, "Agent profile").
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use symphony_core::agent::AgentType;
@@ -13,16 +13,16 @@ use crate::database::open::Store;
 use crate::database::row::parsed_opt;
 use crate::error::StoreError;
 
-/// A change of an override; what is `None` stays.
+/// A change of an override; `None` leaves a field unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OverrideEdit {
-    /// The instructions; blank ones clear them.
+    /// The instructions; a blank text clears them.
     pub custom_instructions: Option<String>,
     /// The model; `inherit` clears it.
     pub model: Option<ModelChoice>,
 }
 
-/// What the database says of an agent's profile, layer by layer.
+/// The database's changes to an agent's profile, layer by layer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OverrideLayers {
     /// For the project.
@@ -32,14 +32,14 @@ pub struct OverrideLayers {
 }
 
 impl OverrideLayers {
-    /// Returns what holds: each value from the project when it has one, else from what is for all.
+    /// Returns the effective values: each from the project if it has one, otherwise from the layer for all.
     pub fn effective(&self) -> ProfileOverride {
         ProfileOverride::layered(self.project.as_ref(), self.global.as_ref())
     }
 }
 
 impl Store {
-    /// Changes what the database adds to a profile, for a project or for all; returns what it adds now in that layer.
+    /// Changes the override of a profile, for a project or for all. Returns that layer's override.
     ///
     /// # Errors
     /// When there is no such project, or the instructions are too long.
@@ -68,7 +68,7 @@ impl Store {
         })
     }
 
-    /// Returns what the database adds to a profile in a project.
+    /// Returns the overrides of a profile in a project.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -84,7 +84,7 @@ impl Store {
     }
 }
 
-/// Changes an override inside a transaction. One that says nothing any more is removed.
+/// Changes an override inside a transaction. An empty one is removed.
 pub(crate) fn set_override_in(
     tx: &Transaction<'_>,
     context: &Context,

@@ -27,9 +27,9 @@ pub struct Project {
     pub root: PathBuf,
     /// The prefix of its issues' identifiers.
     pub prefix: String,
-    /// How far its setup wizard came.
+    /// How far its setup wizard has come.
     pub wizard: WizardState,
-    /// What the wizard configured; the configuration file wins over it.
+    /// The wizard's configuration. The configuration file takes precedence.
     pub settings: Value,
     /// When it was added.
     pub created_at: Timestamp,
@@ -42,7 +42,7 @@ pub struct NewProject {
     pub id: ProjectId,
     /// Its name.
     pub name: String,
-    /// Its folder, absolute.
+    /// Its absolute folder.
     pub root: PathBuf,
     /// The prefix of its issues' identifiers.
     pub prefix: String,
@@ -60,7 +60,7 @@ fn from_row(row: &Row<'_>) -> Result<Project, StoreError> {
     })
 }
 
-/// Brings back the project that was removed from a folder; returns its id.
+/// Brings back the project that was removed from a folder, and returns its id.
 fn bring_back(
     tx: &Transaction<'_>,
     context: &Context,
@@ -92,7 +92,7 @@ fn utf8_root(root: &Path) -> Result<&str, StoreError> {
     })
 }
 
-/// Refuses what another project has already.
+/// Refuses what another project already has.
 pub(crate) fn refuse_taken(
     conn: &Connection,
     column: &str,
@@ -128,10 +128,10 @@ pub(crate) fn load_project(conn: &Connection, id: &ProjectId) -> Result<Project,
 }
 
 impl Store {
-    /// Makes the first issue of a project get a number of its own choice: a repetition of an issue keeps its identifier.
+    /// Sets the number of the first issue of a project, so that a repetition of an issue keeps its identifier.
     ///
     /// # Errors
-    /// When the project has given out a number already.
+    /// When the project has already given out a number.
     pub fn number_issues_from(
         &mut self,
         context: &Context,
@@ -151,10 +151,10 @@ impl Store {
         })
     }
 
-    /// Adds a project. One that was removed comes back with its id, its prefix and its issues.
+    /// Adds a project. A removed one returns with its id, its prefix and its issues.
     ///
     /// # Errors
-    /// When its id, folder or prefix is taken, its folder is not UTF-8, or its prefix malformed.
+    /// When its id, folder or prefix is taken, its folder is not UTF-8, or its prefix is malformed.
     pub fn add_project(
         &mut self,
         context: &Context,
@@ -187,7 +187,7 @@ impl Store {
     /// Records that a project is in another folder now.
     ///
     /// # Errors
-    /// When there is none of this id, the folder belongs to another project, or is not UTF-8.
+    /// When there is no project with this id, the folder belongs to another project, or is not UTF-8.
     pub fn move_project(
         &mut self,
         context: &Context,
@@ -218,12 +218,12 @@ impl Store {
     /// Returns a project.
     ///
     /// # Errors
-    /// When there is none of this id.
+    /// When there is no project with this id.
     pub fn project(&self, id: &ProjectId) -> Result<Project, StoreError> {
         load_project(&self.conn, id)
     }
 
-    /// Returns all projects, by id; those that were removed are left out.
+    /// Returns all projects, ordered by id, without removed ones.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -255,7 +255,7 @@ impl Store {
     }
 }
 
-/// Refuses a prefix that issues of another project have, from before that one's prefix was renamed.
+/// Refuses a prefix that issues of another project have from before its prefix was renamed.
 pub(crate) fn refuse_used(
     conn: &Connection,
     prefix: &str,

@@ -35,7 +35,7 @@ pub(crate) fn route_project(
     }))
 }
 
-/// Writes what became of a project's wizard.
+/// Writes how a project's wizard ended.
 pub(crate) fn end_wizard(
     tx: &Transaction<'_>,
     context: &Context,
@@ -52,7 +52,7 @@ pub(crate) fn end_wizard(
     append(tx, context, about, &LogEvent::WizardEnded { wizard: state })
 }
 
-/// Records what intake made of an issue, so that it looks at it once. A run that met a global condition did not look.
+/// Records that intake has looked at an issue, which it does once. A run that met a global condition did not look.
 pub(crate) fn end_intake(
     tx: &Transaction<'_>,
     context: &Context,

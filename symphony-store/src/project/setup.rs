@@ -1,4 +1,4 @@
-//! Setting a project up: what its row says of gates, paths and thresholds, and how far its wizard came.
+//! Setting up a project: its row's gates, paths and thresholds, and how far its wizard has come.
 
 use rusqlite::{OptionalExtension as _, Transaction, params};
 use serde_json::Value;
@@ -18,24 +18,25 @@ use crate::project::profile_override::{OverrideEdit, set_override_in};
 use crate::project::record::Project;
 use crate::project::refusal::ProjectRefusal;
 
-/// What the setup wizard hands over.
+/// The result of the setup wizard.
 #[derive(Debug, Clone, Default)]
 pub struct ProjectSetup {
-    /// Keys of a project's configuration: `gates`, `worktree`, `sensitive_paths`, `risk`. What they do not name stays as the row
-    /// has it: a wizard that runs again must not take sensitive paths away that it does not think of.
+    /// Keys of a project's configuration: `gates`, `worktree`, `sensitive_paths`, `risk`. Keys that it does not have
+    /// are left unchanged in the row: a wizard that runs again must not remove sensitive paths that it does not think
+    /// of.
     pub settings: Value,
-    /// Instructions of the project's workers; none leaves those that are there.
+    /// Instructions for the project's workers; `None` leaves them unchanged.
     pub worker_instructions: Option<String>,
-    /// Instructions of its judges; none leaves those that are there.
+    /// Instructions for its judges; `None` leaves them unchanged.
     pub judge_instructions: Option<String>,
 }
 
 impl Store {
-    /// Writes what the setup wizard found to the project's row and to its overrides of worker and judge, and marks the
+    /// Writes the setup wizard's result to the project's row and to its overrides of worker and judge, and marks the
     /// wizard as completed: all or nothing.
     ///
     /// # Errors
-    /// When a setting is wrong (all that are), instructions are too long, or there is no such project.
+    /// When a setting is wrong (all wrong ones are reported), instructions are too long, or the project does not exist.
     pub fn configure_project(
         &mut self,
         context: &Context,
@@ -81,10 +82,10 @@ impl Store {
         self.project(id)
     }
 
-    /// Writes settings to a project's row, where every file wins over them.
+    /// Writes settings to a project's row. Every file takes precedence over them.
     ///
     /// # Errors
-    /// When a setting is wrong (all that are), or there is no such project.
+    /// When a setting is wrong (all wrong ones are reported), or the project does not exist.
     pub fn set_project_settings(
         &mut self,
         context: &Context,
@@ -100,10 +101,10 @@ impl Store {
         self.project(id)
     }
 
-    /// Lets the setup wizard of a project work again.
+    /// Lets the setup wizard of a project run again.
     ///
     /// # Errors
-    /// When there is no such project, or its wizard is at work.
+    /// When the project does not exist, or its wizard is running.
     pub fn restart_wizard(
         &mut self,
         context: &Context,
@@ -126,7 +127,7 @@ impl Store {
     }
 }
 
-/// Writes where a project's wizard stands.
+/// Writes the state of a project's wizard.
 pub(crate) fn set_wizard(
     tx: &Transaction<'_>,
     id: &ProjectId,
@@ -142,7 +143,8 @@ pub(crate) fn set_wizard(
     Ok(())
 }
 
-/// Lays settings over those of the row. The whole must be right, too: two thresholds can contradict each other.
+/// Merges settings into those of the row. The result must be valid, too, since two thresholds can contradict each
+/// other.
 fn over_row(tx: &Transaction<'_>, id: &ProjectId, settings: &Value) -> Result<Value, StoreError> {
     let row: Option<String> = tx
         .query_row(
@@ -157,7 +159,7 @@ fn over_row(tx: &Transaction<'_>, id: &ProjectId, settings: &Value) -> Result<Va
     Ok(whole)
 }
 
-/// Lays one JSON value over another: objects field by field, everything else as a whole.
+/// Merges one JSON value into another: objects field by field, everything else as a whole.
 fn lay_over(under: &mut Value, over: &Value) {
     match (under, over) {
         (Value::Object(under), Value::Object(over)) => {

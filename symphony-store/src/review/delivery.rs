@@ -1,7 +1,8 @@
-//! Phase claims: submitted by a phase's agent, settled once what they are about is committed.
+//! Deliveries of phases: submitted by a phase's agent, and settled once their content is committed.
 //!
-//! Intent, effect, outcome: a delivery whose checks passed is recorded as `submitted`, then its caller commits the worktree,
-//! then the delivery is settled with that commit. One that is still `submitted` when its run ends is rejected.
+//! Intent, effect, outcome: a delivery that passed its checks is recorded as `submitted`, then the caller commits the
+//! worktree, then the delivery is settled with that commit. A delivery that is still `submitted` when its run ends is
+//! rejected.
 
 use rusqlite::{Transaction, params};
 use symphony_core::contract::{Delivery, DeliveryState};
@@ -24,10 +25,10 @@ use crate::review::refusal::ReviewRefusal;
 use crate::review::state::reject_delivery;
 use crate::run::hand_in::forget_refused_call;
 
-/// Claims that one run may make, refused ones included: more is a loop.
+/// How many deliveries one run may make, refused ones included. A run that makes more is looping.
 const RUN_CLAIMS_MAX: i64 = 50;
 
-/// A claim to be recorded.
+/// A delivery to be recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewDelivery {
     /// The issue.
@@ -36,28 +37,29 @@ pub struct NewDelivery {
     pub phase: PhaseName,
     /// The artifact, relative to the worktree.
     pub artifact_path: Option<String>,
-    /// What the agent says of it.
+    /// The agent's summary.
     pub summary: String,
-    /// The later phase that it asks to go on with.
+    /// The later phase that the agent asks to continue with.
     pub skip_to: Option<PhaseName>,
-    /// The phase that the issue goes to when it is accepted.
+    /// The phase that the issue moves to when the delivery is accepted.
     pub next_phase: Option<PhaseName>,
 }
 
 /// Who decides on a delivery whose checks passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settlement {
-    /// Nobody: it is accepted.
+    /// No one: it is accepted.
     Accepted,
-    /// A judge: the issue goes to `review`.
+    /// A judge: the issue moves to `review`.
     AwaitingJudge,
 }
 
 impl Store {
-    /// Records a delivery that its checks refused; the issue stays where it is.
+    /// Records a delivery that failed its checks. The issue keeps its status.
     ///
     /// # Errors
-    /// When the issue does not exist, its phase is another one now, a field breaks a limit, or the run has made too many.
+    /// When the issue does not exist, it is in another phase now, a field breaks a limit, or the run has made too many
+    /// deliveries.
     pub fn refuse_delivery(
         &mut self,
         context: &Context,
@@ -72,12 +74,12 @@ impl Store {
         })
     }
 
-    /// Records a delivery whose checks passed, before what it is about is committed. An open delivery of an earlier run makes
-    /// room for it.
+    /// Records a delivery that passed its checks, before its content is committed. It replaces an open delivery of an
+    /// earlier run.
     ///
     /// # Errors
-    /// When the issue is not in progress, it has a `must` point of a review without an answer, its phase is another one now, this run has a delivery on it already, a field breaks
-    /// a limit, or the run has made too many.
+    /// When the issue is not in progress, a `must` point of a review has no answer, its phase is another one now, this
+    /// run already has a delivery, a field breaks a limit, or the run has made too many deliveries.
     pub fn submit_delivery(
         &mut self,
         context: &Context,
@@ -101,10 +103,11 @@ impl Store {
         })
     }
 
-    /// Settles a submitted delivery on the commit that it is about; one that awaits a judge takes the issue to `review`.
+    /// Settles a submitted delivery on the commit that has its content. If it needs a judge, the issue moves to
+    /// `review`.
     ///
     /// # Errors
-    /// When the delivery is not submitted any more, or the issue may not go to `review` from where it is.
+    /// When the delivery is no longer submitted, or the issue may not move to `review`.
     pub fn settle_delivery(
         &mut self,
         context: &Context,
@@ -114,6 +117,8 @@ impl Store {
         warnings: &[String],
     ) -> Result<Delivery, StoreError> {
         self.write(context, |tx| {
+            // Another process may have ended the run, and rejected its delivery, while the worktree was being
+            // committed.
             let claim = load_delivery(tx, id)?;
             if claim.state != DeliveryState::Submitted {
                 let (delivery, state) = (id, claim.state);
@@ -140,7 +145,7 @@ impl Store {
         })
     }
 
-    /// Takes a submitted delivery back: what it is about could not be committed.
+    /// Withdraws a submitted delivery because its content could not be committed.
     ///
     /// # Errors
     /// When the delivery does not exist.
@@ -159,10 +164,11 @@ impl Store {
         })
     }
 
-    /// Records that the branch of a delivery that awaits a judge has another head now: the judge looks at that one.
+    /// Records that the branch of a delivery that waits for a judge has a new head, so that the judge looks at that
+    /// one.
     ///
     /// # Errors
-    /// When the delivery does not await a judge.
+    /// When the delivery does not wait for a judge.
     pub fn move_delivery_head(
         &mut self,
         context: &Context,
@@ -197,7 +203,7 @@ fn check_fields(new: &NewDelivery) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Returns the issue, when its phase is the delivery's and the run may still claim.
+/// Returns the issue if it is in the delivery's phase and the run may make another delivery.
 fn claimable(
     tx: &Transaction<'_>,
     context: &Context,
@@ -217,7 +223,8 @@ fn claimable(
     .into())
 }
 
-/// A claim of an earlier run makes room; this run's own stands, unless it never came to be settled.
+/// Closes the open delivery if an earlier run made it, or if this run made it but never settled it. Otherwise this
+/// run's delivery is kept.
 fn make_room(tx: &Transaction<'_>, context: &Context, open: &Delivery) -> Result<(), StoreError> {
     let own = open.run.as_ref() == context.actor.run();
     if own && open.state != DeliveryState::Submitted {

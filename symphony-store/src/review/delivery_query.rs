@@ -11,10 +11,10 @@ use crate::database::open::Store;
 use crate::database::row::{json, parsed, parsed_opt, time};
 use crate::error::StoreError;
 
-/// Claims of one issue that are looked at for its documents: as many as a run may make.
+/// How many deliveries of one issue are searched for documents: as many as one run may make.
 const TICKET_CLAIMS_MAX: u32 = 50;
 
-/// The claims whose documents agents are still to be given.
+/// The deliveries whose documents later agents still need.
 const NEEDED_DOCUMENTS: &str = "
     WITH RECURSIVE needed (id) AS (
         SELECT id FROM issue WHERE project = ?1 AND status NOT IN ('done', 'cancelled')
@@ -71,12 +71,12 @@ impl Store {
     /// Returns a delivery.
     ///
     /// # Errors
-    /// When there is none of this id.
+    /// When there is no delivery with this id.
     pub fn delivery(&self, id: DeliveryId) -> Result<Delivery, StoreError> {
         load_delivery(&self.conn, id)
     }
 
-    /// Returns the delivery of an issue that still waits for a verdict, or for the issue's step to the next phase.
+    /// Returns the delivery of an issue that waits for a verdict, or for the issue to move to the next phase.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -84,7 +84,7 @@ impl Store {
         load_open_delivery(&self.conn, issue)
     }
 
-    /// Returns the last deliveries of an issue, oldest first; of one phase when one is named.
+    /// Returns the last deliveries of an issue, oldest first, optionally of one phase only.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -107,7 +107,7 @@ impl Store {
         Ok(claims)
     }
 
-    /// Returns the last deliveries of an issue, of its parent, of the parent's parent and so on, which say where their documents are.
+    /// Returns the last deliveries of an issue and of all issues above it, which show where their documents are.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -125,8 +125,7 @@ impl Store {
         })
     }
 
-    /// Returns the documents of a project that agents are still to be given: those of issues that have not ended, and of the issues above
-    /// these.
+    /// Returns the documents of a project that agents still need: those of open issues and of the issues above them.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -148,7 +147,7 @@ impl Store {
         Ok(needed)
     }
 
-    /// Says whether an issue has something open to be reviewed: a pull request, or a delivery.
+    /// Returns whether an issue has anything open for review: a pull request or a delivery.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -1,5 +1,5 @@
-//! Proposals that nothing is left to do: made by a worker's run, judged like a pull request, confirmed by a person or by
-//! `auto_done`. They have the record of pull requests, with the evidence in place of a change.
+//! Proposals that nothing is left to do: made by a worker's run, judged like a pull request, and confirmed by a person
+//! or by `auto_done`. They are pull request records with evidence instead of a change.
 
 use rusqlite::{Transaction, params};
 use symphony_core::done::{
@@ -36,17 +36,17 @@ use crate::run::hand_in::{forget_refused_call, idle_before};
 /// A proposal to be made.
 #[derive(Debug, Clone)]
 pub struct NewProposal {
-    /// The issue that nothing is left to do on.
+    /// The issue on which nothing is left to do.
     pub issue: IssueId,
     /// The branch of its worktree, which has no commits of its own.
     pub branch: String,
     /// The base branch.
     pub base: String,
-    /// The commit of the base that the worktree is at.
+    /// The commit of the base that the worktree is on.
     pub base_commit: String,
-    /// Why nothing is left.
+    /// Why nothing is left to do.
     pub reason: String,
-    /// What shows it, checked.
+    /// The evidence, already checked.
     pub evidence: Vec<DoneEvidence>,
 }
 
@@ -69,12 +69,12 @@ impl NewProposal {
 }
 
 impl Store {
-    /// Proposes that nothing is left to do on an issue; it goes to `review`. Another proposal of the same review replaces the one
-    /// before, whose gates and verdict it voids.
+    /// Proposes that nothing is left to do on an issue, which moves to `review`. Another proposal in the same review
+    /// replaces the previous one, and voids its gates and verdict.
     ///
     /// # Errors
-    /// When the reason breaks a limit, the issue is in a phase that delivers something else, it has a `must` point of a review
-    /// without an answer, its pull request is open, or it may not go to `review` from where it is.
+    /// When the reason breaks a limit, the issue is in a phase with another deliverable, a `must` point of a review has
+    /// no answer, its pull request is open, or it may not move to `review`.
     pub fn propose_done(
         &mut self,
         context: &Context,
@@ -117,13 +117,14 @@ impl Store {
         })
     }
 
-    /// Confirms a proposal: its issue is done. One that is confirmed already is returned as it is.
+    /// Confirms a proposal, so that its issue is done. A confirmed proposal is returned unchanged.
     ///
-    /// A person's word needs no verdict of a judge; Symphony confirms only what a judge approved and gates verified. `base` is what
-    /// was seen of the base just now: what the database has is looked at again in the same transaction.
+    /// A person needs no judge's verdict. Symphony itself confirms only what a judge approved and gates verified.
+    /// `base` is what the caller just saw of the base; what the database has is read again in the same transaction.
     ///
     /// # Errors
-    /// When an agent asks, it is no proposal, something is still in its way, or the issue is not in review.
+    /// When an agent calls it, the pull request is not a proposal, something prevents it, or the issue is not in
+    /// review.
     pub fn confirm_done(
         &mut self,
         context: &Context,
@@ -143,23 +144,25 @@ impl Store {
                 Actor::System => ConfirmedBy::AutoDone,
                 _ => ConfirmedBy::Person,
             };
+            // Read again here: since the caller looked, a person may have added a comment, or a run a sub-task, that
+            // the verdict did not see.
             let record = load_done_record(tx, proposal.clone())?;
             stands(&record, Some(base), by).map_err(|obstacles| {
                 let obstacles = list_obstacles(&obstacles);
                 ReviewRefusal::NotConfirmed { pr: id, obstacles }
             })?;
             approve_by_deed(tx, context, &proposal, "confirmed")?;
-            // the move confirms the open proposal, as every other end of the issue as done does
+            // The move confirms the open proposal, as it does whenever the issue ends as done.
             move_in(tx, context, issue, &IssueEvent::DoneConfirmed)?;
             load_pr(tx, id)
         })
     }
 
-    /// Closes a proposal whose base has moved in a way that concerns it; a worker looks again. Returns whether it did: one that has
-    /// ended, or that a run is at work on, is left alone.
+    /// Closes a proposal because its base has moved in a way that affects it, so that a worker looks again. Returns
+    /// whether it was closed: one that has ended, or has a live run, is left alone.
     ///
     /// # Errors
-    /// When it is no proposal, or the database cannot be written.
+    /// When it is not a proposal, or the database cannot be written.
     pub fn return_proposal(
         &mut self,
         context: &Context,
@@ -168,6 +171,7 @@ impl Store {
         self.write(context, |tx| {
             let proposal = load_pr(tx, moved.pr)?;
             let issue = issue_of(&proposal)?;
+            // A live judge would lose its proposal in the middle of the verdict. The next tick tries again.
             if !proposal.state.is_open() || is_live(tx, issue)? {
                 return Ok(false);
             }
@@ -182,11 +186,11 @@ impl Store {
         })
     }
 
-    /// Has the gates or a judge look at a proposal again. Returns whether it does: one that has ended, or that a run is at work on,
-    /// is left alone.
+    /// Requests that the gates run again, or a judge looks again. Returns whether it was requested: a proposal that has
+    /// ended, or has a live run, is left alone.
     ///
     /// # Errors
-    /// When it is no proposal, or the database cannot be written.
+    /// When it is not a proposal, or the database cannot be written.
     pub fn refresh_proposal(
         &mut self,
         context: &Context,
@@ -246,8 +250,8 @@ fn issue_of(proposal: &PullRequest) -> Result<&IssueId, StoreError> {
         .ok_or_else(|| ReviewRefusal::Change(proposal.id).into())
 }
 
-/// Counts the runs before that came to nothing, where this run of a judge rejected a proposal that nothing is left to do. The last
-/// one of them is the proposal's author.
+/// Counts the runs without a result before this one, if this run is of a judge who rejected a proposal that nothing is
+/// left to do. The last of them is the proposal's author.
 pub(crate) fn rejected_before(
     tx: &Transaction<'_>,
     run: &Run,

@@ -1,4 +1,4 @@
-//! What the database knows of a proposal, for the decision whether it stands.
+//! What the database has about a proposal, to decide whether it may be confirmed.
 
 use rusqlite::{Connection, params};
 use symphony_core::done::DoneRecord;
@@ -13,25 +13,26 @@ use crate::review::point::load_points;
 use crate::review::pull_request_query::load_pr;
 use crate::run::left_behind::load_left_behind;
 
-/// Sub-tasks that have not ended, through the index of parents.
+/// Open sub-tasks, through the index of parents.
 const OPEN_SUBTASKS_SQL: &str = "SELECT id FROM issue WHERE parent = ?1 AND status NOT IN ('done', 'cancelled') ORDER BY number";
-/// Whether a person edited or commented on an issue after its verdict's judge began to read, or after a person's verdict.
+/// Whether a person edited or commented on an issue after the judge of its verdict started to read, or after a person's
+/// verdict.
 const CHANGED_SQL: &str =
     "SELECT EXISTS (SELECT 1 FROM event e WHERE e.issue = ?1 AND e.actor = 'human'
     AND e.kind IN ('issue_edited', 'comment_added')
     AND e.at > coalesce((SELECT started_at FROM run WHERE id = ?2), ?3))";
 
 impl Store {
-    /// Returns what is known of a proposal, for the decision whether it stands.
+    /// Returns what is known about a proposal, to decide whether it may be confirmed.
     ///
     /// # Errors
-    /// When there is no such record, or the database cannot be read.
+    /// When there is no such proposal, or the database cannot be read.
     pub fn done_record(&self, id: PrId) -> Result<DoneRecord, StoreError> {
         load_done_record(&self.conn, load_pr(&self.conn, id)?)
     }
 }
 
-/// Reads what is known of a proposal besides its own record.
+/// Reads what is known about a proposal besides its own record.
 pub(crate) fn load_done_record(
     conn: &Connection,
     proposal: PullRequest,
@@ -69,7 +70,7 @@ fn load_open_subtasks(conn: &Connection, issue: &IssueId) -> Result<Vec<IssueId>
     Ok(open)
 }
 
-/// Names what the inbox reports as left behind by runs on an issue.
+/// Returns the paths that the inbox reports as left behind by runs on an issue.
 fn load_left_on(
     conn: &Connection,
     proposal: &PullRequest,

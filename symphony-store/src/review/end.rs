@@ -1,4 +1,4 @@
-//! The end of a review against the change.
+//! The end of a review in which the change is not accepted.
 
 use rusqlite::Transaction;
 use symphony_core::issue::{IssueEvent, IssueStatus};
@@ -11,7 +11,8 @@ use crate::issue::query::load_issue;
 use crate::plan::review_end::reject_plan_review;
 use crate::review::state::set_pr_state;
 
-/// Ends a review against the change: the state of the pull request, and the issue back to `todo`; a plan waits for a person.
+/// Ends a review without accepting the change: sets the state of the pull request, and moves the issue back to `todo`
+/// or makes the plan wait for a person.
 pub(crate) fn end_review(
     tx: &Transaction<'_>,
     context: &Context,

@@ -1,4 +1,4 @@
-//! Verdicts on phase deliveries, and the step of an issue to its next phase.
+//! Verdicts on phase deliveries, and the move of an issue to its next phase.
 
 use rusqlite::{Transaction, params};
 use symphony_core::agent::AgentType;
@@ -26,15 +26,15 @@ use crate::run::hand_in::forget_refused_call;
 use crate::run::row::load_run;
 
 impl Store {
-    /// Records a verdict on a delivery with its points, as a finding of kind `phase_verdict` too. A rejection sends the issue back to
-    /// `todo`; an approved one goes on to its next phase at once when no run is live on the issue, else when that ends.
+    /// Records a verdict on a delivery with its points, also as a finding of kind `phase_verdict`. A rejection moves
+    /// the issue back to `todo`. An approval moves it to its next phase, at once or when its live run ends.
     ///
-    /// An agent's verdict counts only from a live judge's run on this delivery, other than its author's. Its approval takes effect when
-    /// no `must` point of a person is open any more.
+    /// An agent's verdict counts only from a live judge's run on this delivery, and not from the author's run. Its
+    /// approval takes effect once no person's `must` point is open.
     ///
     /// # Errors
-    /// When the delivery does not await a judge, the commit is not the delivery's, a rejection asks for nothing, an approval leaves `must`
-    /// points open, the writer may not judge it, or the issue is not in `review`.
+    /// When the delivery does not wait for a judge, the commit is not the delivery's, a rejection asks for nothing, an
+    /// approval leaves `must` points open, the writer may not judge it, or the issue is not in `review`.
     pub fn record_phase_review(
         &mut self,
         context: &Context,
@@ -66,6 +66,8 @@ impl Store {
                 DeliveryState::Rejected => {
                     move_in(tx, context, &claim.issue, &IssueEvent::ReviewRejected)?;
                 }
+                // While a run is live, its end moves the issue: moved now, the issue would be in its next phase with a
+                // run of the old one.
                 DeliveryState::Accepted if !is_live(tx, &claim.issue)? => {
                     take_step(tx, context, &claim.issue)?;
                 }
@@ -75,11 +77,11 @@ impl Store {
         })
     }
 
-    /// Takes an issue whose phase is accepted to the next one, or leaves it in `review` for a human when none follows.
-    /// Says whether there was a step to take: doing it twice does no harm.
+    /// Moves an issue whose phase is accepted to the next one, or leaves it in `review` for a person when none follows.
+    /// Returns the delivery if there was one to act on, so calling it twice does no harm.
     ///
     /// # Errors
-    /// When a run is live on the issue: its end takes the step.
+    /// When a run is live on the issue, because the end of the run moves the issue.
     pub fn advance_phase(
         &mut self,
         context: &Context,
@@ -95,13 +97,15 @@ impl Store {
     }
 }
 
-/// Returns the delivery, when a verdict on this commit of it can be given.
+/// Returns the delivery if a verdict on this commit of it may be given.
 fn judged(tx: &Transaction<'_>, id: DeliveryId, commit: &str) -> Result<Delivery, StoreError> {
     let claim = load_delivery(tx, id)?;
     if !claim.awaits_judge() {
         let (delivery, state) = (id, claim.state);
         return Err(ReviewRefusal::NothingToJudge { delivery, state }.into());
     }
+    // A verdict names a commit. The head may have moved since the judge read it, and what it did not read must not be
+    // accepted.
     let head = claim.head_commit.as_deref().unwrap_or_default();
     if head != commit {
         return Err(ReviewRefusal::OtherCommit {
@@ -119,7 +123,7 @@ fn judged(tx: &Transaction<'_>, id: DeliveryId, commit: &str) -> Result<Delivery
     Ok(claim)
 }
 
-/// Returns how a verdict's writer is protected, after making sure that it may judge.
+/// Checks that the writer may judge, and returns how it is protected.
 fn check_judge(
     tx: &Transaction<'_>,
     context: &Context,
@@ -140,7 +144,8 @@ fn check_judge(
     Ok(run.protection)
 }
 
-/// Writes a verdict: on the delivery, as a finding, and as a comment that names its points. `said` is what follows the verdict there.
+/// Writes a verdict on the delivery, as a finding, and as a comment that names its points. `said` follows the verdict
+/// in both texts.
 fn write_verdict(
     tx: &Transaction<'_>,
     context: &Context,
@@ -182,7 +187,7 @@ fn write_verdict(
         add_comment_in(tx, context, &claim.issue, &comment)?;
     }
     if state == DeliveryState::AwaitingJudge {
-        // the log has it when it takes effect
+        // The approval is logged when it takes effect.
         return Ok(());
     }
     log_verdict(tx, context, claim, verdict)
@@ -202,7 +207,7 @@ fn log_verdict(
     append(tx, context, About::issue(&claim.issue), &judged)
 }
 
-/// Accepts the delivery that a judge has approved, once nothing keeps it: the caller has seen that no `must` point is open.
+/// Accepts a delivery that a judge approved. The caller has checked that no `must` point is open.
 pub(crate) fn accept_judged(
     tx: &Transaction<'_>,
     context: &Context,
@@ -221,14 +226,14 @@ pub(crate) fn accept_judged(
     )?;
     log_verdict(tx, context, claim, verdict)?;
     let is_in_review = load_issue(tx, issue)?.state.status() == IssueStatus::Review;
-    // elsewhere the tick takes the step once the issue is back in its review
+    // Otherwise a tick moves the issue once it is in review again.
     if is_in_review && !is_live(tx, issue)? {
         take_step(tx, context, issue)?;
     }
     Ok(())
 }
 
-/// Takes the step of an accepted delivery: the transition, and the label.
+/// Moves the issue of an accepted delivery: its status and its phase label.
 fn take_step(
     tx: &Transaction<'_>,
     context: &Context,

@@ -12,7 +12,7 @@ use crate::database::open::Store;
 use crate::database::row::{count32, parsed, parsed_opt, time};
 use crate::error::StoreError;
 
-/// The condition for the points of an issue (`?1`) or a plan (`?2`), one of which is null; each has an index.
+/// The condition for the points of an issue (`?1`) or a plan (`?2`), one of which is null. Each has an index.
 macro_rules! of {
     () => {
         "(p.issue = ?1 OR p.plan = ?2)"
@@ -30,14 +30,14 @@ const ANSWERS_SQL: &str = concat!(
     " ORDER BY a.id"
 );
 
-/// The open `must` points of a person; `?3` is how a person is recorded.
+/// The open `must` points of people. `?3` is the author name under which people are recorded.
 const PERSONS_SQL: &str = concat!(
     "SELECT p.number FROM review_point p WHERE ",
     of!(),
     " AND p.state = 'open' AND p.severity = 'must' AND p.author = ?3 ORDER BY p.number"
 );
 
-/// The two parameters that name an issue or a plan.
+/// Returns the two parameters that name an issue or a plan.
 pub(crate) fn bound(of: &PullRequestOf) -> [Option<&str>; 2] {
     [
         of.issue().map(IssueId::as_str),
@@ -45,7 +45,7 @@ pub(crate) fn bound(of: &PullRequestOf) -> [Option<&str>; 2] {
     ]
 }
 
-/// Reads the points of an issue or a plan with their answers, in the order of their numbers.
+/// Reads the points of an issue or a plan with their answers, ordered by number.
 pub(crate) fn load_points(
     conn: &Connection,
     of: &PullRequestOf,
@@ -70,7 +70,7 @@ pub(crate) fn load_points(
     Ok(points)
 }
 
-/// Reads the numbers of the open `must` points of people, which only people close.
+/// Reads the numbers of the open `must` points of people, which only people may close.
 pub(crate) fn persons_points(
     conn: &Connection,
     of: &PullRequestOf,
@@ -119,7 +119,7 @@ fn answer_from(row: &Row<'_>) -> Result<PointAnswer, StoreError> {
 }
 
 impl Store {
-    /// Returns the review points of an issue or a plan with their answers, closed ones too, in the order of their numbers.
+    /// Returns the review points of an issue or a plan with their answers, including closed ones, ordered by number.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -127,10 +127,10 @@ impl Store {
         load_points(&self.conn, of)
     }
 
-    /// Makes sure that no `must` point is open that keeps a pull request from being approved or merged.
+    /// Checks that no open `must` point prevents the approval or merge of a pull request.
     ///
     /// # Errors
-    /// Names those that are.
+    /// Names the open ones.
     pub fn require_points_closed(&self, pr: &PullRequest) -> Result<(), StoreError> {
         Ok(refuse_open(&load_points(&self.conn, &pr.of)?)?)
     }

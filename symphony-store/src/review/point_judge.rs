@@ -1,4 +1,4 @@
-//! What a verdict does to the points of a review.
+//! How a verdict changes the points of a review.
 
 use rusqlite::{Transaction, params};
 use symphony_core::id::{IssueId, PlanId, RunId};
@@ -19,33 +19,33 @@ use crate::issue::query::load_issue;
 use crate::plan::record::load_head;
 use crate::review::point::{bound, load_points};
 
-/// A verdict to be recorded, with what it does to the points.
+/// A verdict to be recorded, with its changes to points.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewVerdict {
-    /// Which way.
+    /// Approval or rejection.
     pub kind: VerdictKind,
     /// The commit that was judged.
     pub commit: String,
-    /// What is said with it. Of a rejection that makes and reopens no points, it becomes a point itself.
+    /// Its comment. If a rejection adds and reopens no points, the comment becomes a point.
     pub comment: String,
-    /// New points, and old ones that are closed or reopened.
+    /// New points, and existing ones that it closes or reopens.
     pub points: PointChanges,
-    /// Whether a person approves whatever the gates find.
+    /// Whether a person approves regardless of the gates.
     pub force: bool,
 }
 
-/// What points are written about.
+/// What new points refer to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reviewed<'a> {
     /// The issue or the plan.
     pub(crate) of: &'a PullRequestOf,
-    /// The review; none outside one.
+    /// The review; `None` outside of a review.
     pub(crate) review: Option<ReviewOf>,
     /// The commit that was looked at.
     pub(crate) commit: Option<&'a str>,
 }
 
-/// Writes what a verdict does to the points, and returns what the comment about it says of them.
+/// Writes the changes of a verdict to the points, and returns the text about them for its comment.
 pub(crate) fn judge_points(
     tx: &Transaction<'_>,
     context: &Context,
@@ -61,7 +61,7 @@ pub(crate) fn judge_points(
         &changes,
     )?;
     let comment = verdict.comment.trim();
-    // what has become a point is quoted; it is shown as a whole where points are
+    // A comment that became a point is only quoted here; the point has the whole text.
     let is_point = changes.new.len() > verdict.points.new.len();
     let said = if is_point {
         first_line(comment)
@@ -81,7 +81,7 @@ pub(crate) fn judge_points(
     })
 }
 
-/// Checks and writes changes; returns the numbers of new points.
+/// Checks and writes changes, and returns the numbers of new points.
 pub(crate) fn change(
     tx: &Transaction<'_>,
     context: &Context,
@@ -146,20 +146,20 @@ pub(crate) fn first_line(text: &str) -> String {
     }
 }
 
-/// An answer to be given.
+/// An answer to a review point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewAnswer {
     /// The point.
     pub point: PointNumber,
-    /// What it says.
+    /// The kind of answer.
     pub kind: AnswerKind,
     /// The commit that answers it.
     pub commit: Option<String>,
-    /// In words.
+    /// The text.
     pub text: String,
 }
 
-/// Characters of a plain feedback that the comment on its points quotes, of its first line.
+/// How many characters of a feedback's first line are quoted in the comment about its points.
 pub(crate) const QUOTE_CHARS_MAX: usize = 200;
 
 pub(crate) fn insert_answer(
@@ -240,13 +240,14 @@ pub(crate) fn insert_point(
     append(tx, context, About::of(reviewed.of), &raised)
 }
 
-/// Says whether a point is to be closed that is closed, without a word: nothing changes, and the log has nothing to tell.
+/// Returns whether the change closes a point that is already closed, without a remark: nothing would change, and
+/// nothing is logged.
 pub(crate) fn is_closed_already(point: &ReviewPoint, moved: &PointMove) -> bool {
     moved.to == PointState::Closed && !point.is_open() && moved.remark.is_none()
 }
 
 impl NewVerdict {
-    /// A verdict without points of its own.
+    /// Returns a verdict without its own points.
     pub fn plain(kind: VerdictKind, commit: &str, comment: &str) -> Self {
         Self {
             kind,
@@ -257,7 +258,7 @@ impl NewVerdict {
         }
     }
 
-    /// Checks what is said with it.
+    /// Checks the comment.
     pub(crate) fn check_comment(&self) -> Result<(), FieldError> {
         if self.kind == VerdictKind::Rejected && self.points.is_empty() {
             check_required_text("feedback", &self.comment)
@@ -273,7 +274,7 @@ impl NewVerdict {
         protection: ProtectionLevel,
         said: &str,
     ) -> RecordedVerdict {
-        // without a word of its own it names its points
+        // Without a comment, it names its points.
         let comment = match self.comment.trim() {
             "" => said.trim_start_matches(": "),
             _ => self.comment.as_str(),
@@ -291,7 +292,7 @@ impl NewVerdict {
         }
     }
 
-    /// Returns the changes of points: plain feedback is a `must` point.
+    /// Returns the changes to points, where plain feedback is a `must` point.
     fn changes(&self) -> PointChanges {
         let mut changes = self.points.clone();
         if self.kind == VerdictKind::Rejected && !changes.asks_for_work() {

@@ -1,4 +1,4 @@
-//! The last rejection of each open issue, turned into points when a database becomes one that has points.
+//! Migration: turns the last rejection of each open issue into review points.
 
 use rusqlite::{Transaction, params};
 use rusqlite_migration::{HookError, HookResult};
@@ -6,7 +6,7 @@ use symphony_core::issue::CommentAuthor;
 use symphony_core::pull_request::{Verdict, VerdictKind};
 use symphony_core::review_point::{POINTS_OPEN_MAX, points_from_feedback};
 
-/// The newest verdicts on pull requests and claims of issues that have not ended. What was accepted after a rejection has settled it.
+/// The newest verdicts on pull requests and deliveries of open issues. A rejection before an accepted one is settled.
 const REJECTIONS_SQL: &str = "SELECT i.project, i.id, p.id, NULL, p.verdict FROM issue i
      JOIN pull_request p ON p.id = (SELECT max(id) FROM pull_request WHERE issue = i.id AND state = 'rejected' AND verdict IS NOT NULL)
      WHERE i.status NOT IN ('done', 'cancelled')
@@ -18,7 +18,7 @@ const REJECTIONS_SQL: &str = "SELECT i.project, i.id, p.id, NULL, p.verdict FROM
        AND NOT EXISTS (SELECT 1 FROM phase_claim n WHERE n.issue = i.id AND n.id > c.id AND n.state = 'accepted')
      ORDER BY 1, 2";
 
-/// A rejection as the older schema has it.
+/// A rejection in the older schema.
 struct Rejection {
     project: String,
     issue: String,
@@ -27,7 +27,7 @@ struct Rejection {
     verdict: String,
 }
 
-/// Makes `must` points of each open issue's last rejection. A person's stays a person's.
+/// Turns each open issue's last rejection into `must` points. Those of a person keep their author.
 pub(crate) fn points_of_last_rejections(tx: &Transaction<'_>) -> HookResult {
     let mut statement = tx.prepare(REJECTIONS_SQL)?;
     let rejections: Vec<Rejection> = statement
@@ -52,7 +52,7 @@ pub(crate) fn points_of_last_rejections(tx: &Transaction<'_>) -> HookResult {
 }
 
 fn insert(tx: &Transaction<'_>, rejection: &Rejection, verdict: &Verdict) -> HookResult {
-    // 64 KiB of feedback make fewer
+    // Feedback of 64 KiB makes fewer points than this.
     let points = points_from_feedback(&verdict.comment);
     for point in points.iter().take(POINTS_OPEN_MAX) {
         tx.execute(

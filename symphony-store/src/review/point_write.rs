@@ -1,4 +1,4 @@
-//! Writing review points: in the transaction of a verdict, as an agent's answer, or as a person's word.
+//! Writing review points: with a verdict, as an agent's answer, or by a person.
 
 use rusqlite::Transaction;
 use symphony_core::issue::{BlockedBy, IssueEvent};
@@ -20,10 +20,10 @@ use crate::review::point_judge::{NewAnswer, Reviewed, change, insert_answer};
 use crate::review::pull_request_query::load_open_pr_of;
 use crate::review::state::set_pr_state;
 
-/// Answers that one run may give: more is a loop.
+/// How many answers one run may give. A run that gives more is looping.
 const RUN_ANSWERS_MAX: i64 = 200;
 
-/// Lets an issue go on that waits for a reply, once nothing is asked any more.
+/// Queues an issue that waits for a reply, once no question is open.
 fn resume_answered(
     tx: &Transaction<'_>,
     context: &Context,
@@ -42,7 +42,7 @@ fn resume_answered(
     Ok(())
 }
 
-/// Approves what a judge has approved already, once no `must` point is open any more.
+/// Approves what a judge already approved, once no `must` point is open.
 fn approve_judged(
     tx: &Transaction<'_>,
     context: &Context,
@@ -67,11 +67,12 @@ fn approve_judged(
 }
 
 impl Store {
-    /// Records an answer to a review point. A question blocks the issue until a person replies; a person's remark is such a reply.
+    /// Records an answer to a review point. A question blocks the issue until a person replies; a remark by a person is
+    /// a reply.
     ///
     /// # Errors
-    /// When there is no such open point, the text is empty or too long, the run has answered too often, or the issue may not be
-    /// blocked from where it is.
+    /// When there is no such open point, the text is empty or too long, the run has given too many answers, or the
+    /// issue cannot be blocked in its status.
     pub fn answer_point(
         &mut self,
         context: &Context,
@@ -95,10 +96,10 @@ impl Store {
         })
     }
 
-    /// Closes, reopens and adds points in a person's name, outside a verdict.
+    /// Closes, reopens and adds points for a person, outside of a verdict.
     ///
     /// # Errors
-    /// When a point does not exist or is named twice, or a new one is malformed or one too many.
+    /// When a point does not exist or is named twice, or a new one is malformed or exceeds the limit.
     pub fn change_points(
         &mut self,
         context: &Context,
@@ -111,6 +112,8 @@ impl Store {
                 review: None,
                 commit: None,
             };
+            // Points, issue and approval change together: a death after the last point was closed would leave an
+            // approval that no later command gives.
             change(tx, context, &reviewed, Verdict::None, changes)?;
             resume_answered(tx, context, of)?;
             approve_judged(tx, context, of)?;

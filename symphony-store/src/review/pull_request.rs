@@ -1,4 +1,4 @@
-//! Pull requests: opened by a worker's run, judged on their head commit, merged by a human.
+//! Pull requests: opened by a worker's run, judged on their head commit, merged by a person.
 
 use rusqlite::{Transaction, params};
 use symphony_core::agent::AgentType;
@@ -47,7 +47,7 @@ pub(crate) fn write_verdict(
     Ok(())
 }
 
-/// Writes the approval that lies in what is done with a pull request; none where its head is approved already.
+/// Records the approval implied by what a person does with a pull request, unless its head is already approved.
 pub(crate) fn approve_by_deed(
     tx: &Transaction<'_>,
     context: &Context,
@@ -74,7 +74,7 @@ pub(crate) fn approve_by_deed(
     write_verdict(tx, pr.id, &verdict)
 }
 
-/// Lets an issue go on that an agent stopped to ask a person, because the person has rejected its work instead.
+/// Queues an issue whose agent stopped to ask a person, because the person has rejected its work instead.
 fn queue_asked(tx: &Transaction<'_>, context: &Context, issue: &IssueId) -> Result<(), StoreError> {
     let state = load_issue(tx, issue)?.state;
     let is_asked = state
@@ -87,14 +87,14 @@ fn queue_asked(tx: &Transaction<'_>, context: &Context, issue: &IssueId) -> Resu
 }
 
 impl Store {
-    /// Opens a pull request, or replaces the head of the one that this issue has open; the issue goes to `review`. So does
-    /// a plan whose phases are all complete; the open pull request of a plan is returned as it is.
+    /// Opens a pull request, or replaces the head of the one that the issue has open; the issue moves to `review`. The
+    /// same applies to a plan whose phases are all complete, but its open pull request is returned unchanged.
     ///
-    /// A new head voids gates and verdict: they are bound to the commit they were made on.
+    /// A new head voids gates and verdict, since they are bound to their commit.
     ///
     /// # Errors
-    /// When a field breaks a limit, the issue is in a phase that delivers something else, it has a `must` point of a review without an
-    /// answer, or it may not go to `review` from where it is, as a plan with phases that are not complete.
+    /// When a field breaks a limit, the issue is in a phase with another deliverable, a `must` point of a review has no
+    /// answer, the issue may not move to `review`, or a phase of the plan is not complete.
     pub fn create_pr(
         &mut self,
         context: &Context,
@@ -103,7 +103,7 @@ impl Store {
         self.create_pr_with_approach(context, new, None)
     }
 
-    /// As [`Store::create_pr`], and records how the work was done as a finding for the reviewer: both or neither.
+    /// As [`Store::create_pr`], and records in a finding for the reviewer how the work was done: both or neither.
     ///
     /// # Errors
     /// As [`Store::create_pr`], and when the approach is blank or too long, or the run has added too many findings.
@@ -132,7 +132,7 @@ impl Store {
             refuse_unanswered(&load_points(tx, &new.of)?)?;
             let open = load_open_pr(tx, of)?;
             if let Some(proposal) = open.as_ref().filter(|open| open.proposal.is_some()) {
-                // its worker found something to do after all
+                // The worker found something to do after all.
                 set_pr_state(tx, context, &proposal.of, proposal.id, PrState::Closed)?;
             }
             let is_withdrawn = open.as_ref().is_some_and(|open| open.proposal.is_some())
@@ -167,14 +167,14 @@ impl Store {
         })
     }
 
-    /// Records a verdict on the head commit of an open pull request, with its points; a rejection sends the issue back to `todo`, and
-    /// lets a plan wait for a person.
+    /// Records a verdict on the head commit of an open pull request, with its points. A rejection moves the issue back
+    /// to `todo`, or makes the plan wait for a person.
     ///
-    /// An agent's verdict counts only from a live judge's run on this pull request, other than its author's.
+    /// An agent's verdict counts only from a live judge's run on this pull request, and not from the author's run.
     ///
     /// # Errors
-    /// When the pull request is not open, the commit is not its head, a rejection asks for nothing, an approval leaves `must` points
-    /// open, or the writer may not judge it, or not close a point.
+    /// When the pull request is not open, the commit is not its head, a rejection asks for nothing, an approval leaves
+    /// `must` points open, or the writer may not judge it or close a point.
     pub fn record_review(
         &mut self,
         context: &Context,
@@ -185,6 +185,8 @@ impl Store {
         self.write(context, |tx| {
             let pr = load_pr(tx, id)?;
             refuse_ended(&pr, PrStep::Judge)?;
+            // A verdict names a commit (a later one voids it): a head that moved while the judge read must not be
+            // approved unread.
             if pr.head_commit != new.commit {
                 return Err(ReviewRefusal::OtherCommit {
                     of: ReviewOf::PullRequest(id),
@@ -208,7 +210,8 @@ impl Store {
             }
             match new.kind {
                 VerdictKind::Approved => {
-                    // an agent's word waits for the people whose points are open: the state follows when they have closed them
+                    // An agent's approval waits for people whose points are open. The state changes when they have
+                    // closed them.
                     if persons_points(tx, &pr.of)?.is_empty() {
                         set_pr_state(tx, context, &pr.of, pr.id, PrState::Approved)?;
                     }
@@ -225,10 +228,11 @@ impl Store {
         })
     }
 
-    /// Records a merge: the pull request is merged, its issue done or its plan completed. Merging an open one is the human's approval.
+    /// Records a merge: the pull request is merged, and its issue is done or its plan completed. Merging an open pull
+    /// request implies a person's approval.
     ///
     /// # Errors
-    /// When the pull request is not open, or the issue cannot be done from where it is.
+    /// When the pull request is not open, or the issue cannot move to done.
     pub fn record_merge(
         &mut self,
         context: &Context,
@@ -237,6 +241,8 @@ impl Store {
     ) -> Result<PullRequest, StoreError> {
         self.write(context, |tx| {
             let pr = load_pr(tx, id)?;
+            // Whoever finds the intent of a merge that was cut off records it, so two processes may get here for one
+            // merge.
             if pr.state == PrState::Merged {
                 return Ok(pr);
             }
@@ -258,7 +264,7 @@ impl Store {
         })
     }
 
-    /// Replaces the gates of a pull request, as a merge onto a base that has moved runs them again.
+    /// Replaces the gates of a pull request, because a merge onto a moved base has run them again.
     ///
     /// # Errors
     /// When the pull request does not exist.
@@ -276,7 +282,7 @@ impl Store {
         })
     }
 
-    /// Closes a pull request without merging it; its issue goes back to `todo`, its plan waits for a person.
+    /// Closes a pull request without merging it. Its issue moves back to `todo`, or its plan waits for a person.
     ///
     /// # Errors
     /// When it is not open.
@@ -290,7 +296,7 @@ impl Store {
     }
 }
 
-/// Returns how a verdict's writer is protected, after making sure that it may judge.
+/// Checks that the writer may judge, and returns how it is protected.
 fn check_judge(
     tx: &Transaction<'_>,
     context: &Context,

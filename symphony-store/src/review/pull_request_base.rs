@@ -1,4 +1,4 @@
-//! The base of open pull requests, and the branch that the work of plans goes to, when it has another name.
+//! Renamed branches: the base of open pull requests, and the branch that the work of plans goes to.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::id::{PlanId, PrId, ProjectId};
@@ -29,7 +29,8 @@ impl Store {
         Ok(bases)
     }
 
-    /// Returns the open pull requests of a project with their bases, oldest first. Proposals that nothing is left to do go nowhere.
+    /// Returns the open pull requests of a project with their bases, oldest first, without proposals that nothing is
+    /// left to do, which are never merged.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -69,7 +70,7 @@ impl Store {
         Ok(targets)
     }
 
-    /// Lets the work of a project's plans that goes to one branch go to another one; returns the plans.
+    /// Changes the target branch of a project's plans whose work goes to one branch, and returns these plans.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -101,8 +102,8 @@ impl Store {
         })
     }
 
-    /// Lets the open pull requests of a project with one base have another one; returns them. Heads and verdicts stay: the
-    /// commits are the same.
+    /// Changes the base of a project's open pull requests with one base, and returns them. Heads and verdicts are kept,
+    /// since the commits are the same.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -114,6 +115,8 @@ impl Store {
         to: &str,
     ) -> Result<Vec<PrId>, StoreError> {
         self.write(context, |tx| {
+            // Whoever settles an interrupted merge looks at the branch that its pull request names. With another one, a
+            // merge that reached its base would be taken back.
             refuse_begun_merge_into(tx, project, from)?;
             let mut statement = tx.prepare(
                 "UPDATE pull_request SET base = ?3, updated_at = ?4
@@ -140,7 +143,7 @@ impl Store {
     }
 }
 
-/// Refuses to lead pull requests elsewhere while one of them is being merged.
+/// Refuses to change the base of pull requests while one of them is being merged.
 fn refuse_begun_merge_into(
     tx: &Transaction<'_>,
     project: &ProjectId,

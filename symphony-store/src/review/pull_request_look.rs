@@ -1,4 +1,4 @@
-//! How far pull requests have come, for somebody who watches: without their diffs, which are large.
+//! The progress of pull requests, for a person who watches them, without their diffs, which are large.
 
 use rusqlite::{Connection, Row};
 use symphony_core::gates::fixes_gate;
@@ -13,17 +13,17 @@ use crate::error::StoreError;
 use crate::review::pull_request_query::source_from;
 use crate::run::hold::load_holds;
 
-/// What a look reads of a pull request.
+/// The columns that are read for each pull request.
 const COLUMNS: &str = "SELECT id, issue, plan, state, base, head_commit, verified_gates, gates_problem, verdict, \
                        merged_commit, merged_outside IS NOT NULL AS is_merged_outside, proposal IS NOT NULL AS is_proposal, \
                        EXISTS (SELECT 1 FROM run WHERE run.pull_request = pull_request.id AND run.agent = 'gates' \
                        AND run.status IN ('starting', 'running')) AS gates_run, project, \
                        (SELECT labels FROM issue WHERE issue.id = pull_request.issue) AS labels FROM pull_request";
-/// Those that wait for something, through the index of states.
+/// The open pull requests, through the index of states.
 const OPEN: &str = "WHERE project IN (SELECT id FROM project) AND state IN ('open', 'approved')";
 
 impl Store {
-    /// Looks at the pull requests that are open, were open at the look before, or are newer than it; oldest first.
+    /// Reads the pull requests that are open, were open at the previous look, or are newer than it, oldest first.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -110,7 +110,8 @@ fn from_row(row: &Row<'_>, holds: &[Hold]) -> Result<PrProgress, StoreError> {
     })
 }
 
-/// Returns the hold of a red base that the gates of a pull request wait for. What repairs a gate does not.
+/// Returns the hold for a red base that the gates of a pull request wait for. Pull requests that repair a gate do not
+/// wait.
 fn gates_hold(row: &Row<'_>, holds: &[Hold]) -> Result<Option<Reason>, StoreError> {
     let scope = HoldScope::Gates(parsed("project id", row.get("project")?)?);
     let Some(hold) = holds.iter().find(|hold| hold.scope == scope) else {

@@ -11,13 +11,13 @@ use crate::error::StoreError;
 /// Which pull requests to list, newest first.
 #[derive(Debug, Clone, Default)]
 pub struct PrFilter {
-    /// Of this project.
+    /// Only those of this project.
     pub project: Option<ProjectId>,
-    /// In this state.
+    /// Only those in this state.
     pub state: Option<PrState>,
-    /// Of this issue.
+    /// Only those of this issue.
     pub issue: Option<IssueId>,
-    /// Of this plan.
+    /// Only those of this plan.
     pub plan: Option<PlanId>,
 }
 
@@ -65,7 +65,7 @@ fn from_row(row: &Row<'_>) -> Result<PullRequest, StoreError> {
     })
 }
 
-/// Reads what a pull request finishes: one of the two columns has it.
+/// Parses what a pull request finishes: an issue or a plan, in one of two columns.
 pub(crate) fn source_from(row: &Row<'_>) -> Result<PullRequestOf, StoreError> {
     source_or_project_from(row)?.ok_or_else(|| StoreError::InvalidRow {
         what: "pull request",
@@ -73,7 +73,7 @@ pub(crate) fn source_from(row: &Row<'_>) -> Result<PullRequestOf, StoreError> {
     })
 }
 
-/// Reads the same where both columns may be empty: the row is about the project then.
+/// As [`source_from`], for rows in which both columns may be empty because they are about the project.
 pub(crate) fn source_or_project_from(row: &Row<'_>) -> Result<Option<PullRequestOf>, StoreError> {
     let issue: Option<IssueId> = parsed_opt("issue id", row.get("issue")?)?;
     let plan: Option<PlanId> = parsed_opt("plan id", row.get("plan")?)?;
@@ -131,9 +131,9 @@ pub(crate) fn load_open_pr_of(
     .transpose()
 }
 
-/// The query of a list and its values: only what the filter names stands in it, so that SQLite finds the index.
+/// Returns the SQL of a list, and its values. It names only what the filter does, so that SQLite finds the index.
 fn list_sql(filter: &PrFilter) -> (String, Vec<&str>) {
-    // an issue or a plan has few: project and state only sort out
+    // An issue or a plan has few pull requests, so project and state only filter, and use no index.
     let (project, state) = if filter.issue.is_some() || filter.plan.is_some() {
         ("+project", "+state")
     } else {
@@ -162,7 +162,7 @@ impl Store {
     /// Returns a pull request.
     ///
     /// # Errors
-    /// When there is none of this id.
+    /// When there is no pull request with this id.
     pub fn pr(&self, id: PrId) -> Result<PullRequest, StoreError> {
         load_pr(&self.conn, id)
     }

@@ -1,4 +1,4 @@
-//! The rows of pull requests, written.
+//! Writes the rows of pull requests.
 
 use rusqlite::{Transaction, params};
 use symphony_core::criteria::ChecklistEntry;
@@ -13,15 +13,15 @@ use crate::merge::under_way::refuse_under_merge;
 /// A pull request to be opened, or whose head is to be replaced.
 #[derive(Debug, Clone)]
 pub struct NewPullRequest {
-    /// What it finishes.
+    /// The issue or plan that it finishes.
     pub of: PullRequestOf,
     /// Title.
     pub title: String,
     /// Body.
     pub body: String,
-    /// Branch that holds the change.
+    /// The branch with the change.
     pub branch: String,
-    /// Branch it goes into.
+    /// The branch that it will be merged into.
     pub base: String,
     /// Merge base.
     pub base_commit: String,
@@ -33,7 +33,7 @@ pub struct NewPullRequest {
     pub files: Vec<FileStat>,
     /// Gates as the agent reports them.
     pub reported_gates: Vec<ReportedGate>,
-    /// What is answered to each acceptance criterion.
+    /// The answers to the acceptance criteria.
     pub checklist: Vec<ChecklistEntry>,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn insert_pr(
     Ok(PrId::new(tx.last_insert_rowid()))
 }
 
-/// Replaces the head of a pull request; gates and verdict were of the old one.
+/// Replaces the head of a pull request, with its gates and verdict, which applied to the old one.
 pub(crate) fn update_head(
     tx: &Transaction<'_>,
     context: &Context,
@@ -96,7 +96,7 @@ pub(crate) fn update_head(
     Ok(())
 }
 
-/// Writes the gates that Symphony ran.
+/// Writes the results of the gates that Symphony ran.
 pub(crate) fn write_gates(
     tx: &Transaction<'_>,
     pr: PrId,

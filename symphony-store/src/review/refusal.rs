@@ -227,7 +227,7 @@ pub fn refuse_proposal(pr: &PullRequest) -> Result<(), ReviewRefusal> {
     })
 }
 
-/// Says in which phase an issue is, as the end of a sentence about it.
+/// Returns words for the phase of an issue, as the end of a sentence about it.
 pub(crate) fn phase_words(phase: Option<&PhaseName>) -> String {
     phase.map_or_else(
         || "has no phase label".to_owned(),

@@ -1,4 +1,4 @@
-//! States of pull requests and claims, written with their entry in the log.
+//! Writes the states of pull requests and deliveries, with their log entries.
 
 use rusqlite::{Connection, Transaction, params};
 use symphony_core::id::{DeliveryId, IssueId, PrId};
@@ -17,7 +17,7 @@ use crate::plan::record::load_head;
 use crate::review::pull_request_query::load_open_pr;
 use crate::review::refusal::ReviewRefusal;
 
-/// Writes the state of a pull request. While it is being merged, it can only become merged.
+/// Writes the state of a pull request. While it is being merged, its only next state is merged.
 pub(crate) fn set_pr_state(
     tx: &Transaction<'_>,
     context: &Context,
@@ -25,6 +25,8 @@ pub(crate) fn set_pr_state(
     pr: PrId,
     state: PrState,
 ) -> Result<(), StoreError> {
+    // The intent goes with the record of the merge: without either, a merge that moved the base would look like one
+    // made outside.
     if state == PrState::Merged {
         tx.execute(
             "UPDATE pull_request SET merge_intent = NULL WHERE id = ?1",
@@ -48,7 +50,7 @@ pub(crate) fn set_pr_state(
     append(tx, context, About::of(of), &moved)
 }
 
-/// Closes an open delivery for a reason that is no verdict.
+/// Closes an open delivery for a reason other than a verdict.
 pub(crate) fn reject_delivery(
     tx: &Transaction<'_>,
     context: &Context,
@@ -65,7 +67,7 @@ pub(crate) fn reject_delivery(
     append(tx, context, About::issue(issue), &rejected)
 }
 
-/// Records that an accepted delivery has had its effect.
+/// Records that an accepted delivery has taken effect.
 pub(crate) fn close_delivery(tx: &Transaction<'_>, claim: DeliveryId) -> Result<(), StoreError> {
     tx.execute(
         "UPDATE phase_claim SET open = 0 WHERE id = ?1",
@@ -74,7 +76,7 @@ pub(crate) fn close_delivery(tx: &Transaction<'_>, claim: DeliveryId) -> Result<
     Ok(())
 }
 
-/// Confirms the open proposal of an issue that ends as done, whoever says so.
+/// Confirms the open proposal of an issue that ends as done, whoever ends it.
 pub(crate) fn confirm_open_proposal(
     tx: &Transaction<'_>,
     context: &Context,
@@ -90,7 +92,7 @@ pub(crate) fn confirm_open_proposal(
     }
 }
 
-/// Refuses a pull request whose issue or plan is elsewhere.
+/// Refuses a pull request whose issue or plan is not in review.
 pub(crate) fn refuse_not_in_review(conn: &Connection, pr: &PullRequest) -> Result<(), StoreError> {
     let refusal = match pr.of.clone() {
         PullRequestOf::Issue(issue) => {

@@ -1,4 +1,4 @@
-//! What a label that changes the phase of an issue leaves behind: what was open for review in the phase before ends.
+//! What happens when a label changes the phase of an issue: a review of the previous phase ends.
 
 use rusqlite::Transaction;
 use symphony_core::contract::Delivery;
@@ -18,17 +18,18 @@ use crate::review::pull_request_query::load_open_pr;
 use crate::review::refusal::{ReviewRefusal, phase_words};
 use crate::review::state::reject_delivery;
 
-/// What is open for review, and ends when the phase of its issue is another one.
+/// An open review that ends when its issue is in another phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SupersededReview {
     /// A pull request: the work of the phase `ready`, or of an issue without a phase.
     PullRequest(Box<PullRequest>),
-    /// The claim of a phase.
+    /// The delivery of a phase.
     Delivery(Box<Delivery>),
 }
 
 impl Store {
-    /// Returns what of an issue would end if it were in another phase: none stands for an issue without a label of a phase.
+    /// Returns the review of an issue that would end if the issue were in another phase. `phase` is `None` for an issue
+    /// without a phase label.
     ///
     /// # Errors
     /// When the issue does not exist.
@@ -58,7 +59,7 @@ fn superseded(
     Ok(pr.map(|pr| SupersededReview::PullRequest(Box::new(pr))))
 }
 
-/// Ends what is open for review of a phase that the issue is not in any more.
+/// Ends the open review of a phase that the issue is no longer in.
 pub(crate) fn end_superseded(
     tx: &Transaction<'_>,
     context: &Context,
@@ -92,7 +93,7 @@ pub(crate) fn end_superseded(
     }
 }
 
-/// Refuses a pull request of an issue whose phase delivers something else.
+/// Refuses a pull request of an issue whose phase has another deliverable.
 pub(crate) fn refuse_superseded_pr(issue: &Issue) -> Result<(), StoreError> {
     let phase = issue.phase();
     if phase.as_ref().is_none_or(PhaseName::is_ready) {

@@ -1,4 +1,4 @@
-//! Claims: from "could start" to a run that is the only one on its issue.
+//! Claims: give a target to one run, before anything is started for it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -34,24 +34,24 @@ use crate::run::row::load_run;
 pub struct ClaimRequest {
     /// The id of the run, made by the caller.
     pub run: RunId,
-    /// What was planned.
+    /// What the tick or the plan's loop decided to start.
     pub start: StartRun,
-    /// How the run will be protected.
+    /// How the run will be protected from its agent.
     pub protection: ProtectionLevel,
 }
 
-/// How many runs may live at once: a plan keeps to it, and the transaction counts once more, since a tick and a `plan run`
-/// may plan at the same moment.
+/// How many runs may be live at once. The planner keeps to these limits, and the transaction counts again, because a
+/// tick and a `plan run` may plan at the same moment.
 #[derive(Debug, Clone, Default)]
 pub struct ClaimLimits {
-    /// In the installation, all together and by agent type.
+    /// For the installation: in total and by agent type.
     pub slots: SlotLimits,
-    /// In projects that have a limit of their own.
+    /// For projects that have a limit of their own.
     pub by_project: BTreeMap<ProjectId, u32>,
 }
 
 impl ClaimLimits {
-    /// Returns the limits of an installation that names no other.
+    /// Returns the limits of an installation that sets only a total.
     pub fn total(total: u32) -> Self {
         let slots = SlotLimits {
             total,
@@ -64,7 +64,7 @@ impl ClaimLimits {
         }
     }
 
-    /// Returns the limits that a plan kept to.
+    /// Returns the limits that the snapshot was planned with.
     pub fn of(snapshot: &Snapshot) -> Self {
         let limit =
             |(id, view): (&ProjectId, &ProjectView)| Some((id.clone(), view.max_concurrency?));
@@ -98,10 +98,10 @@ impl fmt::Display for ClaimRefusal {
 }
 
 impl Store {
-    /// Claims runs, all in one transaction: each is granted or refused on its own.
+    /// Claims runs, all in one transaction. Each request is granted or refused on its own.
     ///
     /// # Errors
-    /// When the database cannot be written; nothing is claimed then.
+    /// When the database cannot be written. Then no run is claimed.
     pub fn claim(
         &mut self,
         context: &Context,
@@ -111,8 +111,8 @@ impl Store {
         if requests.is_empty() {
             return Ok(Vec::new());
         }
-        // One transaction for all requests: each check of a slot counts the runs that were inserted before it, so two claims cannot
-        // share the last slot, nor can two processes that claim at the same time.
+        // One transaction for all requests: each slot check counts the runs inserted before it, so neither two requests
+        // nor two processes that claim at the same time can share the last slot.
         self.write(context, |tx| {
             requests
                 .iter()
@@ -128,8 +128,8 @@ fn claim_one(
     request: &ClaimRequest,
     limits: &ClaimLimits,
 ) -> Result<Result<Run, ClaimRefusal>, StoreError> {
-    // The plan was made from a snapshot, and people, agents and other ticks have written since. Everything that it relied on
-    // is checked again here, where no one else can write.
+    // The plan was made from a snapshot, and people, agents and other ticks have written since. Everything that it
+    // relied on is checked again here, where no other process can write.
     if let Some(refusal) = refusal(tx, request, limits, context.now)? {
         return Ok(Err(refusal));
     }
@@ -153,11 +153,13 @@ fn claim_one(
     if !request.start.probes.is_empty() {
         set_canary(tx, &request.start.probes, &load_run(tx, &request.run)?)?;
     }
+    // In the same transaction as the run: a death in between would leave a live run on an issue or phase that still
+    // looks ready.
     if let RunTarget::Issue(issue) = &request.start.target {
         if *agent != AgentType::Intake {
             move_in(tx, context, issue, &IssueEvent::Dispatched)?;
         }
-        // a retry that stayed while the run is live would make `explain` and the inbox report a wait that is over
+        // Otherwise `explain` and the inbox would report a wait that is over while the run is live.
         tx.prepare_cached("DELETE FROM retry WHERE issue = ?1")?
             .execute([issue.as_str()])?;
     }
@@ -185,6 +187,8 @@ fn refusal(
     let Some(issue) = request.start.target.issue() else {
         return live_on_project(tx, request);
     };
+    // The index `run_live_issue` would reject the second run, too, but as an error that rolls back every other claim of
+    // this transaction. This check refuses one request only.
     let other: Option<String> = tx
         .prepare_cached(
             "SELECT id FROM run WHERE issue = ?1 AND status IN ('starting', 'running')",
@@ -199,7 +203,7 @@ fn refusal(
     moved_on(tx, request, issue, now)
 }
 
-/// Refuses what the issue is no longer ready for.
+/// Refuses a claim on an issue that has changed since the plan was made.
 fn moved_on(
     tx: &Transaction<'_>,
     request: &ClaimRequest,
@@ -247,7 +251,7 @@ fn moved_on(
     Ok(None)
 }
 
-/// Refuses what a pull request is no longer ready for, whatever it finishes.
+/// Refuses a claim on a pull request that is no longer open or whose gates are not due, for issues and plans alike.
 fn review_refusal(
     tx: &Transaction<'_>,
     target: &RunTarget,
@@ -273,7 +277,7 @@ fn review_refusal(
     }
 }
 
-/// Refuses what the review of a plan is no longer ready for.
+/// Refuses a claim on a plan's pull request when the plan has a live run or is no longer in review.
 fn plan_review_refusal(
     tx: &Transaction<'_>,
     target: &RunTarget,
@@ -295,14 +299,14 @@ fn plan_review_refusal(
     review_refusal(tx, target, now)
 }
 
-/// Says whether a slot is free for a run: in the installation, in its project, for its agent.
+/// Returns whether a slot is free: in the installation, in the project and for the agent type.
 fn has_slot(
     tx: &Transaction<'_>,
     request: &ClaimRequest,
     limits: &ClaimLimits,
 ) -> Result<bool, StoreError> {
     let (project, agent) = (&request.start.project, &request.start.agent);
-    // gates take no agent's slot, and agents none of theirs
+    // Gates and agents have separate slots, so neither takes room from the other.
     if *agent == AgentType::Gates {
         let live: u32 = tx
             .prepare_cached(
@@ -312,7 +316,8 @@ fn has_slot(
             .query_row([], |row| row.get(0))?;
         return Ok(live < limits.slots.gates);
     }
-    // A run whose exit handling waits has no process. If it kept its slot, a few broken worktrees would stop all work.
+    // A run whose exit handling was postponed has no process. If it kept its slot, a few broken worktrees would stop
+    // all work.
     let (total, of_project, of_agent): (u32, u32, u32) = tx
         .prepare_cached(
             "SELECT count(*), count(*) FILTER (WHERE project = ?1), count(*) FILTER (WHERE agent = ?2)
@@ -328,7 +333,7 @@ fn has_slot(
         && fits(of_agent, limits.slots.by_agent.get(agent)))
 }
 
-/// Refuses a second run of the same agent on a project itself.
+/// Refuses a second run of the same agent on the project itself.
 fn live_on_project(
     tx: &Transaction<'_>,
     request: &ClaimRequest,
@@ -368,6 +373,8 @@ fn insert_run(
         RunTarget::PlanPhase(_, phase) => (None, None, Some(phase)),
         RunTarget::Issue(_) | RunTarget::Project => (None, None, None),
     };
+    // A restore raises `fence_floor` above every number that was seen: runs that started after the backup was made are
+    // not in this database, and their numbers must not be used again.
     tx.prepare_cached(
         "INSERT INTO run (id, fence, project, issue, pull_request, claim, plan, plan_phase, agent, phase, attempt, provider, status, protection, started_at)
          VALUES (?1, 1 + max((SELECT coalesce(max(fence), 0) FROM run), coalesce((SELECT CAST(value AS INTEGER) FROM setting WHERE key = 'fence_floor'), 0)), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 'starting', ?12, ?13)",

@@ -4,29 +4,29 @@ use symphony_core::id::{PhaseName, RunId};
 use symphony_core::issue::IssueStatus;
 use symphony_core::plan::state::{PhaseStatus, PlanStatus};
 
-/// Why a claim was not granted: the world moved on since the plan was made. The next tick plans anew.
+/// Why a claim was refused. Something changed since the plan was made; the next tick makes a new plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClaimRefusal {
-    /// The issue is not where the plan saw it.
+    /// The issue no longer has the status that the plan saw.
     IssueMoved(IssueStatus),
-    /// The issue is in another phase than the plan saw; none without a phase label.
+    /// The issue is in another phase than the plan saw, or has no phase label.
     InAnotherPhase(Option<PhaseName>),
-    /// Another run is live on the issue, or of the same agent on the project.
+    /// Another run is live on the issue, or one of the same agent on the project.
     AlreadyRunning(RunId),
-    /// The pull request is no longer open, its gates have run, or the claim awaits no judge any more.
+    /// The pull request is no longer open, its gates have run, or the delivery no longer waits for a judge.
     ReviewEnded,
-    /// The gates are tried again later.
+    /// The gates are to run again, but not yet.
     GatesNotDue,
-    /// Intake has looked at it.
+    /// Intake has already triaged the issue.
     Triaged,
-    /// It got dependencies that are not done; so many.
+    /// The issue now depends on this many issues that are not done.
     WaitsFor(u32),
-    /// All slots were taken meanwhile.
+    /// Other runs took all slots meanwhile.
     NoSlot,
-    /// The plan starts nothing.
+    /// The plan has a status in which no run of it starts.
     PlanStands(PlanStatus),
-    /// The plan has no such phase any more.
+    /// The plan no longer has this phase.
     PhaseGone,
-    /// The phase is not where the plan's loop saw it.
+    /// The phase no longer has the status that the plan's loop saw.
     PhaseMoved(PhaseStatus),
 }

@@ -1,4 +1,4 @@
-//! What exit handling hands over when a run has ended, and what came of it.
+//! What exit handling hands over when a run has ended, and what the store returns.
 
 use serde_json::Value;
 use symphony_core::id::RunId;
@@ -17,53 +17,53 @@ use crate::run::new_hold::NewHold;
 pub struct RunFinish {
     /// The run.
     pub run: RunId,
-    /// How it ended, before its outcome is looked at.
+    /// How it ended, before the store decides on its outcome.
     pub status: RunStatus,
     /// Why it did not succeed.
     pub error: Option<RunError>,
     /// The agent's exit code.
     pub exit_code: Option<i32>,
-    /// What it used; none leaves what was recorded while it ran.
+    /// What it used; `None` keeps what was recorded while it ran.
     pub usage: Option<Usage>,
     /// The end of its output.
     pub output_tail: String,
     /// Details to be added to the run's metadata.
     pub metadata: serde_json::Map<String, Value>,
-    /// What became of a plan's phase; none for other runs, and when exit handling did not get as far.
+    /// How the phase of a plan ended; `None` for other runs, and when exit handling did not get that far.
     pub phase: Option<PhaseFinish>,
-    /// What the gates of a pull request came to.
+    /// What the gates of the pull request found.
     pub gates: GatesAtEnd,
-    /// A global condition that it met.
+    /// The global condition that the run met.
     pub hold: Option<NewHold>,
-    /// The spending cap that ended it; or its issue's, when that is reached however it ended.
+    /// The spending cap that ended the run, or the cap of its issue, when that is reached however the run ended.
     pub cap: Option<CapReached>,
-    /// The limits that decide about another attempt.
+    /// The limits that decide whether there is another attempt.
     pub limits: FailureLimits,
 }
 
 /// What the end of a run says about gates.
 #[derive(Debug, Clone, Default)]
 pub enum GatesAtEnd {
-    /// Nothing: those of a pull request that it opened are due, as a run of their own.
+    /// Nothing. If the run opened a pull request, its gates are due as a run of their own.
     #[default]
     Due,
-    /// The project has none: a pull request that it opened has nothing to wait for.
+    /// The project has no gates, so a pull request that the run opened waits for none.
     NoneConfigured,
-    /// It was a run of gates, and this is what they came to.
+    /// This was a run of gates, and this is their result.
     Found(GatesFound),
 }
 
-/// The detail of a run's metadata that counts the calls of tools that were refused to its agent.
+/// The key in a run's metadata that counts the tool calls refused to its agent.
 pub const PERMISSION_DENIALS: &str = "permission_denials";
 
 impl RunFinish {
-    /// Returns how many calls of tools were refused to the agent.
+    /// Returns how many tool calls were refused to the agent.
     pub(crate) fn denials(&self) -> u64 {
         let denials = self.metadata.get(PERMISSION_DENIALS);
         denials.and_then(Value::as_u64).unwrap_or(0)
     }
 
-    /// Returns the details of the run with those that its end adds.
+    /// Returns the run's metadata with what its end adds.
     pub(crate) fn metadata_after(&self, run: &Run) -> serde_json::Map<String, Value> {
         let mut metadata = match &run.metadata {
             Value::Object(known) => known.clone(),
@@ -81,11 +81,11 @@ impl RunFinish {
     }
 }
 
-/// What became of a run and its issue.
+/// An ended run, and its issue.
 #[derive(Debug, Clone)]
 pub struct FinishedRun {
-    /// The run, as it is recorded now.
+    /// The run as it is recorded now.
     pub run: Run,
-    /// Its issue, as it is recorded now.
+    /// Its issue as it is recorded now.
     pub issue: Option<Issue>,
 }

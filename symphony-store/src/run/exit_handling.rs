@@ -1,4 +1,4 @@
-//! Exit handling under way: what the agent came to, and why it was put off (spec: lifecycle, "Exit handling").
+//! Unfinished exit handling: how the agent ended, and why the rest was postponed (spec: lifecycle, "Exit handling").
 
 use rusqlite::{Connection, Row, Transaction, params};
 use serde_json::Value;
@@ -11,19 +11,19 @@ use crate::database::open::Store;
 use crate::database::row::{json, time, to_json};
 use crate::error::StoreError;
 
-/// The exit handling of a run that is not over.
+/// The exit handling of a run that has not ended yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExitHandling {
-    /// What the agent came to, as its supervisor wrote it.
+    /// How the agent ended, as its supervisor wrote it.
     pub outcome: Value,
     /// How many tries failed.
     pub tries: u32,
-    /// When it is tried again, once a try has failed.
+    /// When the next try is due; `None` until a try has failed.
     pub put_off: Option<PutOff>,
 }
 
 impl ExitHandling {
-    /// Says whether it waits for its time, and nobody is to be at work with it before.
+    /// Returns whether it waits for its time. Until then no process may work on it.
     pub fn waits(&self, now: Timestamp) -> bool {
         self.put_off
             .as_ref()
@@ -32,7 +32,7 @@ impl ExitHandling {
 }
 
 impl Store {
-    /// Records what the agent of a live run came to, before anything is done with its work. What was recorded first stays.
+    /// Records how the agent of a live run ended, before anything is done with its work. The first record is kept.
     ///
     /// # Errors
     /// When there is no such run, or the database cannot be written.
@@ -44,6 +44,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         let outcome = to_json(outcome);
         self.write(context, |tx| {
+            // The first record wins. A supervisor that takes over after a crash did not see the agent end: its record
+            // would turn a successful agent into a crashed run (`docs/design/0016`).
             tx.prepare_cached(
                 "INSERT INTO exit_handling (run, outcome)
                  SELECT id, ?2 FROM run WHERE id = ?1 AND status IN ('starting', 'running')
@@ -54,7 +56,7 @@ impl Store {
         })
     }
 
-    /// Puts the exit handling of a run off; the run stays live, and holds no slot.
+    /// Puts off the exit handling of a run. The run stays live and holds no slot.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -88,7 +90,8 @@ impl Store {
         })
     }
 
-    /// Returns the exit handling of a run that is not over; none before its agent is gone, and after its end.
+    /// Returns the unfinished exit handling of a run: `None` before its agent has ended, and after the run's end is
+    /// recorded.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -113,7 +116,7 @@ fn load(conn: &Connection, run: &RunId) -> Result<Option<ExitHandling>, StoreErr
     }))
 }
 
-/// Reads `tries`, `due_at` and `problem`, which may come from a left join.
+/// Reads `tries`, `due_at` and `problem`, which are all NULL when a left join found no row.
 pub(crate) fn put_off(row: &Row<'_>) -> Result<Option<PutOff>, StoreError> {
     let (Some(due_at), Some(problem)) = (row.get("due_at")?, row.get("problem")?) else {
         return Ok(None);
@@ -125,14 +128,14 @@ pub(crate) fn put_off(row: &Row<'_>) -> Result<Option<PutOff>, StoreError> {
     }))
 }
 
-/// Forgets the exit handling of a run: its end is recorded.
+/// Deletes the exit handling of a run whose end is being recorded.
 pub(crate) fn end_exit(tx: &Transaction<'_>, run: &RunId) -> Result<(), StoreError> {
     tx.prepare_cached("DELETE FROM exit_handling WHERE run = ?1")?
         .execute([run.as_str()])?;
     Ok(())
 }
 
-/// Makes exit handling that was put off due: a person wants the run to end.
+/// Makes postponed exit handling due now, because a person wants the run to end.
 pub(crate) fn hurry(tx: &Transaction<'_>, run: &RunId) -> Result<(), StoreError> {
     tx.prepare_cached("UPDATE exit_handling SET due_at = 0 WHERE run = ?1 AND due_at IS NOT NULL")?
         .execute([run.as_str()])?;

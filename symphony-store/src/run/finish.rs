@@ -1,4 +1,5 @@
-//! The end of a run, in one transaction: outcome routed, gates bound to their commit, retry made, fence retired.
+//! The end of a run in one transaction: the outcome is routed, gates are bound to their commit, a retry is made, the
+//! fence is retired.
 
 use rusqlite::{Transaction, params};
 use symphony_core::config_change::AtWork;
@@ -41,7 +42,7 @@ use crate::run::row::load_run;
 use crate::run::unprepared::unprepared_in_a_row;
 
 impl Store {
-    /// Ends a run. A run that has ended already is returned as it is: doing this twice does no harm.
+    /// Ends a run. A run that has already ended is returned unchanged, so calling this twice does no harm.
     ///
     /// # Errors
     /// When the run does not exist, or the database cannot be written.
@@ -50,6 +51,9 @@ impl Store {
         context: &Context,
         finish: &RunFinish,
     ) -> Result<FinishedRun, StoreError> {
+        // One transaction (`docs/design/0004`): after a crash between two, a run could be over while its issue still
+        // waits for it. The status is read inside it, since a supervisor and `supervise --finish` may both get here,
+        // and only one may count.
         self.write(context, |tx| {
             let run = load_run(tx, &finish.run)?;
             if run.status.is_live() {
@@ -76,7 +80,7 @@ fn end_run(
 ) -> Result<(), StoreError> {
     if let RunTarget::Gates(_, pr) = &run.target {
         end_gates(tx, context, run, *pr, finish)?;
-        // they run the code of the change
+        // Gates run the code of the change, which may have changed the configuration or left files.
         let left = without_own_changes(tx, run, finish.left_behind())?;
         let comment = changes_comment(&left, AtWork::Gates);
         if let (Some(id), Some(comment)) = (run.target.issue(), comment) {
@@ -84,6 +88,8 @@ fn end_run(
         }
         return note_changes(tx, context, run, &left);
     }
+    // Before the routing: when the issue itself is at fault, the failure uses an attempt. Routed with its hold, it
+    // would use none.
     let own_fault = meet_condition(tx, run, finish)?;
     let is_own_fault = own_fault.is_some();
     let finish = &RunFinish {
@@ -114,6 +120,8 @@ fn end_run(
         None => None,
         Some(id) => {
             let accepted = settle_delivery(tx, context, id, finish)?;
+            // Read here, not by the caller: the agent's last call, or a person, may have moved the issue while the run
+            // was ending.
             let issue = load_issue(tx, id)?;
             let evidence = evidence(tx, run, finish)?;
             if own_pr.is_none() {
@@ -156,7 +164,7 @@ fn end_run(
         (None, _, Some(end)) => (end.status, end.error.clone()),
         (None, _, None) => (finish.status, finish.error.clone()),
     };
-    // the log tells what ended before it tells what came of it
+    // The log must say how the run ended before it says what followed.
     let ending = Ending {
         status,
         error: error.as_ref(),
@@ -176,7 +184,7 @@ fn end_run(
     }
     let left = without_own_changes(tx, run, finish.left_behind())?;
     if let Some((id, routing)) = &routing {
-        // read after the run's end is written: it is no longer live, so that its issue may go on
+        // Read after the run's end is written: as long as these facts contain a live run, the issue could not move on.
         let facts = load_facts(tx, id)?;
         let effects = consequences_of_run_end(&facts, run, routing, mover(context))
             .map_err(|source| refused(id, source))?;
@@ -206,8 +214,8 @@ fn end_run(
     settle_holds(tx, context, run, &shown)
 }
 
-/// Closes the delivery of a run that ends when it cannot count, and says whether an accepted one waits for its step, and
-/// whether another phase follows.
+/// Closes the delivery of the run that ends if it cannot count. Returns the next phase when an accepted delivery waits
+/// for its step.
 fn settle_delivery(
     tx: &Transaction<'_>,
     context: &Context,
@@ -223,7 +231,7 @@ fn settle_delivery(
     Ok(accepted.as_ref().map(Delivery::next))
 }
 
-/// Ends a run of a pull request's gates: they decide about the pull request, their run about nothing else.
+/// Ends a run of a pull request's gates. It decides about the pull request, and nothing else.
 fn end_gates(
     tx: &Transaction<'_>,
     context: &Context,
@@ -235,7 +243,7 @@ fn end_gates(
         GatesAtEnd::Found(found) => found.clone(),
         GatesAtEnd::Due | GatesAtEnd::NoneConfigured => not_run(finish.error.as_ref(), &run.id),
     };
-    // somebody ended it: the gates are due as before
+    // Someone cancelled the run, so the gates are due as before.
     let failures = if finish.status == RunStatus::Cancelled {
         None
     } else {
@@ -250,14 +258,14 @@ fn end_gates(
         failures,
     };
     write_end(tx, context, run, finish, &ending)?;
-    // a red base holds the project whatever became of this change
+    // A red base holds the project, whatever the gates said about this change.
     if let Some(hold) = &finish.hold {
         place(tx, context, Some(&run.id), hold)?;
     }
     clear_canary(tx, &run.id)
 }
 
-/// What a run's agent is for, apart from moving its issue.
+/// Returns whether the run has the result that its agent exists for, apart from moving its issue.
 fn evidence(tx: &Transaction<'_>, run: &Run, finish: &RunFinish) -> Result<Evidence, StoreError> {
     let verdict = match &run.target {
         RunTarget::PullRequest(_, pr) => load_pr(tx, *pr)?.verdict,
@@ -274,17 +282,17 @@ fn evidence(tx: &Transaction<'_>, run: &Run, finish: &RunFinish) -> Result<Evide
     })
 }
 
-/// How a run is recorded to have ended.
+/// How the end of a run is recorded.
 struct Ending<'a> {
     status: RunStatus,
     error: Option<&'a RunError>,
-    /// Whether it counts towards the circuit breaker of its issue.
+    /// Whether the run counts towards the circuit breaker of its issue.
     counted: bool,
-    /// What it brought, and at which limit it ended.
+    /// What it brought, and which limit ended it.
     rows: &'a Rows,
-    /// Whether its issue's phase is left with it: what was delivered counts for nothing else.
+    /// Whether the issue leaves its phase with this run, so that the delivery counts for nothing else.
     advanced: bool,
-    /// The issue's failures in a row afterwards, where the run alone does not tell.
+    /// The issue's failures in a row after this run, where the run alone does not determine them.
     failures: Option<u32>,
 }
 
@@ -301,6 +309,7 @@ fn write_end(
     if let Some(usage) = &finish.usage {
         write_usage(tx, &run.id, usage, context.now)?;
     }
+    // Together with the end of the run: left behind, this row would have the next tick handle the exit of an ended run.
     end_exit(tx, &run.id)?;
     tx.execute(
         "UPDATE run SET status = ?2, ended_at = ?3, exit_code = ?4, error_class = ?5, error_message = ?6, output_tail = ?7, metadata = ?8 WHERE id = ?1",
@@ -332,13 +341,13 @@ fn write_end(
     append(tx, context, about, &ended)
 }
 
-/// What a run says about the conditions that hold others.
+/// What a run shows about the conditions behind holds.
 enum Shown<'a> {
-    /// One holds.
+    /// The condition still exists.
     Condition(&'a NewHold),
     /// It reached its provider.
     Reached,
-    /// Nothing: it did not get as far, or it failed by itself.
+    /// Nothing: the run did not get that far, or the failure was its own.
     Nothing,
 }
 
@@ -353,6 +362,7 @@ fn settle_holds(
         Shown::Reached => reach(tx, context, run)?,
         Shown::Nothing => {}
     }
+    // The canary is cleared last: `place` and `reach` recognise the probe by it.
     forget_ended(tx, context)?;
     clear_canary(tx, &run.id)
 }

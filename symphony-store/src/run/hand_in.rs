@@ -1,4 +1,5 @@
-//! Refused calls of the tool that a run is for: kept with the run, so that its end names them and runs that end alike are seen.
+//! Refused calls of the tool that a run exists for. They are kept with the run, so that its end can name them and runs
+//! that end alike are noticed.
 
 use rusqlite::{Connection, Transaction, params};
 use serde_json::{Map, Value};
@@ -20,18 +21,18 @@ use crate::database::row::{json, to_json};
 use crate::error::StoreError;
 use crate::run::ending::RunFinish;
 
-/// The detail of a run's metadata that holds its last refused call. Its name is from the time when only `create_pr` was kept;
-/// databases have it.
+/// The key in a run's metadata for its last refused call. The name is from when only `create_pr` was kept, and existing
+/// databases use it.
 const REFUSED_CALL: &str = "refused_create_pr";
-/// The detail of a run that brought nothing new: how it ended.
+/// The key in the metadata of a run that brought nothing new: how it ended.
 pub(crate) const IDLE: &str = "idle";
-/// The detail of a run that ended at a limit: which one.
+/// The key in the metadata of a run that ended at a limit: which limit.
 const LIMIT: &str = "limit";
-/// Runs that are looked at, since those that used no attempt are passed over.
+/// How many runs are read at most, since those that used no attempt are skipped.
 const RUNS_MAX: u32 = 50;
 
 impl Store {
-    /// Keeps with a live run that a call of the tool that it is for was refused. A call by a person is not kept.
+    /// Records that a live run's call of the tool that it exists for was refused. A person's call is not recorded.
     ///
     /// # Errors
     /// When the run is over.
@@ -54,7 +55,7 @@ impl Store {
     }
 }
 
-/// Returns the last refusal of a run, and how many runs on its issue before it ended with one like it, in a row.
+/// Returns the last refusal of a run, and how many runs in a row before it on its issue ended with a similar one.
 pub(crate) fn refused_in_a_row(
     conn: &Connection,
     run: &Run,
@@ -69,7 +70,7 @@ pub(crate) fn refused_in_a_row(
     Ok(Some((refused, count)))
 }
 
-/// What a run that is over brought, and at which limit it ended, with the runs before it that ended alike.
+/// What an ended run brought and which limit ended it, with the runs before it that ended alike.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     pub(crate) idle: Option<IdleRow>,
@@ -77,7 +78,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Adds what later runs count to the metadata of the run.
+    /// Adds to the run's metadata what later runs count.
     pub(crate) fn note(&self, metadata: &mut Map<String, Value>) {
         if let Some(idle) = &self.idle {
             metadata.insert(IDLE.to_owned(), idle.end.name().into());
@@ -88,7 +89,8 @@ impl Rows {
     }
 }
 
-/// Says what the run of an agent on an issue came to. Intake only sorts, and a pull request is a result.
+/// Returns what an agent's run on an issue brought. Intake only sorts, and a pull request is a result, so neither is
+/// counted.
 pub(crate) fn rows_of(
     conn: &Connection,
     run: &Run,
@@ -126,7 +128,7 @@ pub(crate) fn rows_of(
     })
 }
 
-/// Says whether a run answered a review point or filed an issue.
+/// Returns whether a run answered a review point or filed an issue.
 fn has_answered_or_filed(conn: &Connection, run: &RunId) -> Result<bool, StoreError> {
     Ok(conn
         .prepare_cached(
@@ -135,7 +137,7 @@ fn has_answered_or_filed(conn: &Connection, run: &RunId) -> Result<bool, StoreEr
         .query_row([run.as_str()], |row| row.get(0))?)
 }
 
-/// How a run that brought nothing ended; older records say only that it ended without a result.
+/// Returns how a run that brought nothing ended. Older records only say that it had no result.
 fn idle_in(metadata: &Value) -> Option<IdleEnd> {
     match metadata.get(IDLE)? {
         Value::Bool(true) => Some(IdleEnd::Silent),
@@ -147,8 +149,8 @@ fn limit_in(metadata: &Value) -> Option<RunLimit> {
     RunLimit::parse(metadata.get(LIMIT)?.as_str()?)
 }
 
-/// Returns what the runs on an issue before this one have in common with it, newest first, at most `max` of them. Those that used
-/// no attempt say nothing, and are passed over; so are judges of a proposal that nothing is left to do, whose author is marked.
+/// Returns what earlier runs on the issue have in common with this one, newest first, at most `max`. Runs that used no
+/// attempt are skipped, and so are judges of a proposal that nothing is left to do, since its author's run is marked.
 fn in_a_row<T>(
     conn: &Connection,
     issue: &IssueId,
@@ -174,7 +176,7 @@ fn in_a_row<T>(
         let class: Option<String> = row.get("error_class")?;
         let class = class.and_then(|class| ErrorClass::parse(&class).ok());
         let status: String = row.get("status")?;
-        // a cap of the issue or the project ended it, not one of its own
+        // A cap of the issue or the project ended this run, not one of its own.
         let is_capped = class == Some(ErrorClass::BudgetExhausted) && metadata.get(LIMIT).is_none();
         let said_nothing = is_capped
             || class.is_some_and(ErrorClass::uses_no_attempt)
@@ -186,7 +188,7 @@ fn in_a_row<T>(
     Ok(found)
 }
 
-/// Counts the runs on the issue before this one that brought nothing, in a row.
+/// Counts how many runs in a row before this one brought nothing to the issue.
 pub(crate) fn idle_before(
     conn: &Connection,
     issue: &IssueId,
@@ -196,7 +198,7 @@ pub(crate) fn idle_before(
     Ok(u32::try_from(before.len()).unwrap_or(NOTHING_STOPS))
 }
 
-/// Forgets that a call was refused: a later one of the same run did what it is for.
+/// Forgets a refused call, because a later call of the same run succeeded.
 pub(crate) fn forget_refused_call(conn: &Connection, context: &Context) -> Result<(), StoreError> {
     if let Actor::Run(key) = &context.actor {
         conn.prepare_cached(
@@ -207,14 +209,15 @@ pub(crate) fn forget_refused_call(conn: &Connection, context: &Context) -> Resul
     Ok(())
 }
 
-/// Returns why a run's last call of the tool that it is for was refused, from the run's metadata; none when it succeeded, or
-/// was not called.
+/// Returns why a run's last call of the tool that it exists for was refused, from the run's metadata; `None` when the
+/// call succeeded or was never made.
 pub fn refused_call(metadata: &Value) -> Option<RefusedCall> {
     let found = metadata.get(REFUSED_CALL)?;
     serde_json::from_value(found.clone()).ok()
 }
 
-/// The run of a rejected proposal came to nothing: those in a row are counted with the others (`docs/design/0023`).
+/// Marks the run of a rejected proposal as one that brought nothing, so that it counts with the others in a row
+/// (`docs/design/0023`).
 pub(crate) fn count_rejected_proposal(
     tx: &Transaction<'_>,
     proposal: &PullRequest,

@@ -1,4 +1,4 @@
-//! Holds: global conditions that use no attempt.
+//! Holds: global conditions, which use no attempt.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use symphony_core::id::{ProjectId, RunId};
@@ -40,10 +40,10 @@ pub(crate) fn load_holds(conn: &Connection) -> Result<Vec<Hold>, StoreError> {
     Ok(holds)
 }
 
-/// Places a hold that a run met, or a person's trial of the gates, or lengthens it when it stands.
+/// Places a hold that a run or a person's trial of the gates met, or extends the existing one.
 ///
-/// Only a probe that fails doubles the wait. Runs that were at work when the hold was placed meet the same condition one
-/// after the other: they neither count as probes nor take the place of the one under way.
+/// Only a probe that fails doubles the wait. Runs that were live when the hold was placed meet the same condition one
+/// after the other: they do not count as probes, and do not replace the current one.
 pub(crate) fn place(
     tx: &Transaction<'_>,
     context: &Context,
@@ -68,7 +68,7 @@ pub(crate) fn place(
         {
             (i64::MIN, probes.saturating_add(1), None, placed_at.min(now))
         }
-        // its end was reckoned before the clock was set back
+        // The end of this hold was computed before the clock was set back.
         Some((_, probes, canary, placed_at))
             if is_ahead_of_clock(time(placed_at)?, context.now) =>
         {
@@ -99,7 +99,7 @@ pub(crate) fn place(
     append(tx, context, About::default(), &placed)
 }
 
-/// Names the run that probes whether the conditions are over.
+/// Records which run probes whether the conditions are over.
 pub(crate) fn set_canary(
     tx: &Transaction<'_>,
     scopes: &[HoldScope],
@@ -112,15 +112,16 @@ pub(crate) fn set_canary(
     begin_trials(tx, scopes, run)
 }
 
-/// Frees the probe's place on holds that its run neither lifted nor lengthened.
+/// Frees the holds whose probe is this run, and which it neither lifted nor extended.
 pub(crate) fn clear_canary(tx: &Transaction<'_>, run: &RunId) -> Result<(), StoreError> {
+    // Without this, a hold whose probe ended without a result would wait for that probe for ever.
     tx.prepare_cached("UPDATE hold SET canary = NULL WHERE canary = ?1")?
         .execute([run.as_str()])?;
     Ok(())
 }
 
 impl Store {
-    /// Returns what is on hold.
+    /// Returns all holds.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -128,8 +129,8 @@ impl Store {
         load_holds(&self.conn)
     }
 
-    /// Records what a trial of set-up and gates on the base of a project came to: what is red holds the project before
-    /// anybody is paid for a change that cannot pass; green ends such a hold.
+    /// Records the result of a trial of set-up and gates on a project's base. A red result holds the project before an
+    /// agent is paid for a change that cannot pass; a green one ends such a hold.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -148,7 +149,7 @@ impl Store {
         })
     }
 
-    /// Lets the hold of a project whose gates fail on its base be probed at once: the base has moved.
+    /// Makes the hold for a project's red base due for its probe at once, because the base has moved.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -167,14 +168,15 @@ impl Store {
         })
     }
 
-    /// Lifts all holds because a human says that what caused them is over; returns how many there were. What meets the
-    /// same condition again places them again.
+    /// Lifts all holds, because a person knows that their causes are over, and returns how many there were. A run that
+    /// hits the same condition places its hold again.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn lift_holds(&mut self, context: &Context) -> Result<usize, StoreError> {
         self.write(context, |tx| {
-            // the person wants agents all the same: what was red is not tried again before the next one
+            // The person wants agents to run despite red gates, so these gates are not tried again before the next
+            // agent.
             for hold in load_holds(tx)? {
                 if let (HoldScope::Gates(project), Some(tried)) = (&hold.scope, &hold.tried) {
                     note_tried(tx, context, project, tried)?;

@@ -12,11 +12,11 @@ use crate::run::hold_scope::scope_from;
 /// Why a hold is lifted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum LiftCause<'a> {
-    /// A run got through.
+    /// A probe succeeded.
     Probe(&'a Run),
-    /// A person tried what it is about, and it works.
+    /// A person tried what the hold is about, and it works.
     Tried,
-    /// Nothing that met it waits any more.
+    /// Nothing that met the condition is waiting any longer.
     NothingWaits,
 }
 

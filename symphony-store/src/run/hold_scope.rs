@@ -5,7 +5,7 @@ use symphony_core::tick::HoldScope;
 
 use crate::error::StoreError;
 
-/// Returns what a scope is stored as.
+/// Returns the key under which a scope is stored.
 pub(crate) fn scope_key(scope: &HoldScope) -> String {
     match scope {
         HoldScope::Provider(name) => format!("provider:{name}"),
@@ -23,14 +23,14 @@ pub(crate) fn scope_key(scope: &HoldScope) -> String {
     }
 }
 
-/// Reads a stored scope.
+/// Parses a stored scope.
 pub(crate) fn scope_from(key: String) -> Result<HoldScope, StoreError> {
     if key == "everything" {
         return Ok(HoldScope::Everything);
     }
     match key.split_once(':') {
         Some(("provider", name)) => Ok(HoldScope::Provider(name.to_owned())),
-        // names of providers have no colon, those of models may
+        // Names of providers contain no colon, those of models may.
         Some(("model", of)) => Ok(match of.split_once(':') {
             Some((provider, model)) => HoldScope::Model {
                 provider: provider.to_owned(),

@@ -1,4 +1,4 @@
-//! What is recorded of the items that met a condition or probed its hold: `symphony_core::hold` decides with it.
+//! Which items met a condition or probed its hold. `symphony_core::hold` decides with these records.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::run::ending::RunFinish;
 use crate::run::hold_lift::{LiftCause, lift};
 use crate::run::hold_scope::{scope_from, scope_key};
 
-/// Reads the trials of a scope, by its key.
+/// Reads the trials of a scope, given its key.
 pub(crate) fn load_trials(
     conn: &rusqlite::Connection,
     scope: &str,
@@ -70,7 +70,7 @@ fn item_of(run: &Run) -> ProbeItem {
     ProbeItem::of(&run.target, &run.project, &run.agent)
 }
 
-/// Records that a run probes holds: their items take turns.
+/// Records that a run probes holds, so that their items take turns.
 pub(crate) fn begin_trials(
     tx: &Transaction<'_>,
     scopes: &[HoldScope],
@@ -83,8 +83,8 @@ pub(crate) fn begin_trials(
     Ok(())
 }
 
-/// Records that a run met a condition, if it did. Returns the error that it has ended with instead when its item is at
-/// fault itself: then no hold is placed, and the failure counts.
+/// Records that a run met a condition, if it did. When the run's item is at fault itself, returns the error that the
+/// run ends with instead: no hold is placed, and the failure counts.
 pub(crate) fn meet_condition(
     tx: &Transaction<'_>,
     run: &Run,
@@ -122,7 +122,8 @@ pub(crate) fn reach(tx: &Transaction<'_>, context: &Context, run: &Run) -> Resul
         .collect::<Result<_, _>>()?;
     for key in probed {
         let scope = scope_from(key.clone())?;
-        // its model may have changed between its claim and its start: then it says nothing of the one it was to probe
+        // The run's model may have changed between its claim and its start. Then it proves nothing about the one that
+        // it was to probe.
         let is_shown =
             scope.provider().is_none() || scope.covers_model(&run.provider, run.model.as_deref());
         if is_shown {
@@ -135,7 +136,8 @@ pub(crate) fn reach(tx: &Transaction<'_>, context: &Context, run: &Run) -> Resul
     })
 }
 
-/// Forgets what has ended. A hold that nothing waits for any more of what met it is dropped: nothing would probe it.
+/// Forgets items that have ended. A hold for which no item waits any longer is dropped, because no run would ever probe
+/// it.
 pub(crate) fn forget_ended(tx: &Transaction<'_>, context: &Context) -> Result<(), StoreError> {
     forget(tx, context, |known| is_over(tx, known))
 }
@@ -170,7 +172,7 @@ fn scopes_of_trials(tx: &Transaction<'_>) -> Result<Vec<String>, StoreError> {
     Ok(scopes)
 }
 
-/// Says whether an item has ended, and never waits for a hold again.
+/// Returns whether an item has ended, and so never waits for a hold again.
 fn is_over(tx: &Transaction<'_>, item: &ProbeItem) -> Result<bool, StoreError> {
     let (sql, keys) = match item {
         ProbeItem::Issue(issue) => (

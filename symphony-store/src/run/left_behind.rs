@@ -1,4 +1,4 @@
-//! What runs leave that no commit has: work in their worktree, and changed configuration.
+//! What runs leave outside of commits: work in their worktree, and changed configuration.
 
 use rusqlite::{Connection, Transaction, params};
 use symphony_core::Timestamp;
@@ -17,11 +17,11 @@ use crate::merge::notice::insert_notice;
 
 /// The key of the configuration that `project rename-prefix` writes.
 const PREFIX_KEY: &str = "prefix";
-/// Runs that are read of a project: more than a person reads.
+/// How many runs of a project are read, more than a person would.
 const RUNS_MAX: i64 = 1_000;
 
-/// The last run on an issue or a phase of a plan that an agent worked in, where it left something, for as long as its
-/// worktree is there or will be used again.
+/// The last run of an agent on an issue or a phase of a plan, if it left something, while its worktree exists or will
+/// be used again.
 const LEFT_SQL: &str = "SELECT r.id, r.issue, i.title, r.plan, r.plan_phase, r.ended_at AS since,
         json_extract(r.metadata, '$.left_behind') AS paths
      FROM run r INDEXED BY run_left_behind
@@ -43,7 +43,7 @@ pub struct LeftBehindRun {
     pub run: RunId,
     /// The issue that it worked on, with its title.
     pub issue: Option<(IssueId, String)>,
-    /// The plan that it worked on, or reviewed.
+    /// The plan that it worked on or reviewed.
     pub plan: Option<PlanId>,
     /// The phase of a plan that it worked on.
     pub phase: Option<(PlanId, PlanPhaseId)>,
@@ -54,8 +54,8 @@ pub struct LeftBehindRun {
 }
 
 impl Store {
-    /// Returns the runs of a project that left work in no commit, oldest first; those that a later run on the same issue or
-    /// phase has superseded, and those whose issue or plan has ended, are not among them.
+    /// Returns the runs of a project that left uncommitted work, oldest first, without those that a later run on the
+    /// same issue or phase superseded and those whose issue or plan has ended.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -90,7 +90,7 @@ pub(crate) fn load_left_behind(
     Ok(found)
 }
 
-/// Takes out what a command of Symphony's own changed meanwhile: `project rename-prefix` writes the prefix into the configuration.
+/// Removes the prefix from the changes: `project rename-prefix` itself writes it into the configuration during a run.
 pub(crate) fn without_own_changes(
     tx: &Transaction<'_>,
     run: &Run,
@@ -112,7 +112,8 @@ pub(crate) fn without_own_changes(
     Ok(left)
 }
 
-/// Notes what changed while a run was at work, of what it shares with the person, until they have seen it.
+/// Adds a notice for each change that a run made, or that happened during it, to what it shares with people. It stays
+/// until a person dismisses it.
 pub(crate) fn note_changes(
     tx: &Transaction<'_>,
     context: &Context,

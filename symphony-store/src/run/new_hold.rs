@@ -4,19 +4,19 @@ use symphony_core::Timestamp;
 use symphony_core::failure::ErrorClass;
 use symphony_core::tick::HoldScope;
 
-/// A hold to be placed, or to be lengthened after a probe that failed.
+/// A hold to be placed, or to be extended after a failed probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewHold {
-    /// What it covers.
+    /// The scope that it covers.
     pub scope: HoldScope,
-    /// What class of error.
+    /// The class of the error.
     pub class: ErrorClass,
     /// What happened.
     pub reason: String,
-    /// When the condition ends, if that is known.
+    /// When the condition ends, if known.
     pub until: Option<Timestamp>,
-    /// The first hold when it is not known, in milliseconds; doubled with each probe that fails.
+    /// The length of the first hold if the end is not known, in milliseconds; it doubles with each failed probe.
     pub first_ms: u64,
-    /// A digest of what was red on the base, for a hold of gates.
+    /// For a hold of gates, a digest of what was red on the base.
     pub tried: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The sets of trials of prompts in real work: which one an issue was given, and the runs that were built with it.
+//! Prompt trials in real work: which set an issue was assigned, and the runs that used it.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use symphony_core::id::{IssueId, ProjectId, RunId};
@@ -13,7 +13,7 @@ use crate::error::StoreError;
 use crate::issue::query::load_issue;
 use crate::run::row::{assignment, from_row, load_run, parsed_name};
 
-/// Issues above an issue, or below it, into each other: a chain of parents is a few long.
+/// How deep issues are followed up or down: a chain of parents has only a few.
 const DEPTH_MAX: u32 = 100;
 
 /// A trial that runs of a project were part of.
@@ -21,14 +21,14 @@ const DEPTH_MAX: u32 = 100;
 pub struct KnownTrial {
     /// Its name.
     pub name: TrialName,
-    /// The issues that were given A; a sub-task is part of the issue above it.
+    /// The issues that were assigned set A; a sub-task counts as its topmost issue.
     pub issues_a: u32,
-    /// The issues that were given B.
+    /// The issues that were assigned set B.
     pub issues_b: u32,
 }
 
 impl Store {
-    /// Gives a run the set of its issue, and records it. What was recorded first for the issue, or for the topmost issue above it,
+    /// Assigns a run the set of its issue, and records it. The first record for the issue, or for its topmost issue,
     /// counts, whatever the share is now.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl Store {
         prompt_set_of(&self.conn, issue, trial)
     }
 
-    /// Returns the trials that runs of a project were part of, the newest first.
+    /// Returns the trials that runs of a project were part of, newest first.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -140,7 +140,7 @@ fn prompt_set_of(
     trial: &LiveTrial,
 ) -> Result<Assignment, StoreError> {
     let name = trial.name.as_str();
-    // a sub-task whose topmost issue was deleted meanwhile keeps its own
+    // A sub-task whose topmost issue was deleted meanwhile keeps the set that it was assigned itself.
     if let Some(own) = recorded(conn, "issue", issue, name)? {
         return Ok(own);
     }
@@ -151,7 +151,7 @@ fn prompt_set_of(
     Ok(trial.assign(&top))
 }
 
-/// Returns what the first run has recorded.
+/// Returns the assignment that the first run recorded.
 fn recorded(
     conn: &Connection,
     column: &str,
@@ -170,7 +170,7 @@ fn recorded(
     found.map(assignment).transpose()
 }
 
-/// Returns the topmost issue above an issue: itself where it has no parent.
+/// Returns the topmost issue above an issue, or the issue itself if it has no parent.
 fn topmost(conn: &Connection, issue: &IssueId) -> Result<IssueId, StoreError> {
     let top: String = conn
         .prepare_cached(

@@ -1,4 +1,4 @@
-//! Runs: reading them, and what their supervisor records while they live.
+//! Runs: reading them, and what their supervisor records while they are live.
 
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use serde_json::Value;
@@ -17,17 +17,17 @@ use crate::run::spending::add_growth;
 /// Which runs to list, newest first.
 #[derive(Debug, Clone, Default)]
 pub struct RunFilter {
-    /// Of this project.
+    /// Only those of this project.
     pub project: Option<ProjectId>,
-    /// On this issue.
+    /// Only those on this issue.
     pub issue: Option<IssueId>,
-    /// On a phase of this plan.
+    /// Only those on this plan.
     pub plan: Option<PlanId>,
-    /// Only those that are not over.
+    /// Only live ones.
     pub live_only: bool,
-    /// Only those of agents: no gates.
+    /// Only those of agents, not of gates.
     pub agents_only: bool,
-    /// At most so many.
+    /// At most this many.
     pub limit: Option<u32>,
 }
 
@@ -40,7 +40,7 @@ pub struct RunStart {
     pub worktree: Option<String>,
     /// Its branch.
     pub branch: Option<String>,
-    /// Anything else: the prompt's report, the model's source.
+    /// Anything else, such as the report about its prompt and where its model was set.
     pub metadata: Value,
 }
 
@@ -49,17 +49,18 @@ pub struct RunStart {
 pub struct RunProgress {
     /// The last event, in words.
     pub last_event: String,
-    /// What was used so far.
+    /// What has been used so far.
     pub usage: Usage,
 }
 
-/// Writes what a run used, and adds it to what its project spent.
+/// Writes what a run used, and adds the growth to what its project spent.
 pub(crate) fn write_usage(
     conn: &Connection,
     run: &RunId,
     usage: &Usage,
     now: Timestamp,
 ) -> Result<(), StoreError> {
+    // Before the update: the growth is the difference to the usage that the update replaces.
     add_growth(conn, run, usage, now)?;
     conn.prepare_cached(
         "UPDATE run SET input_tokens = ?2, output_tokens = ?3, cache_read_tokens = ?4, cache_write_tokens = ?5, cost_micros = ?6, turns = ?7 WHERE id = ?1",
@@ -76,10 +77,11 @@ pub(crate) fn write_usage(
     Ok(())
 }
 
-/// The query of a list and its values: only what the filter names stands in it, so that each list goes through an index
-/// and costs what it returns, however long the history.
+/// Returns the SQL of a list, and its values. It names only what the filter does, so that each list uses an index and
+/// costs what it returns, however long the history is.
 fn list_sql(filter: &RunFilter) -> (String, Vec<&str>) {
-    // few runs are live, an issue or a plan has few: a project has many, so it only sorts out
+    // Few runs are live, and an issue or a plan has few, but a project has many: its column is used for an index only
+    // without them.
     let index = if filter.live_only && filter.issue.is_none() {
         " INDEXED BY run_live"
     } else {
@@ -118,10 +120,11 @@ fn list_sql(filter: &RunFilter) -> (String, Vec<&str>) {
     (sql, values)
 }
 
-/// Ids that an error names; whoever gives so little of one is to give more.
+/// How many ids an error names. Anyone who typed so few characters has to type more anyway.
 const CANDIDATES_MAX: usize = 5;
 
-/// Refuses a piece of an id that several have, with the ids: the ends tell apart what was made at the same time.
+/// Returns the error for a part of an id that fits several, with these ids. Their ends differ, also when they were made
+/// at the same time.
 pub(crate) fn several_fit(what: &str, text: &str, ids: &[String]) -> StoreError {
     let more = if ids.len() > CANDIDATES_MAX {
         " …"
@@ -143,7 +146,7 @@ impl Store {
     /// Returns a run.
     ///
     /// # Errors
-    /// When there is none of this id.
+    /// When there is no run with this id.
     pub fn run(&self, id: &RunId) -> Result<Run, StoreError> {
         load_run(&self.conn, id)
     }
@@ -188,7 +191,7 @@ impl Store {
         Ok(runs)
     }
 
-    /// Returns the runs that are not over, oldest first.
+    /// Returns the live runs, oldest first.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -204,7 +207,7 @@ impl Store {
         Ok(runs)
     }
 
-    /// Returns the last event of a live run, in words, and when it came.
+    /// Returns the last event of a live run, in words, and when it happened.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -223,7 +226,7 @@ impl Store {
     /// Records that the agent of a run is about to start.
     ///
     /// # Errors
-    /// When the run is over.
+    /// When the run has ended.
     pub fn record_start(
         &mut self,
         context: &Context,
@@ -239,10 +242,10 @@ impl Store {
         })
     }
 
-    /// Records what a live run did last and used so far.
+    /// Records what a live run did last and has used so far.
     ///
     /// # Errors
-    /// When the run is over.
+    /// When the run has ended.
     pub fn record_progress(
         &mut self,
         context: &Context,
@@ -261,10 +264,10 @@ impl Store {
         })
     }
 
-    /// Asks for the end of a live run; its supervisor obeys within a second.
+    /// Requests that a live run ends. Its supervisor reacts within a second.
     ///
     /// # Errors
-    /// When there is no such run, or it is over.
+    /// When there is no such run, or it has already ended.
     pub fn request_cancel(&mut self, context: &Context, run: &RunId) -> Result<Run, StoreError> {
         self.write(context, |tx| {
             let found = load_run(tx, run)?;
@@ -275,12 +278,13 @@ impl Store {
                 "UPDATE run SET cancel_requested_at = coalesce(cancel_requested_at, ?2) WHERE id = ?1",
                 params![run.as_str(), context.now.as_millisecond()],
             )?;
+            // Postponed exit handling has no supervisor that could react, and may not be due for minutes.
             hurry(tx, run)?;
             load_run(tx, run)
         })
     }
 
-    /// Says whether the end of a run was asked for.
+    /// Returns whether a person requested the end of a run.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -293,7 +297,7 @@ impl Store {
         Ok(at.flatten().is_some())
     }
 
-    /// Returns a run that was at work at a moment.
+    /// Returns a run that was live at a moment.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -308,7 +312,7 @@ impl Store {
         parsed_opt("run", found)
     }
 
-    /// Says whether a run is live.
+    /// Returns the status of a run.
     ///
     /// # Errors
     /// When there is no such run.

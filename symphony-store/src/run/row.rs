@@ -12,7 +12,7 @@ use symphony_core::unit::{Tokens, UsdMicros};
 use crate::database::row::{count, count32, json, parsed, parsed_opt, time};
 use crate::error::StoreError;
 
-/// Reads the set of a run.
+/// Parses the prompt set of a run.
 pub(crate) fn assignment(
     (trial, set, issue): (String, String, String),
 ) -> Result<Assignment, StoreError> {
@@ -27,7 +27,7 @@ pub(crate) fn parsed_name(name: String) -> Result<TrialName, StoreError> {
     parsed("name of a trial", name)
 }
 
-/// Reads a run's row.
+/// Parses the row of a run.
 pub(crate) fn from_row(row: &Row<'_>) -> Result<Run, StoreError> {
     let issue: Option<IssueId> = parsed_opt("issue id", row.get("issue")?)?;
     let pr: Option<i64> = row.get("pull_request")?;
@@ -103,7 +103,7 @@ pub(crate) fn load_run(conn: &Connection, id: &RunId) -> Result<Run, StoreError>
         .ok_or_else(|| StoreError::not_found("run", id))?
 }
 
-/// Reads the set that a run was built with.
+/// Parses the prompt set that a run was built with.
 pub(crate) fn prompt_set(row: &Row<'_>) -> Result<Option<Assignment>, StoreError> {
     let trial: Option<String> = row.get("trial")?;
     let Some(trial) = trial else {

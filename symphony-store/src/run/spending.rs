@@ -1,4 +1,4 @@
-//! What was spent: by a run, on its issue, by its project, today.
+//! Spending: of a run, its issue and its project, and of today.
 
 use rusqlite::{Connection, Row, params};
 use symphony_core::Timestamp;
@@ -12,7 +12,7 @@ use crate::database::row::{count, int};
 use crate::error::StoreError;
 use crate::run::row::load_run;
 
-/// Adds what a run used since its usage was last written. Called before that is written anew.
+/// Adds what a run used since its usage was last written. Must be called before the new usage is written.
 pub(crate) fn add_growth(
     conn: &Connection,
     run: &RunId,
@@ -44,12 +44,12 @@ fn spent_from(row: &Row<'_>) -> Result<Spent, StoreError> {
     })
 }
 
-/// What runs on an issue used, judges included.
+/// Usage of the runs on an issue, judges included.
 const OF_ISSUE_SQL: &str =
     "SELECT coalesce(sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens), 0) AS tokens,
             coalesce(sum(cost_micros), 0) AS usd
      FROM run WHERE issue = ?1";
-/// What a project's runs used since a day.
+/// Usage of a project's runs since a day.
 const OF_PROJECT_SQL: &str =
     "SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost_micros), 0) AS usd
      FROM spending WHERE project = ?1 AND day >= ?2";
@@ -76,10 +76,10 @@ pub(crate) fn of_project(
     })
 }
 
-/// The newest runs of a project that are looked at for when it last spent something: those that run at once, with room.
+/// How many of a project's newest runs are searched for the last spending: more than run at once.
 const RUNS_LOOKED_AT: u32 = 100;
 
-/// When a project's newest runs last used something.
+/// When one of a project's newest runs last used something.
 const LAST_SPENT_SQL: &str =
     "SELECT max(coalesce(ended_at, last_event_at, started_at)) FROM (
          SELECT ended_at, last_event_at, started_at,
@@ -88,7 +88,8 @@ const LAST_SPENT_SQL: &str =
      WHERE tokens > 0 OR cost_micros > 0";
 
 impl Store {
-    /// Returns when the runs of a project last spent something: none starts above a cap, so that it was reached then.
+    /// Returns when the runs of a project last spent something. No run starts above a cap, so this is when the cap was
+    /// reached.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -107,7 +108,7 @@ impl Store {
         Ok(of_project(&self.conn, project, now)?.today)
     }
 
-    /// Returns what is recorded as spent by a run and by all that shares a cap with it.
+    /// Returns the recorded spending of a run, and of everything that shares a cap with it.
     ///
     /// # Errors
     /// When there is no such run.

@@ -1,4 +1,4 @@
-//! Runs that could not be prepared: they say nothing about their issue, and wait longer and longer.
+//! Runs that could not be prepared. They prove nothing about their issue, and the wait before the next one grows.
 
 use rusqlite::{Connection, Params, params};
 use symphony_core::failure::ErrorClass;
@@ -8,12 +8,12 @@ use symphony_core::run::RunTarget;
 use crate::database::open::Store;
 use crate::error::StoreError;
 
-/// Runs that are looked at: the wait has long stopped growing then.
+/// How many runs are read at most: the wait has stopped growing long before.
 const RUNS_MAX: u32 = 100;
 
 impl Store {
-    /// Returns how many of the newest runs on the issue or the plan's phase that a target is about could not be prepared, in a
-    /// row; gates and runs that are not over do not count. None for what has no attempts: a project, a plan in review.
+    /// Returns how many of the newest runs in a row on the target's issue or plan phase could not be prepared; gates
+    /// and live runs do not count. `None` for a target without attempts: a project, or a plan in review.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -37,7 +37,7 @@ pub(crate) fn unprepared_in_a_row(conn: &Connection, issue: &IssueId) -> Result<
     )
 }
 
-/// Counts those of a plan's phase, but for the run `except`.
+/// Counts those of a plan's phase, without the run `except`.
 pub(crate) fn unprepared_phases_in_a_row(
     conn: &Connection,
     plan: &PlanId,
@@ -57,7 +57,7 @@ pub(crate) fn unprepared_phases_in_a_row(
     )
 }
 
-/// Counts the runs that could not be prepared before the first one that could, newest first.
+/// Counts the newest runs up to the first one that was prepared.
 fn count(conn: &Connection, sql: &str, params: impl Params) -> Result<u32, StoreError> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;

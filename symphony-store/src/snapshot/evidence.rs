@@ -1,4 +1,4 @@
-//! What an open pull request has to show for its head commit, read alike for issues and for plans.
+//! Gates and verdict of an open pull request's head commit, read in the same way for issues and plans.
 
 use rusqlite::Row;
 use symphony_core::Timestamp;
@@ -10,16 +10,16 @@ use crate::error::StoreError;
 
 /// Gates and verdict of the head commit, and when a judge last looked at the pull request.
 pub(super) struct Evidence {
-    /// The gates that ran on the head commit; none when they have not.
+    /// The gates that ran on the head commit; `None` when they have not.
     pub(super) gates: Option<VerifiedGates>,
-    /// Whether a verdict stands on the head commit.
+    /// Whether the head commit has a verdict.
     pub(super) has_verdict: bool,
     /// When the last judge started.
     pub(super) last_judged_at: Option<Timestamp>,
 }
 
 impl Evidence {
-    /// Reads it from a row with `head_commit`, `verified_gates`, `verdict` and `last_judged`.
+    /// Parses a row with `head_commit`, `verified_gates`, `verdict` and `last_judged`.
     pub(super) fn read(row: &Row<'_>) -> Result<Self, StoreError> {
         let head: String = row.get("head_commit")?;
         let gates: Option<String> = row.get("verified_gates")?;
@@ -37,7 +37,7 @@ impl Evidence {
     }
 }
 
-/// Reads when the gates of a head commit that have not run are due, from `gates_due_at` and `gates_problem`.
+/// Returns when the pending gates of a head commit are due, from `gates_due_at` and `gates_problem`.
 pub(super) fn pending_gates(row: &Row<'_>) -> Result<GatesState, StoreError> {
     Ok(GatesState::Pending {
         due_at: time(row.get("gates_due_at")?)?,

@@ -1,4 +1,4 @@
-//! What a tick reads of plans under review: their open pull requests, as candidates beside those of issues.
+//! Plans in review for a tick: their open pull requests, as candidates beside those of issues.
 
 use rusqlite::{Connection, params};
 use symphony_core::id::{PrId, ProjectId};
@@ -19,7 +19,7 @@ pub(super) const PLAN_REVIEWS_SQL: &str =
      FROM plan p INDEXED BY plan_review JOIN pull_request r ON r.plan = p.id AND r.state IN ('open', 'approved')
      WHERE p.project = ?1 AND p.status = 'review' ORDER BY p.started_at, p.id LIMIT ?2";
 
-/// Runs of judges on a pull request that ended.
+/// Ended runs of judges on a pull request.
 pub(super) const JUDGED_SQL: &str = "SELECT error_class, exit_code IS NOT NULL AS has_exit_code FROM run
     WHERE pull_request = ?1 AND agent = 'judge' AND status NOT IN ('starting', 'running', 'cancelled') ORDER BY fence DESC";
 
@@ -50,7 +50,7 @@ pub(super) fn load_plan_reviews(
             fixes_gate: false,
             has_verdict: evidence.has_verdict,
             last_judged_at: evidence.last_judged_at,
-            // a plan counts no failures
+            // A plan counts no failures.
             judges: count_judges(conn, JUDGED_SQL, pr.get(), u32::MAX)?,
             counts: AttemptCounts::default(),
         });
@@ -58,12 +58,12 @@ pub(super) fn load_plan_reviews(
     Ok(reviews)
 }
 
-/// Runs of judges on a claim that ended.
+/// Ended runs of judges on a delivery.
 pub(super) const JUDGED_CLAIM_SQL: &str = "SELECT error_class, exit_code IS NOT NULL AS has_exit_code FROM run
     WHERE claim = ?1 AND agent = 'judge' AND status NOT IN ('starting', 'running', 'cancelled') ORDER BY fence DESC";
 
-/// Counts the judges of an open pull request or claim that ended without a verdict: a verdict ends the review. No more of them count
-/// than its issue has failures in a row.
+/// Counts the judges of an open pull request or delivery that ended without a verdict, since a verdict ends the review.
+/// At most as many count as the issue has failures in a row.
 pub(super) fn count_judges(
     conn: &Connection,
     sql: &str,

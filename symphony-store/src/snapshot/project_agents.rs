@@ -1,4 +1,4 @@
-//! What a tick reads for the agents that work on a project itself, and for intake. What is switched off is not read.
+//! What a tick reads for the agents of a project itself, and for intake. Disabled agents are skipped.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use symphony_core::Timestamp;
@@ -26,7 +26,7 @@ pub(super) const LAST_RUN_SQL: &str = "SELECT coalesce(ended_at, started_at) FRO
 pub(super) const UNTRIAGED_SQL: &str = "SELECT id, project, priority, created_at FROM issue
     WHERE project = ?1 AND status = 'backlog' AND intake IS NULL ORDER BY priority, created_at, id LIMIT ?2";
 
-/// Fills in what the database knows of a project's own agents.
+/// Adds what the database knows about a project's own agents.
 pub(super) fn load_agents(
     conn: &Connection,
     project: &ProjectId,
@@ -63,7 +63,7 @@ fn last_run(
     ended.map(time).transpose()
 }
 
-/// Reads the issues that no intake has looked at, in the order of dispatch.
+/// Reads the issues that intake has not looked at, in the order of dispatch.
 pub(super) fn load_intake(
     conn: &Connection,
     project: &ProjectId,
@@ -91,7 +91,7 @@ fn candidate_from(row: &Row<'_>) -> Result<IntakeCandidate, StoreError> {
 }
 
 impl Store {
-    /// Returns an issue as intake would take it, however many come before it; none when it is not in `backlog`, or
+    /// Returns an issue as intake would take it, however many come before it; `None` when it is not in `backlog`, or
     /// intake has triaged it.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
-//! What a tick costs does not depend on how many issues there are: the very statements, their plans and their steps.
+//! The cost of a tick does not depend on the number of issues: checks the actual statements, their plans and their
+//! steps.
 
 use rusqlite::{StatementStatus, params};
 
@@ -6,12 +7,12 @@ use super::project_agents::{BACKLOG_SQL, HAS_TODO_SQL, LAST_RUN_SQL, UNTRIAGED_S
 use super::*;
 use crate::database::query_plan::query_plan;
 
-/// Now, in milliseconds, in a database where all times are small.
+/// The current time in milliseconds, in a database with small times only.
 const NOW: i64 = 1_000_000;
 
-/// A project of `issues` issues and as many ended runs. All but a fixed number are over, shelved, blocked, or wait for
-/// a dependency: 600 could start, 100 back off, 10 are in review (a pull request and a delivery each), 60 have a worktree to
-/// be removed, 4 runs live, 16 waited for sub-tasks which have ended, 33 are for intake.
+/// Returns a project with `issues` issues and as many ended runs. All but a fixed number are ended, shelved, blocked,
+/// or wait for a dependency: 600 could start, 100 back off, 10 are in review (with a pull request and a delivery each),
+/// 60 have a worktree to remove, 4 runs are live, 16 waited for sub-tasks that have ended, 33 are for intake.
 fn filled(issues: i64) -> Store {
     let store = Store::open_in_memory().unwrap();
     store
@@ -152,7 +153,7 @@ fn a_hundred_times_the_issues_cost_a_tick_nothing_more() {
     for ((what, few), (_, many)) in few.iter().zip(&many) {
         assert_eq!((few.rows, few.steps), (many.rows, many.steps), "{what}");
     }
-    // what is scanned is the whole index of live runs: there are never more than slots
+    // The scan reads the whole index of live runs, of which there are never more than slots.
     let scanned: Vec<_> = many
         .iter()
         .map(|(_, cost)| (cost.rows, cost.scanned))
