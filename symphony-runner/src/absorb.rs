@@ -1,4 +1,4 @@
-//! Taking the files of nested repositories into a worktree because a person says so (`--absorb`).
+//! Absorbs the files of nested repositories into a worktree because a person asks for it (`--absorb`).
 
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
@@ -9,10 +9,10 @@ use symphony_workspace::{Absorbed, BranchName, WorkspaceError, WorktreeKey};
 use crate::error::RunnerError;
 use crate::repository::{issue_workspace, open_repository};
 
-/// Makes plain files of the nested repositories in the worktree of an issue, and commits them.
+/// Turns the nested repositories in the worktree of an issue into plain files, and commits them.
 ///
 /// # Errors
-/// When a run is at work there, the issue has no worktree, or git fails.
+/// When a run is working there, the issue has no worktree, or git fails.
 pub fn absorb_for_issue(
     store: &Store,
     project: &Project,
@@ -31,7 +31,7 @@ pub fn absorb_for_issue(
     absorb(project, config, key, branch, &place.base, issue.as_str())
 }
 
-/// Makes plain files of the nested repositories in the worktree of a plan's phase, and commits them.
+/// Turns the nested repositories in the worktree of a plan's phase into plain files, and commits them.
 ///
 /// # Errors
 /// As [`absorb_for_issue`].

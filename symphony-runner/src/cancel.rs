@@ -1,4 +1,4 @@
-//! Ending a live run because a human says so: exit handling included, before anything else is done to its issue.
+//! Ends a live run because a human asks for it. Its exit handling finishes before anything else is done to its issue.
 
 use std::time::{Duration, Instant};
 
@@ -17,13 +17,13 @@ use crate::person::as_person;
 use crate::process::{end_supervisors, lock_state};
 use crate::watchdog::finish_dead;
 
-/// How long the end of a run is waited for: a supervisor asks once a pulse, gives its agent ten seconds, and commits.
+/// How long to wait for the end of a run: a supervisor polls once per pulse, gives its agent ten seconds, and commits.
 const END_WAIT_MAX: Duration = Duration::from_mins(1);
-/// Time between two looks.
+/// Polling interval.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How long a supervisor has to answer before a person's `--force` kills it: its pulse, the grace of its agent, and a few
-/// seconds.
+/// How long a supervisor may take to respond before a person's `--force` kills it: its pulse, the agent's grace period,
+/// and a few seconds.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(15);
 
 /// Ends the live run of an issue, if there is one, as [`end_if_live`] does.
@@ -52,7 +52,7 @@ pub fn end_run_on(
         .transpose()
 }
 
-/// Ends the judge at work on what a pull request finishes, if there is one, as [`end_if_live`] does. Its gates go on.
+/// Ends the judge's run on what a pull request finishes, if there is one, as [`end_if_live`] does. Its gates go on.
 ///
 /// # Errors
 /// As [`end_if_live`].
@@ -67,7 +67,7 @@ pub fn end_judge_on(
         .transpose()
 }
 
-/// Chooses the live run on what a pull request finishes.
+/// Selects the live run on what a pull request finishes.
 pub(crate) fn live_on(of: &PullRequestOf) -> RunFilter {
     RunFilter {
         issue: of.issue().cloned(),
@@ -78,7 +78,7 @@ pub(crate) fn live_on(of: &PullRequestOf) -> RunFilter {
     }
 }
 
-/// Ends a run as [`end_run`] does, and returns one that ended by itself in the meantime as it is: who asked wants it over.
+/// Ends a run as [`end_run`] does. A run that ended on its own in the meantime is no error: the caller wants it over.
 ///
 /// # Errors
 /// When its exit handling does not end within a minute.
@@ -100,8 +100,8 @@ pub fn end_if_live(
     }
 }
 
-/// Ends a live run and waits for its exit handling. Exit handling that was put off, or whose supervisor died, is done at once
-/// instead of being left to a tick.
+/// Ends a live run and waits for its exit handling. Exit handling that was postponed, or whose supervisor died, is done
+/// at once instead of being left to a tick.
 ///
 /// # Errors
 /// When the run is over already, or its exit handling does not end within a minute.
@@ -121,8 +121,8 @@ pub fn end_run(
     }
 }
 
-/// Ends a live run even if its supervisor does not answer: then the supervisor is killed, its processes end, and another one
-/// does the exit handling, which is waited for.
+/// Ends a live run even if its supervisor does not respond: the supervisor is killed, its processes are ended, and a
+/// new supervisor does the exit handling, which is waited for.
 ///
 /// # Errors
 /// When the run is over already, a process survives, or the exit handling takes longer than a minute.
@@ -144,14 +144,14 @@ pub fn force_end_run(
     finish_now(installation, store, &project, &run)
 }
 
-/// Does the exit handling of a run that no one has the lock of, and waits for it.
+/// Does the exit handling of a run whose lock no one holds, and waits for it.
 fn finish_now(
     installation: &Installation,
     store: &Store,
     project: &Project,
     run: &Run,
 ) -> Result<Run, RunnerError> {
-    // a tick may have been quicker: then its supervisor is waited for
+    // A tick may have started a supervisor first: then we wait for that one.
     let _supervisor = finish_dead(installation, project, run)?;
     match wait_for_end(store, run, END_WAIT_MAX)? {
         Some(run) if !run.status.is_live() => Ok(run),
@@ -166,7 +166,7 @@ fn finish_now(
     }
 }
 
-/// Records that a person wants the end of a run.
+/// Records that a person wants the run to end.
 fn request(store: &mut Store, id: &RunId) -> Result<(Run, Project), RunnerError> {
     let run = store.request_cancel(&as_person(Timestamp::now()), id)?;
     Failpoint::CancelRequested.reach();
@@ -174,11 +174,12 @@ fn request(store: &mut Store, id: &RunId) -> Result<(Run, Project), RunnerError>
     Ok((run, project))
 }
 
-/// Waits until no one has the lock of a run, and returns it as it is then; none when that takes too long.
+/// Waits until the run's lock is free and returns the run as it is then; `None` if that takes too long.
 fn wait_for_end(store: &Store, run: &Run, max: Duration) -> Result<Option<Run>, RunnerError> {
     let project = store.project(&run.project)?;
     let lock = RunPaths::new(&project.root, &run.id).lock();
     let begun = Instant::now();
+    // The supervisor holds the lock until the run's files are tidied: its recorded end would be too early.
     while lock_state(&lock)? == LockState::Held {
         if begun.elapsed() > max {
             return Ok(None);

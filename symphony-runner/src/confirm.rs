@@ -1,6 +1,7 @@
-//! Confirming that nothing is left to do because a person says so (`docs/design/0025`).
+//! Confirms that nothing is left to do because a person asks for it (`docs/design/0025`).
 //!
-//! What the tick asks before it confirms is asked here, too. Gates that are too old run first, as they do before a merge.
+//! The conditions are those of the tick's own confirmation. Gates that are too old run first, as they do before a
+//! merge.
 
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
@@ -18,7 +19,7 @@ use crate::person::as_person;
 use crate::repository::open_repository;
 use crate::tick::{base_now, gates_now};
 
-/// What a person's confirmation came to.
+/// The result of a person's confirmation.
 #[derive(Debug)]
 pub enum Confirmation {
     /// The issue is done.
@@ -35,7 +36,8 @@ pub enum Confirmation {
     },
 }
 
-/// Confirms a proposal for a person, after its gates have run where they are due. `stop` says whether the person asked to stop.
+/// Confirms a proposal for a person, after running its gates if they are due. `stop` returns whether the person asked
+/// to stop.
 ///
 /// # Errors
 /// When it is no proposal, its gates cannot be run, or the database cannot be written.
@@ -56,7 +58,7 @@ pub fn confirm_done(
     let (mut record, mut base) = look.at(store, id)?;
     if let Some(base_of_gates) = base.as_ref().filter(|base| needs_gates(&record, base)) {
         look.run_gates(store, &record.proposal, base_of_gates, stop)?;
-        // a person may have waited for long: everything may have changed
+        // The gates may have run for a long time: everything may have changed.
         (record, base) = look.at(store, id)?;
     }
     let obstacles = stands(&record, base.as_ref(), ConfirmedBy::Person).err();
@@ -72,7 +74,7 @@ pub fn confirm_done(
     })
 }
 
-/// Says whether only gates that have to run are in a person's way.
+/// Returns whether only gates that have to run are in a person's way.
 fn needs_gates(record: &DoneRecord, base: &BaseNow) -> bool {
     stands(record, Some(base), ConfirmedBy::Person)
         .is_err_and(|obstacles| obstacles.iter().all(Obstacle::asks_for_gates))
@@ -93,8 +95,8 @@ impl Look<'_> {
         Ok((record, base))
     }
 
-    /// Runs the gates on the base of now and records what they came to. They prove nothing about a change, so that a failure counts
-    /// for no worker and holds nothing: the next tick does that.
+    /// Runs the gates on the current base and records their results. They say nothing about a change, so a failure does
+    /// not count against any worker and puts nothing on hold: the next tick does that.
     fn run_gates(
         &self,
         store: &mut Store,
@@ -122,7 +124,7 @@ impl Look<'_> {
     }
 }
 
-/// Makes results of a commit of the base those of a proposal, and says which commit they ran on.
+/// Turns results on a commit of the base into results of a proposal, and names the commit they ran on.
 pub(crate) fn results_on_base(
     proposal: &PullRequest,
     ran_on: &str,

@@ -60,10 +60,10 @@ pub enum RunnerError {
     /// The set-up command failed on the files of the base: no issue can be worked on.
     #[error("run the set-up command: {text}")]
     SetupOnBase {
-        /// What is red there.
+        /// What fails there.
         text: String,
     },
-    /// Another process has the plan's lock.
+    /// Another process holds the plan's lock.
     #[error("another process is running plan {plan}")]
     PlanBusy {
         /// The plan.
@@ -72,7 +72,7 @@ pub enum RunnerError {
     /// A spending cap is reached before the run could spend anything.
     #[error("{cap}")]
     OverBudget {
-        /// Which.
+        /// Which cap.
         cap: CapReached,
     },
     /// The database is not the one that the repository was worked on with.
@@ -80,7 +80,7 @@ pub enum RunnerError {
     Identity {
         /// The database.
         database: PathBuf,
-        /// Whose it is, or that it is gone.
+        /// Which database it is instead, or that it is gone.
         problem: Box<symphony_core::identity::IdentityProblem>,
     },
     /// A pull request is not merged.
@@ -138,7 +138,7 @@ pub enum RunnerError {
     StillAlive {
         /// The run.
         run: RunId,
-        /// How long was waited.
+        /// How long the caller waited.
         seconds: u64,
     },
     /// The operating system refused.
@@ -148,7 +148,7 @@ pub enum RunnerError {
         action: &'static str,
         /// The path.
         path: PathBuf,
-        /// The system's word.
+        /// The system's error.
         #[source]
         source: std::io::Error,
     },
@@ -170,7 +170,7 @@ impl RunnerError {
         text
     }
 
-    /// Makes the error for a file that could not be handled.
+    /// Creates the error for a file that could not be handled.
     pub(crate) fn io(
         action: &'static str,
         path: impl Into<PathBuf>,
@@ -191,15 +191,15 @@ impl RunnerError {
         })
     }
 
-    /// Makes the error for a rule that forbids something.
+    /// Creates the error for a rule that forbids something.
     pub(crate) fn refused(reason: impl Into<String>) -> Self {
         Self::Refused {
             reason: reason.into(),
         }
     }
 
-    /// Says whether there is no base branch any more, or git cannot check its files out, which is no one's failure: the
-    /// next tick puts the project on hold.
+    /// Returns whether there is no base branch any more, or git cannot check its files out. That is no one's failure:
+    /// the next tick puts the project on hold.
     pub fn is_base_missing(&self) -> bool {
         matches!(
             self,
@@ -213,7 +213,7 @@ impl RunnerError {
         )
     }
 
-    /// Says what kept exit handling from its end.
+    /// Returns what stopped exit handling.
     pub fn exit_fault(&self) -> ExitFault {
         match self {
             Self::Workspace(error) => error.exit_fault(),
@@ -222,7 +222,7 @@ impl RunnerError {
         }
     }
 
-    /// Says whether the disk is full, which is no one's failure.
+    /// Returns whether the disk is full, which is no one's failure.
     pub fn is_disk_full(&self) -> bool {
         match self {
             Self::Store(StoreError::DiskFull(_)) => true,

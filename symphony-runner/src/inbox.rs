@@ -1,4 +1,4 @@
-//! The inbox: everything that waits for a human, from the database and from the plan of the tick that would come next.
+//! The inbox: everything that waits for a human, from the database and from the schedule of the next tick.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ use symphony_store::{Project, Store};
 
 use crate::error::RunnerError;
 
-/// Proposals of agents that are read of a project: as many as anyone may have made before a person looks.
+/// Most proposals of agents that are read per project: more than agents create before a person looks.
 const PROPOSALS_MAX: u32 = 1_000;
 
 /// Returns what waits for a human in the whole installation, oldest first.
@@ -43,12 +43,12 @@ pub fn inbox(
     now: Timestamp,
 ) -> Result<Vec<InboxItem>, RunnerError> {
     let mut items = Vec::new();
-    // plans whose pull request says what waits
+    // Plans whose pull request already says what waits.
     let mut named = BTreeSet::new();
     for (id, view) in &snapshot.projects {
         let waiting = store.waiting_issues(id, view.max_retries, now)?;
         let for_people = waiting.into_iter().filter(|waiting| {
-            // intake, which looks at it first, may ask for it
+            // Intake, which looks at it first, may ask for it itself.
             !matches!(waiting.why, WaitsFor::Needed(_)) || !awaits_intake(snapshot, &waiting.issue)
         });
         items.extend(for_people.map(InboxItem::from));
@@ -78,7 +78,7 @@ pub fn inbox(
     items.extend(held(store, snapshot, now)?);
     items.extend(of_projects(snapshot, &projects));
     let stopped = store.stopped_plans(None)?.into_iter();
-    // the notice says where the work of the others is
+    // The notice says where the work of the others is.
     let stopped = stopped.filter(|plan| !plan.is_base_lost);
     items.extend(stopped.map(InboxItem::from));
     items.extend(store.plan_decisions(None)?.iter().map(|waiting| {
@@ -94,7 +94,7 @@ pub fn inbox(
     Ok(in_order(items))
 }
 
-/// Gives items about an issue its title, where what they were made from does not know it.
+/// Adds the title to items about an issue whose source does not know it.
 fn name_issues(store: &Store, items: &mut [InboxItem]) -> Result<(), RunnerError> {
     for item in items.iter_mut().filter(|item| item.title.is_empty()) {
         if let Some(issue) = &item.issue {
@@ -108,7 +108,7 @@ fn awaits_intake(snapshot: &Snapshot, issue: &IssueId) -> bool {
     snapshot.intake.iter().any(|intake| intake.issue == *issue)
 }
 
-/// Issues that agents proposed, and that no intake is still to look at.
+/// Issues that agents proposed and that no intake will look at.
 fn proposals(
     store: &Store,
     project: &ProjectId,
@@ -160,11 +160,11 @@ fn of_plan_decision(
     Ok(Some(with_gates(item, &pr, snapshot)))
 }
 
-/// Adds to what waits for a person's verdict or merge that gates passed which the project has changed since, and which files
-/// decide what Symphony does.
+/// Adds to items that wait for a person's verdict or merge: passed gates that the project has changed since, and
+/// changed files that decide what Symphony does.
 fn with_gates(item: InboxItem, pr: &PullRequest, snapshot: &Snapshot) -> InboxItem {
     let gates = snapshot.projects.get(&pr.project).map(|view| &view.gates);
-    // what is in the way of a proposal names its gates, too
+    // The obstacles of a proposal name its gates, too.
     let found = pr.gates_of_head().filter(|_| pr.proposal.is_none());
     let item = match found.zip(gates) {
         Some((found, now)) if item.kind == InboxKind::Review => {
@@ -187,7 +187,7 @@ fn with_decisive_files(mut item: InboxItem, snapshot: &Snapshot, pr: &PullReques
     item
 }
 
-/// What makes no progress and is still there: one look is enough to show it, two are needed to end it.
+/// What makes no progress: one look is enough to show it, ending it takes two.
 fn stuck(snapshot: &Snapshot, now: Timestamp) -> Vec<InboxItem> {
     let tick = snapshot.stuck_tick.as_ref();
     let mut items: Vec<InboxItem> = tick
@@ -218,11 +218,11 @@ fn base_notices(store: &Store, project: &ProjectId) -> Result<Vec<InboxItem>, Ru
         .collect()
 }
 
-/// Runs that left work in no commit.
+/// Runs that left uncommitted work behind.
 fn left_behind(store: &Store, project: &ProjectId) -> Result<Vec<InboxItem>, RunnerError> {
     let runs = store.left_behind_runs(project)?;
     let items = runs.iter().filter_map(|run| {
-        // a notice tells what else changed
+        // A separate notice tells what else changed.
         let left: Vec<LeftBehind> = run
             .left
             .iter()
@@ -252,7 +252,7 @@ fn of_decision(
         return Ok(None);
     }
     let issue = store.issue(&decision.issue)?;
-    // the breaker may have put it back to `todo` with an open pull request: then that is not what waits
+    // The breaker may have put it back to `todo` with an open pull request: then that is not what waits.
     let open = match issue.state {
         IssueState::Review => store.open_pr(&issue.id)?,
         _ => None,
@@ -263,7 +263,7 @@ fn of_decision(
     };
     let gates = open.as_ref().and_then(PullRequest::gates_of_head);
     let why = match why {
-        // a person approved it by force
+        // A person approved it with `--force`.
         WaitsFor::Merge { pr } if gates.is_some_and(|gates| !gates.green()) => {
             WaitsFor::MergeRed { pr }
         }
@@ -299,7 +299,7 @@ fn of_decision(
     }))
 }
 
-/// Replaces the advice to merge a record that is a proposal: a person confirms or rejects it.
+/// Replaces the advice to merge for a proposal: a person confirms or rejects it.
 fn as_proposal(why: WaitsFor, pr: &PullRequest, snapshot: &Snapshot) -> WaitsFor {
     let Some(proposal) = &pr.proposal else {
         return why;
@@ -319,7 +319,7 @@ fn as_proposal(why: WaitsFor, pr: &PullRequest, snapshot: &Snapshot) -> WaitsFor
     })
 }
 
-/// Returns what the tick found in the way of a proposal.
+/// Returns the obstacles that the tick found for a proposal.
 fn obstacles_of(proposal: &PullRequest, snapshot: &Snapshot) -> Vec<Obstacle> {
     let found = snapshot
         .reviews
@@ -331,7 +331,7 @@ fn obstacles_of(proposal: &PullRequest, snapshot: &Snapshot) -> Vec<Obstacle> {
     found.cloned().unwrap_or_default()
 }
 
-/// Replaces the advice to merge a pull request where a merge must fail.
+/// Replaces the advice to merge a pull request whose merge must fail.
 fn unless_unmergeable(why: WaitsFor, snapshot: &Snapshot) -> WaitsFor {
     match why {
         WaitsFor::Merge { pr }
@@ -352,11 +352,11 @@ fn unless_unmergeable(why: WaitsFor, snapshot: &Snapshot) -> WaitsFor {
     }
 }
 
-/// What is on hold: one item a hold, however many runs met it. A full spending cap is reported again each day.
+/// What is on hold: one item per hold, however many runs hit it. An exhausted spending cap is reported again each day.
 fn held(store: &Store, snapshot: &Snapshot, now: Timestamp) -> Result<Vec<InboxItem>, RunnerError> {
     let mut items = Vec::new();
     for hold in store.holds()? {
-        // as a tick would see it now: a change of what is red makes it due
+        // As a tick would see it now: it is due once what failed has changed.
         let seen = snapshot.holds.iter().find(|seen| seen.scope == hold.scope);
         let hold = seen.cloned().unwrap_or(hold);
         let gates = match &hold.scope {
@@ -381,7 +381,7 @@ fn held(store: &Store, snapshot: &Snapshot, now: Timestamp) -> Result<Vec<InboxI
     Ok(items)
 }
 
-/// A full spending cap. Its key is that of the day, whatever still runs and spends.
+/// An exhausted spending cap. The day is part of its key, whatever is still running and spending.
 fn cap_item(
     store: &Store,
     hold: &Hold,
@@ -395,7 +395,7 @@ fn cap_item(
     Ok(item)
 }
 
-/// What fails every probe of a hold, with nothing else to compare it with.
+/// The one item that failed every probe of a hold while no other item hit it: a person has to look.
 fn lone_probe(
     store: &Store,
     snapshot: &Snapshot,
@@ -419,7 +419,7 @@ fn lone_probe(
     Ok(item.map(|item| InboxItem { title, ..item }))
 }
 
-/// Projects that nothing is dispatched for.
+/// Projects whose dispatch is off.
 fn of_projects(snapshot: &Snapshot, projects: &[Project]) -> Vec<InboxItem> {
     let known: BTreeMap<&ProjectId, &Project> = projects
         .iter()

@@ -22,9 +22,9 @@ pub struct Installation {
     pub executable: PathBuf,
     /// The folder that commands start from: the repository's root.
     pub root: PathBuf,
-    /// Where configuration was looked for.
+    /// Where configuration was searched for.
     pub config_paths: ConfigPaths,
-    /// What holds for the installation.
+    /// The installation's configuration.
     pub config: Config,
     /// The prompts that ship with Symphony.
     pub shipped: ShippedPrompts,
@@ -34,10 +34,10 @@ pub struct Installation {
 }
 
 impl Installation {
-    /// Loads the configuration that holds in a folder.
+    /// Loads the configuration that applies in a folder.
     ///
     /// # Errors
-    /// When a configuration file cannot be read, or what it says of the installation is wrong.
+    /// When a configuration file cannot be read, or one of its installation settings is wrong.
     pub fn load(
         executable: PathBuf,
         root: PathBuf,
@@ -58,11 +58,11 @@ impl Installation {
         })
     }
 
-    /// Loads the configuration as it is now, for a command that is at work for long. The database stays the one that
-    /// is open.
+    /// Loads the current configuration, for a command that runs for a long time. The database stays the one that is
+    /// open.
     ///
     /// # Errors
-    /// When a configuration file cannot be read, or what it says of the installation is wrong.
+    /// When a configuration file cannot be read, or one of its installation settings is wrong.
     pub fn reloaded(&self) -> Result<Self, RunnerError> {
         let loaded = load(&self.config_paths, &self.root)?;
         let mut config = loaded.installation()?.config;
@@ -74,7 +74,7 @@ impl Installation {
         })
     }
 
-    /// Returns how many pull requests may have their gates running at once on this machine.
+    /// Returns how many pull requests may run their gates at the same time on this machine.
     pub(crate) fn gate_slots(&self) -> u32 {
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         u32::try_from(self.config.gate_slots(cpus)).unwrap_or(u32::MAX)
@@ -93,15 +93,15 @@ impl Installation {
         &self.loaded
     }
 
-    /// Returns the lock file that makes ticks take turns.
+    /// Returns the lock file that serializes ticks.
     pub fn tick_lock(&self) -> PathBuf {
         self.config.database.with_extension("tick.lock")
     }
 
-    /// Returns what holds for a project.
+    /// Returns the configuration of a project.
     ///
     /// # Errors
-    /// When anything that concerns the project is wrong in its configuration.
+    /// When a setting of the project is wrong.
     pub fn project_config(&self, project: &Project) -> Result<ProjectConfig, RunnerError> {
         Ok(self
             .loaded
@@ -123,14 +123,14 @@ impl Installation {
         Ok(find_provider(config.provider, &config.providers, &places)?)
     }
 
-    /// Says whether a project may have prompts of its own. Those that ship are right: nothing of a project without any can
-    /// be wrong.
+    /// Returns whether a project may have prompts of its own. The shipped ones are right: without own prompts nothing
+    /// can be wrong.
     pub fn has_own_prompts(&self, config: &ProjectConfig) -> bool {
-        // a folder that cannot be looked at is told by whoever reads it
+        // If the folder cannot be accessed, whoever reads it reports that.
         config.prompts_dir.try_exists().unwrap_or(true)
     }
 
-    /// Loads profiles and contracts as they hold for a project.
+    /// Loads profiles and contracts as they apply to a project.
     ///
     /// # Errors
     /// When a prompt file of the project is wrong: all problems at once.
@@ -146,7 +146,7 @@ impl Installation {
             .map_or_else(|| PathBuf::from("."), Path::to_path_buf)
     }
 
-    /// Returns the arguments by which this executable is started again for the same installation.
+    /// Returns the arguments that start this executable again for the same installation.
     pub fn arguments(&self) -> Vec<OsString> {
         let mut arguments = vec![OsString::from("-C"), self.root.clone().into_os_string()];
         if let Some(config) = &self.config_paths.explicit {
@@ -155,7 +155,7 @@ impl Installation {
         arguments
     }
 
-    /// Returns one environment variable.
+    /// Returns an environment variable.
     pub fn variable(&self, name: &str) -> Option<&OsStr> {
         self.environment
             .get(OsStr::new(name))

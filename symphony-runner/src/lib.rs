@@ -1,7 +1,7 @@
 //! Agent providers, process supervision, stream parsing, dispatch, exit handling, the tick.
 //!
-//! [`tick`] claims and starts; [`supervise`] is the body of the process that each run gets; [`merge`], [`cancel`] and
-//! [`upkeep::clean_up`] are what a human asks for.
+//! [`tick`] claims and starts runs; [`supervise`] is the body of the process that each run gets; [`merge`], [`cancel`]
+//! and [`upkeep::clean_up`] are what a human asks for.
 
 pub mod absorb;
 pub mod audit;

@@ -1,4 +1,4 @@
-//! Which model a run asks its provider for: resolved by its supervisor, and by whoever checks whether a hold covers it.
+//! Which model a run uses: resolved by its supervisor, and by whoever checks whether a hold covers it.
 
 use symphony_core::agent::AgentType;
 use symphony_core::config::ProjectConfig;
@@ -12,10 +12,10 @@ use crate::installation::Installation;
 use crate::prompts::library::PromptLibrary;
 use crate::tick::Observed;
 
-/// Whose model is asked for.
+/// What a model is resolved for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Asker<'a> {
-    /// An agent with its profile; on an issue the phase whose model it uses.
+    /// An agent with its profile; on an issue, the phase whose model it uses.
     Agent(Option<&'a AgentProfile>, Option<&'a PhaseName>),
     /// A phase of a plan, with the model that it names.
     PlanPhase(Option<&'a str>),
@@ -60,8 +60,8 @@ pub(crate) fn resolve_model(
     .resolve()
 }
 
-/// Adds the models that agents ask for, of projects that a hold of one model may cover. No one else needs them, and the
-/// prompts that may name them are read for it.
+/// Adds the models that agents use, for projects that the hold of a single model may cover. No one else needs them, and
+/// resolving them means reading the prompts that may name them.
 pub(crate) fn read_models(
     installation: &Installation,
     store: &Store,

@@ -13,17 +13,17 @@ use crate::error::RunnerError;
 /// The folder of Symphony's own files in a project.
 pub const STATE_DIR: &str = ".symphony";
 
-/// Where the files of one run are.
+/// The paths of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunPaths {
     /// The run's folder, mode 0700.
     pub dir: PathBuf,
-    /// An empty file that stands from before the folder is made until the run's files are in order.
+    /// An empty file that exists from before the folder is created until the run's files are tidied.
     unfinished: PathBuf,
 }
 
 impl RunPaths {
-    /// Returns the places for a run of a project.
+    /// Returns the paths for a run of a project.
     pub fn new(project_root: &Path, run: &RunId) -> Self {
         Self {
             dir: runs_folder(project_root).join(run.as_str()),
@@ -31,10 +31,10 @@ impl RunPaths {
         }
     }
 
-    /// Makes the folder, and notes before that the run's files are to be put in order one day.
+    /// Creates the folder; before that, notes that the run's files must be tidied.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn create(&self) -> Result<(), RunnerError> {
         let make = |folder: &Path| {
             std::fs::DirBuilder::new()
@@ -46,12 +46,13 @@ impl RunPaths {
         if let Some(folder) = self.unfinished.parent() {
             make(folder)?;
         }
-        // first: whoever dies from here on leaves a note of it
+        // The note comes first: without it, a process that dies here would leave a folder with prompts that nothing
+        // tidies.
         write_private(&self.unfinished, "")?;
         make(&self.dir)
     }
 
-    /// The lock that says that the run is alive.
+    /// The lock that is held while the run is alive.
     pub fn lock(&self) -> PathBuf {
         self.dir.join("lock")
     }
@@ -61,7 +62,7 @@ impl RunPaths {
         self.dir.join("fence")
     }
 
-    /// What a look at its supervisor found suspicious.
+    /// What looked suspicious about its supervisor.
     pub fn suspicion(&self) -> PathBuf {
         self.dir.join("suspicion.json")
     }
@@ -106,7 +107,7 @@ impl RunPaths {
         self.dir.join("stderr.txt")
     }
 
-    /// What the supervisor itself had to say.
+    /// The supervisor's own log.
     pub fn supervisor_log(&self) -> PathBuf {
         self.dir.join("supervisor.log")
     }
@@ -121,7 +122,7 @@ impl RunPaths {
         self.dir.join("set-up-on-base")
     }
 
-    /// What the run shares with the person as it was at dispatch; exit handling compares with it.
+    /// The state that the run shares with the person, as it was at dispatch; exit handling compares with it.
     pub(crate) fn shared_state(&self) -> PathBuf {
         self.dir.join("shared-state.json")
     }
@@ -136,22 +137,23 @@ impl RunPaths {
         ]
     }
 
-    /// Puts the files of a run in order that is over. Doing it again does no harm.
+    /// Tidies the files of a run that is over. Idempotent.
     ///
     /// # Errors
-    /// When something cannot be removed: it stays noted that it is to go.
+    /// When something cannot be removed: the note stays.
     pub(crate) fn tidy(&self, owner: LeftoverOwner) -> Result<(), RunnerError> {
-        // half a prompt is one, too
+        // A half-written prompt is a prompt, too.
         symphony_workspace::remove_unwritten(&self.dir);
         match owner {
             LeftoverOwner::Ended => {
                 self.prompts().iter().try_for_each(|path| remove(path))?;
-                // a line for each branch: with thousands of them the records of all runs would fill a disk
+                // It has a line for each branch: with thousands of branches, the records of all runs would fill a disk.
                 remove(&self.shared_state())?;
             }
             LeftoverOwner::Kept => {}
             LeftoverOwner::Unclaimed => {
-                // without a lock the next tick would wait for its maker: a note from long ago says that there is none
+                // Without a lock, the next tick would assume that its maker is still at it and wait: the age of the
+                // note says otherwise.
                 self.age_note()?;
                 remove(&self.lock())?;
                 remove_if_empty(&self.dir)?;
@@ -163,6 +165,7 @@ impl RunPaths {
 
     fn age_note(&self) -> Result<(), RunnerError> {
         match symphony_workspace::open_own_file(&self.unfinished)
+            // The note goes last: after a death before this line, the next tick tidies again.
             .and_then(|note| note.set_modified(UNIX_EPOCH))
         {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -173,17 +176,17 @@ impl RunPaths {
     }
 }
 
-/// The folder with a folder for each run of a project.
+/// The folder that holds a folder for each run of a project.
 pub(crate) fn runs_folder(project_root: &Path) -> PathBuf {
     project_root.join(STATE_DIR).join("runs")
 }
 
-/// The folder with an empty file for each run of a project whose files are not in order yet.
+/// The folder that holds an empty file for each run of a project whose files are not tidied yet.
 pub(crate) fn unfinished_folder(project_root: &Path) -> PathBuf {
     project_root.join(STATE_DIR).join("unfinished")
 }
 
-/// Removes a file that may be gone already.
+/// Removes a file that may already be gone.
 pub(crate) fn remove(path: &Path) -> Result<(), RunnerError> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -193,7 +196,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), RunnerError> {
     }
 }
 
-/// Removes a folder; one that holds something stays.
+/// Removes a folder unless it holds something.
 fn remove_if_empty(folder: &Path) -> Result<(), RunnerError> {
     use std::io::ErrorKind::{DirectoryNotEmpty, NotFound};
     match std::fs::remove_dir(folder) {
@@ -204,16 +207,16 @@ fn remove_if_empty(folder: &Path) -> Result<(), RunnerError> {
     }
 }
 
-/// Writes a file that only the user may read, whole or not at all.
+/// Writes a file that only the user may read, atomically.
 pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), RunnerError> {
     symphony_workspace::write_private(path, text)
         .map_err(|error| RunnerError::io("write", path, error))
 }
 
-/// Most of a file of a run that is looked through: logs are kept to this size.
+/// Most bytes of a run's file that are searched: logs are kept to this size.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Reads a regular file, up to the size that files of runs are kept to; none when it is gone or something else.
+/// Reads a regular file up to the maximum size of a run's files; `None` if it is gone or something else.
 pub(crate) fn read_capped(path: &Path) -> Result<Option<Vec<u8>>, RunnerError> {
     use std::io::Read as _;
     let is_file = path.symlink_metadata().is_ok_and(|meta| meta.is_file());

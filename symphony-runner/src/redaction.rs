@@ -1,5 +1,5 @@
-//! What is taken out of everything that a run writes down: the values of the project's copied files, the secrets in the
-//! environment of whatever runs, and the tokens of the CLIs' logins.
+//! The secrets that are removed from everything a run writes: the values of the project's copied files, the secrets in
+//! the environment of its processes, and the login tokens of the CLIs.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -19,9 +19,9 @@ const LOGIN_BYTES_MAX: u64 = 1024 * 1024;
 /// Where a CLI keeps the tokens of its login.
 #[derive(Debug)]
 struct Login {
-    /// The variable that names its own folder.
+    /// The variable that overrides its folder.
     folder_variable: &'static str,
-    /// That folder otherwise, in the home folder.
+    /// The default folder, in the home folder.
     folder: &'static str,
     file: &'static str,
 }
@@ -40,7 +40,8 @@ const LOGINS: [Login; 2] = [
 ];
 
 impl Login {
-    /// Reads the tokens, by names such as `claude.accessToken`; none where no one is logged in. They are kept in memory only.
+    /// Reads the tokens, by names such as `claude.accessToken`; none if no one is logged in. They are kept in memory
+    /// only.
     fn tokens(&self, environment: &BTreeMap<OsString, OsString>) -> Vec<(String, String)> {
         let folder = |name: &str| {
             let value = environment.get(OsStr::new(name))?;
@@ -62,7 +63,7 @@ impl Login {
 }
 
 fn document_at(path: &Path) -> Option<Value> {
-    // A pipe in its place must not keep the run waiting.
+    // A named pipe in its place must not block the run.
     if !path.metadata().ok()?.is_file() {
         return None;
     }
@@ -72,8 +73,8 @@ fn document_at(path: &Path) -> Option<Value> {
     serde_json::from_slice(&text).ok()
 }
 
-/// Makes the redactor for something that runs with an environment. `head` is where it runs; values that the base has in its own
-/// files are not secret, and where no base is checked out (a plan), those of `head`.
+/// Creates the redactor for processes with an environment. `head` is where they run. Values in files of the base are
+/// not secret; without a base checked out (a plan), those in files of `head`.
 ///
 /// # Errors
 /// When the project's files cannot be listed.
@@ -89,8 +90,8 @@ pub(crate) fn redactor_for(
     Ok(redactor.map(Arc::new))
 }
 
-/// Makes what finds the same values in a text that a person gives to agents. Where the base cannot be found, no value of a
-/// copied file is taken for public.
+/// Creates the redactor for a text that a person gives to agents. If the base cannot be found, no value of a copied
+/// file counts as public.
 ///
 /// # Errors
 /// When the project's files cannot be listed.
@@ -103,7 +104,7 @@ pub fn redactor_for_person(
     Ok(repository.redactor(commit, secrets_of(environment))?)
 }
 
-/// Makes the redactor for something that runs with an environment outside of any checkout.
+/// Creates the redactor for processes with an environment, outside of any checkout.
 ///
 /// # Errors
 /// When there are too many values to look for.
@@ -114,7 +115,7 @@ pub(crate) fn redactor_of_environment(
     Ok(redactor.map(Arc::new))
 }
 
-/// The secrets among the variables, and the tokens with which the CLIs that find them there are logged in.
+/// The secrets among the variables, and the login tokens of the CLIs that use these variables.
 fn secrets_of(
     environment: &BTreeMap<OsString, OsString>,
 ) -> impl Iterator<Item = (String, String)> + '_ {

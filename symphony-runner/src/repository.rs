@@ -19,10 +19,10 @@ use symphony_workspace::{
 use crate::error::RunnerError;
 use crate::installation::Installation;
 
-/// Patterns of files that are told; the rest is counted.
+/// Most file patterns that are listed; the rest is counted.
 const NAMES_MAX: usize = 5;
 
-/// What a project's configuration says about its repository.
+/// The repository settings in a project's configuration.
 pub(crate) fn options(config: &ProjectConfig) -> RepositoryOptions {
     RepositoryOptions {
         workspaces_dir: config.workspaces_dir.clone(),
@@ -44,7 +44,7 @@ pub fn open_repository(
     Repository::open(&project.root, options(config))
 }
 
-/// Returns where an issue's work lies, whether it exists yet or not.
+/// Returns where an issue's work is, whether it exists yet or not.
 ///
 /// # Errors
 /// When the base branch is unknown.
@@ -67,14 +67,14 @@ pub fn issue_workspace(
 /// Where the work of a pull request is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequestPlace {
-    /// Names its worktree.
+    /// The key of its worktree.
     pub key: WorktreeKey,
     /// The branch.
     pub branch: BranchName,
 }
 
 impl PullRequestPlace {
-    /// Returns the place of what a pull request finishes, whether it exists yet or not.
+    /// Returns the place of a pull request's work, whether it exists yet or not.
     pub fn of(of: &PullRequestOf) -> Self {
         match of {
             PullRequestOf::Issue(issue) => Self {
@@ -94,7 +94,7 @@ impl PullRequestPlace {
     }
 }
 
-/// Returns the command that takes the branch of a pull request back to its reviewed commit.
+/// Returns the command that resets the branch of a pull request to its reviewed commit.
 pub(crate) fn way_back(repository: &Repository, place: &PullRequestPlace, head: &str) -> String {
     match repository.worktree(&place.key, Some(&place.branch)) {
         Ok(worktree) => format!("git -C '{}' reset --keep {head}", worktree.path().display()),
@@ -102,7 +102,7 @@ pub(crate) fn way_back(repository: &Repository, place: &PullRequestPlace, head: 
     }
 }
 
-/// Says what there is of the work of a pull request whose reviewed commit the repository does not have any more.
+/// Returns what is left of the work of a pull request whose reviewed commit the repository no longer has.
 ///
 /// # Errors
 /// When git fails.
@@ -118,16 +118,16 @@ pub(crate) fn gone_head(
         of: of.clone(),
         found: HeadFound::Gone {
             commit: commit.to_owned(),
-            // their names end with the time
+            // Their names end with the time.
             rescue: rescues.into_iter().next_back(),
         },
     })
 }
 
-/// Keeps the commits of a pull request, whatever becomes of its branch.
+/// Keeps the commits of a pull request, whatever happens to its branch.
 ///
 /// # Errors
-/// When the repository cannot be opened, or does not have them any more.
+/// When the repository cannot be opened, or no longer has them.
 pub fn keep_head(
     installation: &Installation,
     project: &Project,
@@ -143,14 +143,14 @@ pub fn keep_head(
     Ok(repository.keep(&key, &head, Timestamp::now())?)
 }
 
-/// Why there is nothing that work could start from.
+/// Why there is no base that work could start from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseProblem {
     /// What is wrong.
     pub problem: String,
     /// What to do.
     pub fix: String,
-    /// The command to begin with.
+    /// The first command to run.
     pub answer: String,
 }
 
@@ -170,7 +170,7 @@ impl std::fmt::Display for BaseProblem {
 }
 
 impl BaseProblem {
-    /// Returns why a project cannot be worked on, where it is not only its repository that is at fault.
+    /// Returns why a project cannot be worked on, unless only its repository is the problem.
     pub fn of(project: &Project, error: &WorkspaceError) -> Self {
         if project.root.is_dir() {
             return Self::from(error);
@@ -296,7 +296,7 @@ impl From<&WorkspaceError> for BaseProblem {
     }
 }
 
-/// Returns the problem, what to do, and the command to begin with, where git cannot write into one of its folders.
+/// Returns the problem, what to do, and the first command to run, if git cannot write into one of its folders.
 fn unwritable(
     error: &WorkspaceError,
     git_dir: &Path,
@@ -304,7 +304,7 @@ fn unwritable(
     why: Unwritable,
 ) -> (String, String, String) {
     let problem = format!("its work could not be committed: git cannot {error}");
-    // a folder of objects that cannot be written is seldom alone
+    // If one folder of objects cannot be written, others usually cannot either.
     let objects = git_dir.join("objects");
     let path = if path.starts_with(&objects) {
         &objects
@@ -312,7 +312,7 @@ fn unwritable(
         path
     };
     let repair = match why {
-        // a `sudo git` leaves folders in many places
+        // A `sudo git` leaves folders in many places.
         Unwritable::Owner { .. } => {
             let git_dir = shell_quoted(&git_dir.display().to_string());
             format!("sudo chown -R \"$(id -u):$(id -g)\" {git_dir}")
@@ -332,10 +332,10 @@ fn unwritable(
     (problem, format!("`{repair}` repairs it"), repair)
 }
 
-/// Makes sure that a project has a base branch that work can start from, and that git can check its files out.
+/// Checks that a project has a base branch that work can start from, and that git can check its files out.
 ///
 /// # Errors
-/// Why it has none, and what to do.
+/// Why not, and what to do.
 pub(crate) fn require_base(project: &Project, config: &ProjectConfig) -> Result<(), BaseProblem> {
     Repository::require_base(&project.root, options(config))
         .map_err(|error| BaseProblem::of(project, &error))

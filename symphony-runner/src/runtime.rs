@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::error::RunnerError;
 
-/// Carries work out on a runtime of one thread, and does not wait for what the work left behind: a blocked read of some pipe
-/// must not keep the process. The place is named when there can be no runtime.
+/// Runs a future on a runtime of one thread, and does not wait for what it leaves behind: a blocked read of some pipe
+/// must not keep the process alive. The path appears in the error if there can be no runtime.
 ///
 /// # Errors
 /// When the runtime cannot be started.

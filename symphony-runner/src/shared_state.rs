@@ -1,5 +1,6 @@
-//! What Symphony and the person share with agents and with the code of a change: the repository's own git configuration, its branches,
-//! tags and stash, Symphony's configuration and the project's prompts. Agents and gates can write all of it.
+//! What Symphony and the person share with agents and with the code of a change: the repository's own git
+//! configuration, its branches, tags and stash, Symphony's configuration and the project's prompts. Agents and gates
+//! can write all of it.
 
 use serde::{Deserialize, Serialize};
 use symphony_core::config_change::SharedChanges;
@@ -15,7 +16,7 @@ use crate::installation::Installation;
 /// The shared state at one moment.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SharedState {
-    /// None when git could not read them.
+    /// `None` if git could not read them.
     settings: Option<SharedSettings>,
     configuration: ConfigDigests,
     #[serde(default)]
@@ -35,7 +36,7 @@ impl SharedState {
         Self::with(digests_of(installation.loaded(), project), repository)
     }
 
-    /// Records the state, with the configuration as its files have it now: the command may have written them itself.
+    /// Records the state, with the configuration that its files have now: the command may have written them itself.
     ///
     /// # Errors
     /// When the git configuration or the refs cannot be read.
@@ -55,7 +56,7 @@ impl SharedState {
         })
     }
 
-    /// Returns a record that was spoilt: it is compared with nothing, so that all settings are named.
+    /// Returns a record that was damaged: it is compared with nothing, so that all settings are named.
     pub(crate) fn spoilt() -> Self {
         Self {
             settings: Some(SharedSettings::default()),
@@ -74,7 +75,7 @@ impl SharedState {
         &self.refs.stash
     }
 
-    /// Names what has changed since; what was lost is kept.
+    /// Names what has changed since; lost commits are kept.
     ///
     /// # Errors
     /// When the git configuration or the refs cannot be read.
@@ -105,7 +106,7 @@ fn digests_of(loaded: &LoadedConfig, project: &Project) -> ConfigDigests {
     loaded.digests(&project.id, &project.root)
 }
 
-/// Reads the configuration as it is now. When its files can no longer be read, all keys count as changed.
+/// Reads the current configuration. If its files can no longer be read, all keys count as changed.
 fn configuration_now(installation: &Installation, project: &Project) -> ConfigDigests {
     load(&installation.config_paths, &installation.root).map_or_else(
         |error| {

@@ -1,4 +1,4 @@
-//! Why everything that has not ended is not stuck, with the schedule and the inbox that this follows from.
+//! Why everything that has not ended is not stuck, with the schedule and the inbox that show it.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use symphony_store::Store;
 use crate::error::RunnerError;
 use crate::inbox::inbox;
 
-/// What the next tick would do, what waits for a person, and where each open item stands.
+/// What the next tick would do, what waits for a person, and the status of each open item.
 #[derive(Debug)]
 pub struct Outlook {
     /// The schedule of the next tick.
     pub schedule: Schedule,
     /// What waits for a person, oldest first.
     pub inbox: Vec<InboxItem>,
-    /// Where each issue, pull request, plan and publication stands that has not ended.
+    /// The status of each issue, pull request, plan and publication that has not ended.
     pub standings: BTreeMap<Item, Standing>,
 }
 

@@ -1,4 +1,4 @@
-//! What a tick, or a round of a plan, did: facts, which a face puts into words.
+//! What a tick, or a round of a plan, did: facts, which each user interface puts into words.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ use symphony_core::tick::{LeftoverOwner, StartRun};
 use symphony_core::watchdog::{Step, Stuck};
 use symphony_store::ClaimRefusal;
 
-/// Something that was done, or that was found to need nothing.
+/// Something that was done, or that turned out to need nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StepEvent {
-    /// A tick that was stuck was ended, so that this one could begin.
+    /// A stuck tick was ended, so that this one could begin.
     TickEnded(Stuck),
     /// A run was to be started.
     Start(StartSubject, StartEnd),
@@ -47,9 +47,9 @@ pub enum StepEvent {
     LogsRemoved {
         /// The project.
         project: ProjectId,
-        /// Of how many runs.
+        /// The number of runs.
         runs: u64,
-        /// How old they were at least, in days.
+        /// Their minimum age, in days.
         days: u64,
     },
 }
@@ -59,18 +59,18 @@ pub enum StepEvent {
 pub enum StartEnd {
     /// It was.
     Started(RunId),
-    /// It was not, since something changed after the decision.
+    /// It was not, because something changed after the decision.
     Refused(ClaimRefusal),
 }
 
 /// Something about a run and its supervisor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunStepEvent {
-    /// Its exit handling, which was cut off, goes on.
+    /// Its interrupted exit handling continues.
     ExitHandlingResumed,
     /// Its supervisor died, and its exit handling has begun.
     ExitHandlingBegun {
-        /// How many processes were left, and were ended.
+        /// How many leftover processes were ended.
         processes: u64,
     },
     /// Its supervisor is past the time limit of its step.
@@ -80,16 +80,16 @@ pub enum RunStepEvent {
         /// The limit.
         limit_ms: u64,
     },
-    /// Its supervisor was stuck, has gone on, and is left alone.
+    /// Its supervisor was stuck, has made progress, and is left alone.
     SupervisorWentOn,
     /// Its supervisor was stuck and was ended, and its exit handling has begun.
     SupervisorEnded {
-        /// What it did not get past.
+        /// Where it was stuck.
         stuck: Stuck,
-        /// How many processes were left, and were ended.
+        /// How many leftover processes were ended.
         processes: u64,
     },
-    /// What a dead supervisor left of it was looked after.
+    /// The files that a dead supervisor left were tidied.
     Tidied(LeftoverOwner),
 }
 
@@ -100,12 +100,12 @@ pub enum IssueStepEvent {
     PhaseAccepted {
         /// The phase.
         phase: PhaseName,
-        /// The next one; none after the last.
+        /// The next one; `None` after the last.
         next: Option<PhaseName>,
     },
-    /// Something else took its step to the next phase.
+    /// Something else already moved it to the next phase.
     PhaseAcceptedBefore,
-    /// Its sub-tasks have ended, so that it goes on.
+    /// Its sub-tasks have ended, so it continues.
     SubtasksEnded,
     /// Its circuit breaker opened.
     BreakerOpened,
@@ -116,7 +116,7 @@ pub enum IssueStepEvent {
     },
     /// A worker checks again whether anything is left to do.
     ProposalReturned {
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// The gates or a judge look at a proposal again.
@@ -136,11 +136,11 @@ pub enum IssueStepEvent {
 /// Something about a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanStepEvent {
-    /// A phase ended without being asked about.
+    /// A phase ended without anyone being asked.
     PhaseEnded {
         /// The phase.
         phase: PlanPhaseId,
-        /// How.
+        /// The end.
         end: PhaseEnd,
     },
     /// A run of a phase is asked to end.
@@ -150,7 +150,7 @@ pub enum PlanStepEvent {
         /// The run.
         run: RunId,
     },
-    /// As of a tick.
+    /// An event that ticks have, too.
     Step(Box<StepEvent>),
     /// The plan has ended.
     Ended(PlanStatus),
@@ -173,14 +173,14 @@ pub enum PlanStepEvent {
         /// The commit.
         commit: String,
     },
-    /// It completed, and the user's branch had everything.
+    /// It completed, and the user's branch already had everything.
     Unchanged {
         /// The branch.
         branch: String,
     },
 }
 
-/// How a phase ended without being asked about.
+/// How a phase ended without anyone being asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PhaseEnd {
     /// It was left out.
@@ -189,7 +189,7 @@ pub enum PhaseEnd {
     GivenUp,
     /// It was ended with its plan.
     Aborted,
-    /// A phase that it needs has failed.
+    /// A phase that it depends on has failed.
     Blocked {
         /// That phase.
         by: PlanPhaseId,
@@ -199,15 +199,15 @@ pub enum PhaseEnd {
 /// Something about the merge of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MergeStepEvent {
-    /// It was cut off, had reached the base branch, and is recorded now.
+    /// It was interrupted, had reached the base branch, and is recorded now.
     Recorded,
-    /// It was cut off before it reached the base branch: the pull request is open as before.
+    /// It was interrupted before it reached the base branch: the pull request is open as before.
     TakenBack,
     /// It was made outside Symphony, and is recorded now.
     Outside {
-        /// Who made it, where git knows.
+        /// Who made it, if git knows.
         by: Option<String>,
-        /// What happened to the worktree; none where it was not tried.
+        /// What happened to the worktree; `None` if its removal was not tried.
         worktree: Option<String>,
     },
 }
@@ -217,7 +217,7 @@ pub enum MergeStepEvent {
 pub struct StartSubject {
     /// The project.
     pub project: ProjectId,
-    /// What of it.
+    /// Its target.
     pub target: RunTarget,
     /// The agent.
     pub agent: AgentType,

@@ -1,5 +1,5 @@
-//! Tries set-up and gates in a pristine checkout of the base branch, in the process of the command itself: what is red is
-//! known before any agent is paid.
+//! Tries set-up and gates in a pristine checkout of the base branch, in the process of the command itself: what fails
+//! is known before any agent is paid.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -22,9 +22,9 @@ use crate::runtime::block_on;
 use crate::shared_state::SharedState;
 use crate::watchdog::StepLog;
 
-/// Time between two looks at whether the person has had enough.
+/// Interval at which the person's request to stop is polled.
 const LOOK: Duration = Duration::from_millis(100);
-/// Why nothing more is tried when a person has had enough.
+/// Why nothing more is tried after a person stopped the trial.
 const STOPPED: &str = "the trial was stopped";
 
 /// What a person sees while a trial runs, and how they end it.
@@ -33,7 +33,7 @@ pub trait TrialWatch {
     fn begins(&mut self, name: &str, command: &CommandLine);
     /// A command has ended.
     fn ended(&mut self, step: &TrialStep);
-    /// Says whether to stop now.
+    /// Returns whether to stop now.
     fn is_stopped(&self) -> bool;
 }
 
@@ -44,19 +44,19 @@ pub struct TrialRequest<'a> {
     pub installation: &'a Installation,
     /// The project.
     pub project: &'a Project,
-    /// What holds for it.
+    /// The project's configuration.
     pub config: &'a ProjectConfig,
-    /// Time for all of it.
+    /// Time limit for the whole trial.
     pub limit: Duration,
 }
 
 impl TrialRequest<'_> {
-    /// Runs the set-up command and the gates, each within its own time limit and that of the trial. A set-up that fails
-    /// leaves the gates untried: they would fail for its reason. The notices say what changed meanwhile of what the person
-    /// shares with the code that ran.
+    /// Runs the set-up command and the gates, each within its own time limit and that of the trial. If the set-up
+    /// fails, the gates are not tried: they would fail for the same reason. The notices say what changed meanwhile in
+    /// the state that the person shares with the code that ran.
     ///
     /// # Errors
-    /// When there is no base branch, or no checkout can be made. Red commands are no error.
+    /// When there is no base branch, or no checkout can be made. Failing commands are no error.
     pub fn run(&self, watch: &mut dyn TrialWatch) -> Result<(Trial, Vec<BaseNotice>), RunnerError> {
         let repository = open_repository(self.project, self.config)?;
         let base = repository.base()?;
@@ -105,16 +105,16 @@ struct Kept {
     trial: Trial,
 }
 
-/// Keeps what a trial came to until the next one: who sets the project up again sees it.
+/// Keeps the result of a trial until the next one: whoever sets the project up again sees it.
 ///
 /// # Errors
-/// When the file cannot be written, or the trial was of no commit.
+/// When the file cannot be written, or the trial had no commit.
 pub fn keep_trial(
     project: &Project,
     config: &ProjectConfig,
     trial: &Trial,
 ) -> Result<(), RunnerError> {
-    // one that was cut off says too little: it is tried again
+    // A trial that was cut off says too little: it is tried again.
     let is_cut_off = trial.verdict() == TrialVerdict::Unknown
         && trial
             .steps()
@@ -131,8 +131,7 @@ pub fn keep_trial(
     write_private(&kept_path(&project.root), &text)
 }
 
-/// Returns what the last trial came to, when set-up, gates and base are what they were then. A file that is damaged counts as
-/// none.
+/// Returns the result of the last trial if set-up, gates and base are unchanged. A damaged file counts as none.
 ///
 /// # Errors
 /// When there is no base branch, or the file cannot be read.
@@ -155,7 +154,7 @@ pub(crate) fn logs_of_trial(root: &Path) -> PathBuf {
     root.join(STATE_DIR).join("trial")
 }
 
-/// Returns the folder of a trial's logs: those of the one before are gone.
+/// Returns the folder for a trial's logs, after removing the previous ones.
 fn fresh_logs(root: &Path) -> Result<PathBuf, RunnerError> {
     let logs = logs_of_trial(root);
     if logs.exists() {
@@ -167,7 +166,7 @@ fn fresh_logs(root: &Path) -> Result<PathBuf, RunnerError> {
     Ok(logs)
 }
 
-/// A trial under way.
+/// A running trial.
 struct Course<'a> {
     checkout: &'a GateCheckout<'a>,
     supervision: &'a Supervision,
@@ -204,7 +203,7 @@ impl Course<'_> {
         Ok((setup, gates))
     }
 
-    /// Runs a gate, or the set-up, as long as there is time and no one stops it.
+    /// Runs a gate or the set-up while there is time and no one stops it.
     async fn attempt(&mut self, gate: &Gate, is_set_up: bool) -> Result<TrialStep, RunnerError> {
         if let Some(why) = self.cut_off() {
             return Ok(not_tried(gate, why));
@@ -218,7 +217,7 @@ impl Course<'_> {
         Ok(step)
     }
 
-    /// Says why nothing more is tried; none while something may be.
+    /// Returns why nothing more is tried; `None` while something may be.
     fn cut_off(&self) -> Option<String> {
         if Instant::now() >= self.ends {
             Some(self.out_of_time())
@@ -233,7 +232,7 @@ impl Course<'_> {
         format!("the time limit of {} s was reached", self.limit.as_secs())
     }
 
-    /// Runs a gate once; an error is why it was ended before its time.
+    /// Runs a gate once; an error says why it was ended early.
     async fn one_try(
         &mut self,
         gate: &Gate,
@@ -265,7 +264,7 @@ impl Course<'_> {
         };
         Ok(match ended {
             None => {
-                // the command was left in the middle: nothing of it may go on
+                // The command was interrupted: none of its processes may go on.
                 self.supervision.end_rest().await?;
                 Err(STOPPED.to_owned())
             }

@@ -39,7 +39,7 @@ pub(super) fn check(
 fn merged(repository: &Repository, pr: &PullRequest) -> Result<Option<String>, RunnerError> {
     let base = BranchName::parse(&pr.base)?;
     let Some(at) = repository.branch_head(&base)? else {
-        // a base that a person removed tells nothing
+        // A base that a person removed proves nothing.
         return Ok(None);
     };
     let merged = pr.merged_commit.as_deref().unwrap_or(&pr.head_commit);
@@ -49,7 +49,7 @@ fn merged(repository: &Repository, pr: &PullRequest) -> Result<Option<String>, R
     if !repository.is_merged(&merged, &at)? {
         return Ok(Some(format!("its merged commit {merged} is not in {base}")));
     }
-    // what was edited after a merge of its patches tells nothing more
+    // If its patches were merged and edited later, they prove nothing any more.
     let is_by_patch = pr
         .merged_outside
         .as_ref()
@@ -62,7 +62,7 @@ fn merged(repository: &Repository, pr: &PullRequest) -> Result<Option<String>, R
     Ok(None)
 }
 
-/// The branch is where the review says, unless someone is at work on it.
+/// The branch is where the review expects it, unless a run is working on it.
 fn reviewed(
     store: &Store,
     repository: &Repository,

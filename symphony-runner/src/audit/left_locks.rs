@@ -1,4 +1,5 @@
-//! Locks that a dead git left when it deleted a branch of Symphony's: they block whoever makes a branch of that name, or deletes any.
+//! Lock files that a dead git left when it deleted a branch of Symphony's: they block creating a branch of that name,
+//! or deleting any.
 
 use symphony_core::invariant::{Invariant, Violation};
 use symphony_workspace::Repository;

@@ -1,4 +1,4 @@
-//! The whole audit: the database's own, and what must hold of repositories, worktrees, processes and files
+//! The whole audit: the database's own, and the invariants of repositories, worktrees, processes and files
 //! (reliability, "Invariants"). It only looks.
 
 mod branches;
@@ -23,8 +23,8 @@ use crate::installation::Installation;
 use crate::repository::{BaseProblem, open_repository};
 use crate::tick::observe_snapshot;
 
-/// Checks every invariant that can be stated on the store, refs, worktrees, processes and files. What a command at work
-/// is just changing may be found broken: look again.
+/// Checks every invariant that can be stated on the store, refs, worktrees, processes and files. What a running command
+/// is just changing may look broken: look again.
 ///
 /// # Errors
 /// When the database or the table of processes cannot be read.
@@ -62,8 +62,8 @@ pub fn audit(
     Ok(found)
 }
 
-/// Checks what can be seen of one project. What keeps it from being looked at is a finding itself: the others are checked all
-/// the same.
+/// Checks what can be seen of one project. What cannot be looked at is itself a finding: the rest is checked
+/// nevertheless.
 fn check_project(
     installation: &Installation,
     store: &mut Store,
@@ -73,7 +73,7 @@ fn check_project(
 ) -> Result<(), RunnerError> {
     let config = match installation.project_config(project) {
         Ok(config) => config,
-        // without it nothing of the project can be found; `doctor` says what is wrong with it
+        // Without it, nothing of the project can be found; `doctor` says what is wrong with it.
         Err(error) => {
             found.push(unseen(
                 project,
@@ -132,8 +132,7 @@ fn check_project(
     )
 }
 
-/// Makes a finding of what one project's files or repository kept from being looked at; without the database nothing is left to
-/// check.
+/// Turns an error in one project's files or repository into a finding. Without the database nothing is left to check.
 fn or_unseen(
     seen: Result<(), RunnerError>,
     project: &Project,
@@ -154,7 +153,7 @@ fn or_unseen(
     }
 }
 
-/// Makes the finding; the commands in it act on the project, wherever they are typed.
+/// Creates the finding; its commands work from any folder.
 fn unseen(project: &Project, what: &str, why: &str) -> Violation {
     let subject = format!("project {}", project.id);
     let why = if project.root.is_dir() {

@@ -1,4 +1,4 @@
-//! Locks and processes: a live run has a holder (I2), a run without one has no process (I3).
+//! Locks and processes: a live run has a lock holder (I2), a run without one has no process (I3).
 
 use symphony_core::Timestamp;
 use symphony_core::id::RunId;
@@ -11,8 +11,8 @@ use crate::error::RunnerError;
 use crate::paths::RunPaths;
 use crate::process::{is_still_there, lock_state, marked_processes};
 
-/// How long after its claim a run may be without a holder: a tick that dies between its claim and its supervisor leaves
-/// it to the next one.
+/// How long after its claim a run may be without a lock holder: if a tick dies between the claim and the start of the
+/// supervisor, the next one takes care of the run.
 const START_GRACE_MS: u64 = 60_000;
 
 pub(super) fn check(
@@ -22,7 +22,7 @@ pub(super) fn check(
 ) -> Result<(), RunnerError> {
     for run in store.live_runs()? {
         let is_held = holder(store, &run.id)? == LockState::Held;
-        // a run that ended between the two looks is over
+        // A run that ended between the two looks is over.
         if !is_held
             && after(run.started_at, START_GRACE_MS) < now
             && store.run_status(&run.id)?.is_live()
@@ -47,7 +47,7 @@ pub(super) fn check(
             continue;
         }
         for process in processes {
-            // it may have ended with its run just now
+            // It may have ended with its run just now.
             if is_still_there(&process)? {
                 let detail = format!("process {} ({}) is left of it", process.pid, process.name);
                 found.push(Violation::new(Invariant::I3, id.as_str(), detail));

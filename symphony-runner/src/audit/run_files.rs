@@ -1,4 +1,4 @@
-//! Files of runs: an empty folder is a run's that is about to be claimed, prompts are a live run's (F2).
+//! Files of runs: an empty folder belongs to a run that is about to be claimed, prompts to a live run (F2).
 
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
@@ -27,7 +27,7 @@ pub(super) fn check(
             continue;
         };
         let paths = RunPaths::new(&project.root, &run);
-        // gone meanwhile
+        // Gone meanwhile.
         let Some(since) = changed(&folder) else {
             continue;
         };
@@ -59,7 +59,8 @@ fn problem(leftover: &Leftover, paths: &RunPaths) -> Result<Option<String>, Runn
                 format!("its run has ended, but its {name} still exists: remove it if `symphony tick` does not")
             }),
         LeftoverOwner::Unclaimed => {
-            // one with logs is of a run that an older copy of the database does not know: retention removes it
+            // A folder with logs belongs to a run that an older copy of the database does not know: retention removes
+            // it.
             let is_empty = children(&paths.dir)?.iter().all(|path| *path == paths.lock());
             is_empty.then(|| {
                 "it belongs to no run and is empty: remove it if `symphony tick` does not".to_owned()

@@ -1,4 +1,4 @@
-//! Secret values of copied files in the database, in the files of runs, in commits (I15). The values are not told.
+//! Secret values of copied files in the database, in the files of runs, in commits (I15). The values are never shown.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use symphony_workspace::{Base, BranchName, Repository, SecretFinder};
 use crate::error::RunnerError;
 use crate::paths::{read_capped, runs_folder};
 
-/// What the branches of Symphony begin with.
+/// Prefix of Symphony's branches.
 const OWN_BRANCHES: &str = "symphony/";
 
 pub(super) fn check(
@@ -53,7 +53,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Looks through the files of all runs.
+/// Searches the files of all runs.
 fn check_files(
     runs: &Path,
     finder: &SecretFinder,

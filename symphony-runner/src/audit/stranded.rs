@@ -1,5 +1,5 @@
-//! Nothing is stranded: each issue, pull request, plan and publication that has not ended can go on, or a person finds it in
-//! the inbox (L1).
+//! Nothing is stranded: each issue, pull request, plan and publication that has not ended can go on, or is in a
+//! person's inbox (L1).
 
 use symphony_core::Timestamp;
 use symphony_core::invariant::{Invariant, Violation};
@@ -10,7 +10,7 @@ use symphony_store::Store;
 use crate::error::RunnerError;
 use crate::standing::Outlook;
 
-/// Returns what is stranded, with what a tick, `explain` and the inbox see.
+/// Returns what is stranded, from the same observations as a tick, `explain` and the inbox.
 ///
 /// # Errors
 /// When the database cannot be read.

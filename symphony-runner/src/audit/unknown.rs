@@ -1,4 +1,4 @@
-//! Branches of Symphony's that the database does not know: a lost database left them, or a person made them.
+//! Branches of Symphony's that the database does not know: from a lost database, or made by a person.
 
 use symphony_core::id::{IssueId, PlanId};
 use symphony_core::invariant::{Invariant, Violation};
@@ -7,7 +7,7 @@ use symphony_workspace::{Repository, is_own_branch};
 
 use crate::error::RunnerError;
 
-/// Returns the branches with names that Symphony gives, that it did not make as far as its database knows.
+/// Returns the branches that are named like Symphony's, but are unknown to its database.
 ///
 /// # Errors
 /// When the database or the repository cannot be read.

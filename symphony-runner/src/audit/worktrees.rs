@@ -12,9 +12,9 @@ use crate::gates::checkout_owner;
 use crate::paths::RunPaths;
 use crate::process::lock_state;
 
-/// What a temporary worktree's name begins with (`_scanner-…`, `_merge-…`): it belongs to a command or a run.
+/// Prefix of temporary worktrees (`_scanner-…`, `_merge-…`): each belongs to a command or a run.
 const TEMPORARY: &str = "_";
-/// What the name of a plan phase's worktree begins with.
+/// Prefix of the worktrees of plan phases.
 const PLAN: &str = "plan-";
 
 pub(super) fn check(
@@ -37,7 +37,7 @@ pub(super) fn check(
         let branch = BranchName::of_issue(&issue.id).as_str().to_owned();
         branches.insert(WorktreeKey::of(issue.id.as_str()).to_string(), branch);
     }
-    // what an agent does in its worktree while it works is settled at its end
+    // What an agent does in its worktree is settled when its run ends.
     let busy: BTreeSet<String> = store
         .live_runs()?
         .iter()
@@ -56,7 +56,8 @@ pub(super) fn check(
     check_depth(repository, found)
 }
 
-/// Says whether a folder is the checkout of gates at work, of a run or of a command in the foreground: both hold a lock.
+/// Returns whether a folder is the checkout of running gates, of a run or of a command in the foreground: both hold a
+/// lock.
 fn holds_gates(project: &Project, folder: &str) -> bool {
     checkout_owner(folder).is_some_and(|id| {
         let lock = RunPaths::new(&project.root, &id).lock();
@@ -79,7 +80,7 @@ fn problem(listed: &ListedWorktree, branches: &BTreeMap<String, String>) -> Opti
                 "its folder is gone; `symphony clean` removes git's record of it".to_owned(),
             );
         }
-        // an interrupted creation is completed by the next run
+        // The next run completes an interrupted creation.
         _ => {}
     }
     if listed.name.starts_with(TEMPORARY) || listed.name.starts_with(PLAN) {
@@ -94,7 +95,7 @@ fn problem(listed: &ListedWorktree, branches: &BTreeMap<String, String>) -> Opti
     })
 }
 
-/// A worktree below another one is no one's.
+/// A worktree inside another one belongs to no one.
 fn check_depth(repository: &Repository, found: &mut Vec<Violation>) -> Result<(), RunnerError> {
     let root = repository.workspaces_dir();
     let root = root.canonicalize().unwrap_or(root);

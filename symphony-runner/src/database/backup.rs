@@ -1,8 +1,8 @@
 //! Backups of the database, outside of every work tree: `$XDG_STATE_HOME/symphony/<project>-<installation>`.
 //!
-//! The tick makes one an hour when something was recorded, an update of Symphony one before it changes the schema, and a
-//! restore one of what it replaces. A backup is written under another name, checked, and then renamed: what has the name of
-//! a backup can be restored.
+//! The tick makes one an hour if something was recorded, an update of Symphony makes one before it changes the schema,
+//! and a restore makes one of what it replaces. A backup is written under another name, checked, and then renamed:
+//! every file with the name of a backup can be restored.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ use super::refusal::DatabaseRefusal;
 use crate::error::RunnerError;
 use crate::installation::{Installation, project_id_for};
 
-/// Digits of the installation id in the name of a folder: enough to tell the installations of a person apart.
+/// Digits of the installation id in the name of a folder: enough to tell a person's installations apart.
 const ID_DIGITS: usize = 12;
-/// What the name of a backup ends with while it is written.
+/// Suffix of a backup's name while it is written.
 const PARTIAL: &str = ".partial-";
-/// Age of an unfinished backup whose writer has died: far more than a copy takes.
+/// Age from which the writer of an unfinished backup must have died: far more than a copy takes.
 const PARTIAL_AGE_MAX: Duration = Duration::from_hours(1);
-/// Folders of other installations that are looked through when a repository has lost its marker.
+/// Most folders of other installations that are searched when a repository has lost its marker.
 const FOLDERS_MAX: usize = 1_000;
 
 /// A backup that can be restored.
@@ -39,7 +39,7 @@ pub struct Backup {
     pub bytes: u64,
 }
 
-/// Makes a backup when one is due; returns its file.
+/// Makes a backup if one is due; returns its file.
 ///
 /// # Errors
 /// When it is due and cannot be made: the tick reports it and goes on.
@@ -90,7 +90,7 @@ pub(super) fn back_up_replaced(
     Ok(())
 }
 
-/// Makes a backup before a migration. One that fails keeps no one from an update: it is reported.
+/// Makes a backup before a migration. If it fails, that is reported and does not stop the update.
 pub(super) fn back_up_before(installation: &Installation, migrating: &Migrating<'_>) {
     let made = migrating
         .installation()
@@ -131,7 +131,7 @@ pub fn list_backups(installation: &Installation) -> Result<Vec<Backup>, RunnerEr
     Ok(found)
 }
 
-/// Puts the configuration file of a project back where it is missing; says whether it did.
+/// Restores the configuration file of a project if it is missing; returns whether it did.
 pub(super) fn restore_config(backup: &Path, project: &str, root: &Path) -> bool {
     let (Some(folder), to) = (backup.parent(), root.join(CONFIG_FILE_NAME)) else {
         return false;
@@ -144,8 +144,8 @@ fn config_name(project: &str) -> String {
     format!("{project}.{CONFIG_FILE_NAME}")
 }
 
-/// Keeps the newest configuration file of a project beside the backups: `git clean -fdx` removes it with the database, and
-/// without it no gate would hold.
+/// Keeps the newest configuration file of a project beside the backups: `git clean -fdx` removes it together with the
+/// database, and without it there would be no gates.
 fn keep_config(folder: &Path, project: &str, root: &Path) -> Result<(), RunnerError> {
     let from = root.join(CONFIG_FILE_NAME);
     if !from.is_file() {
@@ -156,7 +156,7 @@ fn keep_config(folder: &Path, project: &str, root: &Path) -> Result<(), RunnerEr
     crate::paths::write_private(&to, &text)
 }
 
-/// Writes a backup under another name, checks it, renames it, and removes those that are not kept any more.
+/// Writes a backup under another name, checks it, renames it, and removes the backups that are no longer kept.
 fn write(
     folder: &Path,
     name: &BackupName,
@@ -167,7 +167,7 @@ fn write(
     let path = folder.join(name.to_string());
     let part = folder.join(format!("{name}{PARTIAL}{}", std::process::id()));
     let written = copy(&part)
-        // a copy of a damaged database would in time push out every good one
+        // A copy of a damaged database would in time push out every good one.
         .and_then(|()| BackupFile::open(&part)?.check())
         .map_err(RunnerError::from)
         .and_then(|()| {
@@ -193,7 +193,7 @@ fn make_private(folder: &Path) -> Result<(), RunnerError> {
         .map_err(|error| RunnerError::io("make the folder", folder, error))
 }
 
-/// Removes what writers left that died.
+/// Removes what dead writers left.
 fn remove_partial(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_partial = entry.file_name().to_string_lossy().contains(PARTIAL);
@@ -220,7 +220,7 @@ fn names_in(folder: &Path) -> Result<Vec<BackupName>, RunnerError> {
         .collect())
 }
 
-/// Removes the backups of an installation that is thrown away with its repository.
+/// Removes the backups of an installation that is deleted with its repository.
 ///
 /// # Errors
 /// When they cannot be removed.
@@ -265,8 +265,8 @@ fn folder_of(installation: &Installation, id: &InstallationId) -> Result<PathBuf
         .unwrap_or_else(|| state.join(format!("{}{ending}", project_id_for(&installation.root)))))
 }
 
-/// The folders that may hold backups of the repository's database: that of its marker, else those whose newest backup
-/// knows the repository.
+/// The folders that may hold backups of the repository's database: the one of its marker, or else those whose newest
+/// backup knows the repository.
 fn folders_for(installation: &Installation) -> Result<Vec<PathBuf>, RunnerError> {
     if let Some(marker) = read_marker(&installation.root) {
         return Ok(vec![folder_of(installation, &marker.installation)?]);

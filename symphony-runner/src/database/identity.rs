@@ -1,4 +1,4 @@
-//! Whose database it is: the facts are gathered here, `symphony_core::identity` decides.
+//! Which database it is: the facts are gathered here, `symphony_core::identity` decides.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::repository::options;
 
-/// What is in the place of the database.
+/// What is at the database's path.
 #[derive(Debug)]
 pub(super) enum Opened {
     /// No file.
@@ -25,14 +25,15 @@ pub(super) enum Opened {
     Whole(Box<Store>),
 }
 
-/// Hands out the database that was opened if it is the repository's; none where nothing was ever done.
+/// Returns the opened database if it is the repository's; `None` if nothing was ever done here.
 pub(super) fn identified(
     installation: &Installation,
     opened: Opened,
 ) -> Result<Option<Store>, RunnerError> {
     let root = &installation.root;
     let marker = read_marker(root);
-    // first: another process may commit and raise the mark between the two, and a mark read then would be above what was read
+    // The marks are read before the database: if another process commits and raises the mark in between, a mark that is
+    // read later would be ahead of our view, which would then look like an older copy.
     let places = places_of(installation);
     let marks = places.read();
     let mut facts = Facts {
@@ -80,25 +81,25 @@ pub(super) fn identified(
     }
 }
 
-/// Notes how far the database has come, where that is further than what is noted. A mark that cannot be written now is
-/// written by the next command; until then it lags behind, and an older copy is noticed only from the last mark on.
+/// Records the database's progress if it is ahead of the mark. A mark that cannot be written now is written by the next
+/// command; until then an older copy is detected only relative to the last mark.
 pub fn note_mark(installation: &Installation, store: &mut Store) {
     note_in(installation, &places_of(installation), store);
 }
 
-/// The places that are compared: beside the database, and in the repository that it is opened for.
+/// The marks that are compared: beside the database, and in the repository that it is opened for.
 pub(super) fn places_of(installation: &Installation) -> MarkPlaces {
     MarkPlaces::of(&installation.config.database, [installation.root.as_path()])
 }
 
-/// The places that are written: a command in any repository of the database compares with its own.
+/// The marks that are written: a command in any repository of the database compares with its own.
 pub(super) fn all_places(
     installation: &Installation,
     store: &Store,
 ) -> Result<MarkPlaces, RunnerError> {
     let projects = store.projects()?;
     let others = projects.iter().map(|project| project.root.as_path());
-    // one that belongs to another database by now has that one's mark
+    // A repository that belongs to another database by now has that one's mark.
     let id = store.installation()?;
     let others = others.filter(|root| {
         *root != installation.root && read_marker(root).map(|marker| marker.installation) == id
@@ -113,7 +114,7 @@ fn note_in(installation: &Installation, own: &MarkPlaces, store: &mut Store) {
     }
 }
 
-/// Says whether an older copy of the database would be noticed: whether how far it has come is noted in each place.
+/// Returns whether an older copy of the database would be detected: whether each place has a current mark.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -148,12 +149,12 @@ fn raise_mark(
     Ok(())
 }
 
-/// Looks for what earlier work left in the repository.
+/// Looks for traces of earlier work in the repository.
 ///
 /// # Errors
 /// When git fails.
 pub fn current_traces(installation: &Installation) -> Result<Traces, RunnerError> {
-    // a configuration that is wrong, or went with the database, does not hide what is there
+    // Without a valid configuration the traces can still be found.
     let config = installation
         .loaded()
         .project(None, &installation.root, None);

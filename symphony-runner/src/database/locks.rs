@@ -1,4 +1,4 @@
-//! Who is at work: a database is not replaced, and a project not moved, under a run or a tick.
+//! Which runs and ticks are active: neither replacing a database nor moving a project may happen under them.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::error::RunnerError;
 use crate::paths::{RunPaths, runs_folder};
 use crate::process::lock_state;
 
-/// Returns the ids of the runs of a project whose locks are held, whatever any database knows of them.
+/// Returns the ids of the runs of a project whose locks are held, whether a database knows them or not.
 pub(super) fn held_runs(root: &Path) -> Result<Vec<String>, RunnerError> {
     let folder = runs_folder(root);
     let entries = match std::fs::read_dir(&folder) {

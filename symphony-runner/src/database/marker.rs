@@ -33,7 +33,7 @@ pub(super) fn adopt(
     Ok(())
 }
 
-/// Notes in the marker where the database is now.
+/// Updates the database's path in the marker.
 pub(super) fn keep_place(installation: &Installation, marker: Option<Marker>) {
     if let Some(marker) = marker
         && marker.database != installation.config.database
@@ -43,7 +43,7 @@ pub(super) fn keep_place(installation: &Installation, marker: Option<Marker>) {
     }
 }
 
-/// Writes a marker. One that cannot be written now is written by the next command.
+/// Writes a marker. If it cannot be written now, the next command writes it.
 pub(super) fn note(root: &Path, marker: &Marker) {
     if let Err(error) = write_marker(root, marker) {
         tracing::warn!(%error, "the repository's marker was not written");

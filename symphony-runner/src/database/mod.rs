@@ -1,4 +1,4 @@
-//! The database of an installation: whose it is, its backups, and the way back when it is lost.
+//! The database of an installation: which one it is, its backups, and the way back when it is lost.
 
 mod backup;
 mod identity;

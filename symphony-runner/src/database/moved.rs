@@ -1,4 +1,4 @@
-//! A repository that was moved is found again by its marker.
+//! Finds a repository that was moved by its marker.
 
 use std::path::Path;
 
@@ -14,10 +14,10 @@ use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::repository::options;
 
-/// Runs that a refusal names; the rest is counted.
+/// Most runs that a refusal names; the rest is counted.
 const NAMES_MAX: usize = 3;
 
-/// Records the new folder of a project, and leads its worktrees and its repository to each other again.
+/// Records the new folder of a project, and repairs the links between its worktrees and its repository.
 pub(super) fn follow_move(
     installation: &Installation,
     store: &mut Store,
@@ -40,7 +40,7 @@ pub(super) fn follow_move(
     Ok(())
 }
 
-/// Refuses while runs are at work in a project's folder.
+/// Refuses while runs are active in a project's folder.
 pub(super) fn refuse_held(root: &Path, what: &str) -> Result<(), RunnerError> {
     let held = held_runs(root)?;
     if held.is_empty() {
@@ -52,8 +52,8 @@ pub(super) fn refuse_held(root: &Path, what: &str) -> Result<(), RunnerError> {
     )))
 }
 
-/// Leads worktrees that were moved with their repository to it again. The work in them is not touched; what cannot be
-/// repaired now is repaired, or rescued, when the next run needs it.
+/// Repairs the links of worktrees that were moved with their repository. The work in them is not touched; what cannot
+/// be repaired now is repaired, or rescued, when the next run needs it.
 pub(super) fn repair_worktrees(installation: &Installation, root: &Path, from: &Path) {
     let settings = installation
         .loaded()

@@ -1,4 +1,4 @@
-//! Opening the database of an installation, for the repository that it belongs to.
+//! Opens the database of an installation, for the repository that it belongs to.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::error::RunnerError;
 use crate::installation::Installation;
 
 impl Installation {
-    /// Opens the database that is there; none when there is none and nothing was ever done here.
+    /// Opens the existing database; `None` if there is none and nothing was ever done here.
     ///
     /// # Errors
     /// When it cannot be opened, or is not the database that the repository was worked on with.
@@ -20,7 +20,7 @@ impl Installation {
         identified(self, open_any(self)?)
     }
 
-    /// Opens the database that must be there.
+    /// Opens the database, which must exist.
     ///
     /// # Errors
     /// As [`Installation::existing_store`], when there is none, or it is on a network file system.
@@ -35,7 +35,7 @@ impl Installation {
         })
     }
 
-    /// Opens the database; makes it where there is none, for this user alone.
+    /// Opens the database, or creates it, readable for this user only.
     ///
     /// # Errors
     /// As [`Installation::existing_store`], and when it is on a network file system.
@@ -52,10 +52,10 @@ impl Installation {
         }
     }
 
-    /// Refuses a database on a network file system: locks do not hold there.
+    /// Refuses a database on a network file system: locks are unreliable there.
     ///
     /// # Errors
-    /// When it is on one, or the system does not say.
+    /// When it is on one, or the system does not tell.
     pub(crate) fn refuse_network(&self) -> Result<(), RunnerError> {
         let database = &self.config.database;
         match database.parent() {
@@ -65,7 +65,7 @@ impl Installation {
     }
 }
 
-/// Makes a new database, for this user alone.
+/// Creates a new database, readable for this user only.
 pub(super) fn new_store(database: &Path) -> Result<Store, RunnerError> {
     create_private(database)?;
     Ok(Store::open(database)?)
@@ -74,7 +74,7 @@ pub(super) fn new_store(database: &Path) -> Result<Store, RunnerError> {
 /// Opens whatever is there, whoever it belongs to.
 pub(super) fn open_any(installation: &Installation) -> Result<Opened, RunnerError> {
     let database = &installation.config.database;
-    // SQLite takes a file of no bytes for a new database, and removes the log beside it
+    // SQLite would treat an empty file as a new database, and remove the write-ahead log beside it.
     match database.metadata() {
         Ok(file) if file.len() == 0 => return Ok(Opened::Empty),
         Ok(_) => {}
@@ -91,7 +91,7 @@ pub(super) fn open_any(installation: &Installation) -> Result<Opened, RunnerErro
     }
 }
 
-/// Refuses a database on a network file system: SQLite's locks, and those of runs, hold on one machine only.
+/// Refuses a database on a network file system: SQLite's locks, and those of runs, work on one machine only.
 fn refuse_network(database: &Path, file_system: Option<&str>) -> Result<(), RunnerError> {
     match file_system {
         None => Ok(()),
@@ -103,8 +103,8 @@ fn refuse_network(database: &Path, file_system: Option<&str>) -> Result<(), Runn
     }
 }
 
-/// Makes an empty file that only this user may read, where there is none; SQLite takes it for a new database and gives
-/// its other files the same mode.
+/// Creates an empty file that only this user may read, unless there is one. SQLite treats it as a new database and
+/// gives its other files the same mode.
 fn create_private(path: &Path) -> Result<(), RunnerError> {
     use std::os::unix::fs::OpenOptionsExt as _;
     let made = std::fs::OpenOptions::new()

@@ -1,4 +1,4 @@
-//! What a person does with a project as a whole: it is somewhere else, or leaves the installation.
+//! What a person does with a project as a whole: move it, or remove it from the installation.
 
 use std::path::Path;
 
@@ -20,12 +20,12 @@ use crate::installation::Installation;
 use crate::person::as_person;
 use crate::repository::open_repository;
 
-/// What happens to the worktrees of a project that leaves the installation.
+/// What happens to the worktrees of a removed project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorktreesFate {
-    /// They stay, with what is in them.
+    /// They stay, with their content.
     Keep,
-    /// They are removed; what is uncommitted is saved to rescue refs. Branches stay.
+    /// They are removed; uncommitted work is saved to rescue refs. Branches stay.
     Remove,
 }
 
@@ -42,7 +42,7 @@ pub struct RemovedProject {
     pub dependents: Vec<DependentEffect>,
 }
 
-/// What is to happen to what a project that leaves the installation leaves behind.
+/// What happens to what a removed project leaves behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProjectFates {
     /// To its worktrees.
@@ -51,10 +51,10 @@ pub struct ProjectFates {
     pub dependents: DependentsFate,
 }
 
-/// Records that a project is in another folder, to which its repository was moved before.
+/// Records that a project's repository was moved to another folder.
 ///
 /// # Errors
-/// When the folder is another repository, the project is still in its old one, or runs are at work.
+/// When the folder is another repository, the project is still in its old one, or runs are active.
 pub fn move_project(
     installation: &Installation,
     store: &mut Store,
@@ -102,10 +102,10 @@ pub fn worktrees_of(
     Ok(listed.into_iter().map(|worktree| worktree.name).collect())
 }
 
-/// Takes a project out of the installation. Branches stay, and everything that is recorded of it.
+/// Removes a project from the installation. Branches and all its records stay.
 ///
 /// # Errors
-/// While its runs or plans are under way, or when a worktree cannot be removed safely: the project stays then.
+/// While its runs or plans are active, or when a worktree cannot be removed safely: the project stays then.
 pub fn remove_project(
     installation: &Installation,
     store: &mut Store,

@@ -1,7 +1,7 @@
-//! The way back when a database is lost: a backup takes its place, or an empty one on purpose.
+//! The way back after a lost database: a backup replaces it, or deliberately an empty one.
 //!
-//! The new database is prepared under another name, and every number that was seen in refs, worktrees and folders of runs
-//! is used up in it before it gets the database's name. Branches, worktrees and rescue refs stay as they are.
+//! The new database is prepared under another name. Every number that was seen in refs, worktrees and run folders is
+//! marked as used in it before it gets the database's name. Branches, worktrees and rescue refs stay as they are.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -33,18 +33,18 @@ use crate::tick::{Taken, Turn, TurnWish};
 pub enum RestoreSource {
     /// The newest backup.
     Newest,
-    /// The database that is in place, although it is an older copy: numbers go on above all that were given out.
+    /// The database that is in place, although it is an older copy: new numbers start above all that were given out.
     InPlace,
-    /// A backup, by its path, or by its name among those that are listed.
+    /// A backup, by its path, or by its name in the list.
     Named(PathBuf),
-    /// None: the repository begins again with an empty database, and this prefix, else the one that its branches have.
+    /// None: the repository starts over with an empty database, and this prefix, or else that of its branches.
     Empty(Option<IssuePrefix>),
 }
 
 /// What a restore did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
-    /// The backup; none when the repository began again.
+    /// The backup; `None` if the repository started over.
     pub backup: Option<PathBuf>,
     /// The database.
     pub database: PathBuf,
@@ -52,17 +52,17 @@ pub struct Restored {
     pub replaced: Option<PathBuf>,
     /// The project of the repository.
     pub project: ProjectId,
-    /// Whether the repository's configuration file was put back, too.
+    /// Whether the repository's configuration file was restored, too.
     pub config_restored: bool,
     /// What was changed in it.
     pub record: RestoreRecord,
 }
 
-/// Puts a backup, or an empty database, in the place of the database.
+/// Replaces the database with a backup, or with an empty one.
 ///
 /// # Errors
-/// While a run or a tick is at work, another process has the database open, or when the backup is damaged, of another
-/// program or of another repository. The database is as it was then.
+/// While a run or a tick is active or another process has the database open, or when the backup is damaged, of another
+/// program or of another repository. The database is unchanged then.
 pub fn restore(
     installation: &Installation,
     source: &RestoreSource,
@@ -73,6 +73,7 @@ pub fn restore(
             .map_err(|error| RunnerError::io("make the folder", folder, error))?;
     }
     installation.refuse_network()?;
+    // Held to the end: a tick that started meanwhile would write to the database that is set aside.
     let Taken::Turn(_turn) = Turn::take(installation, TurnWish::Now)? else {
         return Err(DatabaseRefusal::TickAtWork.into());
     };
@@ -95,7 +96,7 @@ pub fn restore(
     }
 }
 
-/// The database that is there, where it can be opened; a damaged one is only set aside.
+/// The current database, if it can be opened; a damaged one is only set aside.
 fn current(installation: &Installation) -> Option<Store> {
     match open_any(installation) {
         Ok(Opened::Whole(store)) => Some(*store),
@@ -155,7 +156,7 @@ fn put_back(
     if here.root != installation.root {
         store.move_project(&context, &here.id, &installation.root)?;
     }
-    // first: the configuration says where worktrees are, and whether pull requests are published
+    // The configuration comes first: it says where worktrees are, and whether pull requests are published.
     let config_restored = restore_config(backup, here.id.as_str(), &installation.root);
     let installation = installation.reloaded()?;
     let (mut seen, publishing) = observed(&installation, &store)?;
@@ -196,7 +197,7 @@ fn observed(
             .map_or_else(RepositoryOptions::default, options);
         match find_traces(&project.root, settings) {
             Ok(traces) => traces.count_in(&mut seen),
-            // its branches are unknown to the database when it comes back, and no run takes them up
+            // When it comes back, its branches are unknown to the database, and no run will continue them.
             Err(error) => {
                 tracing::warn!(project = %project.id, %error, "its branches were not checked");
             }
@@ -233,7 +234,7 @@ fn begin_again(
         |marker| marker.project,
     );
     let prefix = prefix_for(installation, prefix, &seen)?;
-    // a database that other repositories share is not theirs to lose
+    // A database that is shared with other repositories must not be lost for them.
     let shared = current.filter(|_| !database.starts_with(&installation.root));
     let is_shared = shared.is_some();
     let new = prepared(database)?;
@@ -290,7 +291,7 @@ fn name_of(root: &Path) -> String {
     )
 }
 
-/// The prefix that was typed, else the one that most of the seen identifiers have, else the configured one.
+/// The prefix that was typed, or else the most frequent one of the seen identifiers, or else the configured one.
 fn prefix_for(
     installation: &Installation,
     typed: Option<&IssuePrefix>,
@@ -308,7 +309,7 @@ fn prefix_for(
     Ok(settings.config.prefix.as_str().to_owned())
 }
 
-/// The name under which the new database is prepared; what an interrupted restore left there is removed.
+/// The path at which the new database is prepared; the rest of an interrupted restore is removed.
 fn prepared(database: &Path) -> Result<PathBuf, RunnerError> {
     let new = database.with_extension("restoring.db");
     for path in with_companions(&new) {
@@ -322,7 +323,7 @@ fn prepared(database: &Path) -> Result<PathBuf, RunnerError> {
     Ok(new)
 }
 
-/// A database's file, its log and its shared memory.
+/// A database's file, its write-ahead log and its shared memory.
 fn with_companions(database: &Path) -> [PathBuf; 3] {
     ["", "-wal", "-shm"].map(|ending| {
         let mut name = database.as_os_str().to_owned();
@@ -331,8 +332,8 @@ fn with_companions(database: &Path) -> [PathBuf; 3] {
     })
 }
 
-/// Sets the old database aside and gives the new one its name. A death in between leaves none, and the next command says
-/// so: the restore is repeated then.
+/// Sets the old database aside and gives the new one its name. After a death in between there is no database, which the
+/// next command reports: the restore is then repeated.
 fn swap(
     installation: &Installation,
     current: Option<Store>,
@@ -340,13 +341,13 @@ fn swap(
     new: &Path,
 ) -> Result<Option<PathBuf>, RunnerError> {
     let database = &installation.config.database;
-    // it is set aside in any case: one that is damaged, which is why it is replaced, cannot be copied
+    // It is set aside in any case: a damaged database, which is the reason for a restore, cannot be copied.
     if let Some(store) = &current
         && let Err(error) = back_up_replaced(installation, store)
     {
         tracing::warn!(%error, "the database that is replaced was not added to the backups");
     }
-    // the last one who closes a database brings its log over: then it is one file
+    // The last connection that closes copies the write-ahead log into the database file: then it is one file.
     drop(current);
     drop(new_store);
     let time = Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
@@ -363,6 +364,7 @@ fn swap(
         }
     }
     fs::rename(new, database).map_err(|error| RunnerError::io("write", database, error))?;
+    // Without this, a power cut could undo the rename after the restore was reported as done.
     if let Some(folder) = database.parent() {
         fs::File::open(folder)
             .and_then(|folder| folder.sync_all())

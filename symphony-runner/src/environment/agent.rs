@@ -1,8 +1,8 @@
-//! The environment an agent gets (spec: lifecycle, "Environment of the agent").
+//! The environment of an agent (spec: lifecycle, "Environment of the agent").
 //!
-//! Pure: it takes the inherited variables as a value and returns the whole environment of the
-//! agent. Nothing is inherited that is not on the list, so a secret of the user's shell does not
-//! reach an agent by accident; what a project needs besides, it names in its `env`.
+//! Pure: it takes the inherited variables as a value and returns the whole environment of the agent. Only listed
+//! variables are inherited, so a secret in the user's shell does not reach an agent by accident; a project names what
+//! else it needs in its `env`.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -13,10 +13,10 @@ use symphony_core::id::RunId;
 /// The variable that marks every process of a run: a sweep after a crash finds strays by it.
 pub const RUN_MARKER: &str = "SYMPHONY_RUN_ID";
 
-/// Largest answer the Claude CLI asks its model for, in tokens, unless project or provider say otherwise.
+/// Maximum output tokens of the Claude CLI, unless project or provider set another.
 const OUTPUT_TOKENS_MAX: (&str, &str) = ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "64000");
 
-/// Git configuration that is given in variables: no `gc --auto`, no `maintenance run --auto`.
+/// Git configuration in variables: no `gc --auto`, no `maintenance run --auto`.
 const NO_HOUSEKEEPING: [(&str, &str); 5] = [
     ("GIT_CONFIG_COUNT", "2"),
     ("GIT_CONFIG_KEY_0", "gc.auto"),
@@ -25,10 +25,10 @@ const NO_HOUSEKEEPING: [(&str, &str); 5] = [
     ("GIT_CONFIG_VALUE_1", "false"),
 ];
 
-/// What is searched when the inherited `PATH` is missing or holds nothing usable.
+/// The search path if the inherited `PATH` is missing or holds nothing usable.
 const PATH_FALLBACK: &str = "/usr/bin:/bin";
 
-/// Folders where CLIs are commonly installed, below the home folder and absolute ones.
+/// Where CLIs are commonly installed below the home folder.
 const PATH_ADDED_IN_HOME: &str = ".local/bin";
 const PATH_ADDED: [&str; 2] = ["/opt/homebrew/bin", "/usr/local/bin"];
 
@@ -82,8 +82,8 @@ pub(super) const PASSED: [&str; 46] = [
     "no_proxy",
 ];
 
-/// Variables that say where toolchains are, so that gates find them where they are not below the home folder. They hold
-/// paths and versions, no secrets.
+/// Variables that say where toolchains are, so that gates find them outside of the home folder. They hold paths and
+/// versions, no secrets.
 pub(super) const TOOLCHAINS: [&str; 22] = [
     "CARGO_HOME",
     "COREPACK_HOME",
@@ -109,10 +109,10 @@ pub(super) const TOOLCHAINS: [&str; 22] = [
     "VOLTA_HOME",
 ];
 
-/// Beginnings of the names that pass: locale categories and the providers' own settings.
+/// Prefixes of the names that pass: locale categories and the providers' own settings.
 const PASSED_PREFIXES: [&str; 5] = ["ANTHROPIC_", "CLAUDE_", "CODEX_", "LC_", "OPENAI_"];
 
-/// What passes besides when the Claude CLI is set to a cloud's API: switch, then beginnings of names.
+/// What also passes if the Claude CLI uses a cloud's API: the switch, then prefixes of names.
 pub(super) const CLOUDS: [(&str, &[&str]); 2] = [
     ("CLAUDE_CODE_USE_BEDROCK", &["AWS_"]),
     (
@@ -147,16 +147,16 @@ const SESSION_MARKERS: [&str; 22] = [
     "CODEX_THREAD_ID",
 ];
 
-/// Endings and beginnings of further marks: descriptors that only the surrounding session holds, remote sessions.
+/// A suffix and prefixes of further marks: descriptors that only the surrounding session holds, remote sessions.
 const SESSION_MARKER_SUFFIX: &str = "_FILE_DESCRIPTOR";
 const SESSION_MARKER_PREFIX: &str = "CLAUDE_CODE_REMOTE_";
 
 /// Builds the whole environment of an agent.
 ///
-/// Later ones win: allowed inherited variables, Symphony's default, the project's `env`, the
-/// provider's settings, the run's marker. `PATH` loses entries that are empty or relative (they
-/// would run programs of the branch) and gets the common places appended, whoever set it.
-/// Names that no environment can hold (empty, with `=` or NUL) and values with NUL are left out.
+/// Later ones win: allowed inherited variables, Symphony's default, the project's `env`, the provider's settings, the
+/// run's marker. `PATH` loses entries that are empty or relative (they would run programs of the branch) and gets the
+/// common folders appended, whoever set it. Names that no environment can hold (empty, with `=` or NUL) and values with
+/// NUL are omitted.
 pub fn agent_environment(
     inherited: &BTreeMap<OsString, OsString>,
     project_env: &BTreeMap<String, String>,
@@ -191,8 +191,9 @@ pub fn agent_environment(
     environment
 }
 
-/// Keeps an agent's git from tidying the user's repository: that goes on in the background after the agent's end, where it
-/// is ended in its middle and leaves its lock. A project that sets git configuration this way itself is left alone.
+/// Stops an agent's git from automatic maintenance of the user's repository: it would go on in the background after the
+/// agent's end, be killed half-way, and leave its lock file. A project that sets git configuration this way itself is
+/// left alone.
 pub fn leave_housekeeping_to_the_user(environment: &mut BTreeMap<OsString, OsString>) {
     if environment.contains_key(OsStr::new("GIT_CONFIG_COUNT")) {
         return;
@@ -202,7 +203,7 @@ pub fn leave_housekeeping_to_the_user(environment: &mut BTreeMap<OsString, OsStr
     }
 }
 
-/// Returns the `PATH` that an agent of a project gets, before its provider's own settings: where programs are looked for.
+/// Returns the `PATH` of a project's agents, before the provider's own settings: where programs are searched for.
 pub fn agent_search_path(
     inherited: &BTreeMap<OsString, OsString>,
     project_env: &BTreeMap<String, String>,
@@ -214,7 +215,7 @@ pub fn agent_search_path(
     search_path(set("PATH").as_ref(), set("HOME").as_ref())
 }
 
-/// Says whether a variable marks an agent session that surrounds Symphony.
+/// Returns whether a variable marks an agent session that surrounds Symphony.
 pub fn is_session_marker(name: &str) -> bool {
     SESSION_MARKERS.contains(&name)
         || name == RUN_MARKER

@@ -1,4 +1,4 @@
-//! A name for commits of agents, set-up commands and gates, where git has none for them.
+//! A committer name for agents, set-up commands and gates, if git has none for them.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -12,8 +12,8 @@ use symphony_workspace::{GitProgram, Identity};
 use super::agent::agent_environment;
 use crate::installation::Installation;
 
-/// Gives a command that works in a folder Symphony's name for its commits, where git would refuse them for want of one.
-/// Variables win over every configuration, so that a command has no reason to write a name into the user's.
+/// Gives a command that works in a folder Symphony's name for its commits, if git would refuse them without one.
+/// Variables override every configuration, so that a command has no reason to write a name into the user's.
 pub(crate) fn name_committers(environment: &mut BTreeMap<OsString, OsString>, folder: &Path) {
     let answers = ask(environment, folder);
     let Identity { name, email } = Identity::symphony();
@@ -25,7 +25,7 @@ pub(crate) fn name_committers(environment: &mut BTreeMap<OsString, OsString>, fo
     }
 }
 
-/// Asks git whether it would refuse the commits of a project's agents for want of a name.
+/// Asks git whether it would refuse the commits of a project's agents because they have no name.
 pub fn agents_committers(
     installation: &Installation,
     config: &ProjectConfig,
@@ -44,7 +44,7 @@ pub fn agents_committers(
 fn ask(environment: &BTreeMap<OsString, OsString>, folder: &Path) -> Committers {
     match GitProgram::find() {
         Ok(git) => git.committers(folder, environment),
-        // everything else says that git is missing
+        // Everything else reports that git is missing.
         Err(_) => Committers {
             author: Answer::Known,
             committer: Answer::Known,

@@ -1,4 +1,4 @@
-//! The environments of agents and supervisors, and who git names as the author in them.
+//! The environments of agents and supervisors, and the author of commits made in them.
 
 mod agent;
 mod committers;

@@ -1,4 +1,4 @@
-//! What a supervisor is handed, and what it may show.
+//! What a supervisor gets from the environment, and what may be visible in its own.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -17,8 +17,8 @@ const SUPERVISOR_PASSED: [&str; 6] = [
     "RUST_LOG",
 ];
 
-/// Says whether a variable may be in the environment of a supervisor, where the agent below it can read it: who and where the
-/// user is, and Symphony's own settings. Keys are handed over apart.
+/// Returns whether a variable may be in the environment of a supervisor, where the agent below it can read it: who and
+/// where the user is, and Symphony's own settings. Keys are passed separately.
 pub fn is_public(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else {
         return false;
@@ -31,12 +31,13 @@ pub fn is_public(name: &OsStr) -> bool {
     (is_listed || is_own) && !is_secret_name(name)
 }
 
-/// Selects what a supervisor is handed: what it may show, and what agents may get. The rest of the user's environment (tokens
-/// of forges, sockets of key agents) stays with the user's own commands and the helpers that publish and notify.
+/// Selects what a supervisor gets: what may be visible in it, and what agents may get. The rest of the user's
+/// environment (tokens of forges, sockets of key agents) stays with the user's own commands and the helpers that
+/// publish and notify.
 pub fn supervisor_environment(
     inherited: &BTreeMap<OsString, OsString>,
 ) -> BTreeMap<OsString, OsString> {
-    // The project's `env` may switch a cloud on later, so both clouds' variables pass here.
+    // The project's `env` may switch to a cloud API later, so the variables of both clouds pass.
     let clouds: Vec<&str> = CLOUDS
         .iter()
         .flat_map(|(switch, prefixes)| std::iter::once(*switch).chain(prefixes.iter().copied()))

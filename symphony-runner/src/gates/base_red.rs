@@ -1,4 +1,4 @@
-//! The hold of a project whose gates, or whose set-up, are red on its base.
+//! The hold of a project whose gates or set-up are red on its base.
 
 use std::path::Path;
 
@@ -18,12 +18,12 @@ use super::untried::note_green;
 use crate::error::RunnerError;
 use crate::trial::logs_of_trial;
 
-/// First wait before the base is probed again; it doubles with each probe that fails.
+/// The first wait before the base is probed again. It doubles with each failed probe.
 const PROBE_DELAY_MS: u64 = 5 * 60 * 1000;
-/// The same where the gates came to no result: the time between two ticks of cron.
+/// The first wait when the gates had no result: the time between two ticks of cron.
 const NO_RESULT_DELAY_MS: u64 = 60 * 1000;
 
-/// Makes the hold of a project; its text says what is red.
+/// Returns the hold of a project whose gates are red on its base; `text` describes which.
 pub(crate) fn base_hold(
     project: &ProjectId,
     config: &ProjectConfig,
@@ -40,8 +40,8 @@ pub(crate) fn base_hold(
     }
 }
 
-/// Makes the hold of a project whose gates came to no result on its base: an agent would be paid for work that nothing checks. The
-/// probe comes sooner than one of a red base, since a machine that was restarted is no reason to wait.
+/// Returns the hold of a project whose gates had no result on its base: an agent would be paid for work that nothing
+/// checks. It is probed sooner than a red base, since a restarted machine is no reason to wait.
 pub(crate) fn no_result_hold(
     project: &ProjectId,
     config: &ProjectConfig,
@@ -61,13 +61,14 @@ pub(crate) fn no_result_hold(
     }
 }
 
-/// Keeps the names of the gates and of the set-up: they come from a file that commands of the gates can write.
+/// Keeps only the names of gates and of the set-up, because commands of the gates can write the file that they come
+/// from.
 pub(super) fn known_commands(config: &ProjectConfig, mut names: Vec<String>) -> Vec<String> {
     names.retain(|name| name == SET_UP_GATE || config.gates.iter().any(|gate| gate.name == *name));
     names
 }
 
-/// Returns the command of a gate, or of the set-up, for people.
+/// Returns the command of a gate or of the set-up, to show it.
 fn command_of(config: &ProjectConfig, name: &str) -> String {
     let configured = config.gates.iter().find(|gate| gate.name == name);
     let line = configured.map(|configured| &configured.command);
@@ -75,7 +76,7 @@ fn command_of(config: &ProjectConfig, name: &str) -> String {
     line.map_or_else(String::new, ToString::to_string)
 }
 
-/// Says what is red on a base, with the commands of the configuration.
+/// Returns the message about what is red on a base, with the configured commands.
 pub(crate) fn red_text<'r>(
     config: &ProjectConfig,
     base: &Base,
@@ -96,17 +97,18 @@ pub(crate) fn red_text<'r>(
     base_red_text(base.branch.as_str(), base.commit.as_str(), &red)
 }
 
-/// Adds where the log of a red set-up is to what is said of it, relative to the project.
+/// Adds the path of the log of a red set-up, relative to the project.
 pub(crate) fn naming_setup_log(text: String, root: &Path, folder: &Path) -> String {
     let log = folder.join(SETUP_LOG);
     let log = log.strip_prefix(root).unwrap_or(&log);
     with_setup_log(text, &log.display().to_string())
 }
 
-/// Records what a person's trial of the gates came to: red holds the project before its first worker, green ends the hold.
+/// Records a person's trial of the gates: a red result holds the project before its first worker, a green one ends the
+/// hold.
 ///
 /// # Errors
-/// When the database cannot be written, or the trial was of no commit.
+/// When the database cannot be written, or the trial ran on no commit.
 pub fn record_trial(
     store: &mut Store,
     context: &Context,

@@ -26,37 +26,37 @@ use crate::repository::open_repository;
 use crate::supervise::{CommandCall, Company, LiveLog, run_command};
 use crate::watchdog::StepLog;
 
-/// What the folder of a pristine checkout begins with; no issue's does.
+/// The prefix of the folders of pristine checkouts, which no issue's worktree has.
 const MARK: &str = "_gates-";
-/// The log of the set-up command, in the folder of a checkout's logs.
+/// The log of the set-up command, in the folder of the checkout's logs.
 pub(super) const SETUP_LOG: &str = "setup.log";
-/// Files of each kind that a gate's output names.
+/// How many files of each kind the output of a gate names.
 const NAMED_MAX: usize = 10;
 
-/// What is around a command of a checkout.
+/// The circumstances in which a command of a checkout runs.
 #[derive(Debug, Clone)]
 pub(super) struct Surroundings {
-    /// Whether others run beside it.
+    /// Whether other commands run at the same time.
     pub(super) company: Company,
-    /// What Symphony has to say of the checkout.
+    /// What Symphony reports about the checkout in the command's output.
     pub(super) remark: Option<String>,
 }
 
-/// Asks for a checkout.
+/// A request for a checkout.
 #[derive(Debug, Clone)]
 pub struct CheckoutRequest<'a> {
-    /// Where Symphony runs.
+    /// The installation.
     pub installation: &'a Installation,
     /// The project's configuration: environment, set-up command, files to copy.
     pub config: &'a ProjectConfig,
     /// The project's repository.
     pub repository: &'a Repository,
-    /// Names the checkout and marks its processes: the run's id, or a foreground job's.
+    /// The id that names the checkout and marks its processes: a run's or a foreground job's.
     pub id: &'a RunId,
-    /// The folder that the logs of its commands go to; it exists.
+    /// The existing folder for the logs of its commands.
     pub logs: PathBuf,
-    /// Where the supervisor of a run records its steps; one that records nothing in the foreground, where a person sees what
-    /// happens.
+    /// Where the supervisor of a run records its steps. In the foreground, where a person sees what happens, it records
+    /// nothing.
     pub steps: &'a StepLog,
 }
 
@@ -67,15 +67,15 @@ pub struct GateCheckout<'a> {
     pristine: Pristine,
     /// The whole environment of its commands.
     environment: BTreeMap<OsString, OsString>,
-    /// Takes secret values out of the output of its commands.
+    /// Removes secret values from the output of its commands.
     redactor: Option<Arc<Redactor>>,
 }
 
 impl<'a> GateCheckout<'a> {
-    /// Checks a commit out and copies the project's configuration files into it.
+    /// Checks out a commit, and copies the project's configuration files into it.
     ///
     /// # Errors
-    /// When the commit is not here, or the checkout cannot be written.
+    /// When the repository does not have the commit, or the checkout cannot be written.
     pub fn make(request: CheckoutRequest<'a>, commit: &CommitId) -> Result<Self, RunnerError> {
         let repository = request.repository;
         let pristine = repository.create_pristine(&checkout_key(request.id), commit)?;
@@ -103,11 +103,10 @@ impl<'a> GateCheckout<'a> {
         self.pristine.commit()
     }
 
-    /// Runs the project's set-up command; returns its result as that of a gate, none where no
-    /// command is configured.
+    /// Runs the project's set-up command. Returns its result like that of a gate, or `None` if none is configured.
     ///
     /// # Errors
-    /// When processes cannot be supervised; a command that cannot be started is a red result.
+    /// When processes cannot be supervised. A command that cannot be started is a red result.
     pub async fn set_up(
         &self,
         supervision: &Supervision,
@@ -116,7 +115,8 @@ impl<'a> GateCheckout<'a> {
         self.set_up_within(supervision, limit).await
     }
 
-    /// Runs it within a time limit. Nothing was run in the checkout before: what is there afterwards is what gates find.
+    /// Runs the set-up within a time limit. It must be the first command in the checkout: what exists after it is what
+    /// gates find.
     ///
     /// # Errors
     /// As [`GateCheckout::set_up`].
@@ -148,7 +148,7 @@ impl<'a> GateCheckout<'a> {
     /// Runs one command, alone.
     ///
     /// # Errors
-    /// When processes cannot be supervised; a command that cannot be started is a red result.
+    /// When processes cannot be supervised. A command that cannot be started is a red result.
     pub async fn run(
         &self,
         supervision: &Supervision,
@@ -171,8 +171,9 @@ impl<'a> GateCheckout<'a> {
         result.await
     }
 
-    /// Puts the tracked files back to what the commit says, since the set-up and earlier commands may have changed them, and removes
-    /// what earlier commands left beside them that git does not ignore; returns what the output of the next command has to say of it.
+    /// Restores tracked files to their committed content, since the set-up and earlier commands may have changed them,
+    /// and removes what these left beside them and git does not ignore. Returns what the output of the next command has
+    /// to report about it.
     ///
     /// # Errors
     /// When git fails, or a file cannot be written or removed.
@@ -181,7 +182,8 @@ impl<'a> GateCheckout<'a> {
         let repository = self.request.repository;
         let in_git_folder = repository.restore_git_folder(&self.pristine)?;
         let restored = repository.restore_tracked(&self.pristine)?;
-        // second: the commit's own `.gitignore` files decide
+        // After the tracked files: the commit's own `.gitignore` files decide, and one that a command changed would
+        // keep its files.
         let Planted {
             removed,
             restored: beside,
@@ -221,15 +223,16 @@ impl<'a> GateCheckout<'a> {
         Ok((!remarks.is_empty()).then(|| remarks.join("\n")))
     }
 
-    /// Checks that it is still the checkout that was made. No one's change is at fault when it is not.
+    /// Checks that it is still the checkout that was made. If not, no change is at fault.
     ///
     /// # Errors
-    /// When it was removed or replaced, or cannot be looked at.
+    /// When it was removed or replaced, or cannot be read.
     pub(crate) fn require_in_place(&self) -> Result<(), RunnerError> {
         Ok(self.pristine.require_in_place()?)
     }
 
-    /// Runs a command as it is, and returns its result only where it ran in the checkout to its end; `title` names it in the log of the run, `log` is the file of its own.
+    /// Runs a command unchanged, and returns its result only if it ran to its end in the checkout. `title` names it in
+    /// the log of the run, `log` is the file of its own log.
     pub(super) async fn run_in(
         &self,
         supervision: &Supervision,
@@ -255,21 +258,21 @@ impl<'a> GateCheckout<'a> {
             remark,
         };
         let ran = run_command(supervision, call).await;
-        // also where it is red: a command that finds no file says nothing about the files
+        // Also after a red result: a command that finds no files proves nothing about them.
         self.require_in_place()?;
         gate_result(command, ran)
     }
 
-    /// Removes the checkout. Its processes are over.
+    /// Removes the checkout. Its processes must have ended.
     ///
     /// # Errors
-    /// When something cannot be removed: the next tick tries again.
+    /// When something cannot be removed. The next tick tries again.
     pub fn remove(self) -> Result<(), RunnerError> {
         remove_checkout(self.request.repository, self.request.id)
     }
 }
 
-/// Returns the file of a gate's log, by the gate's title.
+/// Returns the name of a gate's log file, given the gate's title.
 pub(super) fn log_of(title: &str) -> String {
     let is_plain = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
     let plain: String = title
@@ -281,19 +284,19 @@ pub(super) fn log_of(title: &str) -> String {
 }
 
 impl CheckoutRequest<'_> {
-    /// The environment of its commands.
+    /// Returns the environment of its commands.
     pub(super) fn environment(&self) -> BTreeMap<OsString, OsString> {
         gate_environment(self.installation, self.config, self.id)
     }
 
-    /// What the results of gates depend on now, besides the files of a commit.
+    /// Returns what the results of gates depend on now, besides the files of a commit.
     pub(super) fn ground(&self) -> Result<Ground, RunnerError> {
         Ground::of(self.repository, self.config, &self.environment())
     }
 }
 
-/// Returns the gates that a project has now, with all that their results depend on besides the files of a commit. Recorded results
-/// count while they are equal, and so does the cache of green ones.
+/// Returns the gates that a project has now, with everything that their results depend on besides the files of a
+/// commit. While that is equal, recorded results and cached green ones count.
 ///
 /// # Errors
 /// When the files that a checkout gets copied cannot be listed.
@@ -302,13 +305,14 @@ pub fn configured_gates(
     config: &ProjectConfig,
     repository: &Repository,
 ) -> Result<Vec<ConfiguredGate>, RunnerError> {
-    // its marker is not part of what results depend on
+    // The marker is not part of what results depend on.
     let nobody = RunId::parse(uuid::Uuid::nil().to_string()).expect("a UUID is a run id");
     let environment = gate_environment(installation, config, &nobody);
     Ok(Ground::of(repository, config, &environment)?.configured(&config.gates))
 }
 
-/// Returns the gates that a project has now, to show by; none where its repository cannot be read, which is reported elsewhere.
+/// Returns the gates that a project has now, to compare what is shown with. Empty if its repository cannot be read,
+/// which is reported elsewhere.
 pub fn shown_gates(
     installation: &Installation,
     project: &Project,
@@ -320,8 +324,8 @@ pub fn shown_gates(
         .unwrap_or_default()
 }
 
-/// The environment of an agent of the project, without a provider's settings and without a socket. A private clone has no settings
-/// of the repository, so git is asked outside of it who commits.
+/// The environment of the project's agents, without a provider's settings and without a socket. A private clone has no
+/// settings of the repository, so the committer is read from git outside of it.
 fn gate_environment(
     installation: &Installation,
     config: &ProjectConfig,
@@ -333,15 +337,15 @@ fn gate_environment(
     environment
 }
 
-/// Returns where the checkout of a run or job is.
+/// Returns the path of the checkout of a run or job.
 ///
 /// # Errors
-/// When the folder of worktrees cannot be made, or was replaced by a link.
+/// When the folder of worktrees cannot be created, or was replaced by a link.
 pub(super) fn checkout_path(repository: &Repository, id: &RunId) -> Result<PathBuf, RunnerError> {
     Ok(repository.worktree_path(&checkout_key(id))?)
 }
 
-/// Removes the checkout of a run or job whose processes are over.
+/// Removes the checkout of a run or job whose processes have ended.
 ///
 /// # Errors
 /// When something cannot be removed.
@@ -350,7 +354,7 @@ pub(crate) fn remove_checkout(repository: &Repository, id: &RunId) -> Result<(),
     Ok(())
 }
 
-/// Returns the id of the run or job whose checkout has this folder's name; none for another folder.
+/// Returns the id of the run or job whose checkout has this folder name, or `None` for any other folder.
 pub(crate) fn checkout_owner(folder: &str) -> Option<RunId> {
     RunId::parse(folder.strip_prefix(MARK)?).ok()
 }
@@ -359,7 +363,7 @@ fn checkout_key(id: &RunId) -> WorktreeKey {
     WorktreeKey::of(&format!("{MARK}{id}"))
 }
 
-/// Clears away what a dead process left under an id: its processes, then its checkout.
+/// Cleans up what a dead process left under an id: its processes, then its checkout.
 ///
 /// # Errors
 /// When a process survives, or something cannot be removed.
@@ -370,10 +374,11 @@ pub(crate) fn clear_left_checkout(
 ) -> Result<(), RunnerError> {
     let config = installation.project_config(project)?;
     let key = checkout_key(id);
-    // Most runs that were never claimed have none, and looking through all processes takes a while.
+    // Most runs that were never claimed have no checkout, and searching all processes takes a while.
     if !config.workspaces_dir.join(key.as_str()).exists() {
         return Ok(());
     }
+    // Processes first: one that is still alive could write into the checkout while it is being removed.
     sweep_marked(id)?;
     open_repository(project, &config)?.remove_pristine(&key)?;
     Ok(())

@@ -1,4 +1,4 @@
-//! What the digests of gates and of bases are made of.
+//! The parts of the digests of gates and of bases.
 
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -8,13 +8,13 @@ use sha2::{Digest, Sha256};
 use symphony_core::config::ProjectConfig;
 use symphony_workspace::CommitId;
 
-/// Adds bytes with their length, so that two values are never taken for one.
+/// Adds bytes with their length, so that no two sequences of values give the same digest.
 pub(super) fn add(digest: &mut Sha256, bytes: &[u8]) {
     digest.update((bytes.len() as u64).to_le_bytes());
     digest.update(bytes);
 }
 
-/// Adds a path, and what the kernel tells of the file there.
+/// Adds a path, and the metadata of its file.
 pub(super) fn add_stat(digest: &mut Sha256, path: &Path) {
     add(digest, path.as_os_str().as_bytes());
     if let Ok(meta) = path.metadata() {
@@ -29,8 +29,8 @@ pub(super) fn add_stat(digest: &mut Sha256, path: &Path) {
     }
 }
 
-/// Returns a digest of what is tried when gates run on a base: the commit, and what the configuration says. The environment
-/// is not part of it: a person's shell and cron have different ones, and a hold would be probed by each after the other.
+/// Returns a digest of what is tried when gates run on a base: the commit and the configuration. It leaves out the
+/// environment: a person's shell and cron have different ones, and would take turns in making a hold due.
 pub(crate) fn tried_digest(config: &ProjectConfig, base: &CommitId) -> String {
     let mut digest = Sha256::new();
     let said = (&config.gates, &config.worktree.setup, &config.env);
@@ -41,7 +41,7 @@ pub(crate) fn tried_digest(config: &ProjectConfig, base: &CommitId) -> String {
     format!("{:x}", digest.finalize())
 }
 
-/// Returns the digest under which it is recorded that all gates passed on a base, as they were configured then.
+/// Returns the digest under which a base is recorded as green with the gates that it was tried with.
 pub(super) fn green_digest(config: &ProjectConfig, base: &CommitId) -> String {
     let mut digest = Sha256::new();
     digest.update(b"green");

@@ -1,4 +1,4 @@
-//! A checkout that no run owns: a merge's, a trial's, in the process of the command itself.
+//! Checkouts that belong to no run but to a command in the foreground, such as a merge or a trial.
 
 use std::path::Path;
 
@@ -9,19 +9,19 @@ use crate::error::RunnerError;
 use crate::paths::RunPaths;
 use crate::process::RunLock;
 
-/// A job of a foreground command. It has what a run has against its own death: a note that is made
-/// first, a lock that is held, and an id that marks its processes. A killed one looks to the next
-/// tick like a run that was never claimed, and is cleared away like one.
+/// A job of a foreground command. It is protected against its own death like a run: a note that is written first, a
+/// lock that is held, and an id that marks its processes. To the next tick, a killed job looks like a run that was
+/// never claimed, and is cleaned up the same way.
 #[derive(Debug)]
 pub struct ForegroundJob {
     id: RunId,
-    /// None once its traces are left to the next tick.
+    /// `None` once its traces are left to the next tick.
     paths: Option<RunPaths>,
     lock: Option<RunLock>,
 }
 
 impl ForegroundJob {
-    /// Begins a job in the project with this root.
+    /// Starts a job in the project with this root.
     ///
     /// # Errors
     /// When its files cannot be written.
@@ -37,7 +37,7 @@ impl ForegroundJob {
         })
     }
 
-    /// Ends it in the middle: the next tick clears away what it made, as after a death.
+    /// Ends the job early. The next tick cleans up what it made, as after a crash.
     pub fn leave(mut self) {
         self.paths = None;
     }

@@ -1,5 +1,5 @@
-//! What the result of a gate depends on, as one digest: a gate that passed need not run again while
-//! it is equal.
+//! Everything that the result of a gate depends on, as one digest. While it is equal, a gate that passed need not run
+//! again.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -16,10 +16,10 @@ use super::programs::Programs;
 use crate::environment::RUN_MARKER;
 use crate::error::RunnerError;
 
-/// Changes with what goes into a digest, so that those of an older Symphony are not taken for new ones.
+/// Changes with the content of the digests, so that those of an older Symphony never match new ones.
 const VERSION: &str = "symphony-gate-6";
 
-/// Variables that say where a command was started from, not what it does: cron sets none of them.
+/// Variables that describe where a command was started from, not what it does. Cron sets none of them.
 const IGNORED_VARIABLES: &[&str] = &[
     RUN_MARKER,
     "COLORTERM",
@@ -30,18 +30,18 @@ const IGNORED_VARIABLES: &[&str] = &[
     "XDG_RUNTIME_DIR",
 ];
 
-/// Programs of toolchains: with another version of one of them a gate may come out differently.
+/// Programs of toolchains. With another version of one of them, a gate may have another result.
 const TOOLS: &[&str] = &[
     "bun", "bundle", "cargo", "cc", "clang", "cmake", "composer", "deno", "dotnet", "elixir",
     "gcc", "go", "gradle", "java", "javac", "make", "mix", "mvn", "node", "npm", "php", "pip",
     "pnpm", "poetry", "python", "python3", "ruby", "rustc", "sh", "swift", "tox", "uv", "yarn",
 ];
 
-/// What the results of a project's gates depend on besides the files of the commit: set-up, copied files, environment and
-/// toolchain, as they are now.
+/// What the results of a project's gates depend on now, besides the files of the commit: set-up, copied files,
+/// environment and toolchain.
 ///
-/// It decides all questions whether a result still counts: which gates need not run again, and whether the recorded ones of a pull
-/// request are those that a merge may rely on.
+/// It decides every question about whether a result still counts: which gates need not run again, and whether a merge
+/// may rely on the recorded gates of a pull request.
 #[derive(Debug)]
 pub(crate) struct Ground {
     digest: Sha256,
@@ -49,7 +49,7 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
-    /// Looks at what the project has now.
+    /// Reads the current state of the project.
     ///
     /// # Errors
     /// When the files that a checkout gets copied cannot be listed.
@@ -71,8 +71,8 @@ impl Ground {
         Ok(Self { digest, programs })
     }
 
-    /// Returns for each gate a digest of everything that its result depends on besides the files of the commit. The gates before it
-    /// are part of it: it may test what they built.
+    /// Returns a digest for each gate of everything that its result depends on besides the files of the commit. It
+    /// includes the gates before it, since it may test what they built.
     pub(crate) fn definitions(&self, gates: &[Gate]) -> Vec<String> {
         let mut before = self.digest.clone();
         let mut definitions = Vec::with_capacity(gates.len());
@@ -92,7 +92,7 @@ impl Ground {
         definitions
     }
 
-    /// Returns the gates of a configuration with all that their results depend on.
+    /// Returns the gates of a configuration with everything that their results depend on.
     pub(crate) fn configured(&self, gates: &[Gate]) -> Vec<ConfiguredGate> {
         let defined = gates.iter().zip(self.definitions(gates));
         let configured = defined.map(|(gate, definition)| ConfiguredGate {
@@ -104,23 +104,23 @@ impl Ground {
     }
 }
 
-/// What gates may see of a commit: its files, and the history that a checkout shows.
+/// What gates can see of a commit: its files, and the history that a checkout shows.
 #[derive(Debug, Clone)]
 pub(super) struct Sight<'a> {
     /// The tree of the commit.
     pub(super) tree: &'a CommitId,
-    /// The commits that it brings.
+    /// The commits that it adds to the base.
     pub(super) history: &'a History,
     /// The repository's tags, each with its commit.
     pub(super) tags: &'a [u8],
 }
 
-/// The commits that a gated commit brings into the base.
+/// The commits that a gated commit adds to the base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum History {
-    /// The commits up to this one. A merge with the base, which only Symphony makes, brings those of the head.
+    /// The commits up to this one. A merge with the base, which only Symphony makes, adds those of the head.
     Of(CommitId),
-    /// One commit on the base, with this message and author.
+    /// One commit on top of the base, with this message and author.
     Squash {
         /// The message.
         message: String,
@@ -129,7 +129,7 @@ pub(crate) enum History {
     },
 }
 
-/// Returns the digest under which it is remembered that a gate of this definition passed where it saw this.
+/// Returns the digest under which a pass of a gate with this definition, which saw this, is remembered.
 pub(super) fn key(definition: &str, reads: GateReads, sight: &Sight<'_>) -> String {
     let mut digest = Sha256::new();
     add(&mut digest, sight.tree.as_str().as_bytes());
@@ -165,8 +165,8 @@ fn add_environment(digest: &mut Sha256, environment: &BTreeMap<OsString, OsStrin
     }
 }
 
-/// Adds which programs the search path leads to, and how old they are. A proxy of `rustup` is the
-/// same file for every toolchain, so its settings and the folder of its toolchains are added, too.
+/// Adds the programs that the search path leads to, and how old they are. A proxy of `rustup` is the same file for
+/// every toolchain, so its settings and the folder of its toolchains are added, too.
 fn add_tools(digest: &mut Sha256, environment: &BTreeMap<OsString, OsString>) {
     let variable = |name: &str| environment.get(OsStr::new(name));
     let folders: Vec<&OsStr> = variable("PATH")

@@ -1,10 +1,10 @@
-//! Gates: commands that must succeed on a commit, run where no one's working tree has a say.
+//! Gates: commands that must succeed on a commit, run where no working tree has any influence.
 //!
-//! - [`GateCheckout`]: a pristine checkout of one commit with the project's configuration files and
-//!   its set-up command, and any command run in it. Whoever needs to know what a commit is worth
-//!   uses it: the gates of a pull request, a merge, the checks of a plan's phase, `init` and `doctor`.
-//! - [`ForegroundJob`]: the lock and the note of a checkout that no run owns, so that the next tick
-//!   removes what a killed command left.
+//! - [`GateCheckout`]: a pristine checkout of one commit, with the project's configuration files and its set-up
+//!   command, in which any command can run. Everything that must know what a commit is worth uses it: the gates of a
+//!   pull request, a merge, the checks of a plan's phase, `init` and `doctor`.
+//! - [`ForegroundJob`]: the lock and the note of a checkout that belongs to no run, so that the next tick removes what
+//!   a killed command left.
 
 mod base_red;
 mod checkout;

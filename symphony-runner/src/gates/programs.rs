@@ -1,4 +1,5 @@
-//! Programs of gates that lie outside of the checkout: whoever changes one changes what the gate says of the same commit.
+//! Programs of gates outside of the checkout. When one of them changes, the result of a gate on the same commit may
+//! change.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -12,16 +13,16 @@ use symphony_core::gates::{OutsideProgram, outside_programs};
 
 use super::digest::add_stat;
 
-/// Where programs are looked for.
+/// Where programs are searched.
 #[derive(Debug, Clone)]
 pub(super) struct Programs {
-    /// The folders of the search path; relative ones are in the checkout.
+    /// The folders of the search path. Relative ones are in the checkout.
     folders: Vec<PathBuf>,
     home: Option<PathBuf>,
 }
 
 impl Programs {
-    /// Takes the search path and the home folder of an environment.
+    /// Reads the search path and the home folder of an environment.
     pub(super) fn of(environment: &BTreeMap<OsString, OsString>) -> Self {
         let variable = |name: &str| environment.get(OsStr::new(name));
         let folders = variable("PATH")
@@ -36,8 +37,8 @@ impl Programs {
         Self { folders, home }
     }
 
-    /// Adds which files a command line runs, and how old they are. Nothing is read: who replaces a program gives it another size, time or
-    /// number.
+    /// Adds which files a command line runs, and how old they are. No file is read: a replaced program has another
+    /// size, time or inode.
     pub(super) fn add(&self, digest: &mut Sha256, line: &CommandLine) {
         for program in outside_programs(line) {
             if let Some(path) = self.find(program) {
@@ -53,9 +54,9 @@ impl Programs {
                 let mut places = folders.map(|folder| folder.join(name));
                 places.find(|path| path.is_file())
             }
-            // one that is missing is another than one that is there
+            // A missing program and an existing one are different results.
             OutsideProgram::At(path) => self.expanded(path),
-            // files that a command reads or writes change with each run
+            // Files that a command reads or writes change with each run.
             OutsideProgram::Argument(path) => {
                 self.expanded(path).filter(|path| is_executable(path))
             }

@@ -1,4 +1,4 @@
-//! What gates say about a commit: the one path of pull requests, merges and plans.
+//! Running gates on a commit: the one path that pull requests, merges and plans share.
 
 use std::collections::BTreeSet;
 
@@ -23,25 +23,25 @@ pub(crate) struct Proof<'a> {
     tree: CommitId,
     gates: Vec<Gate>,
     keys: Vec<String>,
-    /// As `keys`, for the commit once it is in the base itself.
+    /// As `keys`, for when the commit is part of the base.
     keys_in_base: Vec<String>,
     definitions: Vec<String>,
 }
 
-/// What came of running them.
+/// The result of running them.
 #[derive(Debug)]
 pub(crate) struct Proven {
     /// The results, in the order of the gates.
     pub(crate) gates: VerifiedGates,
-    /// Those that ran and passed: they need not run again where a gate sees the same.
+    /// Those that ran and passed. They need not run again where a gate sees the same.
     pub(crate) passes: Vec<GatePass>,
 }
 
 impl<'a> Proof<'a> {
-    /// Prepares gates on a commit and the history that it brings: finds out what their results depend on.
+    /// Prepares gates on a commit and the history that it brings, and determines what their results depend on.
     ///
     /// # Errors
-    /// When the commit is not here, or the files to copy cannot be listed.
+    /// When the repository does not have the commit, or the files to copy cannot be listed.
     pub(crate) fn of(
         request: CheckoutRequest<'a>,
         commit: CommitId,
@@ -96,12 +96,11 @@ impl<'a> Proof<'a> {
         &self.tree
     }
 
-    /// Runs the gates whose digests are not among `passed`, and those before them, in a pristine checkout; where all are, nothing is
-    /// checked out. A set-up command that fails is the only result.
+    /// Runs the gates whose digests are not in `passed`, and those before them, in a pristine checkout. If all digests
+    /// are in it, nothing is checked out. If the set-up command fails, that is the only result.
     ///
     /// # Errors
-    /// When the checkout cannot be made or removed, or processes cannot be supervised. Whatever
-    /// started is over then.
+    /// When the checkout cannot be made or removed, or processes cannot be supervised. All processes have ended then.
     pub(crate) async fn run(
         &self,
         supervision: &Supervision,
@@ -154,7 +153,7 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// Runs gates in another checkout with its own set-up; none where the set-up fails there.
+    /// Runs gates in another checkout with its own set-up. Returns no results if the set-up fails there.
     async fn try_again(
         &self,
         supervision: &Supervision,
@@ -162,7 +161,7 @@ impl<'a> Proof<'a> {
         number: u64,
     ) -> Result<Vec<VerifiedGate>, RunnerError> {
         let checkout = self.check_out()?;
-        // the set-up passed before: what it says now is no verdict on the change
+        // The set-up passed before, so a failure now is no verdict on the change.
         let set_up = checkout.set_up(supervision).await?;
         let tried = if set_up.is_none_or(|result| result.passed) {
             run_gates(&checkout, supervision, gates, number).await?
@@ -193,7 +192,8 @@ impl<'a> Proof<'a> {
         for (gate, ((key, key_in_base), definition)) in self.gates.iter().zip(defined) {
             let ran = ran.next_if(|ran| ran.result.name == gate.name);
             if ran.as_ref().is_some_and(GateResult::is_proven) {
-                // the second, once the commit is in the base: failures of other changes are compared with that
+                // The second key is for when the commit is in the base, with which failures of other changes are
+                // compared.
                 let keys = BTreeSet::from([key, key_in_base]);
                 passes.extend(keys.into_iter().map(|key| GatePass {
                     key: key.clone(),
@@ -226,10 +226,10 @@ enum Ran {
     Gates(Vec<GateResult>),
 }
 
-/// Returns green results as what is remembered of a commit with the same files that becomes the base.
+/// Returns green results as passes of a commit with the same files that becomes the base.
 ///
 /// # Errors
-/// When git fails, or the commit is not here.
+/// When git fails, or the repository does not have the commit.
 pub(crate) fn passes_in_base(
     repository: &Repository,
     gates: &[Gate],
@@ -253,7 +253,7 @@ pub(crate) fn passes_in_base(
     Ok(gates.iter().filter_map(passed).collect())
 }
 
-/// The result of a gate that has passed before.
+/// Returns the result of a gate that passed before.
 fn cached(gate: &Gate) -> VerifiedGate {
     VerifiedGate {
         name: gate.name.clone(),

@@ -1,4 +1,4 @@
-//! The result of a gate, made from what happened to its command.
+//! The result of a gate, made from the outcome of its command.
 
 use symphony_core::config::{CommandLine, Millis};
 use symphony_core::pull_request::VerifiedGate;
@@ -7,15 +7,15 @@ use crate::error::RunnerError;
 use crate::output::last_chars;
 use crate::supervise::CommandOutcome;
 
-/// Characters of a gate's output that are recorded with its result; its log has more.
+/// How many characters of a gate's output are recorded with its result. Its log has more.
 const OUTPUT_CHARS_MAX: usize = 16_000;
 
-/// What a result tells of the command that it is of.
+/// What a result includes about its command.
 #[derive(Debug)]
 pub(crate) struct GateCommand<'a> {
     /// The gate's name.
     pub(crate) name: &'a str,
-    /// Whether a red one sends the change back.
+    /// Whether a red result rejects the change.
     pub(crate) required: bool,
     /// The command.
     pub(crate) line: &'a CommandLine,
@@ -23,8 +23,8 @@ pub(crate) struct GateCommand<'a> {
     pub(crate) limit: Millis,
 }
 
-/// Makes the result of a gate from what happened to its command. One that could not be started is red: it says nothing good
-/// about the change.
+/// Makes the result of a gate from the outcome of its command. If it could not be started, it is red: nothing shows
+/// that the change is good.
 pub(crate) fn gate_result(
     gate: &GateCommand<'_>,
     outcome: Result<CommandOutcome, RunnerError>,

@@ -1,4 +1,4 @@
-//! Running the gates of a configuration, some of them side by side.
+//! Running the configured gates, some of them in parallel.
 
 use symphony_core::config::Gate;
 use symphony_core::gates::groups;
@@ -14,7 +14,8 @@ use crate::process::Supervision;
 use crate::supervise::Company;
 
 impl GateCheckout<'_> {
-    /// Runs gates for the first time, in the order of the configuration; neighbours that are `parallel` run at once.
+    /// Runs gates for the first time, in the order of the configuration. Neighbours that are `parallel` run at the same
+    /// time.
     ///
     /// # Errors
     /// When processes cannot be supervised.
@@ -27,8 +28,8 @@ impl GateCheckout<'_> {
     }
 }
 
-/// Runs gates for the `number`th time, in a checkout in which none has run before: what a failed try left there, and git ignores, could
-/// make it green. The results are in the order of the gates.
+/// Runs gates for the `number`th time, in a checkout in which none has run before: what a failed try left there, and
+/// git ignores, could make a gate green. The results are in the order of the gates.
 pub(super) async fn run_gates(
     checkout: &GateCheckout<'_>,
     supervision: &Supervision,
@@ -42,7 +43,7 @@ pub(super) async fn run_gates(
             .request
             .steps
             .enter_commands(Step::Gates, limit.unwrap_or_default());
-        // gates that run at once see each other's files anyway
+        // Once per batch, since gates that run at the same time see each other's files anyway.
         let remark = checkout.restore()?;
         let names = batch.iter().map(|gate| gate.name.as_str());
         let _running = Running::note(&checkout.request.logs, names);
@@ -51,7 +52,7 @@ pub(super) async fn run_gates(
     Ok(results)
 }
 
-/// Runs gates at once; the results are in their order.
+/// Runs gates at the same time, and returns the results in their order.
 async fn run_batch(
     checkout: &GateCheckout<'_>,
     supervision: &Supervision,
@@ -82,7 +83,7 @@ async fn run_batch(
         })
         .collect();
     let ended = join_all(running).await;
-    // A process that left its gate's session could not be told from its neighbours' before.
+    // Until all have ended, a process that left its gate's session cannot be distinguished from those of other gates.
     supervision.end_rest().await?;
     ended.into_iter().collect()
 }
@@ -110,7 +111,7 @@ async fn run_gate(
     Ok(result)
 }
 
-/// Names a try of a gate in its logs.
+/// Returns the name of a gate's try in logs.
 fn title_of_try(name: &str, number: u64) -> String {
     if number == 1 {
         name.to_owned()
@@ -119,7 +120,7 @@ fn title_of_try(name: &str, number: u64) -> String {
     }
 }
 
-/// Waits for all of some futures; the results are in their order.
+/// Waits for all futures, and returns the results in their order.
 async fn join_all<F: Future>(futures: Vec<F>) -> Vec<F::Output> {
     let mut running: Vec<_> = futures.into_iter().map(Box::pin).collect();
     let mut outputs: Vec<Option<F::Output>> = running.iter().map(|_| None).collect();

@@ -1,5 +1,5 @@
-//! Which commands of a checkout are running, in a file beside their logs: when their supervisor dies, as it does when the machine runs
-//! out of memory, whoever does its exit handling can name them. Until then it is what `status` shows.
+//! A file beside the logs with the commands that are running in a checkout. When their supervisor dies, for instance
+//! because the machine runs out of memory, exit handling can name them. Until then `status` shows it.
 
 use std::path::{Path, PathBuf};
 
@@ -10,19 +10,19 @@ use symphony_workspace::{read_own_text, write_private};
 
 use crate::paths::RunPaths;
 
-/// The file's name.
+/// The name of the file.
 const FILE: &str = "running";
-/// Commands that are named; the rest is counted.
+/// How many commands are named; the others are counted.
 const NAMED_MAX: usize = 5;
 
-/// The commands that run now, until it is dropped.
+/// The commands that are running, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Running {
     path: PathBuf,
 }
 
 impl Running {
-    /// Notes them by their names. It is only told by it: that it cannot be written keeps nothing from running.
+    /// Records their names. The file is only for display, so they run even if it cannot be written.
     pub(super) fn note<'n>(logs: &Path, names: impl Iterator<Item = &'n str>) -> Self {
         let path = logs.join(FILE);
         let names: Vec<&str> = names.collect();
@@ -41,8 +41,8 @@ impl Drop for Running {
     }
 }
 
-/// Returns what runs now in the checkout of a run of gates, in words, and since when: the set-up command, or gates; none between
-/// two commands.
+/// Returns what is running in the checkout of a run of gates, as text, and since when: the set-up command, or gates.
+/// `None` between two commands.
 pub fn running_now(root: &Path, run: &RunId) -> Option<(String, Timestamp)> {
     let logs = RunPaths::new(root, run).dir;
     let names = ran_at_its_end(&logs);
@@ -56,7 +56,7 @@ pub fn running_now(root: &Path, run: &RunId) -> Option<(String, Timestamp)> {
     (!text.is_empty()).then(|| (format!("running {text}"), since))
 }
 
-/// Returns the names of what ran in a run's checkout when its supervisor died; none where nothing did.
+/// Returns the names of the commands that were running in a checkout when its supervisor died; empty if none were.
 pub(super) fn ran_at_its_end(logs: &Path) -> Vec<String> {
     let text = read_own_text(&logs.join(FILE)).unwrap_or_default();
     let names = text.lines().filter(|name| !name.is_empty());

@@ -1,4 +1,5 @@
-//! Gates that were added or changed since they last passed on the base: a tick tries them there before it pays an agent.
+//! Gates that were added or changed since they last passed on the base. A tick tries them there before it pays an
+//! agent.
 
 use sha2::{Digest, Sha256};
 use symphony_core::config::{Gate, ProjectConfig};
@@ -13,10 +14,10 @@ use crate::error::RunnerError;
 use crate::repository::open_repository;
 use crate::supervise::Job;
 
-/// Returns the required gates of a configuration, each with a digest of what the configuration says about it.
+/// Returns the required gates of a configuration, each with a digest of its configuration.
 ///
-/// Neither the commit nor the environment is part of it: the base moves with each merge, whose gates ran on the merged files, and
-/// a person's shell and cron have different environments.
+/// The digest leaves out commit and environment: the base moves with each merge, whose gates ran on the merged files,
+/// and a person's shell and cron have different environments.
 fn gates_to_try(config: &ProjectConfig) -> Vec<GateToTry> {
     let digest = |gate: &Gate| {
         let said = (
@@ -39,7 +40,7 @@ fn gates_to_try(config: &ProjectConfig) -> Vec<GateToTry> {
         .collect()
 }
 
-/// Returns the names of the gates that are to be tried on the base before the next worker.
+/// Returns the names of the gates that must be tried on the base before the next worker.
 ///
 /// # Errors
 /// When the database cannot be read, or there is no base branch.
@@ -56,13 +57,13 @@ pub(crate) fn untried(
     if untried.is_empty() {
         return Ok(untried);
     }
-    // a person has waived it for this very commit and configuration
+    // A person has waived the trial for this very commit and configuration.
     let base = open_repository(project, config)?.base()?;
     let is_waived = passed.contains(&tried_digest(config, &base.commit));
     Ok(if is_waived { Vec::new() } else { untried })
 }
 
-/// Returns what is known of the gates of a project on its base as it is now; `hold` is the one that they have placed.
+/// Returns what is known about the gates of a project on its current base. `hold` is the hold that they placed.
 ///
 /// # Errors
 /// When the database cannot be read, or there is no base branch.
@@ -83,7 +84,8 @@ pub(crate) fn base_gates(
     Ok(BaseGates::of(hold, now, &recorded, required))
 }
 
-/// Says whether the base, the gates or the set-up are no longer what a hold of gates is about; not where the base cannot be read.
+/// Returns whether base, gates or set-up have changed since a hold of gates was placed; `false` if the base cannot be
+/// read.
 pub fn has_moved(project: &Project, config: &ProjectConfig, hold: &Hold) -> bool {
     let base = open_repository(project, config).and_then(|repository| repository.base());
     let tried = hold.tried.as_deref();
@@ -104,17 +106,18 @@ pub(super) fn note_green(
     Ok(store.record_tried_gates(context, &project.id, &green_digests(config, base))?)
 }
 
-/// What is recorded where all gates pass: each as it is configured, for later bases too, and all of them on this one.
+/// Returns the digests that are recorded when all gates pass: one per gate as it is configured, also for later bases,
+/// and one for all on this base.
 fn green_digests(config: &ProjectConfig, base: &CommitId) -> Vec<String> {
     let gates = gates_to_try(config).into_iter().map(|gate| gate.digest);
     gates.chain([green_digest(config, base)]).collect()
 }
 
-/// Records what a run that tried the gates on the base came to, where it does not hold the project. One that a person ended is not
-/// repeated on this commit.
+/// Records the result of a run that tried the gates on the base, if it does not hold the project. If a person ended it,
+/// it is not repeated on this commit.
 ///
 /// # Errors
-/// When the database cannot be written, or there is no base branch any more.
+/// When the database cannot be written, or the base branch no longer exists.
 pub(super) async fn note_trial_run(
     job: &Job<'_>,
     store: &StoreThread,
@@ -131,11 +134,11 @@ pub(super) async fn note_trial_run(
     Ok(())
 }
 
-/// What a run that tried the gates on a base came to, where they are not red.
+/// The result of a run that tried the gates on a base, if they are not red.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum TrialRun<'a> {
-    /// Each required one passes on this commit.
+    /// Each required gate passes on this commit.
     Green(&'a CommitId),
-    /// A person ended them on this commit.
+    /// A person ended the trial on this commit.
     NotMade(&'a CommitId),
 }

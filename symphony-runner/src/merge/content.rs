@@ -1,5 +1,5 @@
-//! What a pull request would bring into its base that no one wants there: links to commits that no one can fetch, and commits that a person
-//! took out of the base. A merge refuses it, and a tick finds it before anyone tries.
+//! Unwanted content of a pull request: links to commits that no one can fetch, and commits that a person took out of
+//! the base. A merge refuses it, and a tick finds it before anyone tries to merge.
 
 use symphony_core::config::ProjectConfig;
 use symphony_core::outside::{BaseView, CheckoutInTheWay, MergeObstacle, OpenInto};
@@ -15,7 +15,8 @@ use crate::merge::unpublished::unpublished_head;
 use crate::repository::open_repository;
 use crate::upkeep::rewound::returning_commits;
 
-/// Adds what of it a pull request that a person may merge has. What git cannot tell now it tells the next tick.
+/// Adds the unwanted content of a pull request that a person may merge. If git cannot look now, the next tick tries
+/// again.
 ///
 /// # Errors
 /// When the repository cannot be opened, git fails, or the database cannot be read.
@@ -57,10 +58,10 @@ pub(crate) fn look_for_unwanted(
     Ok(())
 }
 
-/// Refuses a merge that would bring it into the base, unless it is forced.
+/// Refuses a merge that would bring unwanted content into the base, unless it is forced.
 ///
 /// # Errors
-/// When it would, or git fails.
+/// When there is such content, or git fails.
 pub(crate) fn refuse_unwanted(
     store: &Store,
     repository: &Repository,
@@ -90,8 +91,8 @@ pub(crate) fn refuse_unwanted(
     }
 }
 
-/// Refuses a change that brings a filter along that Symphony may not run: the checkout of the base would get its files unfiltered,
-/// and the project would be on hold from then on.
+/// Refuses a change that adds a filter which Symphony may not run. The checkout of the base would get its files
+/// unfiltered, and the project would be on hold from then on.
 fn refuse_filters(
     repository: &Repository,
     base: &CommitId,
@@ -103,7 +104,7 @@ fn refuse_filters(
         other => return Ok(other?),
     };
     if repository.require_filters_of(base).is_err() {
-        // What the base has already holds the project, and is reported there.
+        // A filter that the base already has holds the project, and is reported there.
         return Ok(());
     }
     Err(NotMerged::new(pr, MergeRefusal::Filter { name, patterns }).into())

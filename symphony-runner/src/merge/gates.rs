@@ -1,7 +1,7 @@
-//! The gates on a merge result, in a pristine checkout: when the base has moved since they ran on the branch.
+//! Gates on a merge result, in a pristine checkout, for a base that has moved since they ran on the branch.
 //!
-//! A set-up command that fails is a red gate, and the others do not run. What a killed merge leaves (processes, the
-//! checkout) belongs to its foreground job, which the next tick clears away.
+//! A failed set-up command is a red gate, and no other gate runs. The processes and the checkout that a killed merge
+//! leaves belong to its foreground job, which the next tick cleans up.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -40,14 +40,15 @@ pub(crate) struct MergeGates<'a> {
     pub(crate) config: &'a ProjectConfig,
     pub(crate) repository: &'a Repository,
     pub(crate) pr: &'a PullRequest,
-    /// Whether a person merges whatever the gates change or say.
+    /// Whether a person merges regardless of what the gates change or report.
     pub(crate) force: bool,
-    /// Says whether a person asked to stop.
+    /// Returns whether a person asked to stop.
     pub(crate) stop: &'a dyn Fn() -> bool,
 }
 
 impl MergeGates<'_> {
-    /// Runs them on a commit that brings a history, except those that passed before on the same; none when there are none.
+    /// Runs them on a commit that brings a history, except those that already passed on the same. `None` if the project
+    /// has no gates.
     ///
     /// # Errors
     /// When the checkout cannot be made or removed.
@@ -76,6 +77,8 @@ impl MergeGates<'_> {
         };
         let proof = Proof::of(request, commit.clone(), history, self.config.gates.clone())?;
         let passed = store.gate_passes(proof.keys(), Timestamp::now())?;
+        // Recorded before the first gate runs: a gate that kills this process must not hide what it changed outside of
+        // the checkout.
         let watch = MergeWatch::begin(
             self.installation,
             self.project,
@@ -93,7 +96,7 @@ impl MergeGates<'_> {
         if !matches!(proven, Ok(Some(Ok(_)))) {
             block_on(&self.project.root, supervision.end_rest())??;
         }
-        // also where they were stopped or failed: they ran
+        // Also when they were stopped or failed, because they ran.
         let changed = watch.end(store)?;
         let Some(proven) = proven? else {
             job.leave();
@@ -102,7 +105,7 @@ impl MergeGates<'_> {
         let proven = match proven {
             Ok(proven) => proven,
             Err(error) => {
-                // its processes are over, and the checkout may be there in part
+                // Its processes have ended, and part of the checkout may exist.
                 if let Err(error) = remove_checkout(self.repository, job.id()) {
                     tracing::warn!(%error, "the next tick removes the checkout of the gates");
                     job.leave();
@@ -119,8 +122,8 @@ impl MergeGates<'_> {
         Ok(Some(proven.gates))
     }
 
-    /// Remembers green results of a head for its merge commit, which has the same files: failures of later changes are compared
-    /// with the base that it becomes.
+    /// Remembers green results of a head for its merge commit, which has the same files. Failures of later changes are
+    /// compared with the base that this commit becomes.
     ///
     /// # Errors
     /// When git fails, or the database cannot be written.
@@ -139,7 +142,7 @@ impl MergeGates<'_> {
         Ok(())
     }
 
-    /// Says whether results are those that the project's gates would have now.
+    /// Returns whether recorded results are of the gates that the project has now.
     ///
     /// # Errors
     /// When the files that a checkout gets copied cannot be listed.
@@ -165,7 +168,7 @@ fn merge_key(issue: &IssueId) -> WorktreeKey {
     WorktreeKey::of(&format!("_merge-{issue}"))
 }
 
-/// Says whether a killed merge left its temporary worktree.
+/// Returns whether a killed merge left its temporary worktree.
 ///
 /// # Errors
 /// When git fails.
@@ -181,7 +184,7 @@ pub(crate) fn merge_worktree_is_left(
 /// Removes the temporary worktree of an issue's merges.
 ///
 /// # Errors
-/// When something keeps it from being removed safely.
+/// When it cannot be removed safely.
 pub(crate) fn remove_merge_worktree(
     repository: &Repository,
     issue: &IssueId,

@@ -1,8 +1,8 @@
-//! Merging a pull request because a human says so (spec: orchestrator, "Human actions"; reliability, decision 8).
+//! Merging a pull request at a person's request (spec: orchestrator, "Human actions"; reliability, decision 8).
 //!
-//! Only the recorded head is merged. When the base has moved since the gates, they run on the merge result first. The
-//! base moves by compare-and-swap; the intent is recorded before, and a merge that was interrupted after its effect is
-//! only recorded when it is asked for again.
+//! Only the recorded head is merged. If the base has moved since the gates ran, they run on the merge result first. The
+//! base moves by compare-and-swap, and the intent is recorded before: a merge that was interrupted after it moved the
+//! base is only recorded later, not made again.
 
 pub(crate) mod content;
 pub(crate) mod gates;
@@ -47,7 +47,7 @@ pub use crate::merge::settle::{MergesUnderWay, settle_merges};
 pub use not_merged::{MergeRefusal, NotMerged};
 pub use options::{MergeOptions, Squash};
 
-/// Returns how the pull request goes into its base, and the message of the commit that is made for it, if any.
+/// Returns how the pull request is merged, and the message of the commit that is made for it, if any.
 fn style_of(pr: &PullRequest, squash: Option<&Squash>) -> (MergeStyle, String) {
     match squash {
         None => (
@@ -64,7 +64,7 @@ fn style_of(pr: &PullRequest, squash: Option<&Squash>) -> (MergeStyle, String) {
     }
 }
 
-/// What a merge brings into the history of its base.
+/// What a merge adds to the history of its base.
 struct Brought {
     kind: Brings,
     history: History,
@@ -98,23 +98,24 @@ struct PlannedMerge<'a> {
     brought: Brought,
 }
 
-/// What a merge did.
+/// The result of a merge.
 #[derive(Debug)]
 pub struct Merged {
-    /// The pull request, as it is recorded now.
+    /// The pull request as it is recorded now.
     pub pr: PullRequest,
-    /// The commit that the base is at.
+    /// The commit that the base is at now.
     pub commit: String,
     /// Gates that ran on the merge result, when the base had moved.
     pub gates: Option<VerifiedGates>,
-    /// What happened to the worktree, in words.
+    /// What was done with the worktree, as a message.
     pub clean_up: String,
 }
 
 /// Merges a pull request into its base and marks its issue as done, or its plan as completed.
 ///
 /// # Errors
-/// When it is not open, a required gate is red, files conflict, or the base's checkout is in the way: nothing was moved.
+/// When it is not open, a required gate is red, files conflict, or the base's checkout is in the way. Then nothing was
+/// moved.
 pub fn merge_pr(
     installation: &Installation,
     store: &mut Store,
@@ -124,10 +125,10 @@ pub fn merge_pr(
     merge_pr_until(installation, store, id, options, &|| false)
 }
 
-/// As [`merge_pr`], for a process that listens to Ctrl-C itself: once `stop` says so, nothing is merged any more.
+/// As [`merge_pr`], for a process that handles Ctrl-C itself: once `stop` returns true, nothing is merged any longer.
 ///
 /// # Errors
-/// As [`merge_pr`], and when it was stopped: gates at work are ended, and nothing was moved.
+/// As [`merge_pr`], and when it was stopped: running gates are ended, and nothing was moved.
 pub fn merge_pr_until(
     installation: &Installation,
     store: &mut Store,
@@ -139,6 +140,8 @@ pub fn merge_pr_until(
     let project = store.project(&pr.project)?;
     let config = installation.project_config(&project)?;
     let repository = open_repository(&project, &config)?;
+    // Held until the merge is recorded: an intent whose lock is free looks like that of a dead process, and would be
+    // settled under this one.
     let Some(turn) = MergeTurn::take(&project, &pr.of)? else {
         return Err(NotMerged::new(&pr, MergeRefusal::UnderWay).into());
     };
@@ -150,25 +153,25 @@ pub fn merge_pr_until(
         turn: &turn,
     };
     let context = as_person(Timestamp::now());
-    // An earlier merge may have moved the base and died before it recorded that. To merge again would add a second merge
+    // An earlier merge may have moved the base and died before it recorded that. Merging again would add a second merge
     // commit of the same work.
     if let Settled::Reached(commit) = settle_cut_off(store, &repository, &turn, &pr)? {
         return merge.conclude(store, id, &commit, None);
     }
     if options.force {
-        // gates that failed again and again stopped it; a person merges it all the same
+        // The gates stopped this issue, and a person merges it anyway.
         store.resume_stopped_review(&context, id)?;
     }
     refuse_unmergeable(store, &pr, options)?;
     end_run_on(installation, store, &pr.of)?;
-    // a judge that was just ended may have spoken
+    // A judge that was just ended may have given its verdict first, so everything is checked again.
     let pr = store.pr(id)?;
     refuse_unmergeable(store, &pr, options)?;
     let (commit, gates) = merge.make(store, &pr, options, stop)?;
     merge.conclude(store, id, &commit, gates)
 }
 
-/// A merge of one pull request by the process that has the turn at it.
+/// A merge of one pull request by the process that holds its turn.
 struct Merge<'a> {
     installation: &'a Installation,
     project: &'a Project,
@@ -178,7 +181,7 @@ struct Merge<'a> {
 }
 
 impl Merge<'_> {
-    /// Brings a pull request into its base; returns the commit that the base is at, and the gates that ran on it.
+    /// Merges a pull request into its base. Returns the commit that the base is at, and the gates that ran on it.
     fn make(
         &self,
         store: &mut Store,
@@ -219,25 +222,29 @@ impl Merge<'_> {
         };
         let (target, gates) = gated_result(store, pr, &gates, planned)?;
         if let Some(gates) = &gates {
-            // on the head itself they are the pull request's own: red ones of a plan pay no judge, and `pr show` has the output.
-            // Those of an issue count as a failure of its worker, which a merge is not to decide.
+            // Gates that ran on the head itself are the pull request's own: red ones of a plan save a judge, and
+            // `pr show` has their output. For an issue they would count as its worker's failure, which a merge must not
+            // decide.
             let is_told = gates.green() || pr.of.plan().is_some();
             if is_told && gates.commit == pr.head_commit {
                 store.record_gates(&Context::system(Timestamp::now()), pr.id, gates)?;
             }
             refuse_red(pr, gates, options, Some(&logs))?;
         }
+        // After the gates, since they run for minutes and the files with secrets may have changed meanwhile.
         refuse_secrets(repository, pr, &expected, &head)?;
-        // the last chance to stop: from the intent on, the merge is finished or taken back, never left
+        // The last chance to stop: from the intent on, a merge is either finished or taken back.
         refuse_stopped(pr, stop)?;
         let context = as_person(Timestamp::now());
-        // The intent comes before the move. If this process dies between moving the base and recording it, the intent is the
-        // only trace that the commits on the base are a merge by Symphony, and what settles it reads the base to decide.
+        // The intent comes before the move. If this process dies between moving the base and recording it, the intent
+        // is the only trace that the commits on the base are a merge by Symphony, and whoever settles it reads the base
+        // to decide.
         store.record_merge_intent(&context, pr, expected.as_str(), target.as_str())?;
         Failpoint::MergeIntended.reach();
-        // `expected` is what the gates ran on: a base that has moved since is refused, since that merge was never tested.
+        // `expected` is the base that the gates ran on. A base that has moved since is refused, because that merge was
+        // never tested.
         if let Err(error) = repository.move_base(&base, &expected, &target, &identity) {
-            // git may fail after it has moved the ref, so the base decides, not the error
+            // Git may fail after it moved the ref, so the base decides, not the error.
             return match settle_cut_off(store, repository, self.turn, pr) {
                 Ok(Settled::Reached(commit)) => Ok((commit, gates)),
                 _ => Err(error.into()),
@@ -247,7 +254,7 @@ impl Merge<'_> {
         Ok((target, gates))
     }
 
-    /// Records what the base has, and lets follow what follows from it.
+    /// Records that the base has the merge, and does what follows from it.
     fn conclude(
         &self,
         store: &mut Store,
@@ -257,7 +264,7 @@ impl Merge<'_> {
     ) -> Result<Merged, RunnerError> {
         let context = as_person(Timestamp::now());
         let pr = record(store, &context, id, commit)?;
-        // best effort: the next tick tries again
+        // Best effort: the next tick tries again.
         let clean_up = match &pr.of {
             PullRequestOf::Issue(issue) => clean_up(store, self.project, self.config, issue),
             PullRequestOf::Plan(plan) => clean_up_plan(store, self.project, self.config, plan),
@@ -272,7 +279,7 @@ impl Merge<'_> {
     }
 }
 
-/// Returns the commit that the base is to be at, and what the gates say of it; they run where nothing says it yet.
+/// Returns the commit for the base, and the results of its gates, which run if there are no results yet.
 fn gated_result(
     store: &mut Store,
     pr: &PullRequest,
@@ -285,23 +292,23 @@ fn gated_result(
         head,
         brought,
     } = planned;
-    // green ones of gates that the project has changed since are not its gates any more
+    // Green results count only while the project's gates have not changed.
     let is_gated = match pr.gates_of_head() {
         Some(found) => gates.are_those(found)?,
         None => false,
     };
-    // a merge with the base of then is not the head itself
+    // Results on a merge with an earlier base are not results of the head itself.
     let is_head_gated = is_gated && pr.gates_ran_on_head_itself();
     match plan {
-        // what an agent brought to the base itself was never gated there
+        // Work that an agent put on the base itself was never gated there.
         MergePlan::AlreadyMerged if pr.of.plan().is_some() && !is_gated => {
             let gates = gates.run(store, head, &brought.history)?;
             Ok((base.clone(), gates))
         }
         MergePlan::AlreadyMerged => Ok((base.clone(), None)),
         MergePlan::FastForward(commit) => {
-            // after a crash of the exit handling they may never have run
-            // or ran on a merge with a base that has gone back since
+            // They may never have run, after a crash of the exit handling, or may have run on a merge with a base that
+            // has since been moved back.
             let gates = if is_head_gated {
                 None
             } else {
@@ -310,7 +317,7 @@ fn gated_result(
             Ok((commit, gates))
         }
         MergePlan::Merge(commit) => {
-            // the same files with the same commits need no second run
+            // Gates that see the same files and commits need no second run.
             let is_same = is_head_gated
                 && head_counts_for_merge(brought.kind, &gates.config.gates)
                 && gates.repository.have_same_tree(&commit, head)?;

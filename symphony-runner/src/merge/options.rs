@@ -1,17 +1,18 @@
-//! How a merge is made.
+//! Options of a merge.
 
-/// How a merge is made.
+/// Options of a merge.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MergeOptions {
-    /// Merge although a required gate is red, commits of submodules were never published, or commits return that were taken out of the base.
+    /// Merge despite red gates, unpublished commits of submodules, or commits that were taken out of the base and would
+    /// return.
     pub force: bool,
-    /// Make one commit of everything that the pull request changes.
+    /// Squash all changes of the pull request into one commit.
     pub squash: Option<Squash>,
 }
 
-/// The one commit of a squashed pull request.
+/// The single commit of a squashed pull request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Squash {
-    /// Its message; without one the pull request's title and body.
+    /// Its message; `None` uses the pull request's title and body.
     pub message: Option<String>,
 }

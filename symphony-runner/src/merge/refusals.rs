@@ -65,8 +65,8 @@ pub(crate) fn refuse_gone(
     Err(NotMerged::found(pr, MergeObstacle::Head(lost)).into())
 }
 
-/// Refuses a branch that has moved since its review: the verdict is about the commit before, and a merge of that commit
-/// would leave the later ones behind without a word.
+/// Refuses a branch that has moved since its review: the verdict is about the earlier commit, and merging that commit
+/// would silently leave out the later ones.
 pub(crate) fn refuse_moved(
     repository: &Repository,
     pr: &PullRequest,
@@ -89,7 +89,7 @@ pub(crate) fn refuse_moved(
     Err(NotMerged::found(pr, MergeObstacle::Head(moved)).into())
 }
 
-/// Refuses to move anything after a person has pressed Ctrl-C.
+/// Refuses to move anything after a person pressed Ctrl-C.
 pub(crate) fn refuse_stopped(pr: &PullRequest, stop: &dyn Fn() -> bool) -> Result<(), RunnerError> {
     if !stop() {
         return Ok(());
@@ -114,8 +114,8 @@ pub(crate) fn refuse_red(
     Err(NotMerged::new(pr, red).into())
 }
 
-/// Refuses a head that brings values of the project's configuration files into the base. They are read
-/// again here, since they may have changed since the pull request was opened.
+/// Refuses a head with values of the project's configuration files. They are read again here, since they may have
+/// changed since the pull request was opened.
 pub(crate) fn refuse_secrets(
     repository: &Repository,
     pr: &PullRequest,

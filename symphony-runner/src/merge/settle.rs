@@ -1,4 +1,4 @@
-//! Settling merges that were cut off.
+//! Settling interrupted merges.
 
 use std::time::{Duration, Instant};
 
@@ -17,26 +17,26 @@ use crate::plan::show_plan_of;
 use crate::repository::open_repository;
 use crate::step_event::{MergeStepEvent, StepEvent};
 
-/// How long a merge is waited for that has moved, or is moving, its base: git writes the files of a checkout.
+/// How long to wait for a merge that is moving its base, or has moved it, while git writes the files of a checkout.
 const WAIT_MAX: Duration = Duration::from_secs(20);
 
-/// Time between two looks.
+/// Time between two tries to take the turn.
 pub(super) const LOOK: Duration = Duration::from_millis(20);
 
-/// Why it is not verified that a person made a merge that was cut off.
+/// Why the person who made an interrupted merge is not verified.
 const RECORDED_LATER: &str = "another command recorded the interrupted merge";
 
-/// Whether merges under way are waited for.
+/// Whether to wait for merges in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MergesUnderWay {
-    /// They are left alone.
+    /// Leave them alone.
     Left,
-    /// They are waited for: their base is moving.
+    /// Wait for them, since they are moving their base.
     WaitedFor,
 }
 
-/// Settles the merges of a project that were cut off: those that reached their base are recorded, the others taken back, and what
-/// their gates changed is noted. Returns what was done, a line each.
+/// Settles the interrupted merges of a project: records those that reached their base, takes back the others, and adds
+/// notices about what their gates changed. Returns what was done.
 ///
 /// # Errors
 /// When git or the database fails.
@@ -66,7 +66,7 @@ fn settle_intents(
     let mut events = Vec::new();
     for intent in intents {
         let pr = store.pr(intent.pr)?;
-        // The lock of a merge is held for as long as its process lives, so an intent whose lock is free was interrupted.
+        // A merge holds its lock as long as its process lives, so an intent whose lock is free was interrupted.
         let Some(turn) = turn_at(project, &pr.of, under_way)? else {
             continue;
         };
@@ -106,22 +106,22 @@ fn turn_at(
     }
 }
 
-/// What happened to a merge that was cut off.
+/// What happened to an interrupted merge.
 #[derive(Debug)]
 pub(crate) enum Settled {
-    /// There was none.
+    /// There was no interrupted merge.
     Nothing,
-    /// It had reached its base: this commit is to be recorded.
+    /// It had reached its base, so this commit is to be recorded.
     Reached(CommitId),
-    /// It had not.
+    /// It had not reached its base, and was taken back.
     TakenBack,
 }
 
-/// Settles the merge of a pull request that was cut off; whoever has the turn knows that no one else is at work with it. One that
-/// reached its base is the caller's to record.
+/// Settles the interrupted merge of a pull request. The caller holds the turn, so no other process is merging it. If
+/// the merge reached its base, the caller records it.
 ///
 /// # Errors
-/// When git or the database fails: then nothing was decided.
+/// When git or the database fails. Then nothing was decided.
 pub(crate) fn settle_cut_off(
     store: &mut Store,
     repository: &Repository,
@@ -131,12 +131,12 @@ pub(crate) fn settle_cut_off(
     let Some(intent) = store.merge_intent(pr.id)? else {
         return Ok(Settled::Nothing);
     };
-    // the base's checkout may show the merge already, and there may be a note of the move
+    // The checkout of the base may already show the merge, and the note of the move may still exist.
     if let Err(error) = repository.settle_interrupted() {
         tracing::warn!(%error, "the next merge settles what an interrupted one left in the checkout");
     }
-    // The intent goes only when the base does not have its commit. Taken back too early, a merge that reached its base would
-    // stay open for good, and its work would be merged a second time.
+    // The intent is removed only if the base does not have its commit. Taken back too early, a merge that reached its
+    // base would stay open for good, and its work would be merged a second time.
     if let Some(commit) = reached(repository, pr, &intent)? {
         return Ok(Settled::Reached(commit));
     }
@@ -157,12 +157,12 @@ pub(crate) fn record(
     let pr = store.record_merge(context, id, commit.as_str())?;
     Failpoint::MergeRecorded.reach();
     show_plan_of(store, &pr);
-    // the base has moved: what failed on it may pass now
+    // The base has moved, so gates that failed on it may pass now.
     store.probe_gates_now(context, &pr.project)?;
     Ok(pr)
 }
 
-/// Returns the commit of a merge that its base has.
+/// Returns the commit of a merge if its base has it.
 pub(super) fn reached(
     repository: &Repository,
     pr: &PullRequest,

@@ -1,7 +1,8 @@
 //! Who may merge a pull request, and what happens to a merge that was cut off.
 //!
-//! A process that merges has the turn from before the gates of the result until the merge is recorded. An intent whose process is
-//! gone is settled by whoever comes next: the base branch says whether the merge is to be recorded or taken back.
+//! A process that merges has the turn from before the gates of the result until the merge is recorded. The intent of a
+//! dead process is settled by whoever takes the turn next: the base branch decides whether the merge is recorded or
+//! taken back.
 
 use std::path::PathBuf;
 
@@ -12,17 +13,17 @@ use crate::error::RunnerError;
 use crate::paths::STATE_DIR;
 use crate::process::{ProcessError, RunLock};
 
-/// The turn at merging one pull request.
+/// The turn to merge one pull request.
 #[derive(Debug)]
 pub(crate) struct MergeTurn {
     _lock: RunLock,
 }
 
 impl MergeTurn {
-    /// Takes it; none while another process merges.
+    /// Takes the turn. Returns `None` while another process is merging.
     ///
     /// # Errors
-    /// When its file cannot be made.
+    /// When the lock file cannot be created.
     pub(crate) fn take(project: &Project, of: &PullRequestOf) -> Result<Option<Self>, RunnerError> {
         let folder = merge_folder(project, of);
         std::fs::create_dir_all(&folder)
@@ -35,7 +36,7 @@ impl MergeTurn {
     }
 }
 
-/// The folder that the merges of an issue or a plan share: their lock, and the logs of their gates.
+/// The folder that all merges of an issue or a plan share, with their lock and the logs of their gates.
 pub(crate) fn merge_folder(project: &Project, of: &PullRequestOf) -> PathBuf {
     let merges = project.root.join(STATE_DIR).join("merges");
     merges.join(of.folder_name())

@@ -1,4 +1,5 @@
-//! Commits of submodules that only Symphony's worktrees have: what names them is not merged, and removing them is reported.
+//! Commits of submodules that only Symphony's worktrees have. A pull request that refers to them is not merged, and
+//! removing them is reported.
 
 use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
@@ -13,7 +14,8 @@ use crate::error::RunnerError;
 use crate::merge::incoming::Incoming;
 use crate::repository::PullRequestPlace;
 
-/// Returns the commits of submodules that the head of a pull request names and that were never published; none when there are none.
+/// Returns the never published commits of submodules that the head of a pull request refers to, or `None` if there are
+/// none.
 ///
 /// # Errors
 /// When git fails.
@@ -42,7 +44,7 @@ pub(crate) fn unpublished_head(
     }))
 }
 
-/// Tells a person which commits of submodules were saved when a worktree was removed.
+/// Adds a notice about the commits of submodules that were saved when a worktree was removed.
 ///
 /// # Errors
 /// When the database cannot be written.

@@ -1,5 +1,5 @@
-//! What a merge shares with the code of the change, recorded before its gates run: who kills the merge does not hide what the gates
-//! changed. The next merge of the same pull request compares with the record, and so does the next tick.
+//! State outside of the checkout, recorded before the gates of a merge run, so that a gate that kills the merge cannot
+//! hide what it changed. The next merge of the same pull request compares with the record, and so does the next tick.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::process::sweep_marked;
 use crate::repository::open_repository;
 use crate::shared_state::SharedState;
 
-/// What is recorded.
+/// The record in the file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
     of: PullRequestOf,
@@ -39,8 +39,8 @@ pub(crate) struct MergeWatch<'a> {
 }
 
 impl<'a> MergeWatch<'a> {
-    /// Records the state before the gates of a merge run. Where an earlier merge of the same pull request was killed, its record
-    /// counts: what its gates changed has not been reported yet. The caller has the turn at merging it.
+    /// Records the state before the gates of a merge run. If an earlier merge of the same pull request was killed, its
+    /// record is kept, since what its gates changed has not been reported yet. The caller has the turn to merge it.
     ///
     /// # Errors
     /// When the state cannot be read or recorded.
@@ -53,7 +53,7 @@ impl<'a> MergeWatch<'a> {
     ) -> Result<Self, RunnerError> {
         let path = record_path(project, of);
         let state = if let Some(earlier) = read(&path)? {
-            // what its gates left behind may still change something
+            // Processes that its gates left may still be changing something.
             sweep_marked(&earlier.job)?;
             earlier.state
         } else {
@@ -67,7 +67,7 @@ impl<'a> MergeWatch<'a> {
         let folder = records(project);
         std::fs::create_dir_all(&folder)
             .map_err(|error| RunnerError::io("make the folder", &folder, error))?;
-        // a folder in its place could not be replaced
+        // A folder in its place could not be replaced by the file.
         remove(&path)?;
         let text = serde_json::to_string(&record).expect("a record has string keys only");
         write_private(&path, &text)?;
@@ -79,10 +79,10 @@ impl<'a> MergeWatch<'a> {
         })
     }
 
-    /// Notes what changed for a person, and removes the record.
+    /// Adds a notice for each change, and removes the record.
     ///
     /// # Errors
-    /// When the state cannot be read, or the database not be written: the record stays.
+    /// When the state cannot be read or the database cannot be written. Then the record is kept.
     pub(crate) fn end(self, store: &mut Store) -> Result<SharedChanges, RunnerError> {
         let Record { of, job, state } = &self.record;
         let changes = state.changes(self.installation, self.project, self.repository)?;
@@ -91,15 +91,16 @@ impl<'a> MergeWatch<'a> {
         for notice in BaseNotice::of_changes(project, Some(of), job, AtWork::Gates, &changes) {
             store.note_base(&context, &notice)?;
         }
+        // Removed last: after a death in between, the next merge or tick finds the record and compares again.
         remove(&record_path(self.project, of))?;
         Ok(changes)
     }
 }
 
-/// Notes what changed during merges of a project that were killed.
+/// Adds notices about what changed during killed merges of a project.
 ///
 /// # Errors
-/// When a record cannot be read, the state neither, or the database not be written.
+/// When a record or the state cannot be read, or the database cannot be written.
 pub(crate) fn note_killed_merges(
     installation: &Installation,
     store: &mut Store,
@@ -116,7 +117,7 @@ pub(crate) fn note_killed_merges(
         let path = entry
             .map_err(|error| RunnerError::io("read the folder", &folder, error))?
             .path();
-        // any other is just being written
+        // Any other file is still being written.
         let is_record = path
             .extension()
             .is_some_and(|extension| extension == "json");
@@ -130,7 +131,7 @@ pub(crate) fn note_killed_merges(
     problem.map_or(Ok(()), Err)
 }
 
-/// Does it for one record.
+/// Handles one record.
 fn note_killed_merge(
     installation: &Installation,
     store: &mut Store,
@@ -144,10 +145,11 @@ fn note_killed_merge(
         tracing::debug!(path = %path.display(), "a record of a merge refers to an unknown pull request");
         return remove(path);
     }
-    // a merge at work compares by itself
+    // A merge in progress makes the comparison itself.
     let Some(_turn) = MergeTurn::take(project, &of)? else {
         return Ok(());
     };
+    // Read again under the turn: the merge that had it until now may have reported its changes and removed the record.
     let Some(record) = read(path)? else {
         return Ok(());
     };
@@ -164,7 +166,8 @@ fn note_killed_merge(
     Ok(())
 }
 
-/// Reads a record; none when there is none. One that was spoilt is compared with nothing, so that everything is named.
+/// Reads a record, or returns `None` if there is none. A damaged one is replaced by one that differs from everything,
+/// so that every change is named.
 fn read(path: &Path) -> Result<Option<Record>, RunnerError> {
     let text = match symphony_workspace::read_own_text(path) {
         Ok(text) => text,
@@ -177,7 +180,7 @@ fn read(path: &Path) -> Result<Option<Record>, RunnerError> {
     Ok(serde_json::from_str(&text).ok().or_else(|| spoilt(path)))
 }
 
-/// Makes a record of the name of its file.
+/// Makes a record from the name of its file.
 fn spoilt(path: &Path) -> Option<Record> {
     let name = path.file_stem()?.to_str()?;
     let of = match name.strip_prefix("plan-") {
@@ -203,7 +206,7 @@ fn is_known(store: &mut Store, of: &PullRequestOf) -> Result<bool, RunnerError> 
     }
 }
 
-/// Removes what is in the place of a record.
+/// Removes the file or folder at the path of a record.
 fn remove(path: &Path) -> Result<(), RunnerError> {
     let is_folder = path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
     let removed = if is_folder {

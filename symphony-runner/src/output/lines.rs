@@ -20,7 +20,7 @@ pub struct Line<'a> {
     pub bytes: &'a [u8],
     /// How many bytes of the line were dropped at its end; 0 for a whole line.
     pub bytes_cut: u64,
-    /// False only for a last line that the stream ended without a line feed.
+    /// False only for a last line without a line feed.
     pub terminated: bool,
 }
 
@@ -33,9 +33,9 @@ pub struct BoundedLines<R> {
     line: Vec<u8>,
     line_bytes_max: usize,
     bytes_cut: u64,
-    /// The line in `line` was handed out: the next call begins a new one.
+    /// `line` was returned: the next call begins a new one.
     is_delivered: bool,
-    /// Something of the current line was seen, be it that nothing of it could be kept.
+    /// Something of the current line was seen, even if nothing of it was kept.
     is_begun: bool,
     lines_cut: u64,
     bytes_read: u64,
@@ -68,7 +68,7 @@ impl<R: AsyncRead + Unpin> BoundedLines<R> {
     /// Cancel safe: a call that is dropped loses nothing.
     ///
     /// # Errors
-    /// When reading fails; what was read of the line stays for the next call.
+    /// When reading fails; what was read of the line is kept for the next call.
     pub async fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
         self.begin_line();
         loop {
@@ -84,13 +84,13 @@ impl<R: AsyncRead + Unpin> BoundedLines<R> {
         }
     }
 
-    /// Returns the next line when it was read together with the last one.
+    /// Returns the next line if it was read together with the last one.
     pub fn next_at_hand(&mut self) -> Option<Line<'_>> {
         self.begin_line();
         self.take_from_chunk().then(|| self.deliver(true))
     }
 
-    /// Says whether a whole line is at hand, so that [`Self::next_line`] would not wait.
+    /// Returns whether a whole line is buffered, so that [`Self::next_line`] would not wait.
     pub fn has_buffered_line(&self) -> bool {
         let rest = self.chunk.get(self.filled.clone()).unwrap_or_default();
         memchr::memchr(b'\n', rest).is_some()
@@ -117,7 +117,7 @@ impl<R: AsyncRead + Unpin> BoundedLines<R> {
         self.is_begun = false;
     }
 
-    /// Moves what the chunk holds of the current line; true when the line is complete.
+    /// Moves the part of the current line that is in the chunk; returns true when the line is complete.
     fn take_from_chunk(&mut self) -> bool {
         let rest = self.chunk.get(self.filled.clone()).unwrap_or_default();
         if rest.is_empty() {

@@ -1,9 +1,8 @@
 //! A log file of bounded size that keeps its head and its tail (reliability, decision 10).
 //!
-//! The file grows to its limit; then its middle is left out: a new file with the head, one line
-//! that tells how much is missing, and the tail takes the old one's place by a rename. So the file
-//! is whole and readable at any moment, also after a crash, and a flood costs twice its bytes in
-//! writes, never more than one and a half times the limit on disk.
+//! The file grows to its limit; then its middle is omitted: a new file with the head, a line with the number of missing
+//! bytes, and the tail replaces the old one by a rename. So the file is whole and readable at any moment, even after a
+//! crash, and a flood costs twice its bytes in writes and at most one and a half times the limit on disk.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -13,32 +12,32 @@ use std::path::{Path, PathBuf};
 /// Mode of log files: they may hold what the agent read.
 const LOG_MODE: u32 = 0o600;
 
-/// What is gathered before a write, in bytes.
+/// Size of the write buffer, in bytes.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// Longest omission line, in bytes; longer than any that is written.
+/// Upper bound for the length of an omission line, in bytes.
 const MARKER_BYTES_MAX: u64 = 80;
 
 /// Limits of one log file, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogLimits {
-    /// Size at which the middle is left out.
+    /// Size at which the middle is omitted.
     pub bytes_max: u64,
     /// How much of the beginning stays.
     pub head_bytes: u64,
-    /// How much of the end stays when the middle is left out; after that the file grows again.
+    /// How much of the end stays when the middle is omitted; after that the file grows again.
     pub tail_bytes: u64,
 }
 
 impl LogLimits {
-    /// For the raw stream. With the two others it makes 64 MiB a run.
+    /// For the raw stream. All three together are 64 MiB per run.
     pub const STREAM: Self = Self::quartered(40);
     /// For the formatted log.
     pub const FORMATTED: Self = Self::quartered(16);
     /// For stderr.
     pub const STDERR: Self = Self::quartered(8);
 
-    /// A file of so many MiB, of which a quarter is head and, after each cut, a quarter tail.
+    /// A file of the given size, of which a quarter is head and, after each cut, a quarter tail.
     const fn quartered(mebibytes: u64) -> Self {
         let bytes_max = mebibytes * 1024 * 1024;
         Self {
@@ -49,7 +48,7 @@ impl LogLimits {
     }
 }
 
-/// How the line that stands for the omitted middle is written.
+/// The format of the line that replaces the omitted middle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OmissionStyle {
     /// As text, for people.
@@ -90,7 +89,7 @@ pub struct CappedLog {
 }
 
 impl CappedLog {
-    /// Opens a log file for appending, and makes it (mode 0600) when there is none.
+    /// Opens a log file for appending, and creates it (mode 0600) if there is none.
     ///
     /// # Errors
     /// When the file cannot be opened.
@@ -122,8 +121,8 @@ impl CappedLog {
         &self.path
     }
 
-    /// Appends bytes, usually a line with its line feed. They reach the file with the next
-    /// [`Self::flush`], or when enough of them are gathered.
+    /// Appends bytes, usually a line with its line feed. They are written with the next [`Self::flush`], or when the
+    /// buffer is full.
     ///
     /// # Errors
     /// When writing fails, for instance because the disk is full.
@@ -138,10 +137,10 @@ impl CappedLog {
         Ok(())
     }
 
-    /// Writes what is gathered into the file. To be called whenever the stream pauses.
+    /// Writes the buffer to the file. To be called whenever the stream pauses.
     ///
     /// # Errors
-    /// When writing fails; what was gathered is then lost.
+    /// When writing fails; the buffered bytes are then lost.
     pub fn flush(&mut self) -> io::Result<()> {
         let buffer = std::mem::take(&mut self.buffer);
         let result = self.append(&buffer);
@@ -151,7 +150,7 @@ impl CappedLog {
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        // A piece is never larger than what lies between the two ends, so that the limit holds.
+        // A piece is never larger than the space between head and tail, so that the limit holds.
         let room = self
             .limits
             .bytes_max
@@ -193,8 +192,8 @@ impl CappedLog {
         Ok(())
     }
 
-    /// Finds the end of the last whole line of the head. It depends on the head's bytes alone, so
-    /// a later omission, also by another process, finds the same place with the marker behind it.
+    /// Finds the end of the last whole line of the head. It depends only on the head's bytes, so a later omission, also
+    /// by another process, finds the same place, followed by the marker.
     fn head_end(&mut self) -> io::Result<u64> {
         self.file.rewind()?;
         let mut reader =
@@ -215,7 +214,7 @@ impl CappedLog {
         }
     }
 
-    /// Reads the marker of an earlier omission: where it ends, and how much it tells of.
+    /// Reads the marker of an earlier omission: where it ends, and how many bytes it replaces.
     fn earlier_marker(&mut self, head_end: u64) -> io::Result<(u64, u64)> {
         self.file.seek(SeekFrom::Start(head_end))?;
         let mut line = Vec::new();
@@ -228,7 +227,7 @@ impl CappedLog {
         }))
     }
 
-    /// Finds the start of the first whole line of the tail, or of a part when it is one long line.
+    /// Finds the start of the first whole line of the tail, or of a part if it is one long line.
     fn tail_start(&mut self, earliest: u64) -> io::Result<u64> {
         let wanted = self
             .size

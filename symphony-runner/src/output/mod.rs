@@ -1,12 +1,11 @@
-//! What programs print, in bounded memory and bounded files (spec: lifecycle, "Streams";
-//! reliability, decision 10).
+//! What programs print, in bounded memory and bounded files (spec: lifecycle, "Streams"; reliability, decision 10).
 //!
 //! - [`BoundedLines`]: lines of a stream, each cut at a limit.
 //! - [`Tail`]: the last part of a stream, as text that is safe to show.
 //! - [`CappedLog`]: a log file that keeps its head and its tail.
-//! - [`neutralised`]: text without power over a terminal.
+//! - [`neutralised`]: text that cannot control a terminal.
 //!
-//! Nothing here knows what the lines mean: that is `stream`'s.
+//! Nothing here interprets the lines: `stream` does.
 
 mod lines;
 mod log;

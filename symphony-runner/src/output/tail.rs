@@ -49,8 +49,8 @@ impl Tail {
 
     /// Returns the kept part as text of at most the limit's bytes.
     ///
-    /// Invalid UTF-8 is replaced, a character cut at the front is left out, control characters are
-    /// made visible. As that can lengthen the text, it is cut once more, again at the front.
+    /// Invalid UTF-8 is replaced, a character that was cut at the front is omitted, control characters are made
+    /// visible. As that can lengthen the text, it is cut once more, again at the front.
     pub fn text(&self) -> String {
         let (front, back) = self.bytes.as_slices();
         let bytes = [front, back].concat();

@@ -1,13 +1,13 @@
-//! Text that is shown to a person: control characters lose their power over the terminal, and nothing is invisible.
+//! Text that is shown to a person: control characters cannot control the terminal, and nothing is invisible.
 
 use std::borrow::Cow;
 
 use symphony_prompt::is_hidden;
 
-/// Joiners shape letters and emoji: between these they are part of the text, elsewhere they only hide.
+/// Joiners shape letters and emoji: between these they are part of the text, elsewhere they only hide something.
 const JOINERS: [char; 2] = ['\u{200c}', '\u{200d}'];
 
-/// Returns the text with every control character but line feed and tab, and every character that shows nothing, made visible.
+/// Makes every control character except line feed and tab, and every character that shows nothing, visible.
 ///
 /// C0 controls and DEL become their pictures (`ESC` → `␛`), so that one still sees what was
 /// printed; C1 controls and the characters that reorder or hide text become `U+FFFD`. A carriage
@@ -36,17 +36,18 @@ pub fn neutralised(text: &str) -> Cow<'_, str> {
     Cow::Owned(result)
 }
 
-/// Says whether a character steers a terminal, reorders what is shown, or shows nothing.
+/// Returns whether a character controls a terminal, reorders what is shown, or shows nothing.
 fn is_active(character: char) -> bool {
     character != '\n' && character != '\t' && is_hidden(character)
 }
 
-/// Says whether a character belongs to a script or a set of pictures that joiners shape: none that is written in Latin letters.
+/// Returns whether a character belongs to a script or a set of pictures that joiners shape: none that is written in
+/// Latin letters.
 fn is_joined(character: char) -> bool {
     character >= '\u{600}' && !is_hidden(character) && character != char::REPLACEMENT_CHARACTER
 }
 
-/// Returns what is shown in place of a character that is not.
+/// Returns what is shown in place of such a character.
 pub(crate) fn picture(character: char) -> char {
     let code = u32::from(character);
     let visible = match code {

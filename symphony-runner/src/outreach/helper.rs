@@ -1,5 +1,5 @@
-//! Processes that a tick starts for what needs the user's tokens or takes its time: one of each kind at a time, with the
-//! environment of whoever started the tick (docs/design/0014).
+//! Processes that a tick starts for work that needs the user's tokens or takes long: one of each kind at a time, with
+//! the environment of whoever started the tick (docs/design/0014).
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::process::{
 };
 use crate::runtime::block_on;
 
-/// The hidden command that is a helper.
+/// The hidden command that runs a helper.
 const COMMAND: &str = "deliver";
 
 /// A kind of helper.
@@ -25,7 +25,7 @@ pub(crate) enum Helper {
 }
 
 impl Helper {
-    /// The name of its lock and of its log.
+    /// The name of its lock and its log.
     fn name(self) -> &'static str {
         match self {
             Self::Notify => "notify",
@@ -33,7 +33,7 @@ impl Helper {
         }
     }
 
-    /// The option that makes the hidden command this helper.
+    /// The option that selects this helper.
     fn option(self) -> Option<&'static str> {
         match self {
             Self::Notify => None,
@@ -47,7 +47,7 @@ impl Helper {
             .join(format!("{}.lock", self.name()))
     }
 
-    /// Starts the helper, unless one is at work, which takes what is new too.
+    /// Starts the helper, unless one is running, which takes what is new too.
     ///
     /// # Errors
     /// When it cannot be started.
@@ -55,6 +55,7 @@ impl Helper {
         self,
         installation: &Installation,
     ) -> Result<Option<DetachedSupervisor>, RunnerError> {
+        // Taken here and handed over: it is never free in between, so two ticks cannot start two helpers.
         let lock = match RunLock::acquire(self.lock(installation)) {
             Ok(lock) => lock,
             Err(ProcessError::LockHeld { .. }) => return Ok(None),

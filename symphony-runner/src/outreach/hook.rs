@@ -1,5 +1,5 @@
-//! Commands of the configuration that reach out of Symphony (`notify`, `publish`): JSON on standard input, a time limit,
-//! the environment of whoever runs Symphony, no process left.
+//! Commands of the configuration that reach out of Symphony (`notify`, `publish`): JSON on standard input, a time
+//! limit, the environment of whoever runs Symphony, and no process left at the end.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -16,7 +16,7 @@ use crate::process::Supervision;
 use crate::redaction::redactor_of_environment;
 use crate::supervise::{CommandCall, CommandOutcome, Company, run_command};
 
-/// A command with what it is told.
+/// A command with its input.
 #[derive(Debug)]
 pub(crate) struct Hook<'a> {
     pub(crate) installation: &'a Installation,
@@ -25,7 +25,7 @@ pub(crate) struct Hook<'a> {
     pub(crate) limit: Millis,
     /// Where it runs.
     pub(crate) directory: &'a Path,
-    /// The folder of its log and of what it reads.
+    /// The folder of its log and of its input.
     pub(crate) files: PathBuf,
     /// Names both files.
     pub(crate) name: &'a str,
@@ -59,7 +59,7 @@ impl Hook<'_> {
             remark: None,
         };
         let outcome = run_command(supervision, call).await;
-        // what it was told may be private, and is in the database
+        // The input may be private, and is in the database.
         let _left = std::fs::remove_file(&path);
         outcome
     }

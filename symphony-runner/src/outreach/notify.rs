@@ -1,5 +1,5 @@
-//! Telling people what waits for them, by the configured command: each item once, by a process of its own, so that no tick
-//! waits for it. What fails is recorded and told in the log; nothing else depends on it.
+//! Tells people what waits for them, by the configured command: each item once, in a process of its own, so that no
+//! tick waits for it. A failure is recorded and logged; nothing else depends on it.
 
 use serde::Serialize;
 use symphony_core::Timestamp;
@@ -18,12 +18,12 @@ use crate::outreach::hook::Hook;
 use crate::process::{DetachedSupervisor, Supervision};
 use crate::tick::Observed;
 
-/// Time that a command has for one item.
+/// Time limit of a command for one item.
 const LIMIT_MS: u64 = 30_000;
-/// Characters of its last line that are kept when it fails.
+/// Most characters of its last line that are kept if it fails.
 const PROBLEM_CHARS_MAX: usize = 300;
 
-/// What a command is told, on one line.
+/// The command's input, on one line.
 #[derive(Debug, Serialize)]
 struct Told<'a> {
     version: u32,
@@ -32,7 +32,7 @@ struct Told<'a> {
     item: &'a InboxItem,
 }
 
-/// Queues what is new in the inbox and starts the process that delivers, unless one is at work.
+/// Queues what is new in the inbox and starts the process that delivers, unless one is running.
 ///
 /// # Errors
 /// When the database cannot be read or written, or the process not be started.
@@ -83,6 +83,7 @@ async fn deliver_all(
 ) -> Result<(), RunnerError> {
     loop {
         let context = Context::system(Timestamp::now());
+        // Taken before it is sent: a death in between loses this one notice, but no one gets it twice.
         let taken = store
             .call(move |store| store.take_notification(&context))
             .await??;
@@ -109,7 +110,7 @@ async fn deliver_all(
     }
 }
 
-/// Sends one; returns what went wrong.
+/// Sends one notification; returns what went wrong.
 async fn send(
     installation: &Installation,
     store: &StoreThread,

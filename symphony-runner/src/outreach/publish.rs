@@ -1,8 +1,9 @@
-//! Publishing a pull request elsewhere, by the configured command: the intent is recorded first, then what came of it, so
+//! Publishes a pull request elsewhere, by the configured command. The intent is recorded first, then the result, so
 //! that it happens at most once unless a human asks again.
 //!
-//! The command needs the user's tokens, which no supervisor has. A tick therefore starts a helper with its own environment as
-//! soon as it finds a pull request whose gates are green (docs/design, "Helpers hold the user's tokens").
+//! The command needs the user's tokens, which no supervisor has. A tick therefore starts a helper with its own
+//! environment as soon as it finds a pull request whose gates are green (docs/design, "Helpers hold the user's
+//! tokens").
 
 use std::collections::BTreeSet;
 
@@ -25,12 +26,12 @@ use crate::person::as_person;
 use crate::process::{DetachedSupervisor, Supervision};
 use crate::runtime::block_on;
 
-/// Time that the command has: a push over a slow line.
+/// Time limit of the command: a push over a slow line.
 const PUBLISH_LIMIT: Millis = Millis::new(10 * 60 * 1000);
-/// Characters of its output that are kept.
+/// Most characters of its output that are kept.
 const OUTPUT_CHARS_MAX: usize = 4_000;
 
-/// What the command is told, on one line.
+/// The command's input, on one line.
 #[derive(Debug, Serialize)]
 struct Told<'a> {
     version: u32,
@@ -49,7 +50,7 @@ struct Told<'a> {
     base: &'a str,
     base_commit: &'a str,
     head_commit: &'a str,
-    /// Where it was published before: it is to be updated.
+    /// Where it was published before: the command then updates it.
     url: Option<&'a str>,
 }
 
@@ -61,10 +62,10 @@ struct Publisher<'a> {
     config: &'a ProjectConfig,
 }
 
-/// Publishes an open pull request because a human says so.
+/// Publishes an open pull request because a human asks for it.
 ///
 /// # Errors
-/// When no command is configured, the pull request is not open, or it is being published. That the command failed is an
+/// When no command is configured, the pull request is not open, or it is being published. A command that fails is an
 /// outcome, recorded and returned.
 pub fn publish_pr(installation: &Installation, id: PrId) -> Result<PublishOutcome, RunnerError> {
     let store = installation.require_store()?;
@@ -82,7 +83,7 @@ pub fn publish_pr(installation: &Installation, id: PrId) -> Result<PublishOutcom
     block_on(&project.root, done)??.ok_or(RunnerError::PublishNotConfigured)
 }
 
-/// Starts the helper that publishes what is due, unless one is at work, which takes the new ones too.
+/// Starts the helper that publishes what is due, unless one is running, which takes the new ones too.
 ///
 /// # Errors
 /// When the database cannot be read, or the helper cannot be started.
@@ -96,11 +97,11 @@ pub fn start_publisher(
     Helper::Publish.start(installation)
 }
 
-/// Lists the open pull requests with green gates whose head was not published yet, where a command is configured.
+/// Lists the open pull requests with green gates whose head was not published yet, if a command is configured.
 fn due(installation: &Installation, store: &Store) -> Result<Vec<PullRequest>, RunnerError> {
     let mut due = Vec::new();
     for project in store.projects()? {
-        // Whoever looks at the project's configuration next reports what is wrong with it.
+        // Whoever reads the project's configuration next reports what is wrong with it.
         let config = installation.project_config(&project).ok();
         if config.is_none_or(|config| config.publish.is_none()) {
             continue;
@@ -129,7 +130,7 @@ async fn publish_all(
     store: &StoreThread,
     supervision: &Supervision,
 ) -> Result<(), RunnerError> {
-    // One that another process is publishing stays due: this helper tries each head once.
+    // One that another process is publishing stays due. Trying each head only once keeps this loop finite.
     let mut tried: BTreeSet<(PrId, String)> = BTreeSet::new();
     loop {
         let here = installation.clone();
@@ -163,7 +164,7 @@ async fn publish_all(
 }
 
 impl Publisher<'_> {
-    /// Publishes a pull request; none when no command is configured, or when it was tried and no one asks again.
+    /// Publishes a pull request; `None` if no command is configured, or if it was tried and no one asks again.
     pub(crate) async fn publish(
         &self,
         store: &StoreThread,
@@ -174,6 +175,8 @@ impl Publisher<'_> {
         if self.config.publish.is_none() {
             return Ok(None);
         }
+        // Recorded before the command runs: a process that dies in between cannot tell whether the command pushed
+        // anything. Then only a human may ask for it again.
         let (context, id) = (context_of(wish), pr.id);
         let intent = store
             .call(move |store| store.begin_publication(&context, id, wish))

@@ -1,4 +1,4 @@
-//! The branch that the phases of a plan are merged into: where it is, against what is recorded of it.
+//! The branch that the phases of a plan are merged into: where it is, compared with its record.
 
 use symphony_core::Timestamp;
 use symphony_core::id::{PlanId, ProjectId};
@@ -10,36 +10,36 @@ use symphony_workspace::{BranchName, CommitId, Repository};
 use super::refusal::PlanRefusal;
 use crate::error::RunnerError;
 
-/// How often a record is tried again when another phase records at the same moment: as often as phases end together.
+/// How often a record is retried when another phase records at the same moment: as often as phases can end together.
 const TRIES_MAX: usize = 100;
 
 /// Where the base of a plan is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PlanBase {
-    /// There is none yet: it is made at this commit.
+    /// There is none yet: it is created at this commit.
     Unbegun(CommitId),
-    /// It has the work of all complete phases, and is here.
+    /// It has the work of all complete phases, and is at this commit.
     At(CommitId),
     /// It lost some of that work.
     Lost(LostBase),
 }
 
-/// A plan's base, as it was found and as it is recorded.
+/// A plan's base, as found and as recorded.
 #[derive(Debug, Clone)]
 pub(crate) struct BaseRecord {
     branch: BranchName,
     begin: CommitId,
     recorded: Option<CommitId>,
     found: Option<CommitId>,
-    /// Whether a person has let it be where it is.
+    /// Whether a person has accepted it where it is.
     is_accepted: bool,
 }
 
 impl BaseRecord {
-    /// Reads what is recorded of the base of a plan that began at a commit, and whose base is at `found`.
+    /// Loads the record of the base of a plan that began at a commit, and whose base is at `found`.
     ///
     /// # Errors
-    /// When the database cannot be read, or has no commit where one should be.
+    /// When the database cannot be read, or holds no commit where one should be.
     pub(crate) fn load(
         store: &Store,
         plan: &PlanId,
@@ -62,7 +62,7 @@ impl BaseRecord {
         })
     }
 
-    /// Judges it.
+    /// Compares both.
     ///
     /// # Errors
     /// When git fails.
@@ -90,7 +90,7 @@ impl BaseRecord {
     }
 }
 
-/// Looks where the base of a plan is.
+/// Returns where the base of a plan is.
 ///
 /// # Errors
 /// When git or the database fails.
@@ -104,7 +104,7 @@ pub(crate) fn look_at_base(
     BaseRecord::load(store, plan, target, found)?.judge(repository)
 }
 
-/// Records that the base of a plan was left at a commit. When another phase was merged on top of it meanwhile, that stays.
+/// Records where the base of a plan was left. If another phase was merged on top of it meanwhile, that record stays.
 ///
 /// # Errors
 /// When git or the database fails.
@@ -116,6 +116,8 @@ pub(crate) fn record_base(
 ) -> Result<(), RunnerError> {
     let context = Context::system(Timestamp::now());
     for _ in 0..TRIES_MAX {
+        // Compare and set: two phases that end at the same moment must not overwrite each other's record. If the record
+        // fell back, a later loss of the other phase's merge would go unnoticed.
         let seen = store.plan_base_head(plan)?;
         if let Some(seen) = seen.as_deref().and_then(|seen| CommitId::parse(seen).ok())
             && seen != *head
@@ -134,7 +136,7 @@ pub(crate) fn record_base(
     .into())
 }
 
-/// Tells a person what the base of a plan lost, while its phases are at work.
+/// Tells a person what the base of a plan lost, while its phases are running.
 ///
 /// # Errors
 /// When the database fails.

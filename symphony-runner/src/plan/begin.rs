@@ -1,4 +1,4 @@
-//! The beginning of a plan, or its resumption.
+//! Begins a plan, or resumes it.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ use crate::installation::Installation;
 use crate::person::as_person;
 use crate::repository::open_repository;
 
-/// What `plan run` was told about how the plan is carried out; what is absent stays as it is.
+/// The options of `plan run` that change how the plan is carried out; `None` leaves an option as it is.
 #[derive(Debug, Clone, Default)]
 pub struct OptionChanges {
     /// Most phases at once.
@@ -58,14 +58,14 @@ impl OptionChanges {
     }
 }
 
-/// Asks for a plan to be carried out.
+/// A request to carry out a plan.
 #[derive(Debug, Clone)]
 pub struct BeginRequest {
-    /// The plan that is meant, when one was named; the last one of the file otherwise.
+    /// The plan, if one was named; otherwise the last one of the file.
     pub plan: Option<PlanId>,
     /// Its file, as it is recorded.
     pub path: String,
-    /// What the file says now.
+    /// The current content of the file.
     pub document: Plan,
     /// How it is carried out.
     pub options: OptionChanges,
@@ -73,34 +73,34 @@ pub struct BeginRequest {
     pub accept_changes: bool,
     /// Whether failed and aborted phases begin again.
     pub retry_failed: bool,
-    /// Whether a plan of this file that has ended is left as it is, and another one begun.
+    /// Whether an ended plan of this file is left as it is, and a new one begun.
     pub anew: bool,
 }
 
-/// What happened to a request.
+/// The result of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Begun {
-    /// A plan was made.
+    /// A plan was created.
     New,
-    /// The plan was under way, or is again.
+    /// The plan was active, or is again.
     Resumed,
-    /// The plan has ended, and nothing was ordered that opens it again.
+    /// The plan has ended, and the request does not reopen it.
     Ended,
 }
 
-/// Returns a plan file's path as it is recorded: relative to the project where it is inside.
+/// Returns a plan file's path as it is recorded: relative to the project if it is inside.
 pub fn recorded_path(project: &Project, file: &Path) -> String {
     let whole = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let inside = whole.strip_prefix(&project.root).unwrap_or(&whole);
     inside.display().to_string()
 }
 
-/// Begins a plan, or takes up the one of this file that is under way; the caller has it from then on. While another
-/// process has it, nothing of it is changed.
+/// Begins a plan, or resumes the active one of this file; the caller holds its lock from then on. If another process
+/// holds it, the plan is not changed.
 ///
 /// # Errors
-/// `PlanBusy` when another process is at work with it. When the file was changed under a plan that is under way and the
-/// change is not accepted, a skill's state file is in the way, or the repository is not fit for it.
+/// `PlanBusy` when another process drives it. When the file of an active plan was changed and the change is not
+/// accepted, a skill's state file is in the way, or the repository is not fit for it.
 pub fn begin_plan<'a>(
     installation: &'a Installation,
     store: &mut Store,
@@ -115,6 +115,7 @@ pub fn begin_plan<'a>(
     };
     if let Some(id) = last {
         let mut drive = take(&id)?;
+        // Read under the lock: until then a tick or another `plan run` may have moved the plan.
         let record = store.plan(&id)?;
         if !is_over(&record, request) {
             let (record, begun) = resume(store, record, request)?;
@@ -131,8 +132,8 @@ pub fn begin_plan<'a>(
     Ok((drive, record, Begun::New))
 }
 
-/// Gives the user's branch the work of the plan before another one of its file begins there; that it cannot have it is
-/// no reason to wait when another plan was asked for in this many words.
+/// Concludes the last plan of the file before a new one begins, so that the user's branch has its work. If it cannot
+/// have it, that stops a new plan only unless `--new` asked for one explicitly.
 fn settle_last(
     store: &mut Store,
     drive: &mut PlanDrive<'_>,
@@ -156,8 +157,8 @@ fn settle_last(
     }
 }
 
-/// Says whether another plan is begun instead of this one. A plan whose work is done and whose file says something else
-/// now is history; one that failed is not, unless a person says so.
+/// Returns whether a new plan is begun instead of resuming this one. A plan whose work is done and whose file has
+/// changed since is history; a failed one is not, unless a person says so.
 fn is_over(record: &PlanRecord, request: &BeginRequest) -> bool {
     let has_ended = record.state.status.is_ended();
     let is_changed = !compare_plans(&record.document, &request.document).is_empty();
@@ -211,7 +212,7 @@ fn resume(
     Ok((record, begun))
 }
 
-/// Puts the file as it is now in the place of the plan's, if that was ordered; refuses a change that was not.
+/// Replaces the plan's document by the current file if that was requested; refuses any other change.
 fn accept(
     store: &mut Store,
     record: PlanRecord,
@@ -254,7 +255,7 @@ fn create(
     let target = match options.isolation {
         Isolation::None => None,
         Isolation::Worktree => {
-            // else each phase would find it out, and ask
+            // Otherwise each phase would run into it, and ask.
             repository.require_filters()?;
             repository.require_own_branches()?;
             Some(target(repository)?)
@@ -273,8 +274,8 @@ fn create(
     Ok(record)
 }
 
-/// Lets the first look at the branch that the plan's work goes to begin where the plan does: what its agents bring there before any
-/// tick has looked is found, too.
+/// Starts watching the target branch at the commit where the plan begins: commits that agents bring there before any
+/// tick has looked are found, too.
 fn begin_looking(store: &mut Store, record: &PlanRecord) -> Result<(), RunnerError> {
     let Some(target) = &record.target else {
         return Ok(());
@@ -292,10 +293,10 @@ fn begin_looking(store: &mut Store, record: &PlanRecord) -> Result<(), RunnerErr
     Ok(store.record_base_look(&Context::system(Timestamp::now()), &look)?)
 }
 
-/// How the names of plans' branches begin.
+/// Prefix of the names of plans' branches.
 const PLAN_BRANCHES: &str = "symphony/plan-";
 
-/// The branch that the user has checked out, else the project's base branch: where the plan's work begins and goes.
+/// The branch that the user has checked out, or else the project's base branch: where the plan's work begins and goes.
 fn target(repository: &Repository) -> Result<PlanTarget, RunnerError> {
     let base = match repository.checked_out()? {
         Some(base) => base,
@@ -312,7 +313,8 @@ fn target(repository: &Repository) -> Result<PlanTarget, RunnerError> {
     })
 }
 
-/// Makes an id from the file's name that neither a plan nor a branch has: one that a lost database left is not taken up.
+/// Creates an id from the file's name that neither a plan nor a branch has: a branch from a lost database is not
+/// reused.
 fn free_id(store: &Store, repository: &Repository, path: &str) -> Result<PlanId, RunnerError> {
     let stem = slug(path);
     let branches = repository.branches()?;
@@ -333,7 +335,7 @@ fn free_id(store: &Store, repository: &Repository, path: &str) -> Result<PlanId,
     Err(PlanRefusal::NoIdLeft(path).into())
 }
 
-/// Characters of a file's name that stand in its plan's id: it is part of branch and folder names.
+/// Most characters of a file's name in its plan's id, which is part of branch and folder names.
 const STEM_CHARS_MAX: usize = ID_CHARS_MAX / 2;
 
 fn slug(path: &str) -> String {

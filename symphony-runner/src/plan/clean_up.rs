@@ -1,4 +1,4 @@
-//! Worktrees of phases that no one works on any more: their plan has ended without them.
+//! Worktrees of phases that no one works on: their plan has ended without them.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::error::RunnerError;
 use crate::merge::unpublished::note_saved_submodules;
 use crate::repository::open_repository;
 
-/// Lists the phases of plans that have ended whose worktrees are still there.
+/// Lists the phases of ended plans whose worktrees still exist.
 ///
 /// # Errors
 /// When git or the database fails.
@@ -26,7 +26,7 @@ pub fn ended_phase_worktrees(
     let keys: BTreeSet<String> = listed.into_iter().map(|worktree| worktree.name).collect();
     let mut found = Vec::new();
     for plan in store.plans(Some(&project.id))? {
-        // most plans have none: they are not read whole
+        // Most plans have none: these are not loaded.
         let prefix = format!("plan-{}.", plan.id);
         let is_there = keys.iter().any(|key| key.starts_with(&prefix));
         if !plan.status.is_ended() || !is_there {
@@ -43,8 +43,8 @@ pub fn ended_phase_worktrees(
 }
 
 /// Removes the worktree of a phase whose plan has ended. What its agents committed stays on its branch, for a person or
-/// another attempt; what is uncommitted is saved first. Returns what was done, in words; nothing when the plan was taken up
-/// again meanwhile.
+/// another attempt; uncommitted work is saved first. Returns what was done, in words; `None` if the plan was resumed
+/// meanwhile.
 ///
 /// # Errors
 /// When git or the database fails.

@@ -1,5 +1,5 @@
-//! What is left to do when phases and plans are complete: worktrees are removed, the work becomes a pull request, and what
-//! was merged is cleaned up.
+//! What is left to do when phases and plans are complete: worktrees are removed, the work becomes a pull request, and
+//! merged plans are cleaned up.
 
 use std::collections::BTreeSet;
 
@@ -30,24 +30,24 @@ pub enum Conclusion {
     InReview {
         /// The pull request.
         pr: PrId,
-        /// The user's branch, which it goes into.
+        /// The user's branch, which is its base.
         branch: String,
         /// Whether the plan's branch had moved, so that it is gated and judged again.
         is_renewed: bool,
     },
-    /// The user's branch has it.
+    /// The user's branch has the work.
     Merged {
         /// That branch.
         branch: String,
         /// Its head now.
         commit: String,
     },
-    /// The phases changed nothing that the user's branch does not have.
+    /// The phases changed nothing that the user's branch does not have already.
     Unchanged {
         /// That branch.
         branch: String,
     },
-    /// Work is lost that the plan should be reviewed with: a person was asked, and nothing goes on before the answer.
+    /// Work is lost that should be part of the review: a person was asked, and nothing goes on before the answer.
     Asked {
         /// What happened, and the way back.
         reason: String,
@@ -56,15 +56,15 @@ pub enum Conclusion {
     Left {
         /// That branch.
         branch: String,
-        /// Why.
+        /// The reason.
         reason: String,
-        /// What to type to have it.
+        /// The command that takes the work over.
         command: String,
     },
 }
 
-/// Opens the pull request of a plan whose phases are all complete, and cleans up after one that was merged. The caller holds
-/// the plan's lock; doing it again finds it done.
+/// Opens the pull request of a plan whose phases are all complete, and cleans up after one that was merged. The caller
+/// holds the plan's lock. Idempotent.
 ///
 /// # Errors
 /// When git or the database fails.
@@ -111,7 +111,7 @@ pub(super) fn conclude_plan(
             })
         }
         (PlanStatus::Completed, Some(commit)) => {
-            // who merged it may have died before
+            // Whoever merged it may have died before the clean-up.
             clean_up_merged(store, project, config, id)?;
             Ok(Conclusion::Merged {
                 branch: target.branch,
@@ -159,8 +159,8 @@ fn conclude_old(
     })
 }
 
-/// Removes the branches and worktrees of a plan that was merged; returns what was done, in words. Whoever moves the plan on
-/// at this moment does it instead.
+/// Removes the branches and worktrees of a merged plan; returns what was done, in words. If another process drives the
+/// plan at this moment, it does that instead.
 ///
 /// # Errors
 /// When git or the database fails.
@@ -178,7 +178,7 @@ pub fn clean_up_plan(
     clean_up_merged(store, project, config, id)
 }
 
-/// Cleans up with the plan's lock held. What cannot be removed now does no harm; the next tick tries again.
+/// Cleans up while the plan's lock is held. What cannot be removed now does no harm; the next tick tries again.
 fn clean_up_merged(
     store: &mut Store,
     project: &Project,
@@ -214,7 +214,7 @@ fn clean_up_merged(
     Ok(format!("plan {id}: {}", problems.join("; ")))
 }
 
-/// Returns the head of the plan's newest merged pull request: what the record says is in the user's branch.
+/// Returns the head of the plan's newest merged pull request: what the user's branch has according to the record.
 fn recorded_head(store: &Store, id: &PlanId) -> Result<Option<CommitId>, RunnerError> {
     let filter = PrFilter {
         plan: Some(id.clone()),
@@ -225,8 +225,8 @@ fn recorded_head(store: &Store, id: &PlanId) -> Result<Option<CommitId>, RunnerE
     Ok(newest.and_then(|pr| CommitId::parse(&pr.head_commit).ok()))
 }
 
-/// Removes the worktrees of phases that are complete, and their branches when they are merged; a phase that was skipped
-/// leaves its branch if something on it was not. Those done before are passed over; returns what could not be removed.
+/// Removes the worktrees of complete phases, and their branches if they are merged; a skipped phase keeps its branch if
+/// something on it is not merged. Phases in `done` are skipped; returns what could not be removed.
 pub(super) fn remove_worktrees(
     store: &mut Store,
     project: &Project,
@@ -267,7 +267,7 @@ pub(super) fn remove_worktrees(
                     tracing::info!(%phase, %rescue, "unsaved work was kept");
                 }
             }
-            // once is enough to say so
+            // Reported only once: the phase counts as done.
             Err(error) => problems.push(format!("{phase}: its worktree was not removed: {error}")),
         }
         done.insert(phase.clone());
@@ -275,8 +275,8 @@ pub(super) fn remove_worktrees(
     Ok(problems)
 }
 
-/// Returns the branch that has the work of complete phases: the plan's base, or, when that is gone, the user's branch. One that
-/// was not removed with its phase would be kept as not merged otherwise.
+/// Returns the branch that has the work of complete phases: the plan's base, or, if that is gone, the user's branch.
+/// Without it, a branch that was not removed with its phase would be kept as unmerged.
 fn merged_into(repository: &Repository, record: &PlanRecord) -> Result<BranchName, RunnerError> {
     let base = BranchName::of_plan_base(&record.id);
     let target = record.target.as_ref().map(|target| &target.branch);

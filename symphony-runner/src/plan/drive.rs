@@ -1,4 +1,4 @@
-//! A plan, driven by the process that holds its lock.
+//! The process that drives a plan: it holds the plan's lock.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -17,15 +17,15 @@ use crate::installation::Installation;
 use crate::process::DetachedSupervisor;
 use crate::tick::LocalEffects;
 
-/// How long a tick's round is waited for: it waits for no agent.
+/// How long to wait for a tick's round: it waits for no agent.
 const TICK_WAIT_MAX: Duration = Duration::from_secs(5);
-/// Time between two looks.
+/// Polling interval.
 const TICK_LOOK: Duration = Duration::from_millis(50);
 
-/// Makes the rounds of one plan, for as long as it has the plan's lock.
+/// Makes the rounds of one plan while it holds the plan's lock.
 #[derive(Debug)]
 pub struct PlanDrive<'a> {
-    /// As it was last loaded: a changed limit holds from the next round on.
+    /// As it was last loaded: a changed limit takes effect in the next round.
     installation: Installation,
     project: Project,
     config: ProjectConfig,
@@ -38,10 +38,10 @@ pub struct PlanDrive<'a> {
 }
 
 impl<'a> PlanDrive<'a> {
-    /// Takes the plan's lock; none when another process has it.
+    /// Takes the plan's lock; `None` if another process has it.
     ///
     /// # Errors
-    /// When the lock cannot be made, or the project's configuration is wrong.
+    /// When the lock cannot be created, or the project's configuration is wrong.
     pub fn take(
         installation: &'a Installation,
         project: &Project,
@@ -62,7 +62,7 @@ impl<'a> PlanDrive<'a> {
         }))
     }
 
-    /// Takes the plan's lock. Where ticks move plans on too, one that is just at it is waited for.
+    /// Takes the plan's lock. If ticks drive plans too, it waits for one that is in the middle of a round.
     ///
     /// # Errors
     /// As [`Self::take`]; `PlanBusy` when another process keeps the lock.
@@ -104,8 +104,8 @@ impl<'a> PlanDrive<'a> {
         self.effects.into_supervisors()
     }
 
-    /// Makes one round with the configuration as it is now, shows the plan in the state file, then removes the worktrees
-    /// of phases that are complete.
+    /// Makes one round with the current configuration, writes the state file, then removes the worktrees of complete
+    /// phases.
     ///
     /// # Errors
     /// When the database cannot be read or written, or the repository not be opened.
@@ -132,7 +132,7 @@ impl<'a> PlanDrive<'a> {
         Ok(round)
     }
 
-    /// Writes the state file, unless it shows the plan as it stands: whoever changed it may have died before that.
+    /// Writes the state file unless it shows this revision: whoever changed the plan may have died before writing it.
     fn show(&mut self, store: &mut Store, revision: u64) -> Result<(), RunnerError> {
         if self.shown != Some(revision) {
             write_state_file(store, &self.project, &self.plan)?;
@@ -149,7 +149,7 @@ impl<'a> PlanDrive<'a> {
     }
 
     /// Opens the pull request of the plan's work when every phase is complete, and cleans up after one that was merged.
-    /// Worktrees that the plan's last round did not come to remove go first.
+    /// First it removes the worktrees that the plan's last round did not get to.
     ///
     /// # Errors
     /// When git or the database fails.

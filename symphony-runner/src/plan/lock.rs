@@ -1,4 +1,4 @@
-//! One loop a plan: the lock of its rounds.
+//! One loop per plan: the lock of its rounds.
 
 use std::path::PathBuf;
 
@@ -10,17 +10,17 @@ use crate::error::RunnerError;
 use crate::paths::STATE_DIR;
 use crate::process::{ProcessError, RunLock, lock_state};
 
-/// The held lock of a plan; it is given up when the value is dropped, at the latest with the process.
+/// The held lock of a plan; released when the value is dropped, at the latest with the process.
 #[derive(Debug)]
 pub(super) struct PlanLock {
     _lock: RunLock,
 }
 
 impl PlanLock {
-    /// Takes the lock of a plan; none when another process has it.
+    /// Takes the lock of a plan; `None` if another process has it.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub(super) fn take(project: &Project, plan: &PlanId) -> Result<Option<Self>, RunnerError> {
         let folder = plans_folder(project);
         std::fs::create_dir_all(&folder)
@@ -33,10 +33,10 @@ impl PlanLock {
     }
 }
 
-/// Says whether a process moves the plan on at this moment: a `plan run`, or a tick.
+/// Returns whether a process drives the plan at this moment: a `plan run`, or a tick.
 ///
 /// # Errors
-/// When its lock cannot be asked.
+/// When its lock cannot be tested.
 pub fn is_plan_driven(project: &Project, plan: &PlanId) -> Result<bool, RunnerError> {
     Ok(lock_state(&lock_file(project, plan))? == LockState::Held)
 }

@@ -1,8 +1,8 @@
-//! Plans under way: begun, moved on round by round, concluded (spec: plan, "One engine").
+//! Active plans: begun, moved on round by round, concluded (spec: plan, "One engine").
 //!
-//! A round is observe → decide (`core::plan::state::plan_step`) → commit → act. Nothing is kept in memory between rounds:
-//! whoever holds the plan's lock, `plan run` or a tick, does the next one, and phases go on in their supervisors without
-//! either. The end of a phase's run is recorded by its supervisor.
+//! A round is observe → decide (`core::plan::state::plan_step`) → commit → act. Nothing is kept in memory between
+//! rounds: whoever holds the plan's lock, `plan run` or a tick, makes the next one. Phases run in their supervisors,
+//! which need neither. A phase's supervisor records the end of its run.
 
 mod base;
 mod begin;

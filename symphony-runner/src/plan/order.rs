@@ -1,4 +1,4 @@
-//! What a person orders of a plan: decisions, retries, skips, the end, a pause.
+//! A person's orders for a plan: decisions, retries, skips, the end, a pause.
 
 use symphony_core::Timestamp;
 use symphony_core::id::{PlanId, PlanPhaseId};
@@ -19,17 +19,17 @@ use crate::person::as_person;
 pub enum PlanOrder {
     /// Answers a phase that awaits a decision.
     Decide(PlanPhaseId, Choice),
-    /// Lets a phase begin again, or at once.
+    /// Lets a phase begin again, now if it waits for its retry.
     Retry(PlanPhaseId),
     /// Lets every failed and aborted phase begin again.
     RetryFailed,
-    /// Passes over a phase.
+    /// Skips a phase.
     Skip(PlanPhaseId),
-    /// Gives a phase up, and everything behind it.
+    /// Gives up a phase, and everything that depends on it.
     Abort(PlanPhaseId),
     /// Gives the plan up.
     AbortAll,
-    /// Starts nothing more.
+    /// Starts no more phases.
     Pause,
     /// Starts phases again.
     Resume,
@@ -53,7 +53,7 @@ impl PlanOrder {
             Self::RetryFailed => Ok(told_if_nothing(retry_failed(state))),
             Self::Skip(phase) => skip_phase(dag, state, phase, now),
             Self::Abort(phase) => abort_branch(state, phase, now),
-            // given up already, an order to do so finds it done
+            // If it was given up already, another order to do so succeeds.
             Self::AbortAll
                 if matches!(state.status, PlanStatus::Completed | PlanStatus::Failed) =>
             {
@@ -61,13 +61,13 @@ impl PlanOrder {
                 Err(PlanTransitionError::NothingLeft { from })
             }
             Self::AbortAll => Ok(abort_all(state, now)),
-            // the work was not accepted: it is offered as it is now, perhaps with commits that a person added
+            // The work was not accepted: it is offered as it is now, perhaps with commits that a person added.
             Self::Resume
                 if state.status == PlanStatus::AwaitingUserDecision && state.is_complete() =>
             {
                 Ok(plain(PlanEvent::Continued))
             }
-            // a pause would take the question away, and its end would answer it
+            // A pause would replace the question, and its end would answer it.
             Self::Pause
                 if state.status == PlanStatus::AwaitingUserDecision && state.is_complete() =>
             {
@@ -78,7 +78,7 @@ impl PlanOrder {
                     ..Decision::default()
                 })
             }
-            // asked for again, an order finds it done
+            // Repeating the order succeeds.
             Self::Pause if state.status == PlanStatus::Paused => Ok(Decision::default()),
             Self::Resume
                 if matches!(
@@ -102,9 +102,8 @@ fn told_if_nothing(mut decision: Decision) -> Decision {
     decision
 }
 
-/// Carries an order out, with what follows from it; returns the plan as it stands then, and what the person should know.
-/// Runs that it leaves without a phase are asked to end; their supervisors do so whether anyone is at work with the plan
-/// or not.
+/// Carries an order out, with its consequences; returns the plan afterwards, and what the person should know. Runs that
+/// are left without a phase are asked to end; their supervisors do so whether a process drives the plan or not.
 ///
 /// # Errors
 /// When there is no such plan or phase, or the order does not fit its state.
@@ -141,7 +140,7 @@ fn end_stray_runs(
         let state = record.state.phases.get(phase).map(|found| &found.state);
         let is_owner = matches!(state, Some(PhaseState::Running { run: owner, .. }) if owner.as_ref() == Some(&run.id));
         if !is_owner && let Err(error) = store.request_cancel(&as_person(now), &run.id) {
-            // it ended by itself meanwhile; the plan's next round looks again
+            // It ended on its own meanwhile; the plan's next round looks again.
             tracing::info!(%error, run = %run.id, "a run was not ended");
         }
     }

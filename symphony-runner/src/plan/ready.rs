@@ -1,4 +1,4 @@
-//! Which ready phases may start: those whose provider and model nothing holds, and the one whose turn it is to probe.
+//! Which ready phases may start: those whose provider and model are not on hold, and the one whose turn it is to probe.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,19 +44,19 @@ impl From<&Held> for HeldPhase {
     }
 }
 
-/// What ready phases are looked at with.
+/// The inputs for looking at ready phases.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Site<'a> {
     pub(super) installation: &'a Installation,
     pub(super) observed: &'a Observed,
     pub(super) record: &'a PlanRecord,
     pub(super) state: &'a PlanState,
-    /// What the database says about the model of workers.
+    /// The database's override of the worker model.
     pub(super) from_database: &'a ModelChoice,
     pub(super) now: Timestamp,
 }
 
-/// Looks at the providers of the phases that could start. Of those that a hold covers which is over, the one that was tried
+/// Looks at the providers of the phases that could start. Of the phases under an expired hold, the one that was tried
 /// least recently probes it, unless something else of the installation was tried less recently.
 pub(super) fn ready_phases(site: Site<'_>) -> BTreeMap<PlanPhaseId, Result<Dispatch, Held>> {
     let mut phases = BTreeMap::new();
@@ -73,7 +73,7 @@ pub(super) fn ready_phases(site: Site<'_>) -> BTreeMap<PlanPhaseId, Result<Dispa
             Err(held) => drop(phases.insert(id, Err(held))),
         }
     }
-    // stable: among equals the order of the file
+    // A stable sort: ties keep the order of the file.
     passed.sort_by_key(|(turn, ..)| *turn);
     let mut probed: BTreeSet<HoldScope> = BTreeSet::new();
     let probes = passed
@@ -152,13 +152,13 @@ impl Site<'_> {
                 .map(|(item, _)| turn_of(item, [hold]));
             let phases = phases_turn(snapshot, hold, Some(&self.record.id));
             let others = backlog.chain(phases).min();
-            // the others may be faster than the time they are given
+            // The others may be faster than the time they are given.
             yields_until(hold, turn, others, self.now)
                 .map(|until| held(hold, until.min(soon), "something else probes first"))
         })
     }
 
-    /// Names the provider that a phase would use, or says why there is none.
+    /// Returns the provider that a phase would use, or why there is none.
     fn provider_of(&self, wanted: Option<&str>) -> Result<String, String> {
         let project = &self.record.project;
         let view = self.observed.snapshot.projects.get(project);
@@ -182,7 +182,7 @@ impl Site<'_> {
         project.1.as_ref()
     }
 
-    /// Names the model that a phase would ask for. Without a hold of a model no one needs to know it.
+    /// Returns the model that a phase would use. Without a hold of a model no one needs to know it.
     fn model_of(&self, phase: &Phase) -> Result<Option<String>, String> {
         let snapshot = &self.observed.snapshot;
         if !snapshot.has_model_hold() {

@@ -1,4 +1,4 @@
-//! The pull request of a plan whose phases are all complete: what stands in it, and when there is none to open.
+//! The pull request of a plan whose phases are all complete: what it says, and when there is none to open.
 
 use std::path::Path;
 
@@ -16,10 +16,10 @@ use super::refusal::PlanRefusal;
 use crate::error::RunnerError;
 use crate::paths::read_capped;
 
-/// Bytes of the body: a plan may have thousands of phases.
+/// Most bytes of the body: a plan may have thousands of phases.
 const BODY_BYTES_MAX: usize = 16 * 1024;
 
-/// What the end of a plan's phases led to.
+/// What happened when the phases of a plan ended.
 #[derive(Debug)]
 pub(super) enum Opened {
     /// Its pull request is open.
@@ -30,10 +30,11 @@ pub(super) enum Opened {
     Lost(LostBase),
 }
 
-/// Opens the pull request of a plan that awaits its review. Doing it again finds it done.
+/// Opens the pull request of a plan that awaits its review. Idempotent.
 ///
-/// There is none only when the plan's branch never left the commit that it began at, or has the same files. What the user's branch
-/// has of it without a merge by Symphony is reviewed all the same: an agent without a sandbox can move that branch.
+/// There is none only if the plan's branch never left the commit that it began at, or has the same files. Work that
+/// reached the user's branch without a merge by Symphony is reviewed nevertheless: an agent without a sandbox can move
+/// that branch.
 ///
 /// # Errors
 /// When git or the database fails.
@@ -89,8 +90,8 @@ pub(super) fn open_review(
     Ok(Opened::PullRequest(pr.id))
 }
 
-/// Gives the open pull request of a plan the head that its branch has now, with gates and judge again; says whether it had to. A
-/// branch that is gone or has lost work is reported until it is there again.
+/// Updates the open pull request of a plan to the current head of its branch, with gates and judge again; returns
+/// whether it had to. A branch that is gone or has lost work is reported until it is back.
 ///
 /// # Errors
 /// When git or the database fails.
@@ -129,7 +130,7 @@ pub(super) fn renew_review(
     Ok(true)
 }
 
-/// Says whether the user's branch has the whole work already: its commits, or its changes.
+/// Returns whether the user's branch already has all the work: its commits, or its changes.
 fn has_landed(
     repository: &Repository,
     branch: &BranchName,
@@ -188,9 +189,9 @@ fn title(repository: &Repository, record: &PlanRecord) -> String {
     plan_title(text.as_deref(), &record.document)
 }
 
-/// Lists the phases, and how far each is to be relied on.
+/// Lists the phases, and how far each can be trusted.
 fn body(record: &PlanRecord) -> String {
-    // the history is shared: a file outside of the repository is named without the folders of this machine
+    // The history is shared: a file outside of the repository is named without the folders of this machine.
     let path = Path::new(&record.path);
     let name = path.file_name().filter(|_| path.is_absolute());
     let name = name.unwrap_or(path.as_os_str()).to_string_lossy();

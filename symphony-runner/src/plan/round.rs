@@ -26,21 +26,21 @@ use crate::tick::{Effects, LocalEffects, Observed, act, observe};
 /// What a round saw and did.
 #[derive(Debug)]
 pub struct PlanRound {
-    /// The plan, as it stands now.
+    /// The plan after the round.
     pub record: PlanRecord,
     /// What was decided, and why nothing else was.
     pub step: PlanStep,
     /// The plan's runs that are alive.
     pub live: BTreeMap<RunId, PlanPhaseId>,
-    /// Those of them whose exit handling waits for its time, with no one at work.
+    /// Those of them whose exit handling is postponed, with no process at it.
     pub put_off: BTreeSet<RunId>,
     /// The runs that were started.
     pub started: Vec<Run>,
-    /// Whether something that was to be started was not: the next round is due at once, or soon.
+    /// Whether a start failed or is left: the next round is due at once, or soon.
     pub starts_left: StartsLeft,
     /// What was done.
     pub events: Vec<PlanStepEvent>,
-    /// What could not be done, a line each; the next round tries again.
+    /// What failed, a line each; the next round tries again.
     pub problems: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ pub struct PlanRound {
 pub enum StartsLeft {
     /// All was started.
     None,
-    /// It became ready by this very round: the next one looks at its provider.
+    /// It became ready in this very round: the next one looks at its provider.
     AtOnce,
     /// It was refused: something else was faster.
     Soon,
@@ -81,7 +81,7 @@ pub(super) fn plan_round(
     };
     let (record, (step, phases)) =
         store.change_plan(&Context::system(now), id, |record, dag| {
-            // as the step will see them: a retry that is due is ready
+            // As the step will see them: a retry that is due is ready.
             let mut state = record.state.clone();
             settle_now(dag, &mut state, now)?;
             let site = Site {
@@ -154,7 +154,7 @@ fn phase_end(event: &PlanEvent) -> Option<PlanStepEvent> {
     Some(PlanStepEvent::PhaseEnded { phase, end })
 }
 
-/// The plan's runs that someone is at work with, or whose exit handling waits for its time.
+/// The plan's runs that have a process, or whose exit handling waits for its time.
 fn live_runs(
     store: &Store,
     snapshot: &Snapshot,
@@ -168,7 +168,7 @@ fn live_runs(
     };
     let is_held = |run: &Run| {
         let seen = snapshot.live.iter().find(|live| live.run == run.id);
-        // claimed since the locks were looked at: its claimer holds it
+        // Claimed since the locks were looked at: its claimer holds the lock.
         seen.is_none_or(|live| live.lock == LockState::Held || live.waits(now))
     };
     let runs = store.runs(&filter)?.into_iter().filter(is_held);
@@ -222,7 +222,7 @@ impl PlanRound {
                                 phase: phase.clone(),
                                 run: run.clone(),
                             }),
-                            // it ended by itself meanwhile
+                            // It ended on its own meanwhile.
                             Err(error) => tracing::info!(%error, "a run was not ended"),
                         }
                     }
@@ -230,7 +230,7 @@ impl PlanRound {
                 PlanAction::AskDecision { .. } => {}
             }
         }
-        // without ticks nobody else looks at the supervisors of the plan's runs
+        // Without ticks no one else watches the supervisors of the plan's runs.
         let looks = watch_supervisors(&observed.snapshot).filter(|action| match action {
             Action::Suspect { run, .. } | Action::EndStuck { run, .. } => {
                 self.live.contains_key(run)

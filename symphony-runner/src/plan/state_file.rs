@@ -1,4 +1,4 @@
-//! `.symphony-state.json`: a picture of the plan that changed last, for people and scripts (spec: plan, "State file").
+//! `.symphony-state.json`: a view of the plan that changed last, for people and scripts (spec: plan, "State file").
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -13,11 +13,11 @@ use super::lock::plans_folder;
 use super::refusal::PlanRefusal;
 use crate::error::RunnerError;
 
-/// Writes the state file of a plan as it is in the database, whole or not at all. Writers take turns, and each
-/// reads again: an older state never replaces a newer one.
+/// Writes the state file of a plan from the database, atomically. Writers take a lock, and each reads the plan again
+/// under it: an older state never replaces a newer one.
 ///
 /// # Errors
-/// When the plan cannot be read, or the file not be written.
+/// When the plan cannot be read, or the file cannot be written.
 pub fn write_state_file(
     store: &mut Store,
     project: &Project,
@@ -33,7 +33,7 @@ pub fn write_state_file(
     let record = store.plan(plan)?;
     let written = match refuse_foreign(&project.root) {
         Ok(()) => write(&project.root, &record),
-        // a skill began with a file of its own meanwhile: the plan goes on without a picture
+        // A skill began with a file of its own meanwhile: the plan goes on without a state file.
         Err(error @ RunnerError::Plan(PlanRefusal::ForeignStateFile(_))) => {
             tracing::warn!(%error, "the plan's state file is not written");
             Ok(())
@@ -44,8 +44,8 @@ pub fn write_state_file(
     written
 }
 
-/// Shows in the state file what a change of a pull request did to its plan: a verdict or a merge moves the plan when no one
-/// else may be at work with it. The change stands whether the picture follows or not.
+/// Updates the state file after a change of a plan's pull request: a verdict or a merge moves the plan while no process
+/// may be driving it. If the file cannot be written, the change is still made.
 pub fn show_plan_of(store: &mut Store, pr: &PullRequest) {
     let PullRequestOf::Plan(plan) = &pr.of else {
         return;
@@ -74,7 +74,7 @@ fn write(root: &Path, record: &PlanRecord) -> Result<(), RunnerError> {
     write_whole(&path, text).map_err(failed)
 }
 
-/// Refuses to begin where a skill keeps a state of its own: its file would be lost.
+/// Refuses to begin if a skill keeps a state of its own: its file would be overwritten.
 pub(super) fn refuse_foreign(root: &Path) -> Result<(), RunnerError> {
     let path = root.join(STATE_FILE);
     let text = match symphony_workspace::read_own_text(&path) {

@@ -1,4 +1,4 @@
-//! Plans that ended without a merge, and whose work a person has merged or dropped since: nothing waits any more.
+//! Plans that ended without a merge, and whose work a person has merged or dropped since: nothing is left to wait for.
 
 use symphony_core::Timestamp;
 use symphony_core::inbox::StoppedPlan;
@@ -12,8 +12,8 @@ use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::repository::open_repository;
 
-/// Records of the ended plans of a project what happened to their work: the user's branch has it, or its branch is gone. One
-/// that completed has a pull request, unless that was before plans had them.
+/// Records what happened to the work of a project's ended plans: the user's branch has it, or its branch is gone.
+/// Completed plans have a pull request, except those from before plans had them.
 ///
 /// # Errors
 /// When git or the database fails.
@@ -45,7 +45,7 @@ pub(crate) fn notice_taken_over(
 
 /// What happened to the work of a plan that ended without a merge.
 enum Fate {
-    /// It waits on the plan's branch; with the head of that branch when it is not recorded yet.
+    /// It is on the plan's branch; with the head of that branch if it is not recorded yet.
     Waits(Option<CommitId>),
     /// The user's branch has it, at this commit.
     TakenOver(String),

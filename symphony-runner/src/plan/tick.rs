@@ -1,4 +1,4 @@
-//! Plans moved on by ticks (`plan.by_tick`).
+//! Plans that ticks move on (`plan.by_tick`).
 
 use symphony_core::id::PlanId;
 use symphony_core::plan::state::{OnFailure, PlanStatus};
@@ -18,7 +18,7 @@ use crate::step_event::{PlanStepEvent, StepEvent};
 pub struct PlanTick {
     /// What was done.
     pub events: Vec<StepEvent>,
-    /// What could not be done, a line each; the next tick tries again.
+    /// What failed, a line each; the next tick tries again.
     pub problems: Vec<String>,
     /// The runs that were started.
     pub started: Vec<Run>,
@@ -26,8 +26,8 @@ pub struct PlanTick {
     pub supervisors: Vec<DetachedSupervisor>,
 }
 
-/// Notices the work of ended plans that a person took over. Makes a round of each plan that is under way and that no one else moves on, in the projects that let ticks do so; gives
-/// the user's branch the work of those that have completed.
+/// Records which ended plans a person took over. Makes a round of each active plan that no one else moves on, in the
+/// projects that let ticks do so, and cleans up after those that have completed.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -37,11 +37,11 @@ pub fn tick_plans(installation: &Installation, store: &mut Store) -> Result<Plan
         if let Err(error) = notice_taken_over(installation, store, &project) {
             tracing::debug!(%error, project = %project.id, "the work of ended plans was not looked at");
         }
-        // a broken configuration is told by the tick itself
+        // The tick itself reports a broken configuration.
         let Ok(config) = installation.project_config(&project) else {
             continue;
         };
-        // What is complete is concluded whoever began it: its review is the ticks' work anyway.
+        // A complete plan is concluded whoever began it: its review is the ticks' work anyway.
         let mut plans = if config.plan.by_tick {
             store.open_plans(&project.id)?
         } else {
@@ -84,7 +84,7 @@ impl PlanTick {
             && record.state.status != PlanStatus::Review
             && !record.state.awaits_review(record.completion());
         if is_under_way {
-            // nobody is there to be asked
+            // No one is there to ask.
             let asks = record.options.on_failure == OnFailure::Ask;
             let round = drive.round(store, asks.then_some(OnFailure::Wait))?;
             let named = |problem: String| format!("plan {}: {problem}", record.id);

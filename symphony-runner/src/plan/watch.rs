@@ -12,14 +12,14 @@ use crate::error::RunnerError;
 use crate::paths::RunPaths;
 use crate::process::lock_state;
 
-/// While a phase waits for what others have, a round is made at least so often: slots and holds that others give up are
-/// seen in no other way.
+/// Longest time between rounds while a phase waits for resources that others hold: nothing else shows that slots and
+/// holds were released.
 const ROUND_MAX: Duration = Duration::from_secs(2);
 
-/// While a phase runs, a round is made at least so often: no change tells that a supervisor makes no progress.
+/// Longest time between rounds while a phase runs: nothing reports that a supervisor makes no progress.
 const SUPERVISORS_LOOK: Duration = Duration::from_secs(30);
 
-/// What a round left, to be compared with what is there.
+/// The state after a round, to be compared with the current one.
 #[derive(Debug)]
 pub struct PlanWatch {
     revision: u64,
@@ -48,7 +48,7 @@ impl PlanWatch {
         }
     }
 
-    /// Says whether anything changed: the plan, the life of one of its runs, or the time.
+    /// Returns whether anything changed: the plan, the life of one of its runs, or the time.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -71,15 +71,15 @@ impl PlanWatch {
     }
 }
 
-/// Says whether something goes on that no change of the plan and no watched lock tells of: others at work in the
-/// installation, and exit handling that was just started again, whose process may die as the one before it.
+/// Returns whether something may change that neither the plan's revision nor a watched lock shows: other work in the
+/// installation, and exit handling that was just restarted, whose process may die like the one before.
 fn waits_for_others(round: &PlanRound) -> bool {
     let is_held_up = round.step.decisions.iter().any(|decision| {
         matches!(
             decision.reason,
             NotStarted::NoInstallationSlot
                 | NotStarted::EarlierRunEnding { .. }
-                // a person may lift the hold before its end
+                // A person may lift the hold before its end.
                 | NotStarted::ProviderOnHold { .. }
         )
     });

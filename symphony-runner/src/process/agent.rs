@@ -1,4 +1,4 @@
-//! An agent's process: how it is started, and how it ended.
+//! The process of an agent: how it starts and how it ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -20,13 +20,13 @@ use super::trampoline::{self, Trampoline};
 /// How to start an agent.
 #[derive(Debug)]
 pub struct AgentLaunch {
-    /// The step in between.
+    /// The command that starts the program in its own session.
     pub trampoline: Trampoline,
     /// The program, a name or a path (see [`resolve_program`]).
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Its whole environment; nothing is inherited.
+    /// Its whole environment. It inherits nothing.
     pub environment: BTreeMap<OsString, OsString>,
     /// Its working directory.
     pub directory: PathBuf,
@@ -46,14 +46,14 @@ pub enum AgentInput {
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AgentExit {
-    /// Its exit code, when it ended by itself.
+    /// Its exit code, if it exited.
     pub code: Option<i32>,
     /// The number of the signal that ended it.
     pub signal: Option<i32>,
 }
 
 impl AgentExit {
-    /// Says whether it ended by itself, with code 0.
+    /// Returns whether it exited with code 0.
     pub fn is_success(self) -> bool {
         self.code == Some(0)
     }
@@ -68,13 +68,13 @@ impl From<ExitStatus> for AgentExit {
     }
 }
 
-/// The numbers of the children whose exit status tokio takes away: no one else may reap them.
+/// The pids of the children that tokio waits for. No one else may reap them.
 pub(super) type Spawned = Arc<Mutex<BTreeSet<i32>>>;
 
 /// A started agent.
 ///
-/// [`super::Supervision::end_tree`] ends it with all its processes; a value that is dropped before
-/// kills the agent's own process only.
+/// [`super::Supervision::end_tree`] ends it with all its processes. A value that is dropped before that kills only the
+/// agent's own process.
 #[derive(Debug)]
 pub struct Agent {
     child: Child,
@@ -123,7 +123,7 @@ impl Agent {
                 program: program.clone(),
                 source,
             })?;
-        // Not reaped yet, so it has a number and a record even if it ended already.
+        // The child is not reaped yet, so it has a pid and a record even if it has already ended.
         let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
         let identity = match pid {
             Some(pid) => ProcessIdentity::of(pid)?,
@@ -133,7 +133,7 @@ impl Agent {
             action: "find the started agent in the table of processes",
             source: io::ErrorKind::NotFound.into(),
         })?;
-        // If the reaper of orphans took the exit status of this child, tokio would wait for it forever.
+        // If the reaper of orphans took the exit status of this child, tokio would wait for it for ever.
         locked(&spawned).insert(identity.pid);
         Ok(Self {
             child,
@@ -146,7 +146,7 @@ impl Agent {
         })
     }
 
-    /// Names the process.
+    /// Returns the identity of the process.
     pub fn identity(&self) -> &ProcessIdentity {
         &self.identity
     }
@@ -156,18 +156,18 @@ impl Agent {
         &self.program
     }
 
-    /// Gives the reading end of its standard output away, once.
+    /// Returns the reading end of its standard output, once.
     pub fn take_stdout(&mut self) -> Option<ChildStdout> {
         self.child.stdout.take()
     }
 
-    /// Gives the reading end of its standard error away, once.
+    /// Returns the reading end of its standard error, once.
     pub fn take_stderr(&mut self) -> Option<ChildStderr> {
         self.child.stderr.take()
     }
 
-    /// Waits for the end of the agent's own process; others of its tree may go on. Cancel safe,
-    /// and may be called again.
+    /// Waits for the end of the agent's own process, while others of its tree may continue. It is cancel safe, and may
+    /// be called again.
     ///
     /// # Errors
     /// When the system call fails.
@@ -191,8 +191,8 @@ impl Agent {
         Ok(status.map(|status| self.note_exit(status)))
     }
 
-    /// Tells why the program never started, if that is how it ended. `stderr` is what it printed,
-    /// at least the beginning.
+    /// Returns why the program never started, if that is how the process ended. `stderr` is what it printed, at least
+    /// the beginning.
     pub fn start_failure(&self, exit: AgentExit, stderr: &str) -> Option<ProcessError> {
         if exit.code != Some(i32::from(trampoline::EXEC_FAILED)) {
             return None;
@@ -200,7 +200,7 @@ impl Agent {
         let (number, message) = trampoline::exec_failure(stderr, &self.token)?;
         let source = match number {
             0 => io::Error::other(message),
-            // The file was there a moment ago: what is missing is the interpreter it names.
+            // The file existed a moment ago, so its interpreter is missing.
             2 => io::Error::new(
                 io::ErrorKind::NotFound,
                 "the interpreter or loader that the file names does not exist",
@@ -213,7 +213,7 @@ impl Agent {
         })
     }
 
-    /// Kills the process itself; it holds its number until it is waited for.
+    /// Kills the process itself. It keeps its pid until it is waited for.
     pub(super) fn kill_itself(&mut self) -> Result<(), ProcessError> {
         self.child
             .start_kill()
@@ -223,7 +223,7 @@ impl Agent {
             })
     }
 
-    /// Gives its cgroup away, to be ended.
+    /// Returns its cgroup, so that the caller can end it.
     pub(super) fn take_cgroup(&mut self) -> Option<Cgroup> {
         self.cgroup.take()
     }
@@ -231,7 +231,7 @@ impl Agent {
     fn note_exit(&mut self, status: ExitStatus) -> AgentExit {
         let exit = AgentExit::from(status);
         self.exit = Some(exit);
-        // The number is free now, and an orphan may get it: if it stayed in the list, that orphan would never be reaped.
+        // The pid is free now, and an orphan may get it. If it stayed in the list, that orphan would never be reaped.
         locked(&self.spawned).remove(&self.identity.pid);
         exit
     }

@@ -1,4 +1,4 @@
-//! The processes above a command, for the judgement who asks.
+//! The processes above a command, to decide whether an agent or a person started it.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -14,22 +14,22 @@ use super::record::ProcessRecord;
 use super::system;
 use crate::environment::RUN_MARKER;
 
-/// Processes above a command that are looked at: a deep tree of shells has a dozen.
+/// How many processes above a command are read. A deep tree of shells has a dozen.
 const DEPTH_MAX: usize = 200;
 
-/// What the judgement asks an installation.
+/// What the decision needs to know from an installation.
 #[derive(Debug, Clone, Copy)]
 pub struct AskerQuestions<'a, Known, Working> {
-    /// The folder of the project's worktrees; none outside of a project.
+    /// The folder of the project's worktrees; `None` outside of a project.
     pub workspaces: Option<&'a Path>,
-    /// Whether a run is one of this installation: the tests of a project that an agent works on may use Symphony
-    /// themselves, with a database of their own.
+    /// Returns whether a run belongs to this installation. The tests of a project may use Symphony themselves, with
+    /// their own database.
     pub is_known: Known,
-    /// A run that was at work at a moment.
+    /// Returns a run that was live at a moment.
     pub at_work: Working,
 }
 
-/// Judges who started this process.
+/// Decides who started this process.
 ///
 /// # Errors
 /// When the table of processes cannot be read.
@@ -44,7 +44,7 @@ where
     let own = system::own_pid();
     let mut pid = own;
     let mut is_whole = true;
-    // Init is no part of the chain, unless it is the shell of a container.
+    // Init is not part of the chain, unless it is the shell of a container.
     while pid > 1 || pid == own {
         let record = system::read_record(pid)?;
         let Some(record) = record.filter(|_| chain.len() < DEPTH_MAX) else {
@@ -62,7 +62,7 @@ where
     } else {
         None
     };
-    // A container's first process may be the person's shell. Without a terminal it is the machine's init.
+    // A container's first process may be the person's shell. Without a terminal, it is the machine's init.
     chain.extend(
         init.filter(|init| init.terminal != 0)
             .map(|init| ancestor(&init, questions)),
@@ -98,13 +98,13 @@ where
     }
 }
 
-/// Says whether a process is root's and this one is not: no agent of the user could have started it.
+/// Returns whether a process belongs to root and this one does not, so that no agent of the user can have started it.
 fn is_above_users(pid: i32) -> bool {
     let own = system::real_user(system::own_pid());
     own.is_some_and(|own| own != 0) && system::real_user(pid) == Some(0)
 }
 
-/// Returns when a process started, by the clock of the wall.
+/// Returns when a process started, in wall-clock time.
 fn started_at(record: &ProcessRecord) -> Option<Timestamp> {
     let age = system::age(record)?;
     let started = Timestamp::now()
@@ -113,7 +113,7 @@ fn started_at(record: &ProcessRecord) -> Option<Timestamp> {
     Timestamp::from_millisecond(started).ok()
 }
 
-/// Returns the run that a process supervises: its command line names it.
+/// Returns the run that a process supervises, according to its command line.
 fn supervised_run(pid: i32) -> Option<RunId> {
     let arguments = system::command_line(pid);
     let mut arguments = arguments.iter();

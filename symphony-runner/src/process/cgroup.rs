@@ -1,10 +1,10 @@
-//! A cgroup v2 of its own for each program of a run, where the machine lets this user make one.
+//! A separate cgroup (version 2) for each program of a run, if this user may create one on this machine.
 //!
-//! `cgroup.kill` ends whatever is in it at once, also what forks faster than it can be listed. It comes after the ways that
-//! work everywhere, never in their place: a process of the same user can write itself into another cgroup.
+//! `cgroup.kill` ends everything in it at once, even what forks faster than it can be listed. It comes after the ways
+//! that work everywhere and never replaces them, since a process of the same user can move itself into another cgroup.
 //!
-//! Nothing is recorded. The name of a cgroup says which run it belongs to, so that a later tick finds what a killed supervisor
-//! left: there is no record to lose or to forge.
+//! Nothing is recorded. The name of a cgroup contains its run, so a later tick finds what a killed supervisor left, and
+//! there is no record to lose or to forge.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -18,23 +18,23 @@ use super::git_grace::{GitGrace, LastWord};
 use super::record::ProcessRecord;
 use super::system::{self, ProcessHandle};
 
-/// What the name of a cgroup of a run begins with.
+/// The prefix of the names of a run's cgroups.
 const NAME_START: &str = "symphony-run-";
 
-/// Cgroups that are looked through for those of a run: a busy machine has some hundreds.
+/// How many cgroups are searched for those of a run. A busy machine has some hundreds.
 const CGROUPS_MAX: usize = 20_000;
 
-/// Time between two looks at a cgroup that is being ended.
+/// Time between two checks of a cgroup that is being ended.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Where this user may make cgroups.
+/// The cgroup in which this user may create others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CgroupParent {
     folder: PathBuf,
 }
 
 impl CgroupParent {
-    /// Finds the cgroup of this process, if cgroups can be made inside of it, ended with `cgroup.kill` and removed.
+    /// Finds the cgroup of this process, if others can be created inside of it, ended with `cgroup.kill`, and removed.
     ///
     /// # Errors
     /// When there is no cgroup v2, it is not delegated to this user, or the kernel is older than 5.14.
@@ -47,7 +47,7 @@ impl CgroupParent {
         Ok(Self { folder })
     }
 
-    /// Takes a folder for it.
+    /// Uses a given folder.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
@@ -59,7 +59,7 @@ impl CgroupParent {
         &self.folder
     }
 
-    /// Tries it: makes a cgroup and removes it again.
+    /// Checks it by creating a cgroup and removing it again.
     ///
     /// # Errors
     /// As [`CgroupParent::create`].
@@ -68,15 +68,15 @@ impl CgroupParent {
         self.create(&probe, 0).map(drop)
     }
 
-    /// Makes a cgroup for a program of a run.
+    /// Creates a cgroup for a program of a run.
     ///
     /// # Errors
-    /// When this user may not, or the kernel cannot end it at once.
+    /// When this user may not, or the kernel has no `cgroup.kill`.
     pub fn create(&self, run: &RunId, number: u32) -> io::Result<Cgroup> {
         let folder = self.folder.join(format!("{NAME_START}{run}.{number}"));
         fs::create_dir(&folder)?;
         let cgroup = Cgroup { folder };
-        // Dropped, it is removed again.
+        // When this fails, dropping the value removes the folder again.
         for file in ["cgroup.kill", "cgroup.procs"] {
             fs::OpenOptions::new()
                 .write(true)
@@ -86,7 +86,7 @@ impl CgroupParent {
     }
 }
 
-/// A cgroup of a program. A dropped value removes it, if nothing is in it any more.
+/// The cgroup of a program. Dropping the value removes it, if it is empty.
 #[derive(Debug)]
 pub struct Cgroup {
     folder: PathBuf,
@@ -98,10 +98,11 @@ impl Cgroup {
         &self.folder
     }
 
-    /// Ends what is in it, git with SIGTERM and time first, and removes it.
+    /// Ends all processes in it, git after SIGTERM and some time, and removes it.
     ///
     /// # Errors
-    /// `Survivors` when something is still there after [`SWEEP_TIME_MAX`], `Table` when the table of processes cannot be read.
+    /// `Survivors` when a process is still there after [`SWEEP_TIME_MAX`], `Table` when the table of processes cannot
+    /// be read.
     pub(super) async fn end(self, ended: &mut Ended) -> Result<(), ProcessError> {
         let mut round = Ending::begin(&self.folder);
         while !round.go_on(ended)? {
@@ -113,7 +114,7 @@ impl Cgroup {
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
-        // A later tick removes what stays.
+        // A later tick removes it if this fails.
         let _kept = remove(&self.folder);
     }
 }
@@ -121,7 +122,7 @@ impl Drop for Cgroup {
 /// Ends what is left in the cgroups of a run whose supervisor is dead, and removes them.
 ///
 /// # Errors
-/// As [`Cgroup::end`]. Where there are no cgroups there is nothing to do.
+/// As [`Cgroup::end`]. Without cgroups it does nothing.
 pub(super) fn end_cgroups_of(run: &RunId, ended: &mut Ended) -> Result<(), ProcessError> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let Some((mount, _)) = mount_of(&mounts) else {
@@ -136,21 +137,21 @@ pub(super) fn end_cgroups_of(run: &RunId, ended: &mut Ended) -> Result<(), Proce
     Ok(())
 }
 
-/// Returns the run in whose cgroup a process is.
+/// Returns the run whose cgroup a process is in.
 pub(super) fn run_of_process(pid: i32) -> Option<RunId> {
     let text = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
     let path = text.lines().find_map(|line| line.strip_prefix("0::"))?;
     path.split('/').find_map(run_of_name)
 }
 
-/// Makes this process a member of a cgroup; a failure leaves it where it is, and the other ways end it.
+/// Moves this process into a cgroup. If that fails, the process stays where it is and is ended in the other ways.
 pub(super) fn enter(folder: &Path) {
     if let Err(error) = fs::write(folder.join("cgroup.procs"), "0") {
         tracing::debug!(%error, folder = %folder.display(), "the program stays in the supervisor's cgroup");
     }
 }
 
-/// The end of what is in one cgroup, look by look.
+/// Ends the processes of one cgroup, step by step.
 struct Ending<'a> {
     folder: &'a Path,
     grace: GitGrace,
@@ -166,14 +167,14 @@ impl<'a> Ending<'a> {
         }
     }
 
-    /// Goes one step on; true when the cgroup is gone.
+    /// Does one step. Returns true when the cgroup is gone.
     fn go_on(&mut self, ended: &mut Ended) -> Result<bool, ProcessError> {
         let members = members(self.folder)?;
         if members.is_empty() && remove(self.folder) {
             return Ok(true);
         }
         if Instant::now() >= self.deadline {
-            // An empty one that cannot be removed harms nobody.
+            // An empty cgroup that cannot be removed does no harm.
             return if members.is_empty() {
                 Ok(true)
             } else {
@@ -188,7 +189,7 @@ impl<'a> Ending<'a> {
             for process in &members {
                 ended.note(process);
             }
-            // At once, and with what they start meanwhile. A refusal shows at the deadline.
+            // Kills them at once, with whatever they start meanwhile. If the kernel refuses, the deadline shows it.
             let _refused = fs::write(self.folder.join("cgroup.kill"), "1");
             return Ok(false);
         }
@@ -203,13 +204,13 @@ impl<'a> Ending<'a> {
     }
 }
 
-/// Lists the living processes of a cgroup and of those inside of it; none when it is gone.
+/// Lists the living processes of a cgroup and of those inside it; empty when the cgroup is gone.
 fn members(folder: &Path) -> Result<Vec<ProcessRecord>, ProcessError> {
     let mut records = Vec::new();
     for folder in with_inner(folder) {
         let listed = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
         for pid in listed.lines().filter_map(|pid| pid.parse::<i32>().ok()) {
-            // 0: a process outside of this PID namespace.
+            // 0 is a process outside of this PID namespace.
             if pid > 0 {
                 records.extend(system::read_record(pid)?.filter(|record| record.is_alive));
             }
@@ -218,7 +219,7 @@ fn members(folder: &Path) -> Result<Vec<ProcessRecord>, ProcessError> {
     Ok(records)
 }
 
-/// Removes a cgroup with those inside of it; false when something is still in it.
+/// Removes a cgroup with those inside it. Returns false when a process is still in it.
 fn remove(folder: &Path) -> bool {
     let inner = with_inner(folder);
     for folder in inner.iter().rev() {
@@ -227,7 +228,7 @@ fn remove(folder: &Path) -> bool {
     !folder.exists()
 }
 
-/// Lists a cgroup and those inside of it, outer ones first.
+/// Lists a cgroup and those inside it, outer ones first.
 fn with_inner(folder: &Path) -> Vec<PathBuf> {
     let mut found = vec![folder.to_owned()];
     let mut next = 0;
@@ -260,7 +261,7 @@ fn run_of_name(name: &str) -> Option<RunId> {
     RunId::parse(run).ok()
 }
 
-/// Returns the folder of this process's cgroup, by `/proc/self/mountinfo` and `/proc/self/cgroup`.
+/// Returns the folder of this process's cgroup, from `/proc/self/mountinfo` and `/proc/self/cgroup`.
 fn own_folder(mounts: &str, own: &str) -> Option<PathBuf> {
     let path = own.lines().find_map(|line| line.strip_prefix("0::"))?;
     let (mount, root) = mount_of(mounts)?;
@@ -268,7 +269,7 @@ fn own_folder(mounts: &str, own: &str) -> Option<PathBuf> {
     Some(mount.join(below))
 }
 
-/// Returns where cgroup v2 is mounted, and which cgroup is at its top there.
+/// Returns where cgroup v2 is mounted, and which cgroup is the root there.
 fn mount_of(mounts: &str) -> Option<(PathBuf, PathBuf)> {
     mounts.lines().find_map(|line| {
         let (place, kind) = line.split_once(" - ")?;
@@ -305,7 +306,7 @@ mod tests {
                 "0::/\n".to_owned(),
                 Some("/sys/fs/cgroup/unified/".to_owned()),
             ),
-            // A container that sees a part of the tree.
+            // A container that sees only a part of the tree.
             (
                 "/docker/1",
                 "0::/docker/1/a\n".to_owned(),

@@ -1,4 +1,4 @@
-//! Starting a supervisor that outlives the one who starts it.
+//! Starting a supervisor that outlives the process that starts it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -22,12 +22,12 @@ pub struct DetachedLaunch {
     pub arguments: Vec<OsString>,
     /// Its working directory.
     pub directory: PathBuf,
-    /// The file its standard output and error are appended to (made with mode 0600).
+    /// The file to which its standard output and error are appended (created with mode 0600).
     pub log: PathBuf,
-    /// What it gets as its environment, handed over so that no one can read it in the table of processes (see
-    /// [`super::adopt_environment`]); it inherits this process's own when left out.
+    /// Its environment, handed over so that no one can read it in the table of processes (see
+    /// [`super::adopt_environment`]). `None` lets it inherit the environment of this process.
     pub environment: Option<BTreeMap<OsString, OsString>>,
-    /// The lock of its run, which it gets as standard input (see [`RunLock::adopt_stdin`]).
+    /// The lock of its run, which becomes its standard input (see [`RunLock::adopt_stdin`]).
     pub lock: RunLock,
 }
 
@@ -41,12 +41,12 @@ pub struct DetachedSupervisor {
 impl DetachedLaunch {
     /// Starts the supervisor.
     ///
-    /// Its environment lacks the marker of a run, should Symphony itself run inside of one: the
-    /// supervisor is no process of that run. It makes its own session itself (see
-    /// [`super::become_session_leader`]), since a session cannot be given to a child.
+    /// Its environment never has the marker of a run, even if Symphony itself runs inside one, because the supervisor
+    /// does not belong to that run. It creates its session itself (see [`super::become_session_leader`]), since a
+    /// session cannot be given to a child.
     ///
     /// # Errors
-    /// `Log` or `Spawn`. The lock is then given up.
+    /// `Log` or `Spawn`. Then the lock is released.
     pub fn spawn(self) -> Result<DetachedSupervisor, ProcessError> {
         let failed = |source| ProcessError::Log {
             path: self.log.clone(),
@@ -87,14 +87,15 @@ impl DetachedLaunch {
             }
         };
         let spawned = command.spawn();
-        // The command holds this process's copies of the lock: it must not outlive the hand-over.
+        // The command holds this process's copies of the lock: if they outlived the hand-over, the lock would stay held
+        // after the supervisor's death.
         drop(command);
         let child = spawned.map_err(|source| ProcessError::Spawn {
             program: self.executable.clone(),
             source,
         })?;
         let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
-        // The child is not reaped, so its record is there even if it ended already.
+        // The child is not reaped, so its record exists even if it has already ended.
         let identity = ProcessIdentity::of(pid)?.ok_or(ProcessError::System {
             action: "find the started supervisor in the table of processes",
             source: std::io::ErrorKind::NotFound.into(),
@@ -104,13 +105,13 @@ impl DetachedLaunch {
 }
 
 impl DetachedSupervisor {
-    /// Names the process.
+    /// Returns the identity of the process.
     pub fn identity(&self) -> &ProcessIdentity {
         &self.identity
     }
 
-    /// Returns how it ended, if it did. A process that lives on for long calls this now and then
-    /// for each supervisor it started, or zombies pile up; one that ends soon need not.
+    /// Returns how it ended, if it did. A process that runs for long must call this now and then for each supervisor
+    /// that it started, or zombies pile up.
     ///
     /// # Errors
     /// When the system call fails.

@@ -1,4 +1,4 @@
-//! What ending the processes of a run came to.
+//! The result of ending the processes of a run.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::error::ProcessError;
 use super::record::ProcessRecord;
 
-/// How long a sweep tries. A killed process is gone within milliseconds unless it hangs in the
-/// kernel, where more time does not help either.
+/// How long a sweep tries. A killed process is gone within milliseconds unless it hangs in the kernel, and then more
+/// time does not help either.
 pub const SWEEP_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// How many ended processes are listed by name.
@@ -34,12 +34,12 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Counts the processes.
+    /// Returns the number of processes.
     pub fn count(&self) -> usize {
         self.seen.len()
     }
 
-    /// Lists the first ones, at most [`ENDED_LISTED_MAX`].
+    /// Returns the first ones, at most [`ENDED_LISTED_MAX`].
     pub fn listed(&self) -> &[EndedProcess] {
         &self.listed
     }
@@ -61,7 +61,7 @@ impl fmt::Display for EndedProcess {
     }
 }
 
-/// Makes the error that names who is left.
+/// Returns the error that names the surviving processes.
 pub(super) fn survivors(left: &[ProcessRecord]) -> ProcessError {
     let names: Vec<String> = left
         .iter()

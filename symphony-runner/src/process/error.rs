@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProcessError {
-    /// This system lacks what keeps an agent's processes together.
+    /// This system lacks what Symphony needs to keep an agent's processes together.
     #[error(
         "run an agent on {system}: Symphony refuses to run agents anywhere but on Linux, whose \
          subreaper, pidfds and /proc it needs to end all of their processes"
@@ -16,15 +16,15 @@ pub enum ProcessError {
         /// The system's name.
         system: &'static str,
     },
-    /// The program is nowhere to be found (error class `provider_missing` for an agent).
+    /// The program was not found (error class `provider_missing` for an agent).
     #[error("find the program `{program}` in {searched}")]
     ProgramNotFound {
-        /// What was asked for.
+        /// The name or path that was searched.
         program: String,
-        /// Where it was looked for: the search path, or the path itself.
+        /// Where it was searched: the search path, or the path itself.
         searched: String,
     },
-    /// The program is there, but is no file that may be executed.
+    /// The program exists, but is not an executable file.
     #[error("execute {}: it is not an executable file", path.display())]
     ProgramNotExecutable {
         /// The file.
@@ -35,11 +35,11 @@ pub enum ProcessError {
     Spawn {
         /// The program.
         program: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// Agents were to be supervised from a thread that may end before the process: their
-    /// parent-death signal is bound to the thread that starts them.
+    /// Agents must not be supervised from a thread that may end before the process, because their parent-death signal
+    /// is bound to the thread that starts them.
     #[error("supervise an agent from a thread other than the process's first")]
     NotMainThread,
     /// The agent's processes could not be ended in time.
@@ -47,7 +47,7 @@ pub enum ProcessError {
     Survivors {
         /// How many are left.
         count: usize,
-        /// How long it was tried.
+        /// How long Symphony tried, in seconds.
         seconds: u64,
         /// Some of them, as `pid (name)`.
         examples: String,
@@ -57,15 +57,15 @@ pub enum ProcessError {
     Table {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The lock file could not be opened, made or locked.
+    /// The lock file could not be opened, created or locked.
     #[error("lock {}", path.display())]
     Lock {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// Another process holds the lock: the run is alive.
@@ -74,7 +74,7 @@ pub enum ProcessError {
         /// The file.
         path: PathBuf,
     },
-    /// The descriptor that was handed over is not that of the lock file.
+    /// The descriptor that was handed over does not belong to the lock file.
     #[error("take over the lock of {}: standard input is another file", path.display())]
     LockNotHandedOver {
         /// The file that was expected.
@@ -85,7 +85,7 @@ pub enum ProcessError {
     Log {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// A system call failed.
@@ -93,7 +93,7 @@ pub enum ProcessError {
     System {
         /// What was tried.
         action: &'static str,
-        /// Why not.
+        /// Why it failed.
         source: io::Error,
     },
 }

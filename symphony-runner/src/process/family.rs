@@ -1,4 +1,4 @@
-//! Which processes of a table are below others.
+//! Descendants of processes in a table.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ pub(super) fn descendants_within(records: &[ProcessRecord], roots: &[i32]) -> Ve
     found
 }
 
-/// Returns the run of which a process was started as the supervisor: its command line names it.
+/// Returns the run that a process supervises, according to its command line.
 pub(super) fn supervised_run(pid: i32) -> Option<RunId> {
     let words = system::command_line(pid);
     let mut words = words.iter().filter_map(|word| word.to_str());
@@ -38,7 +38,7 @@ pub(super) fn supervised_run(pid: i32) -> Option<RunId> {
     RunId::parse(run).ok()
 }
 
-/// Lists what is below some processes, but for other supervisors and what is below these.
+/// Lists the descendants of some processes, without other supervisors and their descendants.
 pub(super) fn own_descendants(records: &[ProcessRecord], roots: &[i32]) -> Vec<ProcessRecord> {
     let below = descendants_within(records, roots);
     let others: Vec<i32> = below

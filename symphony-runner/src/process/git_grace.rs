@@ -1,4 +1,4 @@
-//! Git is asked before it is killed: one that gets SIGKILL at once leaves its locks, and no one can commit any more.
+//! Git gets SIGTERM before SIGKILL. A git that is killed at once leaves its locks, and no one can commit any longer.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -7,22 +7,22 @@ use super::error::ProcessError;
 use super::record::ProcessRecord;
 use super::system::{ProcessHandle, Signal};
 
-/// Time that the git processes of a run have between SIGTERM and SIGKILL, all together. Git removes its locks within
+/// How long all git processes of a run together have between SIGTERM and SIGKILL. Git removes its locks within
 /// milliseconds.
 pub const GIT_GRACE: Duration = Duration::from_secs(1);
 
-/// What a process gets.
+/// What to do with a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LastWord {
-    /// SIGTERM.
+    /// Send SIGTERM.
     Request,
-    /// Time: it was asked already.
+    /// Wait, since it got SIGTERM already.
     Patience,
-    /// SIGKILL.
+    /// Send SIGKILL.
     Kill,
 }
 
-/// The time that one sweep gives the git processes it meets.
+/// The time that one sweep gives to the git processes that it meets.
 #[derive(Debug)]
 pub(super) struct GitGrace {
     until: Instant,
@@ -30,7 +30,7 @@ pub(super) struct GitGrace {
 }
 
 impl GitGrace {
-    /// Begins with the sweep: what is born later gets what is left of the time.
+    /// Starts with the sweep. A process that is started later has only the rest of the time.
     pub(super) fn begin() -> Self {
         Self {
             until: Instant::now() + GIT_GRACE,
@@ -38,13 +38,13 @@ impl GitGrace {
         }
     }
 
-    /// Says what a process gets now.
+    /// Returns what to do with a process now.
     pub(super) fn word_for(&self, process: &ProcessRecord) -> LastWord {
         let is_asked = self.asked.contains(&(process.pid, process.start_time));
         last_word(&process.name, is_asked, Instant::now() >= self.until)
     }
 
-    /// Gives it to the process; false when it is gone.
+    /// Does it. Returns false when the process is gone.
     pub(super) fn tell(
         &mut self,
         process: &ProcessRecord,
@@ -55,7 +55,7 @@ impl GitGrace {
             LastWord::Patience => Ok(true),
             LastWord::Request => {
                 self.asked.insert((process.pid, process.start_time));
-                // First the request: awake, a stopped one finds it at once.
+                // The request goes first, so that a stopped process handles it as soon as it continues.
                 let is_there = handle.send(Signal::Terminate)?;
                 Ok(handle.send(Signal::Continue)? && is_there)
             }

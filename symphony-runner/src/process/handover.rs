@@ -1,8 +1,8 @@
-//! Handing an environment to a supervisor without putting it into the supervisor's own.
+//! Handing an environment to a supervisor without making it the supervisor's own.
 //!
-//! What a process is started with stays readable in `/proc/PID/environ` for as long as it lives, also for the agent below
-//! it. A supervisor therefore starts with the few variables that are no secrets, and gets all of them in a file without a
-//! name, in the place of its standard output; it reads them, and puts its log in that place.
+//! The environment that a process is started with stays readable in `/proc/PID/environ` for its whole life, also for
+//! the agent below it. A supervisor therefore starts with the few variables that are not secret, and gets all of them
+//! in a nameless file as its standard output. It reads that file, and replaces it with its log.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -15,17 +15,17 @@ use super::error::ProcessError;
 use super::system;
 use crate::environment::RUN_MARKER;
 
-/// Says that standard output is such a file.
+/// Marks standard output as such a file.
 pub(super) const HANDED_OVER: &str = "SYMPHONY_ENVIRONMENT_HANDED_OVER";
-/// Largest environment that is read: the kernel limits that of a program to 6 MiB.
+/// How many bytes are read at most. The kernel limits the environment of a program to 6 MiB.
 const BYTES_MAX: u64 = 8 * 1024 * 1024;
 
-/// Writes an environment into a file without a name; a run's marker, should Symphony run inside of one, is left out.
+/// Writes an environment into a nameless file, without the marker of the run that Symphony itself may be in.
 pub(super) fn environment_file(environment: &BTreeMap<OsString, OsString>) -> io::Result<File> {
     let mut file = system::nameless_file("symphony-environment")?;
     let mut bytes = Vec::new();
     for (name, value) in environment {
-        // with the marker of another run, the sweep of that run would kill this supervisor
+        // With the marker of another run, the sweep of that run would kill this supervisor.
         if name == OsStr::new(RUN_MARKER) {
             continue;
         }
@@ -39,8 +39,8 @@ pub(super) fn environment_file(environment: &BTreeMap<OsString, OsString>) -> io
     Ok(file)
 }
 
-/// Takes over the environment that was handed to this process, if one was; closes its memory to other processes of the user
-/// first: no one but root may read it, its environment or its descriptors, or trace it.
+/// Returns the environment that was handed to this process, if one was. It first closes the memory of this process to
+/// other processes of the user: only root may then trace it or read its memory, environment or descriptors.
 ///
 /// # Errors
 /// When what was handed over cannot be read.
@@ -52,8 +52,8 @@ pub fn adopt_environment() -> Result<Option<BTreeMap<OsString, OsString>>, Proce
         action: "take over the environment",
         source,
     };
-    // The memory is closed before anything is read: an agent of another run has the same user, and could read the tokens from
-    // `/proc` in the moment between.
+    // The memory is closed before anything is read: an agent of another run has the same user, and could read the
+    // tokens from `/proc` in the moment between.
     system::close_memory().map_err(failed)?;
     let handed = io::stdout().as_fd().try_clone_to_owned().map_err(failed)?;
     rustix::stdio::dup2_stdout(io::stderr()).map_err(|error| failed(error.into()))?;

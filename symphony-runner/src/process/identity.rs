@@ -1,4 +1,4 @@
-//! Which process: a number alone does not say, since numbers are used again.
+//! The identity of a process. Its pid alone is not enough, since pids are reused.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::error::ProcessError;
 use super::system;
 
-/// Names one process for good: the number, when it started, and in which boot of the machine.
+/// Identifies one process for good: its pid, its start time, and the boot of the machine.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ProcessIdentity {
-    /// The process number.
+    /// The pid.
     pub pid: i32,
     /// When it started, in clock ticks since boot (field 22 of `/proc/PID/stat`).
     pub start_time: u64,
@@ -19,7 +19,7 @@ pub struct ProcessIdentity {
 }
 
 impl ProcessIdentity {
-    /// Reads the identity of the process that has this number now; nothing when there is none.
+    /// Reads the identity of the process with this pid; `None` if there is none.
     ///
     /// # Errors
     /// When the table of processes cannot be read.
@@ -44,7 +44,7 @@ impl ProcessIdentity {
         })
     }
 
-    /// Says whether the process lives. A zombie does not.
+    /// Returns whether the process is alive. A zombie is not.
     ///
     /// # Errors
     /// When the table of processes cannot be read.
@@ -56,11 +56,11 @@ impl ProcessIdentity {
             .is_some_and(|record| record.start_time == self.start_time && record.is_alive))
     }
 
-    /// Asks the process to end (SIGTERM), and wakes it if it is stopped; false when it is gone.
-    /// Another process that has the number by now is not touched.
+    /// Asks the process to end (SIGTERM), and continues it if it is stopped. Returns false when it is gone. Another
+    /// process that has its pid by now is not signalled.
     ///
     /// # Errors
-    /// When the signal could not be sent, for instance to another user's process.
+    /// When the signal could not be sent, for instance to a process of another user.
     pub fn terminate(&self) -> Result<bool, ProcessError> {
         if self.boot_id != system::boot_id()? {
             return Ok(false);
@@ -68,7 +68,7 @@ impl ProcessIdentity {
         let Some(handle) = system::ProcessHandle::open(self.pid, self.start_time)? else {
             return Ok(false);
         };
-        // First the request: awake, the process finds it at once.
+        // The request goes first, so that the process handles it as soon as it continues.
         let is_there = handle.send(system::Signal::Terminate)?;
         Ok(handle.send(system::Signal::Continue)? && is_there)
     }

@@ -1,8 +1,8 @@
 //! The lock of a run: while it is held, the run is alive (reliability, decision 5).
 //!
-//! A `flock` belongs to the open file, not to a process: the one who claims a run locks the file
-//! and hands the open file to the supervisor as its standard input, so there is no moment without
-//! a holder. The supervisor moves it at once to a descriptor that its own children do not inherit.
+//! A `flock` belongs to the open file, not to a process. The process that claims a run locks the file, and hands the
+//! open file to the supervisor as its standard input, so the lock is never free in between. The supervisor moves it at
+//! once to a descriptor that its own children do not inherit.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -16,21 +16,20 @@ use symphony_core::tick::LockState;
 use super::error::ProcessError;
 use super::system;
 
-/// A pipe in the place of the lock file would keep whoever opens it waiting for its other end, for ever.
+/// A pipe in place of the lock file would block whoever opens it until its other end is opened, which may be never.
 pub(crate) const WITHOUT_WAITING: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
 
-/// How often a held lock is tried: a process that is just being started may have a copy for the instant before its exec.
+/// How often a held lock is tried. A process that is being started may have a copy until its exec.
 const LOCK_TRIES_MAX: u32 = 20;
 
-/// How long those are waited for who hold the lock to look at it only ([`lock_state`]), each for an instant: far longer
-/// than it takes a busy machine to let one go on.
+/// How long to wait for processes that hold the lock only for an instant to check it ([`lock_state`]): far longer than
+/// a busy machine takes to run them.
 const LOOKS_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// Time between two tries.
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
-/// A held lock. It is given up when this value and what was made of it are gone, at the latest
-/// with the process.
+/// A held lock. It is released when this value and everything made from it are gone, at the latest with the process.
 #[derive(Debug)]
 pub struct RunLock {
     file: File,
@@ -38,10 +37,10 @@ pub struct RunLock {
 }
 
 impl RunLock {
-    /// Locks the file, and makes it (mode 0600, empty) when there is none.
+    /// Locks the file, and creates it (empty, mode 0600) if it does not exist.
     ///
     /// # Errors
-    /// `LockHeld` when another process holds it, `Lock` when it cannot be made or locked.
+    /// `LockHeld` when another process holds it, `Lock` when it cannot be created or locked.
     pub fn acquire(path: impl Into<PathBuf>) -> Result<Self, ProcessError> {
         let path = path.into();
         let failed = |source| ProcessError::Lock {
@@ -61,13 +60,13 @@ impl RunLock {
                 .map_err(failed)?;
             refuse_no_file(&file).map_err(failed)?;
             match file.try_lock() {
-                // A file that was replaced meanwhile protects nothing: the next try takes the new one.
+                // A file that was replaced meanwhile protects nothing, so the next try takes the new one.
                 Ok(()) if is_same_file(&file, &path).map_err(failed)? => {
                     return Ok(Self { file, path });
                 }
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
-                    // who only looks shares it
+                    // A process that only checks the lock holds it shared.
                     if matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
                         tries += 1;
                     }
@@ -80,12 +79,12 @@ impl RunLock {
         Err(ProcessError::LockHeld { path })
     }
 
-    /// Takes over the lock that was handed to this process as its standard input, which becomes
-    /// `/dev/null`. To be called before anything reads the input or starts a process.
+    /// Takes over the lock that was handed to this process as its standard input, which becomes `/dev/null`. Must be
+    /// called before anything reads the input or starts a process.
     ///
     /// # Errors
-    /// `LockNotHandedOver` when the input is another file, `LockHeld` when it is not locked by it
-    /// and someone else holds the lock, `Lock` when the system refuses.
+    /// `LockNotHandedOver` when the input is another file, `LockHeld` when the input does not hold the lock but another
+    /// process does, `Lock` when the system refuses.
     pub fn adopt_stdin(path: impl Into<PathBuf>) -> Result<Self, ProcessError> {
         let path = path.into();
         let failed = |source| ProcessError::Lock {
@@ -96,6 +95,8 @@ impl RunLock {
         if !is_same_file(&file, &path).map_err(failed)? {
             return Err(ProcessError::LockNotHandedOver { path });
         }
+        // The input shares its open file with the process that took the lock, so it still holds it. Otherwise, a
+        // supervisor that was started by hand would work beside the real one.
         match file.try_lock() {
             Ok(()) => Ok(Self { file, path }),
             Err(TryLockError::WouldBlock) => Err(ProcessError::LockHeld { path }),
@@ -103,10 +104,10 @@ impl RunLock {
         }
     }
 
-    /// Returns the locked file, for the record of the holder's steps. The lock is held for as long as this is open, too.
+    /// Returns the locked file, in which its holder records its steps. The lock is held until this file is closed, too.
     ///
     /// # Errors
-    /// `Lock` when the system gives no more descriptors.
+    /// `Lock` when the system has no descriptor left.
     pub fn open_file(&self) -> Result<File, ProcessError> {
         self.file.try_clone().map_err(|source| ProcessError::Lock {
             path: self.path.clone(),
@@ -114,18 +115,18 @@ impl RunLock {
         })
     }
 
-    /// Returns where the lock file is.
+    /// Returns the path of the lock file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Turns the lock into a child's standard input; the child then holds it.
+    /// Turns the lock into a child's standard input. Then the child holds it.
     pub fn into_stdio(self) -> Stdio {
         Stdio::from(self.file)
     }
 }
 
-/// Opens a regular file to read it; a pipe that stands there is not waited for, and refused.
+/// Opens a regular file for reading. A pipe in its place is refused, not waited for.
 pub(crate) fn open_without_waiting(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new()
         .read(true)
@@ -135,7 +136,7 @@ pub(crate) fn open_without_waiting(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Refuses what is open and no regular file: it would hold no lock that counts, and its contents never end.
+/// Refuses anything but a regular file: its lock would not count, and its contents might never end.
 pub(crate) fn refuse_no_file(file: &File) -> io::Result<()> {
     if file.metadata()?.is_file() {
         return Ok(());
@@ -145,11 +146,11 @@ pub(crate) fn refuse_no_file(file: &File) -> io::Result<()> {
     ))
 }
 
-/// Tells whether someone holds the lock of this file. It takes the lock for an instant, shared,
-/// so that several may ask at once.
+/// Returns whether another process holds the lock of this file. It takes the lock for an instant, shared, so that
+/// several processes may check at the same time.
 ///
 /// # Errors
-/// `Lock` when the file cannot be opened or asked for.
+/// `Lock` when the file cannot be opened or checked.
 pub fn lock_state(path: &Path) -> Result<LockState, ProcessError> {
     let failed = |source| ProcessError::Lock {
         path: path.to_owned(),
@@ -190,7 +191,7 @@ mod tests {
         let error = RunLock::acquire(&path).unwrap_err();
         assert!(matches!(error, ProcessError::LockHeld { .. }), "{error}");
         drop(lock);
-        // not at once: a child of another test has a copy until it executes
+        // Not at once: a child of another test has a copy until its exec.
         while lock_state(&path).unwrap() == LockState::Held {
             std::thread::sleep(LOCK_PAUSE);
         }
@@ -207,7 +208,7 @@ mod tests {
         assert_eq!(lock_state(&path).unwrap(), LockState::Free);
         std::thread::scope(|scope| {
             let taken = scope.spawn(|| RunLock::acquire(&path));
-            // longer than anybody is waited for who holds it
+            // Longer than any process that holds the lock is waited for.
             std::thread::sleep(LOCK_PAUSE * (LOCK_TRIES_MAX + 5));
             drop(looks);
             assert!(taken.join().unwrap().is_ok());

@@ -1,4 +1,4 @@
-//! Which processes carry the mark of which run: for looking, not for ending.
+//! Which processes carry the marker of which run. This module only reads, and ends nothing.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::record::ProcessRecord;
 use super::system;
 use crate::environment::RUN_MARKER;
 
-/// Lists this user's living processes that carry a run's mark, by the run's id.
+/// Lists this user's living processes that carry a marker, by the id of the run.
 ///
 /// # Errors
 /// When the table of processes cannot be read.
@@ -24,7 +24,7 @@ pub fn marked_processes() -> Result<BTreeMap<String, Vec<ProcessRecord>>, Proces
     Ok(found)
 }
 
-/// Says whether the process that was seen is still there.
+/// Returns whether a process that was found earlier still exists.
 ///
 /// # Errors
 /// When the table of processes cannot be read.

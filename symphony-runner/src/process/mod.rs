@@ -1,22 +1,21 @@
 //! Starting, watching and ending processes (spec: lifecycle, "Supervisor", "Time limits and
 //! killing"; reliability, decisions 5 and 6).
 //!
-//! - [`Supervision`]: what a supervisor is for the processes of its run: it starts the agent,
-//!   adopts and reaps orphans, and ends everything that is left.
-//! - [`exec_in_session`]: the hidden command through which an agent starts, in its own session.
-//! - [`RunLock`]: the held lock that says a run is alive. [`DetachedLaunch`] hands it on.
-//! - [`CgroupParent`]: cgroups of their own for what a run starts, where they are delegated.
+//! - [`Supervision`]: what a supervisor does for the processes of its run. It starts the agent, adopts and reaps
+//!   orphans, and ends everything that is left.
+//! - [`exec_in_session`]: the hidden command through which an agent starts in its own session.
+//! - [`RunLock`]: the lock that is held while a run is alive. [`DetachedLaunch`] hands it over.
+//! - [`CgroupParent`]: separate cgroups for the programs of a run, where they are delegated.
 //! - [`sweep_marked`]: ends what a dead supervisor left.
-//! - [`ProcessIdentity`]: which process; only a checked identity is ever signalled.
+//! - [`ProcessIdentity`]: identifies a process. Only a checked identity is ever signalled.
 //!
 //! Invariants, each with its test in `tests/it/process.rs`, `process_sweep.rs`, `process_lock.rs`:
-//! - No process of a run survives its end, be it in another session, orphaned, stopped, or deaf to
-//!   SIGTERM.
-//! - A stranger is never signalled, also when it has the number of a process of the run by now.
+//! - No process of a run survives its end, even in another session, orphaned, stopped, or ignoring SIGTERM.
+//! - A process of another program is never signalled, even if it has the pid of a process of the run by now.
 //! - Git gets SIGTERM, and [`GIT_GRACE`] to remove its locks, before SIGKILL (`process_git.rs`).
 //! - The lock of a run is held without a gap from the claim to the supervisor's end.
 //!
-//! What is Linux's own stands in `linux`; elsewhere every action refuses. Nothing here knows
+//! Everything specific to Linux is in `linux`; on other systems every action is refused. Nothing here knows about
 //! providers, streams or the store.
 
 mod agent;

@@ -3,21 +3,23 @@
 use super::sweep::is_below_this;
 use super::system;
 
-/// What the table of processes says of a peer.
+/// The relation of a peer to this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
     /// It is below this process, which adopts every orphan of its run.
     Descendant,
     /// It is another process of this machine.
     Stranger,
-    /// It is in a PID namespace of its own, or in one that cannot be seen from here: an agent in a container is no descendant.
+    /// It is in its own PID namespace, or in one that cannot be seen from here. An agent in a container is not a
+    /// descendant.
     Unknown,
 }
 
-/// Says whether a peer may speak for the run that this process supervises.
+/// Returns whether a peer may speak for the run that this process supervises.
 ///
-/// A process of the same user that is not below this one is refused: another agent, or one of a run that is over. What is in
-/// another PID namespace cannot be judged, and is accepted as before: the socket's mode lets only this user and root in.
+/// A process of the same user that is not below this one is refused: it may be another agent, or belong to a run that
+/// has ended. A process in another PID namespace cannot be checked, and is accepted: the mode of the socket admits only
+/// this user and root.
 pub(crate) fn may_speak_for_run(user: u32, pid: Option<i32>) -> bool {
     let own_user = rustix::process::geteuid().as_raw();
     is_accepted(user, own_user, pid.map_or(Standing::Unknown, standing))

@@ -1,4 +1,4 @@
-//! Which file a program's name means.
+//! Finding the file that a program's name refers to.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -7,14 +7,13 @@ use rustix::fs::Access;
 
 use super::error::ProcessError;
 
-/// Finds the file that is executed for a program's name.
+/// Finds the file to execute for a program's name.
 ///
-/// A bare name is looked for in the absolute entries of `search_path`, the *agent's* `PATH`; a
-/// name with a slash is taken as it is, relative ones from `directory`. The result is absolute
-/// when `directory` is.
+/// A bare name is searched in the absolute entries of `search_path`, the *agent's* `PATH`. A name with a slash is a
+/// path, relative to `directory`. The result is absolute if `directory` is.
 ///
 /// # Errors
-/// `ProgramNotFound`, or `ProgramNotExecutable` when all that was found is no executable file.
+/// `ProgramNotFound`, or `ProgramNotExecutable` when only files that are not executable were found.
 pub fn resolve_program(
     program: &Path,
     search_path: Option<&OsStr>,

@@ -1,22 +1,22 @@
-//! What the table of processes tells of one process.
+//! An entry of the table of processes.
 
-/// What the table of processes tells of one process.
+/// What the table of processes contains about one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessRecord {
-    /// The process number.
+    /// The pid.
     pub pid: i32,
-    /// The short name of its program, as the process chose it.
+    /// The short name of its program, which the process can choose.
     pub name: String,
-    /// False for one that has ended and only waits to be reaped.
+    /// False for a zombie, which has ended and waits to be reaped.
     pub is_alive: bool,
-    /// Number of its parent.
+    /// The pid of its parent.
     pub parent: i32,
-    /// Number of its process group.
+    /// The number of its process group.
     pub group: i32,
-    /// Number of its session.
+    /// The number of its session.
     pub session: i32,
     /// When it started, in clock ticks since boot.
     pub start_time: u64,
-    /// Number of its controlling terminal, 0 for none.
+    /// The number of its controlling terminal, 0 for none.
     pub terminal: i32,
 }

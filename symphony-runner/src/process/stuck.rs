@@ -1,7 +1,7 @@
-//! Ending a process that holds a lock and no longer makes progress: a supervisor, or a tick.
+//! Ending a process that holds a lock and makes no progress any longer: a supervisor or a tick.
 //!
-//! Who that is may be known from a file that an agent can write to. So nothing is signalled before it was checked: a
-//! supervisor by the command that it was started with, a tick by the lock that it holds, both by start time, and through a
+//! Its pid may come from a file that an agent can write. So nothing is signalled before it was checked: a supervisor by
+//! the command that it was started with, a tick by the lock that it holds, both by their start time, and through a
 //! pidfd that was opened before the check.
 
 use std::path::Path;
@@ -16,26 +16,26 @@ use super::identity::ProcessIdentity;
 use super::sweep::end_seen;
 use super::system::{self, LockUse, ProcessHandle, Signal};
 
-/// How long the end of a killed process is waited for. One that hangs in the kernel longer than that is left to the next try.
+/// How long to wait for a killed process to end. One that hangs in the kernel for longer is left to the next try.
 const END_TIME_MAX: Duration = Duration::from_secs(5);
-/// Longest single wait.
+/// The longest single wait.
 const LOOK_MILLISECONDS: u32 = 50;
 
 /// What was ended.
 #[derive(Debug, Default)]
 pub struct EndedHolder {
-    /// The processes that held the lock, or were about to.
+    /// The processes that held the lock, or were about to take it.
     pub pids: Vec<i32>,
-    /// What they had started and what was still there: their git, for instance, which carries no marker.
+    /// What they had started and what was still running, for instance their git, which carries no marker.
     pub left: Ended,
 }
 
-/// Returns the milliseconds on the clock that stands still while the machine is suspended (`CLOCK_MONOTONIC`).
+/// Returns the milliseconds of a clock that stops while the machine is suspended (`CLOCK_MONOTONIC`).
 pub fn awake_ms() -> u64 {
     system::awake_ms()
 }
 
-/// Returns what tells this boot of the machine from others.
+/// Returns the id of this boot of the machine.
 ///
 /// # Errors
 /// When `/proc` cannot be read.
@@ -63,8 +63,8 @@ fn supervisors_of(run: &RunId) -> Result<Vec<ProcessIdentity>, ProcessError> {
         .collect())
 }
 
-/// Kills the supervisors of a run that hold its lock, and ends what they had started. Supervisors of other runs that they
-/// had started go on.
+/// Kills the supervisors of a run that hold its lock, and ends what they had started. Supervisors of other runs that
+/// they had started continue.
 ///
 /// # Errors
 /// When one does not end, or the table of processes cannot be read.
@@ -72,14 +72,15 @@ pub fn end_supervisors(run: &RunId, lock: &Path) -> Result<EndedHolder, ProcessE
     let mut ended = EndedHolder::default();
     let supervisors = supervisors_of(run)?;
     let roots: Vec<i32> = supervisors.iter().map(|found| found.pid).collect();
-    // read before they are killed: orphans have another parent
+    // Read before the supervisors are killed, since orphans get another parent.
     let below = own_descendants(&system::read_records()?, &roots);
     for supervisor in &supervisors {
         let Some(handle) = ProcessHandle::open(supervisor.pid, supervisor.start_time)? else {
             continue;
         };
+        // Checked again while the handle is open, so that the process that is checked is the one that gets the signal.
         let is_it = supervised_run(supervisor.pid).as_ref() == Some(run);
-        // where its open files may not be seen, its command line has to do
+        // Where its open files are not readable, its command line must do.
         if is_it && use_of(supervisor.pid, lock) != LockUse::NotHeld {
             handle.send(Signal::Kill)?;
             wait_for(supervisor, handle)?;
@@ -92,7 +93,7 @@ pub fn end_supervisors(run: &RunId, lock: &Path) -> Result<EndedHolder, ProcessE
     Ok(ended)
 }
 
-/// Says whether the process of this number and start time is known to hold a lock.
+/// Returns whether the process with this pid and start time is known to hold a lock.
 ///
 /// # Errors
 /// When the table of processes cannot be read.
@@ -102,8 +103,8 @@ pub fn is_lock_holder(pid: i32, start_time: u64, lock: &Path) -> Result<bool, Pr
     Ok(is_alive && use_of(pid, lock) == LockUse::Held)
 }
 
-/// Kills the process of this number and start time if it holds a lock, and what it started in its own session, such as git;
-/// false when it does not, or that cannot be seen.
+/// Kills the process with this pid and start time if it holds a lock, and what it started in its own session, such as
+/// git. Returns false when it does not hold the lock, or that cannot be seen.
 ///
 /// # Errors
 /// When it does not end, or the table of processes cannot be read.
@@ -114,7 +115,7 @@ pub fn end_lock_holder(pid: i32, start_time: u64, lock: &Path) -> Result<bool, P
     if !is_lock_holder(pid, start_time, lock)? {
         return Ok(false);
     }
-    // supervisors that it had started have sessions of their own, and go on
+    // Supervisors that it had started have their own sessions, and continue.
     let session = system::read_record(pid)?.map(|record| record.session);
     let mut below = own_descendants(&system::read_records()?, &[pid]);
     below.retain(|record| Some(record.session) == session);

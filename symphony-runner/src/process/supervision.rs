@@ -1,10 +1,10 @@
-//! What a supervisor is for the processes of its run: parent, heir and undertaker (spec:
-//! lifecycle, "Time limits and killing"; reliability, decision 6).
+//! Starting, adopting, reaping and ending the processes of a run (spec: lifecycle, "Time limits and killing";
+//! reliability, decision 6).
 //!
-//! The supervisor is a child subreaper, so whatever an agent starts stays below it, in whatever
-//! session. An agent begins in a session of its own, and no process can join a session from
-//! outside: so what is below the supervisor and *not in the supervisor's session* is the agent's,
-//! and what is in it (a git command of the exit handling) is the supervisor's own and left alone.
+//! The supervisor is a child subreaper, so whatever an agent starts stays below it, in whatever session. An agent
+//! starts in its own session, and no process can join a session from outside. So everything below the supervisor that
+//! is *not in the supervisor's session* belongs to the agent; what is in it (such as a git command of the exit
+//! handling) belongs to the supervisor, and is left alone.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,41 +23,41 @@ use super::record::ProcessRecord;
 use super::system::{self, ProcessHandle};
 use super::trampoline;
 
-/// Time an agent has between SIGTERM and SIGKILL (spec: lifecycle, "Time limits and killing").
+/// How long an agent has between SIGTERM and SIGKILL (spec: lifecycle, "Time limits and killing").
 pub const GRACE: Duration = Duration::from_secs(10);
 
-/// Rounds of a sweep without a pause: what forks and dies all the time is caught only by speed.
+/// Rounds of a sweep without a pause, because processes that fork and end all the time can only be caught by speed.
 const BUSY_ROUNDS: u32 = 32;
 
-/// Longest pause between rounds, in milliseconds.
+/// The longest pause between rounds, in milliseconds.
 const PAUSE_MILLISECONDS_MAX: u64 = 16;
 
-/// How the agent's own process came to its end.
+/// How the agent's own process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentEnd {
-    /// It had ended by itself.
+    /// It had already exited.
     ByItself,
-    /// It ended on request, within the grace time.
+    /// It exited after SIGTERM, within the grace time.
     OnRequest,
     /// It was killed.
     Killed,
 }
 
-/// What [`Supervision::end_tree`] did.
+/// The result of [`Supervision::end_tree`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndReport {
     /// Exit code or signal of the agent's own process.
     pub exit: AgentExit,
-    /// How it came to it.
+    /// How it ended.
     pub end: AgentEnd,
     /// The other processes that had to be killed.
     pub strays: Ended,
 }
 
-/// The right and duty to start agents and end all of their processes.
+/// Starts agents, and ends all of their processes.
 ///
-/// It stays on the process's first thread: the parent-death signal of an agent is bound to the
-/// thread that started it.
+/// It stays on the process's first thread, because the parent-death signal of an agent is bound to the thread that
+/// started it.
 #[derive(Debug)]
 pub struct Supervision {
     pid: i32,
@@ -68,8 +68,8 @@ pub struct Supervision {
 }
 
 impl Supervision {
-    /// Makes this process the subreaper of its descendants. To be called once, from the first
-    /// thread, before any agent is started.
+    /// Makes this process the subreaper of its descendants. Must be called once, from the first thread, before any
+    /// agent is started.
     ///
     /// # Errors
     /// `NotMainThread`, `Unsupported`, or `System` when the system refuses.
@@ -78,7 +78,7 @@ impl Supervision {
             return Err(ProcessError::NotMainThread);
         }
         system::become_subreaper()?;
-        // While SIGCHLD is ignored (inherited, say from a shell), exit statuses are lost.
+        // While SIGCHLD is ignored, which may be inherited from a shell, exit statuses are lost.
         trampoline::handle_ignored_signals(|signal| {
             signal == rustix::process::Signal::CHILD.as_raw()
         })?;
@@ -91,7 +91,7 @@ impl Supervision {
         })
     }
 
-    /// Gives each agent of a run a cgroup of its own from now on, where the machine allows it.
+    /// Gives each agent of a run its own cgroup from now on, if the machine allows it.
     #[must_use]
     pub fn with_cgroups(mut self, run: &RunId) -> Self {
         self.cgroups = CgroupParent::own().ok().map(|parent| RunCgroups {
@@ -102,21 +102,21 @@ impl Supervision {
         self
     }
 
-    /// Starts an agent in a session of its own; it gets SIGTERM when this process dies. Needs the
-    /// context of a runtime with I/O.
+    /// Starts an agent in its own session. It gets SIGTERM when this process dies. Must be called in the context of a
+    /// runtime with I/O.
     ///
     /// # Errors
-    /// `ProgramNotFound`, `ProgramNotExecutable` or `Spawn`. What fails later, between the start
-    /// and the program, is told by [`Agent::start_failure`].
+    /// `ProgramNotFound`, `ProgramNotExecutable` or `Spawn`. [`Agent::start_failure`] reports what fails later, between
+    /// the start and the program.
     pub fn spawn(&self, launch: AgentLaunch) -> Result<Agent, ProcessError> {
         let cgroup = self.cgroups.as_ref().and_then(RunCgroups::create);
         Agent::spawn(launch, self.pid, Spawned::clone(&self.spawned), cgroup)
     }
 
-    /// Takes the exit statuses of dead orphans away, so that zombies do not pile up during a long
-    /// run; returns how many there were. To be called now and then, such as once a second.
+    /// Reaps dead orphans, so that zombies do not pile up during a long run, and returns how many there were. Call it
+    /// about once per second.
     ///
-    /// Children that this process started itself are left to whoever waits for them.
+    /// Children that this process started itself are left to the code that waits for them.
     ///
     /// # Errors
     /// When the table of processes cannot be read.
@@ -130,17 +130,16 @@ impl Supervision {
         Ok(reaped)
     }
 
-    /// Ends the agent and every process of its tree, in whatever session, stopped or deaf.
+    /// Ends the agent and every process of its tree, in whatever session, even if stopped or ignoring SIGTERM.
     ///
-    /// An agent that still runs gets SIGTERM and `grace` to tidy up; then its group and every
-    /// descendant get SIGKILL, again and again until there is none; git processes among them get SIGTERM and
-    /// [`super::GIT_GRACE`] before that. After an end by itself only
-    /// the last part happens. To be called for every agent; again after an error. What the agent
-    /// prints meanwhile must go on being read, or be dropped.
+    /// An agent that is still running gets SIGTERM and has `grace` to exit. Then its group and every descendant get
+    /// SIGKILL, repeatedly until none is left; git processes among them get SIGTERM and [`super::GIT_GRACE`] first. If
+    /// the agent has already exited, only the last part happens. Must be called for every agent, and again after an
+    /// error. The agent's output must be read or dropped meanwhile.
     ///
     /// # Errors
-    /// `Survivors` when some could not be ended within [`SWEEP_TIME_MAX`], `Table` or `System`
-    /// when the system refuses.
+    /// `Survivors` when a process could not be ended within [`SWEEP_TIME_MAX`], `Table` or `System` when the system
+    /// refuses.
     pub async fn end_tree(
         &self,
         agent: &mut Agent,
@@ -149,9 +148,9 @@ impl Supervision {
         self.end(agent, grace, Reach::Everything).await
     }
 
-    /// Ends the agent and the processes of its session, and leaves other agents of this process
-    /// alone: for commands that run side by side. A process that left the session is ended by
-    /// [`Supervision::end_rest`], which is to be called when all of them are over.
+    /// Ends the agent and the processes of its session, and leaves other agents of this process alone, for commands
+    /// that run at the same time. Processes that left the session are ended by [`Supervision::end_rest`], which must be
+    /// called when all of them have ended.
     ///
     /// # Errors
     /// As [`Supervision::end_tree`].
@@ -164,7 +163,7 @@ impl Supervision {
         self.end(agent, grace, Reach::Session(session)).await
     }
 
-    /// Ends every process of agents that is left, in whatever session.
+    /// Ends every remaining process of agents, in whatever session.
     ///
     /// # Errors
     /// As [`Supervision::end_tree`].
@@ -183,10 +182,10 @@ impl Supervision {
     ) -> Result<EndReport, ProcessError> {
         let end = self.end_agent(agent, grace).await?;
         let mut strays = Ended::default();
-        // It was not waited for, so its number is held.
+        // The agent was not waited for, so its pid cannot belong to another group.
         let group = (end == AgentEnd::Killed).then_some(agent.identity().pid);
         self.end_strays(&mut strays, reach, group).await?;
-        // What left the session, or forks too fast, is still in the cgroup.
+        // A process that left the session, or forks too fast, is still in the cgroup.
         if let Some(cgroup) = agent.take_cgroup() {
             cgroup.end(&mut strays).await?;
         }
@@ -202,7 +201,7 @@ impl Supervision {
         })
     }
 
-    /// Asks the agent to end, then kills it; it is not waited for after that.
+    /// Asks the agent to end, then kills it without waiting for its end.
     async fn end_agent(
         &self,
         agent: &mut Agent,
@@ -216,13 +215,13 @@ impl Supervision {
             exit?;
             return Ok(AgentEnd::OnRequest);
         }
-        // Its group follows when the git processes in it have had their time.
+        // Its group is killed later, when the git processes in it have had their time.
         agent.kill_itself()?;
         Ok(AgentEnd::Killed)
     }
 
-    /// Ends what is left of agents: git is asked first, everything else is killed at once. `group` is the group of an agent
-    /// that was killed and is not reaped yet.
+    /// Ends what is left of agents: git gets SIGTERM first, everything else is killed at once. `group` is the group of
+    /// an agent that was killed and is not reaped yet.
     async fn end_strays(
         &self,
         strays: &mut Ended,
@@ -243,11 +242,11 @@ impl Supervision {
                 .filter(|process| grace.word_for(process) != LastWord::Kill)
                 .map(|process| process.group)
                 .collect();
-            // Before it made its session there is no group of that number, which is no error.
+            // Before the agent created its session there is no group with this number, which is no error.
             if let Some(group) = group.filter(|group| !spared.contains(group)) {
                 system::kill_group(group)?;
             }
-            // A dead one that was still to be reaped may have started another one just before.
+            // A dead process that was just reaped may have started another one before it died.
             let is_empty = self.bury(&dead, &spared)? == 0 && living.is_empty();
             match (is_empty, look) {
                 (true, Look::Thorough) => return Ok(()),
@@ -274,11 +273,11 @@ impl Supervision {
         }
     }
 
-    /// Reaps dead orphans, each after its process group was killed: while the dead member is not
-    /// reaped the group's number is held, and the kill reaches all members at once, so that what
-    /// forks faster than it can be listed ends too.
+    /// Reaps dead orphans after killing their process groups. Until the dead member is reaped, no other group can get
+    /// its number, and the kill reaches all members at once, so that processes that fork faster than they can be listed
+    /// end, too.
     ///
-    /// A group in which git has been asked to end stays for now, and its dead with it.
+    /// A group in which git got SIGTERM is left for now, and its dead with it.
     fn bury(&self, dead: &[ProcessRecord], spared: &BTreeSet<i32>) -> Result<usize, ProcessError> {
         let mut reaped = 0;
         for process in dead
@@ -312,7 +311,7 @@ impl Supervision {
         Ok(records)
     }
 
-    /// Lists the agent's processes, dead ones included, parents first.
+    /// Lists the agent's processes, including dead ones, parents first.
     fn family(&self, look: Look, reach: Reach) -> Result<Vec<ProcessRecord>, ProcessError> {
         let table = match look {
             Look::Quick => table_below(self.pid)?,
@@ -349,7 +348,8 @@ struct RunCgroups {
 }
 
 impl RunCgroups {
-    /// Makes the next one; none when the machine refuses, and the program stays in the supervisor's.
+    /// Creates the next one. Returns `None` when the machine refuses; the program then stays in the supervisor's
+    /// cgroup.
     fn create(&self) -> Option<Cgroup> {
         let number = self.next.replace(self.next.get().saturating_add(1));
         let made = self.parent.create(&self.run, number);
@@ -358,12 +358,12 @@ impl RunCgroups {
     }
 }
 
-/// Whose processes are ended.
+/// Which processes are ended.
 #[derive(Debug, Clone, Copy)]
 enum Reach {
-    /// Every agent's.
+    /// All of every agent.
     Everything,
-    /// Those of one agent's session, and whatever is below them.
+    /// Those of one agent's session, and their descendants.
     Session(i32),
 }
 
@@ -376,17 +376,16 @@ impl Reach {
     }
 }
 
-/// How the family is looked for.
+/// How the processes are searched.
 #[derive(Debug, Clone, Copy)]
 enum Look {
-    /// By the lists of children: fast, but may miss one that is just being born.
+    /// By the lists of children: fast, but may miss a process that is just being started.
     Quick,
     /// By the whole table.
     Thorough,
 }
 
-/// Reads the records below a process by the lists of children, or the whole table where the
-/// kernel has no such lists.
+/// Reads the records below a process from the lists of children, or the whole table if the kernel has no such lists.
 fn table_below(pid: i32) -> Result<Vec<ProcessRecord>, ProcessError> {
     let mut records = BTreeMap::new();
     let mut asked = BTreeSet::from([pid]);

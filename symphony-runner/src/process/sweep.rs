@@ -1,9 +1,9 @@
-//! Ending what a supervisor left that was killed: its processes are found by the run's marker in
-//! their environment (spec: lifecycle, "Time limits and killing").
+//! Ending what a killed supervisor left. Its processes are found by the run's marker in their environment (spec:
+//! lifecycle, "Time limits and killing").
 //!
-//! A process that cleared its environment and whose ancestors are all gone carries no mark. It is found by where it works:
-//! an orphan without a terminal, younger than the run, with its working directory or an open file inside the run's worktree.
-//! One that left the worktree as well is a sandbox's to find.
+//! A process that cleared its environment and whose ancestors have all ended carries no marker. It is found by where it
+//! works: an orphan without a terminal, younger than the run, with its working directory or an open file inside the
+//! run's worktree. Only a sandbox could find one that has also left the worktree.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -20,14 +20,14 @@ use super::record::ProcessRecord;
 use super::system::{self, ProcessHandle};
 use crate::environment::RUN_MARKER;
 
-/// Longest wait for killed processes before the table is read again, in milliseconds.
+/// The longest wait for killed processes before the table is read again, in milliseconds.
 const ROUND_MILLISECONDS_MAX: u32 = 20;
 
-/// How long newly born processes are watched for before a sweep believes that there is none left:
-/// many times what a process needs to start another one.
+/// How long a sweep watches for new processes before it concludes that none is left: many times what a process needs to
+/// start another one.
 const CHASE_TIME: Duration = Duration::from_millis(30);
 
-/// Programs that adopt orphans, besides the first process: a session's manager, a container's init.
+/// Programs that adopt orphans, besides the first process: a session's manager, or a container's init.
 const ADOPTERS: &[&str] = &[
     "catatonit",
     "docker-init",
@@ -37,8 +37,8 @@ const ADOPTERS: &[&str] = &[
     "tini",
 ];
 
-/// Variables of a person's session or service, which no agent inherits: an editor that was opened on the worktree from a
-/// desktop is an orphan without a terminal as well, and must not be killed.
+/// Variables of a person's session or service, which no agent inherits. An editor that was opened on the worktree from
+/// a desktop is also an orphan without a terminal, and must not be killed.
 const PERSONAL: &[&str] = &[
     "DBUS_SESSION_BUS_ADDRESS",
     "DISPLAY",
@@ -48,16 +48,16 @@ const PERSONAL: &[&str] = &[
     "XDG_SESSION_ID",
 ];
 
-/// Where a run worked, for processes of it that carry no mark.
+/// Where a run worked, to find its processes without a marker.
 #[derive(Debug, Clone)]
 pub struct RunPlace {
     /// The run's worktree.
     pub worktree: PathBuf,
-    /// How long ago the run was claimed, at least: nothing older is its process.
+    /// At least how long ago the run was claimed. No older process belongs to it.
     pub age_max: Duration,
 }
 
-/// Says whether whoever started a process is gone.
+/// Returns whether the process that started this one has ended.
 fn is_orphan(record: &ProcessRecord) -> bool {
     let is_adopter = |parent: ProcessRecord| ADOPTERS.contains(&parent.name.as_str());
     let parent = system::read_record(record.parent).ok().flatten();
@@ -65,8 +65,8 @@ fn is_orphan(record: &ProcessRecord) -> bool {
 }
 
 impl RunPlace {
-    /// Says whether a process is one that the run left there. A person's shell, editor or file watcher in the worktree has a
-    /// terminal, a parent that lives, or the variables of a login, a desktop or a service.
+    /// Returns whether a process is one that the run left there. A person's shell, editor or file watcher in the
+    /// worktree has a terminal, a living parent, or the variables of a login, a desktop or a service.
     fn is_strays(&self, record: &ProcessRecord) -> bool {
         record.terminal == 0
             && is_orphan(record)
@@ -84,20 +84,19 @@ impl RunPlace {
     }
 }
 
-/// Ends every process of a run whose supervisor is dead; the caller holds the run's lock.
+/// Ends every process of a run whose supervisor is dead. The caller must hold the run's lock.
 ///
-/// It finds this user's processes that have the marker, and their descendants, and kills them (git
-/// after [`super::GIT_GRACE`]) again and again until there is none, and for a moment none is born. This process and its own
-/// descendants are left alone. It blocks, usually for some tens of milliseconds, at most for
-/// [`SWEEP_TIME_MAX`].
+/// Finds this user's processes with the marker and their descendants, and kills them (git after [`super::GIT_GRACE`])
+/// until none is left and, for a moment, none is started. This process and its own descendants are left alone. It
+/// blocks, usually for some tens of milliseconds, at most for [`SWEEP_TIME_MAX`].
 ///
 /// # Errors
-/// `Survivors` when some could not be ended in time, `Table` or `System` when the system refuses.
+/// `Survivors` when a process could not be ended in time, `Table` or `System` when the system refuses.
 pub fn sweep_marked(run: &RunId) -> Result<Ended, ProcessError> {
     sweep(run, None)
 }
 
-/// Does the same, and ends orphans that cleared their environment but still work in the run's worktree.
+/// As [`sweep_marked`], and also ends orphans that cleared their environment but still work in the run's worktree.
 ///
 /// # Errors
 /// As [`sweep_marked`].
@@ -111,7 +110,7 @@ fn sweep(run: &RunId, place: Option<&RunPlace>) -> Result<Ended, ProcessError> {
     let mut ended = Ended::default();
     let mut grace = GitGrace::begin();
     loop {
-        // Read before the table: what is born while the table is read has a later number.
+        // Read before the table, so that a process that is started while the table is read has a later pid.
         let last_pid = system::last_pid()?;
         let targets = marked(&marker, place)?;
         if targets.is_empty() && !chase(&marker, last_pid, &mut ended, &mut grace)? {
@@ -121,7 +120,8 @@ fn sweep(run: &RunId, place: Option<&RunPlace>) -> Result<Ended, ProcessError> {
         if Instant::now() >= deadline {
             return Err(survivors(&targets));
         }
-        // A target may have forked between the reading of the table and its end, so the table is read again until it is empty.
+        // A target may have forked between the reading of the table and its own end, so the table is read again until
+        // it is empty.
         let mut killed = Vec::new();
         for target in &targets {
             killed.extend(end(target, &mut ended, &mut grace)?);
@@ -130,9 +130,9 @@ fn sweep(run: &RunId, place: Option<&RunPlace>) -> Result<Ended, ProcessError> {
     }
 }
 
-/// Watches the numbers that are given out for a moment, and kills what has the marker on sight: a
-/// chain of processes, of which each starts the next one and ends, is too quick for the table.
-/// True when there was one, or when the numbers began again: the table is to be read again.
+/// Watches which pids are given out for a moment, and kills processes with the marker on sight: a chain of processes,
+/// each of which starts the next one and ends, is too quick for the table. Returns true when it found one, or when the
+/// pids wrapped around, so that the table must be read again.
 fn chase(
     marker: &str,
     last_pid: i32,
@@ -168,7 +168,7 @@ fn newborn(pid: i32, marker: &str) -> Result<Option<ProcessRecord>, ProcessError
     Ok((is_marked && !is_below_this(pid)?).then_some(record))
 }
 
-/// Says whether a process is this one, or below it.
+/// Returns whether a process is this one, or a descendant of it.
 pub(super) fn is_below_this(pid: i32) -> Result<bool, ProcessError> {
     let own = system::own_pid();
     let mut seen = BTreeSet::new();
@@ -185,7 +185,7 @@ pub(super) fn is_below_this(pid: i32) -> Result<bool, ProcessError> {
     Ok(false)
 }
 
-/// Gives a process what it gets now: SIGKILL, or SIGTERM and time when it is git.
+/// Sends a process SIGKILL, or SIGTERM first if it is git.
 fn end(
     target: &ProcessRecord,
     ended: &mut Ended,
@@ -201,7 +201,7 @@ fn end(
     Ok(Some(handle))
 }
 
-/// Ends processes that were seen in the table, and what they start meanwhile, but for supervisors; git gets its time.
+/// Ends processes that were found in the table, and what they start meanwhile, except supervisors. Git gets its time.
 ///
 /// # Errors
 /// As [`sweep_marked`].
@@ -249,7 +249,7 @@ fn marked(marker: &str, place: Option<&RunPlace>) -> Result<Vec<ProcessRecord>, 
         })
         .map(|record| record.pid)
         .collect();
-    // This process may be below the run that it sweeps, with the marker in its environment: it must not kill itself.
+    // This process may be below the run that it sweeps, with the marker in its environment. It must not kill itself.
     let mut spared: BTreeSet<i32> = descendants_within(&records, &[own])
         .iter()
         .map(|record| record.pid)

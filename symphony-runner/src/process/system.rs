@@ -1,4 +1,4 @@
-//! The system underneath: Linux, or one on which no agent runs.
+//! The system below: Linux, or one on which agents do not run.
 
 #[cfg(target_os = "linux")]
 pub(super) use super::linux::*;

@@ -1,8 +1,8 @@
-//! The step between supervisor and agent: a hidden command of Symphony's own executable that makes
-//! a session, binds its life to the supervisor's, and becomes the agent's program.
+//! The step between supervisor and agent: a hidden command of Symphony's own executable that creates a session, binds
+//! its life to the supervisor's, and then executes the agent's program.
 //!
-//! Code between fork and exec would have to be unsafe and slow (std then copies the supervisor's
-//! memory map); a program of our own in between is neither.
+//! Code between fork and exec would have to be unsafe and slow, since std then copies the supervisor's memory map. A
+//! separate program in between is neither.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -17,17 +17,17 @@ use super::cgroup;
 use super::error::ProcessError;
 use super::system;
 
-/// Exit code when the program could not be started; the message on stderr has the token.
+/// The exit code when the program could not be started. The message on stderr has the token.
 pub(super) const EXEC_FAILED: u8 = 127;
 
-/// Stands in the place of a cgroup where there is none.
+/// The argument for a cgroup when there is none.
 const NO_CGROUP: &str = "-";
 
-/// Beginning of the message of a failed start.
+/// The beginning of the message about a failed start.
 const MESSAGE_START: &str = "symphony: cannot start the agent";
 
-/// Signals whose handling cannot be set: KILL, STOP, and those that tokio refuses (ILL, FPE, SEGV).
-/// PIPE is set by std itself whenever it starts a program.
+/// Signals whose handling cannot be set: KILL, STOP, and those that tokio refuses (ILL, FPE, SEGV). std itself sets
+/// PIPE whenever it starts a program.
 const NOT_RESET: [i32; 6] = [
     Signal::FPE.as_raw(),
     Signal::ILL.as_raw(),
@@ -37,29 +37,28 @@ const NOT_RESET: [i32; 6] = [
     Signal::STOP.as_raw(),
 ];
 
-/// How the hidden command is called: `executable arguments… <what this module appends>`.
+/// How to call the hidden command: `executable arguments… <what this module appends>`.
 #[derive(Debug, Clone)]
 pub struct Trampoline {
     /// The Symphony executable.
     pub executable: PathBuf,
-    /// What names the hidden command.
+    /// The arguments that name the hidden command.
     pub arguments: Vec<OsString>,
 }
 
-/// Makes this process the leader of a session of its own, so that neither a closed terminal nor
-/// cron ends it. The first thing a supervisor does.
+/// Makes this process the leader of its own session, so that neither a closed terminal nor cron ends it. A supervisor
+/// calls it first.
 ///
 /// # Errors
-/// When the system refuses, which it does to the leader of a process group, such as a command that
-/// a person typed.
+/// When the system refuses, as it does for the leader of a process group, such as a command that a person typed.
 pub fn become_session_leader() -> Result<(), ProcessError> {
     system::lead_session()
 }
 
-/// Becomes the agent's program; returns only when that failed, with a message on stderr.
+/// Executes the agent's program. Returns only when that failed, with a message on stderr.
 ///
-/// `arguments` are those behind the hidden command's name, as [`super::Supervision::spawn`] wrote
-/// them: number of the supervisor, token, the folder of the cgroup or `-`, program, its arguments.
+/// `arguments` are those after the hidden command's name, as [`super::Supervision::spawn`] wrote them: pid of the
+/// supervisor, token, the folder of the cgroup or `-`, program, its arguments.
 pub fn exec_in_session(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut arguments = arguments.into_iter();
     let parent = arguments
@@ -76,6 +75,8 @@ pub fn exec_in_session(arguments: impl IntoIterator<Item = OsString>) -> ExitCod
         return ExitCode::from(EXEC_FAILED);
     };
     let token = token.display().to_string();
+    // Before anything is started: every process is born into the cgroup of its parent, so all of the agent's will be in
+    // it.
     if let Some(folder) = cgroup {
         cgroup::enter(Path::new(&folder));
     }
@@ -94,8 +95,8 @@ pub fn exec_in_session(arguments: impl IntoIterator<Item = OsString>) -> ExitCod
     ExitCode::from(EXEC_FAILED)
 }
 
-/// Finds in an agent's stderr the message of a start that failed; gives the system's error number
-/// (0 when there is none) and the message.
+/// Finds the message about a failed start in an agent's stderr. Returns the system's error number (0 if there is none)
+/// and the message.
 pub(super) fn exec_failure(stderr: &str, token: &str) -> Option<(i32, String)> {
     stderr.lines().find_map(|line| {
         let rest = line.strip_prefix(MESSAGE_START)?.strip_prefix(" [")?;
@@ -107,10 +108,10 @@ pub(super) fn exec_failure(stderr: &str, token: &str) -> Option<(i32, String)> {
     })
 }
 
-/// Restores the default handling of inherited ignored signals; `which` chooses among them.
+/// Restores the default handling of inherited ignored signals. `which` selects them.
 ///
-/// A handler is set in their place, and an exec turns handlers into the default: so the agent does
-/// not inherit that its starter ignored hang-ups (nohup) or the ends of children.
+/// It sets a handler for them, and an exec turns handlers into the default. So the agent does not inherit that its
+/// starter ignored hang-ups (nohup) or the ends of children.
 ///
 /// # Errors
 /// When the system refuses.
@@ -122,8 +123,8 @@ pub(super) fn handle_ignored_signals(which: fn(i32) -> bool) -> Result<(), Proce
     if ignored.is_empty() {
         return Ok(());
     }
-    // On a thread of its own: listening needs a runtime, and the caller may be inside of one, where
-    // a second one must not end. What is set holds for the whole process, and stays.
+    // On a separate thread: listening needs a runtime, and the caller may be inside of one, where a second one must not
+    // end. The handlers apply to the whole process, and stay.
     let handled = std::thread::spawn(move || listen_once(&ignored)).join();
     handled
         .unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
@@ -147,7 +148,7 @@ fn listen_once(signals: &[i32]) -> io::Result<()> {
 fn prepare(parent: i32) -> Result<(), ProcessError> {
     system::lead_session()?;
     system::die_with_parent()?;
-    // A supervisor that died before the line above sends no signal any more.
+    // A supervisor that died before the line above will never send the signal.
     if system::parent_pid() != parent {
         return Err(ProcessError::System {
             action: "find the supervisor that started this",
@@ -169,12 +170,12 @@ fn described(error: &ProcessError) -> (String, i32) {
 
 fn complain(token: &str, reason: &str, number: i32) {
     let line = format!("{MESSAGE_START} [{token} {number}]: {reason}\n");
-    // Nobody is left to tell when stderr is closed; the exit code remains.
+    // If stderr is closed, no one can read the message, and only the exit code remains.
     drop(io::stderr().write_all(line.as_bytes()));
 }
 
 impl Trampoline {
-    /// Calls the hidden command of an executable by its name.
+    /// Returns the call of an executable's hidden command, by its name.
     pub fn new(executable: impl Into<PathBuf>, command: impl Into<OsString>) -> Self {
         Self {
             executable: executable.into(),

@@ -1,7 +1,7 @@
-//! Systems other than Linux: every action says that agents do not run here.
+//! Systems other than Linux, on which every action is refused.
 //!
-//! Without a subreaper, pidfds and `/proc` Symphony cannot promise that no process of a run
-//! survives it, so it refuses to start one.
+//! Without a subreaper, pidfds and `/proc`, Symphony cannot guarantee that no process of a run survives it, so it
+//! starts none.
 
 use std::io;
 use std::os::fd::OwnedFd;

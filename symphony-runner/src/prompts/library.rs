@@ -116,7 +116,8 @@ impl PromptLibrary {
         })
     }
 
-    /// Says whether agents on issues read the same with another library: the same profiles, contracts and overrides, wherever they are.
+    /// Returns whether agents on issues read the same with another library: the same profiles, contracts and overrides,
+    /// wherever they are.
     ///
     /// # Errors
     /// When the overrides of a folder cannot be read.
@@ -142,8 +143,8 @@ impl PromptLibrary {
     }
 }
 
-/// Checks the chains that the contracts of a prompts folder form once a contract takes the place of the one of its phase, which
-/// `stem` names. What the folder has for this phase is what the contract is to replace, right or not.
+/// Checks the chains that the contracts of a prompts folder form once a contract takes the place of the one of its
+/// phase, which `stem` names. What the folder has for this phase is what the contract is to replace, right or not.
 ///
 /// # Errors
 /// When the folder cannot be read.

@@ -22,8 +22,8 @@ const FILES_MAX: usize = 1_000;
 /// Folders below a prompts folder, into each other.
 const DEPTH_MAX: usize = 4;
 
-/// Looks at everything that a project's agents are told: its prompts folder, the sets of its trial, WORKFLOW.md and CLAUDE.md of its root, and, where it
-/// is recorded, the instructions in the database.
+/// Checks all instructions of a project's agents: its prompts folder, the sets of its trial, WORKFLOW.md and CLAUDE.md
+/// of its root, and, if there are any, the instructions in the database.
 ///
 /// # Errors
 /// When one of the files, or the database, cannot be read.
@@ -50,7 +50,7 @@ pub fn lint_project(
     Ok(findings)
 }
 
-/// Looks at everything that agents are told which are given the prompts of a folder.
+/// Checks all instructions of agents that use the prompts of a folder.
 fn lint_folder(
     installation: &Installation,
     config: &ProjectConfig,
@@ -87,7 +87,7 @@ fn own_texts(folder: &Path, root: &Path) -> Result<Vec<OwnText>, RunnerError> {
         if matches!(kind, TextKind::Profile | TextKind::Contract) {
             continue;
         }
-        // nobody reads links and what is too large
+        // no one reads links and what is too large
         let text = match kind {
             TextKind::Unread => String::new(),
             _ => read_own(&path)?.unwrap_or_default(),
@@ -135,7 +135,8 @@ fn instructions(
     Ok(texts)
 }
 
-/// Lists the files below a folder, which need not exist; hidden ones, copies that editors keep and READMEs are left out.
+/// Lists the files below a folder, which need not exist; hidden ones, copies that editors keep and READMEs are left
+/// out.
 fn files_below(folder: &Path) -> Result<Vec<PathBuf>, RunnerError> {
     let mut files = Vec::new();
     let mut folders = vec![(folder.to_owned(), 0)];

@@ -19,8 +19,9 @@ impl Installation {
     /// Loads profiles and contracts as they hold for an issue that was given a set of a trial.
     ///
     /// # Errors
-    /// When a prompt file of the set is wrong: all problems at once. When the folder of the set is not there: between the tick that looked
-    /// and the run that reads, someone may have moved it, and the shipped prompts would silently take its place.
+    /// When a prompt file of the set is wrong: all problems at once. When the folder of the set is not there: between
+    /// the tick that looked and the run that reads, someone may have moved it, and the shipped prompts would silently
+    /// take its place.
     pub fn library_of(
         &self,
         config: &ProjectConfig,
@@ -41,8 +42,8 @@ impl Installation {
     }
 }
 
-/// Finds what keeps the sets of the configured trial from being used. What is wrong inside a file is found where the prompts of the folder
-/// are looked at, and is not repeated here.
+/// Finds what keeps the sets of the configured trial from being used. What is wrong inside a file is found where the
+/// prompts of the folder are looked at, and is not repeated here.
 ///
 /// # Errors
 /// When the configuration cannot be read.
@@ -97,7 +98,8 @@ pub(crate) fn set_findings(
     Ok(findings)
 }
 
-/// Finds whether the sets of the configured trial are the same for an agent: such a trial shows chance alone, and nothing is broken.
+/// Finds whether the sets of the configured trial are the same for an agent: such a trial shows chance alone, and
+/// nothing is broken.
 ///
 /// # Errors
 /// When the configuration, or a file of a set, cannot be read.

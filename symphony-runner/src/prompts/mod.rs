@@ -1,4 +1,4 @@
-//! What agents are told: profiles, contracts, the sets of trials, and previews of prompts.
+//! The prompts of agents: profiles, contracts, the sets of trials, and previews.
 
 pub mod library;
 pub mod lint;

@@ -128,7 +128,7 @@ pub fn preview_prompt(
     Ok(build_phase(request, part, store)?.built)
 }
 
-/// Returns the set of prompts that the next run of an issue is built with; none where no trial is configured.
+/// Returns the set of prompts of an issue's next run; `None` if no trial is configured.
 ///
 /// # Errors
 /// When the configuration or the database cannot be read.
@@ -195,7 +195,8 @@ fn criteria(
     Ok(Some(criteria_input(&criteria, answers)))
 }
 
-/// Assembles the prompts that an agent of a project itself would be sent now: the scanner, background research, the setup wizard.
+/// Assembles the prompts that an agent of a project itself would be sent now: the scanner, background research, the
+/// setup wizard.
 ///
 /// # Errors
 /// When the agent is none of these, or the project, its prompts or its repository cannot be read.

@@ -51,7 +51,7 @@ pub async fn build_worker_prompt(
 
 /// Detects the project and loads the phase's files: the input of the pure template, for a dispatch.
 ///
-/// A file that cannot be shown is no error: the prompt says why.
+/// A file that cannot be shown is no error: the prompt tells the agent why.
 ///
 /// # Errors
 /// When the folder is not there.

@@ -10,7 +10,7 @@ use symphony_core::web::WebAccess;
 
 use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, StdinSource};
 
-/// Tools with which sessions of one user see and write to each other.
+/// Tools with which sessions of one user see and message each other.
 const PEER_TOOLS: &str = "ListAgents,SendMessage";
 /// The web tools.
 const WEB_TOOLS: &str = "WebSearch,WebFetch";
@@ -76,7 +76,7 @@ pub(super) fn command(invocation: &AgentInvocation, program: &Path) -> AgentComm
     }
 }
 
-/// Returns the user prompt as it may be written to the Claude CLI's stdin.
+/// Returns the user prompt in a form that is safe to write to the Claude CLI's stdin.
 ///
 /// A prompt that begins with `/` and a known name would be run as a command of the CLI and never reach the model.
 pub fn prompt_for_stdin(prompt: &str) -> Cow<'_, str> {
@@ -87,8 +87,8 @@ pub fn prompt_for_stdin(prompt: &str) -> Cow<'_, str> {
     }
 }
 
-/// Says why the Claude CLI will not start as root, when it will not: it refuses to skip permissions there unless it is
-/// told that it is in a sandbox.
+/// Returns why the Claude CLI will not start as root, if so: it refuses to skip permissions there unless it is told
+/// that it is in a sandbox.
 pub fn root_hint(
     effective_user_id: u32,
     environment: &BTreeMap<OsString, OsString>,

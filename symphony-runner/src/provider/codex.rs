@@ -1,6 +1,6 @@
 //! The Codex CLI (`codex exec --json`).
 //!
-//! It has no limit of turns and no list of tools: the verdict of a judge that runs on it is stored as advisory.
+//! It has no turn limit and no list of tools: the verdict of a judge that runs on it is stored as advisory.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,8 +11,8 @@ use toml::Value;
 use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, StdinSource};
 use crate::environment::RUN_MARKER;
 
-/// Up to this size (in bytes, as an encoded argument) the system prompt is an argument; above, a file. The kernel takes
-/// 128 KiB in one argument.
+/// Up to this size (in bytes, as an encoded argument) the system prompt is an argument; above it, a file. The kernel
+/// limits one argument to 128 KiB.
 const INSTRUCTIONS_ARG_BYTES_MAX: usize = 120 * 1024;
 
 pub(super) fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
@@ -42,7 +42,8 @@ pub(super) fn command(invocation: &AgentInvocation, program: &Path) -> AgentComm
     }
 }
 
-/// The settings, each as a TOML value: what is no TOML would be taken raw, and text that happens to be TOML changes type.
+/// The settings, each as a TOML value: text that is not TOML would be used as it is, and text that happens to be TOML
+/// changes its type.
 fn settings(invocation: &AgentInvocation) -> Vec<(&'static str, Value)> {
     let mut settings = vec![
         ("analytics.enabled", Value::Boolean(false)),
@@ -64,7 +65,7 @@ fn settings(invocation: &AgentInvocation) -> Vec<(&'static str, Value)> {
     }
     let server = &invocation.mcp_server;
     let args = server.args().into_iter().map(Value::String).collect();
-    // Codex gives its MCP servers an environment of its own: the run's marker has to be named.
+    // Codex gives its MCP servers an environment of its own: the run's marker must be passed explicitly.
     let marker = toml::Table::from_iter([(
         RUN_MARKER.to_owned(),
         Value::String(invocation.run.as_str().to_owned()),
@@ -76,7 +77,7 @@ fn settings(invocation: &AgentInvocation) -> Vec<(&'static str, Value)> {
         ),
         ("mcp_servers.symphony.args", Value::Array(args)),
         ("mcp_servers.symphony.env", Value::Table(marker)),
-        // Without it the first request goes out before the server is up, and a dead server is no error.
+        // Without it, the first request is sent before the server is up, and a dead server is no error.
         ("mcp_servers.symphony.required", Value::Boolean(true)),
     ]);
     settings

@@ -1,4 +1,4 @@
-//! Any program: the files of the run are named by its environment.
+//! Any program: its environment names the files of the run.
 
 use std::collections::BTreeMap;
 use std::path::Path;

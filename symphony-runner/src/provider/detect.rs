@@ -1,4 +1,4 @@
-//! Finds the agents' programs on this machine: the only part of the providers that looks at the disk.
+//! Finds the agents' programs on this machine: the only part of the providers that accesses the disk.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,7 @@ use super::error::ProviderError;
 use super::invocation::ProviderCall;
 use symphony_scripted::check_scenario;
 
-/// What Symphony itself has to offer to a call.
+/// Where Symphony's own parts of a call are.
 #[derive(Debug, Clone, Copy)]
 pub struct Installation<'a> {
     /// Symphony's own executable.
@@ -23,8 +23,8 @@ pub struct Installation<'a> {
 
 /// Chooses the provider and finds its program.
 ///
-/// `auto` takes the Claude CLI when it is found, else Codex. When neither is, and the configuration names the program of one,
-/// the error is about that program.
+/// `auto` uses the Claude CLI if it is found, else Codex. If neither is, and the configuration names the program of
+/// one, the error is about that program.
 ///
 /// # Errors
 /// When the program is not installed, or what the provider needs is not configured; the text says what to do.
@@ -40,7 +40,7 @@ pub fn find_provider(
     for name in [ProviderName::ClaudeCli, ProviderName::CodexCli] {
         match find_named(name, providers, installation) {
             Ok(call) => return Ok(call),
-            // what the configuration names is what its writer wants to hear of
+            // Whoever configured this program wants to hear about it.
             Err(error) if providers.settings(name).binary.is_some() => {
                 missing.get_or_insert(error);
             }
@@ -112,7 +112,7 @@ fn find_named(
     }
 }
 
-/// Finds a program: a bare name in the search path, anything with a slash where it is.
+/// Finds a program: a bare name in the search path, a path with a slash as it is.
 pub fn find_program(program: &Path, search_path: &OsStr) -> Option<PathBuf> {
     if program.components().count() > 1 {
         return is_executable(program).then(|| program.to_owned());
@@ -130,7 +130,7 @@ fn is_executable(path: &Path) -> bool {
 
 /// Returns the native binary behind npm's wrapper of Codex, or the program itself.
 ///
-/// A SIGKILL of the wrapper leaves the native process alive and working; started directly there is none between.
+/// A SIGKILL of the wrapper would leave the native process running; started directly, there is no wrapper.
 pub fn native_codex(program: &Path) -> PathBuf {
     let Ok(wrapper) = program.canonicalize() else {
         return program.to_owned();

@@ -15,7 +15,7 @@ pub enum ProviderError {
          or try Symphony without one: `symphony demo`"
     )]
     NothingInstalled,
-    /// The named provider's program is not there.
+    /// The named provider's program is missing.
     #[error(
         "provider `{provider}` needs `{}`, which is not {}; {hint}",
         program.display(),
@@ -35,7 +35,7 @@ pub enum ProviderError {
     /// The provider `scripted` is chosen, and no scenario is configured.
     #[error("provider `scripted` needs `providers.scripted.scenario`, which is not set")]
     NoScenario,
-    /// The provider `scripted` is chosen, and it cannot play its scenario file.
+    /// The provider `scripted` is chosen, and it cannot use its scenario file.
     #[error(
         "provider `scripted` cannot play the scenario file {}: {problem}",
         path.display()
@@ -43,10 +43,10 @@ pub enum ProviderError {
     BadScenario {
         /// The file that is configured.
         path: PathBuf,
-        /// What is wrong with it, with line and column where it has them.
+        /// What is wrong with it, with line and column if they are known.
         problem: String,
     },
-    /// The provider's program refuses to run as it would be run.
+    /// The provider's program would refuse to run.
     #[error("provider `{provider}` does not start: {hint}")]
     Refuses {
         /// The provider's name.
@@ -57,7 +57,7 @@ pub enum ProviderError {
 }
 
 impl ProviderError {
-    /// Returns the error class of a run that cannot start for it: a missing provider is a global condition.
+    /// Returns the error class of a run that cannot start because of this: a missing provider is a global condition.
     pub const fn class(&self) -> ErrorClass {
         ErrorClass::ProviderMissing
     }

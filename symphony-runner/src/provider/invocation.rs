@@ -1,4 +1,4 @@
-//! What is to be called, as plain data, and what the call comes to.
+//! An invocation as plain data, and the command that it turns into.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -12,7 +12,7 @@ use symphony_core::web::WebAccess;
 
 use crate::stream::StreamFormat;
 
-/// One run of an agent, to be called.
+/// One run of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentInvocation {
     /// The provider, with what only it needs.
@@ -23,17 +23,17 @@ pub struct AgentInvocation {
     pub role: AgentRole,
     /// Whether it may use the web.
     pub web: WebAccess,
-    /// The model; the CLI's own default without.
+    /// The model; `None` for the CLI's own default.
     pub model: Option<String>,
-    /// The CLI's own limit of turns, for those that have one (Codex has none).
+    /// The CLI's own turn limit, if it has one (Codex has none).
     pub turns_max: Option<u32>,
-    /// The money it may spend, for CLIs that keep a budget (Claude's does); most tell the cost only at the end.
+    /// The money it may spend, for CLIs that enforce a budget (Claude's does); most report the cost only at the end.
     pub usd_max: Option<UsdMicros>,
     /// The folder it works in.
     pub worktree: PathBuf,
     /// The run's files.
     pub files: RunFiles,
-    /// The system prompt's text, as it is in its file.
+    /// The text of the system prompt, as in its file.
     pub system_prompt: String,
     /// Folders outside the worktree that a judge reads (the run's own, with the diff).
     pub readable_dirs: Vec<PathBuf>,
@@ -41,15 +41,15 @@ pub struct AgentInvocation {
     pub mcp_server: McpServerCommand,
     /// What keeps the agent away from what is not its own.
     pub protection: ProtectionLevel,
-    /// Arguments from the configuration (`providers.<name>.args`), added behind Symphony's own.
+    /// Arguments from the configuration (`providers.<name>.args`), added after Symphony's own.
     pub extra_args: Vec<String>,
-    /// Variables from the configuration (`providers.<name>.env`); they win over Symphony's own.
+    /// Variables from the configuration (`providers.<name>.env`); they override Symphony's own.
     pub extra_env: BTreeMap<String, String>,
 }
 
 impl AgentInvocation {
-    /// Returns how often the stream may show a search of the web before the run is ended; none when the provider itself
-    /// refuses them. Any program of the user's has no flag for it, and can only be watched.
+    /// Returns how many web searches the stream may show before the run is ended; `None` if the provider itself refuses
+    /// them. A user's own program has no flag for it, so it can only be watched.
     pub const fn searches_max(&self) -> Option<u32> {
         match (self.web, &self.call) {
             (WebAccess::Searches(max), _) => Some(max.get()),
@@ -69,7 +69,7 @@ pub enum ProviderCall {
     },
     /// The Codex CLI.
     CodexCli {
-        /// The program; the native binary where it was found.
+        /// The program; the native binary if it was found.
         program: PathBuf,
     },
     /// Any program.
@@ -119,22 +119,24 @@ impl ProviderCall {
 pub enum AgentRole {
     /// It works in its worktree.
     Author,
-    /// It judges what another did: nothing planted in the branch may steer it, and it runs none of the branch's code.
+    /// It judges another agent's work: nothing planted in the branch may influence it, and it runs none of the branch's
+    /// code.
     Judge,
 }
 
-/// The run's files that a call names.
+/// The run's files that a call refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunFiles {
     /// The system prompt.
     pub system_prompt: PathBuf,
     /// The user prompt.
     pub user_prompt: PathBuf,
-    /// The MCP configuration (see [`super::mcp_config`]).
+    /// The MCP configuration (see [`super::mcp_config()`]).
     pub mcp_config: PathBuf,
 }
 
-/// How an agent's CLI reaches Symphony's MCP service: it starts this program, which carries bytes to the run's socket.
+/// How an agent's CLI reaches Symphony's MCP service: it starts this program, which copies bytes to and from the run's
+/// socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpServerCommand {
     /// Symphony's executable.
@@ -154,16 +156,16 @@ impl McpServerCommand {
     }
 }
 
-/// What is to be started.
+/// What to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentCommand {
     /// The program.
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// Variables to be added to the agent's environment.
+    /// Variables to add to the agent's environment.
     pub env: BTreeMap<String, String>,
-    /// What it reads.
+    /// Its standard input.
     pub stdin: StdinSource,
     /// Its working directory.
     pub cwd: PathBuf,
@@ -171,7 +173,7 @@ pub struct AgentCommand {
     pub format: StreamFormat,
 }
 
-/// What an agent reads from stdin. It is never left open: CLIs wait for more.
+/// The standard input of an agent. It is never left open: CLIs would wait for more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StdinSource {
     /// A file.

@@ -1,13 +1,14 @@
 //! Providers: how an agent's CLI is called (spec: lifecycle, "Providers").
 //!
-//! A provider turns an [`AgentInvocation`] (plain data) into an [`AgentCommand`] (program, arguments, environment, input)
-//! and names the format of its output. Building a command is pure: the prompt and MCP files are written by whoever calls,
-//! to the paths in the invocation, and the process is started by `process`. Only [`detect`] looks at the disk, and
-//! [`program_version`] asks a program.
+//! A provider turns an [`AgentInvocation`] (plain data) into an [`AgentCommand`] (program, arguments, environment,
+//! input) and names the format of its output. Building a command is pure: the caller writes the prompt and MCP files to
+//! the paths in the invocation, and `process` starts the process. Only [`detect`] accesses the disk, and only
+//! [`program_version`] runs a program.
 //!
-//! Adding a provider: a name in `symphony_core::config::ProviderName`, a variant of [`ProviderCall`] with what only that
-//! provider needs, one file here with `fn command(&AgentInvocation, …) -> AgentCommand`, an arm in [`agent_command`], and
-//! (when it writes a format of its own) a parser in `stream`. The compiler finds every place that is left out.
+//! Adding a provider: a name in `symphony_core::config::ProviderName`, a variant of [`ProviderCall`] with what only
+//! that provider needs, one file here with `fn command(&AgentInvocation, …) -> AgentCommand`, an arm in
+//! [`agent_command()`], and (if it writes a format of its own) a parser in `stream`. The compiler finds every place
+//! that is missing.
 
 mod agent_command;
 mod claude;

@@ -1,4 +1,4 @@
-//! The built-in offline agent: Symphony's own executable, as a process of its own.
+//! The built-in offline agent: Symphony's own executable, as a separate process.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, StdinSource};
 use symphony_scripted::ScriptedOptions;
 
-/// The hidden command under which the executable is the scripted agent.
+/// The hidden command that runs the scripted agent.
 const COMMAND: &str = "scripted-agent";
 
 pub(super) fn command(
@@ -23,7 +23,7 @@ pub(super) fn command(
         state_dir: Some(state_dir.to_owned()),
         model: invocation.model.clone(),
         turns_max: invocation.turns_max,
-        // What the Claude CLI's judge may do, among the tools that the scripted agent has.
+        // What the Claude CLI's judge may do, as far as the scripted agent has such tools.
         tools: (invocation.role == AgentRole::Judge).then(|| vec!["Read".to_owned()]),
     };
     let mut args = Args::default();

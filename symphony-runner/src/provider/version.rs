@@ -1,4 +1,4 @@
-//! What version an agent's program is of: it is asked, in an empty environment and for a limited time.
+//! The version of an agent's program: runs it in an empty environment with a time limit.
 
 use std::ffi::OsStr;
 use std::io::Read as _;
@@ -8,20 +8,20 @@ use std::time::{Duration, Instant};
 
 use crate::error::RunnerError;
 
-/// How long a program may take to tell its version: a cold start of Node.js on a busy machine.
+/// How long a program may take to print its version: a cold start of Node.js on a busy machine.
 const TIME_MAX: Duration = Duration::from_secs(20);
-/// Time between two looks.
+/// Polling interval.
 const LOOK: Duration = Duration::from_millis(20);
 /// Most of an answer that is read, in bytes.
 const ANSWER_BYTES_MAX: u64 = 4096;
 
-/// Runs `PROGRAM --version` and returns the first line of what it says.
+/// Runs `PROGRAM --version` and returns the first line of its output.
 ///
-/// Its environment is `PATH` and a home folder that is empty and goes away: it finds no settings, no credentials, and
-/// leaves nothing.
+/// Its environment is `PATH` and an empty temporary home folder: it finds no settings, no credentials, and leaves
+/// nothing behind.
 ///
 /// # Errors
-/// When it cannot be started, does not end in time, fails, or says nothing.
+/// When it cannot be started, does not end in time, fails, or prints nothing.
 pub fn program_version(program: &Path, search_path: &OsStr) -> Result<String, RunnerError> {
     let failed = |error| RunnerError::io("ask for the version of", program, error);
     let home = tempfile::tempdir().map_err(failed)?;
@@ -54,7 +54,7 @@ pub fn program_version(program: &Path, search_path: &OsStr) -> Result<String, Ru
     };
     let mut answer = Vec::new();
     if let Some(output) = child.stdout.take() {
-        // a child of it may hold the pipe open: what it wrote before its end is there already
+        // A child of it may hold the pipe open: what it wrote before its end is already there.
         rustix::io::ioctl_fionbio(&output, true).map_err(|error| failed(error.into()))?;
         match output.take(ANSWER_BYTES_MAX).read_to_end(&mut answer) {
             Err(error) if error.kind() != std::io::ErrorKind::WouldBlock => {

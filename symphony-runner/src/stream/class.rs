@@ -2,7 +2,7 @@
 
 use symphony_core::failure::ErrorClass;
 
-/// Classes an HTTP status; none for a status that is no error.
+/// Returns the class of an HTTP status; `None` for a status that is no error.
 pub(crate) fn class_of_status(status: u16) -> Option<ErrorClass> {
     match status {
         401 | 403 => Some(ErrorClass::AuthFailed),

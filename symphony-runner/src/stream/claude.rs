@@ -1,7 +1,7 @@
 //! The stream of the Claude CLI (`--output-format stream-json`), also spoken by the scripted agent.
 //!
-//! One JSON object a line. The order of lines and of keys is not fixed (a result's `type` stands near its end), so the
-//! fields are collected first and understood afterwards.
+//! One JSON object per line. The order of lines and of keys is not fixed (a result's `type` is near its end), so the
+//! fields are collected first and interpreted afterwards.
 
 use symphony_core::Timestamp;
 use symphony_core::unit::{Tokens, UsdMicros};
@@ -16,12 +16,12 @@ use super::text::{
     DETAIL_BYTES_MAX, MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, WORD_BYTES_MAX, beginning, digest,
 };
 
-/// How many error messages of a result are kept.
+/// Most error messages of a result that are kept.
 const ERRORS_MAX: usize = 16;
-/// How many tools and MCP servers of a start-up event are kept.
+/// Most tools and MCP servers of a start-up event that are kept.
 const INIT_ITEMS_MAX: usize = 1024;
 
-/// The system events of which more than the name is taken.
+/// The system events of which more than the name is used.
 const SYSTEM_READ: [&str; 3] = ["init", "api_retry", "permission_denied"];
 
 /// The fields of all lines together; a line has a few of them.
@@ -60,7 +60,7 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Reads the fields of a line, which ends with its last byte.
+    /// Parses the fields of a line, which ends with its last byte.
     fn read(line: &'a [u8]) -> Result<Self, Broken> {
         let mut fields = Self::default();
         let mut cursor = Cursor::new(line);
@@ -76,7 +76,7 @@ impl<'a> Line<'a> {
                 }
             }
             if fields.is_enough() {
-                // The rest is not walked, but a cut line is still told.
+                // The rest is not walked, but a line that was cut is still detected.
                 return if line.ends_with(b"}") {
                     Ok(fields)
                 } else {
@@ -89,8 +89,8 @@ impl<'a> Line<'a> {
         Ok(fields)
     }
 
-    /// Says whether nothing that may follow matters: behind the message of a tool's answer the CLI tells the answer once
-    /// more, in another form; and of most system events only the name is taken.
+    /// Returns whether the rest of the line can be ignored: after the message of a tool's answer the CLI repeats the
+    /// answer in another form; and of most system events only the name is used.
     fn is_enough(&self) -> bool {
         if self.has_message {
             return self.kind.is("user");
@@ -141,7 +141,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Reads one line; the events are appended.
+/// Parses one line; the events are appended.
 ///
 /// # Errors
 /// When the line is no whole JSON object.
@@ -237,7 +237,7 @@ fn init(line: &Line<'_>) -> Result<Init, Broken> {
 fn assistant(line: &Line<'_>, events: &mut Vec<AgentEvent>) {
     let subagent = line.is_subagent();
     let message = &line.message;
-    // older releases say it by `error` alone
+    // Older releases have only `error`.
     let error = word(line.error);
     if line.is_api_error_message.is_true() || error.is_some() {
         events.push(AgentEvent::ApiError(ApiError {
@@ -310,7 +310,7 @@ fn user(line: &Line<'_>, events: &mut Vec<AgentEvent>) {
     }
 }
 
-/// Reads the API's usage object; none when there is none.
+/// Parses the API's usage object; `None` if there is none.
 fn api_usage(raw: Raw<'_>) -> Result<Option<TokenCounts>, Broken> {
     if raw.is_none() {
         return Ok(None);
@@ -330,7 +330,7 @@ fn api_usage(raw: Raw<'_>) -> Result<Option<TokenCounts>, Broken> {
     Ok(Some(tokens))
 }
 
-/// A raw API event (`--include-partial-messages`): only the true usage of a message is taken from it.
+/// A raw API event (`--include-partial-messages`): only the final usage of a message is taken from it.
 fn stream_event(line: &Line<'_>) -> Result<AgentEvent, Broken> {
     let (mut kind, mut usage) = (Raw::default(), Raw::default());
     if !line.event.is_none() {
@@ -380,7 +380,7 @@ fn rate_limit(line: &Line<'_>) -> Result<RateLimit, Broken> {
     Ok(limit)
 }
 
-/// Reads a time: seconds (or, above the year 5000, milliseconds) since the epoch, or RFC 3339.
+/// Parses a time: seconds (or, above the year 5000, milliseconds) since the epoch, or RFC 3339.
 fn reset_time(raw: Raw<'_>) -> Option<Timestamp> {
     const SECONDS_MAX: i64 = 100_000_000_000;
     if let Some(text) = word(raw) {
@@ -433,7 +433,7 @@ fn result(line: &Line<'_>) -> Result<RunResult, Broken> {
     })
 }
 
-/// Sums a usage by model; none when there is none.
+/// Sums a usage by model; `None` if there is none.
 fn model_usage(raw: Raw<'_>) -> Result<Option<(TokenCounts, UsdMicros)>, Broken> {
     if raw.is_none() {
         return Ok(None);

@@ -2,7 +2,7 @@
 
 use super::json::{Broken, Cursor, Raw};
 
-/// How many blocks of a message are kept; the CLI writes one a line.
+/// Most blocks of a message that are kept; the CLI writes one per line.
 const BLOCKS_MAX: usize = 1024;
 
 /// The fields of an API message that matter.
@@ -14,7 +14,7 @@ pub(crate) struct Message<'a> {
     pub(crate) usage: Raw<'a>,
     /// The blocks of its content.
     pub(crate) blocks: Vec<Block<'a>>,
-    /// Its content when that is a string, or the message itself when it is one (in some system events).
+    /// Its content if that is a string, or the message itself if it is one (in some system events).
     pub(crate) text: Raw<'a>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Block<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Reads the message at the cursor.
+    /// Parses the message at the cursor.
     pub(crate) fn read(cursor: &mut Cursor<'a>) -> Result<Self, Broken> {
         let mut message = Self::default();
         if cursor.peek()? != b'{' {
@@ -96,8 +96,8 @@ fn read_blocks<'a>(cursor: &mut Cursor<'a>) -> Result<Vec<Block<'a>>, Broken> {
     Ok(blocks)
 }
 
-/// Returns the text of a tool's answer: a string, or the texts of its blocks, each on its own line; a block without text as
-/// its type in brackets.
+/// Returns the text of a tool's answer: a string, or the texts of its blocks, each on its own line; a block without
+/// text is shown as its type in brackets.
 pub(crate) fn texts(content: Raw<'_>, bytes_max: usize) -> String {
     if let Some(text) = content.text(bytes_max) {
         return text;

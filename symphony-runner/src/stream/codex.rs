@@ -1,7 +1,7 @@
 //! The stream of the Codex CLI (`codex exec --json`), and the fixed forms of its error messages.
 //!
-//! Codex tells errors only as messages. Their forms are fixed in its source, so a status is read from where the form has
-//! it (`unexpected status 401 …`), never from anywhere in the text.
+//! Codex reports errors only as messages. Their forms are fixed in its source, so a status is read only from its place
+//! in such a form (`unexpected status 401 …`), never from anywhere else in the text.
 
 use symphony_core::failure::ErrorClass;
 use symphony_core::unit::Tokens;
@@ -16,7 +16,7 @@ use super::text::{
     DETAIL_BYTES_MAX, MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, WORD_BYTES_MAX, beginning, digest,
 };
 
-/// The fields of all lines together.
+/// The fields of all kinds of lines together.
 #[derive(Default)]
 struct Line<'a> {
     kind: Raw<'a>,
@@ -98,7 +98,7 @@ impl<'a> Item<'a> {
         Ok(item)
     }
 
-    /// The name under which a tool's call is told; none for items that are no calls.
+    /// The name of the tool of a call; `None` for items that are no calls.
     fn tool_name(&self) -> Option<String> {
         if self.kind.is(WEB_SEARCH) {
             let reads = ["open_page", "find_in_page"];
@@ -130,7 +130,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Reads one line; the events are appended.
+/// Parses one line; the events are appended.
 ///
 /// # Errors
 /// When the line is no whole JSON object.
@@ -188,7 +188,7 @@ fn unknown_item(event: &str, item: &Item<'_>) -> AgentEvent {
 }
 
 fn started(item: &Item<'_>) -> AgentEvent {
-    // What is looked for is known only at the end of a search: without it, two searches would look like one repeated.
+    // The query is known only at the end of a search: without it, two searches would look like a repeated one.
     let call = if item.kind.is(WEB_SEARCH) {
         None
     } else {
@@ -248,7 +248,7 @@ fn answer(item: &Item<'_>) -> String {
     texts(member(item.result, b"content"), DETAIL_BYTES_MAX)
 }
 
-/// Returns a member of an object; nothing when there is none.
+/// Returns a member of an object; missing if there is none.
 fn member<'a>(object: Raw<'a>, name: &[u8]) -> Raw<'a> {
     let mut found = Raw::default();
     let walked = object.cursor().object(|cursor, key| {
@@ -280,7 +280,7 @@ fn error_event(message: String) -> AgentEvent {
     }
 }
 
-/// Reads the form `Reconnecting... 1/5 (cause)`.
+/// Parses the form `Reconnecting... 1/5 (cause)`.
 fn retry(message: &str) -> Option<(u64, u64, &str)> {
     let rest = message.strip_prefix("Reconnecting... ")?;
     let (attempt, rest) = rest.split_once('/')?;
@@ -292,7 +292,7 @@ fn retry(message: &str) -> Option<(u64, u64, &str)> {
     ))
 }
 
-/// Reads the status from the two forms that have one.
+/// Parses the status from the two forms that have one.
 fn status_of(message: &str) -> Option<u16> {
     let rest = message
         .strip_prefix("unexpected status ")
@@ -302,7 +302,7 @@ fn status_of(message: &str) -> Option<u16> {
     (100..1000).contains(&status).then_some(status)
 }
 
-/// Classes the message of a `turn.failed` by its form; none when the form is not known.
+/// Returns the class of the message of a `turn.failed` by its form; `None` if the form is unknown.
 pub(crate) fn class_of_message(message: &str) -> Option<ErrorClass> {
     const FORMS: &[(&str, ErrorClass)] = &[
         (
@@ -340,7 +340,7 @@ pub(crate) fn class_of_message(message: &str) -> Option<ErrorClass> {
         .or_else(|| class_of_body(message))
 }
 
-/// Reads the provider's own error object, which Codex hands on as the message of a refused request.
+/// Parses the provider's own error object, which Codex passes on as the message of a refused request.
 fn class_of_body(message: &str) -> Option<ErrorClass> {
     let mut cursor = Cursor::new(message.as_bytes());
     let error = member(cursor.skip().ok()?, b"error");
@@ -364,7 +364,7 @@ fn class_of_body(message: &str) -> Option<ErrorClass> {
     named(code, codes).or_else(|| named(kind, kinds))
 }
 
-/// Reads the usage: Codex's input contains what was read from and written to the cache.
+/// Parses the usage: Codex's input count includes what was read from and written to the cache.
 fn tokens(raw: Raw<'_>) -> Result<TokenCounts, Broken> {
     let (mut input, mut cached, mut written, mut output) = (0_u64, 0, 0, 0);
     if !raw.is_none() {

@@ -13,13 +13,13 @@ use super::parse::StreamFormat;
 use super::state::StreamState;
 use super::text::push_plain;
 
-/// How long a conclusion's message is at most, in bytes: a few lines on a screen.
+/// Most bytes of a conclusion's message: a few lines on a screen.
 const MESSAGE_BYTES_MAX: usize = 1000;
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitFact {
-    /// By itself, with a code.
+    /// On its own, with a code.
     Code(i32),
     /// By a signal.
     Signal(i32),
@@ -42,26 +42,26 @@ impl fmt::Display for ExitFact {
 pub struct RunEnd<'a> {
     /// How the process ended.
     pub exit: ExitFact,
-    /// As what Symphony ended the run (a limit, a human), if it did.
+    /// The class with which Symphony ended the run (a limit, a human), if it did.
     pub stopped: Option<ErrorClass>,
-    /// The end of what the process wrote to stderr; only quoted, never judged by.
+    /// The end of the process's stderr; only quoted, never used to judge.
     pub stderr_tail: &'a str,
 }
 
 /// What happened to a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conclusion {
-    /// Whether it succeeded by its provider's own test. (An outcome is looked for later.)
+    /// Whether it succeeded by its provider's own test. (The outcome is determined later.)
     pub succeeded: bool,
-    /// Why not; none when it succeeded.
+    /// Why not; `None` if it succeeded.
     pub class: Option<ErrorClass>,
-    /// One line for people; empty when it succeeded.
+    /// One line for people; empty if it succeeded.
     pub message: String,
-    /// Until when the provider refuses requests, when it told so.
+    /// Until when the provider refuses requests, if it reported that.
     pub hold_until: Option<Timestamp>,
 }
 
-/// Classes the Claude CLI's word for an API error.
+/// Returns the class of the Claude CLI's word for an API error.
 fn class_of_word(word: &str) -> Option<ErrorClass> {
     match word {
         "authentication_failed" | "authentication_error" | "permission_error" => {
@@ -79,7 +79,7 @@ fn class_of_word(word: &str) -> Option<ErrorClass> {
 }
 
 impl StreamState {
-    /// Says what happened to the run, now that its process has ended.
+    /// Returns what happened to the run, now that its process has ended.
     pub fn conclude(&self, end: &RunEnd<'_>) -> Conclusion {
         conclude(self, end)
     }
@@ -121,7 +121,7 @@ fn conclude(state: &StreamState, end: &RunEnd<'_>) -> Conclusion {
     }
 }
 
-/// The provider's own test. Exit code 0 alone is none, nor is a result's subtype.
+/// The provider's own test. Exit code 0 alone proves nothing, nor does a result's subtype.
 fn succeeded(state: &StreamState, exit: ExitFact) -> bool {
     let exited = matches!(exit, ExitFact::Code(0) | ExitFact::EndedAfterResult);
     exited
@@ -150,8 +150,8 @@ fn class_of_claude(state: &StreamState) -> ErrorClass {
     told.unwrap_or(ErrorClass::AgentFailed)
 }
 
-/// Classes what the CLI says about the account in words only. It is asked for API failures alone: an agent may write the
-/// same words about its task.
+/// Returns the class of what the CLI reports about the account in words only. Used for API failures only: an agent may
+/// write the same words about its task.
 fn class_of_account(state: &StreamState, result: &RunResult) -> Option<ErrorClass> {
     let is_api_failure = result.terminal_reason.as_deref() == Some("api_error")
         || result.api_error_status.is_some()
@@ -192,7 +192,7 @@ fn class_of_result(result: &RunResult) -> Option<ErrorClass> {
         .or_else(|| result.api_error_type.as_deref().and_then(class_of_word))
 }
 
-/// Classes the API failure that nothing has followed.
+/// Returns the class of the API failure that nothing has followed.
 fn class_of_open(state: &StreamState) -> Option<ErrorClass> {
     let error = state.open_error.as_ref().and_then(class_of_error);
     error.or_else(|| state.open_retry.as_ref().map(class_of_retry))
@@ -204,7 +204,7 @@ fn class_of_error(error: &ApiError) -> Option<ErrorClass> {
         .and_then(class_of_status)
         .or_else(|| error.kind.as_deref().and_then(class_of_word))
         .or_else(|| match error.error.as_deref() {
-            // A server that answered has a status. Without one the connection broke, or nobody answered in time.
+            // A server that responded has a status. Without one, the connection broke, or no one responded in time.
             Some("server_error") => Some(ErrorClass::Network),
             word => word.and_then(class_of_word),
         })

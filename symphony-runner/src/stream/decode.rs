@@ -1,4 +1,4 @@
-//! Bytes to text: the inside of a JSON string, escapes and all, and what is not quite UTF-8.
+//! Bytes to text: the inside of a JSON string with its escapes, and invalid UTF-8.
 
 use memchr::memchr;
 
@@ -24,29 +24,29 @@ pub(crate) fn decode(mut rest: &[u8], bytes_max: usize) -> String {
         }
     }
     let mut text = lossy(out);
-    // A replaced byte takes three, an escape may take four: the limit holds all the same.
+    // A replaced byte takes three, an escape may take four: this enforces the limit.
     text.truncate(text.floor_char_boundary(bytes_max));
     text
 }
 
-/// Turns bytes into text; what is no UTF-8 becomes U+FFFD.
+/// Turns bytes into text; invalid UTF-8 becomes U+FFFD.
 pub(crate) fn lossy(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// Goes back from a place to where a character begins.
+/// Returns the start of the character at a position.
 pub(crate) fn character_edge(bytes: &[u8], at: usize) -> usize {
     if at >= bytes.len() {
         return bytes.len();
     }
     let continues = |at: usize| bytes.get(at).is_some_and(|byte| byte & 0xC0 == 0x80);
-    // A character has at most three bytes that continue it.
+    // A character has at most three continuation bytes.
     let edge = (at.saturating_sub(3)..=at).rev().find(|at| !continues(*at));
     edge.unwrap_or(at)
 }
 
-/// Decodes the escape at the beginning; returns the character and how many bytes it took.
+/// Decodes the escape at the beginning; returns the character and its length in bytes.
 fn decode_escape(bytes: &[u8]) -> (char, usize) {
     match bytes.get(1) {
         Some(b'n') => ('\n', 2),
@@ -60,7 +60,7 @@ fn decode_escape(bytes: &[u8]) -> (char, usize) {
     }
 }
 
-/// Decodes `\uXXXX`, or two of them that make one character.
+/// Decodes `\uXXXX`, or a surrogate pair of them.
 fn decode_unicode(bytes: &[u8]) -> (char, usize) {
     let unit = |at: usize| -> Option<u32> {
         let digits = bytes.get(at..)?.strip_prefix(b"\\u")?.get(..4)?;

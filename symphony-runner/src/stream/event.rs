@@ -3,16 +3,16 @@
 use symphony_core::Timestamp;
 use symphony_core::unit::{Tokens, UsdMicros};
 
-/// The name of a search of the web where it is no tool of a CLI's own.
+/// The name of a web search that is not one of a CLI's own tools.
 pub(super) const WEB_SEARCH: &str = "web_search";
 
-/// One thing an agent's CLI told.
+/// One event that an agent's CLI reported.
 ///
-/// A line may hold several: a Claude message line gives its usage and then its blocks.
+/// A line may hold several: a Claude message line has its usage and then its blocks.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AgentEvent {
-    /// The agent is up. It may come several times in one process.
+    /// The agent is up. This may come several times in one process.
     Init(Init),
     /// The agent said something.
     Text {
@@ -21,7 +21,7 @@ pub enum AgentEvent {
         /// Whether a subagent said it.
         subagent: bool,
     },
-    /// The agent thought aloud.
+    /// A thought of the agent.
     Thinking {
         /// What it thought, cut at 1 KiB.
         text: String,
@@ -32,7 +32,7 @@ pub enum AgentEvent {
     ToolResult(ToolResult),
     /// What one message used, as far as it is known before the result.
     MessageUsage(MessageUsage),
-    /// The CLI tries a failed request again.
+    /// The CLI retries a failed request.
     ApiRetry(ApiRetry),
     /// The CLI gave up on a request.
     ApiError(ApiError),
@@ -45,18 +45,18 @@ pub enum AgentEvent {
         /// Why, cut at 4 KiB.
         message: String,
     },
-    /// The provider told about its limits.
+    /// The provider reported its limits.
     RateLimit(RateLimit),
     /// A loop of the agent ended. More may follow.
     Result(Box<RunResult>),
     /// Anything else, known or not.
     Other {
-        /// The event's type, with its subtype behind a slash.
+        /// The event's type, with its subtype after a slash.
         kind: String,
     },
 }
 
-/// What an agent's start-up event told.
+/// The content of an agent's start-up event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Init {
     /// The session's (or thread's) id.
@@ -65,7 +65,7 @@ pub struct Init {
     pub model: Option<String>,
     /// The tools, by name.
     pub tools: Vec<String>,
-    /// The MCP servers; none when the format does not tell.
+    /// The MCP servers; `None` if the format does not list them.
     pub mcp_servers: Option<Vec<McpServer>>,
 }
 
@@ -92,7 +92,7 @@ pub struct ToolUse {
 }
 
 impl ToolUse {
-    /// Says whether the call is a search of the web: of the Claude CLI's own tool, of Codex or of the model's provider.
+    /// Returns whether the call is a web search: by a tool of the Claude CLI, of Codex or of the model's provider.
     pub fn is_web_search(&self) -> bool {
         matches!(self.name.as_str(), "WebSearch" | WEB_SEARCH)
     }
@@ -139,29 +139,29 @@ impl std::ops::Add for TokenCounts {
 pub struct MessageUsage {
     /// The message's id.
     pub message_id: String,
-    /// Whether a subagent's.
+    /// Whether it is a subagent's.
     pub subagent: bool,
-    /// Its tokens; the output is the count at the message's start until a partial-message event tells the true one.
+    /// Its tokens; the output is the count at the message's start until a partial-message event has the final one.
     pub tokens: TokenCounts,
 }
 
-/// A request that is tried again.
+/// A request that is retried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiRetry {
-    /// The HTTP status; none when the network failed, or the status is not told.
+    /// The HTTP status; `None` if the network failed, or the status is not reported.
     pub status: Option<u16>,
     /// The CLI's word for the error (`overloaded`, `rate_limit` …), or its message.
     pub error: String,
     /// Which retry this is, from 1.
     pub attempt: u64,
-    /// How many there will be at most.
+    /// The maximum number of retries.
     pub attempts_max: u64,
 }
 
 /// A request that failed for good.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiError {
-    /// The HTTP status, where there was an answer.
+    /// The HTTP status, if there was an answer.
     pub status: Option<u16>,
     /// The CLI's word for the error (`server_error`, `authentication_failed` …).
     pub error: Option<String>,
@@ -169,7 +169,7 @@ pub struct ApiError {
     pub kind: Option<String>,
 }
 
-/// What the provider told about its limits.
+/// The provider's report of its limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RateLimit {
     /// Whether requests are refused now.
@@ -180,10 +180,10 @@ pub struct RateLimit {
     pub limit: Option<String>,
 }
 
-/// The end of a loop of the agent, as its CLI tells it.
+/// The end of a loop of the agent, as its CLI reports it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunResult {
-    /// The CLI's own judgement. (Its `subtype` alone says nothing: an API failure comes as `success`.)
+    /// The CLI's own judgement. (Its `subtype` alone means nothing: an API failure comes as `success`.)
     pub is_error: bool,
     /// The subtype: `success`, `error_max_turns` …; Codex: `turn.completed`, `turn.failed`.
     pub subtype: String,
@@ -201,9 +201,9 @@ pub struct RunResult {
     pub turns: u64,
     /// Tokens since the last result of this process, subagents included.
     pub tokens: TokenCounts,
-    /// Cost since the last result of this process; none when the CLI tells none.
+    /// Cost since the last result of this process; `None` if the CLI reports none.
     pub cost: Option<UsdMicros>,
-    /// Cost of the whole session so far, for CLIs that tell no difference.
+    /// Cost of the whole session so far, for CLIs that report only that.
     pub session_cost: Option<UsdMicros>,
     /// How many tool calls were denied.
     pub permission_denials: u64,

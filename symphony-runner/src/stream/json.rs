@@ -1,25 +1,25 @@
-//! A reader of JSON lines that decodes only what is asked for.
+//! A reader of JSON lines that decodes only what is needed.
 //!
-//! Most of a stream is text that a log line shows the beginning of and no one else reads. So a line is walked once, strings
-//! are jumped over with `memchr`, and a value stays a slice ([`Raw`]) until someone wants it. A value of an unexpected
-//! type is no error: the accessors answer `None`, so that a change of one field in a CLI's next version loses that field and
-//! not the line.
+//! Most of a stream is text of which a log line shows the beginning and which no one else reads. So a line is walked
+//! once, strings are skipped with `memchr`, and a value stays a slice ([`Raw`]) until it is needed. A value of an
+//! unexpected type is no error: the accessors return `None`, so that a changed field in a CLI's next version loses that
+//! field and not the line.
 //!
-//! What is checked is the structure: braces, quotes, colons and commas up to the end of the line. A cut line is always
-//! found; the spelling of a number or a word that no one reads is not looked at.
+//! Only the structure is checked: braces, quotes, colons and commas up to the end of the line. A line that was cut is
+//! always detected; the spelling of a number or a word that no one reads is not checked.
 
 use memchr::memchr;
 
 use super::decode::decode;
 
-/// Strings up to this length are looked through byte by byte.
+/// Strings up to this length are searched byte by byte.
 const SHORT_STRING_BYTES: usize = 24;
 
-/// The line is no JSON of the shape it began with.
+/// The line is not valid JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Broken;
 
-/// A place in a line.
+/// A position in a line.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
@@ -31,13 +31,13 @@ pub(crate) struct Cursor<'a> {
 pub(crate) struct Raw<'a>(&'a [u8]);
 
 impl<'a> Cursor<'a> {
-    /// Begins at the first byte.
+    /// Starts at the first byte.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
 
-    /// Walks an object: `field` gets each key (as it is written, without its quotes) and must consume the value. A value
-    /// that is no object is skipped.
+    /// Walks an object: `field` gets each key (as written, without its quotes) and must consume the value. Other values
+    /// are skipped.
     pub(crate) fn object(
         &mut self,
         mut field: impl FnMut(&mut Self, &'a [u8]) -> Result<(), Broken>,
@@ -53,7 +53,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Goes into an object; returns its first key, or nothing when it is empty.
+    /// Enters an object; returns its first key, or `None` if it is empty.
     pub(crate) fn first_key(&mut self) -> Result<Option<&'a [u8]>, Broken> {
         self.expect(b'{')?;
         if self.peek()? == b'}' {
@@ -63,7 +63,7 @@ impl<'a> Cursor<'a> {
         self.key().map(Some)
     }
 
-    /// Returns the next key behind a value, or nothing at the object's end.
+    /// Returns the next key after a value, or `None` at the object's end.
     pub(crate) fn next_key(&mut self) -> Result<Option<&'a [u8]>, Broken> {
         match self.next()? {
             b',' => self.key().map(Some),
@@ -81,7 +81,7 @@ impl<'a> Cursor<'a> {
         Ok(key)
     }
 
-    /// Walks an array: `element` must consume each value. A value that is no array is skipped.
+    /// Walks an array: `element` must consume each value. Other values are skipped.
     pub(crate) fn array(
         &mut self,
         mut element: impl FnMut(&mut Self) -> Result<(), Broken>,
@@ -104,7 +104,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Jumps over a value and returns it.
+    /// Skips a value and returns it.
     pub(crate) fn skip(&mut self) -> Result<Raw<'a>, Broken> {
         let first = self.peek()?;
         let begin = self.at;
@@ -119,7 +119,7 @@ impl<'a> Cursor<'a> {
         Ok(Raw(self.bytes.get(begin..self.at).unwrap_or_default()))
     }
 
-    /// Succeeds when nothing but white space is left.
+    /// Succeeds if only white space is left.
     pub(crate) fn end(&mut self) -> Result<(), Broken> {
         self.skip_space();
         if self.at == self.bytes.len() {
@@ -129,7 +129,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Returns the next byte that is no white space, without consuming it.
+    /// Returns the next byte that is not white space, without consuming it.
     pub(crate) fn peek(&mut self) -> Result<u8, Broken> {
         self.skip_space();
         self.bytes.get(self.at).copied().ok_or(Broken)
@@ -155,12 +155,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Consumes a string that begins here; returns what is between its quotes.
+    /// Consumes the string that begins here; returns what is between its quotes.
     fn string(&mut self) -> Result<&'a [u8], Broken> {
         let begin = self.at + 1;
         let rest = self.bytes.get(begin..).ok_or(Broken)?;
         let short = rest.iter().take(SHORT_STRING_BYTES);
-        // Most strings are names: looking at their few bytes is quicker than a call of `memchr`.
+        // Most strings are names: checking their few bytes is faster than a call of `memchr`.
         for (length, byte) in short.enumerate() {
             match byte {
                 b'"' => {
@@ -174,8 +174,8 @@ impl<'a> Cursor<'a> {
         self.long_string(begin)
     }
 
-    /// Looks for quotes only, which are rarer than escapes, and goes back over the backslashes before each. No backslash is
-    /// seen twice, since a quote ends their run.
+    /// Searches for quotes only, which are rarer than escapes, and counts back the backslashes before each. No
+    /// backslash is seen twice, since a quote ends their run.
     fn long_string(&mut self, begin: usize) -> Result<&'a [u8], Broken> {
         let mut at = begin;
         loop {
@@ -242,38 +242,38 @@ impl<'a> Raw<'a> {
         Cursor::new(self.0)
     }
 
-    /// Says whether it is missing or `null`.
+    /// Returns whether it is missing or `null`.
     pub(crate) fn is_none(self) -> bool {
         self.0.is_empty() || self.0 == b"null"
     }
 
-    /// Says whether it is `true`.
+    /// Returns whether it is `true`.
     pub(crate) fn is_true(self) -> bool {
         self.0 == b"true"
     }
 
-    /// Says whether it is a string.
+    /// Returns whether it is a string.
     pub(crate) fn is_string(self) -> bool {
         self.0.first() == Some(&b'"')
     }
 
-    /// Returns the bytes between the quotes, when it is a string.
+    /// Returns the bytes between the quotes if it is a string.
     fn string_bytes(self) -> Option<&'a [u8]> {
         self.0.strip_prefix(b"\"")?.strip_suffix(b"\"")
     }
 
-    /// Compares a string that is written without escapes.
+    /// Compares it with a string that needs no escapes.
     pub(crate) fn is(self, text: &str) -> bool {
         self.string_bytes() == Some(text.as_bytes())
     }
 
-    /// Decodes the beginning of a string, at most `bytes_max` bytes; `None` when it is none. Invalid UTF-8 and lone
+    /// Decodes the beginning of a string, at most `bytes_max` bytes; `None` if it is no string. Invalid UTF-8 and lone
     /// surrogates become U+FFFD.
     pub(crate) fn text(self, bytes_max: usize) -> Option<String> {
         self.string_bytes().map(|bytes| decode(bytes, bytes_max))
     }
 
-    /// Returns a whole number that is not negative.
+    /// Returns a non-negative integer.
     pub(crate) fn unsigned(self) -> Option<u64> {
         str::from_utf8(self.0).ok()?.parse().ok()
     }

@@ -5,10 +5,10 @@ use std::fmt::Write;
 use super::event::{AgentEvent, ApiError, ApiRetry, Init, RateLimit, RunResult};
 use super::text::push_plain;
 
-/// How much of one text a log line shows, in bytes: some screens full; the raw line is on disk.
+/// Most bytes of one text that a log line shows: a few screens; the raw line is on disk.
 pub const LOG_LINE_BYTES_MAX: usize = 4 * 1024;
 
-/// Kinds of events that come by the dozen and say nothing to a reader.
+/// Kinds of events that are frequent and of no interest to a reader.
 const QUIET_KINDS: &[&str] = &[
     "stream_event",
     "system/status",
@@ -19,7 +19,7 @@ const QUIET_KINDS: &[&str] = &[
     "user",
 ];
 
-/// Appends the event's log line, without time and line feed; says whether there was anything to log.
+/// Appends the event's log line, without time and line feed; returns whether there was anything to log.
 pub fn write_log_line(out: &mut String, event: &AgentEvent) -> bool {
     match event {
         AgentEvent::Init(init) => write_init(out, init),
@@ -130,7 +130,7 @@ fn write_rate_limit(out: &mut String, limit: &RateLimit) {
 }
 
 fn write_result(out: &mut String, result: &RunResult) {
-    // The Claude CLI tells an API failure as subtype `success`: the word would mislead a reader.
+    // The Claude CLI reports an API failure with the subtype `success`: the word would mislead a reader.
     if result.is_error && result.subtype == "success" {
         out.push_str("[result] error");
     } else {
@@ -146,7 +146,7 @@ fn write_result(out: &mut String, result: &RunResult) {
         push_number(out, " cost ", cost);
     }
     let errors = result.errors.iter();
-    // an error that is the answer, too, is shown once
+    // An error that is also the answer is shown once.
     let errors = errors.filter(|error| **error != result.text);
     for text in errors.chain([&result.text]) {
         if !text.is_empty() {

@@ -1,4 +1,4 @@
-//! Tells an agent that repeats itself: the same tool with the same arguments, again and again.
+//! Detects an agent that repeats itself: the same tool with the same arguments, again and again.
 
 use std::num::NonZeroU32;
 
@@ -15,7 +15,7 @@ pub struct LoopDetector {
     repeats: u32,
 }
 
-/// A loop that was found.
+/// A loop that was detected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopFound {
     /// The tool.
@@ -25,7 +25,7 @@ pub struct LoopFound {
 }
 
 impl LoopDetector {
-    /// Makes a detector that reports when a call is made `repeats_max` times in a row.
+    /// Creates a detector that reports when a call is made `repeats_max` times in a row.
     pub fn new(repeats_max: NonZeroU32) -> Self {
         Self {
             repeats_max,
@@ -34,7 +34,7 @@ impl LoopDetector {
         }
     }
 
-    /// Takes in an event; says when a loop has been reached. Events other than tool calls change nothing.
+    /// Processes an event; returns a loop once it is reached. Events other than tool calls change nothing.
     pub fn observe(&mut self, event: &AgentEvent) -> Option<LoopFound> {
         let AgentEvent::ToolUse(call) = event else {
             return None;

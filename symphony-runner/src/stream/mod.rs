@@ -1,4 +1,4 @@
-//! What agents say: lines of output become typed events, log lines, usage and a verdict (spec: lifecycle, "Streams",
+//! What agents report: lines of output become typed events, log lines, usage and a verdict (spec: lifecycle, "Streams",
 //! "Error classes").
 //!
 //! Everything here is pure: bytes in, values out. The supervisor reads the lines, keeps the raw ones, and asks
@@ -7,9 +7,9 @@
 //! Rules that hold for every format:
 //! - an unknown event passes through as [`AgentEvent::Other`], a broken line is counted, neither is fatal;
 //! - the process's exit ends a run, never a result event: several may come;
-//! - errors are classed by the structure of what was told (fields, HTTP status, the fixed forms of Codex's messages),
-//!   never by a number that stands somewhere in a text;
-//! - every text kept is bounded.
+//! - errors are classified by the structure of the report (fields, HTTP status, the fixed forms of Codex's messages),
+//!   never by a number somewhere in a text;
+//! - every text that is kept is bounded.
 
 mod class;
 mod claude;

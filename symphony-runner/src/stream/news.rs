@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 use super::event::AgentEvent;
 use super::text::push_plain;
 
-/// How much of one text the words quote, in bytes: a line of a terminal shows less.
+/// Most bytes of one text that are quoted: a line of a terminal shows less.
 const QUOTE_BYTES_MAX: usize = 200;
-/// The parameters of tools that say most about a call, the most telling first.
+/// The tool parameters that say most about a call, the most telling first.
 const TELLING: [&str; 12] = [
     "command",
     "file_path",
@@ -22,12 +22,12 @@ const TELLING: [&str; 12] = [
     "prompt",
     "issue_id",
 ];
-/// Bytes of the longest escape in a JSON text (`\u001b`), which may be cut.
+/// Length of the longest escape in a JSON text (`\u001b`), which may be cut.
 const ESCAPE_BYTES_MAX: usize = 6;
-/// What the names of Symphony's own tools begin with in the Claude CLI.
+/// Prefix of Symphony's own tools in the Claude CLI.
 const OWN_TOOLS: &str = "mcp__symphony__";
 
-/// Writes what the agent is doing; says whether the event tells it. The words of the event before stay true otherwise.
+/// Writes what the agent is doing; returns whether the event shows it. Otherwise the previous words are still true.
 pub fn write_news(out: &mut String, event: &AgentEvent) -> bool {
     match event {
         AgentEvent::Init(init) => {
@@ -96,7 +96,7 @@ fn telling(input: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Reads the parameters of a call. Long ones are cut inside a text, mostly the last: it is closed where it was cut.
+/// Parses the parameters of a call. Long ones are cut inside a text, usually the last: it is closed where it was cut.
 fn parameters(input: &str) -> Option<Map<String, Value>> {
     if let Ok(parameters) = serde_json::from_str(input) {
         return Some(parameters);

@@ -5,7 +5,7 @@ use super::json::Broken;
 use super::text::{TEXT_BYTES_MAX, beginning};
 use super::{claude, codex};
 
-/// How an agent's output is written.
+/// The format of an agent's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamFormat {
     /// The Claude CLI's stream of JSON lines.
@@ -19,15 +19,15 @@ pub enum StreamFormat {
 /// What happened to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineKind {
-    /// It was read.
+    /// It was parsed.
     Read,
     /// It is empty.
     Empty,
-    /// It is no line of its format; it is counted and otherwise ignored.
+    /// It does not have the format; it is counted and otherwise ignored.
     Broken,
 }
 
-/// Reads one line of output (without its line feed) and appends what it tells.
+/// Parses one line of output (without its line feed) and appends its events.
 ///
 /// Invalid UTF-8 is replaced. The function is total: nothing that an agent writes makes it fail.
 pub fn parse_line(format: StreamFormat, line: &[u8], events: &mut Vec<AgentEvent>) -> LineKind {

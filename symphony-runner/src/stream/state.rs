@@ -1,4 +1,4 @@
-//! What a run's stream has told so far.
+//! What a run's stream has reported so far.
 
 use symphony_core::failure::ErrorClass;
 use symphony_core::run::Usage;
@@ -10,11 +10,11 @@ use super::usage::UsageMeter;
 /// The name under which Symphony's MCP server is registered with every agent.
 pub const MCP_SERVER_NAME: &str = "symphony";
 
-/// Says whether an event means that the run must be ended at once, and as what.
+/// Returns the error class of an event after which the run must be ended at once; `None` for all others.
 ///
-/// Two do: a start-up event that does not show Symphony's MCP server as connected (the agent would work without its
-/// tools and report success), and a retry after refused credentials (the Claude CLI would go on for three minutes). A
-/// format that does not list MCP servers is not judged by them.
+/// Two do: a start-up event in which Symphony's MCP server is not connected (the agent would work without its tools and
+/// report success), and a retry after refused credentials (the Claude CLI would go on for three minutes). A format that
+/// does not list MCP servers is not checked for them.
 pub fn must_end(event: &AgentEvent) -> Option<ErrorClass> {
     match event {
         AgentEvent::Init(init) => {
@@ -31,7 +31,7 @@ pub fn must_end(event: &AgentEvent) -> Option<ErrorClass> {
     }
 }
 
-/// Accumulates a run's stream: lines go in, usage, facts and in the end a conclusion come out.
+/// Accumulates a run's stream: lines go in; usage, facts and finally a conclusion come out.
 #[derive(Debug, Clone)]
 pub struct StreamState {
     format: StreamFormat,
@@ -55,7 +55,7 @@ pub struct StreamState {
 }
 
 impl StreamState {
-    /// Begins with nothing told.
+    /// Starts empty.
     pub fn new(format: StreamFormat) -> Self {
         Self {
             format,
@@ -79,7 +79,7 @@ impl StreamState {
         }
     }
 
-    /// Takes in a line of output, without its line feed; returns its events, to be logged and watched.
+    /// Processes a line of output, without its line feed; returns its events, to be logged and watched.
     pub fn take_line(&mut self, line: &[u8]) -> (LineKind, &[AgentEvent]) {
         let mut events = std::mem::take(&mut self.events);
         events.clear();
@@ -113,7 +113,7 @@ impl StreamState {
                 }
             }
             AgentEvent::MessageUsage(usage) => {
-                // The model answered: whatever was retried before is over.
+                // The model answered: an earlier retry is over.
                 self.open_retry = None;
                 self.open_error = None;
                 self.meter.message(usage);
@@ -142,7 +142,7 @@ impl StreamState {
         self.last_result = Some(result.clone());
     }
 
-    /// Returns the class as which the run has to be ended at once, if so.
+    /// Returns the error class if the run must be ended at once.
     pub fn must_end(&self) -> Option<ErrorClass> {
         self.must_end
     }
@@ -157,17 +157,17 @@ impl StreamState {
         self.meter.usage()
     }
 
-    /// Returns how many lines came that were not empty.
+    /// Returns the number of non-empty lines.
     pub fn lines(&self) -> u64 {
         self.lines
     }
 
-    /// Returns how many of them could not be read.
+    /// Returns how many of them could not be parsed.
     pub fn broken_lines(&self) -> u64 {
         self.broken_lines
     }
 
-    /// Returns how many results came. The process's exit ends a run, but a deadline starts with the last result.
+    /// Returns the number of results. The process's exit ends a run, but a deadline starts with the last result.
     pub fn results(&self) -> u64 {
         self.results
     }
@@ -182,22 +182,22 @@ impl StreamState {
         self.denied_events.max(self.denied_results)
     }
 
-    /// Returns the session's id, when told.
+    /// Returns the session's id, if reported.
     pub fn session(&self) -> Option<&str> {
         self.session.as_deref()
     }
 
-    /// Returns the model, when told.
+    /// Returns the model, if reported.
     pub fn model(&self) -> Option<&str> {
         self.model.as_deref()
     }
 
-    /// Returns the MCP servers as the last start-up event showed them; none when none did.
+    /// Returns the MCP servers of the last start-up event that listed them; `None` if none did.
     pub fn mcp_servers(&self) -> Option<&[McpServer]> {
         self.mcp_servers.as_deref()
     }
 
-    /// Returns what the agent said last (its final answer, after a result), cut at 64 KiB.
+    /// Returns the agent's last text (its final answer, after a result), cut at 64 KiB.
     pub fn last_text(&self) -> &str {
         &self.last_text
     }

@@ -1,20 +1,20 @@
-//! Bounded, harmless text: the beginning of what was told, and text that cannot steer a terminal.
+//! Bounded, harmless text: the beginning of a text, and text that cannot control a terminal.
 
 use symphony_prompt::is_hidden;
 
 use super::decode::{character_edge, lossy};
 use crate::output::picture;
 
-/// How much of what the agent said is kept: an answer is rarely longer, and the raw line is on disk.
+/// Most bytes of the agent's text that are kept: an answer is rarely longer, and the raw line is on disk.
 pub(crate) const TEXT_BYTES_MAX: usize = 64 * 1024;
-/// How much of a thought, a tool's arguments or its answer is kept: what a log line shows of them.
+/// Most bytes of a thought, a tool's arguments or its answer that are kept: what a log line shows of them.
 pub(crate) const DETAIL_BYTES_MAX: usize = 1024;
-/// How much of an error message is kept; Codex hands on a provider's whole answer as one.
+/// Most bytes of an error message that are kept; Codex passes on a provider's whole answer as one.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 4 * 1024;
-/// How much of a name or an id is kept.
+/// Most bytes of a name or an id that are kept.
 pub(crate) const WORD_BYTES_MAX: usize = 256;
 
-/// Copies the beginning of a text; what is no UTF-8 becomes U+FFFD.
+/// Copies the beginning of a text; invalid UTF-8 becomes U+FFFD.
 pub(crate) fn beginning(bytes: &[u8], bytes_max: usize) -> String {
     let kept = bytes
         .get(..character_edge(bytes, bytes_max))
@@ -24,8 +24,8 @@ pub(crate) fn beginning(bytes: &[u8], bytes_max: usize) -> String {
     out
 }
 
-/// Digests bytes, eight at a time (the multiplication of the Fx hash): equal bytes have equal digests. It is no protection
-/// against someone who looks for two texts with one digest; he would only be taken for repeating himself.
+/// Digests bytes, eight at a time (the multiplication of the Fx hash): equal bytes have equal digests. It does not
+/// resist an agent that searches for collisions; that agent would only seem to repeat itself.
 pub(crate) fn digest(bytes: &[u8]) -> u64 {
     const FACTOR: u64 = 0xf135_7aea_2e62_a9c5;
     let mix = |sum: u64, word: u64| (sum.rotate_left(5) ^ word).wrapping_mul(FACTOR);
@@ -43,8 +43,8 @@ pub(crate) fn digest(bytes: &[u8]) -> u64 {
 
 /// Appends a text as one harmless line, at most about `bytes_max` bytes of it, `…` where it was cut.
 ///
-/// Line feeds, tabs and carriage returns are written as `\n`, `\t`, `\r`; others that steer, reorder or hide as
-/// [`neutralised`](crate::output::neutralised) shows them.
+/// Line feeds, tabs and carriage returns are written as `\n`, `\t`, `\r`; other characters that control, reorder or
+/// hide as [`neutralised`](crate::output::neutralised) shows them.
 pub fn push_plain(out: &mut String, text: &str, bytes_max: usize) {
     let kept = text
         .get(..text.floor_char_boundary(bytes_max))

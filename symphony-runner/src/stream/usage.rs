@@ -1,4 +1,4 @@
-//! Adds up what a run used, from results where there are any, else from messages.
+//! Adds up what a run used, from results if there are any, else from messages.
 
 use std::collections::VecDeque;
 
@@ -9,22 +9,22 @@ use super::event::{MessageUsage, RunResult, TokenCounts};
 use super::parse::StreamFormat;
 use super::text::digest;
 
-/// How many messages are open at once at most: the main loop's and those of parallel subagents, whose lines mix.
+/// Most messages that are open at once: the main loop's and those of parallel subagents, whose lines mix.
 const OPEN_MESSAGES_MAX: usize = 64;
 
 /// The sum so far.
 ///
-/// A result replaces what the messages before it told, since it counts them truly (subagents and all outputs included).
+/// A result replaces the counts of the messages before it, since it is exact (it includes subagents and all output).
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UsageMeter {
     finished: TokenCounts,
     finished_turns: u64,
     cost: Option<UsdMicros>,
     session_cost: UsdMicros,
-    /// What the messages since the last result told.
+    /// The counts of the messages since the last result.
     told: TokenCounts,
     told_turns: u64,
-    /// Those of them that may be told of again.
+    /// The messages whose counts may be reported again.
     open: VecDeque<OpenMessage>,
 }
 
@@ -35,7 +35,8 @@ struct OpenMessage {
 }
 
 impl UsageMeter {
-    /// Takes in what a message told. The lines of one message repeat its usage: each id counts once, at its highest.
+    /// Processes the usage of a message. The lines of one message repeat it: each id counts once, with its highest
+    /// counts.
     pub(crate) fn message(&mut self, usage: &MessageUsage) {
         let id_digest = digest(usage.message_id.as_bytes());
         let known = self
@@ -60,17 +61,17 @@ impl UsageMeter {
         });
     }
 
-    /// Takes in a result.
+    /// Processes a result.
     pub(crate) fn result(&mut self, result: &RunResult, format: StreamFormat) {
         if format == StreamFormat::Codex {
-            // Codex tells the whole thread's usage each time.
+            // Codex reports the whole thread's usage each time.
             self.finished = highest(self.finished, result.tokens);
         } else {
             self.finished = self.finished + result.tokens;
         }
         self.finished_turns = self.finished_turns.saturating_add(result.turns);
         let told = result.cost.or_else(|| {
-            // Without a difference of its own the session's cost is the only measure; it grows.
+            // Without a cost of its own, the only measure is the session's cost, which grows.
             result
                 .session_cost
                 .map(|total| UsdMicros::new(total.get().saturating_sub(self.session_cost.get())))
@@ -104,7 +105,7 @@ fn highest(left: TokenCounts, right: TokenCounts) -> TokenCounts {
     each(left, right, Ord::max)
 }
 
-/// By how much the counts are larger than others.
+/// Returns by how much the counts exceed others.
 fn excess(counts: TokenCounts, others: TokenCounts) -> TokenCounts {
     each(counts, others, |count, other| {
         Tokens::new(count.get().saturating_sub(other.get()))

@@ -1,4 +1,4 @@
-//! The agent itself: started, listened to, ended.
+//! Running the agent itself: starting it, reading its stream, ending it.
 
 use std::fs::File;
 use std::num::NonZeroU32;
@@ -27,9 +27,9 @@ use crate::process::{
 use crate::provider::StdinSource;
 use crate::stream::{ExitFact, LOOP_REPEATS_DEFAULT, RunEnd};
 
-/// How often limits are looked at, orphans reaped and progress recorded.
+/// How often limits are checked, orphans reaped and streams flushed.
 const PULSE: Duration = Duration::from_millis(500);
-/// Pulses between two records of progress: one write a second is cheap, more tells no one more.
+/// Pulses between two records of progress. One write per second is cheap, and readers cannot follow anything faster.
 const PULSES_A_RECORD: u32 = 2;
 
 /// An agent at work, with the streams that it writes and the watch over its limits.
@@ -39,13 +39,15 @@ struct LiveAgent {
     watch: Watch,
 }
 
-/// Starts the agent, serves its socket, listens until it ends, and leaves no process of it.
+/// Starts the agent, serves its socket, reads its stream until it ends, and leaves no process of it alive.
 pub(crate) async fn run_agent(
     job: &Job<'_>,
     store: &StoreThread,
     supervision: &Supervision,
     prepared: &Prepared,
 ) -> Result<AgentOutcome, RunnerError> {
+    // Bound before the agent starts: its MCP client connects at once, and would give up on a socket that does not exist
+    // yet.
     let socket = RunSocket::bind(&job.paths.socket(), job.run.target.is_review())?
         .with_peer_check(|peer| may_speak_for_run(peer.uid, peer.pid));
     let service = Service::new(prepared.identity.clone(), store.clone())
@@ -53,7 +55,8 @@ pub(crate) async fn run_agent(
     let serving = tokio::spawn(socket.serve(service));
     Failpoint::AgentListening.reach();
     let outcome = listen(job, store, supervision, prepared).await;
-    // the agent is gone: whatever still holds the socket is a stray, and must not write any more
+    // The agent has ended: any process that still holds the socket is a stray, which must not write to the database any
+    // longer.
     serving.abort();
     let _aborted = serving.await;
     match outcome {
@@ -77,6 +80,8 @@ async fn listen(
 ) -> Result<AgentOutcome, RunnerError> {
     job.steps
         .enter_for(Step::Agent, job.config.turn_timeout_ms.duration());
+    // Nothing may fail between this line and `end_tree` without ending the processes: the agent would go on working
+    // while no one watches its limits.
     let mut agent = supervision.spawn(launch(job, prepared)?)?;
     Failpoint::AgentSpawned.reach();
     let mut live = LiveAgent {
@@ -92,8 +97,9 @@ async fn listen(
         mut watch,
     } = live;
     job.steps.enter_ending(Step::EndAgent);
-    // whatever happened, nothing of the agent stays alive
+    // Kill every descendant even on error: a surviving process could keep writing to the worktree.
     let end = {
+        // The pipes are still read meanwhile: a process that writes into a full pipe could not react to SIGTERM.
         let ending = supervision.end_tree(&mut agent, GRACE);
         tokio::pin!(ending);
         loop {
@@ -119,7 +125,7 @@ async fn listen(
     Ok(conclude(&streams, stop.as_ref(), end.exit, &stderr))
 }
 
-/// Listens until the agent ends by itself (none), or has to be ended.
+/// Watches until the agent ends (`None`), or until it must be ended.
 async fn watch_agent(
     job: &Job<'_>,
     store: &StoreThread,
@@ -138,7 +144,7 @@ async fn watch_agent(
     let mut mark = prepared.site.change_mark();
     loop {
         tokio::select! {
-            // lines first: what was said before the exit belongs to the run
+            // Lines first, since the run includes everything that the agent printed before it exited.
             biased;
             heard = streams.next(watch), if streams.is_open() => if let Some(stop) = heard { return Ok(Some(stop)) },
             exit = agent.wait() => { exit?; return Ok(None) }
@@ -150,7 +156,7 @@ async fn watch_agent(
                 if stop.is_some() { return Ok(stop) }
                 if pulses.is_multiple_of(PULSES_A_RECORD) {
                     record(job, store, streams).await;
-                    // others may have spent from the same caps meanwhile
+                    // Other runs may have spent from the same caps meanwhile.
                     take_in_spending(job, store, watch).await;
                 }
             }
@@ -158,7 +164,7 @@ async fn watch_agent(
     }
 }
 
-/// Tells the watch what is recorded as spent; what cannot be read now is read a second later.
+/// Updates the watch with the recorded spending. If it cannot be read now, it is read a second later.
 async fn take_in_spending(job: &Job<'_>, store: &StoreThread, watch: &mut Watch) {
     match spent_so_far(job, store).await {
         Ok(Some(spent)) => watch.recorded(spent),
@@ -195,7 +201,7 @@ fn launch(job: &Job<'_>, prepared: &Prepared) -> Result<AgentLaunch, RunnerError
     })
 }
 
-/// What is looked at twice a second, apart from the stream.
+/// Checks twice a second what the stream does not show.
 async fn on_pulse(
     job: &Job<'_>,
     store: &StoreThread,
@@ -222,7 +228,7 @@ async fn on_pulse(
     match cancelled {
         Ok(true) => Ok(Some(Stop::Cancelled)),
         Ok(false) => Ok(None),
-        // a busy database is no reason to end an agent
+        // A busy database is no reason to end an agent.
         Err(error) => {
             tracing::warn!(%error, "cannot ask whether the run was cancelled");
             Ok(None)
@@ -230,7 +236,7 @@ async fn on_pulse(
     }
 }
 
-/// Records progress; that it cannot be recorded now does not end the agent.
+/// Records progress. If that fails, the agent continues.
 async fn record(job: &Job<'_>, store: &StoreThread, streams: &mut AgentStreams) {
     let Some(last_event) = streams.take_news() else {
         return;

@@ -1,4 +1,5 @@
-//! A command of the configuration (set-up, gate) as a supervised process: time limit, log, no process left.
+//! A configured command (set-up, gate) as a supervised process with a time limit and a log, which leaves no process
+//! behind.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -19,12 +20,12 @@ use crate::process::{
 /// The hidden command through which an agent starts in a session of its own.
 pub const TRAMPOLINE_COMMAND: &str = "exec-in-session";
 
-/// Output kept of a command: as much as of an agent (spec: lifecycle, "Streams").
+/// How much output of a command is kept: as much as for an agent (spec: lifecycle, "Streams").
 const TAIL_BYTES: usize = 50 * 1024;
-/// Output of one command in the log of its run; its own log has more.
+/// How much output of one command the log of its run gets. The command's own log has more.
 const LIVE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// What happened to a command.
+/// The outcome of a command.
 #[derive(Debug)]
 pub(crate) struct CommandOutcome {
     /// How it ended.
@@ -38,12 +39,12 @@ pub(crate) struct CommandOutcome {
 }
 
 impl CommandOutcome {
-    /// Says whether it did what it should.
+    /// Returns whether it succeeded within its time limit.
     pub(crate) fn passed(&self) -> bool {
         !self.timed_out && self.exit.is_success()
     }
 
-    /// How it ended, in words.
+    /// Describes how it ended.
     pub(crate) fn how(&self, limit: Millis) -> String {
         match (self.timed_out, self.exit.code, self.exit.signal) {
             (true, ..) => format!("it did not end within {limit}"),
@@ -59,48 +60,48 @@ impl CommandOutcome {
 pub(crate) struct CommandCall<'a> {
     /// Symphony's own executable.
     pub(crate) executable: &'a Path,
-    /// What to run.
+    /// The command line.
     pub(crate) line: &'a CommandLine,
     /// Its time limit.
     pub(crate) limit: Millis,
     /// Its whole environment.
     pub(crate) environment: BTreeMap<OsString, OsString>,
-    /// Where it runs.
+    /// Its working directory.
     pub(crate) directory: &'a Path,
-    /// The file it reads as standard input; nothing without.
+    /// The file that it reads as standard input; `None` for none.
     pub(crate) input: Option<PathBuf>,
-    /// Takes secret values out of its output before anything of it is written down.
+    /// Removes secret values from its output before any of it is written.
     pub(crate) redactor: Option<Arc<Redactor>>,
-    /// Where its output goes.
+    /// The file of its own log.
     pub(crate) log: PathBuf,
-    /// The log of its run that its output goes to as well, line by line, for who follows it.
+    /// The log of its run, which also gets its output line by line for anyone who follows it.
     pub(crate) live: Option<LiveLog>,
-    /// Whether other commands run beside it.
+    /// Whether other commands run at the same time.
     pub(crate) company: Company,
-    /// What Symphony has to say of the run: its output begins with it.
+    /// What Symphony reports about the checkout. It comes first in the output.
     pub(crate) remark: Option<String>,
 }
 
-/// The log of a run that several commands write to.
+/// The log of a run, which several commands write to.
 #[derive(Debug, Clone)]
 pub(crate) struct LiveLog {
     /// The file.
     pub(crate) path: PathBuf,
-    /// What each of the command's lines begins with there.
+    /// The prefix of each of the command's lines.
     pub(crate) name: String,
 }
 
-/// Whether other commands run beside one.
+/// Whether other commands run at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Company {
-    /// It runs alone: whatever process is left at its end is its own.
+    /// It runs alone, so any process that is left at its end is its own.
     Alone,
-    /// Others run beside it: only its own session ends with it. Whoever started them all ends the
-    /// rest when the last one is over.
+    /// Others run at the same time, so only its own session ends with it. The caller ends all other processes after the
+    /// last command.
     Others,
 }
 
-/// Runs a command to its end, or to that of its time; no process of it is left.
+/// Runs a command until it ends or its time limit does. No process of it is left.
 pub(crate) async fn run_command(
     supervision: &Supervision,
     call: CommandCall<'_>,
@@ -124,7 +125,7 @@ pub(crate) async fn run_command(
             File::open(&path).map_err(|error| RunnerError::io("open", path, error))?,
         ),
     };
-    // both streams into one, in their order: what a person would see
+    // Both streams are merged in their order, as a person would see them.
     let argv = line.to_argv();
     let merged = ["sh", "-c", "exec \"$@\" 2>&1", "sh"]
         .map(str::to_owned)
@@ -153,7 +154,7 @@ pub(crate) async fn run_command(
         output.take(remark.as_bytes());
     }
     let mut lines = child.take_stdout().map(BoundedLines::new);
-    // nothing comes on it: the shell sends it to standard output
+    // The shell redirects standard error to standard output, so nothing is written to it.
     drop(child.take_stderr());
     let deadline = tokio::time::sleep(limit.duration());
     tokio::pin!(deadline);
@@ -173,6 +174,7 @@ pub(crate) async fn run_command(
                 Company::Others => supervision.end_session(&mut child, GRACE).await,
             }
         };
+        // The output is read meanwhile: a process that writes into a full pipe could not react to SIGTERM.
         tokio::pin!(ending);
         loop {
             tokio::select! {
@@ -190,7 +192,7 @@ pub(crate) async fn run_command(
     })
 }
 
-/// What is kept of a command's output.
+/// Where a command's output goes.
 struct Output {
     lines: LineRedactor,
     logs: Logs,
@@ -207,11 +209,11 @@ impl Output {
     fn write(&mut self, mut clean: Vec<u8>) {
         clean.push(b'\n');
         self.tail.push(&clean);
-        // a full disk must not end the command: the tail is kept in memory
+        // A full disk must not end the command. The tail is kept in memory.
         let _unwritten = self.logs.write(&clean);
     }
 
-    /// Returns the end of the output.
+    /// Returns the end of the output as text.
     fn end(mut self) -> String {
         if let Some(rest) = self.lines.finish() {
             self.write(rest);
@@ -221,14 +223,14 @@ impl Output {
     }
 }
 
-/// The log of a command, and that of its run.
+/// The log of a command, and the log of its run.
 struct Logs {
     own: CappedLog,
     live: Option<(File, String, usize)>,
 }
 
 impl Logs {
-    /// A log of the run that cannot be opened is done without: nothing but a person's view depends on it.
+    /// If the log of the run cannot be opened, the command runs without it: it is only for people to follow.
     fn open(own: CappedLog, live: Option<LiveLog>) -> Self {
         let live = live.and_then(|LiveLog { path, name }| {
             use std::io::Write as _;
@@ -236,7 +238,7 @@ impl Logs {
             let mut options = File::options();
             options.append(true).create(true).mode(0o600);
             let mut file = options.open(path).ok()?;
-            // many commands are silent for minutes: whoever follows the log sees what it waits for
+            // Many commands print nothing for minutes. This line shows people what the run is waiting for.
             let _unwritten = writeln!(file, "[{name}] started");
             Some((file, format!("[{name}] "), LIVE_BYTES_MAX))
         });
@@ -254,7 +256,7 @@ impl Logs {
             let whole: String = lines.collect();
             if *left >= whole.len() {
                 *left -= whole.len();
-                // one write, so that lines of commands side by side do not mix
+                // One write, so that lines of commands that run at the same time do not mix.
                 let _unwritten = file.write_all(whole.as_bytes());
             }
         }
@@ -268,7 +270,7 @@ impl Logs {
 
 type Lines = Option<BoundedLines<tokio::process::ChildStdout>>;
 
-/// A line of output; none at its end.
+/// Returns the next line of output, or `None` at its end.
 async fn next(lines: &mut Lines) -> Option<Vec<u8>> {
     let line = lines.as_mut()?.next_line().await.ok()??;
     Some(line.bytes.to_vec())
@@ -281,7 +283,7 @@ fn keep(line: Option<Vec<u8>>, lines: &mut Lines, output: &mut Output) {
     }
 }
 
-/// Reads what is left in the pipe; its writers are gone.
+/// Reads what is left in the pipe. Its writers are gone.
 async fn drain(lines: &mut Lines, output: &mut Output) {
     while lines.is_some() {
         let line = tokio::time::timeout(Duration::from_secs(1), next(lines))

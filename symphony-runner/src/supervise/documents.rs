@@ -1,4 +1,5 @@
-//! The documents of a ticket for a prompt: read from commits, so that no agent can change them while they are read.
+//! The documents of a ticket for a prompt. They are read from commits, so that no agent can change them while they are
+//! read.
 
 use symphony_core::contract::{Pipeline, TicketDeliveries, ticket_documents};
 use symphony_core::criteria::{ChecklistEntry, Criteria, compare_criteria};
@@ -9,18 +10,19 @@ use symphony_workspace::{
     WorkspaceError,
 };
 
-/// The documents that a prompt gets.
+/// The documents for a prompt.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Documents {
-    /// Those of the issues above first, the farthest before all, then the issue's, each in the order of their phases.
+    /// Documents of the issues above first, starting with the topmost one, then those of the issue, each in the order
+    /// of their phases.
     pub(crate) list: Vec<PhaseArtifact>,
-    /// What could not be read, and why, what is lost included.
+    /// Why documents could not be read, including lost ones.
     pub(crate) problems: Vec<String>,
-    /// Accepted documents that are lost: whoever works without them is told.
+    /// Accepted documents that are lost. An agent that works without them has to know.
     pub(crate) lost: Vec<String>,
 }
 
-/// The issue's acceptance criteria for its worker, or for the judge of a pull request, who is given the answers as well.
+/// Returns the issue's acceptance criteria for its worker, or with their answers for the judge of a pull request.
 pub(crate) fn criteria_input(
     criteria: &Criteria,
     answers: Option<&[ChecklistEntry]>,
@@ -50,21 +52,21 @@ pub(crate) fn criteria_input(
     }
 }
 
-/// Whose documents are wanted.
+/// Which documents to read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DocumentQuery<'a> {
     /// The issue.
     pub(crate) issue: &'a IssueId,
-    /// The commit of its branch that is read; none when it has no branch.
+    /// The commit of its branch to read from; `None` if it has no branch.
     pub(crate) head: Option<&'a CommitId>,
-    /// The phase that the reader delivers or judges: only what comes before it is read. None for the issue as a whole.
+    /// The phase that the reader delivers or judges: only documents of earlier phases are read. `None` for all phases.
     pub(crate) before: Option<&'a PhaseName>,
-    /// What was claimed.
+    /// The deliveries of the ticket.
     pub(crate) claims: &'a TicketDeliveries,
 }
 
 impl Documents {
-    /// Reads the documents of an issue and of those above it.
+    /// Reads the documents of an issue and of the issues above it.
     ///
     /// # Errors
     /// When the repository has no base, or git fails.

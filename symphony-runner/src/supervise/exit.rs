@@ -1,5 +1,5 @@
-//! Exit handling as a series of steps that any later supervisor can go on with: what the agent came to is recorded before
-//! anything is done with its work, and a fault of the machine puts the rest off.
+//! Exit handling as a series of steps that any later supervisor can continue: how the agent ended is recorded before
+//! anything is done with its work, and a fault of the machine postpones the rest.
 
 use symphony_core::Timestamp;
 use symphony_core::exit_handling::{AfterFault, ExitFault, MACHINE_TRIES_MAX, PutOff, after_fault};
@@ -13,23 +13,24 @@ use super::space::when_there_is_space;
 use crate::error::RunnerError;
 use crate::watchdog::what_ended;
 
-/// Exit handling that is to be done.
+/// Exit handling that has not been done yet.
 #[derive(Debug)]
 pub(super) struct PendingExit {
-    /// What the agent came to.
+    /// How the agent ended.
     pub(super) outcome: AgentOutcome,
     /// Which try this is, from 1.
     tries: u32,
 }
 
 impl PendingExit {
-    /// The first try, by the supervisor of the agent.
+    /// Returns the first try, by the supervisor of the agent.
     pub(super) fn new(outcome: AgentOutcome) -> Self {
         Self { outcome, tries: 1 }
     }
 
-    /// What the dead supervisor of a run left: its agent's outcome when it got as far, else its own death. The try that begins
-    /// is counted, so that supervisors that die, or get stuck, in the same place do so at growing distances.
+    /// Returns what the dead supervisor of a run left: its agent's outcome if it got that far, or else its own death.
+    /// The new try is counted before it begins, so that a step in which each supervisor dies or gets stuck is tried
+    /// with growing delays.
     ///
     /// # Errors
     /// When the database cannot be read or written.
@@ -54,16 +55,18 @@ impl PendingExit {
             || "its supervisor died in its exit handling".to_owned(),
             |put_off| put_off.problem,
         );
+        // Counted before the try: a supervisor that dies in the middle cannot count it, and would be started again at
+        // once, for ever.
         if let AfterFault::Again(wait) = pending.decide(ExitFault::Machine, job) {
             pending.note(job, store, wait, problem).await?;
         }
         Ok(pending)
     }
 
-    /// Refuses another try where so many ended in the middle, with their supervisor.
+    /// Refuses another try when too many supervisors died in the middle of theirs.
     ///
     /// # Errors
-    /// When this one would be one too many.
+    /// When this try would be one too many.
     pub(super) fn require_hope(&self) -> Result<(), RunnerError> {
         if self.tries <= MACHINE_TRIES_MAX {
             return Ok(());
@@ -74,7 +77,7 @@ impl PendingExit {
         )))
     }
 
-    /// Records what the agent came to. Doing it again changes nothing.
+    /// Records how the agent ended. Repeating it changes nothing.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -94,7 +97,7 @@ impl PendingExit {
         .await
     }
 
-    /// Puts the rest off after a failed try, where another one may end better; says whether it did.
+    /// Puts off the rest after a failed try if another one may succeed. Returns whether it did.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -105,7 +108,7 @@ impl PendingExit {
         error: &RunnerError,
     ) -> Result<bool, RunnerError> {
         let run = job.run.id.clone();
-        // a person who ends the run does not wait
+        // A person who ends the run does not want to wait.
         let is_cancelled = store
             .call(move |store| store.cancel_requested(&run))
             .await??;
@@ -147,7 +150,7 @@ impl PendingExit {
     }
 }
 
-/// The outcome of a run whose supervisor is dead: what a person asked for, or why it died.
+/// Returns the outcome of a run whose supervisor is dead: a person's request, or why it died.
 pub(super) async fn dead(job: &Job<'_>, store: &StoreThread) -> Result<AgentOutcome, RunnerError> {
     let run = job.run.id.clone();
     let is_cancelled = store

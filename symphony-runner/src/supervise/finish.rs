@@ -1,5 +1,5 @@
-//! Exit handling (spec: lifecycle, "Exit handling"): once per run, whoever does it; a crash in the middle is repeated
-//! without harm.
+//! Exit handling (spec: lifecycle, "Exit handling"): once per run, in whichever process. After a crash in the middle it
+//! can be repeated without harm.
 
 use symphony_core::config::ProviderName;
 use symphony_core::failure::ErrorClass;
@@ -26,18 +26,18 @@ use crate::process::Supervision;
 use crate::repository::open_repository;
 use crate::upkeep::leftovers::left_files;
 
-/// First wait before a full disk is tried again, in milliseconds.
+/// The first wait before a full disk is tried again, in milliseconds.
 const DISK_HOLD_MS: u64 = 60_000;
 
-/// Brings a run to its recorded end. Its processes are gone and its socket is closed.
+/// Brings a run to its recorded end. Its processes must be gone, and its socket closed.
 pub(crate) async fn finish(
     job: &Job<'_>,
     store: &StoreThread,
     supervision: &Supervision,
     pending: PendingExit,
 ) -> Result<(), RunnerError> {
-    // The outcome is recorded before anything is settled: if this process dies below, only the record tells the next one how
-    // the agent ended, and without it a finished run would count as crashed.
+    // Record the outcome before settling anything: if this process dies below, only the record shows the next one how
+    // the agent ended. Without it, a finished run would count as crashed.
     pending.record(job, store).await?;
     job.steps.enter(Step::Settle);
     Failpoint::FinishBegun.reach();
@@ -48,9 +48,10 @@ pub(crate) async fn finish(
     };
     let settled = match settled {
         Ok(settled) => settled,
-        // the run stays live with its outcome recorded, so that no other run gets the worktree; a later tick tries again
+        // The run stays live with its outcome recorded, so that no other run gets the worktree, and a later tick tries
+        // again.
         Err(error) if pending.put_off(job, store, &error).await? => return Ok(()),
-        // the work stays in the worktree as the agent left it; a run that never ended would hold its issue forever
+        // The work stays in the worktree as the agent left it. A run that never ended would hold its issue for ever.
         Err(error) => {
             tracing::error!(%error, "exit handling could not settle the work");
             let class = match () {
@@ -83,13 +84,14 @@ pub(crate) async fn finish(
         cap,
         limits: limits(job),
     };
-    // The work is committed by now. If the end were recorded first, the next tick could start another run in a worktree that
-    // still has uncommitted changes of this one.
+    // The work is committed by now. If the end were recorded first, the next tick could start another run in a worktree
+    // that still has uncommitted changes of this one.
     let ended = record_end(job, store, finish).await?;
     Failpoint::FinishRecorded.reach();
     tracing::info!(run = %ended.run.id, status = %ended.run.status, "the run has ended");
     show_plan(job, store, &ended.run).await?;
-    // The index of live runs allows one for each issue: until the end of this run is recorded, no gates of it can be claimed.
+    // The index of live runs allows one per issue, so its gates cannot be claimed until the end of this run is
+    // recorded.
     if let Err(error) = start_due_gates(job, store, &ended.run).await {
         tracing::warn!(%error, "the next tick starts the gates");
     }
@@ -97,7 +99,7 @@ pub(crate) async fn finish(
     Ok(())
 }
 
-/// Brings a run of gates to its recorded end. Its processes are gone, and so is its checkout.
+/// Brings a run of gates to its recorded end. Its processes and its checkout must be gone.
 pub(crate) async fn finish_gates(
     job: &Job<'_>,
     store: &StoreThread,
@@ -108,7 +110,7 @@ pub(crate) async fn finish_gates(
         gates,
         hold: base_hold,
     } = ended;
-    // what the gates came to counts all the same
+    // The result of the gates counts even if this fails.
     if let Err(error) = note_settings(job, &mut outcome) {
         tracing::warn!(%error, "the configuration was not compared after the gates");
     }
@@ -142,7 +144,7 @@ fn limits(job: &Job<'_>) -> FailureLimits {
     }
 }
 
-/// A full disk holds everything, whoever met it; other errors of a run of gates are its own.
+/// A full disk holds everything, whichever run met it. Any other error of a run of gates is its own.
 fn disk_hold(outcome: &AgentOutcome) -> Option<NewHold> {
     let error = outcome.error.as_ref()?;
     (error.class == ErrorClass::DiskFull).then(|| NewHold {
@@ -155,7 +157,7 @@ fn disk_hold(outcome: &AgentOutcome) -> Option<NewHold> {
     })
 }
 
-/// Puts the files of the run in order, last: until its end is recorded they may be needed to do it again.
+/// Cleans up the files of the run. This comes last: until the run's end is recorded, they may be needed to repeat it.
 fn tidy(job: &Job<'_>) {
     let owner = left_files(&job.config);
     if let Err(error) = job.paths.tidy(owner) {
@@ -163,8 +165,8 @@ fn tidy(job: &Job<'_>) {
     }
 }
 
-/// Starts the gates of the pull request that the run opened, without waiting for the next tick. Whatever keeps them from
-/// starting now (a slot, a pause) is left to that.
+/// Starts the gates of the pull request that the run opened, without waiting for the next tick. If they cannot start
+/// now (no slot, a pause), that tick starts them.
 async fn start_due_gates(job: &Job<'_>, store: &StoreThread, run: &Run) -> Result<(), RunnerError> {
     let Some(pr) = open_pr(job, store)
         .await?
@@ -198,7 +200,7 @@ async fn open_pr(job: &Job<'_>, store: &StoreThread) -> Result<Option<PullReques
     Ok(store.call(move |store| store.open_pr(&issue)).await??)
 }
 
-/// Records the end of a run, as soon as the disk takes it.
+/// Records the end of a run as soon as there is space on the disk.
 async fn record_end(
     job: &Job<'_>,
     store: &StoreThread,
@@ -211,8 +213,8 @@ async fn record_end(
     .await
 }
 
-/// Shows in the state file of a plan what the end of its phase's or its judge's run came to: no one else may be at work
-/// with it.
+/// Updates the state file of a plan after its phase's or judge's run has ended, since no other process may be running
+/// this plan.
 async fn show_plan(job: &Job<'_>, store: &StoreThread, run: &Run) -> Result<(), RunnerError> {
     let Some(plan) = run.target.plan() else {
         return Ok(());
@@ -227,7 +229,7 @@ async fn show_plan(job: &Job<'_>, store: &StoreThread, run: &Run) -> Result<(), 
     Ok(())
 }
 
-/// The hold of a condition that the run met. What a person can do about it is part of its reason, so that it is shown
+/// Returns the hold for a condition that the run met. Its reason includes what a person can do, so that it is shown
 /// wherever the hold is.
 async fn hold(
     job: &Job<'_>,
@@ -243,12 +245,12 @@ async fn hold(
         let hold = base_hold(&job.project.id, &job.config, &base.commit, text);
         return Ok(Some(hold));
     }
-    // the model was recorded when the agent was started, after this run was read
+    // The model was recorded when the agent started, after this run was loaded.
     let run = job.run.id.clone();
     let model = store.call(move |store| store.run(&run)).await??.model;
     let advice = account_advice(error.class, &job.run.provider);
     let advice = advice.map_or_else(String::new, |advice| format!("; {advice}"));
-    // a provider that is not in the set any more has no settings: its first hold is as short as the default
+    // A provider that is no longer known has no settings, so its first hold has the default length.
     let provider = ProviderName::parse(&job.run.provider).unwrap_or(ProviderName::ClaudeCli);
     Ok(Some(NewHold {
         tried: None,

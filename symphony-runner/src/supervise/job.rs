@@ -28,10 +28,10 @@ pub(crate) struct Job<'a> {
     pub(crate) config: ProjectConfig,
     pub(crate) run: Run,
     pub(crate) issue: Option<Issue>,
-    /// What the database adds to the agent's profile.
+    /// The database's changes to the agent's profile.
     pub(crate) overrides: ProfileOverride,
     pub(crate) paths: RunPaths,
-    /// Where the step is recorded that the supervisor is in.
+    /// Where the supervisor records its current step.
     pub(crate) steps: StepLog,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Job<'a> {
         let project = store.project(&run.project)?;
         let mut config = installation.project_config(&project)?;
         if let RunTarget::PlanPhase(plan, phase) = &run.target {
-            // taken out of the plan meanwhile: what is left to do is its exit handling
+            // A phase that was removed from the plan meanwhile only needs its exit handling.
             if let Some(phase) = phase_of_plan(&store.plan(plan)?, phase) {
                 phase_settings(&mut config, phase, &run);
             }
@@ -65,7 +65,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// The agent's profile; a plan's phase has none, whatever runs it.
+    /// Returns the agent's profile; the phase of a plan never has one.
     pub(crate) fn profile<'l>(&self, library: &'l PromptLibrary) -> Option<&'l AgentProfile> {
         match self.run.target {
             RunTarget::PlanPhase(..) => None,
@@ -73,7 +73,8 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The environment of commands of the configuration that run in a folder: the agent's, without its provider's settings.
+    /// Returns the environment for configured commands that run in a folder: the agent's, without its provider's
+    /// settings.
     pub(crate) fn command_environment(&self, folder: &Path) -> BTreeMap<OsString, OsString> {
         let mut environment = agent_environment(
             &self.installation.environment,
@@ -85,7 +86,7 @@ impl<'a> Job<'a> {
         environment
     }
 
-    /// The context of a write in the run's name.
+    /// Returns a context for writes in the name of the run.
     pub(crate) fn as_run(&self) -> Context {
         let key = RunKey {
             run: self.run.id.clone(),
@@ -98,7 +99,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The context of a write of Symphony itself.
+    /// Returns a context for writes in the name of Symphony itself.
     pub(crate) fn as_system() -> Context {
         Context::system(Timestamp::now())
     }

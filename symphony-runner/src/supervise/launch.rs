@@ -1,4 +1,4 @@
-//! Starting a supervisor as a process of its own.
+//! Starting a supervisor as a separate process.
 
 use symphony_core::id::RunId;
 use symphony_core::watchdog::Step;
@@ -21,10 +21,10 @@ pub enum SuperviseMode {
     Finish,
 }
 
-/// Starts the supervisor of a run and hands it the run's lock.
+/// Starts the supervisor of a run, and hands over the run's lock.
 ///
 /// # Errors
-/// When it cannot be started; the lock is free then.
+/// When it cannot be started. Then the lock is free.
 pub(crate) fn launch_supervisor(
     installation: &Installation,
     project: &Project,
@@ -32,7 +32,7 @@ pub(crate) fn launch_supervisor(
     lock: RunLock,
     mode: SuperviseMode,
 ) -> Result<DetachedSupervisor, RunnerError> {
-    // until it records a step of its own; it may first have to wait for a full disk
+    // Until the supervisor records its own first step. It may have to wait for a full disk first.
     let steps = StepLog::of(&lock, installation.config.watchdog.step_timeout_ms);
     let limit = installation.config.watchdog.step_timeout_ms.duration();
     steps.enter_for(Step::Start, limit.saturating_add(DISK_WAIT_MAX));

@@ -1,7 +1,8 @@
 //! One run, from its claim to its end, in a process of its own (spec: lifecycle, "Supervisor").
 //!
-//! prepare (worktree, prompts, socket) → agent (stream, limits) → exit handling (sweep, commit, gates, one transaction).
-//! A supervisor that dies is followed by another one that does the exit handling only; both do it the same way, and
+//! prepare (worktree, prompts, socket) → agent (stream, limits) → exit handling (sweep, commit, gates, one
+//! transaction).
+//! A supervisor that dies is followed by another one, which only does the exit handling. Both do it the same way, and
 //! doing it twice does no harm.
 
 mod agent;
@@ -64,10 +65,11 @@ pub(crate) use set_up::{SetUp, is_due};
 pub(crate) use settle::{record_settings, return_to_recorded_head};
 pub(crate) use until_cancelled::until_cancelled;
 
-/// Supervises a run: the body of the hidden command `symphony supervise`. Takes the run's lock from standard input.
+/// Supervises a run: the implementation of the hidden command `symphony supervise`. It takes the run's lock from
+/// standard input.
 ///
 /// # Errors
-/// When the run could not be brought to its recorded end; the next tick starts its exit handling again.
+/// When the run could not be brought to its recorded end. The next tick starts its exit handling again.
 pub fn supervise(
     installation: &Installation,
     run: &RunId,
@@ -76,7 +78,7 @@ pub fn supervise(
     become_session_leader()?;
     let mut store = store_when_there_is_space(installation)?;
     let mut job = Job::load(installation, &mut store, run)?;
-    // held until the very end: it says that the run is alive
+    // Held until this process ends: while it is held, ticks leave the run alone.
     let lock = RunLock::adopt_stdin(job.paths.lock())?;
     job.steps = StepLog::of(&lock, installation.config.watchdog.step_timeout_ms);
     job.steps.enter(Step::Start);
@@ -86,8 +88,8 @@ pub fn supervise(
     block_on(&job.paths.dir, carry_out(&job, &store, &supervision, mode))?
 }
 
-/// Opens the database as soon as the disk takes it: SQLite cannot even read without a little space. The run's lock is
-/// held meanwhile.
+/// Opens the database as soon as there is space on the disk, since SQLite cannot even read without some. The run's lock
+/// is held meanwhile.
 fn store_when_there_is_space(installation: &Installation) -> Result<Store, RunnerError> {
     let begun = Instant::now();
     loop {
@@ -122,7 +124,7 @@ async fn carry_out(
     }
     let outcome = match mode {
         SuperviseMode::Finish => {
-            // it may have died while it tried its set-up on the base
+            // The dead supervisor may have been running the set-up on the base.
             if let Err(error) = clear_dead_checkout(job) {
                 tracing::warn!(%error, "the pristine checkout of a dead run stays for now");
             }
@@ -131,7 +133,7 @@ async fn carry_out(
         }
         SuperviseMode::Run => match prepare_run(job, store, supervision).await {
             Ok(prepared) => match agent::run_agent(job, store, supervision, &prepared).await {
-                // its processes are ended, and nobody has failed
+                // Its processes have ended, and the run failed through no fault of its own.
                 Err(error) if error.is_disk_full() => AgentOutcome::not_started(&error),
                 outcome => outcome?,
             },
@@ -150,7 +152,8 @@ async fn prepare_run(
     prepare::prepare(job, store, supervision).await
 }
 
-/// The outcome of a run whose preparation failed. What git or the machine did says nothing about its issue.
+/// Returns the outcome of a run whose preparation failed. A failure of git or the machine proves nothing about its
+/// issue.
 async fn not_prepared(
     job: &Job<'_>,
     store: &StoreThread,
@@ -163,7 +166,7 @@ async fn not_prepared(
         RunnerError::Io { .. } => class == Some(ErrorClass::SpawnFailed),
         _ => false,
     };
-    // triage has no attempts
+    // Intake has no attempts.
     if !is_machines || job.run.agent == AgentType::Intake {
         return Ok(outcome);
     }

@@ -1,4 +1,4 @@
-//! What is known when an agent is gone.
+//! The outcome of an agent.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use symphony_store::StoreError;
 
 use crate::error::RunnerError;
 
-/// What is known when the agent is gone. It is recorded, so that whoever does the exit handling knows it.
+/// What is known when an agent has ended. It is recorded, so that any process can do the exit handling.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct AgentOutcome {
     pub(crate) status: RunStatus,
@@ -22,7 +22,7 @@ pub(crate) struct AgentOutcome {
 }
 
 impl AgentOutcome {
-    /// The outcome of a run without an agent's output.
+    /// Returns the outcome of a run without output of an agent.
     pub(crate) fn failed(status: RunStatus, error: RunError) -> Self {
         Self {
             status,
@@ -37,7 +37,7 @@ impl AgentOutcome {
 }
 
 impl AgentOutcome {
-    /// Records that something went wrong afterwards; an error of the agent itself says more and stays.
+    /// Records a later failure, unless the agent itself failed, which explains more.
     pub(crate) fn fail_unless_worse(&mut self, class: ErrorClass, message: String) {
         if self.error.is_none() {
             self.status = match class {
@@ -50,7 +50,7 @@ impl AgentOutcome {
 }
 
 impl AgentOutcome {
-    /// The outcome of a run that a person ended, and whose supervisor is dead.
+    /// Returns the outcome of a run that a person ended and whose supervisor is dead.
     pub(super) fn cancelled_without_answer() -> Self {
         let message = "ended by a person; the supervisor had not answered".to_owned();
         Self::failed(
@@ -62,7 +62,7 @@ impl AgentOutcome {
         )
     }
 
-    /// The outcome of a run whose supervisor died, or was ended because it made no progress.
+    /// Returns the outcome of a run whose supervisor died, or was ended because it made no progress.
     pub(super) fn crashed(run: &Run, why: Option<String>) -> Self {
         let message = why.unwrap_or_else(|| {
             format!(
@@ -79,8 +79,8 @@ impl AgentOutcome {
         )
     }
 
-    /// The outcome of a run whose base branch, or what git needs to check it out, is gone since it was planned: it was
-    /// no one's failure.
+    /// Returns the outcome of a run whose base branch, or what git needs to check it out, disappeared after it was
+    /// planned, which is no failure of the run.
     pub(super) fn without_base(error: &RunnerError) -> Self {
         let error = RunError {
             class: ErrorClass::Cancelled,
@@ -89,7 +89,7 @@ impl AgentOutcome {
         Self::failed(RunStatus::Cancelled, error)
     }
 
-    /// The outcome of a run that did not get as far as its agent.
+    /// Returns the outcome of a run that failed before its agent started.
     pub(crate) fn not_started(error: &RunnerError) -> Self {
         if error.is_base_missing() {
             return Self::without_base(error);

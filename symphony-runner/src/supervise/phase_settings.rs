@@ -1,4 +1,4 @@
-//! What a plan's phase says about its own run, laid over the project's configuration.
+//! Settings of a plan's phase for its own run, which override the project's configuration.
 
 use symphony_core::config::{Millis, ProjectConfig, ProviderChoice};
 use symphony_core::id::{PhaseName, PlanPhaseId};
@@ -14,14 +14,15 @@ pub(crate) fn phase_of_plan<'a>(plan: &'a PlanRecord, id: &PlanPhaseId) -> Optio
         .find(|phase| phase.id == id.as_str())
 }
 
-/// Lays the phase's time limit and model, and the provider that the run was claimed for, over the configuration.
+/// Overrides the configuration with the phase's time limit and model, and with the provider that the run was claimed
+/// for.
 pub(super) fn phase_settings(config: &mut ProjectConfig, phase: &Phase, run: &Run) {
     config.turn_timeout_ms = Millis::new(phase.effective_timeout_ms());
-    // the holds that the claim looked at were this provider's
+    // The claim checked the holds of this provider.
     if let Ok(provider) = ProviderChoice::parse(&run.provider) {
         config.provider = provider;
     }
-    // the layer of the model that wins over all others; a plan's phase counts as the phase `ready`
+    // This layer of the model takes precedence over all others. A plan's phase counts as the phase `ready`.
     if let (Some(model), Ok(ready)) = (&phase.model, PhaseName::parse("ready")) {
         config.phase_models.insert(ready, model.clone());
     }

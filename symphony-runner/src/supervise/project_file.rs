@@ -1,13 +1,13 @@
-//! The project's own files that go into prompts: CLAUDE.md, WORKFLOW.md.
+//! The project's own files for prompts: CLAUDE.md and WORKFLOW.md.
 
 use std::path::Path;
 
 use crate::error::RunnerError;
 
-/// Bytes of a project's own prompt file (CLAUDE.md, WORKFLOW.md) that are read.
+/// How many bytes of a project's own prompt file (CLAUDE.md, WORKFLOW.md) are read.
 pub(crate) const PROMPT_FILE_BYTES_MAX: usize = 1024 * 1024;
 
-/// Reads a prompt file of the project; links are not followed, what is missing is absent.
+/// Reads a prompt file of the project. Links are not followed, and a missing file is `None`.
 pub(crate) fn read_own(path: &Path) -> Result<Option<String>, RunnerError> {
     let failed = |error| RunnerError::io("read", path, error);
     match path.symlink_metadata() {

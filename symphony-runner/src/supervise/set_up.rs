@@ -1,4 +1,5 @@
-//! The set-up command of a worktree (`npm ci`): once, before anything else runs there (spec: lifecycle, "Worktree").
+//! The set-up command of a worktree, such as `npm ci`. It runs once, before anything else runs there (spec: lifecycle,
+//! "Worktree").
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,10 +14,11 @@ use crate::error::RunnerError;
 use crate::paths::write_private;
 use crate::process::Supervision;
 
-/// A file in the worktree's own git folder that says that its set-up command has passed: it goes with the worktree.
+/// The file that records that the set-up command has passed. It is in the worktree's own git folder, so it disappears
+/// with the worktree.
 const SET_UP_FILE: &str = "symphony-set-up";
 
-/// A worktree to be set up.
+/// A set-up to be run.
 #[derive(Debug)]
 pub(crate) struct SetUp<'a> {
     /// Symphony's own executable.
@@ -25,20 +27,21 @@ pub(crate) struct SetUp<'a> {
     pub(crate) settings: &'a WorktreeSettings,
     /// Its whole environment.
     pub(crate) environment: BTreeMap<OsString, OsString>,
-    /// Takes secret values out of its output.
+    /// Removes secret values from its output.
     pub(crate) redactor: Option<Arc<Redactor>>,
     /// The worktree, and its repository.
     pub(crate) worktree: &'a Worktree,
     pub(crate) repository: &'a Repository,
-    /// Where its output goes.
+    /// The file for its output.
     pub(crate) log: PathBuf,
 }
 
 impl SetUp<'_> {
-    /// Runs the command, once: again only when it failed, or was cut off. None when there is nothing to do.
+    /// Runs the command if it has not passed yet: once, and again when it failed or was interrupted. `None` when there
+    /// is nothing to do.
     ///
     /// # Errors
-    /// When it cannot be started, or that it passed cannot be recorded.
+    /// When it cannot be started, or its success cannot be recorded.
     pub(crate) async fn run(
         self,
         supervision: &Supervision,
@@ -65,7 +68,8 @@ impl SetUp<'_> {
         };
         let before = self.repository.status(self.worktree)?;
         let outcome = run_command(supervision, call).await?;
-        // before it counts as done, and when it failed, too: what it leaves is nobody's work
+        // Before it counts as passed, and also after a failure: otherwise a death in between would leave its files to
+        // be committed as an agent's work.
         self.repository.record_set_up(self.worktree, &before)?;
         Failpoint::PrepareSetUp.reach();
         if outcome.passed() {
@@ -75,7 +79,7 @@ impl SetUp<'_> {
     }
 }
 
-/// Says whether a worktree is still to be set up.
+/// Returns whether a worktree still has to be set up.
 pub(crate) fn is_due(settings: &WorktreeSettings, worktree: &Worktree) -> bool {
     settings.setup.is_some() && !passed_file(worktree).exists()
 }

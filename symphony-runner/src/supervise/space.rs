@@ -1,4 +1,4 @@
-//! Waiting for space on a full disk: what a run came to is known to its supervisor only.
+//! Waiting for space on a full disk, because only the supervisor of a run knows its outcome.
 
 use std::time::{Duration, Instant};
 
@@ -9,15 +9,15 @@ use symphony_store::{Store, StoreError};
 use super::Job;
 use crate::error::RunnerError;
 
-/// How long a full disk is waited for: no one can start another run on the issue meanwhile.
+/// How long to wait for a full disk. Meanwhile no other run can start on the issue.
 pub(super) const DISK_WAIT_MAX: Duration = Duration::from_hours(1);
 /// Time between two tries.
 pub(super) const DISK_LOOK: Duration = Duration::from_secs(1);
 
-/// Writes to the database, as soon as the disk takes it; `what` completes "… when there is space" in the log.
+/// Writes to the database as soon as there is space on the disk. `what` completes "… when there is space" in the log.
 ///
 /// # Errors
-/// When it cannot be written for another reason, or there is no space within an hour.
+/// When it cannot be written for another reason, or there is no space for an hour.
 pub(super) async fn when_there_is_space<T: Send + 'static>(
     job: &Job<'_>,
     store: &StoreThread,

@@ -1,4 +1,4 @@
-//! The spending caps of a run: asked before it starts, watched while it works (`watch.rs`), weighed at its end.
+//! The spending caps of a run: checked before it starts, while it works (`watch.rs`) and at its end.
 
 use symphony_core::Timestamp;
 use symphony_core::failure::ErrorClass;
@@ -13,7 +13,7 @@ use super::Job;
 use super::outcome::AgentOutcome;
 use crate::error::RunnerError;
 
-/// Reads what is recorded as spent; none when the project has no cap.
+/// Reads the recorded spending; `None` when the project has no cap.
 pub(crate) async fn spent_so_far(
     job: &Job<'_>,
     store: &StoreThread,
@@ -28,7 +28,7 @@ pub(crate) async fn spent_so_far(
     Ok(Some(spent))
 }
 
-/// Returns the money that a run may spend, when that is capped; refuses one that could not spend anything.
+/// Returns the money that a run may spend, if that is capped. Refuses a run that could not spend anything.
 pub(crate) async fn budget(
     job: &Job<'_>,
     store: &StoreThread,
@@ -43,7 +43,7 @@ pub(crate) async fn budget(
     }
 }
 
-/// Returns the cap that ended a run, or that of its issue when it is reached anyhow.
+/// Returns the cap that ended a run, or the cap of its issue if that is reached anyway.
 pub(crate) async fn cap_at_end(
     job: &Job<'_>,
     store: &StoreThread,

@@ -1,4 +1,5 @@
-//! Listens to an agent: raw lines to one log, formatted ones to another, the end of both in memory.
+//! Reads the output of an agent: raw lines go to one log, formatted ones to another, and the end of both is kept in
+//! memory.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
@@ -18,11 +19,11 @@ use crate::output::{BoundedLines, CappedLog, LogLimits, OmissionStyle, Tail};
 use crate::process::Agent;
 use crate::stream::{LineKind, StreamFormat, StreamState, write_log_line, write_news};
 
-/// Output kept in the run (spec: lifecycle, "Streams").
+/// How much output is kept with the run (spec: lifecycle, "Streams").
 const TAIL_BYTES: usize = 50 * 1024;
-/// How long output is read after the agent and all its processes are gone: only what is in the pipe is left.
+/// How long output is read after the agent and all its processes have ended. Only what is in the pipe is left then.
 const DRAIN: Duration = Duration::from_secs(2);
-/// Characters of the last event that `status` shows: a line of a wide terminal.
+/// How many characters of the last event `status` shows: a line of a wide terminal.
 const NEWS_CHARS_MAX: usize = 200;
 
 /// The streams of an agent, while it runs.
@@ -77,27 +78,27 @@ impl AgentStreams {
         self.started.elapsed()
     }
 
-    /// What the stream has told so far.
+    /// Returns what the stream has shown so far.
     pub(super) fn state(&self) -> &StreamState {
         &self.notes.state
     }
 
-    /// Takes secret values out of a text that was made from the stream.
+    /// Removes secret values from a text that was made from the stream.
     pub(super) fn without_secrets(&self, mut text: String) -> String {
         redact_string(self.notes.redactor.as_deref(), &mut text);
         text
     }
 
-    /// The end of what was logged.
+    /// Returns the end of the log.
     pub(super) fn tail(&self) -> &Tail {
         &self.notes.tail
     }
 
-    /// Hears a line, and those that came together with it; says when one means the end of the agent.
+    /// Reads a line, and those that arrived with it. Returns a reason to end the agent if one of them gives it.
     pub(super) async fn next(&mut self, watch: &mut Watch) -> Option<Stop> {
         let lines = self.lines.as_mut()?;
         let Ok(Some(mut line)) = lines.next_line().await else {
-            // the end, or a pipe that broke: either way nothing more comes
+            // The end of the output, or a broken pipe: either way no more lines follow.
             self.lines = None;
             return self.notes.end(watch, self.started.elapsed());
         };
@@ -116,17 +117,17 @@ impl AgentStreams {
         self.notes.flush();
     }
 
-    /// Returns what the agent is doing, once.
+    /// Returns what the agent is doing, if that changed since the last call.
     pub(super) fn take_news(&mut self) -> Option<String> {
         if !std::mem::take(&mut self.notes.has_news) {
             return None;
         }
-        // Before the cut, which could leave the beginning of a value.
+        // Redacted before it is cut, since the cut could leave the beginning of a value.
         redact_string(self.notes.redactor.as_deref(), &mut self.notes.news);
         Some(self.notes.news.chars().take(NEWS_CHARS_MAX).collect())
     }
 
-    /// Hears what is left in the pipe.
+    /// Reads what is left in the pipe.
     pub(super) async fn drain(&mut self, watch: &mut Watch) {
         let all = async {
             while self.is_open() {
@@ -148,7 +149,7 @@ impl AgentStreams {
     }
 }
 
-/// What is written down of the stream, and what it means.
+/// What is written of the stream, and what it means.
 #[derive(Debug)]
 struct StreamRecord {
     state: StreamState,
@@ -156,20 +157,20 @@ struct StreamRecord {
     log: CappedLog,
     tail: Tail,
     clock: Clock,
-    /// A line of the log while it is made.
+    /// The current line of the log, while it is being formatted.
     line: String,
-    /// The last one, without its time.
+    /// The previous one, without its time.
     last: String,
-    /// What the agent is doing, in a few words.
+    /// A few words about what the agent is doing.
     news: String,
     has_news: bool,
-    /// Redacts a plain text, whose lines may be cut anywhere; none for a stream of JSON, each line of which is whole.
+    /// Redacts plain text, whose lines may be cut anywhere; `None` for a stream of JSON, in which each line is whole.
     plain: Option<LineRedactor>,
     redactor: Option<Arc<Redactor>>,
 }
 
 impl StreamRecord {
-    /// Takes in a line; says when it means the end of the agent.
+    /// Handles a line. Returns a reason to end the agent if the line gives it.
     fn take(&mut self, bytes: &[u8], watch: &mut Watch, now: Duration) -> Option<Stop> {
         if let Some(plain) = &mut self.plain {
             let clean = plain.take(bytes)?;
@@ -183,7 +184,7 @@ impl StreamRecord {
         self.note(&clean, understood, watch, now)
     }
 
-    /// Takes in what was held back until the end of the output.
+    /// Handles what was held back until the end of the output.
     fn end(&mut self, watch: &mut Watch, now: Duration) -> Option<Stop> {
         let rest = self.plain.as_mut()?.finish()?;
         self.note_all(&rest, watch, now)
@@ -197,7 +198,7 @@ impl StreamRecord {
         stop
     }
 
-    /// Writes down a line without its secrets, and takes in what is understood of it.
+    /// Writes a line without its secrets, and handles its meaning.
     fn note(
         &mut self,
         clean: &[u8],
@@ -205,7 +206,7 @@ impl StreamRecord {
         watch: &mut Watch,
         now: Duration,
     ) -> Option<Stop> {
-        // a full disk must not end the agent: the tail is kept in memory
+        // A full disk must not end the agent. The tail is kept in memory.
         let _unwritten = self.raw.write(clean).and_then(|()| self.raw.write(b"\n"));
         let (kind, events) = self.state.take_line(understood);
         let mut stop = None;
@@ -216,7 +217,7 @@ impl StreamRecord {
             self.line.clear();
             if write_log_line(&mut self.line, event) {
                 std::mem::swap(&mut self.line, &mut self.last);
-                // escapes of the stream are resolved only now
+                // Redacted again, because the escapes of the stream are only resolved now.
                 redact_string(self.redactor.as_deref(), &mut self.last);
                 self.tail.push(self.last.as_bytes());
                 self.tail.push(b"\n");
@@ -242,7 +243,7 @@ impl StreamRecord {
     }
 }
 
-/// The time of day as a log line has it, written once a second.
+/// The time of day for a log line, formatted once per second.
 #[derive(Debug, Default)]
 struct Clock {
     second: Option<i64>,
@@ -269,7 +270,7 @@ fn open_log(
         .map_err(|error| RunnerError::io("open the log", path, error))
 }
 
-/// Takes secret values out of a line. Lines are whole here, however many reads of the pipe they took.
+/// Removes secret values from a line. Lines are whole here, however many reads of the pipe they took.
 fn redacted_line<'l>(redactor: Option<&Redactor>, line: &'l [u8]) -> Cow<'l, [u8]> {
     redactor.map_or(Cow::Borrowed(line), |redactor| redactor.redact(line))
 }
@@ -281,8 +282,8 @@ fn redact_string(redactor: Option<&Redactor>, text: &mut String) {
     }
 }
 
-/// Says whether a clean line still means what the line meant. A value that is a bare number of the JSON leaves none behind:
-/// such a line is understood as it came, and only what is written down of it is cleaned.
+/// Returns whether a redacted line still has its meaning. Where a secret is a bare number, the JSON is broken without
+/// it: such a line is parsed in its original form, and only what is written is redacted.
 fn is_as_good(clean: &[u8], line: &[u8]) -> bool {
     let is_json = |bytes| serde_json::from_slice::<IgnoredAny>(bytes).is_ok();
     is_json(clean) || !is_json(line)
@@ -329,7 +330,7 @@ mod tests {
             ("2026-06-01T09:59:58.999Z", "09:59:58"),
             ("2026-06-01T09:59:59Z", "09:59:59"),
             ("2026-06-02T09:59:59Z", "09:59:59"),
-            // set back
+            // The clock was set back.
             ("2026-06-01T08:00:00Z", "08:00:00"),
         ] {
             assert_eq!(clock.text(time.parse().unwrap()), told, "{time}");

@@ -1,5 +1,5 @@
-//! Temporary worktrees: detached, of one run, gone when it has ended. In them work the agents of a project itself, intake,
-//! and the judges of plans; they commit nothing.
+//! Temporary worktrees: detached, for one run, and removed when it ends. The agents of a project itself, intake and the
+//! judges of plans work in them. They commit nothing.
 
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
@@ -11,7 +11,7 @@ use super::Job;
 use crate::error::RunnerError;
 use crate::upkeep::left_worktrees::{MARK, temporary_folders};
 
-/// Returns the key of a run's temporary worktree (`_scanner-<run>`), when it works in one.
+/// Returns the key of a run's temporary worktree (`_scanner-<run>`), if it has one.
 pub(super) fn temporary_key(run: &Run) -> Option<WorktreeKey> {
     let works_in_one = match &run.target {
         RunTarget::Project => run.agent != AgentType::Gates,
@@ -22,7 +22,7 @@ pub(super) fn temporary_key(run: &Run) -> Option<WorktreeKey> {
     works_in_one.then(|| WorktreeKey::of(&format!("{MARK}{}-{}", run.agent, run.id)))
 }
 
-/// Makes a run's temporary worktree on a commit, or on the latest base.
+/// Creates a run's temporary worktree on a commit, or on the latest base.
 pub(super) fn make_temporary(
     job: &Job<'_>,
     repository: &Repository,
@@ -34,7 +34,7 @@ pub(super) fn make_temporary(
         None => repository.base()?.commit,
     };
     let worktree = repository.create_temporary(key, &at, Timestamp::now())?;
-    // the wizard tries the commands that it proposes: they may need what is not in the repository
+    // The wizard tries the commands that it proposes, which may need files that are not in the repository.
     if job.run.agent == AgentType::Wizard {
         for problem in repository.copy_config_files(&worktree)?.problems {
             let (path, reason) = (problem.path.display(), &problem.reason);
@@ -44,7 +44,7 @@ pub(super) fn make_temporary(
     Ok(worktree)
 }
 
-/// Removes a temporary worktree; what its agent left in it is saved to a rescue ref first.
+/// Removes a temporary worktree. What its agent left in it is saved to a rescue ref first.
 pub(super) fn remove_temporary(
     repository: &Repository,
     key: &WorktreeKey,
@@ -63,8 +63,8 @@ pub(super) fn remove_temporary(
     Ok(())
 }
 
-/// Removes the temporary worktrees of runs that have ended, where that did not work at their end. One that was tampered
-/// with stays: a human looks first.
+/// Removes the temporary worktrees of ended runs that could not be removed at their end. One that was tampered with
+/// stays for a person to look at.
 pub(super) async fn remove_leftovers(
     job: &Job<'_>,
     store: &StoreThread,

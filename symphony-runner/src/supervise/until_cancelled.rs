@@ -1,4 +1,4 @@
-//! Work of a supervisor that ends early when a person asks for the end of its run.
+//! Work of a supervisor that ends early when a person requests the end of its run.
 
 use std::time::Duration;
 
@@ -6,10 +6,11 @@ use symphony_mcp::StoreThread;
 
 use super::Job;
 
-/// How often it is asked whether a person wants the end of the run.
+/// How often to check for a person's request.
 const CANCEL_LOOK: Duration = Duration::from_millis(500);
 
-/// Waits for some work; returns none when the run is to end before it is done. What the work started is then left to the caller.
+/// Waits for some work. Returns `None` when the run is to end first; the caller then has to end whatever the work
+/// started.
 pub(crate) async fn until_cancelled<T>(
     job: &Job<'_>,
     store: &StoreThread,

@@ -1,4 +1,4 @@
-//! The limits of a running agent, as a pure state machine: time, silence, repetition, lingering (spec: lifecycle, "Time
+//! The limits of a running agent as a pure state machine: time, silence, repetition, lingering (spec: lifecycle, "Time
 //! limits and killing"; orchestrator, "Stall", "Loop").
 
 use std::num::NonZeroU32;
@@ -12,32 +12,32 @@ use symphony_core::wording::counted;
 
 use crate::stream::{AgentEvent, LoopDetector, must_end};
 
-/// How long a process may live after its last result (spec: lifecycle, "Providers").
+/// How long a process may continue after its last result (spec: lifecycle, "Providers").
 const AFTER_RESULT: Duration = Duration::from_secs(30);
 
 /// Why Symphony ends an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// Over its time limit.
+    /// It exceeded its time limit.
     TimedOut(Duration),
-    /// Silent for too long.
+    /// It was silent for too long.
     Stalled(Duration),
-    /// The same call again and again.
+    /// It made the same call again and again.
     Looping { tool: String, repeats: u32 },
-    /// Came up without its MCP server, or with refused credentials.
+    /// It started without its MCP server, or its credentials were refused.
     MustEnd(ErrorClass),
-    /// Done, but its process stays.
+    /// It is done, but its process is still there.
     AfterResult,
-    /// A spending cap is reached.
+    /// It reached a spending cap.
     OverBudget(CapReached),
-    /// More searches of the web than it may make.
+    /// It searched the web more often than it may.
     TooManySearches { max: u32 },
-    /// A human asked for it.
+    /// A person requested it.
     Cancelled,
 }
 
 impl Stop {
-    /// The class of the run's error; none where the result counts.
+    /// Returns the class of the run's error; `None` where the result counts.
     pub(crate) const fn class(&self) -> Option<ErrorClass> {
         match self {
             Self::TimedOut(_) => Some(ErrorClass::TimedOut),
@@ -51,7 +51,7 @@ impl Stop {
         }
     }
 
-    /// What happened, in words; empty where the stream tells better.
+    /// Describes what happened; empty where the stream explains it better.
     pub(crate) fn message(&self) -> String {
         match self {
             Self::TimedOut(limit) => format!(
@@ -83,7 +83,7 @@ impl Stop {
     }
 }
 
-/// The status of a run that ended with a class of error.
+/// Returns the status of a run that ended with a class of error.
 pub(crate) const fn status_of(class: ErrorClass) -> RunStatus {
     match class {
         ErrorClass::TimedOut => RunStatus::TimedOut,
@@ -96,18 +96,18 @@ pub(crate) const fn status_of(class: ErrorClass) -> RunStatus {
     }
 }
 
-/// The limits that hold for an agent.
+/// The limits of an agent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) turn: Duration,
     pub(crate) stall: Duration,
     pub(crate) loop_repeats: NonZeroU32,
     pub(crate) caps: Spending,
-    /// Searches of the web; none where the provider itself refuses them.
+    /// How often it may search the web; `None` where the provider itself enforces that.
     pub(crate) searches_max: Option<u32>,
 }
 
-/// What the watch knows; all times are since the agent's start.
+/// The state of the watch. All times are since the agent's start.
 #[derive(Debug)]
 pub(crate) struct Watch {
     limits: Limits,
@@ -119,7 +119,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Begins to watch.
+    /// Starts to watch.
     pub(crate) fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -131,16 +131,16 @@ impl Watch {
         }
     }
 
-    /// Takes in that something came, at a time.
+    /// Records that there was output at a time.
     pub(crate) fn heard(&mut self, now: Duration) {
         self.last_output = now;
     }
 
-    /// Takes in an event; says when it means the end.
+    /// Handles an event. Returns a reason to end the agent if the event gives it.
     pub(crate) fn observe(&mut self, event: &AgentEvent, now: Duration) -> Option<Stop> {
         match event {
             AgentEvent::Result(_) => self.last_result = Some(now),
-            // it goes on working after a result: background tasks and subagents do that
+            // It continues after a result, as background tasks and subagents do.
             AgentEvent::Text { .. } | AgentEvent::ToolUse(_) | AgentEvent::Init(_) => {
                 self.last_result = None;
             }
@@ -154,26 +154,26 @@ impl Watch {
         must_end(event).map(Stop::MustEnd)
     }
 
-    /// Takes in what is recorded as spent, by this run and by all that shares a cap with it.
+    /// Updates the recorded spending of this run, and of everything that shares a cap with it.
     pub(crate) fn recorded(&mut self, spent: SpentSoFar) {
         self.spent = Some(spent);
     }
 
-    /// Says which spending cap is reached when the run has used so much.
+    /// Returns the spending cap that is reached with this usage.
     ///
-    /// After a result nothing is asked: its money is spent and its work done, exit handling weighs both.
+    /// After a result it never is: the money is spent and the work done, and exit handling weighs both.
     pub(crate) fn over_budget(&self, usage: &Usage) -> Option<Stop> {
         let spent = self.spent.filter(|_| self.last_result.is_none())?;
         cap_reached(&self.limits.caps, &spent.with(usage)).map(Stop::OverBudget)
     }
 
-    /// Says whether the run has searched the web more often than it may.
+    /// Returns a stop if the run has searched the web more often than it may.
     pub(crate) fn too_many_searches(&self, searches: u32) -> Option<Stop> {
         let max = self.limits.searches_max?;
         (searches > max).then_some(Stop::TooManySearches { max })
     }
 
-    /// Returns the repetition that is a loop unless the worktree changes meanwhile.
+    /// Returns the repetition that is a loop unless the worktree has changed meanwhile.
     pub(crate) fn suspected_loop(&self) -> Option<Stop> {
         self.suspected
             .as_ref()
@@ -183,13 +183,13 @@ impl Watch {
             })
     }
 
-    /// Takes in that the worktree changed: repetition is progress then.
+    /// Records that the worktree changed, so the repetition was progress.
     pub(crate) fn worktree_changed(&mut self) {
         self.suspected = None;
         self.detector = LoopDetector::new(self.limits.loop_repeats);
     }
 
-    /// Says which limit is reached at a time.
+    /// Returns the limit that is reached at a time.
     pub(crate) fn due(&self, now: Duration) -> Option<Stop> {
         if now >= self.limits.turn {
             return Some(Stop::TimedOut(self.limits.turn));

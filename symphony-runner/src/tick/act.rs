@@ -1,4 +1,4 @@
-//! Carrying a plan out: claims are one transaction, everything else an action each.
+//! Carries out a plan: all claims are one transaction, and everything else is a separate action.
 
 use symphony_core::id::{IssueId, ProjectId, RunId};
 use symphony_core::issue::IssueEvent;
@@ -25,7 +25,7 @@ pub struct ActReport {
     pub started: Vec<Run>,
     /// What was done.
     pub events: Vec<StepEvent>,
-    /// What could not be done, a line each; the next tick tries again.
+    /// What could not be done. The next tick tries again.
     pub problems: Vec<String>,
 }
 
@@ -42,10 +42,10 @@ impl ActReport {
     }
 }
 
-/// Carries a plan out. What fails is said and left to the next tick.
+/// Carries out a plan. Failures are reported, and left to the next tick.
 ///
 /// # Errors
-/// When the claims cannot be written: nothing is claimed then.
+/// When the claims cannot be written. Then nothing is claimed.
 pub fn act(
     store: &mut Store,
     effects: &mut impl Effects,
@@ -102,6 +102,8 @@ pub fn act(
                 report.note(notice.subject(), note_base(store, effects, notice));
             }
             Action::RememberBase(look) => {
+                // Remembered after what it led to was done: a tick that dies in between is followed by one that sees
+                // the same change.
                 Failpoint::BaseLooked.reach();
                 if let Err(error) = store.record_base_look(&Context::system(effects.now()), look) {
                     let branch = &look.branch;
@@ -126,7 +128,7 @@ pub fn act(
         }
     }
     start_runs(store, effects, observed, &starts, &mut report)?;
-    // removing a large worktree takes a while: it comes when everything else has been started
+    // Removing a large worktree takes a while, so it comes after everything else has been started.
     for (issue, project) in last {
         let Some((project, Some(config))) = observed.projects.get(project) else {
             continue;
@@ -139,7 +141,7 @@ pub fn act(
             )),
             Err(error) => {
                 let problem = error.with_causes();
-                // one that is worked on again has no fault to note
+                // An issue that is in work again has no fault to record.
                 let is_reopened = matches!(error, RunnerError::Reopened { .. });
                 let context = Context::system(effects.now());
                 let tries = if is_reopened {
@@ -147,7 +149,7 @@ pub fn act(
                 } else {
                     store.put_clean_up_off(&context, issue, &problem)
                 };
-                // said once: the inbox has it when it lasts
+                // Reported once. If it persists, it is in the inbox.
                 if !matches!(tries, Ok(2..)) {
                     report
                         .problems
@@ -159,7 +161,7 @@ pub fn act(
     Ok(report)
 }
 
-/// Puts something about a base branch into the inbox, unless it is there.
+/// Adds a notice about a base branch to the inbox, unless it is already there.
 fn note_base(
     store: &mut Store,
     effects: &mut impl Effects,
@@ -172,7 +174,7 @@ fn note_base(
     }))
 }
 
-/// Does what follows when a supervisor has died.
+/// Starts the exit handling of a run whose supervisor has died.
 fn finish_crashed(
     store: &Store,
     effects: &mut impl Effects,
@@ -188,8 +190,8 @@ fn finish_crashed(
     Ok(StepEvent::Run(id.clone(), event))
 }
 
-/// Ends what a dead supervisor left, and starts another one for the exit handling; returns how many processes were left.
-/// The lock is held throughout.
+/// Ends what a dead supervisor left, and starts another one for the exit handling. Returns how many processes were
+/// left. The lock is held throughout.
 fn finish_dead(
     store: &Store,
     effects: &mut impl Effects,
@@ -203,9 +205,11 @@ fn finish_dead(
             run.project
         )));
     };
-    // The lock comes first: without it, two ticks could do the exit handling of one run in one worktree at the same time.
+    // The lock comes first: without it, two ticks could do the exit handling of one run in one worktree at the same
+    // time.
     let lock = effects.lock(project, id)?;
-    // Nothing of the agent may live on when the exit handling begins: it could write files while its work is committed.
+    // No process of the agent may be alive when the exit handling starts: it could write files while its work is
+    // committed.
     let ended = effects.end_strays(project, &run)?;
     Failpoint::TickSwept.reach();
     effects.start_supervisor(project, id, lock, SuperviseMode::Finish)?;
@@ -213,7 +217,7 @@ fn finish_dead(
     Ok(ended as u64)
 }
 
-/// Keeps a suspicion; returns what is worth reporting of it. A process that has recorded nothing may just be starting.
+/// Keeps a suspicion, and returns what to report about it. A process that has recorded no step may just be starting.
 fn keep_suspicion(
     store: &Store,
     effects: &mut impl Effects,
@@ -233,7 +237,7 @@ fn keep_suspicion(
     }))
 }
 
-/// Ends a supervisor that is stuck, and does what follows when one has died.
+/// Ends a stuck supervisor, and starts the exit handling of its run.
 fn end_stuck(
     store: &Store,
     effects: &mut impl Effects,
@@ -340,7 +344,7 @@ fn start_runs(
             continue;
         };
         let run = effects.run_id();
-        // locked before it is claimed: there is no moment in which a live run has no holder
+        // Locked before it is claimed, so that a live run is never without a holder of its lock.
         match effects.lock(project, &run) {
             Ok(lock) => {
                 Failpoint::TickLocked.reach();
@@ -358,8 +362,8 @@ fn start_runs(
     let context = Context::system(effects.now());
     let claims = store.claim(&context, &requests, &ClaimLimits::of(&observed.snapshot))?;
     Failpoint::TickClaimed.reach();
-    // The claimed runs are live from here on. If this process dies before their supervisors start, it lets go of their locks,
-    // and the next tick finds live runs with free locks and finishes them.
+    // The claimed runs are live from here on. If this process dies before their supervisors start, it releases their
+    // locks, and the next tick finds live runs with free locks and does their exit handling.
     for ((claim, request), (project, lock)) in claims.into_iter().zip(&requests).zip(locks) {
         let on = StartSubject::of(&request.start);
         match claim {
@@ -368,7 +372,7 @@ fn start_runs(
                 let end = StartEnd::Refused(refusal);
                 report.events.push(StepEvent::Start(on, end));
             }
-            // a supervisor that cannot be started is a crash: the next tick does the exit handling
+            // A supervisor that cannot be started counts as a crash, and the next tick does the exit handling.
             Ok(run) => match effects.start_supervisor(project, &run.id, lock, SuperviseMode::Run) {
                 Ok(()) => {
                     Failpoint::TickLaunched.reach();

@@ -1,4 +1,4 @@
-//! What a tick knows of the gates of its projects on their bases.
+//! What a tick knows about the gates of its projects on their bases.
 
 use symphony_core::Timestamp;
 use symphony_core::gates::retry_when_changed;
@@ -10,10 +10,11 @@ use symphony_store::Store;
 use super::observed::Observed;
 use crate::gates::{base_gates, untried};
 
-/// Adds what is known of gates on the bases of projects, where they hold one or an issue waits that they concern. A hold whose base,
-/// gates or set-up are no longer what was tried is due at once.
+/// Adds what is known about gates on the bases of projects, where they hold a project or a waiting issue depends on
+/// them. A hold whose base, gates or set-up have changed since is due at once.
 ///
-/// No one looks where no issue waits. A base that cannot be read has its own entry, and is tried when its hold is over.
+/// A project without waiting issues is skipped. A base that cannot be read is reported elsewhere, and tried when its
+/// hold is over.
 pub(super) fn look_at_base_gates(store: &Store, observed: &mut Observed, now: Timestamp) {
     for (id, (project, config)) in &observed.projects {
         let Some(config) = config else {
@@ -53,7 +54,7 @@ fn note_untried(snapshot: &mut Snapshot, project: &ProjectId, names: Vec<String>
     }
 }
 
-/// Says whether an issue of a kind waits in a project.
+/// Returns whether an issue of a kind waits in a project.
 fn waits(project: &ProjectId, candidates: &[Candidate], is_kind: fn(&Candidate) -> bool) -> bool {
     let mut of_project = candidates.iter().filter(|c| c.project == *project);
     of_project.any(is_kind)

@@ -1,4 +1,4 @@
-//! What a tick does to the machine: locks, supervisors, strays, worktrees; the time and the ids come from here too.
+//! The effects of a tick on the machine: locks, supervisors, strays, worktrees. It also provides the time and new ids.
 
 use std::time::Duration;
 
@@ -21,11 +21,11 @@ use crate::upkeep::clean_up::clean_up;
 use crate::upkeep::leftovers::{UnfinishedRun, unfinished_runs};
 use crate::watchdog::{end_stuck, look_at_run, suspect};
 
-/// Time by which a process of a run may seem older than the run: clocks are read one after the other.
+/// By how much a process of a run may seem older than the run, since clocks are read one after the other.
 const AGE_SLACK: Duration = Duration::from_secs(2);
 
-/// Returns the checkout of a run, where its strays may still work; none for a run in the project's own folder, which is the
-/// user's.
+/// Returns the checkout of a run, where its strays may still work; `None` for a run in the project's own folder, which
+/// belongs to the user.
 fn place_of(project: &Project, run: &Run, now: Timestamp) -> Option<RunPlace> {
     let worktree = project.root.join(run.worktree.as_ref()?);
     let worktree = worktree.canonicalize().ok()?;
@@ -41,7 +41,7 @@ fn place_of(project: &Project, run: &Run, now: Timestamp) -> Option<RunPlace> {
     })
 }
 
-/// Ends every process that the dead supervisor of a run left; returns how many.
+/// Ends every process that the dead supervisor of a run left, and returns how many there were.
 pub(crate) fn end_strays_of(
     project: &Project,
     run: &Run,
@@ -54,39 +54,39 @@ pub(crate) fn end_strays_of(
     Ok(ended.count())
 }
 
-/// What a tick does to the machine. Everything else that it does is reading and writing the database.
+/// The effects of a tick on the machine. Everything else that a tick does is reading and writing the database.
 pub trait Effects {
-    /// What says that a run is alive for as long as someone has it.
+    /// The lock of a run, which is alive as long as someone holds it.
     type Lock;
 
     /// Returns the time.
     fn now(&mut self) -> Timestamp;
 
-    /// Takes in that another action begins: each is a step of its own.
+    /// Records that another action begins, each of which is a separate step.
     fn begin_action(&mut self) {}
 
-    /// Makes the id of a new run.
+    /// Returns a new id for a run.
     fn run_id(&mut self) -> RunId;
 
-    /// Tells whether someone has the lock of a run.
+    /// Returns whether someone holds the lock of a run.
     ///
     /// # Errors
-    /// When it cannot be asked for.
+    /// When it cannot be checked.
     fn lock_state(&mut self, project: &Project, run: &RunId) -> Result<LockState, RunnerError>;
 
-    /// Takes the lock of a run, making what it needs.
+    /// Takes the lock of a run, and creates what it needs.
     ///
     /// # Errors
-    /// When someone has it, or it cannot be made.
+    /// When someone holds it, or it cannot be created.
     fn lock(&mut self, project: &Project, run: &RunId) -> Result<Self::Lock, RunnerError>;
 
-    /// Gives up the lock of a run that was not claimed, and removes what was made for it.
+    /// Releases the lock of a run that was not claimed, and removes what was created for it.
     fn give_up(&mut self, project: &Project, run: &RunId, lock: Self::Lock);
 
-    /// Looks at the supervisor that has the lock of a run.
+    /// Checks the supervisor that holds the lock of a run.
     ///
     /// # Errors
-    /// When it cannot be looked at.
+    /// When it cannot be checked.
     fn watch(
         &mut self,
         project: &Project,
@@ -94,7 +94,7 @@ pub trait Effects {
         run: &RunId,
     ) -> Result<Watch, RunnerError>;
 
-    /// Keeps a suspicion for the next tick; false when it was kept before.
+    /// Keeps a suspicion for the next tick. Returns false when it was already kept.
     ///
     /// # Errors
     /// When it cannot be kept.
@@ -105,7 +105,8 @@ pub trait Effects {
         suspicion: &Suspicion,
     ) -> Result<bool, RunnerError>;
 
-    /// Kills the supervisor of a run that is stuck; its lock is free then. False when it went on, or another one took its place.
+    /// Kills the stuck supervisor of a run, and so frees its lock. Returns false when it has continued, or another one
+    /// has replaced it.
     ///
     /// # Errors
     /// When it does not end.
@@ -116,16 +117,16 @@ pub trait Effects {
         stuck: &Stuck,
     ) -> Result<bool, RunnerError>;
 
-    /// Ends every process that a dead supervisor left; returns how many. The caller has the lock.
+    /// Ends every process that a dead supervisor left, and returns how many there were. The caller must hold the lock.
     ///
     /// # Errors
-    /// When some could not be ended.
+    /// When a process could not be ended.
     fn end_strays(&mut self, project: &Project, run: &Run) -> Result<usize, RunnerError>;
 
-    /// Starts a supervisor and hands it the lock.
+    /// Starts a supervisor, and hands over the lock.
     ///
     /// # Errors
-    /// When it cannot be started; the lock is free then.
+    /// When it cannot be started. Then the lock is free.
     fn start_supervisor(
         &mut self,
         project: &Project,
@@ -134,13 +135,13 @@ pub trait Effects {
         mode: SuperviseMode,
     ) -> Result<(), RunnerError>;
 
-    /// Returns the runs of a project whose files are not in order yet.
+    /// Returns the runs of a project whose files have not been cleaned up yet.
     ///
     /// # Errors
-    /// When they is unknown.
+    /// When they cannot be read.
     fn unfinished(&mut self, project: &Project) -> Result<Vec<UnfinishedRun>, RunnerError>;
 
-    /// Puts the files of a run in order that is over.
+    /// Cleans up the files of an ended run.
     ///
     /// # Errors
     /// When something cannot be removed.
@@ -151,10 +152,10 @@ pub trait Effects {
         owner: LeftoverOwner,
     ) -> Result<(), RunnerError>;
 
-    /// Removes the worktree of an issue that has ended; returns what was done, in words.
+    /// Removes the worktree of an ended issue, and returns a message about what was done.
     ///
     /// # Errors
-    /// When something keeps it from being removed safely.
+    /// When it cannot be removed safely.
     fn remove_worktree(
         &mut self,
         store: &mut Store,
@@ -164,7 +165,7 @@ pub trait Effects {
     ) -> Result<String, RunnerError>;
 }
 
-/// What a tick does, on this machine.
+/// The effects of a tick on this machine.
 #[derive(Debug)]
 pub struct LocalEffects<'a> {
     installation: &'a Installation,
@@ -173,7 +174,7 @@ pub struct LocalEffects<'a> {
 }
 
 impl<'a> LocalEffects<'a> {
-    /// What a tick of an installation does.
+    /// Returns the effects of an installation's ticks.
     pub fn new(installation: &'a Installation) -> Self {
         Self {
             installation,
@@ -182,7 +183,7 @@ impl<'a> LocalEffects<'a> {
         }
     }
 
-    /// Records from now on each action as a step of a tick.
+    /// From now on, records each action as a step of a tick.
     pub(super) fn record_steps_in(&mut self, turn: &'a Turn) {
         self.turn = Some(turn);
     }
@@ -221,8 +222,8 @@ impl Effects for LocalEffects<'_> {
     }
 
     fn give_up(&mut self, project: &Project, run: &RunId, lock: RunLock) {
-        // The claim was refused, so no run has this id and no process waits for the lock. The folder is removed after the
-        // lock is free; if this process dies in between, a later tick finds a folder without a run.
+        // The claim was refused, so no run has this id, and no process waits for the lock. The folder is removed after
+        // the lock is free; if this process dies in between, a later tick finds a folder without a run.
         drop(lock);
         if let Err(error) = self.tidy(project, run, LeftoverOwner::Unclaimed) {
             tracing::warn!(%error, "the next tick removes the folder of a run that was not claimed");

@@ -1,4 +1,4 @@
-//! The tick that has the turn, as others see it: at work, late, or stuck.
+//! The tick that has the turn, as other ticks see it: in time, late or stuck.
 
 use std::path::{Path, PathBuf};
 
@@ -11,18 +11,18 @@ use crate::installation::Installation;
 use crate::process::{end_lock_holder, is_lock_holder, open_without_waiting};
 use crate::watchdog::{earlier_suspicion, keep, moment};
 
-/// What another tick sees of the one that has the turn.
+/// The state of the tick that has the turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Holder {
-    /// It is at work.
+    /// It makes progress.
     InTime,
-    /// Its step is past its limit.
+    /// Its step exceeds its limit.
     Late(Stuck),
-    /// Two looks, some time apart, have found the same step past its limit.
+    /// Two checks, some time apart, found the same step over its limit.
     Stuck(Stuck),
 }
 
-/// Looks at the tick that has the turn, and keeps what is suspicious for the next look.
+/// Checks the tick that has the turn, and keeps a suspicion for the next check.
 pub(super) fn look_at_holder(installation: &Installation) -> Result<Holder, RunnerError> {
     let record = read_holder(&installation.tick_lock());
     let limits = installation.config.watchdog.limits_of_tick();
@@ -45,9 +45,9 @@ pub(super) fn look_at_holder(installation: &Installation) -> Result<Holder, Runn
     )
 }
 
-/// Returns the tick that has its turn and is past a time limit.
+/// Returns the tick that has the turn if it exceeds a time limit.
 ///
-/// It takes no lock: a tick that asks for its turn meanwhile would take this look for another tick.
+/// It takes no lock: a tick that wants its turn at the same moment would take this check for another tick.
 pub fn stuck_tick(installation: &Installation) -> Option<Stuck> {
     let lock = installation.tick_lock();
     let record = read_holder(&lock)?;
@@ -57,7 +57,7 @@ pub fn stuck_tick(installation: &Installation) -> Option<Stuck> {
     is_holder.then(|| Stuck::of(&record, for_ms))
 }
 
-/// Kills a tick that is stuck; false when the recorded process does not have the turn, or that cannot be seen.
+/// Kills a stuck tick. Returns false when the recorded process does not have the turn, or that cannot be determined.
 pub(super) fn end_holder(lock: &Path, stuck: &Stuck) -> Result<bool, RunnerError> {
     let (Some(pid), Some(start_time)) = (stuck.pid, stuck.start_time) else {
         return Ok(false);

@@ -1,7 +1,7 @@
 //! One tick: observe, decide (in `symphony-core`), commit, act, record (spec: orchestrator).
 //!
-//! What a tick does to the machine (locks, processes, worktrees) it does through [`Effects`]: [`LocalEffects`] are real, a
-//! simulation has others and drives everything else as it is.
+//! All effects of a tick on the machine (locks, processes, worktrees) go through [`Effects`]. [`LocalEffects`] are the
+//! real ones; a simulation replaces them, and uses everything else unchanged.
 
 mod act;
 mod base_gates;

@@ -1,4 +1,4 @@
-//! What a tick sees: projects as configured, runs and whether someone holds their locks, candidates.
+//! What a tick reads: projects and their configuration, runs and whether their locks are held, candidates.
 
 use std::collections::BTreeMap;
 
@@ -44,13 +44,13 @@ pub fn observe_snapshot(
 ) -> Result<Snapshot, RunnerError> {
     let mut effects = LocalEffects::new(installation);
     let (mut observed, _told_by_ticks) = observe(installation, store, &mut effects, now)?;
-    // whoever asks may ask about issues that do not wait
+    // The caller may want to know about issues that do not wait.
     let _told_by_ticks = read_phases(installation, &mut observed, |_, _| true);
     observed.snapshot.stuck_tick = stuck_tick(installation);
     Ok(observed.snapshot)
 }
 
-/// As [`observe_snapshot`], with what acting needs, and what is wrong with projects.
+/// As [`observe_snapshot`], with what acting needs, and the problems of projects.
 pub(crate) fn observe(
     installation: &Installation,
     store: &mut Store,
@@ -60,7 +60,7 @@ pub(crate) fn observe(
     let mut known = Vec::new();
     let mut problems = Vec::new();
     for project in store.projects()? {
-        // one project with a broken configuration does not stop the others
+        // A project with a broken configuration does not stop the others.
         let (view, config) = match view(installation, &project) {
             Ok((view, config)) => (view, Some(config)),
             Err(error) => {
@@ -137,7 +137,7 @@ fn in_each_project<T>(
     (found, problems)
 }
 
-/// Plans that have not ended, and what carries them on.
+/// Returns the plans that have not ended, and who runs them.
 fn plans(
     store: &Store,
     projects: &BTreeMap<ProjectId, (Project, Option<ProjectConfig>)>,
@@ -149,7 +149,7 @@ fn plans(
         };
         plan.driver = match config {
             _ if is_plan_driven(project, &plan.plan)? => PlanDriver::Command,
-            // a broken configuration does not take the plan away from the ticks: it is in the inbox itself
+            // With a broken configuration, ticks still run the plan. The configuration is reported in the inbox.
             None => PlanDriver::Tick,
             Some(config) if config.plan.by_tick || plan.awaits_review() => PlanDriver::Tick,
             Some(_) => PlanDriver::None,
@@ -158,8 +158,8 @@ fn plans(
     Ok(plans)
 }
 
-/// Adds the phases of projects that have the shipped ones, which are read for those that need them: a tick with nothing to
-/// do would spend a quarter of its time on them.
+/// Adds the phases of projects that use the shipped ones, but only where they are needed: a tick with nothing to do
+/// would spend a quarter of its time on them.
 fn read_phases(
     installation: &Installation,
     observed: &mut Observed,
@@ -185,8 +185,8 @@ fn read_phases(
     problems
 }
 
-/// Puts projects on hold whose work could not start: no run is spent on finding that out. Where nothing waits, no one
-/// looks.
+/// Puts projects on hold whose work could not start, so that no run is wasted on finding that out. A project without
+/// waiting work is skipped.
 fn require_bases(observed: &mut Observed) -> Vec<String> {
     let mut problems = Vec::new();
     for (id, (project, config)) in &observed.projects {
@@ -195,7 +195,7 @@ fn require_bases(observed: &mut Observed) -> Vec<String> {
             && let Some(view) = observed.snapshot.projects.get_mut(id)
         {
             let mut text = problem.to_string();
-            // the same words wherever a tick runs, so that what lasts is mailed once
+            // The same text in whichever folder a tick runs, so that a problem that persists is mailed once.
             if observed.projects.len() > 1 && project.root.is_dir() {
                 text = text_elsewhere(&text, &project.root.display().to_string());
             }
@@ -206,10 +206,10 @@ fn require_bases(observed: &mut Observed) -> Vec<String> {
     problems
 }
 
-/// Looks at the runs' locks and at the database, with the projects as they are known.
+/// Reads the locks of runs and the database, for projects that were already read.
 ///
 /// # Errors
-/// When the database cannot be read, or a lock not be asked for.
+/// When the database cannot be read, or a lock cannot be checked.
 pub fn look(
     store: &mut Store,
     effects: &mut impl Effects,
@@ -230,6 +230,8 @@ pub fn look(
     }
     let mut locks = BTreeMap::new();
     let mut watched = BTreeMap::new();
+    // Locks are checked before the snapshot is read. A run that ends in between is not live in it; in the other order,
+    // its free lock would make it look crashed.
     for run in store.live_runs()? {
         if let Some((project, config)) = projects.get(&run.project) {
             let lock = effects.lock_state(project, &run.id)?;
@@ -265,7 +267,7 @@ fn view(
     project: &Project,
 ) -> Result<(ProjectView, ProjectConfig), RunnerError> {
     let config = installation.project_config(project)?;
-    // a project whose prompts cannot be read is not dispatched: every run of it would fail
+    // A project whose prompts cannot be read is not dispatched, since each of its runs would fail.
     require_sets(installation, &config, &project.root, &project.id)?;
     let pipeline = if installation.has_own_prompts(&config) {
         installation.library(&config)?.pipeline
@@ -281,8 +283,8 @@ fn view(
     Ok((view, config))
 }
 
-/// Adds the gates that projects with open pull requests have now. Others are spared the calls of git that this takes: most ticks
-/// have nothing to do.
+/// Adds the current gates of projects with open pull requests. Other projects are skipped, since this needs calls of
+/// git and most ticks have nothing to do.
 fn add_gates(
     installation: &Installation,
     store: &Store,
@@ -298,7 +300,7 @@ fn add_gates(
     Ok(())
 }
 
-/// Returns what dispatch needs to know of a project with this configuration, these phases and this provider.
+/// Returns what dispatch needs to know about a project with this configuration, these phases and this provider.
 pub fn project_view(
     config: &ProjectConfig,
     pipeline: &Pipeline,
@@ -338,7 +340,7 @@ pub fn project_view(
     }
 }
 
-/// The profile that is dispatched for each phase.
+/// Returns the profile that is dispatched for each phase.
 fn phases_of(pipeline: &Pipeline) -> BTreeMap<PhaseName, AgentType> {
     pipeline
         .iter()

@@ -1,4 +1,4 @@
-//! What a tick saw.
+//! What a tick has read.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,22 @@ use symphony_core::id::ProjectId;
 use symphony_core::tick::{ProjectView, Snapshot};
 use symphony_store::Project;
 
-/// A project, as it is configured now.
+/// A project with its current configuration.
 #[derive(Debug, Clone)]
 pub struct KnownProject {
     /// The project.
     pub project: Project,
-    /// Its configuration; none when it is broken.
+    /// Its configuration; `None` when it is broken.
     pub config: Option<ProjectConfig>,
-    /// What dispatch needs to know of it.
+    /// What dispatch needs to know about it.
     pub view: ProjectView,
 }
 
-/// What a tick saw.
+/// What a tick has read.
 #[derive(Debug)]
 pub struct Observed {
-    /// What the plan is made from.
+    /// The input for the plan.
     pub snapshot: Snapshot,
-    /// The projects, with what acting on them needs.
+    /// The projects, with what is needed to act on them.
     pub projects: BTreeMap<ProjectId, (Project, Option<ProjectConfig>)>,
 }

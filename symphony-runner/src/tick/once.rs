@@ -1,4 +1,4 @@
-//! A tick from beginning to end, in its turn.
+//! A complete tick, from taking its turn to the end.
 
 use symphony_core::Timestamp;
 use symphony_core::run::Run;
@@ -25,23 +25,24 @@ use crate::step_event::StepEvent;
 use crate::upkeep::kept_documents::keep_documents;
 use crate::upkeep::retention::daily_clean_up;
 
-/// How a tick is made.
+/// Options of a tick.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TickOptions {
-    /// Only plan.
+    /// Only plan, without acting.
     pub dry_run: bool,
-    /// Wait for the turn when another tick is at work.
+    /// Wait for the turn if another tick has it.
     pub wait_for_lock: bool,
-    /// Since when nothing but the scanner and background research was at work, for a loop that is to end: each of them then works once.
+    /// Since when only the scanner and background research had work, for a loop that is to end. Each of them then runs
+    /// once.
     pub idle_since: Option<Timestamp>,
 }
 
-/// What came of a tick.
+/// The result of a tick.
 #[derive(Debug)]
 pub enum TickOutcome {
-    /// It was made.
+    /// It ran.
     Done(TickReport),
-    /// Another one is at work; where it is past a time limit, with what it does.
+    /// Another tick has the turn. If that one exceeds a time limit, with its step.
     Busy(Option<Stuck>),
 }
 
@@ -50,25 +51,25 @@ pub enum TickOutcome {
 pub struct TickReport {
     /// What was planned.
     pub schedule: Schedule,
-    /// What the plan was made from: whoever wants more of it need not observe again.
+    /// What the plan was made from, so that callers need not observe again.
     pub snapshot: Box<Snapshot>,
-    /// The runs that were started, phases of plans included.
+    /// The runs that were started, including phases of plans.
     pub started: Vec<Run>,
-    /// Their supervisors, and those that finish crashed runs. A process that goes on asks them now and then whether
-    /// they have ended ([`DetachedSupervisor::try_wait`]); they outlive one that does not.
+    /// Their supervisors, and those that finish crashed runs. A process that continues must check now and then whether
+    /// they have ended ([`DetachedSupervisor::try_wait`]); they outlive one that does not continue.
     pub supervisors: Vec<DetachedSupervisor>,
     /// What was done.
     pub events: Vec<StepEvent>,
-    /// What could not be done, a line each; the next tick tries again.
+    /// What could not be done. The next tick tries again.
     pub problems: Vec<String>,
-    /// Those of them that the last tick did not have.
+    /// The problems that the last tick did not report.
     pub new_problems: Vec<String>,
 }
 
-/// Makes one tick on the installation's database.
+/// Runs one tick on the installation's database.
 ///
 /// # Errors
-/// When the database cannot be read or written, or no turn came within a minute.
+/// When the database cannot be read or written, or the turn was not free within a minute.
 pub fn tick(
     installation: &Installation,
     store: &mut Store,
@@ -87,7 +88,7 @@ pub fn tick(
         Taken::Turn(turn) => turn,
         Taken::Busy(late) => return Ok(TickOutcome::Busy(late)),
     };
-    // before anything is decided on a pull request whose merge was cut off
+    // First, because the store refuses any other change to a pull request whose merge was interrupted.
     let settled = if options.dry_run {
         Settled::default()
     } else {
@@ -127,7 +128,7 @@ pub fn tick(
         turn.enter(Step::Upkeep);
         match notify(installation, store, &observed, &report.schedule, now) {
             Ok(deliverer) => report.supervisors.extend(deliverer),
-            // nobody is told now; the work goes on
+            // The notification is lost for now, but the work continues.
             Err(error) => report.problems.push(format!("notify: {error}")),
         }
         match start_publisher(installation, store) {
@@ -136,7 +137,7 @@ pub fn tick(
         }
         report.problems.extend(keep_all_documents(store, &observed));
         remove_all_unwritten(&observed);
-        // last, as other clean-ups: nothing waits for it
+        // Last, as other clean-ups, since nothing waits for it.
         let days = installation.config.log_retention_days;
         let (events, problems) = daily_clean_up(store, days, now)?;
         report.events.extend(events);
@@ -154,7 +155,7 @@ pub fn tick(
     Ok(TickOutcome::Done(report))
 }
 
-/// Keeps the commits of documents in all projects: what a process that died left out, and what a person approved.
+/// Keeps the commits of documents in all projects: those that a dead process missed, and those that a person approved.
 fn keep_all_documents(store: &Store, observed: &Observed) -> Vec<String> {
     let projects = observed.projects.values();
     let known = projects.filter_map(|(project, config)| Some((project, config.as_ref()?)));
@@ -169,8 +170,8 @@ fn keep_all_documents(store: &Store, observed: &Observed) -> Vec<String> {
         .collect()
 }
 
-/// Removes what processes left beside the files of the projects that they were writing when they died: who writes there next may come
-/// in a month.
+/// Removes the temporary files that dead processes left beside the projects' files, since the next write there may be a
+/// month away.
 fn remove_all_unwritten(observed: &Observed) {
     for (project, _) in observed.projects.values() {
         symphony_workspace::remove_unwritten(&project.root);
@@ -178,14 +179,14 @@ fn remove_all_unwritten(observed: &Observed) {
     }
 }
 
-/// What happened to merges that were cut off.
+/// What happened to interrupted merges.
 #[derive(Debug, Default)]
 struct Settled {
     events: Vec<StepEvent>,
     problems: Vec<String>,
 }
 
-/// Settles the merges of all projects that were cut off.
+/// Settles the interrupted merges of all projects.
 fn settle_all(installation: &Installation, store: &mut Store) -> Result<Settled, RunnerError> {
     let mut settled = Settled::default();
     for project in store.projects()? {

@@ -1,7 +1,7 @@
-//! Looking at base branches for merges that were made outside Symphony.
+//! Checks base branches for merges that were made outside Symphony.
 //!
-//! A base branch that is where it was at the last look costs the reading of one ref. One that has moved is looked at once for each
-//! open pull request into it.
+//! A base branch that has not moved since the last check costs the reading of one ref. One that has moved is checked at
+//! once for each open pull request into it.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ use crate::merge::content::look_for_unwanted;
 use crate::repository::{PullRequestPlace, gone_head, open_repository, options, way_back};
 use crate::upkeep::rewound::rewound_base;
 
-/// Adds what the base branches show that have moved. A project whose base cannot be looked at is looked at by the next tick.
+/// Adds what base branches show that have moved. If a project's base cannot be read, the next tick checks it.
 pub(super) fn look_at_bases(store: &Store, observed: &mut Observed) -> Vec<String> {
     let mut problems = Vec::new();
     for (id, (project, config)) in &observed.projects {
@@ -33,7 +33,7 @@ pub(super) fn look_at_bases(store: &Store, observed: &mut Observed) -> Vec<Strin
         let Some(config) = config.as_ref().filter(|_| !broken) else {
             continue;
         };
-        // the look before the first branch is made, from which its commits are told
+        // The first check happens before any branch is made: its result is what later commits are compared with.
         if !observed.snapshot.needs_base(id) && !may_have_moved(store, project) {
             continue;
         }
@@ -47,7 +47,7 @@ pub(super) fn look_at_bases(store: &Store, observed: &mut Observed) -> Vec<Strin
                 view.rewound.extend(seen.rewound);
                 view.looks.extend(seen.looks);
             }
-            // git was cut off, or the machine is full: the next tick looks again, and nobody has to act
+            // Git was interrupted, or the machine is full. The next tick checks again, and no one has to act.
             Err(error) if error.exit_fault() == ExitFault::Machine => {
                 tracing::warn!(project = %id, %error, "the base branch was not looked at");
             }
@@ -59,8 +59,8 @@ pub(super) fn look_at_bases(store: &Store, observed: &mut Observed) -> Vec<Strin
     problems
 }
 
-/// Adds what keeps open pull requests from being merged: base branches that are gone, and conflicts of what waits for a person. What
-/// git cannot tell now it tells the next tick.
+/// Adds what keeps open pull requests from being merged: base branches that no longer exist, and conflicts of those
+/// that wait for a person. If git cannot tell now, the next tick tries again.
 pub(super) fn look_for_obstacles(
     store: &Store,
     observed: &mut Observed,
@@ -101,7 +101,7 @@ pub(super) fn look_for_obstacles(
             };
             let judge_enabled = observed.snapshot.projects.get(id);
             let judge_enabled = judge_enabled.is_some_and(|view| view.judge_enabled);
-            // the look at a plan decides whether a judge is paid for it, too: it begins from the base of the plan, which may be old
+            // For a plan, it also decides whether a judge is paid, since a plan starts from a base that may be old.
             let waits_for_person =
                 |open: &&OpenInto| open.is_approved || !judge_enabled || open.of.plan().is_some();
             let into = open.iter().filter(|open| open.base == **name);
@@ -122,8 +122,8 @@ pub(super) fn look_for_obstacles(
     Ok(())
 }
 
-/// Returns the pull requests whose branch is not at the reviewed commit, where that keeps them from being merged. One that is costs
-/// the reading of one ref.
+/// Returns the pull requests whose branch is not at the reviewed commit, if that keeps them from being merged. For all
+/// others this costs the reading of one ref.
 fn lost_heads(
     project: &Project,
     config: &ProjectConfig,
@@ -153,7 +153,7 @@ fn lost_heads(
                 reviewed.as_str(),
             )?);
         } else if let (Some(now), PullRequestOf::Issue(_)) = (now, &open.of) {
-            // the next round of a plan gives its pull request the new head
+            // The next round of a plan gives its pull request the new head.
             lost.push(LostHead {
                 pr: open.pr,
                 of: open.of.clone(),
@@ -168,8 +168,8 @@ fn lost_heads(
     Ok(lost)
 }
 
-/// Returns the conflict of a pull request with its base; none where it has none. One whose base has not moved cannot have any, which
-/// costs no git process.
+/// Returns the conflict of a pull request with its base, or `None`. If its base has not moved, there can be none, and
+/// no git process is needed.
 fn conflict_with(
     project: &Project,
     config: &ProjectConfig,
@@ -191,7 +191,7 @@ fn conflict_with(
     }))
 }
 
-/// Says whether anything of a project could have reached its base: one of its issues was worked on. On doubt it could.
+/// Returns whether any work of a project could be on its base, because one of its issues was in work; true if unknown.
 fn may_have_moved(store: &Store, project: &Project) -> bool {
     store.has_branches(&project.id).unwrap_or(true)
 }
@@ -231,8 +231,8 @@ fn look_at_project(
     Ok(())
 }
 
-/// Says whether every base branch is where the last look left it, and every pull request was looked for there: the usual case,
-/// and one without any git process.
+/// Returns whether no base branch has moved since the last check, and every pull request was searched there: the usual
+/// case, which needs no git process.
 fn is_where_it_was(
     store: &Store,
     project: &Project,
@@ -261,7 +261,7 @@ fn is_where_it_was(
     Ok(true)
 }
 
-/// One look at one base branch.
+/// One check of one base branch.
 struct Look<'a> {
     store: &'a Store,
     project: &'a Project,
@@ -305,7 +305,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Returns a recorded commit if the repository still has it: history may have been rewritten.
+    /// Returns a recorded commit if the repository still has it, since history may have been rewritten.
     fn known(&self, commit: &str) -> Option<CommitId> {
         let commit = CommitId::parse(commit).ok()?;
         self.repository.is_merged(&commit, &commit).ok()?;
@@ -313,7 +313,8 @@ impl Look<'_> {
         Some(commit)
     }
 
-    /// Looks for the change of a pull request, from where it was looked for last or from where its branch left the base.
+    /// Searches for the change of a pull request, from where the last search ended, or from where its branch left the
+    /// base.
     fn find(
         &self,
         pr: &PullRequest,
@@ -353,7 +354,8 @@ impl Look<'_> {
         }))
     }
 
-    /// Says what keeps a plan's pull request from being merged: no worker merges the base into it, as into an issue's branch.
+    /// Returns what keeps a plan's pull request from being merged, because no worker merges the base into it, as for an
+    /// issue's branch.
     fn conflict(&self, pr: &PullRequest) -> Result<Option<BaseNotice>, RunnerError> {
         let (Some(plan), Some(head)) = (pr.of.plan(), self.known(&pr.head_commit)) else {
             return Ok(None);
@@ -373,7 +375,7 @@ impl Look<'_> {
         })
     }
 
-    /// Says whose the commits of a branch are; none where it belongs to no issue and no plan that is known.
+    /// Returns the owner of a branch's commits; `None` if it belongs to no known issue or plan.
     fn of_branch(
         &self,
         branch: &BranchName,
@@ -398,7 +400,7 @@ impl Look<'_> {
             .map(Some)
     }
 
-    /// The same for the branches of a plan: its base, and its phases'.
+    /// The same for the branches of a plan: its base and those of its phases.
     fn of_plan_branch(
         &self,
         plan: &PlanId,
@@ -460,7 +462,7 @@ impl Look<'_> {
     }
 }
 
-/// Returns the plan whose branch this is, without its prefix `symphony/`.
+/// Returns the plan that a branch belongs to, given its name without the prefix `symphony/`.
 fn plan_of_branch(name: &str) -> Option<PlanId> {
     let (plan, _) = name.strip_prefix("plan-")?.split_once('/')?;
     PlanId::parse(plan).ok()

@@ -1,4 +1,4 @@
-//! Recording a merge that was made outside Symphony.
+//! Records a merge that was made outside Symphony.
 
 use symphony_core::outside::FoundMerge;
 use symphony_core::pull_request::PullRequestOf;
@@ -10,7 +10,7 @@ use super::observed::Observed;
 use crate::error::RunnerError;
 use crate::step_event::{MergeStepEvent, StepEvent};
 
-/// Records a merge that was found, and removes the worktree where nothing is at work in it.
+/// Records a merge that was found, and removes the worktree if no run is live in it.
 pub(super) fn record_merge(
     store: &mut Store,
     effects: &mut impl Effects,
@@ -31,7 +31,7 @@ pub(super) fn record_merge(
             event: MergeStepEvent::Outside { by, worktree },
         }))
     };
-    // the branches and worktrees of a plan are removed when its turn comes, later in this tick
+    // The branches and worktrees of a plan are removed later in this tick.
     let PullRequestOf::Issue(issue) = &merge.of else {
         return recorded(None);
     };
@@ -46,7 +46,7 @@ pub(super) fn record_merge(
     if at_work {
         return recorded(None);
     }
-    // best effort: the next tick tries again
+    // Best effort: the next tick tries again.
     let removed = effects.remove_worktree(store, project, config, issue);
     recorded(Some(removed.unwrap_or_else(|error| {
         format!("its worktree was not removed: {error}")

@@ -21,8 +21,8 @@ use crate::installation::Installation;
 use crate::repository::{open_repository, options};
 use crate::step_event::{IssueStepEvent, StepEvent};
 
-/// Adds what the bases of open proposals show, and decides which of the proposals stand. What git cannot tell now it tells the next
-/// tick: until then nothing of them is confirmed.
+/// Adds what the bases of open proposals show, and decides which proposals may be confirmed. If git cannot tell now,
+/// the next tick tries again, and nothing is confirmed until then.
 pub(super) fn look_at_proposals(
     installation: &Installation,
     store: &Store,
@@ -72,7 +72,7 @@ pub(super) fn look_at_proposals(
     Ok(())
 }
 
-/// Returns the gates that a project has now.
+/// Returns the current gates of a project.
 ///
 /// # Errors
 /// When its repository cannot be read.
@@ -87,10 +87,10 @@ pub(crate) fn gates_now(
     configured_gates(installation, config, &open_repository(project, config)?)
 }
 
-/// Looks at the base of a proposal; none where that does not exist any more, which holds the project.
+/// Checks the base of a proposal. Returns `None` if it no longer exists, which holds the project.
 ///
 /// # Errors
-/// When it is no proposal of an issue, or git fails.
+/// When it is not a proposal of an issue, or git fails.
 pub(crate) fn base_now(
     project: &Project,
     config: &ProjectConfig,
@@ -101,7 +101,7 @@ pub(crate) fn base_now(
         return Ok(None);
     };
     let branch = BranchName::parse(&found.base)?;
-    // a base that has not moved costs no git process
+    // If the base has not moved, no git process is needed.
     let heads = Repository::heads_of(&project.root, options(config), &[branch])?;
     let Some(head) = heads.into_iter().next().flatten() else {
         return Ok(None);
@@ -121,7 +121,7 @@ pub(crate) fn base_now(
     }))
 }
 
-/// Returns a proposal that has to go back to a worker; none its state.
+/// Returns a proposal that must go back to a worker; `None` if it need not.
 fn moved(found: &PullRequest, base: &BaseNow) -> Option<MovedProposal> {
     let BaseEffect::CheckAgain { why } = &base.effect else {
         return None;
@@ -134,7 +134,7 @@ fn moved(found: &PullRequest, base: &BaseNow) -> Option<MovedProposal> {
     })
 }
 
-/// Lists the paths that differ between a commit of the base and its head; none where the base does not have the commit any more.
+/// Lists the paths that differ between a commit of the base and its head; `None` if the base no longer has the commit.
 fn changed_since(
     repository: &Repository,
     recorded: &str,
@@ -153,7 +153,7 @@ fn changed_since(
     Ok(Some(paths.collect()))
 }
 
-/// Confirms what a judge approved, where the project leaves that to Symphony.
+/// Confirms what a judge approved, if the project leaves that to Symphony.
 pub(super) fn confirm(
     store: &mut Store,
     effects: &mut impl Effects,
@@ -169,7 +169,7 @@ pub(super) fn confirm(
     ))
 }
 
-/// Sends a proposal back to a worker, unless something else has moved it.
+/// Sends a proposal back to a worker, unless it has been moved meanwhile.
 pub(super) fn send_back(
     store: &mut Store,
     effects: &mut impl Effects,
@@ -186,7 +186,7 @@ pub(super) fn send_back(
     )))
 }
 
-/// Has the gates or a judge look at a proposal again, unless something else has moved it.
+/// Requests that gates or a judge check a proposal again, unless it has been moved meanwhile.
 pub(super) fn refresh(
     store: &mut Store,
     effects: &mut impl Effects,

@@ -1,7 +1,7 @@
-//! The lock that makes ticks take turns, and what it tells of the last one.
+//! The lock that makes ticks take turns, and what it records about the last one.
 //!
-//! The lock file holds, a line each, when the last tick began, the step that the tick at work is in, and the problems that the
-//! last one reported. They may be lost with the machine's power, so that a tick with nothing to do writes nothing to the
+//! The lock file has one line each for when the last tick began, the current step of the running tick, and each problem
+//! that the last one reported. They may be lost in a power cut, so a tick with nothing to do writes nothing to the
 //! database and waits for no disk.
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -21,45 +21,45 @@ use crate::installation::Installation;
 use crate::process::{ProcessIdentity, WITHOUT_WAITING, open_without_waiting, refuse_no_file};
 use crate::watchdog::record_of;
 
-/// How long a tick that waits for its turn waits: longer than any tick takes.
+/// How long a tick waits for its turn, longer than any tick takes.
 const TURN_WAIT_MAX: Duration = Duration::from_mins(1);
-/// Time between two looks at the lock.
+/// Time between two tries to take the lock.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How a turn is asked for.
+/// How to take a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TurnWish {
-    /// At once, if no one has it. A tick that is stuck is only reported.
+    /// At once, if it is free. A stuck tick is only reported.
     Now,
-    /// At once; a tick that two others have found stuck is ended.
+    /// At once. A tick that was found stuck twice is ended.
     EndStuck,
-    /// After the tick that has it; one that is stuck is ended.
+    /// After the tick that has it. A stuck tick is ended.
     Wait,
 }
 
-/// What came of asking for a turn.
+/// The result of taking a turn.
 #[derive(Debug)]
 pub(crate) enum Taken {
-    /// It is this process's.
+    /// This process has the turn.
     Turn(Turn),
-    /// Another tick is at work; where it is past a time limit, with what it does.
+    /// Another tick has the turn. If that one exceeds a time limit, with its step.
     Busy(Option<Stuck>),
 }
 
-/// The turn of one tick; given up when the value is dropped.
+/// The turn of one tick, which ends when the value is dropped.
 #[derive(Debug)]
 pub(crate) struct Turn {
     file: File,
     path: PathBuf,
-    /// When the last tick began, as it is in the file.
+    /// When the last tick began, as the file has it.
     last: String,
     holder: Option<ProcessIdentity>,
-    /// The steps that were recorded.
+    /// The number of recorded steps.
     steps: AtomicU32,
     limit: Duration,
-    /// The tick that was ended so that this one could begin.
+    /// The tick that was ended so that this one could start.
     ended: Option<Stuck>,
-    /// What the last tick told, once it was asked for.
+    /// The problems that the last tick reported.
     told: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ impl Turn {
     /// Takes the turn, if need be after the tick that has it.
     ///
     /// # Errors
-    /// When the lock file cannot be made or locked, or a stuck tick does not end.
+    /// When the lock file cannot be created or locked, or a stuck tick does not end.
     pub(crate) fn take(installation: &Installation, wish: TurnWish) -> Result<Taken, RunnerError> {
         let path = installation.tick_lock();
         let failed = |error| RunnerError::io("lock", &path, error);
@@ -117,23 +117,23 @@ impl Turn {
         }
     }
 
-    /// Returns the tick that was ended so that this one could begin.
+    /// Returns the tick that was ended so that this one could start.
     pub(super) fn ended(&self) -> Option<&Stuck> {
         self.ended.as_ref()
     }
 
-    /// Records that a step begins: other ticks see by it that this one makes progress.
+    /// Records that a step begins, which shows other ticks that this one makes progress.
     pub(super) fn enter(&self, step: Step) {
         self.write(Some(step));
     }
 
-    /// Notes when this tick began.
+    /// Records when this tick began.
     pub(super) fn note(&mut self, now: Timestamp) {
         self.last = now.to_string();
         self.write(Some(Step::Act));
     }
 
-    /// Writes the notes. A failure to write them (on a full disk) stops no tick.
+    /// Writes the record. A failure, for instance on a full disk, does not stop a tick.
     fn write(&self, step: Option<Step>) {
         let record = step.zip(self.holder.as_ref()).and_then(|(step, holder)| {
             let number = self.steps.fetch_add(1, Ordering::Relaxed);
@@ -145,6 +145,7 @@ impl Turn {
             text.push_str(problem);
             text.push('\n');
         }
+        // Written over the old text before the file is cut, which needs no new space on a full disk.
         let written = self
             .file
             .write_all_at(text.as_bytes(), 0)
@@ -154,7 +155,7 @@ impl Turn {
         }
     }
 
-    /// Notes the problems of this tick, which are written when it ends; returns those that the last one did not have.
+    /// Keeps the problems of this tick, which are written when it ends. Returns those that the last one did not report.
     pub(super) fn note_problems(&mut self, problems: &[String]) -> Vec<String> {
         let lines: Vec<String> = problems
             .iter()
@@ -171,25 +172,24 @@ impl Turn {
 }
 
 impl Drop for Turn {
-    /// Writes the problems, and takes the record of the step back: a process that goes on after its tick is not at work with
-    /// one.
+    /// Writes the problems, and removes the record of the step, since the process may continue after its tick.
     fn drop(&mut self) {
         self.write(None);
     }
 }
 
-/// Problems that are remembered: those of a hundred projects.
+/// How many problems are kept: those of a hundred projects.
 const TOLD_MAX: usize = 100;
 
-/// A problem as it is in the lock file.
+/// Returns a problem as a line of the lock file.
 fn line_of(problem: &str) -> String {
     problem.replace(['\n', '\r'], " ")
 }
 
-/// Returns when the last tick began, as far as it is known.
+/// Returns when the last tick began, if known.
 ///
 /// # Errors
-/// When the lock file is there and cannot be read.
+/// When the lock file exists and cannot be read.
 pub fn last_tick(installation: &Installation) -> Result<Option<Timestamp>, RunnerError> {
     let path = installation.tick_lock();
     let read = open_without_waiting(&path).and_then(io::read_to_string);

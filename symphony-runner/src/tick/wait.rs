@@ -1,4 +1,4 @@
-//! Waiting until runs are over.
+//! Waiting for runs to end.
 
 use std::time::{Duration, Instant};
 
@@ -16,13 +16,13 @@ use crate::paths::RunPaths;
 use crate::process::lock_state;
 use crate::watchdog::{end_stuck, finish_dead, look_at_run, suspect};
 
-/// Time between two looks at a run.
+/// Time between two checks of a run.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Time between two looks at whether supervisors make progress.
+/// Time between two checks of whether supervisors make progress.
 const WATCH: Duration = Duration::from_millis(500);
 
-/// Waits until runs are over, exit handling and the gates that it starts included; calls back now and then.
+/// Waits until runs have ended, including exit handling and the gates that it starts. Calls back now and then.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -52,8 +52,8 @@ pub fn wait_for(
     }
 }
 
-/// Looks at a supervisor as a tick does: where no tick comes, whoever waits would wait for ever. What cannot be done now is
-/// tried at the next look, or by a tick.
+/// Checks a supervisor as a tick does: where no tick runs, the caller would wait for ever. What cannot be done now is
+/// left to the next check or a tick.
 fn watch_run(installation: &Installation, run: &Run, project: &Project) {
     let paths = RunPaths::new(&project.root, &run.id);
     let look = |config: Option<&ProjectConfig>| {
@@ -61,7 +61,7 @@ fn watch_run(installation: &Installation, run: &Run, project: &Project) {
         look_at_run(&paths, &limits)
     };
     let seen = match look(None) {
-        // a project's configuration can only raise limits: it is read where something looks late
+        // A project's configuration can only raise limits, so it is read only when a supervisor seems late.
         Ok(Watch::Suspect(_) | Watch::Stuck(_)) => {
             look(installation.project_config(project).ok().as_ref())
         }
@@ -82,8 +82,8 @@ fn watch_run(installation: &Installation, run: &Run, project: &Project) {
     }
 }
 
-/// Returns the run, or the run of gates that follows it, whose supervisor is still there. A live run without one has
-/// crashed: waiting for it would never end, the next tick finishes it.
+/// Returns the run, or the run of gates that follows it, if its supervisor is still there. A live run without one has
+/// crashed, and waiting for it would never end; the next tick does its exit handling.
 fn alive_run(store: &Store, id: &RunId) -> Result<Option<(Run, Project)>, RunnerError> {
     let run = store.run(id)?;
     let project = store.project(&run.project)?;

@@ -1,4 +1,4 @@
-//! Removing the worktree of an issue that has ended (spec: lifecycle, "Cleaning up").
+//! Removes the worktree of an ended issue (spec: lifecycle, "Cleaning up").
 
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
@@ -16,10 +16,10 @@ use crate::merge::unpublished::note_saved_submodules;
 use crate::repository::open_repository;
 use crate::upkeep::kept_documents::settle_kept;
 
-/// Removes an issue's worktree and its branch; commits that are not merged are saved to a rescue ref before.
+/// Removes an issue's worktree and its branch. Unmerged commits are saved to a rescue ref first.
 ///
 /// # Errors
-/// When something keeps it from being removed safely; nothing was removed then.
+/// When it cannot be removed safely. Then nothing was removed.
 pub fn give_up_branch(
     store: &mut Store,
     project: &Project,
@@ -29,10 +29,10 @@ pub fn give_up_branch(
     clean_up_with(store, project, config, id, Some(BranchFate::Delete))
 }
 
-/// Removes an issue's worktree, and its branch when nothing is lost with it; returns what was done, in words.
+/// Removes an issue's worktree, and its branch if no work is lost with it. Returns a message about what was done.
 ///
 /// # Errors
-/// When something keeps it from being removed safely; nothing was removed then.
+/// When it cannot be removed safely. Then nothing was removed.
 pub fn clean_up(
     store: &mut Store,
     project: &Project,
@@ -77,7 +77,7 @@ fn clean_up_with(
         now: Timestamp::now(),
     })?;
     note_saved_submodules(store, &project.id, &id.clone().into(), &removed)?;
-    // its documents reach nobody any more, unless sub-tasks still need them
+    // No agent gets its documents any longer, unless sub-tasks still need them.
     let needed = store
         .needed_documents(&project.id)
         .map_err(RunnerError::from);
@@ -86,11 +86,12 @@ fn clean_up_with(
         tracing::warn!(issue = %id, %error, "commits of documents were not released");
     }
     Failpoint::CleanUnrecorded.reach();
+    // Last: after a death in between, the next tick finds the worktree still recorded, and removes what is left.
     store.record_worktree(&Context::system(Timestamp::now()), id, false)?;
     Ok(describe(id, &branch, &base.branch, &removed))
 }
 
-/// Returns the head of the issue's newest merged pull request: what the record says is in the base.
+/// Returns the head of the issue's newest merged pull request, which is recorded as part of the base.
 fn recorded_merge(store: &Store, id: &IssueId) -> Result<Option<CommitId>, RunnerError> {
     let filter = PrFilter {
         issue: Some(id.clone()),

@@ -1,4 +1,4 @@
-//! Documents of phases that agents are still to be given: their commits are kept, and those that are lost are named.
+//! Documents of phases that agents still need: their commits are kept, and lost ones are reported.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use symphony_workspace::Repository;
 use crate::error::RunnerError;
 use crate::repository::open_repository;
 
-/// Returns the accepted documents of a project that are not in its repository any more, oldest first.
+/// Returns the accepted documents of a project that are no longer in its repository, oldest first.
 ///
 /// # Errors
 /// When the database cannot be read, or git fails.
@@ -45,7 +45,7 @@ pub fn lost_documents(
     Ok(lost)
 }
 
-/// Keeps the commits of documents that agents are still to be given, where any are; repairs what a process that died left out.
+/// Keeps the commits of documents that agents still need, including those that a dead process missed.
 ///
 /// # Errors
 /// When the database cannot be read, or git fails.
@@ -61,7 +61,7 @@ pub(crate) fn keep_documents(
     settle_kept(store, &open_repository(project, config)?, &needed)
 }
 
-/// Keeps the commits of these documents of a project, and releases those of issues that have ended.
+/// Keeps the commits of these documents of a project, and releases those of ended issues.
 ///
 /// # Errors
 /// When the database cannot be read, or git fails.
@@ -79,6 +79,8 @@ pub(crate) fn settle_kept(
             Err(error) => return Err(error.into()),
         };
     }
+    // Commits of issues that this database does not know are left alone: another database of the same repository may
+    // need them.
     let plan = plan_kept(needed, &kept, &known);
     for commit in &plan.keep {
         repository.keep_commit(commit)?;

@@ -1,4 +1,4 @@
-//! Temporary worktrees of runs that have ended: found by their folders, since a run records nothing that lasts longer than it.
+//! Temporary worktrees of ended runs. They are found by their folders, since no record of them outlives the run.
 
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
@@ -12,14 +12,14 @@ use symphony_workspace::WorktreeKey;
 use crate::error::RunnerError;
 use crate::repository::open_repository;
 
-/// What the folder of a temporary worktree begins with; no issue's does.
+/// The prefix of the folders of temporary worktrees, which no issue's worktree has.
 pub(crate) const MARK: &str = "_";
-/// Folders that one look reads: the next one sees the rest.
+/// How many folders are read at once. The next time reads the others.
 const LOOKED_AT_MAX: usize = 50;
 
-/// Lists the folders of temporary worktrees, with the runs they were made for, oldest run first.
+/// Lists the folders of temporary worktrees and the runs that they were made for, oldest run first.
 pub(crate) fn temporary_folders(config: &ProjectConfig) -> Vec<(WorktreeKey, RunId)> {
-    // not there before the first worktree is
+    // The folder does not exist before the first worktree is made.
     let Ok(entries) = std::fs::read_dir(&config.workspaces_dir) else {
         return Vec::new();
     };
@@ -37,7 +37,7 @@ pub(crate) fn temporary_folders(config: &ProjectConfig) -> Vec<(WorktreeKey, Run
     found
 }
 
-/// Returns the temporary worktrees of a project's runs that have ended.
+/// Returns the temporary worktrees of a project's ended runs.
 ///
 /// # Errors
 /// When the database cannot be read, or git fails.
@@ -50,7 +50,7 @@ pub fn left_worktrees(
     for (key, id) in temporary_folders(config) {
         let run = match store.run(&id) {
             Ok(run) => run,
-            // its checkout may be that of a command, or of a run that an older copy of the database does not know
+            // It may be the checkout of a command, or of a run that an older copy of the database does not know.
             Err(StoreError::NotFound { .. }) => continue,
             Err(error) => return Err(error.into()),
         };
@@ -81,17 +81,17 @@ fn left_worktree(
             .join(key.as_str())
             .display()
             .to_string(),
-        // their names end with the time
+        // Their names end with the time, so the last one is the newest.
         rescue: rescues.into_iter().next_back(),
         run: run.id,
     }
 }
 
-/// Saves what is in a temporary worktree whose run has ended, and removes it; returns what was done, in words. A person who asks for
-/// it has looked at one that was tampered with.
+/// Saves the contents of a temporary worktree whose run has ended, and removes it. Returns a message about what was
+/// done. For one that was tampered with, a person must have looked at it before.
 ///
 /// # Errors
-/// When something in it cannot be saved: it stays.
+/// When its contents cannot be saved. Then it stays.
 pub fn clear_left_worktree(
     project: &Project,
     config: &ProjectConfig,

@@ -1,7 +1,7 @@
-//! Runs whose files were never put in order: their supervisor, or the tick that was about to claim them, died.
+//! Runs whose files were never cleaned up, because their supervisor died, or the tick that was about to claim them.
 //!
-//! A run is noted in `.symphony/unfinished/` before anything of it is made, and the note goes when its files are in order:
-//! finding what is left costs as much as there are runs at work, not as there ever were.
+//! A run is noted in `.symphony/unfinished/` before any of its files is created, and the note is removed once its files
+//! are cleaned up. So the time to find leftovers depends on the number of live runs, not of all runs ever made.
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -16,18 +16,18 @@ use crate::error::RunnerError;
 use crate::paths::{RunPaths, unfinished_folder};
 use crate::process::lock_state;
 
-/// A run whose files are not in order yet: it lives, or someone died.
+/// A run whose files have not been cleaned up: it is live, or a process died.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnfinishedRun {
     /// The run.
     pub run: RunId,
-    /// What its lock tells.
+    /// The state of its lock.
     pub lock: LockState,
-    /// Since when it is noted.
+    /// When the note was made.
     pub since: Timestamp,
 }
 
-/// Returns the runs of a project whose files are not in order yet, in order of their ids.
+/// Returns the runs of a project whose files have not been cleaned up, ordered by id.
 ///
 /// # Errors
 /// When the notes or a lock cannot be read.
@@ -45,7 +45,7 @@ pub(crate) fn unfinished_runs(project: &Project) -> Result<Vec<UnfinishedRun>, R
         let Some(run) = name.to_str().and_then(|name| RunId::parse(name).ok()) else {
             continue;
         };
-        // put in order meanwhile
+        // It was cleaned up meanwhile.
         let Some(since) = changed(&entry.path()) else {
             continue;
         };
@@ -56,14 +56,14 @@ pub(crate) fn unfinished_runs(project: &Project) -> Result<Vec<UnfinishedRun>, R
     Ok(runs)
 }
 
-/// Returns when a file or folder was last changed; none when it is gone.
+/// Returns when a file or folder was last changed; `None` when it does not exist.
 pub(crate) fn changed(path: &Path) -> Option<Timestamp> {
     let modified: SystemTime = path.symlink_metadata().ok()?.modified().ok()?;
     let since_epoch = modified.duration_since(SystemTime::UNIX_EPOCH).ok()?;
     Timestamp::from_millisecond(i64::try_from(since_epoch.as_millis()).ok()?).ok()
 }
 
-/// Finds out whose the files of unfinished runs are; those of runs that are live are left out.
+/// Determines who owns the files of unfinished runs, without those of live runs.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -75,11 +75,11 @@ pub(crate) fn whose(
 ) -> Result<Vec<Leftover>, RunnerError> {
     let mut leftovers = Vec::new();
     for UnfinishedRun { run, lock, since } in unfinished {
-        // asked after its lock: one that was free then is not of a run that is being claimed
+        // Read after the lock: a lock that was free before does not belong to a run that is being claimed now.
         let owner = match (store.run_status(&run), config) {
             (Ok(status), _) if status.is_live() => continue,
             (Ok(_), Some(config)) => left_files(config),
-            // whether prompts are kept is not known: the next tick may know
+            // It is not known whether prompts are kept; a later tick may know.
             (Ok(_), None) => continue,
             (Err(StoreError::NotFound { .. }), _) => LeftoverOwner::Unclaimed,
             (Err(error), _) => return Err(error.into()),
@@ -95,7 +95,7 @@ pub(crate) fn whose(
     Ok(leftovers)
 }
 
-/// Says what is to become of the files of a run that has ended.
+/// Returns what happens to the files of an ended run.
 pub(crate) const fn left_files(config: &ProjectConfig) -> LeftoverOwner {
     if config.keep_run_files {
         LeftoverOwner::Kept

@@ -1,4 +1,4 @@
-//! What a tick puts in order: worktrees, logs, refs and files of what has ended.
+//! What a tick cleans up: worktrees, logs, refs and files of ended runs and issues.
 
 pub mod clean_up;
 pub mod kept_documents;

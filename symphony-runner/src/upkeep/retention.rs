@@ -14,9 +14,9 @@ use crate::process::lock_state;
 use crate::step_event::StepEvent;
 use crate::upkeep::leftovers::changed;
 
-/// Milliseconds of a day.
+/// Milliseconds per day.
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
-/// Folders removed in one go: a tick is not held up by them, the rest waits for the next one.
+/// How many folders are removed at once, so that they do not hold up a tick. The next one removes the others.
 pub const OLD_LOGS_MAX: usize = 200;
 
 /// The folder of a run that ended long ago.
@@ -28,8 +28,8 @@ pub struct OldLogs {
     pub folder: PathBuf,
 }
 
-/// Finds the folders of a project's runs that ended more than so many days ago; of a run that no one knows, what counts is
-/// when its folder was last changed.
+/// Returns the folders of a project's runs that ended more than `days` days ago. For an unknown run, the last change of
+/// its folder counts.
 ///
 /// # Errors
 /// When the folder of runs, or the database, cannot be read.
@@ -61,6 +61,7 @@ pub fn old_logs(
         };
         let is_old = ended.is_some_and(|ended| after(ended, keep_ms) <= now);
         let lock = RunPaths::new(&project.root, &run).lock();
+        // A run may have ended in the database while its supervisor still writes to its logs.
         if is_old && lock_state(&lock)? != LockState::Held {
             let folder = entry.path();
             old.push(OldLogs { run, folder });
@@ -70,7 +71,7 @@ pub fn old_logs(
     Ok(old)
 }
 
-/// Removes folders of old runs; returns how many, and what could not be removed.
+/// Removes folders of old runs. Returns how many were removed, and what could not be.
 pub fn remove_logs(old: &[OldLogs]) -> (usize, Vec<String>) {
     let (mut removed, mut problems) = (0, Vec::new());
     for logs in old {
@@ -83,7 +84,7 @@ pub fn remove_logs(old: &[OldLogs]) -> (usize, Vec<String>) {
     (removed, problems)
 }
 
-/// Removes old logs of all projects, once a day; returns what was done, and what could not be, a line each.
+/// Removes old logs of all projects, once per day. Returns what was done, and what could not be done.
 ///
 /// # Errors
 /// When the database cannot be read or written.
@@ -93,7 +94,7 @@ pub fn daily_clean_up(
     now: Timestamp,
 ) -> Result<(Vec<StepEvent>, Vec<String>), RunnerError> {
     let last = store.last_log_clean_up()?;
-    // a clock that was set back does not keep logs for ever
+    // A clock that was set back must not keep logs for ever.
     if last.is_some_and(|last| last <= now && after(last, DAY_MS) > now) {
         return Ok((Vec::new(), Vec::new()));
     }

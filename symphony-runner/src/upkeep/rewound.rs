@@ -1,4 +1,4 @@
-//! Base branches that were moved back: noticed by the look at them, and remembered, so that a merge does not undo it.
+//! Base branches that were moved back. A check of the base notices and records this, so that a merge does not undo it.
 
 use symphony_core::outside::{ReturningCommits, RewoundBase};
 use symphony_store::Store;
@@ -7,7 +7,7 @@ use symphony_workspace::{BranchName, CommitId, Repository};
 use crate::error::RunnerError;
 use crate::merge::incoming::Incoming;
 
-/// Returns what a base branch lost since it was at `was`; none when it has all of that.
+/// Returns what a base branch lost since it was at `was`; `None` if it still has all of it.
 ///
 /// # Errors
 /// When git fails.
@@ -28,8 +28,8 @@ pub(crate) fn rewound_base(
     }))
 }
 
-/// Returns the commits that the head of a pull request has and that were taken out of its base, by the newest of the places where the base
-/// was; none when it has none.
+/// Returns the commits that a pull request's head has and that were taken out of its base, compared with the newest of
+/// the places where the base was; `None` if there are none.
 ///
 /// # Errors
 /// When git or the database fails.
@@ -45,7 +45,7 @@ pub(crate) fn returning_commits(
         head,
         ..
     } = incoming;
-    // a base that was moved since the last look is in no notice yet
+    // If the base was moved since the last check, no notice has that place yet.
     let seen = store.base_look(project, branch)?;
     let seen = seen.filter(|seen| seen != base.as_str()).into_iter();
     let places = seen.chain(store.rewound_heads(project, branch)?);

@@ -1,4 +1,4 @@
-//! What follows when a supervisor is gone: its processes end, and another supervisor does the exit handling.
+//! What follows after a supervisor's end: its processes are ended, and another supervisor does the exit handling.
 
 use symphony_core::Timestamp;
 use symphony_core::run::Run;
@@ -12,14 +12,14 @@ use crate::process::{DetachedSupervisor, ProcessError, RunLock};
 use crate::supervise::{SuperviseMode, launch_supervisor};
 use crate::tick::end_strays_of;
 
-/// Says why a supervisor was ended; none when it ended otherwise.
+/// Returns why a supervisor was ended by force; `None` if it was not.
 pub fn what_ended(paths: &RunPaths) -> Option<String> {
     let stuck = SuspicionFile::read(&paths.suspicion())?.ended?;
     Some(format!("its supervisor {} and was ended", stuck.words()))
 }
 
-/// Ends what a dead supervisor left and starts another one for the exit handling, as a tick does. None when someone else is
-/// at it.
+/// Ends the processes that a dead supervisor left and starts another one for the exit handling, as a tick does. `None`
+/// if another process is already doing that.
 ///
 /// # Errors
 /// When a process survives, or the supervisor cannot be started: the next tick tries again.

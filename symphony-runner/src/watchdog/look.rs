@@ -1,4 +1,4 @@
-//! Looking at the supervisor of a run, and ending one that is stuck.
+//! Looks at the supervisor of a run, and ends it if it is stuck.
 
 use std::path::Path;
 
@@ -13,19 +13,19 @@ use crate::process::{EndedHolder, end_supervisors, lock_state};
 use symphony_core::id::RunId;
 use symphony_core::tick::LockState;
 
-/// Longest file of a suspicion that is read.
+/// Most bytes of a suspicion file that are read.
 const FILE_BYTES_MAX: u64 = 16 * 1024;
 
 /// What the looks at a process have found, in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SuspicionFile {
     pub(super) suspicion: Suspicion,
-    /// Set before the process is killed: whoever does the exit handling says why it is needed.
+    /// Set before the process is killed: whoever does the exit handling reports why it was needed.
     pub(super) ended: Option<Stuck>,
 }
 
 impl SuspicionFile {
-    /// Reads the file; none when there is none that can be read.
+    /// Reads the file; `None` if it is missing or unreadable.
     pub(super) fn read(path: &Path) -> Option<Self> {
         let is_small = path
             .symlink_metadata()
@@ -50,10 +50,10 @@ pub fn look_at_run(paths: &RunPaths, limits: &WatchLimits) -> Result<Watch, Runn
     Ok(watch(record.as_ref(), earlier.as_ref(), &moment()?, limits))
 }
 
-/// Keeps a suspicion for the next look; false when it was kept before.
+/// Keeps a suspicion for the next look; returns false if it was kept before.
 ///
 /// # Errors
-/// When it cannot be written: the next look begins again.
+/// When it cannot be written: the next look starts over.
 pub fn suspect(paths: &RunPaths, suspicion: &Suspicion) -> Result<bool, RunnerError> {
     keep(&paths.suspicion(), suspicion)
 }
@@ -75,12 +75,13 @@ pub(crate) fn earlier_suspicion(path: &Path) -> Option<Suspicion> {
     SuspicionFile::read(path).map(|file| file.suspicion)
 }
 
-/// Kills the supervisor of a run that is stuck, after it is noted why. The run's lock is free then, and its exit handling is
-/// due. Returns none, and kills no one, when the supervisor went on since the look or another one has taken its place: a tick
-/// and someone who waits for the run may both find it stuck, and the slower of the two must not kill what the other started.
+/// Kills the supervisor of a run that is stuck, after recording why. The run's lock is free then, and its exit handling
+/// is due. Returns `None`, and kills nothing, if the supervisor made progress since the look or another one has taken
+/// its place: a tick and someone who waits for the run may both find it stuck, and the slower one must not kill what
+/// the other started.
 ///
 /// # Errors
-/// When no one is found who is its supervisor, or it does not end.
+/// When the supervisor's process cannot be found, or it does not end.
 pub fn end_stuck(
     paths: &RunPaths,
     run: &RunId,
@@ -96,7 +97,7 @@ pub fn end_stuck(
             ended: Some(stuck.clone()),
             ..file
         };
-        // why it was ended can be done without, its end cannot
+        // The reason can be lost, the end cannot.
         if let Err(error) = file.write(&path) {
             tracing::warn!(%error, "the reason for the end of a supervisor was not noted");
         }

@@ -1,5 +1,5 @@
-//! The watchdog's eyes and hands: who records which step, what looks at it, and how a process that is stuck is ended. The
-//! decision is [`symphony_core::watchdog::watch`].
+//! The I/O of the watchdog: recording steps, looking at processes, and ending one that is stuck. The decision is
+//! [`symphony_core::watchdog::watch`].
 
 mod finish;
 mod look;

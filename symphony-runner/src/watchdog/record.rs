@@ -1,7 +1,7 @@
-//! The step that a process is in, in the file whose lock it holds.
+//! The current step of a process, in the file whose lock it holds.
 //!
-//! The record is one line of a fixed length, written over the one before: it takes no new space on a full disk, waits for
-//! no disk, and a reader finds the old line or the new one.
+//! The record is one line of a fixed length, written over the one before: it needs no new space on a full disk, does
+//! not wait for the disk, and a reader finds the old line or the new one.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -19,13 +19,13 @@ use crate::process::{
     open_without_waiting,
 };
 
-/// Bytes of a record in the lock file of a run. One has some 220.
+/// Bytes of a record in the lock file of a run. One has about 220.
 const RECORD_BYTES: usize = 512;
 
-/// Time that ending a command takes which its limit ends: a request, a wait, a sweep, and once more.
+/// Time for ending a command that exceeds its limit: a request, a wait, a sweep, and once more.
 const ENDING_TIME: Duration = Duration::from_secs(2 * (GRACE.as_secs() + SWEEP_TIME_MAX.as_secs()));
 
-/// Returns this moment on the clock that stands still while the machine is suspended.
+/// Returns the current moment of a clock that stops while the machine is suspended.
 ///
 /// # Errors
 /// When the boot is unknown.
@@ -36,7 +36,7 @@ pub fn moment() -> Result<Moment, ProcessError> {
     })
 }
 
-/// Makes the record of a step that this process begins now.
+/// Creates the record of a step that this process begins now.
 pub(crate) fn record_of(
     identity: &ProcessIdentity,
     number: u32,
@@ -53,13 +53,13 @@ pub(crate) fn record_of(
     })
 }
 
-/// Reads a record from a line; none when it is not one.
+/// Parses a record from a line; `None` if it is not one.
 pub(crate) fn parse_record(line: &str) -> Option<StepRecord> {
     serde_json::from_str(line.trim()).ok()
 }
 
-/// Reads the record in the lock file of a run; none when there is none that can be read. An agent can have put anything in
-/// its place: nothing is waited for, and no more than a line is read.
+/// Reads the record in the lock file of a run; `None` if there is no readable one. An agent can have put anything in
+/// its place: nothing blocks, and at most a line is read.
 pub fn read_record(lock: &Path) -> Option<StepRecord> {
     let file = open_without_waiting(lock).ok()?;
     let mut bytes = Vec::new();
@@ -78,8 +78,8 @@ pub struct StepLog {
 }
 
 impl StepLog {
-    /// Records in the file of a held lock. Without an identity or a descriptor nothing is recorded: the run goes on, and ticks
-    /// wait for it as long as for a record that they cannot read.
+    /// Records in the file of a held lock. Without an identity or a descriptor nothing is recorded: the run goes on,
+    /// and ticks wait for it as they do for an unreadable record.
     pub fn of(lock: &RunLock, step_timeout: Millis) -> Self {
         let open = || Ok::<_, ProcessError>((lock.open_file()?, ProcessIdentity::own()?));
         let to =
@@ -91,12 +91,12 @@ impl StepLog {
         }
     }
 
-    /// Records that a step begins which has no time limit of its own.
+    /// Records that a step without a time limit of its own begins.
     pub fn enter(&self, step: Step) {
         self.enter_for(step, self.step_timeout);
     }
 
-    /// Records that a step begins in which commands run that a limit ends.
+    /// Records that a step begins in which commands with a time limit run.
     pub fn enter_commands(&self, step: Step, limit: Millis) {
         self.enter_for(step, limit.duration().saturating_add(ENDING_TIME));
     }

@@ -1,4 +1,5 @@
-//! The merge of a pull request with its base as it is now: what was repaired there since the change began is part of it.
+//! The merge of a pull request with its current base, which includes whatever was repaired there since the change was
+//! started.
 
 use symphony_core::pull_request::{PullRequest, VerifiedGates};
 use symphony_workspace::{BranchName, CommitId, Identity, MergePlan, MergeStyle, Repository};
@@ -8,7 +9,7 @@ use crate::confirm::results_on_base;
 use crate::error::RunnerError;
 use crate::gates::{History, Proof};
 
-/// Results of a pull request's head.
+/// The results for a pull request's head.
 pub(super) struct Gated {
     /// The results.
     pub(super) gates: VerifiedGates,
@@ -16,8 +17,8 @@ pub(super) struct Gated {
     pub(super) tree: String,
 }
 
-/// Runs gates on a head. Where it is red and lacks commits of the base, what they come to on the merge of both counts: the
-/// base may have been repaired since the change began, and only the merge is ever going to be in use.
+/// Runs gates on a head. If it is red and lacks commits of the base, their results on the merge of both count: the base
+/// may have been repaired since the change was started, and only the merge will ever be used.
 ///
 /// # Errors
 /// When a checkout cannot be made or removed, or processes cannot be supervised.
@@ -40,8 +41,8 @@ pub(super) async fn gates_of_head(
     })
 }
 
-/// Runs gates for a proposal that nothing is left to do, on the commit that its base is at now. Where the base does not have the
-/// recorded commit any more, they run on that: the next tick sends the proposal back.
+/// Runs gates for a proposal that nothing is left to do, on the current commit of its base. If the base no longer has
+/// the recorded commit, they run on that one, and the next tick sends the proposal back.
 ///
 /// # Errors
 /// As [`gates_of_head`].
@@ -80,20 +81,21 @@ async fn run_on(
     })
 }
 
-/// A pull request's head, merged with its base.
+/// A pull request's head merged with its base.
 #[derive(Debug)]
 struct Candidate {
-    /// The merge; no branch has it.
+    /// The merge, which is on no branch.
     commit: CommitId,
     head: CommitId,
     base: CommitId,
 }
 
 impl Candidate {
-    /// Merges a head with the base as it is now; none when the head has all of the base already, or conflicts with it.
+    /// Merges a head with the current base. Returns `None` if the head already has all of the base, or conflicts with
+    /// it.
     ///
     /// # Errors
-    /// When there is no base, or git fails.
+    /// When the base branch does not exist, or git fails.
     fn of(repository: &Repository, head: &CommitId) -> Result<Option<Self>, RunnerError> {
         let base = repository.base()?;
         let planned = repository.plan_merge(
@@ -116,7 +118,7 @@ impl Candidate {
         })
     }
 
-    /// Makes results of the merge those of the head, and says what it was merged with.
+    /// Turns results of the merge into those of the head, with the commit that it was merged with.
     fn results_of_head(&self, gates: VerifiedGates) -> VerifiedGates {
         VerifiedGates {
             commit: self.head.as_str().to_owned(),

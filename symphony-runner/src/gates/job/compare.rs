@@ -1,4 +1,4 @@
-//! The same gates on the base commit: is the change at fault, or the place it runs in?
+//! The same gates on the base commit: is the change at fault, or the environment?
 
 use std::collections::BTreeSet;
 
@@ -16,18 +16,19 @@ use crate::error::RunnerError;
 use crate::gates::proof::Proof;
 use crate::supervise::Job;
 
-/// What came of the red gates of a pull request on its base.
+/// The result of the red gates of a pull request on its base.
 pub(super) struct Compared {
-    /// How it compares.
+    /// How the results compare.
     pub(super) comparison: BaseComparison,
     /// The results on the base.
     pub(super) base: VerifiedGates,
 }
 
-/// Runs the red gates of a pull request, and those before them, on its base as well, where that may show that the change is not at fault.
+/// Also runs the red gates of a pull request, and those before them, on its base, if that can show that the change is
+/// not at fault.
 ///
 /// # Errors
-/// When there is no base, or the gates cannot be run there.
+/// When the base branch does not exist, or the gates cannot run there.
 pub(super) async fn compare_if_needed(
     run: GatesRun<'_>,
     gates: &VerifiedGates,
@@ -35,7 +36,7 @@ pub(super) async fn compare_if_needed(
     failure: PastFailure,
 ) -> Result<Option<Compared>, RunnerError> {
     let on_base = OnBase::of(run, gates)?;
-    // nobody tries a plan's again by itself: whether the base is at fault is found out at once
+    // The gates of a plan are not tried again on their own, so its base is always compared at once.
     if let PullRequestOf::Issue(issue) = of {
         let keys = on_base.keys.clone();
         let (repeated, passed) = run
@@ -62,10 +63,10 @@ struct OnBase<'a> {
 }
 
 impl<'a> OnBase<'a> {
-    /// Finds out what their results on the base depend on.
+    /// Determines what their results on the base depend on.
     ///
     /// # Errors
-    /// When there is no base, or the files to copy cannot be listed.
+    /// When the base branch does not exist, or the files to copy cannot be listed.
     fn of(run: GatesRun<'a>, gates: &VerifiedGates) -> Result<Self, RunnerError> {
         let red: Vec<&VerifiedGate> = gates.red().collect();
         let set_up_failed = red.iter().any(|gate| gate.name == SET_UP_GATE);
@@ -80,7 +81,7 @@ impl<'a> OnBase<'a> {
         Ok(Self { proof, keys })
     }
 
-    /// Says what is recorded of them, by the digests that passed.
+    /// Returns what is recorded about them, given the digests that passed.
     fn record(&self, passed: &BTreeSet<String>) -> BaseRecord {
         if self.keys.iter().all(|key| passed.contains(key)) {
             BaseRecord::Passed
@@ -89,14 +90,14 @@ impl<'a> OnBase<'a> {
         }
     }
 
-    /// Runs them, and says whether they are red there, too. What passes is remembered, so that an honest red gate costs the
-    /// comparison once for a base.
+    /// Runs them, and returns whether they are also red there. Passes are remembered, so that an honest red gate costs
+    /// one comparison per base.
     async fn compare(
         &self,
         run: GatesRun<'_>,
         gates: &VerifiedGates,
     ) -> Result<Compared, RunnerError> {
-        // what passed before says nothing about whether it fails now
+        // An earlier pass does not show that it passes now.
         let on_base = self.proof.run(run.supervision, &BTreeSet::new()).await?;
         let (project, passes) = (run.job.project.id.clone(), on_base.passes);
         run.store

@@ -1,7 +1,7 @@
-//! A run of gates, in a process of its own: those of a pull request, or the probe of a base.
+//! A run of gates in a process of its own: those of a pull request, or the probe of a base.
 //!
-//! It has what every run has: a claim, a lock that is held, a marker, a log, an end that is recorded
-//! once. A dead one is found by the next tick, and the gates are due again.
+//! It has what every run has: a claim, a held lock, a marker, a log, and an end that is recorded once. The next tick
+//! finds a dead one, and its gates are due again.
 
 mod candidate;
 mod compare;
@@ -37,7 +37,7 @@ use crate::supervise::{
 pub use start::check_pr;
 pub(crate) use start::start_gates;
 
-/// What a run of gates came to, for its exit handling.
+/// The result of a run of gates, for its exit handling.
 #[derive(Debug)]
 pub(crate) struct GatesEnded {
     pub(crate) outcome: AgentOutcome,
@@ -71,8 +71,8 @@ pub(crate) async fn run_gates_job(
     }
 }
 
-/// The hold of a project whose gates could not be tried on its base. A full disk holds everything, and without a base there is nothing
-/// to hold.
+/// Returns the hold of a project whose gates could not be tried on its base. A full disk holds everything, and without
+/// a base branch there is nothing to hold.
 fn no_result(job: &Job<'_>, error: &RunnerError) -> Option<NewHold> {
     if error.is_disk_full() || error.is_base_missing() {
         return None;
@@ -80,8 +80,10 @@ fn no_result(job: &Job<'_>, error: &RunnerError) -> Option<NewHold> {
     no_result_for(job, &[], &error.with_causes())
 }
 
-/// The end of a run of gates whose supervisor died; nothing of it is alive. Of a pull request, they are tried again, a few times. A trial on the base holds its project: a gate that ends
-/// whoever runs it would come to no result on any change either, and each would cost an agent's run. One that a person ended does not.
+/// Returns the end of a run of gates whose supervisor died and whose processes are gone. The gates of a pull request
+/// are tried again a few times. A trial on the base holds its project: a gate that kills its supervisor would have no
+/// result on any change either, and each change would cost an agent's run. A trial that a person ended does not hold
+/// it.
 pub(crate) async fn end_of_dead(
     job: &Job<'_>,
     store: &StoreThread,
@@ -126,7 +128,7 @@ fn no_result_for(job: &Job<'_>, running: &[String], why: &str) -> Option<NewHold
     }
 }
 
-/// Lets work go on although the gates of its project were not tried on its base: a person ended the trial.
+/// Lets work continue although the project's gates were not tried on its base, because a person ended the trial.
 async fn waive_trial(job: &Job<'_>, store: &StoreThread) {
     if job.run.target != RunTarget::Project {
         return;
@@ -140,13 +142,13 @@ async fn waive_trial(job: &Job<'_>, store: &StoreThread) {
     }
 }
 
-/// Clears away the checkout that a run left whose supervisor died; its processes are over.
+/// Removes the checkout of a run whose supervisor died. Its processes must have ended.
 pub(crate) fn clear_dead_checkout(job: &Job<'_>) -> Result<(), RunnerError> {
     let repository = open_repository(&job.project, &job.config)?;
     remove_checkout(&repository, &job.run.id)
 }
 
-/// Ends what still runs, then removes the checkout. What stays is removed by the next tick.
+/// Ends what is still running, then removes the checkout. The next tick removes whatever is left.
 async fn clear(job: &Job<'_>, supervision: &Supervision) {
     if let Err(error) = supervision.end_rest().await {
         tracing::warn!(%error, "processes of gates are left");
@@ -206,6 +208,7 @@ async fn gates_of_pr(
         ..
     } = run;
     let source = of.clone();
+    // Read again: since the claim, the pull request may have been merged or closed, or another one opened.
     let open = store.call(move |store| store.open_pr_of(&source)).await??;
     let Some(pr) = open.filter(|pr| pr.id == id) else {
         return Ok(GatesEnded::cancelled());
@@ -229,7 +232,7 @@ async fn gates_of_pr(
     let base = compared
         .as_ref()
         .map_or(BaseComparison::NotMade, |compared| compared.comparison);
-    // whatever becomes of this change: no other could pass
+    // Whatever happens to this change, no other one could pass.
     let hold = compared
         .filter(|compared| !compared.base.green())
         .map(|compared| hold_for(job, repository, &compared.base))
@@ -246,8 +249,8 @@ async fn gates_of_pr(
     })
 }
 
-/// Does what the exit handling of the run that opened the pull request could not do because git died: a later try of the
-/// gates tries it again. Commits that a person made meanwhile are left alone.
+/// Repeats what the exit handling of the run that opened the pull request could not do because git failed. If it fails
+/// again, a later try of the gates repeats it. Commits that a person made meanwhile are left alone.
 async fn finish_exit_handling(
     job: &Job<'_>,
     store: &StoreThread,
@@ -272,7 +275,7 @@ async fn finish_exit_handling(
     Ok(())
 }
 
-/// The probe of a base on which gates failed.
+/// Probes a base on which gates failed.
 async fn gates_of_base(run: GatesRun<'_>) -> Result<GatesEnded, RunnerError> {
     let GatesRun {
         job, repository, ..
@@ -295,7 +298,7 @@ async fn gates_of_base(run: GatesRun<'_>) -> Result<GatesEnded, RunnerError> {
     })
 }
 
-/// The hold of a project whose gates fail on its base: what fails there, in words.
+/// Returns the hold of a project whose gates fail on its base, with the message about what fails.
 fn hold_for(
     job: &Job<'_>,
     repository: &Repository,
@@ -345,7 +348,7 @@ fn outcome_of(gates: &VerifiedGates, base: BaseComparison) -> AgentOutcome {
 }
 
 impl GatesEnded {
-    /// Gates that could not be run.
+    /// Gates that could not run.
     fn not_run(error: &RunnerError) -> Self {
         Self {
             outcome: AgentOutcome::not_started(error),
@@ -356,7 +359,7 @@ impl GatesEnded {
         }
     }
 
-    /// Gates that a person ended, or that are about nothing any more.
+    /// Gates that a person ended, or whose pull request is no longer open.
     fn cancelled() -> Self {
         let error = RunError {
             class: ErrorClass::Cancelled,

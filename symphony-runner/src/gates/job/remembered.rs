@@ -1,4 +1,4 @@
-//! Running gates with what passed before on the same files.
+//! Running gates, without those that already passed on the same files.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::gates::proof::{Proof, Proven};
 use crate::process::Supervision;
 use crate::supervise::Job;
 
-/// Gates that a text names; the rest is counted.
+/// How many gates a message names; the others are counted.
 pub(super) const NAMES_MAX: usize = 3;
 
 /// A run of gates, with what it works with.
@@ -45,7 +45,7 @@ impl<'a> GatesRun<'a> {
     }
 }
 
-/// Runs gates, except those that passed before on the same files, and remembers what passed now.
+/// Runs gates except those that already passed on the same files, and remembers those that pass now.
 pub(super) async fn run_remembered(
     run: GatesRun<'_>,
     proof: &Proof<'_>,

@@ -1,5 +1,4 @@
-//! Starting the gates of a pull request outside of a tick: at the end of the run that opened it, or
-//! because a person asks for them.
+//! Starting the gates of a pull request without a tick: at the end of the run that opened it, or at a person's request.
 
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
@@ -17,11 +16,11 @@ use crate::supervise::{SuperviseMode, launch_supervisor};
 
 /// Claims a run of a pull request's gates and starts its supervisor.
 ///
-/// A tick would start it, too: here it starts without waiting for the next one. The claim decides,
-/// as it does for a tick, so that both may try at once.
+/// A tick would start them, too; this saves the wait for the next one. The claim decides, as it does for a tick, so
+/// both may try at the same time.
 ///
 /// # Errors
-/// When the claim cannot be written or the supervisor not be started. A refusal is no error.
+/// When the claim cannot be written or the supervisor cannot be started. A refusal is not an error.
 pub(crate) fn start_gates(
     installation: &Installation,
     store: &mut Store,
@@ -31,6 +30,8 @@ pub(crate) fn start_gates(
     let id = RunId::parse(uuid::Uuid::now_v7().to_string()).expect("a UUID is a run id");
     let paths = RunPaths::new(&project.root, &id);
     paths.create()?;
+    // Held before the claim: a run whose lock is free looks dead, and a tick that sees it before its supervisor starts
+    // would end it.
     let lock = RunLock::acquire(paths.lock())?;
     let request = ClaimRequest {
         run: id,
@@ -69,11 +70,11 @@ pub(crate) fn start_gates(
     }
 }
 
-/// Has the gates of an open pull request run again because a person asks for it, whatever passed
-/// before; returns the run. None when no slot is free: a tick starts them then.
+/// Runs the gates of an open pull request again at a person's request, whatever passed before, and returns the run.
+/// `None` if no slot is free; then a tick starts them.
 ///
 /// # Errors
-/// When the pull request is not open, a run is at work on its issue, or the gates cannot be started.
+/// When the pull request is not open, another run is live on its issue, or the gates cannot be started.
 pub fn check_pr(
     installation: &Installation,
     store: &mut Store,

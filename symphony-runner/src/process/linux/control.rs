@@ -1,4 +1,4 @@
-//! Single actions on processes: signals through pidfds, reaping, sessions, parent-death signal.
+//! Single actions on processes: signals through pidfds, reaping, sessions, the parent-death signal.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -14,11 +14,11 @@ use crate::process::error::ProcessError;
 /// The signals that Symphony sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::process) enum Signal {
-    /// Asks to end.
+    /// Asks a process to end.
     Terminate,
-    /// Lets a stopped process go on, so that it can end by itself.
+    /// Continues a stopped process, so that it can exit.
     Continue,
-    /// Ends.
+    /// Kills a process.
     Kill,
 }
 
@@ -32,13 +32,12 @@ impl Signal {
     }
 }
 
-/// A process that is held: the handle never comes to mean another one.
+/// A handle of a process. It never refers to another process.
 #[derive(Debug)]
 pub(in crate::process) struct ProcessHandle(OwnedFd);
 
 impl ProcessHandle {
-    /// Opens the process of that number if it is the one that started then; nothing when it is not
-    /// or is gone.
+    /// Opens the process with this pid if it started at this time; `None` when it did not, or is gone.
     pub(in crate::process) fn open(
         pid: i32,
         start_time: u64,
@@ -46,8 +45,8 @@ impl ProcessHandle {
         let Some(pid) = Pid::from_raw(pid) else {
             return Ok(None);
         };
-        // First the handle, then the check: if the number changed hands before the handle was
-        // made, the check sees the stranger; if afterwards, the handle is a dead one.
+        // First the handle, then the check: if the pid changed hands before the handle was opened, the check sees the
+        // stranger; if it does so afterwards, the handle refers to a dead process.
         let handle = match process::pidfd_open(pid, PidfdFlags::empty()) {
             Ok(handle) => Self(handle),
             Err(Errno::SRCH | Errno::NOENT | Errno::INVAL) => return Ok(None),
@@ -59,7 +58,7 @@ impl ProcessHandle {
             .then_some(handle))
     }
 
-    /// Sends a signal; false when the process is gone.
+    /// Sends a signal. Returns false when the process is gone.
     pub(in crate::process) fn send(&self, signal: Signal) -> Result<bool, ProcessError> {
         match process::pidfd_send_signal(&self.0, signal.number()) {
             Ok(()) => Ok(true),
@@ -88,20 +87,20 @@ pub(in crate::process) fn wait_for_an_end(
     }
 }
 
-/// Kills a process group. The caller holds the number: an unreaped child of its own, alive or
-/// dead, is a member of the group, so the number cannot belong to another group.
+/// Kills a process group. The caller must have an unreaped child, alive or dead, in the group, so that its number
+/// cannot belong to another group.
 pub(in crate::process) fn kill_group(group: i32) -> Result<(), ProcessError> {
     let Some(group) = Pid::from_raw(group).filter(|group| !group.is_init()) else {
         return Ok(());
     };
     match process::kill_process_group(group, process::Signal::KILL) {
-        // PERM: a member changed its user (a setuid program); the others got the signal.
+        // PERM: a member changed its user (a setuid program). The others got the signal.
         Ok(()) | Err(Errno::SRCH | Errno::PERM) => Ok(()),
         Err(error) => Err(failed("kill a process group", error)),
     }
 }
 
-/// Takes the exit status of one dead child away; true when there was one.
+/// Reaps one dead child. Returns true if there was one.
 pub(in crate::process) fn reap(pid: i32) -> Result<bool, ProcessError> {
     let Some(pid) = Pid::from_raw(pid) else {
         return Ok(false);
@@ -119,7 +118,7 @@ pub(in crate::process) fn become_subreaper() -> Result<(), ProcessError> {
         .map_err(|error| failed("become the subreaper of the agent's processes", error))
 }
 
-/// Makes a new session with this process as its leader; nothing happens when it leads one already.
+/// Creates a session with this process as its leader. Does nothing when it already leads one.
 pub(in crate::process) fn lead_session() -> Result<(), ProcessError> {
     match process::setsid() {
         Ok(_) => Ok(()),
@@ -128,13 +127,13 @@ pub(in crate::process) fn lead_session() -> Result<(), ProcessError> {
     }
 }
 
-/// Has this process get SIGTERM when the thread that started it ends.
+/// Requests SIGTERM for this process when the thread that started it ends.
 pub(in crate::process) fn die_with_parent() -> Result<(), ProcessError> {
     process::set_parent_process_death_signal(Some(process::Signal::TERM))
         .map_err(|error| failed("set the parent-death signal", error))
 }
 
-/// Returns the milliseconds on the clock that only moves forward, and stands still while the machine is suspended.
+/// Returns the milliseconds of a clock that only moves forward, and stops while the machine is suspended.
 pub(in crate::process) fn awake_ms() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
@@ -142,45 +141,45 @@ pub(in crate::process) fn awake_ms() -> u64 {
     seconds.saturating_mul(1_000).saturating_add(milliseconds)
 }
 
-/// Returns the number of the parent, 0 when it is outside of this PID namespace.
+/// Returns the pid of the parent, 0 when it is outside of this PID namespace.
 pub(in crate::process) fn parent_pid() -> i32 {
     Pid::as_raw(process::getppid())
 }
 
-/// Makes a file that has no place in any folder and is gone with its last descriptor.
+/// Creates a file without a name, which disappears with its last descriptor.
 pub(in crate::process) fn nameless_file(name: &str) -> io::Result<std::fs::File> {
     let file = rustix::fs::memfd_create(name, rustix::fs::MemfdFlags::CLOEXEC)?;
     Ok(file.into())
 }
 
-/// Closes this process's memory, environment and descriptors to every other process of its user.
+/// Closes this process's memory, environment and descriptors to all other processes of its user.
 pub(in crate::process) fn close_memory() -> io::Result<()> {
     Ok(process::set_dumpable_behavior(
         process::DumpableBehavior::NotDumpable,
     )?)
 }
 
-/// Returns this process's number.
+/// Returns the pid of this process.
 pub(in crate::process) fn own_pid() -> i32 {
     process::getpid().as_raw_pid()
 }
 
-/// Returns the number of this process's session, 0 when its leader is outside of this PID
-/// namespace (`getsid` says 0 as well, which `rustix` takes for impossible).
+/// Returns the number of this process's session, 0 when its leader is outside of this PID namespace (`getsid` also
+/// returns 0 then, which `rustix` considers impossible).
 pub(in crate::process) fn own_session() -> Result<i32, ProcessError> {
     read_record(own_pid())?
         .map(|record| record.session)
         .ok_or_else(|| failed("read the number of the session", Errno::SRCH))
 }
 
-/// Says whether the calling thread is the process's first, which lives as long as the process.
+/// Returns whether the calling thread is the process's first, which lives as long as the process.
 pub(in crate::process) fn is_main_thread() -> bool {
     rustix::thread::gettid() == process::getpid()
 }
 
-/// Moves stdin to a descriptor that no child inherits, and puts `/dev/null` in its place.
+/// Moves stdin to a descriptor that no child inherits, and replaces it with `/dev/null`.
 pub(in crate::process) fn move_stdin() -> io::Result<OwnedFd> {
-    // 3: stdin, stdout and stderr keep their places.
+    // 3, because stdin, stdout and stderr keep their descriptors.
     let moved = rustix::io::fcntl_dupfd_cloexec(io::stdin().as_fd(), 3)?;
     let null = OpenOptions::new().read(true).open("/dev/null")?;
     rustix::stdio::dup2_stdin(&null)?;

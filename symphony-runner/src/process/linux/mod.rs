@@ -1,7 +1,7 @@
 //! Linux: `/proc`, pidfds, sessions, the subreaper. A port to another system replaces this module.
 //!
-//! Only facts and single actions live here; what to do with them is decided by the parent module.
-//! A signal reaches a process through a pidfd whose identity was checked, so a number that the
+//! This module has only facts and single actions; its parent decides what to do with them. A signal reaches a process
+//! through a pidfd whose identity was checked, so that a pid that was given to another process meanwhile is never hit.
 //! system gave to another process meanwhile is never hit.
 
 mod control;

@@ -2,9 +2,9 @@
 
 use crate::process::record::ProcessRecord;
 
-/// Parses the line; nothing when it is not one.
+/// Parses the line; `None` when it is not valid.
 ///
-/// A program chooses its own name, so the fields begin behind the *last* `)`.
+/// A program chooses its own name, so the fields start after the *last* `)`.
 pub(super) fn parse_stat(line: &[u8]) -> Option<ProcessRecord> {
     let name_start = memchr::memchr(b'(', line)?;
     let name_end = memchr::memrchr(b')', line)?;
@@ -13,10 +13,10 @@ pub(super) fn parse_stat(line: &[u8]) -> Option<ProcessRecord> {
     let fields: Vec<&str> = text(line.get(name_end + 1..)?)?
         .split_ascii_whitespace()
         .collect();
-    // proc(5) counts from 1 and from the pid, so its field n is the one at n - 3 here.
+    // proc(5) counts from 1 and from the pid, so its field n is at n - 3 here.
     let state = fields.first()?.chars().next()?;
     let thread_count: u64 = fields.get(17)?.parse().ok()?;
-    // A leader whose other threads go on looks like a zombie, but the process lives.
+    // A leader whose other threads continue looks like a zombie, but the process is alive.
     let is_alive = !matches!(state, 'Z' | 'X' | 'x') || thread_count > 1;
     Some(ProcessRecord {
         pid,

@@ -13,16 +13,16 @@ use super::stat::parse_stat;
 use crate::process::error::ProcessError;
 use crate::process::record::ProcessRecord;
 
-/// Longest environment that is looked through, in bytes: the kernel limits arguments and
-/// environment of a program to 6 MiB together.
+/// How many bytes of an environment are searched. The kernel limits arguments and environment of a program to 6 MiB
+/// together.
 const ENVIRONMENT_BYTES_MAX: u64 = 6 * 1024 * 1024;
 
-/// Clock ticks a second in `/proc`: what the kernel shows to programs on every machine that Rust's standard library runs on.
+/// Clock ticks per second in `/proc`, the same on every machine that Rust's standard library supports.
 const TICKS_A_SECOND: u64 = 100;
-/// Open files of one process that are looked at.
+/// How many open files of one process are read.
 const OPEN_FILES_MAX: usize = 4_096;
 
-/// Returns what tells this boot of the machine from others.
+/// Returns the id of this boot of the machine.
 pub(in crate::process) fn boot_id() -> Result<&'static str, ProcessError> {
     static BOOT_ID: OnceLock<String> = OnceLock::new();
     if let Some(id) = BOOT_ID.get() {
@@ -33,7 +33,7 @@ pub(in crate::process) fn boot_id() -> Result<&'static str, ProcessError> {
     Ok(BOOT_ID.get_or_init(|| text.trim().to_owned()))
 }
 
-/// Reads what is known of one process; nothing when there is none of that number.
+/// Reads the record of one process; `None` when there is no process with this pid.
 pub(in crate::process) fn read_record(pid: i32) -> Result<Option<ProcessRecord>, ProcessError> {
     let path = PathBuf::from(format!("/proc/{pid}/stat"));
     match fs::read(&path) {
@@ -43,7 +43,7 @@ pub(in crate::process) fn read_record(pid: i32) -> Result<Option<ProcessRecord>,
     }
 }
 
-/// Reads the whole table, in the order of the numbers.
+/// Reads the whole table, ordered by pid.
 pub(in crate::process) fn read_records() -> Result<Vec<ProcessRecord>, ProcessError> {
     let path = Path::new("/proc");
     let mut records = Vec::new();
@@ -62,9 +62,8 @@ pub(in crate::process) fn read_records() -> Result<Vec<ProcessRecord>, ProcessEr
     Ok(records)
 }
 
-/// Lists the children of a process, those of all its threads; nothing when this kernel does not
-/// tell (it was built without `CONFIG_PROC_CHILDREN`). The list may miss a child that is just
-/// being born: who needs certainty reads the table.
+/// Lists the children of all threads of a process; `None` when this kernel does not list them (it was built without
+/// `CONFIG_PROC_CHILDREN`). The list may miss a child that is just being started. To be certain, read the table.
 pub(in crate::process) fn children(pid: i32) -> Result<Option<Vec<i32>>, ProcessError> {
     static IS_TOLD: OnceLock<bool> = OnceLock::new();
     if !*IS_TOLD.get_or_init(|| Path::new("/proc/thread-self/children").exists()) {
@@ -95,8 +94,7 @@ pub(in crate::process) fn children(pid: i32) -> Result<Option<Vec<i32>>, Process
     Ok(Some(children))
 }
 
-/// Returns the number that was given to a process or thread last. Numbers rise, and begin again at
-/// their limit.
+/// Returns the pid that was given out last, to a process or thread. Pids rise, and start again at their limit.
 pub(in crate::process) fn last_pid() -> Result<i32, ProcessError> {
     let path = Path::new("/proc/loadavg");
     let text = fs::read_to_string(path).map_err(|source| unreadable(path, source))?;
@@ -106,29 +104,29 @@ pub(in crate::process) fn last_pid() -> Result<i32, ProcessError> {
         .ok_or_else(|| unreadable(path, io::ErrorKind::InvalidData.into()))
 }
 
-/// Says whether a process runs as the user of this one.
+/// Returns whether a process runs as the user of this one.
 pub(in crate::process) fn belongs_to_user(pid: i32) -> bool {
     let user = rustix::process::geteuid().as_raw();
     fs::metadata(format!("/proc/{pid}")).is_ok_and(|metadata| metadata.uid() == user)
 }
 
-/// Returns the user who started a process, whatever rights its program has; nothing when there is no such process. Read from
-/// the status, since the folder of a process that cannot be dumped belongs to root.
+/// Returns the user who started a process, whatever rights its program has; `None` when there is no such process. It is
+/// read from the status, since root owns the folder of a process that cannot be dumped.
 pub(in crate::process) fn real_user(pid: i32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let users = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
     users.split_ascii_whitespace().next()?.parse().ok()
 }
 
-/// Says whether a process was started with exactly this `NAME=value` in its environment. What may
-/// not be read (another user's, a protected program's) has it not.
+/// Returns whether a process was started with exactly this `NAME=value` in its environment; false when that may not be
+/// read (another user's, or a protected program's).
 pub(in crate::process) fn has_environment_entry(pid: i32, entry: &str) -> bool {
     environment(pid)
         .split(|&byte| byte == 0)
         .any(|found| found == entry.as_bytes())
 }
 
-/// Returns the value of a variable that a process was started with; nothing as in [`has_environment_entry`].
+/// Returns the value of a variable that a process was started with; `None` also when it may not be read.
 pub(in crate::process) fn environment_value(pid: i32, name: &str) -> Option<String> {
     environment(pid)
         .split(|&byte| byte == 0)
@@ -136,7 +134,7 @@ pub(in crate::process) fn environment_value(pid: i32, name: &str) -> Option<Stri
         .map(|value| String::from_utf8_lossy(value).into_owned())
 }
 
-/// Returns the arguments that a process was started with; nothing when they may not be read.
+/// Returns the arguments that a process was started with; empty when they may not be read.
 pub(in crate::process) fn command_line(pid: i32) -> Vec<OsString> {
     let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     bytes
@@ -145,7 +143,7 @@ pub(in crate::process) fn command_line(pid: i32) -> Vec<OsString> {
         .collect()
 }
 
-/// Returns how long ago a process started; nothing when the clock cannot be read.
+/// Returns how long ago a process started; `None` when the clock cannot be read.
 pub(in crate::process) fn age(record: &ProcessRecord) -> Option<Duration> {
     let uptime = fs::read_to_string("/proc/uptime").ok()?;
     let uptime: f64 = uptime.split_ascii_whitespace().next()?.parse().ok()?;
@@ -154,13 +152,13 @@ pub(in crate::process) fn age(record: &ProcessRecord) -> Option<Duration> {
     Some(uptime.saturating_sub(started))
 }
 
-/// Returns the working directory of a process; nothing when it may not be seen.
+/// Returns the working directory of a process; `None` when it may not be read.
 pub(in crate::process) fn working_directory(pid: i32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
-/// Says whether a process has a PID namespace inside of this one's. Read from what every user may see, so that a process
-/// cannot hide it.
+/// Returns whether a process is in a PID namespace inside this one's. It is read from what every user may see, so that
+/// a process cannot hide it.
 pub(in crate::process) fn is_in_inner_namespace(pid: i32) -> bool {
     let depth = |pid: &str| {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
@@ -175,7 +173,7 @@ pub(in crate::process) fn is_in_inner_namespace(pid: i32) -> bool {
     }
 }
 
-/// Lists what a process has open, as paths; nothing when that may not be seen.
+/// Lists the paths of a process's open files; empty when they may not be read.
 pub(in crate::process) fn open_files(pid: i32) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else {
         return Vec::new();
@@ -189,16 +187,16 @@ pub(in crate::process) fn open_files(pid: i32) -> Vec<PathBuf> {
 /// Whether a process holds a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::process) enum LockUse {
-    /// It does.
+    /// It holds it.
     Held,
-    /// It does not.
+    /// It does not hold it.
     NotHeld,
-    /// This user may not see the open files of the process.
+    /// This user may not read the open files of the process.
     Unknown,
 }
 
-/// Says whether a process holds the `flock` of a file, by its open files: each shows the locks that belong to it, whoever
-/// took them.
+/// Returns whether a process holds the `flock` of a file, from its open files. Each of them shows its locks, whichever
+/// process took them.
 pub(in crate::process) fn lock_use(pid: i32, file: &fs::Metadata) -> LockUse {
     let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else {
         return LockUse::Unknown;
@@ -218,7 +216,7 @@ pub(in crate::process) fn lock_use(pid: i32, file: &fs::Metadata) -> LockUse {
     LockUse::NotHeld
 }
 
-/// A line of `/proc/PID/fdinfo/N`: `lock:  1: FLOCK  ADVISORY  WRITE 42 00:1f:12345 0 EOF`.
+/// Parses a line of `/proc/PID/fdinfo/N`: `lock:  1: FLOCK  ADVISORY  WRITE 42 00:1f:12345 0 EOF`.
 fn is_exclusive_flock(line: &str) -> bool {
     line.strip_prefix("lock:").is_some_and(|lock| {
         let mut words = lock.split_ascii_whitespace();
@@ -226,20 +224,20 @@ fn is_exclusive_flock(line: &str) -> bool {
     })
 }
 
-/// Reads the environment that a process was started with; nothing when it may not be read.
+/// Reads the environment that a process was started with; empty when it may not be read.
 fn environment(pid: i32) -> Vec<u8> {
     let mut bytes = Vec::new();
     let read = File::open(format!("/proc/{pid}/environ"))
         .and_then(|file| file.take(ENVIRONMENT_BYTES_MAX).read_to_end(&mut bytes));
-    // a process that ends while it is read gives an error or less
+    // Reading from a process that is ending gives an error, or less.
     if read.is_err() {
         bytes.clear();
     }
     bytes
 }
 
-/// Lists the standard signals that this process ignores, by number. Real-time signals are left
-/// out: the C library itself ignores two of them in what it starts.
+/// Lists the standard signals that this process ignores, by number. Real-time signals are left out, since the C library
+/// itself ignores two of them in the programs that it starts.
 pub(in crate::process) fn ignored_signals() -> Result<Vec<i32>, ProcessError> {
     let path = Path::new("/proc/self/status");
     let status = fs::read_to_string(path).map_err(|source| unreadable(path, source))?;

@@ -1,4 +1,4 @@
-//! What a run is told, and what it judges.
+//! The prompts of a run, and what it judges.
 
 use symphony_core::config::ProviderName;
 use symphony_core::criteria::Criteria;
@@ -24,13 +24,13 @@ pub(crate) struct BriefingSources<'a> {
     pub(crate) site: &'a Site,
 }
 
-/// What a run is told, and what it judges.
+/// The prompts of a run, and what it judges.
 #[derive(Debug)]
 pub(crate) struct Briefing {
     /// Its prompts.
     pub(crate) prompts: Prompts,
-    /// What its verdict is on; none for a run that gives none.
+    /// What its verdict is on; `None` for a run that gives no verdict.
     pub(crate) review: Option<ReviewTarget>,
-    /// The acceptance criteria that the prompts have; none where they are to have none.
+    /// The acceptance criteria in the prompts; `None` where they have none.
     pub(crate) criteria: Option<Criteria>,
 }

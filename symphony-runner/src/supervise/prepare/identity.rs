@@ -1,4 +1,4 @@
-//! Who the agent is to the MCP service.
+//! The agent's identity for the MCP service.
 
 use symphony_core::run::RunTarget;
 use symphony_core::tools::{Assignment, role_for};
@@ -9,7 +9,7 @@ use super::site::Site;
 use crate::prompts::library::PromptLibrary;
 use crate::supervise::Job;
 
-/// Makes the identity that the run's socket has.
+/// Returns the identity of the run's socket.
 pub(super) fn identity(
     job: &Job<'_>,
     library: &PromptLibrary,

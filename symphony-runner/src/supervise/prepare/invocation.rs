@@ -10,7 +10,7 @@ use crate::prompts::library::PromptLibrary;
 use crate::provider::{AgentInvocation, AgentRole, McpServerCommand, ProviderCall, RunFiles};
 use crate::supervise::Job;
 
-/// Puts the call of the provider together.
+/// Puts together the call of the provider.
 pub(super) fn invocation(
     job: &Job<'_>,
     provider: ProviderCall,

@@ -17,10 +17,10 @@ use crate::supervise::documents::{DocumentQuery, Documents, criteria_input};
 use crate::supervise::project_file::{PROMPT_FILE_BYTES_MAX, read_own};
 use crate::supervise::prompts::{Cut, PromptRequest, ShownDiff, build, done_review, review_input};
 
-/// Bytes of the diff that a judge may read as a file.
+/// How many bytes of the diff a judge may read as a file.
 const DIFF_FILE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Assembles the prompts of an issue's run; with a pull request, of its review.
+/// Assembles the prompts of an issue's run, or with a pull request, of its review.
 pub(super) async fn issue_briefing(
     sources: BriefingSources<'_>,
     issue: Issue,
@@ -34,7 +34,7 @@ pub(super) async fn issue_briefing(
         Some(pr) => Some(show_review(job, store, site, pr).await?),
         None => None,
     };
-    // triage sorts what was asked for; nothing has been delivered yet
+    // Intake only sorts issues, for which nothing has been delivered yet.
     let documents = match job.run.agent {
         AgentType::Intake => Documents::default(),
         _ => documents(sources, &issue, None).await?,
@@ -66,7 +66,8 @@ pub(super) async fn issue_briefing(
     })
 }
 
-/// The documents of an issue and of those above it, at the commit that is checked out: what the agent works on, or what is judged.
+/// Returns the documents of an issue and of those above it, at the checked-out commit: what the agent works on or
+/// judges.
 pub(super) async fn documents(
     sources: BriefingSources<'_>,
     issue: &Issue,
@@ -89,7 +90,7 @@ pub(super) async fn documents(
     Ok(Documents::read(&site.repository, pipeline, query)?)
 }
 
-/// What every prompt of a run on an issue is made from.
+/// Returns the input for every prompt of a run on an issue.
 pub(super) fn request(
     sources: BriefingSources<'_>,
     issue: Issue,
@@ -117,7 +118,7 @@ pub(super) fn request(
     })
 }
 
-/// CLAUDE.md: a judge gets the one of the base commit, so that nothing planted in the branch steers it.
+/// Returns CLAUDE.md. A judge gets that of the base commit, so that nothing planted in the branch influences it.
 pub(super) fn claude_md(
     site: &Site,
     review: Option<&PullRequest>,
@@ -134,7 +135,7 @@ pub(super) fn claude_md(
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// What the judge is shown; the whole diff lies as a file beside the prompts.
+/// Returns what the judge is shown. The whole diff is a file beside the prompts.
 pub(super) async fn show_review(
     job: &Job<'_>,
     store: &StoreThread,

@@ -49,8 +49,8 @@ pub(super) async fn issue_site(
     })
 }
 
-/// Makes the worktree, or takes the one that is there, with the project's configuration files; the base is merged in unless
-/// that would void a pull request or a claim.
+/// Creates the worktree, or takes the existing one, with the project's configuration files. The base is merged in
+/// unless that would void a pull request or a delivery.
 async fn make_worktree(
     job: &Job<'_>,
     store: &StoreThread,
@@ -62,7 +62,7 @@ async fn make_worktree(
     if merge == BaseMerge::Merge {
         set_unknown_aside(job, store, repository, place, issue).await?;
     }
-    // recorded before it is made: whatever happens, clean-up will look for it
+    // Recorded before it is created, so that clean-up will look for it whatever happens.
     let (context, id) = (job.as_run(), issue.clone());
     store
         .call(move |store| store.record_worktree(&context, &id, true))
@@ -78,14 +78,14 @@ async fn make_worktree(
     for recovery in &made.recovered {
         tracing::info!(?recovery, "repaired the worktree");
     }
-    // every time: an earlier run may have died in between, and what is there is left as it is
+    // Every time, because an earlier run may have died in between. Existing files are left unchanged.
     if !job.run.target.is_review() {
         copy_config_files(repository, &made.worktree)?;
     }
     Ok(made)
 }
 
-/// Saves and removes a branch that the database does not know: a lost database left it, or a person made it. The new run
+/// Saves and removes a branch that the database does not know, which a lost database left or a person made. The new run
 /// must not hand in its commits as work on this issue.
 async fn set_unknown_aside(
     job: &Job<'_>,
@@ -108,7 +108,7 @@ async fn set_unknown_aside(
         fate: BranchFate::Delete,
         now: Timestamp::now(),
     })?;
-    // what the base has already is not lost, and nobody has to look at it
+    // Commits that the base already has are not lost, and no one has to look at them.
     for rescue in removed.into_iter().flat_map(|removed| removed.rescues) {
         tracing::warn!(branch = %place.branch, %rescue, "the database did not know this branch: it was saved");
         let (context, id) = (job.as_run(), issue.clone());

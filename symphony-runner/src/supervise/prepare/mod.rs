@@ -1,8 +1,8 @@
-//! Everything before the agent: what the run works on, where, what it is told, and the command.
+//! Everything before the agent starts: what the run works on, where, its prompts, and the command.
 //!
-//! [`prepare`] is the same for every run. What differs by the run's target stands in three places, each a `match` with one
-//! file an arm: `Subject` (what it works on, read from the store), `Site` (where: the worktree, ready), `Briefing`
-//! (what it is told and may do). A new kind of target is a variant of `Subject` and a file for each of the three.
+//! [`prepare`] is the same for every run. What depends on the run's target is in three places, each a `match` with one
+//! file per arm: `Subject` (what it works on, read from the store), `Site` (where: the worktree, ready) and `Briefing`
+//! (its prompts and permissions). A new kind of target needs a variant of `Subject`, and a file for each of the three.
 
 mod briefing;
 mod identity;

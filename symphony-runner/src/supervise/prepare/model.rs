@@ -1,4 +1,4 @@
-//! Which model a run uses, and where that was said.
+//! Which model a run uses, and where it is set.
 
 use symphony_core::profile::ResolvedModel;
 use symphony_core::run::RunTarget;
@@ -12,7 +12,7 @@ use crate::supervise::Job;
 pub(super) fn model(job: &Job<'_>, library: &PromptLibrary) -> Option<ResolvedModel> {
     let phase = phase_of_model(&job.run.target, &job.run.agent, job.run.phase.as_ref());
     let asker = match job.run.target {
-        // what the phase names itself is in the configuration already, for the phase `ready`
+        // The model that the phase itself names is already in the configuration, for the phase `ready`.
         RunTarget::PlanPhase(..) => Asker::PlanPhase(None),
         _ => Asker::Agent(job.profile(library), phase.as_ref()),
     };

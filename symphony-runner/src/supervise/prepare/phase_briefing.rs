@@ -16,7 +16,7 @@ use crate::supervise::Job;
 use crate::supervise::project_file::{PROMPT_FILE_BYTES_MAX, read_own};
 use crate::supervise::prompts::{PhasePart, build, build_phase, phase_review};
 
-/// Bytes of an artifact that are read from a commit: as many as from a file.
+/// How many bytes of an artifact are read from a commit: as many as from a file.
 const ARTIFACT_BYTES: usize = 4 * 1024 * 1024;
 
 /// Assembles the prompts of a phase's agent.
@@ -48,7 +48,7 @@ pub(super) async fn phase_briefing(
     })
 }
 
-/// The project's addition for a profile in a phase.
+/// Returns the project's addition for a profile in a phase.
 pub(crate) fn override_text(
     prompts_dir: &Path,
     contract: &PhaseContract,
@@ -57,7 +57,7 @@ pub(crate) fn override_text(
     read_own(&prompts_dir.join("overrides").join(name))
 }
 
-/// Assembles the prompts of the judge of a delivery. It is shown, and judges, what the branch holds now.
+/// Assembles the prompts of the judge of a delivery, with the current content of the branch.
 pub(super) async fn delivery_briefing(
     sources: BriefingSources<'_>,
     issue: Issue,
@@ -71,7 +71,7 @@ pub(super) async fn delivery_briefing(
     let documents = documents(sources, &issue, Some(&claim.phase)).await?;
     let contract = sources.library.pipeline.get(&claim.phase);
     let review = phase_review(&claim, contract, artifact);
-    // of the base: nothing planted in the branch steers the judge
+    // From the base, so that nothing planted in the branch influences the judge.
     let base = site.repository.base()?.commit;
     let claude_md = site
         .repository
@@ -90,7 +90,7 @@ pub(super) async fn delivery_briefing(
     })
 }
 
-/// A commit that came after the delivery is what is judged.
+/// A commit that came after the delivery becomes the judged one.
 async fn follow_head(
     store: &StoreThread,
     claim: Delivery,
@@ -105,8 +105,9 @@ async fn follow_head(
         .await??)
 }
 
-/// The artifact of a delivery as its judge is shown it, at the commit that the verdict will name; none when it is gone, which the judge
-/// is to see. One that git ignores is in no commit: only then it is read where the delivery's checks found it.
+/// Returns the artifact of a delivery as its judge is shown it, at the commit that the verdict will name; `None` when
+/// it does not exist, which the judge must see. An artifact that git ignores is in no commit: only then it is read
+/// where the delivery's checks found it.
 pub(crate) fn judged_artifact(
     claim: &Delivery,
     repository: &Repository,

@@ -53,12 +53,12 @@ pub(super) async fn plan_briefing(
     })
 }
 
-/// What an agent is told whose last run ended without a report.
+/// The instruction for an agent whose last run ended without a report.
 const CONTINUED: &str = "Your last run of this phase ended without a `complete_phase` call that Symphony accepted, so it \
     is not known whether the phase is complete. Its work is in your folder. Check whether the success criteria are met, finish what \
     is missing, and call `complete_phase`.";
 
-/// The plan's instructions, or the project's; then what this attempt has to know of the earlier one.
+/// Returns the plan's instructions, or the project's, then what this attempt has to know about the earlier one.
 fn instructions(job: &Job<'_>, subject: &PhaseSubject, site: &Site) -> Option<String> {
     let of_plan = subject.plan.options.instructions.clone();
     let mut parts: Vec<String> = of_plan
@@ -82,10 +82,11 @@ fn instructions(job: &Job<'_>, subject: &PhaseSubject, site: &Site) -> Option<St
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
-/// Bytes of a red gate's output that an agent's prompt quotes, from the end, where test runners say what failed.
+/// How many bytes of a red gate's output a prompt quotes, from the end, where test runners print what failed.
 const GATE_OUTPUT_BYTES_MAX: usize = 8_000;
 
-/// What the review of the plan's work found wrong: a person sent this phase back for it. Its points are a section of their own.
+/// Returns what the review of the plan's work found wrong. A person sent this phase back for it. Its points have their
+/// own section.
 fn review_of(pr: &PullRequest, points: &[ReviewPoint]) -> Option<String> {
     let mut found: Vec<String> = Vec::new();
     let verdict = pr.verdict.as_ref();
@@ -117,7 +118,7 @@ fn review_of(pr: &PullRequest, points: &[ReviewPoint]) -> Option<String> {
     })
 }
 
-/// As a block of its own, so that no error text can pass for a heading.
+/// Indents a text as a separate block, so that no error text can pass for a heading.
 fn indented(text: &str) -> String {
     let lines = text.trim().lines().map(|line| format!("    {line}"));
     lines.collect::<Vec<_>>().join("\n")

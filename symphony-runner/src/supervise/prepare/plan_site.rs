@@ -1,4 +1,4 @@
-//! Where a plan's phase works: a worktree of its own on the plan's base, or the project's folder.
+//! Where a plan's phase works: its own worktree on the plan's base, or the project's folder.
 
 use symphony_core::Timestamp;
 use symphony_core::plan::Isolation;
@@ -18,7 +18,8 @@ use crate::process::Supervision;
 use crate::repository::options;
 use crate::supervise::Job;
 
-/// File that holds the last commit of the plan's base that a phase's branch has: what the phase changed is told against it.
+/// The file with the last commit of the plan's base that a phase's branch has. The phase's changes are listed against
+/// it.
 pub(crate) const PHASE_BASE_FILE: &str = "plan-base.txt";
 
 /// Prepares the place of a plan's phase.
@@ -75,7 +76,7 @@ pub(super) async fn plan_site(
     })
 }
 
-/// Makes the phase's worktree, or takes the one that is there, with the project's configuration files.
+/// Creates the phase's worktree, or takes the existing one, with the project's configuration files.
 fn make_worktree(
     job: &Job<'_>,
     repository: &Repository,
@@ -88,7 +89,7 @@ fn make_worktree(
         merge: BaseMerge::Merge,
         now: Timestamp::now(),
     })?;
-    // not before: other phases move the base at any moment
+    // After the worktree is prepared, because other phases may move the base at any moment.
     write_private(
         &job.paths.dir.join(PHASE_BASE_FILE),
         made.base_commit.as_str(),
@@ -100,8 +101,8 @@ fn make_worktree(
     Ok(made)
 }
 
-/// Makes the plan's base for the first phase that needs it, and refuses to go on without the work of complete phases: one that is
-/// gone is never made again.
+/// Creates the plan's base for the first phase that needs it, and refuses to continue without the work of complete
+/// phases: a base that was lost is never made again.
 async fn require_base(
     store: &StoreThread,
     repository: &Repository,
@@ -130,8 +131,8 @@ async fn require_base(
     }
 }
 
-/// Tells a phase that the plan's work conflicts with the branch that it goes to, as after `plan retry` for that reason: its pull request
-/// could not be merged.
+/// Returns a note for a phase that the plan's work conflicts with the branch that it goes to, such as after a
+/// `plan retry` because its pull request could not be merged.
 fn conflict_note(
     repository: &Repository,
     base: &BranchName,

@@ -40,9 +40,9 @@ pub(crate) struct Prepared {
     pub(crate) environment: BTreeMap<OsString, OsString>,
     pub(crate) identity: Identity,
     pub(crate) site: Site,
-    /// Takes secret values out of what is written down; none when there are none.
+    /// Removes secret values from everything that is written; `None` when there are none.
     pub(crate) redactor: Option<Arc<Redactor>>,
-    /// How often the agent may search the web; none where its provider refuses searches.
+    /// How often the agent may search the web; `None` where its provider refuses searches.
     pub(crate) searches_max: Option<u32>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) async fn prepare(
     store: &StoreThread,
     supervision: &Supervision,
 ) -> Result<Prepared, RunnerError> {
-    // before anything is made: a run that may not spend does nothing
+    // Before anything is created: a run that may not spend anything does nothing.
     let budget = budget(job, store).await?;
     let provider = job.installation.provider(&job.config)?;
     let set = prompt_set(job, store).await?;
@@ -61,6 +61,8 @@ pub(crate) async fn prepare(
     refuse_root(&provider, &environment)?;
     let subject = Subject::load(job, store).await?;
     let site = Site::make(job, store, supervision, &subject).await?;
+    // After the site is made, and before the agent starts: exit handling compares with these records to find what the
+    // agent changed and left.
     site.record_fingerprint(job)?;
     site.record_baseline(job)?;
     name_committers(&mut environment, site.path());
@@ -112,8 +114,8 @@ pub(crate) async fn prepare(
     })
 }
 
-/// Returns the set of prompts that the issue of a run has in the configured trial, and records it before a prompt is built: a run that
-/// fails on its way is part of the trial, too. Plans and the project itself are part of none.
+/// Returns the set of prompts that a run's issue has in the configured trial, and records it before a prompt is built,
+/// so that a run that fails early is part of the trial, too. Plans and the project itself are in no trial.
 async fn prompt_set(job: &Job<'_>, store: &StoreThread) -> Result<Option<PromptSet>, RunnerError> {
     let Some(trial) = job.config.prompt_trial.clone() else {
         return Ok(None);
@@ -140,7 +142,7 @@ fn environment(job: &Job<'_>, provider: &ProviderCall) -> BTreeMap<OsString, OsS
     environment
 }
 
-/// The Claude CLI refuses to run unattended as root: said before it is started, with what to do.
+/// The Claude CLI refuses to run unattended as root. This is reported before it starts, with what to do.
 fn refuse_root(
     provider: &ProviderCall,
     environment: &BTreeMap<OsString, OsString>,

@@ -19,14 +19,14 @@ use crate::process::Supervision;
 use crate::redaction::redactor_for;
 use crate::supervise::{CommandOutcome, Job, SetUp, is_due};
 
-/// Lines of a failed set-up's output that its error quotes.
+/// How many lines of a failed set-up's output its error quotes.
 const SETUP_LINES_MAX: usize = 10;
-/// Characters of them.
+/// How many characters these lines may have.
 const SETUP_CHARS_MAX: usize = 4_000;
-/// Files that a note to the agent names.
+/// How many files a note to the agent names.
 const LEFT_NAMED_MAX: usize = 10;
 
-/// Copies the project's configuration files into a worktree. One that cannot be copied keeps no one from working.
+/// Copies the project's configuration files into a worktree. One that cannot be copied does not stop the run.
 pub(super) fn copy_config_files(
     repository: &Repository,
     worktree: &Worktree,
@@ -39,7 +39,7 @@ pub(super) fn copy_config_files(
     Ok(())
 }
 
-/// A worktree that is to be set up, and how it is made.
+/// A worktree that is to be set up, and how to recreate it.
 pub(super) struct SetUpSite<'a> {
     pub(super) job: &'a Job<'a>,
     pub(super) supervision: &'a Supervision,
@@ -48,11 +48,13 @@ pub(super) struct SetUpSite<'a> {
 }
 
 impl SetUpSite<'_> {
-    /// Runs the project's set-up command in a worktree that is not set up yet. Where it fails and passes on the base, the folder may be
-    /// at fault, such as one that a set-up left half done: one without work is made again, and set up once more.
+    /// Runs the project's set-up command in a worktree that has not been set up. If it fails but passes on the base,
+    /// the folder may be at fault, for instance because an earlier set-up was interrupted: a folder without work is
+    /// recreated, and set up once more.
     ///
     /// # Errors
-    /// [`RunnerError::SetupOnBase`] when the command fails on the base, too; [`RunnerError::Setup`] when it fails here only.
+    /// [`RunnerError::SetupOnBase`] when the command also fails on the base; [`RunnerError::Setup`] when it fails only
+    /// here.
     pub(super) async fn set_up(
         &self,
         made: Prepared,
@@ -61,6 +63,7 @@ impl SetUpSite<'_> {
         let Some(failed) = self.run(&made.worktree).await? else {
             return Ok(made);
         };
+        // The base first: if the command fails there, too, a new worktree would not help.
         let on_base = self.refuse_on_base().await?;
         if !self.removes_workless(&made) {
             return Err(failed.error(self.job, here(on_base)));
@@ -72,7 +75,7 @@ impl SetUpSite<'_> {
         }
     }
 
-    /// Runs the command where it is due; returns it when it failed.
+    /// Runs the command if it is due. Returns it if it failed.
     async fn run(&self, worktree: &Worktree) -> Result<Option<Failed>, RunnerError> {
         let (job, repository) = (self.job, self.repository);
         let settings = &job.config.worktree;
@@ -99,8 +102,8 @@ impl SetUpSite<'_> {
         Ok(failed.map(|outcome| Failed { outcome }))
     }
 
-    /// Finds out how a command that failed comes out on the base. The same files are not the same folder: what an earlier set-up left
-    /// half done, or a path that the command does not like, says nothing about the base. Only a pristine checkout tells.
+    /// Runs a failed command on the base. The same files are not the same folder: an interrupted set-up, or a path that
+    /// the command cannot handle, proves nothing about the base. Only a pristine checkout does.
     async fn refuse_on_base(&self) -> Result<SetUpOnBase, RunnerError> {
         let job = self.job;
         let labels = job.issue.as_ref().map_or(&[][..], |issue| &issue.labels);
@@ -132,9 +135,10 @@ impl SetUpSite<'_> {
         }
     }
 
-    /// Removes a worktree in which no one's work is; returns whether it did. On doubt it stays, and the failure counts.
+    /// Removes a worktree without anyone's work, and returns whether it did. In case of doubt it stays, and the failure
+    /// counts.
     fn removes_workless(&self, made: &Prepared) -> bool {
-        // a judge only reads
+        // A judge only reads.
         if self.job.run.target.is_review() {
             return false;
         }
@@ -191,7 +195,7 @@ impl SetUpSite<'_> {
     }
 }
 
-/// Where a set-up fails that failed in a worktree with work.
+/// Describes where a set-up fails that failed in a worktree with work.
 const fn here(on_base: SetUpOnBase) -> &'static str {
     match on_base {
         SetUpOnBase::Passes => {
@@ -202,7 +206,7 @@ const fn here(on_base: SetUpOnBase) -> &'static str {
     }
 }
 
-/// Where a set-up fails that failed in a worktree without work, too, after that was made again.
+/// Describes where a set-up fails that also failed after a worktree without work was recreated.
 const fn in_new(on_base: SetUpOnBase) -> &'static str {
     match on_base {
         SetUpOnBase::Passes => {
@@ -219,7 +223,7 @@ struct Failed {
 }
 
 impl Failed {
-    /// Returns the failure of the run: command, how it ended, the end of its output, and what else is known.
+    /// Returns the error of the run: the command, how it ended, the end of its output, and what else is known.
     fn error(&self, job: &Job<'_>, known: &str) -> RunnerError {
         let settings = &job.config.worktree;
         let last = self.outcome.output.lines().rev().take(SETUP_LINES_MAX);
@@ -236,7 +240,7 @@ impl Failed {
     }
 }
 
-/// Tells the agent what the set-up command left that is not part of its change; none when there is nothing.
+/// Returns a note for the agent about what the set-up command left that is not part of its change, if anything.
 pub(super) fn set_up_note(
     repository: &Repository,
     worktree: &Worktree,

@@ -17,16 +17,16 @@ pub(crate) struct Site {
     pub(crate) repository: Repository,
     /// The checkout that the agent is started in.
     pub(crate) worktree: Worktree,
-    /// The branch checked out there; none when it is detached.
+    /// The branch that is checked out there; `None` when it is detached.
     pub(crate) branch: Option<BranchName>,
-    /// Where the work of the run's issue lies, for the MCP service; none for a run without an issue.
+    /// Where the work of the run's issue is, for the MCP service; `None` for a run without an issue.
     pub(crate) workspace: Option<IssueWorkspace>,
-    /// What the agent has to be told of the preparation (a merge conflict with the base).
+    /// What the agent has to know about the preparation, such as a merge conflict with the base.
     pub(crate) notes: Vec<String>,
 }
 
 impl Site {
-    /// The agent's working directory.
+    /// Returns the agent's working directory.
     pub(crate) fn path(&self) -> &Path {
         self.worktree.path()
     }
@@ -43,23 +43,24 @@ impl Site {
         Some(place.base.as_str().to_owned())
     }
 
-    /// Records which configuration runs programs here, and the one that is shared with the user, so that exit handling sees
-    /// what the agent changed of it.
+    /// Records the configuration that runs programs here, and the one that is shared with the user, so that exit
+    /// handling finds what the agent changed in them.
     pub(crate) fn record_fingerprint(&self, job: &Job<'_>) -> Result<(), RunnerError> {
         record_fingerprint(job, &self.repository, &self.worktree)?;
         record_settings(job, &self.repository)
     }
 
-    /// Records what is in the worktree before the agent works there, so that exit handling can tell what the agent left.
+    /// Records the contents of the worktree before the agent starts, so that exit handling can tell what the agent
+    /// left.
     pub(crate) fn record_baseline(&self, job: &Job<'_>) -> Result<(), RunnerError> {
-        // a judge only reads; a folder that is not Symphony's own is left as it is
+        // A judge only reads, and a folder that is not Symphony's own is left alone.
         if !job.run.target.is_review() && self.workspace.is_some() {
             self.repository.record_baseline(&self.worktree)?;
         }
         Ok(())
     }
 
-    /// A value that differs when anything in the worktree differs: head, changed files, their sizes and times.
+    /// Returns a value that changes whenever anything in the worktree does: head, changed files, their sizes and times.
     pub(crate) fn change_mark(&self) -> Option<u64> {
         use std::os::unix::fs::MetadataExt;
         let status = self.repository.status(&self.worktree).ok()?;

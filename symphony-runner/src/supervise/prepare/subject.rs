@@ -44,16 +44,16 @@ pub(crate) enum Subject {
     PlanPhase(Box<PhaseSubject>),
 }
 
-/// A phase of a plan, with the plan as it stands.
+/// A phase of a plan, with the current plan.
 #[derive(Debug, Clone)]
 pub(crate) struct PhaseSubject {
     /// The plan.
     pub(crate) plan: PlanRecord,
     /// The phase's id.
     pub(crate) id: PlanPhaseId,
-    /// The phase, as the plan file has it.
+    /// The phase, as it is in the plan file.
     pub(crate) phase: Phase,
-    /// The last pull request of the plan, when it was not accepted.
+    /// The last pull request of the plan, if it was not accepted.
     pub(crate) rejected: Option<PullRequest>,
     /// The open points of its reviews.
     pub(crate) points: Vec<ReviewPoint>,
@@ -63,7 +63,7 @@ impl Subject {
     /// Reads what the run was claimed for.
     ///
     /// # Errors
-    /// When it is no longer there to be worked on.
+    /// When it no longer exists, or need not be worked on.
     pub(crate) async fn load(job: &Job<'_>, store: &StoreThread) -> Result<Self, RunnerError> {
         match &job.run.target {
             RunTarget::Issue(_) if job.run.agent == AgentType::Intake => {
@@ -87,6 +87,7 @@ impl Subject {
                 "a run of gates has no agent to prepare for",
             )),
             RunTarget::PullRequest(of, id) => {
+                // Read again: since the claim, a person may have merged or closed it.
                 let source = of.clone();
                 let open = store.call(move |store| store.open_pr_of(&source)).await??;
                 let Some(pr) = open.filter(|pr| pr.id == *id).map(Box::new) else {
@@ -170,7 +171,7 @@ fn own_issue(job: &Job<'_>) -> Result<Issue, RunnerError> {
     })
 }
 
-/// The latest base is merged in, but never while something is under review: it would void it.
+/// Returns whether to merge the latest base: never while something is under review, which it would void.
 async fn base_merge(issue: &Issue, store: &StoreThread) -> Result<BaseMerge, RunnerError> {
     let id = issue.id.clone();
     let open = store

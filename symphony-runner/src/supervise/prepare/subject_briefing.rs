@@ -13,7 +13,7 @@ impl Briefing {
     /// Assembles the prompts for a subject.
     ///
     /// # Errors
-    /// When something that belongs into them cannot be read.
+    /// When something that belongs in them cannot be read.
     pub(crate) async fn write(
         sources: BriefingSources<'_>,
         subject: Subject,

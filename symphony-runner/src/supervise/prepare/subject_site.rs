@@ -15,10 +15,10 @@ use crate::supervise::Job;
 use crate::supervise::temporary::remove_leftovers;
 
 impl Site {
-    /// Makes the place that the subject is worked on in, or takes the one that is there.
+    /// Creates the place where the subject is worked on, or takes the existing one.
     ///
     /// # Errors
-    /// When it cannot be made, or its set-up command fails.
+    /// When it cannot be created, or its set-up command fails.
     pub(crate) async fn make(
         job: &Job<'_>,
         store: &StoreThread,
@@ -26,16 +26,16 @@ impl Site {
         subject: &Subject,
     ) -> Result<Self, RunnerError> {
         let repository = open_repository(&job.project, &job.config)?;
-        // before anything is made: without it git stops in the middle of a checkout
+        // Before anything is created, since git stops in the middle of a checkout without a filter.
         repository.require_filters()?;
-        // nor can a branch be made beside one of that name
+        // Nor could git create a branch beside one with that name.
         repository.require_own_branches()?;
         remove_leftovers(job, store, &repository).await?;
         match subject {
             Subject::Issue { issue, merge } | Subject::Phase { issue, merge, .. } => {
                 issue_site(job, store, supervision, repository, issue, *merge).await
             }
-            // a merge would void what is under review
+            // A merge would void what is under review.
             Subject::PullRequest { issue, .. } | Subject::Delivery { issue, .. } => {
                 let leave = BaseMerge::Leave;
                 issue_site(job, store, supervision, repository, issue, leave).await

@@ -8,7 +8,7 @@ use crate::supervise::Job;
 use crate::supervise::temporary::{make_temporary, temporary_key};
 use symphony_core::wording::with_article;
 
-/// Makes the run's temporary worktree, on a commit or on the latest base.
+/// Creates the run's temporary worktree, on a commit or on the latest base.
 pub(super) fn temporary_site(
     job: &Job<'_>,
     repository: Repository,

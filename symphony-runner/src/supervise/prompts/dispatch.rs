@@ -23,27 +23,27 @@ use crate::supervise::Documents;
 /// What the prompts of a dispatch need besides the store.
 #[derive(Debug)]
 pub(crate) struct PromptRequest {
-    /// Who will read them.
+    /// The agent that will read them.
     pub(crate) agent: AgentType,
-    /// The run they are for.
+    /// The run that they are for.
     pub(crate) run: RunId,
     /// The issue.
     pub(crate) issue: Issue,
     /// Profiles and contracts.
     pub(crate) library: PromptLibrary,
-    /// What holds for the project.
+    /// The project's configuration.
     pub(crate) config: ProjectConfig,
     /// The agent's working directory.
     pub(crate) path: String,
-    /// The branch checked out there, if one is.
+    /// The branch that is checked out there, if there is one.
     pub(crate) branch: Option<String>,
     /// The branch that the work starts from.
     pub(crate) base: Option<String>,
-    /// CLAUDE.md, as the agent is to be given it.
+    /// CLAUDE.md, as the agent gets it.
     pub(crate) claude_md: Option<String>,
     /// WORKFLOW.md of the project's root.
     pub(crate) workflow_md: Option<String>,
-    /// Remarks of the dispatcher.
+    /// Notes of the preparation.
     pub(crate) notes: Vec<String>,
     /// The instructions of the agent's override.
     pub(crate) custom_instructions: Option<String>,
@@ -62,7 +62,7 @@ pub(crate) struct PromptRequest {
 pub(crate) struct Prompts {
     /// The prompts, with the report.
     pub(crate) built: BuiltPrompt,
-    /// The learnings that stand in them.
+    /// The learnings in them.
     pub(crate) learnings: Vec<LearningId>,
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts
             .get(&ready())
             .map(|contract| contract.body.clone());
     }
-    // given to every profile: the report says for whom it counts
+    // Given to every profile; the report shows for which ones it counts.
     dispatch.workflow_md.clone_from(&request.workflow_md);
     let best = learnings(issue, store)?;
     dispatch.convention_learnings = texts(&best.conventions);
@@ -126,7 +126,8 @@ pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts
     Ok(Prompts { built, learnings })
 }
 
-/// Names what may be meant as acceptance criteria, in the issue's text and in its own documents, and is not read as such.
+/// Returns lines of the issue's text and its own documents that may be meant as acceptance criteria, and are not read
+/// as such.
 fn missed(issue: &Issue, documents: &Documents) -> Vec<String> {
     let own = documents.list.iter().filter(|found| found.parent.is_none());
     let texts = std::iter::once((issue.id.as_str(), issue.description.as_str()))

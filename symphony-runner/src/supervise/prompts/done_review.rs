@@ -1,4 +1,4 @@
-//! What the judge of a proposal that nothing is left to do gets, and what a parent's worker gets about the sub-tasks.
+//! The input for the judge of a proposal that nothing is left to do, and for a parent's worker about its sub-tasks.
 
 use symphony_core::done::EvidenceKind;
 use symphony_core::issue::Issue;
@@ -11,7 +11,7 @@ use symphony_store::{IssueFilter, PrFilter, Store};
 use super::review_input::gate_results;
 use crate::error::RunnerError;
 
-/// Turns the record of a proposal into the judge's input; none where it is a change.
+/// Turns the record of a proposal into the judge's input; `None` if it is a change.
 pub(crate) fn done_review(pr: &PullRequest) -> Option<Review> {
     let proposal = pr.proposal.as_ref()?;
     let gates = pr.gates_of_head();
@@ -34,7 +34,7 @@ pub(crate) fn done_review(pr: &PullRequest) -> Option<Review> {
     })))
 }
 
-/// The sub-tasks of an issue that was split, once all of them have ended.
+/// Returns the sub-tasks of a split issue once all of them have ended.
 pub(super) fn children(issue: &Issue, store: &Store) -> Result<Vec<ChildInput>, RunnerError> {
     let filter = IssueFilter {
         parent: Some(issue.id.clone()),
@@ -49,7 +49,7 @@ pub(super) fn children(issue: &Issue, store: &Store) -> Result<Vec<ChildInput>, 
     }
     let mut children = Vec::with_capacity(found.len());
     for (at, child) in found.into_iter().enumerate() {
-        // the others are only named
+        // All others are only named.
         let merged = if at < CHILDREN_MAX {
             merged_child(&child, store)?
         } else {

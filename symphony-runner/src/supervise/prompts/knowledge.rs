@@ -1,4 +1,4 @@
-//! What stands in a prompt of what the store and the configuration hold, as the input types of `symphony-prompt`.
+//! What the store and the configuration contribute to a prompt, as the input types of `symphony-prompt`.
 
 use symphony_core::Timestamp;
 use symphony_core::config::{Budget, Gate, ProjectConfig, Shares as ConfigShares};
@@ -17,22 +17,23 @@ use symphony_store::{BestLearnings, RankedLearning, RunFilter, Store};
 
 use crate::error::RunnerError;
 
-/// Attempts, findings and comments read for a prompt: more than it ever shows, so that its report says how many there are.
+/// How many attempts, findings and comments are read for a prompt: more than it ever shows, so that its report has the
+/// total.
 const READ_MAX: u32 = 50;
 
-/// Returns the learnings that are in the prompts, after what profile and budget left out.
+/// Returns the learnings in the prompts, without those that profile and budget left out.
 pub(super) fn standing(best: &BestLearnings, report: &Report) -> Vec<LearningId> {
     let mut standing = standing_conventions(best, report);
     standing.extend(held(&best.tactical, &report.user, "related_learnings"));
     standing
 }
 
-/// Returns the convention learnings that are in the system prompt.
+/// Returns the convention learnings in the system prompt.
 pub(super) fn standing_conventions(best: &BestLearnings, report: &Report) -> Vec<LearningId> {
     held(&best.conventions, &report.system, "convention_learnings").collect()
 }
 
-/// Returns those learnings of a list that its part of a prompt holds.
+/// Returns the learnings of a list that are in its part of a prompt.
 fn held<'a>(
     given: &'a [RankedLearning],
     parts: &'a [PartReport],
@@ -52,14 +53,14 @@ fn held<'a>(
         .map(|(_, ranked)| ranked.record.learning.id.clone())
 }
 
-/// Names in the report what was to be in the prompt and could not be read.
+/// Returns warnings for the report about inputs that could not be read.
 pub(super) fn not_read(problems: Vec<String>) -> impl Iterator<Item = Warning> {
     problems
         .into_iter()
         .map(|problem| Warning::NotRead { problem })
 }
 
-/// A marker that no text of the prompt can know before: random, made again for each prompt.
+/// Returns a marker that no text of the prompt can know before: random, and new for each prompt.
 pub(crate) fn fence_marker() -> String {
     uuid::Uuid::new_v4().simple().to_string()
 }
@@ -131,7 +132,7 @@ pub(super) fn findings(issue: &Issue, store: &Store) -> Result<Vec<FindingInput>
     Ok(findings)
 }
 
-/// What was found about a project as a whole.
+/// Returns the findings about a project as a whole.
 pub(super) fn project_findings(
     project: &ProjectId,
     store: &Store,
@@ -151,7 +152,8 @@ fn as_input(findings: Vec<Finding>) -> Vec<FindingInput> {
         .collect()
 }
 
-/// What is red on the base, for the issue that is to repair it: the newest finding, since the project is on hold for it.
+/// Returns what is red on the base, for the issue that repairs it: the newest finding, since the project is on hold for
+/// it.
 fn red_on_base(issue: &Issue, store: &Store) -> Result<Option<FindingInput>, RunnerError> {
     if !fixes_gate(&issue.labels) {
         return Ok(None);
@@ -179,7 +181,7 @@ pub(super) fn comments(issue: &Issue, store: &Store) -> Result<Vec<CommentInput>
         .collect())
 }
 
-/// What is accepted in the project, and what earlier runs of the issue proposed, best first.
+/// Returns the accepted learnings of the project and those that earlier runs of the issue proposed, best first.
 pub(super) fn learnings(issue: &Issue, store: &mut Store) -> Result<BestLearnings, RunnerError> {
     let subject = Subject::issue(&issue.title, &issue.description, &issue.labels);
     let options = Options::default();

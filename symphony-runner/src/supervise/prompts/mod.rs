@@ -1,4 +1,4 @@
-//! The prompts of a run: what the store, the project and the library hold becomes plain data for `symphony-prompt`.
+//! The prompts of a run: data of the store, the project and the library becomes the plain input of `symphony-prompt`.
 
 mod dispatch;
 mod done_review;

@@ -1,8 +1,8 @@
-//! What a prompt leaves out, for the log.
+//! Logs what a prompt leaves out.
 
 use symphony_prompt::{BuiltPrompt, Outcome};
 
-/// Logs what a profile does not get, for whoever looks for it; the report says it, too.
+/// Logs what a profile does not get, to help anyone who misses it. The report has it, too.
 pub(super) fn log_omissions(built: &BuiltPrompt) {
     let agent = &built.report.agent;
     for part in built.report.system.iter().chain(&built.report.user) {

@@ -1,4 +1,4 @@
-//! The prompts of a phase dispatch (path B): the contract is the agent's whole identity.
+//! The prompts of a phase dispatch (path B), in which the contract is the agent's whole identity.
 
 use symphony_core::Timestamp;
 use symphony_core::config::ProviderName;
@@ -24,7 +24,7 @@ use super::project::external_research;
 use super::vault::load_vault;
 use crate::error::RunnerError;
 
-/// Claims of a phase that are looked at for the rejected ones: as many as a run may make.
+/// How many deliveries of a phase are searched for rejected ones: as many as a run may make.
 const CLAIMS_READ_MAX: u32 = 50;
 
 /// What the prompts of a phase need besides what every prompt needs.
@@ -121,8 +121,8 @@ fn of_other_projects(
         .collect())
 }
 
-/// What earlier deliveries of the phase were refused for, since it was last accepted; who said so. What became review points is shown
-/// there.
+/// Returns why earlier deliveries of the phase were refused since it was last accepted, and by whom. What became review
+/// points is shown there.
 fn rejected_claims(
     issue: &Issue,
     phase: &PhaseName,

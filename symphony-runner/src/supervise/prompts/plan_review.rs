@@ -1,4 +1,4 @@
-//! The prompts of the judge of a plan's pull request: those of an issue's, with the plan in the place of the issue.
+//! The prompts of the judge of a plan's pull request: those for an issue's, with the plan instead of the issue.
 
 use std::fmt::Write as _;
 
@@ -23,11 +23,11 @@ pub(crate) struct PlanReviewPrompt {
     pub(crate) plan: PlanRecord,
     /// What is reviewed.
     pub(crate) review: Review,
-    /// Where the judge reads.
+    /// Where the judge works.
     pub(crate) workspace: Workspace,
     /// Profiles and contracts.
     pub(crate) library: PromptLibrary,
-    /// What holds for the project.
+    /// The project's configuration.
     pub(crate) config: ProjectConfig,
     /// CLAUDE.md of the base commit.
     pub(crate) claude_md: Option<String>,
@@ -72,13 +72,13 @@ pub(crate) fn build_plan_review(
     })
 }
 
-/// Says what the plan was to achieve: objective and criteria of each phase.
+/// Returns what the plan was to achieve: objective and criteria of each phase.
 fn description(phases: &[Phase]) -> String {
     let mut text = "This pull request contains the work of all phases of a plan. Each phase has to meet its own criteria:\n".to_owned();
     for phase in phases {
         let (title, objective) = (phase.title.trim(), phase.objective.trim());
         let criteria = phase.success_criteria.trim();
-        // writing to a string does not fail
+        // Writing to a string cannot fail.
         let _ = write!(
             text,
             "\n- {} ({title}): {objective}\n  Success criteria: {criteria}\n",

@@ -1,4 +1,4 @@
-//! Review points as the input of a prompt, and the commits that answer them.
+//! Review points as input for a prompt, and the commits that answer them.
 
 use symphony_core::pull_request::{PullRequest, PullRequestOf};
 use symphony_core::review_point::ReviewPoint;
@@ -8,9 +8,9 @@ use symphony_workspace::{CommitId, Repository, WorkspaceError};
 
 use crate::error::RunnerError;
 
-/// Bytes of a commit's patch that are read for a judge: more than its prompt ever has room for.
+/// How many bytes of a commit's patch are read for a judge: more than a prompt has room for.
 const PATCH_BYTES_MAX: usize = 64 * 1024;
-/// Characters of a commit that a prompt names where it is only a name.
+/// How many characters of a commit a prompt shows where it is only a name.
 const COMMIT_CHARS: usize = 12;
 
 /// Every open point of an issue or a plan.
@@ -21,7 +21,7 @@ pub(super) fn review_points(
     Ok(point_inputs(store.review_points(of)?))
 }
 
-/// Those of the points that are open.
+/// Returns the open ones of some points.
 pub(crate) fn point_inputs(points: Vec<ReviewPoint>) -> Vec<PointInput> {
     let open = points.into_iter().filter(ReviewPoint::is_open);
     open.map(point_input).collect()
@@ -53,8 +53,8 @@ fn point_input(point: ReviewPoint) -> PointInput {
     }
 }
 
-/// What the commits change that answer open points of a pull request, in the order of the points. A commit that the branch does not
-/// have any more is only named.
+/// Returns the changes of the commits that answer open points of a pull request, in the order of the points. A commit
+/// that is no longer on the branch is only named.
 pub(super) fn answer_patches(
     points: &[ReviewPoint],
     pr: &PullRequest,

@@ -1,4 +1,4 @@
-//! The prompts of the agents that work on a project itself: background dispatch (path C), setup wizard (path D).
+//! The prompts of the agents that work on a project itself: background dispatch (path C) and setup wizard (path D).
 
 use std::path::{Path, PathBuf};
 
@@ -24,23 +24,23 @@ use crate::error::RunnerError;
 use crate::prompts::library::PromptLibrary;
 use crate::repository::open_repository;
 
-/// Entries of the root that the wizard is told of: enough to see what kind of project it is.
+/// How many entries of the root the wizard gets: enough to see what kind of project it is.
 const ENTRIES_MAX: usize = 100;
 
 /// What the prompts of a project's own agent need besides the store.
 #[derive(Debug)]
 pub(crate) struct ProjectRequest {
-    /// Who will read them.
+    /// The agent that will read them.
     pub(crate) agent: AgentType,
     /// The project.
     pub(crate) project: Project,
-    /// What the temporary worktree is called.
+    /// The name of the temporary worktree.
     pub(crate) identifier: String,
     /// The agent's working directory.
     pub(crate) path: PathBuf,
-    /// Where the project's files are read: its working directory, or what that will have.
+    /// Where the project's files are read: its working directory, or a folder with the same files.
     pub(crate) read_from: PathBuf,
-    /// CLAUDE.md, as the agent is to be given it.
+    /// CLAUDE.md, as the agent gets it.
     pub(crate) claude_md: Option<String>,
     /// WORKFLOW.md of the project's root.
     pub(crate) workflow_md: Option<String>,
@@ -50,7 +50,7 @@ pub(crate) struct ProjectRequest {
     pub(crate) provider: ProviderName,
     /// Profiles and instructions.
     pub(crate) library: PromptLibrary,
-    /// What holds for the project.
+    /// The project's configuration.
     pub(crate) config: ProjectConfig,
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn build_background(
         None,
         request.config.external_research,
     ));
-    // nothing to compare with: what is known of the project as a whole
+    // There is nothing to compare with, so this is what is known about the project as a whole.
     let best = store.best_learnings(
         &request.project.id,
         None,
@@ -116,7 +116,7 @@ pub(crate) fn build_background(
     Ok(Prompts { built, learnings })
 }
 
-/// Assembles both prompts of a setup wizard, from what can be detected in its worktree.
+/// Assembles both prompts of a setup wizard from what is detected in its worktree.
 pub(crate) fn build_wizard(request: ProjectRequest) -> Result<Prompts, RunnerError> {
     let detected = detect_project(&request.read_from, Some(&request.project.name));
     let context = ProjectContext {
@@ -140,13 +140,13 @@ pub(crate) fn build_wizard(request: ProjectRequest) -> Result<Prompts, RunnerErr
     })
 }
 
-/// Proposes gates from the base branch, which the wizard's worktree has checked out.
+/// Proposes gates from the base branch, which is checked out in the wizard's worktree.
 fn propose(request: &ProjectRequest) -> Result<Proposal, RunnerError> {
     let repository = open_repository(&request.project, &request.config)?;
     Ok(repository.propose(&repository.base()?.commit)?)
 }
 
-/// Returns what the prompt says of searching the web, when the agent may.
+/// Returns the prompt's section on searching the web, if the agent may.
 pub(super) fn external_research(web: WebAccess) -> Option<ExternalResearch> {
     match web {
         WebAccess::Denied => None,
@@ -156,7 +156,7 @@ pub(super) fn external_research(web: WebAccess) -> Option<ExternalResearch> {
     }
 }
 
-/// The projects of the installation: a prompt shows them when there are several.
+/// Returns the projects of the installation, which a prompt shows if there are several.
 fn projects(store: &Store) -> Result<Vec<WorkspaceProject>, RunnerError> {
     let projects = store.projects()?.into_iter().map(|project| {
         let description = detect_project(&project.root, Some(&project.name)).description;
@@ -168,7 +168,7 @@ fn projects(store: &Store) -> Result<Vec<WorkspaceProject>, RunnerError> {
     Ok(projects.collect())
 }
 
-/// Names what is in the root, folders with a slash, Symphony's and git's own left out.
+/// Lists the entries of the root without Symphony's and git's own; folders end with a slash.
 fn entries(root: &Path) -> Result<Vec<String>, RunnerError> {
     let failed = |error| RunnerError::io("read the folder", root, error);
     let mut names = Vec::new();

@@ -17,7 +17,7 @@ const SUBMODULES_FILE: &str = ".gitmodules";
 /// Whether a diff may have been cut before it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// It is whole.
+    /// It is complete.
     No,
     /// Files may be missing.
     Possible,
@@ -43,10 +43,10 @@ pub(crate) fn review_input(
     config: &ProjectConfig,
     repository: &Repository,
 ) -> Result<Review, WorkspaceError> {
-    // a change of what decides what Symphony does is a high risk in every project
+    // A change of what controls Symphony itself is a high risk in every project.
     let mut sensitive = config.sensitive_paths.clone();
     sensitive.extend(config.decisive_paths(repository.root()));
-    // git fetches what it names, by whatever means the address names
+    // Git fetches whatever it names, by any means that the address names.
     sensitive.push(SUBMODULES_FILE.to_owned());
     let risk = assess(&pr.files, &sensitive, &config.risk);
     let paths: Vec<&str> = pr.files.iter().map(|file| file.path.as_str()).collect();
@@ -91,8 +91,8 @@ pub(crate) fn review_input(
     })))
 }
 
-/// Describes what a pull request does to the submodules that the repository declares; nothing when it leaves `.gitmodules` as
-/// it is, and where its commits are not there any more.
+/// Describes what a pull request does to the submodules that the repository declares; empty when it leaves
+/// `.gitmodules` unchanged, and when its commits no longer exist.
 ///
 /// # Errors
 /// When git fails.
@@ -115,7 +115,7 @@ pub fn submodule_changes(
     }
 }
 
-/// What gates said, as a judge reads it.
+/// Returns the results of gates for a judge.
 pub(super) fn gate_results(gates: Option<&VerifiedGates>) -> Vec<GateResult> {
     let Some(gates) = gates else {
         return Vec::new();

@@ -1,6 +1,6 @@
-//! The notes of the vault (`vault.path`), read from disk for a prompt (docs/prompts.md, "The vault").
+//! Reads the notes of the vault (`vault.path`) from disk for a prompt (docs/prompts.md, "The vault").
 //!
-//! It only reads: which notes stand in a prompt, and how much of them, `symphony-prompt` decides.
+//! It only reads: `symphony-prompt` decides which notes are in a prompt, and how much of them.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use symphony_core::config::{ProjectConfig, Vault};
 use symphony_prompt::{VaultNote, Warning};
 use symphony_workspace::{ContextFile, ContextFileProblem, load_context_files};
 
-/// The files that are notes; folders and files whose names begin with a dot hold an editor's own things.
+/// The files that are notes. Folders and files whose names start with a dot belong to an editor.
 const NOTES: &str = "**/*.md";
 
-/// Reads the notes of a project's vault, in the order of their paths, and says what was not read, and why. The lack of notes
-/// stops no run: they only help it.
+/// Reads the notes of a project's vault, ordered by path. Returns what was not read, and why. Missing notes stop no
+/// run, since they only help it.
 pub(super) fn load_vault(config: &ProjectConfig) -> (Vec<VaultNote>, Option<Warning>) {
     let Some(Vault { path, .. }) = &config.vault else {
         return (Vec::new(), None);
@@ -24,14 +24,14 @@ pub(super) fn load_vault(config: &ProjectConfig) -> (Vec<VaultNote>, Option<Warn
     (notes, problem.map(|problem| Warning::NotRead { problem }))
 }
 
-/// Reads a vault as a run would; returns how many notes it has, and what was not read, and why.
+/// Reads a vault as a run would. Returns how many notes it has, what was not read, and why.
 pub fn read_vault(path: &Path) -> (usize, Option<String>) {
     let (notes, problem) = read_notes(path);
     (notes.len(), problem)
 }
 
 fn read_notes(path: &Path) -> (Vec<VaultNote>, Option<String>) {
-    // the folder itself may be a link: the user named it
+    // The folder itself may be a link, since the user named it.
     let folder = match path.canonicalize() {
         Ok(folder) if folder.is_dir() => folder,
         Ok(_) => return (Vec::new(), Some(nothing_read(path, "it is no folder"))),
@@ -59,7 +59,7 @@ fn nothing_read(path: &Path, why: &str) -> String {
     )
 }
 
-/// Says what was left out: how much, and the first of it.
+/// Returns what was left out: how much, and the first file.
 fn describe(path: &Path, count: usize, file: &str, problem: &ContextFileProblem) -> String {
     let why = match problem {
         ContextFileProblem::NoMatch => return nothing_read(path, "it holds no markdown file"),

@@ -1,4 +1,4 @@
-//! What a phase's run produced: seen by git, claimed by its agent (spec: plan, "Artifacts").
+//! What a phase's run produced, as git saw it and as its agent claimed it (spec: plan, "Artifacts").
 
 use std::io::{BufRead as _, BufReader, ErrorKind};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::error::RunnerError;
 use crate::stream::{AgentEvent, StreamFormat, parse_line};
 use crate::supervise::Job;
 
-/// Whether lines such as `Created file x` count: only where git cannot tell whose change is whose.
+/// Whether lines such as `Created file x` count: only if git cannot attribute changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OutputLines {
     Count,
@@ -21,7 +21,7 @@ pub(super) enum OutputLines {
 }
 
 /// Merges what git saw with what the agent claimed: by markers, by lines of its text, by its call of `complete_phase`.
-/// Claims that are not in order are logged and left out.
+/// Invalid claims are logged and left out.
 pub(super) fn collect(
     job: &Job<'_>,
     seen: &[FileChange],
@@ -53,7 +53,7 @@ fn taken(source: &str, claims: Claims) -> Vec<Artifact> {
     claims.artifacts
 }
 
-/// A file that was renamed is one that is gone and one that is new.
+/// A renamed file counts as one deleted and one created file.
 fn seen_artifacts(change: &FileChange) -> Vec<Artifact> {
     let file = |kind, path: &str| Artifact {
         kind,
@@ -73,7 +73,7 @@ fn seen_artifacts(change: &FileChange) -> Vec<Artifact> {
     }
 }
 
-/// Reads what the agent itself said, from the raw output that was kept; a supervisor that died left it too.
+/// Reads what the agent itself wrote from the raw output, which a dead supervisor also left.
 fn for_each_text(
     path: &Path,
     format: StreamFormat,
@@ -82,13 +82,13 @@ fn for_each_text(
     let failed = |error| RunnerError::io("read", path, error);
     let file = match symphony_workspace::open_own_file(path) {
         Ok(file) => file,
-        // it did not get as far as its agent
+        // The run did not get as far as its agent.
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(failed(error)),
     };
     let mut reader = BufReader::new(file);
     let (mut line, mut events) = (Vec::new(), Vec::new());
-    // lines were cut to their limit when they were written
+    // Lines were cut to their limit when they were written.
     while reader.read_until(b'\n', &mut line).map_err(failed)? > 0 {
         events.clear();
         parse_line(format, &line, &mut events);

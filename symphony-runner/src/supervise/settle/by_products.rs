@@ -1,4 +1,4 @@
-//! What of the set-up's the commits of a run's branch have, for the record of the run.
+//! Files of the set-up that the commits of a run's branch contain, for the record of the run.
 
 use serde_json::json;
 use symphony_core::by_products::{
@@ -8,8 +8,8 @@ use symphony_workspace::{BranchName, Repository, WorkspaceError, Worktree};
 
 use crate::supervise::outcome::AgentOutcome;
 
-/// Notes in the outcome which files the set-up had made and the commits have as they were. It is a report: what keeps git from
-/// looking ends no run differently.
+/// Records in the outcome which files that the set-up created are in the commits unchanged. This is only a report: if
+/// git cannot look, the run ends as usual.
 pub(super) fn note_by_products(
     repository: &Repository,
     worktree: &Worktree,

@@ -1,4 +1,5 @@
-//! Checks of a phase that end the supervisor which runs them: whoever takes the exit handling over would run them again without end.
+//! Checks of a phase that kill the supervisor that runs them. Otherwise whoever takes over the exit handling would run
+//! them again endlessly.
 
 use symphony_core::gates::GATE_DEATHS_MAX;
 use symphony_core::plan::state::PhaseWork;
@@ -7,10 +8,11 @@ use crate::error::RunnerError;
 use crate::paths::{remove, write_private};
 use crate::supervise::Job;
 
-/// File that holds the check at work, and how often in a row it was begun: one that is there when a check begins was left by a death.
+/// The file with the running check, and how often in a row it was started. If it exists when a check starts, a
+/// supervisor died during the last one.
 const AT_WORK_FILE: &str = "check-at-work.txt";
 
-/// Notes that a check begins; returns the failure that it counts as when it has ended its supervisor too often.
+/// Records that a check starts. Returns a failure if it has killed its supervisor too often.
 pub(super) fn begin_check(job: &Job<'_>, name: &str) -> Result<Option<PhaseWork>, RunnerError> {
     let path = job.paths.dir.join(AT_WORK_FILE);
     let left = symphony_workspace::read_own_text(&path).unwrap_or_default();
@@ -24,16 +26,17 @@ pub(super) fn begin_check(job: &Job<'_>, name: &str) -> Result<Option<PhaseWork>
             ),
         }));
     }
+    // Written before the check runs: a supervisor that the check kills cannot count its own death.
     write_private(&path, &format!("{}\n{name}", begun + 1))?;
     Ok(None)
 }
 
-/// Notes that the check at work has ended.
+/// Records that the running check has ended.
 pub(super) fn end_check(job: &Job<'_>) -> Result<(), RunnerError> {
     remove(&job.paths.dir.join(AT_WORK_FILE))
 }
 
-/// Returns how often a check was begun by supervisors that died, from what the last one left.
+/// Returns how often supervisors started a check and died, from the file that the last one left.
 fn begun_before(left: &str, name: &str) -> u32 {
     match left.split_once('\n') {
         Some((begun, of)) if of == name => begun.parse().unwrap_or(0),

@@ -1,4 +1,4 @@
-//! The work on an issue: committed, or put aside after a pull request.
+//! The work on an issue: committed, or put aside if it came after a pull request.
 
 use serde_json::json;
 use symphony_core::Timestamp;
@@ -17,7 +17,7 @@ use crate::repository::{issue_workspace, open_repository};
 use crate::supervise::Job;
 use crate::supervise::outcome::AgentOutcome;
 
-/// Settles the worktree of an issue. A judge's run leaves nothing: it only reads.
+/// Settles the worktree of an issue. A judge's run leaves nothing, since it only reads.
 pub(super) async fn settle_issue(
     job: &Job<'_>,
     store: &StoreThread,
@@ -29,9 +29,12 @@ pub(super) async fn settle_issue(
     let Some(worktree) = find_worktree(&repository, &place)? else {
         return Ok(());
     };
+    // Before anything else: in a worktree that was tampered with, git itself could run what the agent planted.
     if end_if_tampered(job, &repository, &worktree, outcome)? || job.run.target.is_review() {
         return Ok(());
     }
+    // Before the first rescue is made: only what is not on this list was made by this exit handling, and is reported
+    // with the run.
     rescues_before(job, &repository, &worktree)?;
     let id = issue.clone();
     let open = store.call(move |store| store.open_pr(&id)).await??;
@@ -52,7 +55,7 @@ pub(super) async fn settle_issue(
     note_all(job, &repository, &worktree, &place.base, outcome)
 }
 
-/// Notes what of the agent's work is not, or should not be, in what it handed in.
+/// Records what of the agent's work is not, or should not be, in what it handed in.
 fn note_all(
     job: &Job<'_>,
     repository: &Repository,
@@ -65,7 +68,7 @@ fn note_all(
     note_left_behind(repository, worktree, base, outcome)
 }
 
-/// The worktree of an issue, when it was made.
+/// Returns the worktree of an issue, if it exists.
 fn find_worktree(
     repository: &Repository,
     place: &IssueWorkspace,
@@ -94,7 +97,7 @@ fn auto_commit(
     Ok(())
 }
 
-/// The commit of the delivery that this run made and that still stands.
+/// Returns the commit of this run's delivery, if that is still open.
 async fn delivered_head(
     job: &Job<'_>,
     store: &StoreThread,
@@ -106,12 +109,12 @@ async fn delivered_head(
     Ok(own.and_then(|claim| claim.head_commit))
 }
 
-/// Makes sure that an issue's branch is at the head that its pull request recorded: when git died in the exit handling of
-/// the run that opened it, work that came later is still on the branch, and a merge would be refused. Returns the rescue ref
-/// that has that work.
+/// Returns an issue's branch to the head that its pull request recorded. If git died in the exit handling of the run
+/// that opened it, later work is still on the branch, and a merge would be refused. Returns the rescue ref with that
+/// work.
 ///
 /// # Errors
-/// When git fails again: whoever asked tries again later.
+/// When git fails again. The caller tries again later.
 pub(crate) fn return_to_recorded_head(
     job: &Job<'_>,
     repository: &Repository,

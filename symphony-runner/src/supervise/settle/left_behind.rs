@@ -1,4 +1,4 @@
-//! What the run left in its worktree that no commit has, for the record of the run.
+//! Work that the run left in its worktree outside of any commit, for the record of the run.
 
 use serde_json::json;
 use symphony_core::left_behind::LEFT_NAMED_MAX;
@@ -8,9 +8,9 @@ use super::note::add;
 use crate::error::RunnerError;
 use crate::supervise::outcome::AgentOutcome;
 
-/// Notes what is left behind in the outcome; called when everything that can be committed is.
+/// Records in the outcome what was left. Must be called after everything that can be committed is.
 ///
-/// What an agent did to its worktree may keep git from looking: the run ends all the same, and its record says so.
+/// What an agent did to its worktree may prevent git from looking. Then the run ends as usual, and its record says so.
 pub(super) fn note_left_behind(
     repository: &Repository,
     worktree: &Worktree,

@@ -1,4 +1,4 @@
-//! What happens to a run's work when its agent is gone: one file for each kind of target.
+//! What happens to a run's work after its agent has ended. Each kind of target has its own file.
 
 mod artifacts;
 mod by_products;
@@ -42,7 +42,7 @@ pub(crate) struct Settled {
     pub(crate) phase: Option<PhaseFinish>,
 }
 
-/// Commits what is left, looks for tampering and for changes of the configuration that is shared with the user.
+/// Commits what is left, and checks for tampering and for changes of the configuration that is shared with the user.
 pub(crate) async fn settle_work(
     job: &Job<'_>,
     store: &StoreThread,
@@ -50,6 +50,8 @@ pub(crate) async fn settle_work(
     outcome: &mut AgentOutcome,
 ) -> Result<Settled, RunnerError> {
     let settled = settle_target(job, store, supervision, outcome).await?;
+    // After the work is settled, which may find that the run was tampered with: that takes precedence over a moved
+    // folder.
     end_if_moved(job, store, outcome).await?;
     note_settings(job, outcome)?;
     Ok(settled)
@@ -61,7 +63,7 @@ async fn settle_target(
     supervision: &Supervision,
     outcome: &mut AgentOutcome,
 ) -> Result<Settled, RunnerError> {
-    // its processes are gone: what they left in the way of others is known as theirs from here on
+    // Its processes have ended: locks that they left in the way of others are noted as theirs from here on.
     Repository::note_locks_since(&job.project.root, job.run.started_at)?;
     if let Some(key) = temporary_key(&job.run) {
         settle_temporary(job, &key, outcome)?;
@@ -78,7 +80,7 @@ async fn settle_target(
             let phase = settle_phase(job, store, supervision, plan, phase, outcome).await?;
             Ok(Settled { phase })
         }
-        // its temporary worktree is gone already; gates have their own exit handling
+        // Its temporary worktree is already removed; gates have their own exit handling.
         RunTarget::Project
         | RunTarget::PullRequest(PullRequestOf::Plan(_), _)
         | RunTarget::Gates(..) => Ok(Settled::default()),

@@ -5,7 +5,7 @@ use symphony_core::left_behind::{LEFT_BEHIND, LEFT_NAMED_MAX, LeftBehind, LeftKi
 
 use crate::supervise::outcome::AgentOutcome;
 
-/// Adds names to what the run left behind.
+/// Adds names to the list of what the run left.
 pub(super) fn note(kind: LeftKind, mut changed: Vec<String>, outcome: &mut AgentOutcome) {
     if changed.is_empty() {
         return;
@@ -15,7 +15,7 @@ pub(super) fn note(kind: LeftKind, mut changed: Vec<String>, outcome: &mut Agent
     add(changed.collect(), outcome);
 }
 
-/// Adds to what the run left behind.
+/// Adds entries to the list of what the run left.
 pub(super) fn add(left: Vec<LeftBehind>, outcome: &mut AgentOutcome) {
     let noted = outcome.metadata.remove(LEFT_BEHIND);
     let noted: Vec<LeftBehind> = noted

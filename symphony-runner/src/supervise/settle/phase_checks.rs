@@ -1,4 +1,4 @@
-//! The checks of a plan's phase: on a pristine checkout of a commit, or in the project's folder where phases work there.
+//! The checks of a plan's phase, on a pristine checkout of a commit, or in the project's folder if phases work there.
 
 use std::path::Path;
 
@@ -18,17 +18,17 @@ use crate::redaction::redactor_of_environment;
 use crate::supervise::{CommandCall, Company, Job, run_command, until_cancelled};
 use symphony_core::pull_request::SET_UP_GATE;
 
-/// What the checks of a phase came to.
+/// The result of the checks of a phase.
 pub(super) enum Checked {
     /// All passed.
     Green,
-    /// One did not.
+    /// One failed.
     Red(PhaseWork),
-    /// A person ended the run meanwhile; nothing of them is at work.
+    /// A person ended the run meanwhile. All processes of the checks have ended.
     Ended,
 }
 
-/// Runs checks on a commit, up to the first red one.
+/// Runs checks on a commit until one fails.
 pub(super) async fn check_commit(
     job: &Job<'_>,
     store: &StoreThread,
@@ -54,7 +54,8 @@ pub(super) async fn check_commit(
     checked
 }
 
-/// Waits for the first red check, unless a person ends the run before: then what the checks started is ended, too.
+/// Waits for the first failing check, unless a person ends the run before. Then the processes of the checks are ended,
+/// too.
 async fn unless_ended(
     job: &Job<'_>,
     store: &StoreThread,
@@ -74,7 +75,7 @@ async fn first_red(
     supervision: &Supervision,
     checks: &[Check],
 ) -> Result<Option<PhaseWork>, RunnerError> {
-    // what needs no set-up is looked at first: it is cheap
+    // Checks that need no set-up come first, because they are cheap.
     if let Some(red) = missing_file(checkout.path(), checks) {
         checkout.require_in_place()?;
         return Ok(Some(red));
@@ -100,7 +101,7 @@ async fn first_red(
     Ok(None)
 }
 
-/// Runs checks in the project's folder, where phases without worktrees work, up to the first red one.
+/// Runs checks in the project's folder, where phases without worktrees work, until one fails.
 pub(super) async fn check_in_place(
     job: &Job<'_>,
     store: &StoreThread,
@@ -186,7 +187,7 @@ fn red(name: &str, result: &VerifiedGate) -> Option<PhaseWork> {
     if result.passed {
         return None;
     }
-    // how a command ended that has no exit code is the last line of its output already
+    // For a command without an exit code, the last line of the output already describes how it ended.
     let how = result.exit_code.map(|code| format!("\n[exit code {code}]"));
     Some(PhaseWork::CheckFailed {
         check: name.to_owned(),

@@ -1,4 +1,5 @@
-//! The work of a complete phase on its way into the plan's base: merged as a candidate, checked, and only then the base moves.
+//! Merging the work of a complete phase into the plan's base: a candidate is made and checked, and only then the base
+//! moves.
 
 use symphony_core::id::PlanPhaseId;
 use symphony_core::plan::Check;
@@ -17,13 +18,14 @@ use crate::plan::{BaseRecord, PlanBase, record_base, tell_lost_base};
 use crate::process::Supervision;
 use crate::supervise::Job;
 
-/// How often a merge is tried again when another phase was merged at the same moment: as often as phases end together.
+/// How often a merge is tried again because another phase was merged at the same moment: as often as phases end
+/// together.
 const MERGE_TRIES_MAX: usize = 100;
-/// The same for a phase with checks: each time they run again, on the new merge.
+/// The same for a phase with checks, which run again on each new merge.
 const CHECKED_TRIES_MAX: usize = 10;
-/// Names that a reason lists.
+/// How many names a reason lists.
 const LISTED_MAX: usize = 20;
-/// File that holds the phase's commit whose merge was green: after a crash, what was merged is not checked again.
+/// The file with the phase's commit whose merge passed the checks, so that they need not run again after a crash.
 const CHECKED_FILE: &str = "checks-green.txt";
 
 /// A merge of a phase's branch into the plan's base.
@@ -35,11 +37,11 @@ pub(super) struct PhaseMerge<'a> {
     pub(super) worktree: &'a Worktree,
     pub(super) plan: &'a PlanRecord,
     pub(super) phase: &'a PlanPhaseId,
-    /// The phase's commit.
+    /// The commit of the phase.
     pub(super) head: &'a CommitId,
 }
 
-/// What one try came to.
+/// The result of one try.
 enum Attempt {
     Done(PhaseWork),
     /// Another phase was merged meanwhile.
@@ -49,10 +51,11 @@ enum Attempt {
 }
 
 impl PhaseMerge<'_> {
-    /// Merges it, wherever the base is by now, when its checks are green on the result. Returns none when a person ended the run meanwhile.
+    /// Merges it onto the current base if its checks pass on the result. Returns `None` when a person ended the run
+    /// meanwhile.
     ///
     /// # Errors
-    /// When git fails, or the checks cannot be run.
+    /// When git fails, or the checks cannot run.
     pub(super) async fn run(
         &self,
         supervision: &Supervision,
@@ -102,7 +105,7 @@ impl PhaseMerge<'_> {
                 self.record(expected).await?;
                 return Ok(Attempt::Done(PhaseWork::InPlace));
             }
-            // a phase that changed nothing is checked like any other
+            // A phase that changed nothing is checked like any other.
             MergePlan::AlreadyMerged => expected.clone(),
             MergePlan::FastForward(commit) | MergePlan::Merge(commit) => commit,
             MergePlan::Conflict(files) => {
@@ -121,9 +124,12 @@ impl PhaseMerge<'_> {
                 Checked::Red(red) => return Ok(Attempt::Done(red)),
                 Checked::Ended => return Ok(Attempt::Ended),
             }
+            // Recorded before the base moves: after a crash, the base would have the commit, and no file would show
+            // whether it was checked.
             write_private(&self.checked_file(), self.head.as_str())?;
         }
-        // Whoever finds the base there before it is recorded learns that Symphony moved it.
+        // Written before the base moves, so that whoever finds the base there before it is recorded knows that Symphony
+        // moved it.
         write_private(&self.job.paths.dir.join(CANDIDATE_FILE), candidate.as_str())?;
         let attempt = self.move_base(base, &expected, &candidate)?;
         if let Attempt::Done(PhaseWork::InPlace) = attempt {
@@ -132,7 +138,7 @@ impl PhaseMerge<'_> {
         Ok(attempt)
     }
 
-    /// Returns where the base is, or what it lost.
+    /// Returns the head of the base, or what the base lost.
     async fn look(&self, base: &BranchName) -> Result<Result<CommitId, String>, RunnerError> {
         let found = self.repository.branch_head(base)?;
         let Some(target) = self.plan.target.clone() else {
@@ -162,7 +168,7 @@ impl PhaseMerge<'_> {
         Ok(Err(lost.to_string()))
     }
 
-    /// Records where the base was left: the phase is complete only after that.
+    /// Records where the base was left. The phase is complete only after that.
     async fn record(&self, head: CommitId) -> Result<(), RunnerError> {
         let (id, repository) = (self.plan.id.clone(), self.repository.clone());
         self.store
@@ -189,7 +195,7 @@ impl PhaseMerge<'_> {
         }
     }
 
-    /// Says what is wrong with commits that hold secrets of the project's configuration files.
+    /// Returns why commits with secrets of the project's configuration files cannot be merged.
     fn leaks(&self, base: &CommitId) -> Result<Option<PhaseWork>, RunnerError> {
         let scan = self
             .repository
@@ -207,7 +213,7 @@ impl PhaseMerge<'_> {
         self.job.paths.dir.join(CHECKED_FILE)
     }
 
-    /// Says whether an exit handling that died had this commit checked before it merged it.
+    /// Returns whether a dead exit handling had checked this commit before it merged it.
     fn was_checked(&self) -> Result<bool, RunnerError> {
         let path = self.checked_file();
         match symphony_workspace::read_own_text(&path) {

@@ -1,7 +1,9 @@
-//! The work of a plan's phase: committed, told as artifacts, merged into the plan's base when the phase is complete.
+//! The work of a plan's phase: committed, listed as artifacts, and merged into the plan's base when the phase is
+//! complete.
 //!
-//! Every step can be repeated: the commit finds nothing to commit, the artifacts are told against the last commit of the base
-//! that the branch has, a merge that was made counts as made. That the phase is complete is recorded before its work is merged.
+//! Every step can be repeated: the second commit finds nothing to commit, the artifacts are listed against the last
+//! commit of the base that the branch has, and an existing merge counts as done. That the phase is complete is recorded
+//! before its work is merged.
 
 use std::path::Path;
 
@@ -39,7 +41,7 @@ use crate::supervise::outcome::AgentOutcome;
 use crate::supervise::prepare::PHASE_BASE_FILE;
 use crate::supervise::{Job, phase_of_plan};
 
-/// Names that a reason lists.
+/// How many names a reason lists.
 const LISTED_MAX: usize = 20;
 
 /// Settles the work of a plan's phase.
@@ -93,6 +95,7 @@ pub(super) async fn settle_phase(
         return Ok(None);
     }
     note_moved_branches(job, store, &repository, &plan, outcome).await?;
+    // Before the commit, which may make rescue refs itself: a repeated call could not tell these from earlier ones.
     rescues_before(job, &repository, &worktree)?;
     let done = repository.auto_commit(&worktree, &message(&plan, phase), Timestamp::now())?;
     if let Some(commit) = &done.commit {
@@ -135,7 +138,7 @@ pub(super) async fn settle_phase(
     Ok(Some(phase_finish(job, work, artifacts)))
 }
 
-/// Says why work with a filter that Symphony may not run cannot be merged.
+/// Returns why work with a filter that Symphony may not run cannot be merged.
 fn filtered(repository: &Repository, done: &AutoCommit) -> Result<Option<String>, RunnerError> {
     let (paths, filter) = if done.unfiltered.is_empty() {
         match repository.require_filters_of(&done.head) {
@@ -156,7 +159,7 @@ fn filtered(repository: &Repository, done: &AutoCommit) -> Result<Option<String>
     )))
 }
 
-/// Says why work in nested repositories cannot be merged: what depends on the phase would find nothing of it.
+/// Returns why work in nested repositories cannot be merged: phases that depend on this one would not get it.
 fn nested(
     repository: &Repository,
     worktree: &Worktree,
@@ -174,13 +177,13 @@ fn nested(
     )))
 }
 
-/// The work of a phase that is not complete stays on its branch, for the next attempt.
+/// The work of an incomplete phase stays on its branch for the next attempt.
 fn unfinished(job: &Job<'_>, artifacts: Vec<Artifact>) -> PhaseFinish {
     let work = PhaseWork::Unmerged("the phase is not complete".to_owned());
     phase_finish(job, work, artifacts)
 }
 
-/// The end of a run that a person ended while the checks of its phase ran: as if its agent had been ended.
+/// Returns the end of a run that a person ended while the checks of its phase ran, as if its agent had been ended.
 fn ended(job: &Job<'_>, artifacts: Vec<Artifact>, outcome: &mut AgentOutcome) -> PhaseFinish {
     outcome.status = RunStatus::Cancelled;
     outcome.error = Some(RunError {
@@ -198,7 +201,7 @@ fn phase_finish(job: &Job<'_>, work: PhaseWork, artifacts: Vec<Artifact>) -> Pha
     }
 }
 
-/// Returns the outcome that a clean exit without a report counts as.
+/// Returns the outcome of a clean exit without a report.
 fn outcome_of_exit(
     job: &Job<'_>,
     phase: Option<&Phase>,
@@ -210,7 +213,7 @@ fn outcome_of_exit(
         .flatten()
 }
 
-/// Says whether the phase would hand the plan in with a `must` point that no one has answered.
+/// Returns whether the phase would hand in the plan with an unanswered `must` point.
 async fn point_answers(
     store: &StoreThread,
     plan: &PlanRecord,
@@ -225,8 +228,8 @@ async fn point_answers(
     }
 }
 
-/// Says whether the run's agent had the tool `complete_phase`: a program that prints plain text is taken for one that
-/// does not speak the protocol.
+/// Returns whether the run's agent had the tool `complete_phase`. A program that prints plain text is assumed not to
+/// speak the protocol.
 fn reporting(job: &Job<'_>) -> Reporting {
     let is_plain = job.run.provider == ProviderName::Command.name()
         && job.config.providers.command_output == CommandOutput::Text;
@@ -237,8 +240,8 @@ fn reporting(job: &Job<'_>) -> Reporting {
     }
 }
 
-/// Records the outcome before the work is merged: whoever takes the exit handling over after a crash merges it too. What
-/// the agent said itself stays.
+/// Records the outcome before the work is merged, so that whoever takes over the exit handling after a crash merges it,
+/// too. The agent's own report is kept.
 async fn record_outcome(
     job: &Job<'_>,
     store: &StoreThread,
@@ -257,15 +260,15 @@ async fn record_outcome(
         .await??)
 }
 
-/// The subject of the commit that holds a phase's work.
+/// Returns the subject of the commit with a phase's work.
 fn message(plan: &PlanRecord, phase: &PlanPhaseId) -> String {
     let title = phase_of_plan(plan, phase).map_or("", |phase| &phase.title);
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("symphony({}/{phase}): {title}", plan.id)
 }
 
-/// What the phase changed: what its branch has and the plan's base has not. The commit that it is told against is kept for
-/// a repetition after the merge, when the base has it all.
+/// Returns what the phase changed: what its branch has and the plan's base does not. The commit that it is compared
+/// with is kept for a repetition after the merge, when the base has everything.
 fn changes(
     job: &Job<'_>,
     repository: &Repository,
@@ -273,7 +276,7 @@ fn changes(
     head: &CommitId,
 ) -> Result<Vec<FileChange>, RunnerError> {
     let file = job.paths.dir.join(PHASE_BASE_FILE);
-    // the patch itself is not asked for
+    // The patch itself is not needed.
     if let Some(base) = repository.branch_head(base)? {
         let now = repository.diff(&base, head, 0)?;
         if now.merge_base != *head {

@@ -1,8 +1,9 @@
-//! Branches of a plan that moved while one of its phases was at work, and that neither Symphony nor the agent of their own phase moved.
+//! Branches of a plan that moved while one of its phases was running, and that neither Symphony nor the agent of their
+//! own phase moved.
 //!
-//! They are Symphony's own, so they are left out of the report on the person's branches. Nothing is moved back: the work of a phase is
-//! what its worktree has, and whatever is on the plan's base goes through the checks of the next merge, and the gates and the review of
-//! the plan's pull request.
+//! They are Symphony's own branches, so the report on the person's branches leaves them out. Nothing is moved back: a
+//! phase's work is what its worktree has, and everything on the plan's base goes through the checks of the next merge,
+//! and the gates and the review of the plan's pull request.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,10 +21,10 @@ use crate::paths::RunPaths;
 use crate::supervise::Job;
 use crate::supervise::outcome::AgentOutcome;
 
-/// File in a run's folder with the commit that its exit handling was about to move the plan's base to.
+/// The file in a run's folder with the commit that its exit handling was about to move the plan's base to.
 pub(super) const CANDIDATE_FILE: &str = "base-candidate.txt";
 
-/// Notes such branches in the outcome; called before anything of the phase is committed or merged.
+/// Records such branches in the outcome. Must be called before anything of the phase is committed or merged.
 pub(super) async fn note_moved_branches(
     job: &Job<'_>,
     store: &StoreThread,
@@ -41,7 +42,7 @@ pub(super) async fn note_moved_branches(
         return Ok(());
     };
     let mut explained = left_by_their_worktrees(repository, plan, &now)?;
-    // Read after the refs: what another phase merged in between is recorded by now.
+    // Read after the refs, so that whatever another phase merged in between is already recorded.
     let places = places_of_base(job, store, repository, plan, now.refs.get(&base)).await?;
     explained.insert(base.clone(), places);
     let moved = repository.unexplained_moves(before, &now, prefix, &explained)?;
@@ -57,7 +58,7 @@ fn left_by_their_worktrees(
 ) -> Result<BTreeMap<String, BTreeSet<String>>, RunnerError> {
     let mut explained = BTreeMap::new();
     for phase in &plan.document.phases {
-        // The document was checked before the plan began.
+        // The document was checked before the plan started.
         let Ok(id) = PlanPhaseId::parse(&phase.id) else {
             continue;
         };
@@ -65,7 +66,7 @@ fn left_by_their_worktrees(
         let key = WorktreeKey::of_plan_phase(&plan.id, &id);
         let logged = match repository.worktree(&key, Some(&branch)) {
             Ok(worktree) => repository.logged_head(&worktree)?,
-            // What has no worktree has nobody who works there, and its branch may be removed.
+            // Without a worktree no one works there, and the branch may be removed.
             Err(WorkspaceError::WorktreeMissing { .. }) => {
                 now.refs.get(&branch.reference()).cloned()
             }
@@ -76,7 +77,7 @@ fn left_by_their_worktrees(
     Ok(explained)
 }
 
-/// Returns the places of the plan's base that Symphony knows of; `found` is among them when what is recorded has it.
+/// Returns the known heads of the plan's base, including `found` if the recorded head has it.
 async fn places_of_base(
     job: &Job<'_>,
     store: &StoreThread,

@@ -1,4 +1,4 @@
-//! What came after the commit that was handed in: saved to a rescue ref, and reported.
+//! Work that came after the handed-in commit: it is saved to a rescue ref, and reported.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -13,11 +13,11 @@ use crate::paths::write_private;
 use crate::supervise::Job;
 use crate::supervise::outcome::AgentOutcome;
 
-/// File that names the rescue refs that were there when a run's exit handling began.
+/// The file with the rescue refs that existed when a run's exit handling started.
 const RESCUES_FILE: &str = "rescues.json";
 
-/// Returns the branch to the recorded head. What came after it is no part of the pull request or the claim: it goes to a
-/// rescue ref, and the record of the run names that.
+/// Returns the branch to the recorded head. Later work is not part of the pull request or delivery: it goes to a rescue
+/// ref, which the record of the run names.
 pub(super) fn put_aside_later_work(
     job: &Job<'_>,
     repository: &Repository,
@@ -25,7 +25,8 @@ pub(super) fn put_aside_later_work(
     head: &str,
     outcome: &mut AgentOutcome,
 ) -> Result<(), RunnerError> {
-    // Kept until the run has ended: a supervisor that dies after the reset would leave a ref that nobody hears of.
+    // The list is kept until the run has ended: a supervisor that died after the reset would otherwise leave a ref that
+    // is never reported.
     let before = rescues_before(job, repository, worktree)?;
     return_to_head(repository, worktree, head)?;
     let mut saved = repository.rescues_of(worktree.key())?;
@@ -34,8 +35,8 @@ pub(super) fn put_aside_later_work(
     Ok(())
 }
 
-/// Returns the rescue refs of a worktree that were there when exit handling began: recorded by the first call, kept until the run has
-/// ended.
+/// Returns the rescue refs of a worktree that existed when exit handling started. The first call records them, and the
+/// file is kept until the run has ended.
 pub(super) fn rescues_before(
     job: &Job<'_>,
     repository: &Repository,
@@ -53,7 +54,7 @@ pub(super) fn rescues_before(
     Ok(before)
 }
 
-/// Returns the branch to the recorded head, and says where what came after it is.
+/// Returns the branch to the recorded head. Returns the rescue ref with the later work, if there was any.
 pub(super) fn return_to_head(
     repository: &Repository,
     worktree: &Worktree,

@@ -1,7 +1,7 @@
-//! Whether what Symphony and the person share with the agent changed while the run was at work.
+//! Whether anything that Symphony and the person share with the agent changed during the run.
 //!
-//! An agent that helps itself (`git config user.email …`) writes into a file that the user's git reads, too; one that writes
-//! Symphony's configuration decides what its own gates are; one that deletes a branch may delete a person's.
+//! An agent that helps itself (`git config user.email …`) writes into a file that the user's git also reads; one that
+//! writes Symphony's configuration decides its own gates; one that deletes a branch may delete a person's.
 
 use std::io::ErrorKind;
 
@@ -16,14 +16,14 @@ use crate::shared_state::SharedState;
 use crate::supervise::Job;
 use crate::supervise::outcome::AgentOutcome;
 
-/// Records it before the agent, or the first gate, is started.
+/// Records the shared state before the agent, or the first gate, is started.
 pub(crate) fn record_settings(job: &Job<'_>, repository: &Repository) -> Result<(), RunnerError> {
     let state = SharedState::at_start(job.installation, &job.project, repository)?;
     let text = serde_json::to_string(&state).expect("a state has string keys only");
     write_private(&job.paths.shared_state(), &text)
 }
 
-/// Notes what changed since the dispatch. A person may have changed it, too: nothing is undone.
+/// Records what changed since the dispatch. A person may have changed it, so nothing is undone.
 pub(crate) fn note_settings(job: &Job<'_>, outcome: &mut AgentOutcome) -> Result<(), RunnerError> {
     let Some(before) = recorded_state(job)? else {
         return Ok(());
@@ -36,7 +36,7 @@ pub(crate) fn note_settings(job: &Job<'_>, outcome: &mut AgentOutcome) -> Result
     Ok(())
 }
 
-/// Reads what was recorded at dispatch; nothing when the run did not get as far as its agent.
+/// Reads what was recorded at dispatch; `None` when the run did not get as far as its agent.
 pub(super) fn recorded_state(job: &Job<'_>) -> Result<Option<SharedState>, RunnerError> {
     let path = job.paths.shared_state();
     match symphony_workspace::read_own_text(&path) {
@@ -46,7 +46,7 @@ pub(super) fn recorded_state(job: &Job<'_>) -> Result<Option<SharedState>, Runne
         }
         Err(error) => match error.kind() {
             ErrorKind::NotFound => Ok(None),
-            // something else in its place is a record that was spoilt
+            // Anything else in its place is a damaged record.
             ErrorKind::InvalidInput | ErrorKind::InvalidData => Ok(Some(SharedState::spoilt())),
             _ => Err(RunnerError::io("read", path, error)),
         },

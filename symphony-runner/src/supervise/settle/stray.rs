@@ -13,9 +13,9 @@ use crate::shared_state::SharedState;
 use crate::supervise::Job;
 use crate::supervise::outcome::AgentOutcome;
 
-/// Notes such work in the outcome; called when the branch is where the run leaves it.
+/// Records such work in the outcome. Must be called when the branch is where the run leaves it.
 ///
-/// What an agent did to its worktree may keep git from looking: the run ends all the same.
+/// What an agent did to its worktree may prevent git from looking. Then the run ends as usual.
 pub(super) fn note_stray_work(
     job: &Job<'_>,
     repository: &Repository,
@@ -64,7 +64,7 @@ fn find(
     Ok(repository.stray_work(worktree, known, Timestamp::now())?)
 }
 
-/// Returns the rescue refs that are noted as work after the hand-in.
+/// Returns the rescue refs that are recorded as work after the hand-in.
 fn put_aside(outcome: &AgentOutcome) -> Vec<String> {
     let noted = outcome.metadata.get(LEFT_BEHIND).cloned();
     let noted: Vec<LeftBehind> = noted

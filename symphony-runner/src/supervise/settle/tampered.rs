@@ -1,4 +1,4 @@
-//! Whether the agent changed what runs programs, or a person moved the project meanwhile.
+//! Whether the agent changed configuration that runs programs, or a person moved the project meanwhile.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -14,19 +14,19 @@ use crate::paths::write_private;
 use crate::supervise::Job;
 use crate::supervise::outcome::AgentOutcome;
 
-/// File that holds the record.
+/// The file with the record.
 const FINGERPRINT_FILE: &str = "fingerprint.json";
 
 /// What is recorded at dispatch.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
-    /// Where the project was; none in a record of an earlier version.
+    /// Where the project was; `None` in a record of an earlier version.
     root: Option<PathBuf>,
     fingerprint: Fingerprint,
 }
 
 impl Record {
-    /// Reads a record, or the fingerprint alone, as earlier versions wrote it.
+    /// Parses a record, or a fingerprint alone, which earlier versions wrote.
     fn parse(text: &str) -> Option<Self> {
         let alone = || {
             let fingerprint = serde_json::from_str(text).ok()?;
@@ -39,8 +39,8 @@ impl Record {
     }
 }
 
-/// Ends the run as tampered when the configuration that runs programs was changed since the dispatch. Nothing of such a
-/// worktree may be run or committed: a human looks first.
+/// Ends the run as tampered when the configuration that runs programs has changed since the dispatch. Nothing in such a
+/// worktree may be run or committed before a person has looked at it.
 pub(super) fn end_if_tampered(
     job: &Job<'_>,
     repository: &Repository,
@@ -58,8 +58,8 @@ pub(super) fn end_if_tampered(
     Ok(true)
 }
 
-/// Ends a run that came to nothing as moved when the project's folder is elsewhere than at its dispatch: its supervisor and its agent
-/// worked with paths that led nowhere, which says nothing about its task.
+/// Ends an unsuccessful run as moved when the project's folder has moved since its dispatch. Its supervisor and its
+/// agent worked with paths that led nowhere, which proves nothing about its task.
 pub(super) async fn end_if_moved(
     job: &Job<'_>,
     store: &StoreThread,
@@ -67,7 +67,7 @@ pub(super) async fn end_if_moved(
 ) -> Result<(), RunnerError> {
     let is_failure = match outcome.status {
         RunStatus::Cancelled | RunStatus::Tampered => false,
-        // the calls of its tools were refused, and it may have ended well all the same
+        // The calls of its tools were refused, although it may have ended cleanly.
         RunStatus::Succeeded => is_without_pr(job, store).await?,
         _ => true,
     };
@@ -93,7 +93,7 @@ pub(super) async fn end_if_moved(
     Ok(())
 }
 
-/// Says whether a run on an issue has opened no pull request.
+/// Returns whether a run on an issue opened no pull request.
 async fn is_without_pr(job: &Job<'_>, store: &StoreThread) -> Result<bool, RunnerError> {
     let RunTarget::Issue(issue) = job.run.target.clone() else {
         return Ok(false);
@@ -116,7 +116,8 @@ pub(crate) fn record_fingerprint(
     write_private(&job.paths.dir.join(FINGERPRINT_FILE), &text)
 }
 
-/// Reads the record: none when the run did not get as far as its agent, else the record or, where it cannot be read any more, its path.
+/// Reads the record: `None` when the run did not get as far as its agent, otherwise the record or, if it cannot be
+/// read, its path.
 fn recorded(job: &Job<'_>) -> Result<Option<Result<Record, PathBuf>>, RunnerError> {
     let path = job.paths.dir.join(FINGERPRINT_FILE);
     match symphony_workspace::read_own_text(&path) {
@@ -126,7 +127,7 @@ fn recorded(job: &Job<'_>) -> Result<Option<Result<Record, PathBuf>>, RunnerErro
     }
 }
 
-/// Says what changed in the configuration that runs programs, since the dispatch.
+/// Returns what changed in the configuration that runs programs since the dispatch.
 fn tampered(
     job: &Job<'_>,
     repository: &Repository,
@@ -142,7 +143,7 @@ fn tampered(
             )));
         }
     };
-    // where the folder was moved, Symphony itself led the worktree to its new place
+    // If the folder was moved, Symphony itself updated the worktree's paths.
     let root = before.root.as_deref().unwrap_or(repository.root());
     let now = repository.fingerprint_seen_from(worktree, root)?;
     let changes = now.changes_since(&before.fingerprint);

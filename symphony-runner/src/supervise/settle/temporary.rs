@@ -1,4 +1,4 @@
-//! A temporary worktree, when its run has ended: nothing of it is committed, and it goes.
+//! A temporary worktree whose run has ended: nothing in it is committed, and it is removed.
 
 use symphony_core::Timestamp;
 use symphony_workspace::{WorkspaceError, WorktreeKey};
@@ -10,8 +10,7 @@ use crate::supervise::Job;
 use crate::supervise::outcome::AgentOutcome;
 use crate::supervise::temporary::remove_temporary;
 
-/// Removes the run's temporary worktree. What keeps it from being removed is no failure of the run: a later one tries
-/// again.
+/// Removes the run's temporary worktree. If that fails, the run has not failed: a later one tries again.
 pub(super) fn settle_temporary(
     job: &Job<'_>,
     key: &WorktreeKey,
@@ -20,7 +19,7 @@ pub(super) fn settle_temporary(
     let repository = open_repository(&job.project, &job.config)?;
     match repository.worktree(key, None) {
         Ok(worktree) if end_if_tampered(job, &repository, &worktree, outcome)? => {
-            // it stays for a person; a ref is all that is safe to make, and the commit may be in no other
+            // It stays for a person to look at. Only a ref can be made safely, and the commit may be on no other one.
             if let Some(rescue) = repository.keep_head(&worktree, Timestamp::now())? {
                 tracing::info!(%rescue, "what the agent committed was kept");
             }
