@@ -1,4 +1,4 @@
-//! Artifacts of claims, read from the file system.
+//! Artifacts of phase deliveries, read from the file system.
 
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ pub fn read_artifact(path: &str, places: &[&Path]) -> Result<Artifact, Workspace
     })
 }
 
-/// Reads a regular file below a folder; none when there is no such file.
+/// Reads a regular file below a folder; `None` if there is no such file.
 ///
 /// # Errors
 /// As [`read_artifact`], but for the missing file.

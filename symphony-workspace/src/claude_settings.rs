@@ -25,8 +25,8 @@ pub enum StatuslineInstall {
     AlreadyThere,
 }
 
-/// Makes a command Claude Code's status line in a project; all else in the file stays, comments and layout too.
-/// Returns the file.
+/// Sets Claude Code's status line in a project to a command; everything else in the file stays, even comments and
+/// layout. Returns the file.
 ///
 /// # Errors
 /// [`WorkspaceError::Settings`] when the file is not what Claude Code reads, [`WorkspaceError::StatuslineTaken`] when
@@ -55,7 +55,7 @@ pub fn install_statusline(
     Ok((path, StatuslineInstall::Written))
 }
 
-/// Says whether the command stands there; another one is an error.
+/// Returns whether the command is set; another one is an error.
 fn has_command(path: &Path, text: &str, command: &str) -> Result<bool, WorkspaceError> {
     let parsed = parse_text(&path.display().to_string(), text);
     if let Some(problem) = parsed.problems.first()

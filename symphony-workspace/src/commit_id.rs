@@ -1,15 +1,15 @@
-//! The name of a commit, a tree or a blob.
+//! The id of a commit, a tree or a blob.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The full hexadecimal name of a git object: 40 digits, or 64 in a SHA-256 repository.
+/// The full hexadecimal id of a git object: 40 digits, or 64 in a SHA-256 repository.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CommitId(String);
 
-/// A text that is no full object name.
+/// A text that is not a full object id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{found}` is not a full commit id (40 or 64 lower-case hexadecimal digits)")]
 pub struct CommitIdError {
@@ -18,7 +18,7 @@ pub struct CommitIdError {
 }
 
 impl CommitId {
-    /// Parses a full name.
+    /// Parses a full id.
     ///
     /// # Errors
     /// When the text is not 40 or 64 lower-case hexadecimal digits.
@@ -40,12 +40,12 @@ impl CommitId {
         &self.0
     }
 
-    /// Says whether the name is of a SHA-256 repository.
+    /// Returns whether the id is from a SHA-256 repository.
     pub(crate) fn is_sha256(&self) -> bool {
         self.0.len() == 64
     }
 
-    /// Returns the name that stands for "no such ref" in git's compare-and-swap.
+    /// Returns the id that means "no such ref" in git's compare-and-swap.
     pub(crate) fn zero_like(&self) -> String {
         "0".repeat(self.0.len())
     }

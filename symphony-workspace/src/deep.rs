@@ -1,5 +1,5 @@
-//! Removing a folder whatever its depth: relative to a folder that is open, with a few open folders at a time, so that neither the
-//! longest path that the kernel takes nor the number of open files is a limit.
+//! Removing a folder whatever its depth: relative to a folder that is open, with a few open folders at a time, so that
+//! neither the longest path that the kernel takes nor the number of open files is a limit.
 
 use std::ffi::{CString, OsStr};
 use std::io;
@@ -34,8 +34,8 @@ struct Level {
     folders: Vec<CString>,
 }
 
-/// Removes a folder with everything below it; returns whether it was there. A link in its place is not followed. Folders that may not
-/// be written are made writable.
+/// Removes a folder with everything below it; returns whether it was there. A link in its place is not followed.
+/// Folders that may not be written are made writable.
 pub(crate) fn remove_deep(path: &Path) -> io::Result<bool> {
     let Some((fd, level)) = begin(path, Work::Remove)? else {
         return Ok(false);
@@ -45,7 +45,7 @@ pub(crate) fn remove_deep(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Returns a file below a folder whose path has at least this many bytes; none when there is none.
+/// Returns a file below a folder whose path has at least this many bytes, if there is one.
 pub(crate) fn find_file(path: &Path, bytes_min: usize) -> io::Result<Option<PathBuf>> {
     let work = Work::Look(bytes_min);
     let Some((fd, level)) = begin(path, work)? else {

@@ -15,7 +15,7 @@ use crate::repository::{OWN_BRANCHES, Unwritable};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkspaceError {
-    /// Install git, or mend `PATH`.
+    /// Install git, or fix `PATH`.
     #[error("find the program `git` in PATH ({searched})")]
     GitMissing {
         /// The folders that were searched, joined by `:`.
@@ -28,7 +28,7 @@ pub enum WorkspaceError {
         command: String,
         /// Where it ran.
         place: PathBuf,
-        /// Exit code; none when a signal ended it.
+        /// Exit code; `None` if a signal ended it.
         code: Option<i32>,
         /// The end of its error output.
         stderr: String,
@@ -65,7 +65,7 @@ pub enum WorkspaceError {
         /// The repository.
         path: PathBuf,
     },
-    /// A repository with a checkout, of which a setting says that it has none: set `core.bare` to false.
+    /// A repository with a checkout, although `core.bare` says that it has none: set `core.bare` to false.
     #[error("use {}: `core.bare` is true in its git configuration, although it has a checkout; expected false", root.display())]
     BareSetting {
         /// The repository's root.
@@ -90,7 +90,7 @@ pub enum WorkspaceError {
         /// The repository's root.
         path: PathBuf,
     },
-    /// Neither the configuration nor the repository says which branch is the base: set `base_branch`.
+    /// Neither the configuration nor the repository names the base branch: set `base_branch`.
     #[error("find the default branch of {}: its branches are {}", root.display(), list(branches))]
     NoDefaultBranch {
         /// The repository's root.
@@ -111,7 +111,7 @@ pub enum WorkspaceError {
     SymbolicBase {
         /// The branch.
         branch: String,
-        /// The full name of the ref that it leads to.
+        /// The full name of the ref that it points to.
         target: String,
         /// The repository's root.
         root: PathBuf,
@@ -147,7 +147,7 @@ pub enum WorkspaceError {
         /// Which rule it breaks.
         reason: &'static str,
     },
-    /// A branch stands where a folder of branches is needed: rename it.
+    /// A branch has the name of a folder of branches that is needed: rename it.
     #[error(
         "create the branch `{branch}`: the branch `{blocker}` is in the way, because git cannot have a branch and a \
          folder of branches with the same name"
@@ -158,20 +158,20 @@ pub enum WorkspaceError {
         /// The branch in the way.
         blocker: String,
     },
-    /// A branch has the name that the folder of all of Symphony's branches needs: rename it.
+    /// A branch has the name of the folder of Symphony's branches: rename it.
     #[error(
         "create a branch `{OWN_BRANCHES}/…`: the branch `{OWN_BRANCHES}` is in the way, because git cannot have a \
          branch and a folder of branches with the same name"
     )]
     OwnBranchesBlocked,
-    /// A folder of the git folder cannot be written: give it back to the user, or make it writable.
+    /// A folder of the git folder cannot be written: return it to the user, or make it writable.
     #[error("write to {}: {}", path.display(), why)]
     NotWritable {
         /// The git folder.
         git_dir: PathBuf,
         /// The folder in it.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         why: Unwritable,
     },
     /// Another checkout has the branch: switch that one to another branch.
@@ -179,13 +179,13 @@ pub enum WorkspaceError {
     BranchCheckedOut {
         /// The branch.
         branch: String,
-        /// Who has it.
+        /// The worktree that uses it.
         path: PathBuf,
     },
     /// The commit is not in the repository (a shallow or partial clone, or pruned).
     #[error("find the commit `{commit}` in {}", root.display())]
     CommitMissing {
-        /// What was looked for.
+        /// The commit that was searched for.
         commit: String,
         /// The repository's root.
         root: PathBuf,
@@ -204,19 +204,19 @@ pub enum WorkspaceError {
         /// Where it would be.
         path: PathBuf,
     },
-    /// A symbolic link stands where a real file or folder is expected: look at it, then remove it.
+    /// A symbolic link is in the place of a real file or folder: check it, then remove it.
     #[error("use {}: a symbolic link is on the way; expected a real path", path.display())]
     Link {
         /// The path.
         path: PathBuf,
     },
-    /// A file or a link is where the folder of worktrees, or one above it in the project, is expected.
+    /// A file or a link is in the place of the folder of worktrees, or of a folder above it in the project.
     #[error("create worktrees: {} is a file or a link; expected a folder", path.display())]
     NoWorktreesFolder {
         /// The path.
         path: PathBuf,
     },
-    /// A pristine checkout was removed, or something else was put in its place, while commands ran there: make another one.
+    /// A pristine checkout was removed, or replaced by something else, while commands ran there: create another one.
     #[error("keep the checkout {}: it was removed or replaced while commands ran in it, so their results do not \
              count", path.display())]
     CheckoutGone {
@@ -239,7 +239,7 @@ pub enum WorkspaceError {
         /// The limit.
         bytes_max: u64,
     },
-    /// Another tool's settings are not what that tool reads: mend the file.
+    /// Another tool's settings are not what that tool reads: fix the file.
     #[error("change {}: {reason}", path.display())]
     Settings {
         /// The file.
@@ -255,7 +255,7 @@ pub enum WorkspaceError {
         /// What is set.
         found: String,
     },
-    /// A file with bytes that are no text.
+    /// A file with binary contents.
     #[error("read {}: line {line} is not UTF-8", path.display())]
     NotText {
         /// The file.
@@ -263,7 +263,7 @@ pub enum WorkspaceError {
         /// The first line that is wrong, from 1.
         line: usize,
     },
-    /// A file that is in none of the places.
+    /// A file that is in none of the searched places.
     #[error("find `{path}`: looked in {}", list(&places.iter().map(|place| place.display().to_string()).collect::<Vec<_>>()))]
     FileMissing {
         /// The relative path.
@@ -299,7 +299,7 @@ pub enum WorkspaceError {
         /// Why it stays.
         reason: KeepReason,
     },
-    /// A worktree holds a file that is too deep for any path to name: look at it with programs that go down folder by folder.
+    /// A worktree holds a file that is too deep for any path: inspect it with programs that go down folder by folder.
     #[error(
         "remove the worktree {}: a file in it is {depth} folders deep, where no path can name it, and could not be saved",
         path.display()
@@ -347,7 +347,7 @@ pub enum WorkspaceError {
     RescueFailed {
         /// The worktree.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: Box<WorkspaceError>,
     },
@@ -369,14 +369,14 @@ pub enum WorkspaceError {
         /// The other.
         head: String,
     },
-    /// A ref is not where it was: look again and repeat.
+    /// A ref has moved: look again and repeat.
     #[error("move `{reference}`: expected it at {expected}, found it at {}", found.as_ref().map_or("nothing", CommitId::as_str))]
     RefMoved {
         /// The full name of the ref.
         reference: String,
         /// Where it was expected.
         expected: CommitId,
-        /// Where it is; none when it does not exist.
+        /// Where it is; `None` if it does not exist.
         found: Option<CommitId>,
     },
     /// The checkout of the base has changes of its own: commit them, or put them away.
@@ -417,7 +417,7 @@ impl WorkspaceError {
         }
     }
 
-    /// Says what kept exit handling from its end.
+    /// Returns what stopped exit handling.
     pub fn exit_fault(&self) -> ExitFault {
         match self {
             Self::Git { code: Some(_), .. } => ExitFault::Git,
@@ -441,19 +441,19 @@ impl WorkspaceError {
         }
     }
 
-    /// Says whether git met a path that is longer than the kernel takes.
+    /// Returns whether git met a path that is longer than the kernel allows.
     pub(crate) fn is_name_too_long(&self) -> bool {
         matches!(self, Self::Git { code: Some(_), stderr, .. } if stderr.contains("File name too long"))
     }
 
-    /// Says whether the disk is full, which is no one's failure (lifecycle.md, "Error classes").
+    /// Returns whether the disk is full, which is no one's failure (lifecycle.md, "Error classes").
     pub fn is_disk_full(&self) -> bool {
         match self {
             Self::Io { source, .. } => matches!(
                 source.kind(),
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
             ),
-            // git's own words for a short write stand beside those of the system
+            // Git's own message for a short write, beside those of the system.
             Self::Git { stderr, .. } => [
                 "No space left on device",
                 "Disk quota exceeded",

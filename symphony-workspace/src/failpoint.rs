@@ -1,8 +1,9 @@
 //! Named moments between an intent, its effect and its outcome, at which a test may kill the process.
 //!
-//! A test builds with the feature `failpoints` and sets `SYMPHONY_FAILPOINTS` to `NAME=FILE` pairs, separated by `;`, which
-//! are due one after the other. The first process that comes to the point makes the file, writes its command line into it
-//! and kills itself as `kill -9` would; everybody after it passes. Without the feature [`Failpoint::reach`] is empty and no variable is read.
+//! A test builds with the feature `failpoints` and sets `SYMPHONY_FAILPOINTS` to `NAME=FILE` pairs, separated by `;`,
+//! which are armed one after the other. The first process that reaches the point creates the file, writes its command
+//! line into it and kills itself as `kill -9` would; later processes pass. Without the feature [`Failpoint::reach`] is
+//! empty and no variable is read.
 
 /// The variable that names the points at which a process dies.
 #[cfg(feature = "failpoints")]
@@ -41,7 +42,7 @@ failpoints! {
     TickFinishing = "tick.finishing",
     /// A supervisor has its run's lock, and has done nothing.
     SuperviseStarted = "supervise.started",
-    /// It is recorded that the issue has a worktree; there is none.
+    /// The intended worktree of the issue is recorded; it does not exist.
     WorktreeIntended = "worktree.intended",
     /// The branch is made.
     WorktreeBranched = "worktree.branched",
@@ -69,7 +70,7 @@ failpoints! {
     AgentSpawned = "agent.spawned",
     /// The agent and all its processes have ended.
     AgentEnded = "agent.ended",
-    /// A commit is checked out for its gates; none of them ran.
+    /// A commit is checked out for its gates; none of them has run.
     GatesCheckedOut = "gates.checked_out",
     /// What the agent left is staged.
     CommitStaged = "commit.staged",
@@ -83,7 +84,7 @@ failpoints! {
     ResetMoved = "reset.moved",
     /// The folder is back too; untracked files are still there.
     ResetOverwritten = "reset.overwritten",
-    /// The work of a plan's phase is committed; nothing was told of it.
+    /// The work of a plan's phase is committed; nothing was reported.
     PhaseCommitted = "phase.committed",
     /// It is recorded that the phase is complete; its work is not merged.
     PhaseCompleted = "phase.completed",
@@ -91,27 +92,27 @@ failpoints! {
     PhaseMerged = "phase.merged",
     /// A gate ran; its result is in memory only.
     GateRan = "gate.ran",
-    /// What the agent came to is recorded; nothing was done with its work.
+    /// The agent's end is recorded; nothing was done with its work.
     FinishBegun = "finish.begun",
     /// The work is settled; the end of the run is not recorded.
     FinishSettled = "finish.settled",
     /// The end of the run is recorded; its prompts are still there.
     FinishRecorded = "finish.recorded",
-    /// What must not outlive the run is removed; it still stands there that its files are not in order.
+    /// The files that must not outlive the run are removed; the note that they must be tidied still exists.
     RunTidied = "run.tidied",
     /// A plan's round is recorded; nothing of it was done.
     PlanDecided = "plan.decided",
-    /// It was done; the state file is the one before it.
+    /// The round has acted; the state file is still the previous one.
     PlanActed = "plan.acted",
     /// The user's branch has a plan's work; that is not recorded.
     PlanReviewPlanned = "plan.review_planned",
     /// It is recorded; the plan's base is still there.
     PlanReviewOpened = "plan.review_opened",
-    /// It is noted why a supervisor that is stuck will be ended; it lives.
+    /// The reason for ending a stuck supervisor is recorded; it is still alive.
     WatchdogNoted = "watchdog.noted",
-    /// A supervisor that was stuck is killed; no one has its lock.
+    /// A stuck supervisor is killed; its lock is free.
     WatchdogKilled = "watchdog.killed",
-    /// A tick that was stuck is killed; no one has its turn.
+    /// A stuck tick is killed; its turn is free.
     WatchdogTickKilled = "watchdog.tick_killed",
     /// A human's request to end a run is recorded.
     CancelRequested = "cancel.requested",
@@ -131,7 +132,7 @@ failpoints! {
     MergeMoved = "merge.moved",
     /// A merge that was made outside is recorded; the worktree is still there.
     OutsideMergeRecorded = "outside.recorded",
-    /// The look at a base branch is over; it is not remembered yet.
+    /// The look at a base branch is over; it is not recorded yet.
     BaseLooked = "outside.looked",
     /// A worker's proposal that nothing is left to do is recorded; the worker has not heard of it.
     DoneProposed = "done.proposed",
@@ -147,7 +148,7 @@ failpoints! {
     CleanSaved = "clean.saved",
     /// The worktree is removed; its branch is still there.
     CleanRemoved = "clean.removed",
-    /// The branch is deleted too; that there is no worktree is not recorded.
+    /// The branch is deleted, too; it is not recorded that there is no worktree.
     CleanUnrecorded = "clean.unrecorded",
 }
 
@@ -164,12 +165,12 @@ impl Failpoint {
             return;
         };
         let mut pairs = armed.split(';').filter_map(|pair| pair.split_once('='));
-        // one after the other: the next is due when somebody has died at the one before
+        // In order: the next is armed when a process has died at the one before.
         let due = pairs.find(|(_, file)| !std::path::Path::new(file).exists());
         let Some((_, file)) = due.filter(|(name, _)| *name == self.name()) else {
             return;
         };
-        // made new by the first, so that nobody dies here twice
+        // made new by the first, so that no one dies here twice
         if let Ok(mut made) = std::fs::File::create_new(file) {
             let line: Vec<String> = std::env::args().collect();
             let told = std::io::Write::write_all(&mut made, line.join(" ").as_bytes());

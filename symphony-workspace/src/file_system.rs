@@ -1,12 +1,11 @@
-//! Which file systems a database may lie on.
+//! Which file systems a database may be on.
 
 use std::path::Path;
 
 use crate::error::WorkspaceError;
 use crate::linux::file_system_magic;
 
-/// Kernel numbers of file systems whose locks are not to be trusted across machines
-/// (`statfs(2)` and the kernel's `magic.h`).
+/// Kernel numbers of file systems whose locks are unreliable across machines (`statfs(2)` and the kernel's `magic.h`).
 const NETWORK: &[(u64, &str)] = &[
     (0x6969, "nfs"),
     (0x517b, "smb"),
@@ -27,7 +26,7 @@ const NETWORK: &[(u64, &str)] = &[
     (0xaad7_aaea, "panfs"),
 ];
 
-/// Returns the name of the network file system that a kernel number means; none for a local one.
+/// Returns the name of the network file system that a kernel number means; `None` for a local one.
 pub fn network_file_system(magic: u64) -> Option<&'static str> {
     NETWORK
         .iter()
@@ -35,11 +34,10 @@ pub fn network_file_system(magic: u64) -> Option<&'static str> {
         .map(|(_, name)| *name)
 }
 
-/// Returns the name of the network file system that a path is on; none when it is on a local
-/// one.
+/// Returns the name of the network file system that a path is on; `None` if it is on a local one.
 ///
 /// # Errors
-/// When the path does not exist or may not be looked at.
+/// When the path does not exist or may not be accessed.
 pub fn network_file_system_of(path: &Path) -> Result<Option<&'static str>, WorkspaceError> {
     file_system_magic(path)
         .map(network_file_system)

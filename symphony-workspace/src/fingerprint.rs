@@ -18,7 +18,7 @@ use crate::repository::Repository;
 use crate::setting_digests::{Digests, changed_names, setting_digests};
 use crate::worktree::Worktree;
 
-/// Files of a worktree's git folder that say where the rest is.
+/// Files of a worktree's git folder that point to the rest.
 const POINTERS: &[&str] = &["gitdir", "commondir"];
 /// What a `.git` file begins with.
 const GIT_FILE: &[u8] = b"gitdir: ";
@@ -46,8 +46,9 @@ impl Repository {
         self.fingerprint_seen_from(worktree, self.root())
     }
 
-    /// Takes the fingerprint that a worktree would have if the repository still were at `root`: pointers to a place below where it is now
-    /// count as pointers to the same place below `root`. Symphony changes them so when a repository was moved.
+    /// Returns the fingerprint that a worktree would have if the repository were still at `root`: pointers below its
+    /// current folder count as pointers to the same place below `root`. Symphony rewrites them this way when a
+    /// repository was moved.
     ///
     /// # Errors
     /// As [`Repository::fingerprint`].
@@ -68,7 +69,7 @@ impl Repository {
         if !config.exists() {
             return Ok(Fingerprint(entries));
         }
-        // From the main checkout: the worktree may be redirected, which is what has to be told.
+        // Run from the main checkout: the worktree may be redirected, which is what the fingerprint must detect.
         let answer = self
             .git
             .command("config")
@@ -88,7 +89,7 @@ impl Repository {
     }
 }
 
-/// Returns a pointer as it was before its repository was moved, where it leads to a place below it.
+/// Returns a pointer as it was before its repository was moved, if it points below it.
 fn moved_back(pointer: &[u8], now: &Path, then: &Path) -> Vec<u8> {
     let (key, place) = match pointer.strip_prefix(GIT_FILE) {
         Some(place) => (GIT_FILE, place),

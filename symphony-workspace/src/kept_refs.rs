@@ -1,5 +1,5 @@
-//! Which deleted or rewritten branches and dropped stash entries lose nothing, so that no one need hear of them: a merged branch that was
-//! deleted, a rebase, an entry that was popped.
+//! Deleted or rewritten branches and dropped stash entries that lose nothing, and so are not reported: a merged branch
+//! that was deleted, a rebase, an entry that was popped.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,14 +12,14 @@ use crate::git::fields;
 use crate::identity::is_own_branch;
 use crate::repository::Repository;
 
-/// Commits of a rewritten branch that are compared by what they change: a person rebases fewer.
+/// How many commits of a rewritten branch are compared by their changes. A person rebases fewer.
 const REWRITTEN_MAX: usize = 200;
-/// What the full name of a branch begins with.
+/// The prefix of the full name of a branch.
 const BRANCHES: &str = "refs/heads/";
 
 impl Repository {
-    /// Returns those of some commits that a branch or a tag has now, in one call of git. Symphony's own branches do not count: they are removed
-    /// with their issues.
+    /// Returns the commits that a branch or a tag has now, in one call of git. Symphony's own branches do not count,
+    /// since they are removed with their issues.
     ///
     /// # Errors
     /// When git fails.
@@ -51,8 +51,8 @@ impl Repository {
         Ok(kept.map(|commit| (*commit).clone()).collect())
     }
 
-    /// Says whether a moved branch has the same changes in other commits, as after a rebase or a new message. One whose history git cannot
-    /// tell has not.
+    /// Returns whether a moved branch has the same changes in other commits, as after a rebase or a new message. False
+    /// if git cannot tell.
     pub(crate) fn is_rewritten_alike(&self, changed: &ChangedRef) -> bool {
         let commits = changed.now.as_deref().map(CommitId::parse);
         let (Ok(was), Some(Ok(now))) = (CommitId::parse(&changed.was), commits) else {
@@ -75,7 +75,7 @@ impl Repository {
                 &format!("^{now}"),
             ])
             .run()?;
-        // what a merge commit changes itself is not compared
+        // The changes that a merge commit makes itself are not compared.
         if !merges.is_empty() {
             return Ok(false);
         }
@@ -88,7 +88,8 @@ impl Repository {
         Ok(compared.lines().all(|line| line.starts_with("- ")))
     }
 
-    /// Says whether the project's own checkout has all that a dropped stash entry has, as after `git stash pop`. Where git cannot tell, it has not.
+    /// Returns whether the project's own checkout has everything that a dropped stash entry has, as after
+    /// `git stash pop`. False if git cannot tell.
     pub(crate) fn is_stash_applied(&self, entry: &str) -> bool {
         CommitId::parse(entry).is_ok_and(|entry| self.has_files_of(&entry).unwrap_or(false))
     }
@@ -132,7 +133,7 @@ impl Repository {
         self.checkout_has(&files)
     }
 
-    /// Says whether the files of the project's own checkout are what `git diff-tree` says of them.
+    /// Returns whether the files of the project's own checkout match the output of `git diff-tree`.
     fn checkout_has(&self, files: &[(Vec<u8>, Vec<u8>)]) -> Result<bool, WorkspaceError> {
         let mut paths = Vec::new();
         let mut objects = Vec::new();

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 /// Tries of one open; the kernel asks for another when a rename went on at the same time.
 const OPEN_TRIES_MAX: usize = 32;
 
-/// A folder below which files are opened; no path given to it leads out, no link is followed.
+/// A folder below which files are opened; no path given to it leads out of it, and no link is followed.
 #[derive(Debug)]
 pub(crate) struct Folder {
     fd: OwnedFd,
@@ -64,7 +64,7 @@ impl Folder {
         Ok(Self { fd })
     }
 
-    /// Makes a folder and those above it, and opens it.
+    /// Creates a folder and its parents, and opens it.
     pub(crate) fn make_folder(&self, path: &Path) -> io::Result<Self> {
         let mut made = PathBuf::new();
         for part in path {
@@ -104,7 +104,7 @@ impl Folder {
     }
 }
 
-/// Says whether an error means that a symbolic link, or a way out, was met.
+/// Returns whether an error means that a symbolic link, or a path out of the folder, was met.
 pub(crate) fn is_link_error(error: &io::Error) -> bool {
     [Errno::LOOP, Errno::XDEV]
         .iter()
@@ -113,7 +113,7 @@ pub(crate) fn is_link_error(error: &io::Error) -> bool {
 
 /// Returns the processes that have their working folder at or below a path.
 ///
-/// Processes of other users that may not be looked at are not seen.
+/// Processes of other users that may not be inspected are not seen.
 pub(crate) fn processes_inside(path: &Path) -> Vec<u32> {
     let path = path.canonicalize().unwrap_or_else(|_gone| path.to_owned());
     processes()

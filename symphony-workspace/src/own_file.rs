@@ -1,5 +1,5 @@
-//! Reading files where agents can write. A pipe in the place of one would keep the reader waiting for ever, a device would never end, and a
-//! link would lead it to another file: of Symphony's own files none is one.
+//! Reads files where agents can write. A pipe in the place of a file would block the reader for ever, a device would
+//! never end, and a link would lead it to another file: none of Symphony's own files is any of these.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _};
@@ -14,7 +14,7 @@ const BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Opens one of Symphony's own files; never blocks, and follows no link.
 ///
 /// # Errors
-/// `NotFound` when there is none, `InvalidInput` when something else than a file is in its place; otherwise when it cannot be opened.
+/// `NotFound` when there is none, `InvalidInput` when it is not a regular file; otherwise when it cannot be opened.
 pub fn open_own_file(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY).bits();
     open(path, flags)
@@ -46,7 +46,8 @@ pub fn read_own_file(path: &Path) -> io::Result<Vec<u8>> {
     read(open_own_file(path)?)
 }
 
-/// Reads a file of git's or of a person's; never blocks. A link is followed: people link prompts, and git's files may be links.
+/// Reads a file of git's or of a person's; never blocks. A link is followed: people link prompts, and git's files may
+/// be links.
 ///
 /// # Errors
 /// `NotFound` when there is none, `InvalidInput` when it is not a regular file, `InvalidData` when it is larger than

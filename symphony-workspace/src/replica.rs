@@ -1,4 +1,5 @@
-//! A replica: a repository of its own that has the history of another one up to a commit, and nothing that came after it.
+//! A replica: a repository of its own that has the history of another one up to a commit, and nothing that came after
+//! it.
 
 use std::fs;
 use std::path::Path;
@@ -15,13 +16,13 @@ use crate::repository::{BranchName, Repository};
 const IDENTITY: [&str; 2] = ["user.name", "user.email"];
 
 impl Repository {
-    /// Makes a replica in a folder that is not there yet, or empty: one branch, checked out, whose head is a commit of this repository,
-    /// with the configuration files that a worktree would get. It shares no object and no ref with this repository, and the objects of
-    /// later commits are not in it. Where a shallow clone ends, so does the replica.
+    /// Creates a replica in a new or empty folder: one branch, checked out, whose head is a commit of this repository,
+    /// with the configuration files that a worktree would get. It shares no object and no ref with this repository, and
+    /// does not contain the objects of later commits. A shallow clone's replica is equally shallow.
     ///
     /// # Errors
-    /// [`WorkspaceError::CommitMissing`], [`WorkspaceError::ObjectsNotFetched`] in a partial clone; otherwise when a part of the history is
-    /// not there, or the folder cannot be written.
+    /// [`WorkspaceError::CommitMissing`], [`WorkspaceError::ObjectsNotFetched`] in a partial clone; otherwise when a
+    /// part of the history is not there, or the folder cannot be written.
     pub fn replicate(
         &self,
         folder: &Path,
@@ -52,7 +53,7 @@ impl Repository {
         copy_into(self, folder)
     }
 
-    /// Makes the git folder of a replica, without a template: neither its hooks nor its settings come into it.
+    /// Creates the git folder of a replica without a template: it gets neither the template's hooks nor its settings.
     fn lay_out_replica(
         &self,
         git_dir: &Path,
@@ -72,7 +73,8 @@ impl Repository {
         copy_shallow(self.common_dir(), git_dir)
     }
 
-    /// Takes over who commits, where this repository says so itself; what the user's own configuration says holds in a replica, too.
+    /// Takes over who commits, where this repository says so itself; what the user's own configuration says holds in a
+    /// replica, too.
     fn copy_identity(&self, replica: &Git) -> Result<(), WorkspaceError> {
         for name in IDENTITY {
             let known = self

@@ -1,6 +1,7 @@
-//! Branches, tags and the stash, which all checkouts of a repository share: recorded at dispatch, compared at exit.
+//! Branches, tags and the stash, which all checkouts of a repository share. They are recorded at dispatch, and compared
+//! at exit.
 //!
-//! Nothing is undone: a person may have done it. What is lost gets a rescue ref, so that it can be restored.
+//! Nothing is undone, since a person may have done it. What is lost gets a rescue ref, so that it can be restored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,13 +15,13 @@ use crate::repository::Repository;
 
 /// The newest entry of the stash.
 const STASH: &str = "refs/stash";
-/// Where objects are kept that something shared had; each under its own name.
+/// The folder of rescue refs for lost shared objects, each under its own name.
 const KEPT_BELOW: &str = "refs/symphony/rescue/_shared";
-/// Moved branches whose history is asked, one call of git each: more is no work on branches but a mirror.
+/// The history of how many moved branches is read, with one call of git each. More is a mirror, not work on branches.
 const MOVED_MAX: usize = 500;
 
 impl Repository {
-    /// Reads the branches, the tags and the entries of the stash, in two calls of git at most.
+    /// Reads the branches, the tags and the entries of the stash, with at most two calls of git.
     ///
     /// # Errors
     /// When git fails.
@@ -45,7 +46,7 @@ impl Repository {
         Ok(SharedRefs { refs, stash })
     }
 
-    /// Lists the stash; the log of its ref has the entries below the newest one.
+    /// Lists the stash. The reflog of its ref has the entries below the newest one.
     fn stash_entries(&self, newest: String) -> Result<Vec<String>, WorkspaceError> {
         let entries = self.stash_log()?.into_iter().map(|(entry, _)| entry);
         let entries: Vec<String> = entries.collect();
@@ -70,8 +71,9 @@ impl Repository {
             .collect())
     }
 
-    /// Says what was deleted or rewritten since, in words that name the command which brings it back, and keeps the objects. A branch
-    /// that was moved forward or rewritten with the same changes, a deleted one whose commits another one has, an entry of the stash that was
+    /// Returns what was deleted or rewritten since, each in words that include the command to restore it, and keeps the
+    /// objects. It leaves out branches that moved forward or were rewritten with the same changes, deleted ones whose
+    /// commits another one has, stash entries that were popped, Symphony's own branches, and everything new.
     /// popped, one of Symphony's own branches, and whatever is new are not among it.
     ///
     /// # Errors
@@ -123,8 +125,8 @@ impl Repository {
         Ok(changed.chain(dropped).collect())
     }
 
-    /// Says which branches with a prefix were moved or deleted since to where `explained` has no place for them, in words that name
-    /// the command which brings them back, and keeps the objects.
+    /// Returns the branches with a prefix that were moved or deleted since to a place that `explained` does not have,
+    /// each in words that include the command to restore it, and keeps the objects.
     ///
     /// # Errors
     /// When git fails.
@@ -167,7 +169,7 @@ impl Repository {
         Ok(())
     }
 
-    /// Says whether a branch has all that it had. One whose history git cannot tell has not.
+    /// Returns whether a branch still has all that it had. False if git cannot tell.
     fn has_gone_on(&self, changed: &ChangedRef) -> bool {
         let commits = changed.now.as_deref().map(CommitId::parse);
         let (Ok(was), Some(Ok(now))) = (CommitId::parse(&changed.was), commits) else {
@@ -176,7 +178,7 @@ impl Repository {
         self.is_merged(&was, &now).unwrap_or(false)
     }
 
-    /// Gives objects rescue refs, in one transaction; returns those that the repository has.
+    /// Creates rescue refs for objects, in one transaction. Returns those that the repository has.
     fn keep_objects(&self, objects: &BTreeSet<String>) -> Result<BTreeSet<String>, WorkspaceError> {
         let kept = self.present_objects(objects)?;
         let updates: Vec<String> = kept
@@ -191,7 +193,7 @@ impl Repository {
         Ok(kept)
     }
 
-    /// Returns those of some objects that the repository has.
+    /// Returns the objects that the repository has.
     fn present_objects(
         &self,
         objects: &BTreeSet<String>,

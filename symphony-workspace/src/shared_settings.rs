@@ -1,7 +1,8 @@
-//! The git configuration that all checkouts of a repository share, with the attributes and hooks beside it: recorded at dispatch,
-//! compared at exit. Symphony's own git runs no hook and reads no such attributes; a person's git does.
+//! The git configuration that all checkouts of a repository share, with the attributes and hooks beside it: recorded at
+//! dispatch, compared at exit. Symphony's own git runs no hook and reads no such attributes; a person's git does.
 //!
-//! It is a person's file, and a person may edit it while an agent works: so what changed is told, and nothing is undone.
+//! It is a person's file, and a person may edit it while an agent works: so changes are reported, and nothing is
+//! undone.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -35,8 +36,8 @@ impl SharedSettings {
 }
 
 impl Repository {
-    /// Reads the settings of the repository's own configuration file; what it includes belongs to someone else. None when git
-    /// cannot read it: whoever uses git there hears of that.
+    /// Reads the settings of the repository's own configuration file; included files belong to someone else. `None` if
+    /// git cannot read it: whoever uses git there gets that error.
     ///
     /// # Errors
     /// When git cannot be run.
@@ -57,7 +58,8 @@ impl Repository {
         Ok(Some(SharedSettings(digests)))
     }
 
-    /// Reads the attributes, grafts and hooks that every checkout of the repository has. Samples, which git never runs, do not count.
+    /// Reads the attributes, grafts and hooks that every checkout of the repository has. Samples, which git never runs,
+    /// do not count.
     fn files_beside(&self) -> Result<Digests, WorkspaceError> {
         let common_dir = &self.git.place().common_dir;
         let hooks = common_dir.join("hooks");
@@ -84,7 +86,7 @@ impl Repository {
         }
         let mut digests = Digests::new();
         for name in names {
-            // what cannot be read as a file is there all the same
+            // What cannot be read as a file exists nevertheless.
             let contents = match read_beneath(common_dir, &name, FILE_BYTES_MAX) {
                 Ok(None) => continue,
                 Ok(Some(bytes)) => bytes,

@@ -1,7 +1,7 @@
-//! Files that are written as a whole or not at all: a crash, or a `kill -9` in the middle, leaves the old file or the new one.
+//! Writing files as a whole or not at all: a crash or a `kill -9` in the middle leaves the old file or the new one.
 //!
-//! A file is written without a name, locked, and gets a temporary name only to be renamed. So a temporary name whose file no one has
-//! locked was left by a process that died, and whoever writes into the same folder next removes it.
+//! A file is written without a name and locked, and gets a temporary name only to be renamed. So a temporary name
+//! without a lock was left by a process that died, and the next process that writes to the folder removes it.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions, Permissions};
@@ -15,21 +15,21 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
 use tempfile::NamedTempFile;
 
-/// What begins the name of a file that is being written.
+/// The prefix of the name of a file that is being written.
 const PREFIX: &str = ".symphony-";
-/// What ends it, where the file system can make files without a name.
+/// The suffix, where the file system supports files without a name.
 const SUFFIX: &str = ".new";
-/// Names that are tried: one is taken only by a process of another machine or container with the same number.
+/// How many names are tried. A name is only taken by a process of another machine or container with the same pid.
 const NAMES_MAX: u32 = 64;
-/// As for any new file: readable by all that the user's mask allows.
+/// The mode of any new file: readable by everyone that the user's umask allows.
 const SHARED: u32 = 0o666;
-/// For the user alone.
+/// The mode of a file for the user alone.
 const PRIVATE: u32 = 0o600;
 
-/// Writes a file; one that is there is replaced, and its owner and permissions are kept.
+/// Writes a file. An existing one is replaced, and its owner and permissions are kept.
 ///
 /// # Errors
-/// When it cannot be written; the file that was there stays unchanged.
+/// When it cannot be written. Then the existing file is unchanged.
 pub fn write_whole(path: &Path, contents: impl AsRef<[u8]>) -> Result<()> {
     let mut file = Unwritten::beside(path, SHARED)?;
     file.write_all(contents.as_ref())?;
@@ -44,21 +44,21 @@ pub fn write_whole(path: &Path, contents: impl AsRef<[u8]>) -> Result<()> {
     file.replace_on_disk(path)
 }
 
-/// Writes a file that only the user reads; one that is there is replaced.
+/// Writes a file that only the user can read. An existing one is replaced.
 ///
 /// # Errors
-/// When it cannot be written; the file that was there stays unchanged.
+/// When it cannot be written. Then the existing file is unchanged.
 pub fn write_private(path: &Path, contents: impl AsRef<[u8]>) -> Result<()> {
     let mut file = Unwritten::beside(path, PRIVATE)?;
     file.write_all(contents.as_ref())?;
     file.replace_on_disk(path)
 }
 
-/// Writes a file that only the user reads, and does not wait for the disk: after a power cut the old file may be there, or
-/// one without contents. For notes that lag behind what they are about.
+/// Writes a file that only the user can read, without waiting for the disk: after a power cut, the old file or an empty
+/// one may be there. For notes that may lag behind.
 ///
 /// # Errors
-/// When it cannot be written; the file that was there stays unchanged.
+/// When it cannot be written. Then the existing file is unchanged.
 pub(crate) fn write_note(path: &Path, contents: impl AsRef<[u8]>) -> Result<()> {
     let mut file = Unwritten::beside(path, PRIVATE)?;
     file.write_all(contents.as_ref())?;
@@ -68,23 +68,24 @@ pub(crate) fn write_note(path: &Path, contents: impl AsRef<[u8]>) -> Result<()> 
 /// Writes a new file.
 ///
 /// # Errors
-/// When it cannot be written; of the kind `AlreadyExists` when a file is there, which stays unchanged.
+/// When it cannot be written, with the kind `AlreadyExists` when a file exists, which is unchanged.
 pub(crate) fn write_new(path: &Path, contents: impl AsRef<[u8]>) -> Result<()> {
     let mut file = Unwritten::beside(path, SHARED)?;
     file.write_all(contents.as_ref())?;
+    // As in `replace_on_disk`: the contents reach the disk before the name, and the name before this returns.
     file.as_file().sync_all()?;
     file.name_new(path)?;
     sync_folder(path)
 }
 
-/// Removes the files that processes left in a folder which died while they wrote them.
+/// Removes the files that processes were writing in a folder when they died.
 pub fn remove_unwritten(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return;
     };
     for entry in entries.flatten() {
         if is_temporary(&entry.file_name()) && was_left(&entry.path()) {
-            // another process may be faster, and what cannot be removed is in nobody's way
+            // Another process may have been faster, and a file that cannot be removed is in no one's way.
             let _gone = std::fs::remove_file(entry.path());
         }
     }
@@ -99,7 +100,7 @@ fn is_temporary(name: &OsStr) -> bool {
     })
 }
 
-/// Says whether no one writes a file any more. A link or a pipe in its place is not opened, and not waited for.
+/// Returns whether no process is writing a file any longer. A link or a pipe in its place is not opened or waited for.
 fn was_left(path: &Path) -> bool {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).unwrap_or_default();
@@ -110,12 +111,12 @@ fn was_left(path: &Path) -> bool {
     })
 }
 
-/// A file that has no contents and no name of its own yet.
+/// A file that has no final name yet.
 #[derive(Debug)]
 enum Unwritten {
-    /// Without any name, and locked for as long as it is written.
+    /// Without any name, and locked while it is written.
     Nameless(File),
-    /// With a temporary name, where the file system knows no others. A process that dies leaves it.
+    /// With a temporary name, where the file system supports no nameless files. A process that dies leaves it.
     Named(NamedTempFile),
 }
 
@@ -148,7 +149,7 @@ impl Unwritten {
     }
 
     fn replace_on_disk(self, path: &Path) -> Result<()> {
-        // The contents reach the disk before the name does, else a power cut could leave an empty file.
+        // The contents must reach the disk before the name, or a power cut could leave an empty file.
         self.as_file().sync_all()?;
         self.replace(path)?;
         sync_folder(path)
@@ -159,7 +160,7 @@ impl Unwritten {
             Self::Nameless(file) => {
                 let temporary = name_beside(&file, path)?;
                 std::fs::rename(&temporary, path).inspect_err(|_| {
-                    // the error of the rename is the one that counts
+                    // The error of the rename is the one to report.
                     let _gone = std::fs::remove_file(&temporary);
                 })
             }
@@ -178,7 +179,7 @@ impl Unwritten {
     }
 }
 
-/// Makes a file without a name; none where the file system has no such files, or `/proc`, which names them, is not there.
+/// Creates a file without a name; `None` if the file system does not support it, or there is no `/proc` to name it.
 fn nameless_in(folder: &Path, mode: u32) -> Option<File> {
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
     let file = File::from(open(folder, flags, Mode::from_raw_mode(mode)).ok()?);
@@ -277,7 +278,7 @@ mod tests {
         }
         std::fs::create_dir(at(".symphony-1-1.new")).unwrap();
         let before = names();
-        // the process dies
+        // The process dies.
         drop(left);
         write_whole(&at("notes"), "one").unwrap();
         let mut kept: Vec<String> = vec![

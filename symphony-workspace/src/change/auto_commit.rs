@@ -15,10 +15,10 @@ use crate::git::{Git, Identity};
 use crate::repository::{Expect, Repository, commit_tree, move_ref, tree_of};
 use crate::worktree::{Recovery, Worktree, clear_stale_locks};
 
-/// What an auto-commit did.
+/// The result of an auto-commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AutoCommit {
-    /// The new commit; none when there was nothing to commit.
+    /// The new commit; `None` if there was nothing to commit.
     pub commit: Option<CommitId>,
     /// The head of the branch now.
     pub head: CommitId,
@@ -26,7 +26,7 @@ pub struct AutoCommit {
     pub left_out: Vec<String>,
     /// Files with a filter that Symphony may not run, which were left out.
     pub unfiltered: Vec<String>,
-    /// What was mended first.
+    /// What was repaired first.
     pub recovered: Vec<Recovery>,
 }
 
@@ -35,15 +35,15 @@ pub fn work_in_progress(identifier: &str) -> String {
     format!("symphony({identifier}): work in progress")
 }
 
-/// Says whether a subject is one of exit handling's own commits.
+/// Returns whether a subject is one of exit handling's own commits.
 pub(crate) fn is_work_in_progress(subject: &str) -> bool {
     subject.starts_with("symphony(") && subject.ends_with("): work in progress")
 }
 
 impl Repository {
-    /// Commits all that is uncommitted to the worktree's branch, except copied configuration files and files with a filter
-    /// that Symphony may not run. A head that the agent left elsewhere returns to the branch first. Repeating it after
-    /// a crash does no harm.
+    /// Commits everything that is uncommitted to the worktree's branch, except copied configuration files and files
+    /// with a filter that Symphony may not run. If the agent left its head elsewhere, it returns to the branch first.
+    /// Idempotent after a crash.
     ///
     /// # Errors
     /// [`WorkspaceError::HookRefused`] when `run_hooks` is on and a hook refuses; else when git
@@ -57,6 +57,7 @@ impl Repository {
         let mut recovered = Vec::new();
         clear_stale_locks(worktree, &mut recovered)?;
         self.return_to_branch(worktree, now, &mut recovered)?;
+        // Before the status is read: changes of hidden files would silently be missing from the commit.
         self.reveal_hidden(worktree)?;
         let protected = self.protected_paths(worktree)?;
         let git = &worktree.git;
@@ -103,7 +104,7 @@ impl Repository {
         if self.options.run_hooks {
             return match commit_with_hooks(git, message) {
                 Ok(()) => self.head(worktree).map(Some),
-                // git may have died after the commit: the head says whether it was made
+                // Git may have died after the commit: the head shows whether it was made.
                 Err(error) => match self.head(worktree) {
                     Ok(now) if now != *head && tree_of(git, &now)? == tree => Ok(Some(now)),
                     _ => Err(error),
@@ -119,7 +120,8 @@ impl Repository {
         );
         move_ref(git, &reference, Expect::At(head), &commit, message)?;
         Failpoint::CommitMoved.reach();
-        // Only now: a crash before leaves the merge to be joined by the repetition.
+        // Only now: after a crash before this line, the repeated call still finds the merge and commits with both
+        // parents.
         operation::forget(git)?;
         Ok(Some(commit))
     }
@@ -154,7 +156,7 @@ fn commit_with_hooks(git: &Git, message: &str) -> Result<(), WorkspaceError> {
         .answer(&[0]);
     match outcome {
         Ok(_) => Ok(()),
-        // one that was killed was refused by nobody
+        // If git was killed, no hook refused.
         Err(WorkspaceError::Git {
             place,
             stderr,

@@ -5,9 +5,9 @@ use crate::error::WorkspaceError;
 use crate::git::fields;
 use crate::repository::Repository;
 
-/// Fewest digits by which a commit is known: git abbreviates to no fewer.
+/// Fewest digits that identify a commit: git abbreviates to no fewer.
 const DIGITS_MIN: usize = 4;
-/// Commits of a branch that are looked through, newest first: a branch of an issue has tens.
+/// Most commits of a branch that are searched, newest first: a branch of an issue has tens.
 const COMMITS_MAX: usize = 10_000;
 
 /// What a commit has at a path.
@@ -20,8 +20,8 @@ pub enum TreeEntry {
 }
 
 impl Repository {
-    /// Returns the one commit of `head` that `base` does not have and whose name begins with these digits; none when there is none, or
-    /// more than one.
+    /// Returns the one commit of `head` that `base` does not have and whose id begins with these digits; `None` if
+    /// there is none, or more than one.
     ///
     /// # Errors
     /// When git fails, or one of the two commits is not here.
@@ -48,7 +48,8 @@ impl Repository {
         }
     }
 
-    /// Returns what a commit changes against its first parent; none when it has none, or the patch is longer than `patch_bytes_max`.
+    /// Returns what a commit changes against its first parent; `None` if it has no parent, or the patch is longer than
+    /// `patch_bytes_max`.
     ///
     /// # Errors
     /// When git fails, or the commit is not here.
@@ -64,7 +65,8 @@ impl Repository {
         Ok((!diff.patch_cut).then_some(diff.patch))
     }
 
-    /// Returns the one commit of the repository whose name begins with these digits; none when there is none, or more than one.
+    /// Returns the one commit of the repository whose id begins with these digits; `None` if there is none, or more
+    /// than one.
     ///
     /// # Errors
     /// When git fails.
@@ -81,12 +83,12 @@ impl Repository {
             .arg(format!("{digits}^{{commit}}"))
             .answer(&[0, 1, 128])?;
         let found = String::from_utf8_lossy(&answer.stdout);
-        // a branch or tag may be named like the digits of a commit
+        // A branch or tag may have a name that looks like the digits of a commit.
         let found = CommitId::parse(found.trim()).ok();
         Ok(found.filter(|commit| commit.as_str().starts_with(digits)))
     }
 
-    /// Lists the files that a commit changes against its first parent; all of its files where it has none.
+    /// Lists the files that a commit changes against its first parent; all of its files if it has none.
     ///
     /// # Errors
     /// When git fails, or the commit is not here.
@@ -108,7 +110,7 @@ impl Repository {
             .collect())
     }
 
-    /// Returns what a commit has at a path; none when it has nothing there. A path is named as git writes it.
+    /// Returns what a commit has at a path, if anything. The path is spelled as git prints it.
     ///
     /// # Errors
     /// When git fails, or the commit is not here.

@@ -37,7 +37,7 @@ pub struct FileChange {
     pub insertions: u64,
     /// Removed lines; 0 for a binary file.
     pub deletions: u64,
-    /// Whether git takes it for binary.
+    /// Whether git treats it as binary.
     pub binary: bool,
 }
 

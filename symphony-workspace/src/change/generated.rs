@@ -1,4 +1,4 @@
-//! Files that a commit's `.gitattributes` call generated or vendored: no one reads their diffs line by line.
+//! Files that a commit's `.gitattributes` mark as generated or vendored: no one reads their diffs line by line.
 
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
@@ -8,8 +8,9 @@ use crate::repository::Repository;
 const ATTRIBUTES: [&str; 2] = ["linguist-generated", "linguist-vendored"];
 
 impl Repository {
-    /// Returns those of some paths that a commit's own attributes call generated or vendored. What a checkout says has no part in
-    /// it. None where the repository has attributes beside its commits (`info/attributes`): any agent can write those.
+    /// Returns which of the paths a commit's own attributes mark as generated or vendored. The attributes of a checkout
+    /// are ignored. Empty if the repository has attributes outside of its commits (`info/attributes`): any agent can
+    /// write those.
     ///
     /// # Errors
     /// When git fails, or no temporary folder can be made.

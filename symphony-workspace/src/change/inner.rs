@@ -1,4 +1,4 @@
-//! Repositories inside a worktree that its index holds as links: is anything only there?
+//! Repositories inside a worktree that its index holds as links: does any of their work exist only there?
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -21,7 +21,7 @@ pub(crate) enum Inner {
     Own(Git),
     /// A submodule, whose git folder is below the repository's own.
     Module(Git),
-    /// Something whose git folder is elsewhere: it is not looked into.
+    /// Something whose git folder is elsewhere: it is not inspected.
     Elsewhere,
 }
 
@@ -60,7 +60,7 @@ fn links(list: &[u8], field: usize) -> Vec<Link> {
 /// configures does not run.
 pub(crate) fn inner_at(git: &Git, path: &Path) -> Inner {
     let folder = git.work_tree().join(path);
-    // A link on the way leads to a folder that is not the worktree's.
+    // A symbolic link in the path leads to a folder outside of the worktree.
     let mut above = path
         .ancestors()
         .filter(|above| !above.as_os_str().is_empty());
@@ -90,7 +90,7 @@ pub(crate) fn inner_at(git: &Git, path: &Path) -> Inner {
     }
 }
 
-/// Returns the commit that an inner repository has checked out; none before its first commit.
+/// Returns the commit that an inner repository has checked out; `None` before its first commit.
 pub(crate) fn inner_head(inner: &Git) -> Result<Option<CommitId>, WorkspaceError> {
     let answer = inner
         .command("rev-parse")
@@ -102,7 +102,7 @@ pub(crate) fn inner_head(inner: &Git) -> Result<Option<CommitId>, WorkspaceError
     Ok(CommitId::parse(&head).ok())
 }
 
-/// Says whether an inner repository has commits that no remote-tracking branch of it has.
+/// Returns whether an inner repository has commits that none of its remote-tracking branches has.
 pub(crate) fn has_unpublished_commits(inner: &Git) -> Result<bool, WorkspaceError> {
     let answer = inner
         .command("rev-list")
@@ -111,8 +111,8 @@ pub(crate) fn has_unpublished_commits(inner: &Git) -> Result<bool, WorkspaceErro
     Ok(answer.code != 0 || !answer.stdout.is_empty())
 }
 
-/// Says whether an inner repository has a commit or a change that its link does not name, or another repository inside. Other files that
-/// git does not know there are mostly what a build left.
+/// Returns whether an inner repository differs from its link by a commit or a change, or holds another repository. Its
+/// untracked files do not count: they are mostly build output.
 pub(crate) fn differs_from_link(inner: &Git, link: &Link) -> Result<bool, WorkspaceError> {
     if inner_head(inner)?.is_none_or(|head| head.as_str() != link.commit) {
         return Ok(true);
@@ -138,7 +138,7 @@ pub(super) fn unsaved_submodules(git: &Git) -> Result<Vec<PathBuf>, WorkspaceErr
     Ok(unsaved)
 }
 
-/// Returns the git folder of a submodule, when it is one that git keeps below the repository's own.
+/// Returns the git folder of a submodule if git keeps it below the repository's own.
 fn module_dir(git: &Git, folder: &Path) -> Option<PathBuf> {
     let bytes = read_file(&folder.join(".git")).ok()?;
     let target = bytes.strip_prefix(b"gitdir: ")?.trim_ascii_end();

@@ -25,7 +25,7 @@ const ENDED_BY_COMMIT: &[&str] = &[
 /// Folders of an unfinished rebase or of a sequence of picks.
 const SEQUENCES: &[&str] = &["rebase-merge", "rebase-apply", "sequencer"];
 
-/// Returns the commits that an unfinished merge would join.
+/// Returns the commits that an unfinished merge would add as parents.
 pub(crate) fn merge_heads(git: &Git) -> Vec<CommitId> {
     read_text(&git.place().git_dir.join("MERGE_HEAD"))
         .unwrap_or_default()
@@ -34,14 +34,14 @@ pub(crate) fn merge_heads(git: &Git) -> Vec<CommitId> {
         .collect()
 }
 
-/// Says whether a rebase or a sequence is under way.
+/// Returns whether a rebase or a sequence is in progress.
 pub(crate) fn in_sequence(git: &Git) -> bool {
     SEQUENCES
         .iter()
         .any(|name| git.place().git_dir.join(name).exists())
 }
 
-/// Forgets every unfinished operation; contents and commits are not touched.
+/// Discards the state of every unfinished operation; contents and commits are not touched.
 pub(crate) fn forget(git: &Git) -> Result<(), WorkspaceError> {
     for name in ENDED_BY_COMMIT {
         let path = git.place().git_dir.join(name);

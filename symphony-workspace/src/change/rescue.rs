@@ -1,4 +1,4 @@
-//! Rescue refs: nothing that exists only in a worktree is ever lost.
+//! Rescue refs, so that nothing that exists only in a worktree is ever lost.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,15 +16,15 @@ use crate::git::{Git, Identity, fields};
 use crate::repository::{Expect, Repository, commit_tree, move_ref, tree_of};
 use crate::worktree::{Worktree, WorktreeKey};
 
-/// Rescues of one worktree in one second.
+/// How many rescues of one worktree one second may have.
 const SAME_SECOND_MAX: usize = 1_000;
 
 impl Repository {
-    /// Saves what is uncommitted or untracked in a worktree; none when there is nothing.
+    /// Saves what is uncommitted or untracked in a worktree; `None` when there is nothing to save.
     ///
     /// # Errors
-    /// [`WorkspaceError::Embedded`] when a repository inside the worktree cannot be saved with it;
-    /// else when git fails. The worktree is as it was.
+    /// [`WorkspaceError::Embedded`] when a repository inside the worktree cannot be saved with it; otherwise when git
+    /// fails. The worktree is unchanged.
     pub fn rescue(
         &self,
         worktree: &Worktree,
@@ -36,8 +36,7 @@ impl Repository {
         }
     }
 
-    /// Saves what is uncommitted, for a change of the checkout that leaves inner repositories where
-    /// they are.
+    /// Saves what is uncommitted, for a change of the checkout that leaves inner repositories where they are.
     pub(super) fn rescue_around(
         &self,
         worktree: &Worktree,
@@ -62,8 +61,8 @@ impl Repository {
         self.keep(&worktree.key, &commit, now)
     }
 
-    /// Writes the folder as it is as a tree, embedded repositories and copied configuration files excepted. The worktree's
-    /// own index is not touched.
+    /// Writes the folder as a tree, without embedded repositories and copied configuration files. The worktree's own
+    /// index is not touched.
     pub(super) fn tree_of_folder(
         &self,
         worktree: &Worktree,
@@ -75,7 +74,7 @@ impl Repository {
         stage(git, Some(index.path()), status, &protected)
     }
 
-    /// Makes a commit of the folder as it is; none when it equals the head.
+    /// Makes a commit of the folder; `None` when it equals the head.
     fn snapshot(
         &self,
         worktree: &Worktree,
@@ -93,7 +92,7 @@ impl Repository {
         }
         let head_tree = tree_of(git, &head)?;
         let index = IndexCopy::of(git)?;
-        // A conflicted index has no tree; its files are in the folder, with their marks.
+        // A conflicted index has no tree. Its files are in the folder, with their conflict markers.
         let staged = if status.conflicted.is_empty() {
             unstage(git, Some(index.path()), &protected)?;
             let command = git.command("write-tree").index(Some(index.path()));
@@ -139,7 +138,7 @@ impl Repository {
         Ok(names.filter(|name| !name.is_empty()).collect())
     }
 
-    /// Gives a commit a rescue ref of its own.
+    /// Creates a rescue ref for a commit.
     ///
     /// # Errors
     /// When the repository has no such commit, or git fails.
@@ -153,7 +152,7 @@ impl Repository {
         self.keep_below(&folder, commit, now)
     }
 
-    /// Gives a commit a rescue ref in a folder of refs, unless it has one there.
+    /// Creates a rescue ref for a commit in a folder of refs, unless it has one there.
     ///
     /// # Errors
     /// As [`Repository::keep`].
@@ -180,7 +179,7 @@ impl Repository {
         })
     }
 
-    /// Gives a commit a rescue ref of its own in a folder of refs.
+    /// Creates a rescue ref for a commit in a folder of refs.
     ///
     /// # Errors
     /// As [`Repository::keep`].
@@ -199,6 +198,7 @@ impl Repository {
                 format!("{name}-{number}")
             };
             match self.reader().reference(&reference)? {
+                // A repeated call after a crash finds its own ref again.
                 Some(found) if found == *commit => {
                     return Ok(RescueRef {
                         reference,
@@ -208,6 +208,7 @@ impl Repository {
                 Some(_) => continue,
                 None => {}
             }
+            // Only a new ref: two processes in the same second must not overwrite each other's rescue.
             let made = move_ref(
                 &self.git,
                 &reference,

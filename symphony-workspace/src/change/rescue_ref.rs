@@ -1,4 +1,4 @@
-//! The ref that unsaved work was saved to.
+//! The ref to which unsaved work was saved.
 
 use std::fmt;
 
@@ -8,14 +8,13 @@ use crate::commit_id::CommitId;
 
 /// A saved state: `refs/symphony/rescue/<key>/<time>`.
 ///
-/// Its commit holds the folder's contents (copied configuration files and ignored files excepted);
-/// its first parent is the commit that was checked out, and a second one, if any, holds the index
-/// as it was staged.
+/// Its commit has the folder's contents, without copied configuration files and ignored files. Its first parent is the
+/// commit that was checked out; a second one, if any, has the index as it was staged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RescueRef {
     /// Full name of the ref.
     pub reference: String,
-    /// What it points to.
+    /// The commit that it points to.
     pub commit: CommitId,
 }
 

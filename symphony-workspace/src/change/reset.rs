@@ -1,4 +1,4 @@
-//! Returning a branch to the head that a pull request recorded.
+//! Resets a branch to the head that a pull request recorded.
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
@@ -19,13 +19,13 @@ use crate::worktree::{Worktree, clear_stale_locks, is_start};
 /// What a reset did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reset {
-    /// Where later work was saved; none when there was none.
+    /// Where later work was saved; `None` if there was none.
     pub rescue: Option<RescueRef>,
 }
 
 impl Repository {
-    /// Returns a worktree and its branch to `recorded`. Commits after it and whatever is
-    /// uncommitted go to a rescue ref first. Repeating it after a crash does no harm.
+    /// Resets a worktree and its branch to `recorded`. Later commits and everything uncommitted are saved to a rescue
+    /// ref first. Idempotent after a crash.
     ///
     /// # Errors
     /// [`WorkspaceError::CommitMissing`] when the commit is not here; when the work cannot be saved,
@@ -59,6 +59,7 @@ impl Repository {
             let kept = self.keep(worktree.key(), tip, now)?;
             rescue.get_or_insert(kept);
         }
+        // Everything is saved before the branch moves: from then on only the rescue ref has the later commits.
         Failpoint::ResetSaved.reach();
         move_branch(worktree, branch_head.as_ref(), recorded)?;
         Failpoint::ResetMoved.reach();
@@ -69,8 +70,8 @@ impl Repository {
         Ok(Reset { rescue })
     }
 
-    /// Removes the untracked files; they are in the rescue ref. Copied and ignored files stay, and so does what the set-up left,
-    /// which the next run needs.
+    /// Removes the untracked files, which are in the rescue ref. Copied and ignored files stay, and so does what the
+    /// set-up left, which the next run needs.
     fn remove_saved_untracked(&self, worktree: &Worktree) -> Result<(), WorkspaceError> {
         let status = self.status(worktree)?;
         if status.untracked.is_empty() {
@@ -88,7 +89,8 @@ impl Repository {
         Ok(())
     }
 
-    /// Returns what git is told to leave: a folder that no commit has is named once, whatever the set-up left in it.
+    /// Returns the paths that git must not clean: a folder without any committed file is listed as a whole, even if the
+    /// set-up left only a part of it.
     fn kept_by_clean(&self, worktree: &Worktree) -> Result<BTreeSet<PathBuf>, WorkspaceError> {
         let listed = worktree
             .git

@@ -8,8 +8,9 @@ use crate::repository::{BranchName, Repository};
 use crate::worktree::Worktree;
 
 impl Repository {
-    /// Lists every path that differs between a worktree and its merge base with a branch, sorted: what is committed, what
-    /// is not, what git does not know. What was committed and taken back again does not differ, committed or not. Of a renamed file both names; copied configuration files and ignored files never.
+    /// Lists every path that differs between a worktree and its merge base with a branch, sorted: committed,
+    /// uncommitted and untracked. A change that was taken back does not count, whether it was committed or not. Of a
+    /// renamed file both names; copied configuration files and ignored files never.
     ///
     /// # Errors
     /// [`WorkspaceError::BranchMissing`] (the base), [`WorkspaceError::Unrelated`]; else when git fails.
@@ -36,7 +37,8 @@ impl Repository {
             .iter()
             .map(|path| repo_path_text(path))
             .collect();
-        // what was committed and is taken back in the folder differs no more: the folder is compared, not each step
+        // A committed change that the folder takes back is no difference any more: the folder is compared, not each
+        // step.
         let now = if status.is_clean() {
             head
         } else {

@@ -1,7 +1,7 @@
-//! Putting a worktree's contents into an index, without the copied configuration files.
+//! Stages a worktree's contents, without the copied configuration files.
 //!
-//! `git add -A` is not used: inside a repository that was planted in the worktree it starts another
-//! git, which obeys the planted configuration. `update-index` takes exactly the paths it is told.
+//! `git add -A` is not used: inside a repository that was planted in the worktree it starts another git, which obeys
+//! the planted configuration. `update-index` handles exactly the paths that it gets.
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
@@ -12,15 +12,15 @@ use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::{Git, fields};
 
-/// Stages all of `status` into the index (the worktree's own when `index` is none), takes copied
-/// files out of it that someone staged, and returns the tree.
+/// Stages all of `status` into the index (the worktree's own if `index` is `None`), unstages copied files, and returns
+/// the tree.
 pub(crate) fn stage(
     git: &Git,
     index: Option<&Path>,
     status: &Status,
     protected: &BTreeSet<PathBuf>,
 ) -> Result<CommitId, WorkspaceError> {
-    // First what is gone: a file may have become a folder, or a link.
+    // Deleted paths first: a file may have become a folder, or a link.
     update(
         git,
         index,
@@ -32,7 +32,7 @@ pub(crate) fn stage(
     git.command("write-tree").index(index).object()
 }
 
-/// Takes copied files out of an index, unless a commit has them already.
+/// Removes copied files from an index, unless a commit has them already.
 pub(crate) fn unstage(
     git: &Git,
     index: Option<&Path>,

@@ -19,35 +19,35 @@ use crate::worktree::Worktree;
 pub struct Status {
     /// Tracked files that differ from the commit, in the folder or in the index.
     pub tracked: Vec<PathBuf>,
-    /// Those of them that are gone from the folder, or lie behind a symbolic link now.
+    /// Those of them that are gone from the folder, or now behind a symbolic link.
     pub deleted: Vec<PathBuf>,
     /// Those of them that a merge left with conflicts.
     pub conflicted: Vec<PathBuf>,
-    /// Files that git does not know.
+    /// Untracked files.
     pub untracked: Vec<PathBuf>,
     /// Repositories inside the worktree; git cannot commit what is in them.
     pub embedded: Vec<PathBuf>,
 }
 
 impl Status {
-    /// Says whether tracked files are changed: what "dirty" means (config.md).
+    /// Returns whether tracked files are changed: what "dirty" means (config.md).
     pub fn is_dirty(&self) -> bool {
         !self.tracked.is_empty()
     }
 
-    /// Says whether there is nothing to commit.
+    /// Returns whether there is nothing to commit.
     pub fn is_clean(&self) -> bool {
         self.tracked.is_empty() && self.untracked.is_empty()
     }
 
-    /// Takes paths out: they are no part of a commit.
+    /// Removes paths that are not part of a commit.
     pub(crate) fn without(mut self, left_out: &BTreeSet<PathBuf>) -> Self {
         self.tracked.retain(|path| !left_out.contains(path));
         self.untracked.retain(|path| !left_out.contains(path));
         self
     }
 
-    /// Returns the paths whose contents a commit of everything would take.
+    /// Returns the paths whose contents a commit of everything would have.
     pub(crate) fn present(&self) -> impl Iterator<Item = &PathBuf> {
         let gone: BTreeSet<&PathBuf> = self.deleted.iter().collect();
         self.tracked
@@ -125,7 +125,7 @@ fn parse_status(list: &[u8], protected: &BTreeSet<PathBuf>) -> Status {
         if conflicted {
             status.conflicted.push(path.clone());
         }
-        // The mode in the folder stands before the names of the blobs.
+        // The mode in the folder comes before the ids of the blobs.
         let mode = record
             .split(|byte| *byte == b' ')
             .nth(if conflicted { 6 } else { 5 });
@@ -143,7 +143,7 @@ pub(crate) fn repo_path_text(path: &Path) -> String {
 }
 
 impl Repository {
-    /// Says what is uncommitted in a worktree, except what its set-up command left there.
+    /// Returns what is uncommitted in a worktree, except what its set-up command left there.
     ///
     /// # Errors
     /// When git fails.
@@ -151,8 +151,8 @@ impl Repository {
         status_of(&worktree.git, &self.not_work(worktree)?)
     }
 
-    /// Says whether a worktree holds nothing that anyone has worked on: no commit that `base` lacks, nothing uncommitted but what the
-    /// set-up command left, no unfinished merge or rebase, no repository inside. Files that git ignores do not count.
+    /// Returns whether a worktree holds no work: no commit that `base` lacks, nothing uncommitted except what the
+    /// set-up command left, no unfinished merge or rebase, no repository inside. Ignored files do not count.
     ///
     /// # Errors
     /// When git fails.

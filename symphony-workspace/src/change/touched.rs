@@ -10,7 +10,7 @@ use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::{Git, fields};
 
-/// The blob of a path before and after a change; none where nothing is there.
+/// The blob of a path before and after a change; `None` if the path does not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Touched {
     /// The path as git has it, which need not be UTF-8.

@@ -1,5 +1,5 @@
-//! Uncommitted files that go through a filter that Symphony may not run: a commit of them would hold them as they are in the
-//! worktree, in clear where the filter encrypts them.
+//! Uncommitted files that need a filter that Symphony may not run: a commit would hold them as they are in the
+//! worktree, in plain text if the filter encrypts them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -13,8 +13,8 @@ use crate::repository::Repository;
 use crate::worktree::Worktree;
 
 impl Repository {
-    /// Returns the uncommitted files that only the user's or the agent's own git can commit as they are meant, each with
-    /// its filter. The attributes are those of the worktree, where a change may have added some.
+    /// Returns the uncommitted files that only the user's or the agent's own git can commit correctly, each with its
+    /// filter. The attributes are those of the worktree, where a change may have added some.
     ///
     /// # Errors
     /// When git fails.

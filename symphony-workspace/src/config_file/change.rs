@@ -1,4 +1,4 @@
-//! A change of a file that is checked by itself, and its writing.
+//! A checked change of a file, and writing it.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub struct Change {
     pub value: Value,
 }
 
-/// A change that is checked by itself and not written yet.
+/// A change that is checked and not written yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
     /// What it changes.

@@ -1,7 +1,7 @@
-//! What the configuration files say of a project, without saying it: recorded at dispatch, compared at exit.
+//! Digests of a project's configuration, without its values: recorded at dispatch, compared at exit.
 //!
-//! Values are hashed, since `env` and commands may contain credentials. What the database says is not part of it: only a
-//! verified person's command and the setup wizard write there.
+//! Values are hashed, since `env` and commands may contain credentials. What the database says is not part of it: only
+//! a verified person's command and the setup wizard write there.
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -19,11 +19,11 @@ use crate::hex::hex;
 use crate::own_file::read_file;
 use crate::setting_digests::{Digests, changed_names};
 
-/// Prompt files that are read: many times what ships.
+/// Most prompt files that are read: many times what ships.
 const PROMPT_FILES_MAX: usize = 500;
-/// Bytes of a prompt file: more than the library loads of one.
+/// Most bytes of a prompt file: more than the library loads of one.
 const PROMPT_BYTES_MAX: u64 = 1 << 20;
-/// Folders below the folder of prompts: `profiles` and `phases` are one deep.
+/// Depth of subfolders of the prompt folder: `profiles` and `phases` are one deep.
 const PROMPT_DEPTH_MAX: usize = 2;
 
 /// Name and hashed value of each key that a file sets, and of each prompt file.
@@ -39,8 +39,8 @@ impl ConfigDigests {
 }
 
 impl LoadedConfig {
-    /// Hashes what the files say of a project and of the installation. A file that is broken says nothing: compared with what
-    /// it said before, all of its keys differ.
+    /// Hashes what the files contain for a project and for the installation. A broken file counts as empty: compared
+    /// with its earlier content, all of its keys differ.
     pub fn digests(&self, id: &ProjectId, root: &Path) -> ConfigDigests {
         let mut digests = BTreeMap::new();
         push_effective(&self.inspect_installation().effective, &mut digests);
@@ -82,7 +82,7 @@ fn digest(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// Hashes the prompt files in a folder. What cannot be read is left out here, and is reported where it is needed.
+/// Hashes the prompt files in a folder. Unreadable files are skipped here, and are reported where they are needed.
 fn push_prompts(
     folder: &Path,
     prefix: &str,
@@ -110,7 +110,7 @@ fn push_prompts(
     }
 }
 
-/// Anything but a regular file could keep the reader waiting.
+/// Reading anything but a regular file could block.
 fn is_prompt(metadata: &Metadata) -> bool {
     metadata.is_file() && metadata.len() <= PROMPT_BYTES_MAX
 }

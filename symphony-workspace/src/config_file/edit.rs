@@ -17,7 +17,7 @@ use super::load::check_text;
 use super::read::read_text;
 use super::text::options;
 
-/// Sets a key of a file; a file that is not there is made. See [`prepare`] for what is typed.
+/// Sets a key of a file; a missing file is created. See [`prepare`] for what may be typed.
 ///
 /// # Errors
 /// As [`prepare`] and [`Edit::commit`].
@@ -27,13 +27,13 @@ pub fn set(path: &Path, role: FileRole, key: &str, value: &str) -> Result<Change
 
 /// Prepares the setting of a key of a file, `config set KEY VALUE`.
 ///
-/// The key is a path such as `projects.api.max_retries` or `gates[0].required`, in either spelling;
-/// the place after the last of a list appends. The value is JSON; where it is none, or a
-/// number or word that does not fit, it is taken as a text.
+/// The key is a path such as `projects.api.max_retries` or `gates[0].required`, in either spelling; the index after the
+/// last item of a list appends. The value is JSON; if it is not, or is a number or word that does not fit, it is used
+/// as a text.
 ///
 /// # Errors
-/// [`ConfigFileError::Invalid`] when the file would have a problem that it has not now: the file is
-/// then left as it is. The problems that a file has already can be fixed one by one.
+/// [`ConfigFileError::Invalid`] when the file would have a new problem: the file is then left as it is. The problems
+/// that a file already has can be fixed one by one.
 pub fn prepare(
     path: &Path,
     role: FileRole,
@@ -43,8 +43,8 @@ pub fn prepare(
     prepare_over(path, role, key, value, None)
 }
 
-/// Prepares the setting of a key as [`prepare`] does, after a list was written to the file that the key leads into and that
-/// the file does not have: lists are replaced as a whole, so one item of a list that comes from elsewhere cannot be set alone.
+/// Prepares the setting of a key as [`prepare`] does, after copying into the file the list that the key refers to:
+/// lists are replaced as a whole, so one item of a list from another file cannot be set alone.
 ///
 /// # Errors
 /// As [`prepare`].
@@ -96,7 +96,7 @@ pub fn prepare_over(
     })
 }
 
-/// Takes a key out of a file, with its value; says whether it was there. Comments around it stay.
+/// Removes a key with its value from a file; returns whether it existed. Comments around it stay.
 ///
 /// # Errors
 /// When the file cannot be read or written, or was changed meanwhile.
@@ -113,7 +113,7 @@ pub fn unset(path: &Path, key: &str) -> Result<bool, ConfigFileError> {
     Ok(true)
 }
 
-/// Returns the text without a property; none when it has none of that path, or is no JSON.
+/// Returns the text without a property; `None` if it has no property of that path, or is not JSON.
 fn without(text: &str, key: &KeyPath) -> Option<String> {
     let root = CstRootNode::parse(text, &options()).ok()?;
     let (last, way) = key.segments().split_last()?;
@@ -193,7 +193,7 @@ fn edited(
             .any(|old| old.path == problem.path && old.kind == problem.kind)
     };
     let new = check_text(path, role, &after).problems.into_iter();
-    // They stand in a text that nobody sees, so that file and line would mislead.
+    // They are in a text that no one sees, so file and line would mislead.
     let new: Vec<ConfigProblem> = new
         .filter(|problem| !known(problem))
         .map(|problem| ConfigProblem {
@@ -205,7 +205,7 @@ fn edited(
     if new.is_empty() { Ok(after) } else { Err(new) }
 }
 
-/// Sets the value in the syntax tree, making the objects on the way.
+/// Sets the value in the syntax tree, creating the objects on the path.
 fn apply(root: &CstRootNode, key: &KeyPath, value: CstInputValue) -> Result<(), ProblemKind> {
     let Some((last, way)) = key.segments().split_last() else {
         return Err(expected_object(&[]));
@@ -245,7 +245,7 @@ fn apply(root: &CstRootNode, key: &KeyPath, value: CstInputValue) -> Result<(), 
     Ok(())
 }
 
-/// Goes one step down, making an object where a name leads to nothing.
+/// Goes one step down, creating an object for a missing name.
 fn step(node: &CstNode, above: &[Segment], segment: &Segment) -> Result<CstNode, ProblemKind> {
     match segment {
         Segment::Key(name) => {

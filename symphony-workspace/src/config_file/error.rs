@@ -14,7 +14,7 @@ pub enum ConfigFileError {
         /// The file.
         path: PathBuf,
     },
-    /// There is a file already where one was to be made.
+    /// A file exists where one was to be created.
     #[error("create {}: it already exists", path.display())]
     Exists {
         /// The file.
@@ -25,7 +25,7 @@ pub enum ConfigFileError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
     /// The file cannot be written.
@@ -33,7 +33,7 @@ pub enum ConfigFileError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
     /// The path is a folder, a pipe or a device.

@@ -26,7 +26,7 @@ pub fn write_init(root: &Path, file: &InitFile) -> Result<PathBuf, ConfigFileErr
     }
 }
 
-/// Takes comments out of the file that a later trial of the gates has made untrue; says whether there were any.
+/// Removes comments from the file that a later trial of the gates has made untrue; returns whether there were any.
 ///
 /// # Errors
 /// When the file cannot be read or written.
@@ -43,7 +43,7 @@ pub fn remove_old_remarks(root: &Path, trial: &Trial) -> Result<bool, ConfigFile
         .map_err(|source| ConfigFileError::Write { path, source })
 }
 
-/// Writes the file once more, with what was found out since; says whether it did. A file that was changed meanwhile is
+/// Writes the file again, with what was found out since; returns whether it did. A file that was changed meanwhile is
 /// left as it is.
 ///
 /// # Errors

@@ -84,14 +84,14 @@ pub(super) fn check_text(path: &Path, role: FileRole, text: &str) -> ConfigFile 
     }
 }
 
-/// The files that hold for where a command runs.
+/// The configuration files that apply to a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadedConfig {
     /// The global file, when there is one.
     pub global: Option<ConfigFile>,
     /// The main file, when there is one.
     pub main: Option<ConfigFile>,
-    /// Files above that were passed over, since another user owns them.
+    /// Files above that were skipped because another user owns them.
     pub skipped: Vec<PathBuf>,
     explicit: bool,
     root: PathBuf,
@@ -122,8 +122,8 @@ pub struct ProjectSettings {
 /// outside of one, as an absolute path.
 ///
 /// # Errors
-/// When a file that was named is not there, or a file cannot be read. Problems of the contents do
-/// not fail here, but where they matter: see [`LoadedConfig::installation`].
+/// When a file that was named does not exist, or a file cannot be read. Problems of the contents fail only where they
+/// matter: see [`LoadedConfig::installation`].
 pub fn load(paths: &ConfigPaths, root: &Path) -> Result<LoadedConfig, ConfigFileError> {
     let global = match &paths.global {
         Some(path) => read_file(path, FileRole::Global)?,
@@ -149,8 +149,8 @@ pub fn load(paths: &ConfigPaths, root: &Path) -> Result<LoadedConfig, ConfigFile
     })
 }
 
-/// Loads the files as they would be after an edit: the edited file stands for the one it replaces, or for the one that
-/// held from further up.
+/// Loads the files as they would be after an edit: the edited file replaces its old version, or the file from further
+/// up that applied before.
 ///
 /// # Errors
 /// As [`load`]; the edited file itself need not exist yet.
@@ -200,9 +200,9 @@ impl LoadedConfig {
     /// Returns what holds for the installation.
     ///
     /// # Errors
-    /// [`ConfigFileError::Invalid`] when a problem concerns the installation: any of the global
-    /// file outside of `projects`; of the main file one of [`INSTALLATION_KEYS`], or a syntax error
-    /// where it alone could name the database.
+    /// [`ConfigFileError::Invalid`] when a problem concerns the installation: any problem of the global file outside of
+    /// `projects`; in the main file one of [`INSTALLATION_KEYS`], or a syntax error if only this file could name the
+    /// database.
     pub fn installation(&self) -> Result<InstallationSettings, ConfigFileError> {
         let database_named = self.global.as_ref().is_some_and(|file| {
             file.document
@@ -221,7 +221,7 @@ impl LoadedConfig {
         Ok(self.inspect_installation())
     }
 
-    /// Returns what holds for the installation as far as it can be read, for `config show`.
+    /// Returns the installation's settings as far as they can be read, for `config show`.
     pub fn inspect_installation(&self) -> InstallationSettings {
         let layers: Vec<Layer<'_>> = self
             .global
@@ -251,8 +251,8 @@ impl LoadedConfig {
         Ok(settings)
     }
 
-    /// Returns what holds for a project as far as it can be read, with all that is wrong, for
-    /// `config check` and `config show`.
+    /// Returns a project's settings as far as they can be read, with all problems, for `config check` and
+    /// `config show`.
     ///
     /// # Errors
     /// When the project's own file cannot be read.
@@ -345,7 +345,7 @@ fn of_project(
     concerned.cloned().collect::<Vec<_>>().into_iter()
 }
 
-/// Says whether a problem of the main file leaves open what holds for the installation.
+/// Returns whether a problem of the main file makes the installation's settings uncertain.
 fn concerns_installation(problem: &ConfigProblem, database_named: bool) -> bool {
     let Some(Segment::Key(top)) = problem.path.segments().first() else {
         return !database_named;

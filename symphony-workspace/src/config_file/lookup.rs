@@ -9,7 +9,7 @@ use super::error::ConfigFileError;
 
 pub use symphony_core::config_change::CONFIG_FILE_NAME;
 
-/// Where configuration is looked for.
+/// Where configuration is searched for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConfigPaths {
     /// The file that `--config`, or else `SYMPHONY_CONFIG`, names.
@@ -48,17 +48,17 @@ pub fn global_path(home: &Path) -> PathBuf {
 pub struct ConfigSearch {
     /// The nearest file.
     pub file: Option<PathBuf>,
-    /// Files above the start that were passed over, since another user owns them.
+    /// Files above the start that were skipped because another user owns them.
     pub skipped: Vec<PathBuf>,
 }
 
 /// Finds the nearest `symphony.config.json` in a folder or above it.
 ///
-/// Above the folder, a file of another user (but root) is passed over: in a shared folder such as
-/// `/tmp` anyone could leave one, and its commands would run.
+/// Above the folder, a file of another user (except root) is skipped: in a shared folder such as `/tmp` anyone could
+/// leave one, and its commands would run.
 ///
 /// # Errors
-/// When a file is there but cannot be looked at.
+/// When a file exists but cannot be accessed.
 pub fn find_upward(start: &Path) -> Result<ConfigSearch, ConfigFileError> {
     let mut found = ConfigSearch::default();
     let user = rustix::process::geteuid().as_raw();
@@ -71,7 +71,7 @@ pub fn find_upward(start: &Path) -> Result<ConfigSearch, ConfigFileError> {
             {
                 continue;
             }
-            // Folders above may be closed to us; that is not the user's to mend.
+            // Folders above may be closed to us; the user cannot fix that.
             Err(error) if error.kind() == ErrorKind::PermissionDenied && folder != start => {
                 continue;
             }
@@ -86,7 +86,7 @@ pub fn find_upward(start: &Path) -> Result<ConfigSearch, ConfigFileError> {
     Ok(found)
 }
 
-/// Says whether a file found above a project may be used: the user's own, or root's.
+/// Returns whether a file found above a project may be used: the user's own, or root's.
 const fn may_trust(owner: u32, user: u32) -> bool {
     owner == user || owner == 0
 }

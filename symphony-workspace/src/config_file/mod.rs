@@ -1,11 +1,11 @@
 //! Configuration files: finding, reading with positions, layering, writing, editing in place
 //! (spec: config). What the values mean and which are right is `symphony_core::config`'s.
 //!
-//! **Which files.** The *global* file is `~/.config/symphony/config.json`. The *main* file is the
-//! one named by `--config`, else by `SYMPHONY_CONFIG`, else the nearest `symphony.config.json` from
-//! the repository's root upward. A *project's own* file is the nearest one from its root upward.
-//! A file that was named explicitly is in the place of every project's own file. A file above
-//! a root that belongs to another user (not root) is never used, since its commands would run.
+//! **Which files.** The *global* file is `~/.config/symphony/config.json`. The *main* file is the one named by
+//! `--config`, else by `SYMPHONY_CONFIG`, else the nearest `symphony.config.json` from the repository's root upward. A
+//! *project's own* file is the nearest one from its root upward. A file that was named explicitly replaces every
+//! project's own file. A file above a root that belongs to another user (not root) is never used, since its commands
+//! would run.
 //!
 //! **Which layers**, the weakest first: defaults, database, global file, its `projects.<id>`, the
 //! main file's `projects.<id>`, the project's own file, its `projects.<id>`. What holds for the

@@ -1,4 +1,4 @@
-//! Reads JSON with comments and trailing commas, and notes where each value stands.
+//! Reads JSON with comments and trailing commas, and records the position of each value.
 
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
@@ -6,8 +6,8 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Map, Value};
 use symphony_core::config::{ConfigProblem, KeyPath, Position, Positions, ProblemKind};
 
-/// Depth to which positions are noted: the deepest key (`projects.api.gates[0].command[1]`) has six
-/// steps, and every step of every path takes memory.
+/// Depth to which positions are recorded: the deepest key (`projects.api.gates[0].command[1]`) has six steps, and every
+/// step of every path takes memory.
 const POSITION_DEPTH_MAX: usize = 8;
 
 /// What a text holds.
@@ -15,7 +15,7 @@ const POSITION_DEPTH_MAX: usize = 8;
 pub struct ParsedText {
     /// The value; an empty object when the text has a syntax error.
     pub value: Value,
-    /// Where the values stand.
+    /// The positions of the values.
     pub positions: Positions,
     /// The syntax error, or keys that are given twice.
     pub problems: Vec<ConfigProblem>,
@@ -146,7 +146,7 @@ impl Walk<'_> {
     }
 }
 
-/// Continues a path, but no further than positions are noted.
+/// Extends a path, up to the depth to which positions are recorded.
 fn below(path: &KeyPath, step: impl Fn(&KeyPath) -> KeyPath) -> KeyPath {
     if path.segments().len() > POSITION_DEPTH_MAX {
         path.clone()

@@ -16,14 +16,14 @@ use crate::error::WorkspaceError;
 pub struct ContextFile {
     /// Its path, relative to the project; a path or pattern without text as the plan has it.
     pub path: String,
-    /// Its text, or why there is none.
+    /// Its text, or why it has none.
     pub content: Result<String, ContextFileProblem>,
 }
 
 /// Loads files in the order they are named; the matches of a pattern in the order of their paths; each path once.
 ///
-/// Nothing outside the project is read: a link counts as the file it leads to, when that is inside. A file whose name
-/// looks like a pattern, such as `app/[id]/page.tsx`, is taken by its name.
+/// Nothing outside the project is read: a link counts as its target if that is inside. A file whose name looks like a
+/// pattern, such as `app/[id]/page.tsx`, is matched by its name.
 pub fn load_context_files(root: &Path, patterns: &[String]) -> Vec<ContextFile> {
     let mut loading = Loading {
         root,
@@ -120,8 +120,8 @@ fn read(root: &Path, path: &str) -> Result<String, ContextFileProblem> {
     })
 }
 
-/// Returns the relative path of the file that a link leads to. It is read like any other: should the link be turned
-/// meanwhile, nothing outside is opened.
+/// Returns the relative path of a link's target. It is opened like any other file: if the link is changed meanwhile,
+/// nothing outside is read.
 fn inside(root: &Path, path: &str) -> Result<String, ContextFileProblem> {
     let unreadable = |error: std::io::Error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => ContextFileProblem::NotFound,

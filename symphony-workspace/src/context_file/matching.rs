@@ -6,17 +6,17 @@ use std::path::Path;
 use super::pattern::Pattern;
 use super::problem::ContextFileProblem;
 
-/// Entries looked at for one pattern: a large repository.
+/// Most entries that are visited for one pattern: a large repository.
 pub(super) const ENTRIES_MAX: usize = 500_000;
 /// Other people's files.
 const NEVER: &str = "node_modules";
-/// What a folder of things that can be made again holds (`bford.info/cachedir`): Cargo's `target` has one.
+/// The file that marks a folder of reproducible files (`bford.info/cachedir`): Cargo's `target` has one.
 const CACHE_MARK: &str = "CACHEDIR.TAG";
 
 /// Returns the files of a project that a pattern matches, as relative paths in order of their bytes.
 ///
-/// Not looked into: links to folders, `node_modules`, folders marked as caches, and, unless the pattern names it,
-/// what begins with a dot. Names that are not UTF-8 cannot be written into a plan and do not match.
+/// Skipped: links to folders, `node_modules`, folders marked as caches, and, unless the pattern names it, everything
+/// that begins with a dot. Names that are not UTF-8 cannot be written into a plan and do not match.
 pub(super) fn matching(root: &Path, pattern: &Pattern) -> Result<Vec<String>, ContextFileProblem> {
     let matcher = pattern.matcher()?;
     let mut found = Vec::new();

@@ -5,7 +5,7 @@ use symphony_core::plan::{PathRefusal, check_pattern};
 
 use super::problem::ContextFileProblem;
 
-/// What begins something that is no plain name.
+/// The characters that make a name a pattern.
 const SPECIAL: [char; 4] = ['*', '?', '[', '{'];
 
 /// A pattern that stays inside the project.
@@ -40,7 +40,7 @@ impl Pattern {
             }
         }
         let plain = parts.iter().take_while(|part| !part.contains(SPECIAL));
-        // the last part is what is looked for, whatever is in it
+        // The last part is what is searched for, even if it is a plain name.
         let base = plain.count().min(parts.len().saturating_sub(1));
         let (before, behind) = parts.split_at(base);
         Ok(Self {
@@ -52,7 +52,7 @@ impl Pattern {
         })
     }
 
-    /// Says whether it may match several files.
+    /// Returns whether it may match several files.
     pub(super) fn is_glob(&self) -> bool {
         self.whole.contains(SPECIAL)
     }

@@ -2,7 +2,7 @@
 
 use super::limits::{CONTEXT_FILE_BYTES_MAX, CONTEXT_FILES_MAX, CONTEXT_TOTAL_BYTES_MAX};
 
-/// Why a path or a pattern has no text; the words stand in the prompt.
+/// Why a path or a pattern has no text; the message appears in the prompt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContextFileProblem {
@@ -12,7 +12,7 @@ pub enum ContextFileProblem {
     /// The pattern matches no file.
     #[error("no file matches this pattern")]
     NoMatch,
-    /// The path leads out of the project, by its text or by a link.
+    /// The path leaves the project, by its text or by a link.
     #[error("outside the project")]
     Outside,
     /// A folder, a device, or a file that is not UTF-8.

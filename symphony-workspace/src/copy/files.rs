@@ -22,7 +22,7 @@ pub(crate) const COPY_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Name of a file that is not complete yet; it may hold a secret, should a crash leave it.
 const TEMPORARY_PREFIX: &str = ".symphony-copy-";
 
-/// Says whether a path is a half-copied file, which no commit may take.
+/// Returns whether a path is a half-copied file, which must not be committed.
 pub(crate) fn is_temporary(path: &Path) -> bool {
     path.file_name()
         .is_some_and(|name| name.as_bytes().starts_with(TEMPORARY_PREFIX.as_bytes()))
@@ -33,14 +33,14 @@ pub(crate) fn is_temporary(path: &Path) -> bool {
 pub struct CopyProblem {
     /// The file, relative to the project.
     pub path: PathBuf,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
 /// What a copy did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CopyReport {
-    /// Files that were copied, now or on an earlier call; none of them is ever committed.
+    /// Files that were copied, now or by an earlier call; none of them is ever committed.
     pub copied: Vec<PathBuf>,
     /// Files that were left out.
     pub problems: Vec<CopyProblem>,
@@ -171,7 +171,7 @@ fn copy(from: &Folder, into: &Folder, path: &Path) -> Result<bool, String> {
     let name = Path::new(path.file_name().unwrap_or_default());
     let place = into.make_folder(parent).map_err(|error| explain(&error))?;
     let temporary = PathBuf::from(format!("{TEMPORARY_PREFIX}{}", std::process::id()));
-    // One of an earlier process with this number: it is nobody's.
+    // One of an earlier process with this number: it is no one's.
     discard(&place, &temporary);
     let done = write(&place, &temporary, source, meta.permissions().mode())
         .and_then(|()| place.rename_new(&temporary, name));

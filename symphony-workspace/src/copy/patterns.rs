@@ -15,21 +15,22 @@ const ALWAYS: &[&str] = &[".env", ".env.local", CONFIG_FILE_NAME];
 /// Symphony's own files: a formatter or a linter that a gate runs over everything would find fault with them.
 const OWN: &[&str] = &[CONFIG_FILE_NAME, ".symphony-state.json"];
 
-/// Says whether a file of the project's root is Symphony's own and stays out of worktrees and checkouts; a configuration
-/// that names it brings it in all the same.
+/// Returns whether a file of the project's root is Symphony's own and stays out of worktrees and checkouts, unless the
+/// configuration names it explicitly.
 pub(super) fn is_kept_out(path: &Path, patterns: &[String]) -> bool {
     let is = |name: &str| path == Path::new(name);
     let plain = |pattern: &String| is(pattern.trim_start_matches("./"));
     OWN.iter().any(|own| is(own)) && !patterns.iter().any(plain)
 }
 
-/// Entries looked at for the patterns of one project: a large repository with its build output.
+/// Most entries that are visited for the patterns of one project: a large repository with its build output.
 const ENTRIES_MAX: usize = 500_000;
 
 /// Folders that no pattern reaches into.
 const NEVER: &[&str] = &[".git", ".symphony", "node_modules"];
 
-/// Returns the files of a project that are copied or [kept out][is_kept_out], relative and sorted; links are not followed.
+/// Returns the files of a project that are copied or [kept out][is_kept_out], relative and sorted; links are not
+/// followed.
 pub(crate) fn matching_files(
     root: &Path,
     workspaces: &Path,

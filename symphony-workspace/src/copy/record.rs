@@ -20,7 +20,7 @@ impl Repository {
         self.common_dir().join("symphony/copied").join(key.as_str())
     }
 
-    /// Returns the recorded files; none when nothing was recorded.
+    /// Returns the recorded files; empty if nothing was recorded.
     pub(super) fn copied_files(
         &self,
         key: &WorktreeKey,

@@ -1,7 +1,7 @@
-//! A git folder of its own for one call: objects are the repository's, and nothing else is.
+//! A separate git folder for one call, which shares only the objects with the repository.
 //!
-//! Every agent can write the repository's `info/attributes`, its configuration and its grafts, and git has no switch that turns
-//! the first of these off. What a judge reads and how two commits merge must not depend on them.
+//! Every agent can write the repository's `info/attributes`, its configuration and its grafts, and git has no switch
+//! that turns the first of these off. What a judge reads, and how two commits merge, must not depend on them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::shallow::copy_shallow;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 
-/// The folder, for as long as the call lasts.
+/// The folder, which exists as long as the call.
 #[derive(Debug)]
 pub(super) struct Apart {
     folder: TempDir,
@@ -23,7 +23,7 @@ pub(super) struct Apart {
 }
 
 impl Apart {
-    /// Makes the folder. `attributes` is the commit whose `.gitattributes` count, as far as git can be told (2.41).
+    /// Creates the folder. `attributes` is the commit whose `.gitattributes` count, if git supports that (2.41).
     pub(super) fn make(place: &Place, attributes: &CommitId) -> Result<Self, WorkspaceError> {
         let folder = tempfile::Builder::new()
             .prefix("symphony-git-")
@@ -51,7 +51,7 @@ impl Apart {
         })
     }
 
-    /// Points a call to it.
+    /// Points a call to the folder.
     pub(super) fn point(&self, command: &mut Command) {
         command
             .current_dir(self.folder.path())
@@ -70,7 +70,7 @@ fn is_partial(objects: &Path) -> bool {
     paths.any(|path| path.extension().is_some_and(|end| end == "promisor"))
 }
 
-/// A partial clone says that objects have not been fetched; else git would call them damaged.
+/// Declares a partial clone: otherwise git would report objects that have not been fetched as damaged.
 fn config_text(is_sha256: bool, is_partial: bool) -> String {
     let version = u8::from(is_sha256 || is_partial);
     let mut text = format!("[core]\n\trepositoryformatversion = {version}\n\tbare = true\n");

@@ -1,4 +1,4 @@
-//! A child process that is fed, read within bounds, and ended when its time is over.
+//! A child process with its input, bounded output, and a time limit.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -9,23 +9,23 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-/// Error output kept of one call: enough for git's longest complaint about a merge.
+/// How much error output of one call is kept: enough for git's longest complaint about a merge.
 pub(super) const STDERR_BYTES_MAX: usize = 16 * 1024;
 
-/// How often a child that closed its output but lives on is looked at.
+/// Time between two checks of a child that closed its output but has not exited.
 const EXIT_POLL: Duration = Duration::from_millis(2);
 
-/// Time between SIGTERM and SIGKILL: git removes its locks within milliseconds of being asked to end.
+/// Time between SIGTERM and SIGKILL. Git removes its locks within milliseconds after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What happened to a child.
+/// The result of a child.
 #[derive(Debug)]
 pub(super) struct Ended {
-    /// Its status; none when it was killed for its time limit.
+    /// Its exit status; `None` when its time limit ended it.
     pub(super) status: Option<ExitStatus>,
     /// Its output, up to the limit.
     pub(super) stdout: Vec<u8>,
-    /// Whether more came than the limit (the child was killed then).
+    /// Whether it printed more than the limit, and was killed for that.
     pub(super) cut: bool,
     /// Its error output, up to [`STDERR_BYTES_MAX`].
     pub(super) stderr: Vec<u8>,
@@ -36,7 +36,7 @@ enum Stream {
     Err(Vec<u8>),
 }
 
-/// Runs a command to its end: `stdin` is written and closed, at most `stdout_max` bytes are read.
+/// Runs a command until it ends: writes `stdin` and closes it, and reads at most `stdout_max` bytes.
 ///
 /// # Errors
 /// When the process cannot be started or waited for.
@@ -96,7 +96,7 @@ pub(super) fn run(
     Ok(ended)
 }
 
-/// Waits for the child's end; none when the deadline came first.
+/// Waits for the child to exit; `None` when the deadline is reached first.
 fn wait_until(child: &mut Child, deadline: Instant) -> io::Result<Option<ExitStatus>> {
     loop {
         if let Some(status) = child.try_wait()? {
@@ -109,12 +109,12 @@ fn wait_until(child: &mut Child, deadline: Instant) -> io::Result<Option<ExitSta
     }
 }
 
-/// Ends the child and its helpers. Git gets the time to remove its locks: one that is killed at once leaves a repository that
-/// no one can commit to.
+/// Ends the child and its helpers. Git has time to remove its locks first: killed at once, it would leave a repository
+/// that no one can commit to.
 fn end(child: &mut Child) -> io::Result<()> {
     signal(child, Signal::TERM);
     let until = Instant::now() + GRACE;
-    // The child is not reaped before its helpers are killed too: while it holds its number, the group is its own.
+    // The child is not reaped before its helpers are killed too: until then, its process group cannot be another one's.
     while Instant::now() < until && !is_over(child) {
         thread::sleep(EXIT_POLL);
     }
@@ -123,19 +123,19 @@ fn end(child: &mut Child) -> io::Result<()> {
     Ok(())
 }
 
-/// Says whether the child has ended, without taking its exit status away.
+/// Returns whether the child has exited, without reaping it.
 fn is_over(child: &Child) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     pid_of(child).is_none_or(|pid| {
-        // an error means that nobody is there to be waited for
+        // An error means that there is no child to wait for.
         waitid(WaitId::Pid(pid), options).is_ok_and(|status| status.is_some())
     })
 }
 
-/// Sends a signal to the child's group: git starts helpers, and a hook starts anything.
+/// Sends a signal to the child's group, since git starts helpers, and a hook starts anything.
 fn signal(child: &Child, signal: Signal) {
     if let Some(pid) = pid_of(child) {
-        // The child is not reaped yet, so its number cannot belong to another process.
+        // The child is not reaped yet, so its pid cannot belong to another process.
         if let Err(error) = kill_process_group(pid, signal) {
             tracing::debug!(%error, "git was gone before it got a signal");
         }
@@ -147,7 +147,7 @@ fn pid_of(child: &Child) -> Option<Pid> {
 }
 
 fn feed(mut pipe: ChildStdin, bytes: &[u8]) {
-    // A broken pipe means that the child needs no more; its exit code tells the rest.
+    // A broken pipe means that the child needs no more input. Its exit code shows the rest.
     if let Err(error) = pipe.write_all(bytes) {
         tracing::debug!(%error, "git closed its input early");
     }
@@ -162,7 +162,7 @@ fn read_out(mut pipe: impl Read, max: usize, sender: &Sender<Stream>) {
     if let Err(error) = outcome {
         tracing::debug!(%error, "reading git's output ended early");
     }
-    // The receiver is gone only after a time-out, when nobody asks for the output any more.
+    // The receiver is gone only after a time-out, when no one needs the output any longer.
     sender.send(Stream::Out(bytes, cut)).ok();
 }
 
@@ -229,7 +229,7 @@ mod tests {
         let script = shell(&format!(
             "trap 'rm \"{name}\"; exit' TERM; touch \"{name}\"; sleep 60 & wait"
         ));
-        // the limit is long enough for the shell to have set its trap
+        // The limit is long enough for the shell to have set its trap.
         let late = run(script, Vec::new(), 10, Duration::from_millis(500)).unwrap();
         assert!(late.status.is_none());
         assert!(!lock.exists());

@@ -20,23 +20,24 @@ use super::suspects::note_shared_locks;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 
-/// Time for a call that reads or moves refs; git needs milliseconds, a cold disk seconds.
+/// Time limit of a call that reads or moves refs. Git needs milliseconds, a cold disk seconds.
 const QUICK: Duration = Duration::from_mins(2);
-/// Time for a call that writes a checkout: 78,000 files took 12 s on a slow disk.
+/// Time limit of a call that writes a checkout: 78,000 files took 12 s on a slow disk.
 const SLOW: Duration = Duration::from_mins(15);
-/// Output read of a call unless it says otherwise: the list of a million paths fits.
+/// How much output of a call is read by default: the list of a million paths fits.
 const STDOUT_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// Runs of one call that meets locks: each run may meet another one, such as those of a ref and of the packed refs.
+/// How often one call is run when locks are in its way. Each run may meet another one, such as that of a ref and that
+/// of the packed refs.
 const LOCKED_TRIES_MAX: usize = 5;
 
-/// Home of the calls: nothing can be put below it, and reading below it finds nothing.
+/// The home of the calls. Nothing can be created below it, and reading below it finds nothing.
 const NO_HOME: &str = "/dev/null";
 
-/// Settings that name a program or change what a call means. Hooks are apart.
+/// Settings that name a program or change the meaning of a call. Hooks are handled separately.
 const SETTINGS: &[&str] = &[
     "core.fsmonitor=false",
-    // a forged one would hide commits from a judge, or from a merge
+    // A forged commit graph would hide commits from a judge or a merge.
     "core.commitGraph=false",
     "core.attributesFile=/dev/null",
     "core.pager=cat",
@@ -62,12 +63,12 @@ const SETTINGS: &[&str] = &[
     "advice.graftFileDeprecated=false",
 ];
 
-/// Git's words for an object that a partial clone has not fetched yet (`GIT_NO_LAZY_FETCH`).
+/// Git's words about an object that a partial clone has not fetched yet (`GIT_NO_LAZY_FETCH`).
 const NOT_FETCHED: &[&str] = &["lazy fetching disabled", "from promisor remote"];
 
-/// Subcommands that neither read nor write files of a checkout, and so never run a driver. Every
-/// other one gets its drivers disarmed, also those that seem to be about the index alone: git looks
-/// into files whose time stamp is in doubt whenever it writes an index.
+/// Subcommands that neither read nor write files of a checkout, and so never run a driver. All others get their drivers
+/// disarmed, even those that seem to affect the index alone: git reads files with a doubtful time stamp whenever it
+/// writes an index.
 const NEVER_READ_FILES: &[&str] = &[
     "cat-file",
     "commit-tree",
@@ -82,7 +83,7 @@ const NEVER_READ_FILES: &[&str] = &[
     "update-ref",
 ];
 
-/// What a call gave back.
+/// The result of a call.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) code: i32,
@@ -90,7 +91,7 @@ pub(crate) struct Answer {
     pub(crate) cut: bool,
 }
 
-/// A call under construction.
+/// A call that is being built.
 #[derive(Debug)]
 pub(crate) struct GitCommand<'a> {
     git: &'a Git,
@@ -106,7 +107,7 @@ pub(crate) struct GitCommand<'a> {
 }
 
 impl Git {
-    /// Begins a call of a subcommand.
+    /// Starts to build a call of a subcommand.
     pub(crate) fn command(&self, subcommand: &'static str) -> GitCommand<'_> {
         GitCommand::new(self, subcommand)
     }
@@ -139,44 +140,44 @@ impl<'a> GitCommand<'a> {
         self
     }
 
-    /// Gives the bytes that the call reads.
+    /// Sets the input of the call.
     pub(crate) fn stdin(mut self, bytes: Vec<u8>) -> Self {
         self.stdin = bytes;
         self
     }
 
-    /// Uses another index file than the worktree's.
+    /// Uses another index file instead of the worktree's.
     pub(crate) fn index(mut self, index: Option<&Path>) -> Self {
         self.index = index.map(Path::to_owned);
         self
     }
 
-    /// Commits as someone else than Symphony.
+    /// Commits with another identity than Symphony's.
     pub(crate) fn identity(mut self, identity: &Identity) -> Self {
         self.identity = Some(identity.clone());
         self
     }
 
-    /// Lets the repository's hooks run, with the user's home: only for `worktree.run_hooks`.
+    /// Lets the repository's hooks run, with the user's home. Only for `worktree.run_hooks`.
     pub(crate) fn with_hooks(mut self) -> Self {
         self.hooks = true;
         self
     }
 
-    /// Reads the repository's objects only: neither its configuration, nor its attributes, nor a checkout. The `.gitattributes` of
-    /// this commit count.
+    /// Reads only the repository's objects: not its configuration, its attributes, nor a checkout. The `.gitattributes`
+    /// of this commit count.
     pub(crate) fn apart(mut self, attributes: &CommitId) -> Self {
         self.attributes = Some(attributes.clone());
         self
     }
 
-    /// Allows the time of a checkout.
+    /// Sets the time limit of a call that writes a checkout.
     pub(crate) fn slow(mut self) -> Self {
         self.limit = SLOW;
         self
     }
 
-    /// Reads at most so much output; the answer says when more came.
+    /// Reads at most this much output. The answer shows whether there was more.
     pub(crate) fn stdout_max(mut self, bytes: usize) -> Self {
         self.stdout_max = bytes;
         self
@@ -196,13 +197,13 @@ impl<'a> GitCommand<'a> {
         Ok(answer.stdout)
     }
 
-    /// Runs the call and returns its one line.
+    /// Runs the call and returns its single line.
     pub(crate) fn line(self) -> Result<String, WorkspaceError> {
         let name = self.name();
         line(&name, &self.run()?)
     }
 
-    /// Runs the call and returns the object it names.
+    /// Runs the call and returns the object that it prints.
     pub(crate) fn object(self) -> Result<CommitId, WorkspaceError> {
         let name = self.name();
         let text = self.line()?;
@@ -213,8 +214,8 @@ impl<'a> GitCommand<'a> {
         })
     }
 
-    /// Runs the call; exit codes other than `allowed` are errors. A lock that is in its way and that a dead git left is
-    /// removed; one that is in use is waited for.
+    /// Runs the call. Exit codes other than `allowed` are errors. A lock in its way is removed if a dead git left it,
+    /// and waited for if it is in use.
     pub(crate) fn answer(self, allowed: &[i32]) -> Result<Answer, WorkspaceError> {
         let mut tries = 1;
         loop {
@@ -240,7 +241,7 @@ impl<'a> GitCommand<'a> {
         if let Err(WorkspaceError::Git { code: None, .. } | WorkspaceError::GitTimedOut { .. }) =
             &outcome
         {
-            // it was killed, and its locks may be left
+            // It was killed, and may have left its locks.
             note_shared_locks(self.git.place(), begun);
         }
         outcome
@@ -291,7 +292,7 @@ impl<'a> GitCommand<'a> {
         let Ended { stdout, cut, .. } = ended;
         match status.code() {
             Some(code) if allowed.contains(&code) => Ok(Answer { code, stdout, cut }),
-            // Killed because enough was read: what came is the answer.
+            // It was killed because enough was read, so the output is the answer.
             None if cut => Ok(Answer {
                 code: 0,
                 stdout,
@@ -309,7 +310,7 @@ impl<'a> GitCommand<'a> {
         }
     }
 
-    /// Asks whether a test has this call die.
+    /// Returns the death that a test ordered for this call.
     #[cfg(feature = "failpoints")]
     fn death(&self) -> Option<GitDeath> {
         let place = self.git.place();
@@ -362,7 +363,7 @@ impl<'a> GitCommand<'a> {
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_ALLOW_PROTOCOL", "https:ssh")
             .env("GIT_NO_LAZY_FETCH", "1")
-            // A replaced object or a graft would show a judge another tree than the one merged.
+            // A replaced object or a graft would show a judge another tree than the one that is merged.
             .env("GIT_NO_REPLACE_OBJECTS", "1")
             .env("GIT_GRAFT_FILE", "/dev/null")
             .env("GIT_EDITOR", "true")
@@ -375,7 +376,8 @@ impl<'a> GitCommand<'a> {
             .env("GIT_COMMON_DIR", &place.common_dir)
             .env("GIT_WORK_TREE", &place.work_tree);
         if self.subcommand == "check-ignore" {
-            // It refuses to run with this setting. Its caller puts `./` before each path, which then is no pattern.
+            // It refuses to run with this setting. Its caller prefixes each path with `./`, so that it is not a
+            // pattern.
             command.env_remove("GIT_LITERAL_PATHSPECS");
         }
         if let Some(index) = &self.index {
@@ -399,7 +401,7 @@ impl<'a> GitCommand<'a> {
     }
 }
 
-/// What the caller learns of a git that was killed.
+/// Returns the error of a git that was killed.
 #[cfg(feature = "failpoints")]
 fn died(command: String, place: PathBuf) -> WorkspaceError {
     WorkspaceError::Git {

@@ -1,4 +1,4 @@
-//! Whether git would know who commits, in a folder and an environment that are not Symphony's own.
+//! Whether git knows who commits, in a folder and an environment other than Symphony's own.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,16 +11,16 @@ use symphony_core::git_identity::{Answer, Committers};
 use super::child;
 use super::program::GitProgram;
 
-/// Longest answer that is read: a name, an address and a moment.
+/// How much of an answer is read: a name, an address and a time.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
-/// Time for an answer.
+/// Time limit of an answer.
 const LIMIT: Duration = Duration::from_secs(20);
 
 impl GitProgram {
-    /// Asks git whose name a commit would carry that is made in a folder, by a command with this environment. The answer is
-    /// git's own, so that it follows every rule that git has (variables, `includeIf`, `user.useConfigOnly`, the machine's
-    /// name). Git reads its configuration for it and runs no program.
+    /// Asks git whose name a commit would have that is made in a folder by a command with this environment. The answer
+    /// is git's own, so it follows all of git's rules (variables, `includeIf`, `user.useConfigOnly`, the machine's
+    /// name). Git reads its configuration for it, and runs no program.
     pub fn committers(
         &self,
         folder: &Path,
@@ -53,7 +53,7 @@ impl GitProgram {
                 Some(status) if !status.success() => Answer::Refused,
                 Some(_) | None => Answer::Known,
             },
-            // nothing is known: whoever commits hears git's own complaint
+            // Unknown: the agent that commits sees git's own complaint.
             Err(error) => {
                 tracing::warn!(%error, variable, "git could not be asked who commits");
                 Answer::Known

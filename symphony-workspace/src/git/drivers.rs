@@ -8,17 +8,17 @@ use super::place::Git;
 use super::user_config::filters_in;
 use crate::error::WorkspaceError;
 
-/// Most settings that are overridden; real repositories have a handful.
+/// How many settings are overridden at most. Real repositories have a handful.
 const OVERRIDES_MAX: usize = 1_000;
 
-/// What stands for a merge driver that is not trusted: git's own three-way text merge. An empty
-/// command would count as a clean merge that keeps only our side.
+/// Replaces an untrusted merge driver: git's own three-way text merge. An empty command would count as a clean merge
+/// that keeps only our side.
 const TEXT_MERGE: &str = "git merge-file --marker-size=%L %A %O %B";
 
-/// Overrides, for one call, every driver that the repository's configuration names; filters that
-/// are trusted get the commands of the user's own configuration.
+/// Overrides, for one call, every driver that the repository's configuration names. Trusted filters get the commands of
+/// the user's own configuration.
 ///
-/// The overrides travel in `GIT_CONFIG_COUNT` variables, since a name may contain `=`.
+/// The overrides are passed in `GIT_CONFIG_COUNT` variables, since a name may contain `=`.
 pub(super) fn disarm(git: &Git, command: &mut Command) -> Result<(), WorkspaceError> {
     let list = git
         .command("config")
@@ -40,7 +40,7 @@ pub(super) fn disarm(git: &Git, command: &mut Command) -> Result<(), WorkspaceEr
             .into_iter()
             .map(|(key, value)| (key, value.to_owned())),
     );
-    // Later settings win, so what the user trusts comes last.
+    // Later settings win, so the user's trusted filters come last.
     for name in git.trusted_filters() {
         settings.extend(git.user().filter_settings(name));
     }
@@ -63,10 +63,9 @@ impl Git {
     }
 }
 
-/// Returns what takes the power of the drivers in a `-z` list of setting names (section and variable
-/// in lower case).
+/// Returns the settings that disarm the drivers in a `-z` list of setting names (section and variable in lower case).
 ///
-/// Only what is set is blanked: an empty `process` would also keep a trusted `clean` from running.
+/// Only existing settings are blanked: an empty `process` would also prevent a trusted `clean` from running.
 fn blanks_for(list: &[u8]) -> BTreeMap<String, &'static str> {
     fields(list)
         .filter_map(|name| str::from_utf8(name).ok())
@@ -85,8 +84,8 @@ fn blanks_for(list: &[u8]) -> BTreeMap<String, &'static str> {
         .collect()
 }
 
-/// Says whether a setting (as `git config --list` prints its name) can make git run a program,
-/// read another configuration, or work in another place.
+/// Returns whether a setting (as `git config --list` prints its name) can make git run a program, read another
+/// configuration, or work in another place.
 pub(crate) fn runs_programs(name: &str) -> bool {
     let (section, rest) = name.split_once('.').unwrap_or((name, ""));
     let variable = rest.rsplit_once('.').map_or(rest, |(_, variable)| variable);

@@ -1,8 +1,10 @@
-//! Deaths of git that a test orders (feature `failpoints`): a chosen call dies before its effect, after it, or leaving its lock.
+//! Deaths of git ordered by a test (feature `failpoints`): a chosen call dies before its effect, after it, or leaving
+//! its lock.
 //!
 //! A test in this process arms its own thread with [`GitFaults`]. Processes are armed by [`GIT_FAULTS_VARIABLE`], which
-//! names a folder: each call is written into its file `calls`, a line each, and dies when the file `orders` has that line.
-//! A line is the process's command, the call, how often the two came before, and in `orders` the death, separated by tabs.
+//! names a folder: each call is written to its file `calls`, one per line, and dies if the file `orders` has that line.
+//! A line has the process's command, the call, how often the two occurred before, and in `orders` the death, separated
+//! by tabs.
 
 use std::cell::RefCell;
 use std::fs::{self, File, OpenOptions};
@@ -19,11 +21,11 @@ pub const GIT_FAULTS_VARIABLE: &str = "SYMPHONY_GIT_FAULTS";
 pub enum GitDeath {
     /// It never ran.
     BeforeEffect,
-    /// It did what it was asked for, and no one learns of it.
+    /// It had its effect, but its caller does not learn of it.
     AfterEffect,
-    /// It took its locks, and did nothing.
+    /// It took its locks, and had no other effect.
     LeavingLock,
-    /// It deleted its ref, and left the lock of it: git removes them in this order.
+    /// It deleted its ref, but left the ref's lock. Git removes them in this order.
     AfterDeletion,
 }
 
@@ -35,7 +37,7 @@ impl GitDeath {
         Self::LeavingLock,
         Self::AfterDeletion,
     ];
-    /// The kinds that any call can die of which takes a lock.
+    /// The deaths that any call that takes a lock can die.
     pub const OF_ANY: [Self; 3] = [Self::BeforeEffect, Self::AfterEffect, Self::LeavingLock];
 
     /// Returns the word for it.
@@ -49,22 +51,22 @@ impl GitDeath {
     }
 }
 
-/// A call of git, as a test sees it.
+/// A call of git, as a test records it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitCall {
-    /// The subcommand and its arguments; names of commits, runs and moments are replaced by `C`, `R` and `T`.
+    /// The subcommand and its arguments, in which names of commits, runs and times are replaced by `C`, `R` and `T`.
     pub line: String,
-    /// The locks that it takes; none for a call that only reads.
+    /// The locks that it takes; empty for a call that only reads.
     pub locks: Vec<PathBuf>,
 }
 
 impl GitCall {
-    /// Says whether the call deletes a ref.
+    /// Returns whether the call deletes a ref.
     pub fn deletes(&self) -> bool {
         self.line.starts_with("git update-ref") && self.line.contains(" -d ")
     }
 
-    /// Says whether the call changes anything but the object database.
+    /// Returns whether the call changes anything but the object database.
     pub fn changes(&self) -> bool {
         let without_lock = [
             "git worktree add",
@@ -89,12 +91,12 @@ thread_local! {
     static ARMED: RefCell<Option<Armed>> = const { RefCell::new(None) };
 }
 
-/// The calls of this thread are recorded, and one of them may die, until the value is dropped.
+/// Until it is dropped, the calls of this thread are recorded, and one of them may die.
 #[derive(Debug)]
 pub struct GitFaults(());
 
 impl GitFaults {
-    /// Records the calls of this thread; the one with this number, from 0, dies.
+    /// Records the calls of this thread. The one with this number, from 0, dies.
     pub fn arm(order: Option<(usize, GitDeath)>) -> Self {
         let armed = Armed {
             calls: Vec::new(),
@@ -120,7 +122,7 @@ impl Drop for GitFaults {
     }
 }
 
-/// Returns the death that is ordered for a call; its locks are made already when it leaves them.
+/// Returns the death that is ordered for a call. If that leaves locks, they have been created already.
 pub(super) fn death_of(
     place: &Place,
     subcommand: &str,
@@ -152,7 +154,7 @@ pub(super) fn death_of(
     Some(death)
 }
 
-/// Leaves the lock of a ref that a call has deleted.
+/// Creates the lock of a ref that a call has deleted.
 pub(super) fn leave_lock_of_deleted(place: &Place, subcommand: &str, arguments: &[String]) {
     if let Some(lock) = locks_of(place, subcommand, arguments, None).first() {
         make(lock);
@@ -160,20 +162,20 @@ pub(super) fn leave_lock_of_deleted(place: &Place, subcommand: &str, arguments: 
 }
 
 fn make(lock: &Path) {
-    // git makes the folder of a new ref with its lock
+    // Git creates the folder of a new ref with its lock.
     let made = lock.parent().map_or(Ok(()), fs::create_dir_all);
-    // one that is there already is held by somebody else
+    // An existing lock is held by another process.
     drop(made.and_then(|()| File::create_new(lock)));
 }
 
-/// Writes a call down, and says whether it dies.
+/// Records a call, and returns whether it dies.
 fn ordered(folder: &Path, call: &GitCall) -> io::Result<Option<GitDeath>> {
     let mut calls = OpenOptions::new()
         .read(true)
         .append(true)
         .create(true)
         .open(folder.join("calls"))?;
-    // one at a time, so that each occurrence has a number of its own
+    // One at a time, so that each occurrence has its own number.
     calls.lock()?;
     let mut text = String::new();
     calls.read_to_string(&mut text)?;
@@ -210,7 +212,7 @@ fn command_of(arguments: impl Iterator<Item = String>) -> String {
     words.join(" ")
 }
 
-/// Puts a call into one line that is the same in each run of a test.
+/// Turns a call into one line that is the same in each run of a test.
 fn plain_line(place: &Place, subcommand: &str, arguments: &[String]) -> String {
     let root = place.common_dir.parent().unwrap_or(Path::new("/"));
     let root = format!("{}/", root.display());
@@ -222,7 +224,7 @@ fn plain_line(place: &Place, subcommand: &str, arguments: &[String]) -> String {
     line.replace(['\n', '\t'], " ")
 }
 
-/// Replaces the names of commits, runs and moments.
+/// Replaces the names of commits, runs and times.
 fn without_names(text: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
     let mut plain = String::new();
@@ -286,7 +288,7 @@ fn locks_of(
             }
             locks
         }
-        // with a second name it sets, else it reads
+        // With a second name it writes, otherwise it reads.
         "symbolic-ref" if arguments.iter().any(|word| word.starts_with("refs/heads/")) => {
             vec![of_ref("HEAD")]
         }

@@ -1,4 +1,4 @@
-//! Locks of git: where they are, when they were made and who takes them.
+//! Git's locks: where they are, when they were created and who takes them.
 
 use std::fs;
 use std::fs::Metadata;
@@ -10,7 +10,8 @@ use symphony_core::git_lock::LockOwner;
 
 use super::place::Place;
 
-/// Says who takes a lock: those of a linked checkout, of Symphony's branches and of its own refs are no person's.
+/// Returns who takes a lock. Those of a linked checkout, of Symphony's branches and of its own refs are never a
+/// person's.
 pub(super) fn owner_of(place: &Place, lock: &Path) -> LockOwner {
     let is_linked = place.git_dir != place.common_dir;
     let refs = place.common_dir.join("refs");
@@ -24,7 +25,7 @@ pub(super) fn owner_of(place: &Place, lock: &Path) -> LockOwner {
     }
 }
 
-/// Returns when a file was made, as far as the file system knows.
+/// Returns when a file was created, if the file system knows.
 pub(super) fn created(meta: &Metadata) -> Timestamp {
     meta.created()
         .ok()
@@ -33,7 +34,7 @@ pub(super) fn created(meta: &Metadata) -> Timestamp {
 }
 
 pub(super) fn written(meta: &Metadata) -> Timestamp {
-    // a file without a time is as young as can be
+    // A file without a time counts as new.
     meta.modified()
         .ok()
         .and_then(moment)
@@ -59,7 +60,7 @@ fn is_lock(path: &Path) -> bool {
         .is_some_and(|extension| extension == "lock")
 }
 
-/// Lists the locks in a folder, those below it too; at most [`ENTRIES_MAX`] entries are looked at.
+/// Lists the locks in a folder and below it, among at most [`ENTRIES_MAX`] entries.
 pub(crate) fn locks_below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -83,5 +84,5 @@ pub(crate) fn locks_below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Files that are looked at for locks: a repository with so many loose refs is packed first.
+/// How many files are searched for locks. A repository with this many loose refs is packed first.
 pub(super) const ENTRIES_MAX: usize = 20_000;

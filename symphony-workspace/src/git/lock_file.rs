@@ -1,4 +1,4 @@
-//! Lock files that git left, or holds: found, judged ([`judge_lock`]), removed.
+//! Lock files that git left or holds: finding them, judging them ([`judge_lock`]) and removing them.
 
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
@@ -15,20 +15,20 @@ use super::suspects::run_of;
 use crate::error::WorkspaceError;
 use crate::linux::{git_processes_inside, processes_with_open};
 
-/// How long a lock that is in use is waited for: a person's `git commit` needs a part of a second.
+/// How long to wait for a lock that is in use. A person's `git commit` needs a fraction of a second.
 const WAIT_MAX: Duration = Duration::from_secs(2);
-/// How long one is waited for that no process has: its git may be where no one looks for it.
+/// How long to wait for a lock that no process has open, since its git may be where no one looks for it.
 const UNSEEN_WAIT_MAX: Duration = Duration::from_millis(200);
-/// Between two looks.
+/// Time between two checks.
 const LOOK: Duration = Duration::from_millis(25);
 
-/// Git's words about a lock that is there, before and after its path.
+/// Git's words about an existing lock, before and after its path.
 const IN_THE_WAY: &[(&str, &str, &str)] = &[
     ("Unable to create '", "': File exists", ""),
     ("could not lock config file ", ": File exists", ".lock"),
 ];
 
-/// Returns the lock that git could not take, by what it said.
+/// Returns the lock that git could not take, from its message.
 pub(super) fn lock_in_the_way(stderr: &str) -> Option<PathBuf> {
     IN_THE_WAY.iter().find_map(|(before, after, extension)| {
         let (_, rest) = stderr.split_once(before)?;
@@ -37,10 +37,10 @@ pub(super) fn lock_in_the_way(stderr: &str) -> Option<PathBuf> {
     })
 }
 
-/// Removes a lock that a dead git left, or waits for the end of the git that holds it.
+/// Removes a lock that a dead git left, or waits until the git that holds it ends.
 ///
 /// # Errors
-/// [`WorkspaceError::GitLocked`] when it is still there after two seconds, and must not be removed.
+/// [`WorkspaceError::GitLocked`] when it still exists after two seconds, and must not be removed.
 pub(crate) fn clear_lock(place: &Place, lock: &Path) -> Result<Cleared, WorkspaceError> {
     let begun = Instant::now();
     loop {
@@ -67,7 +67,7 @@ pub(crate) fn clear_lock(place: &Place, lock: &Path) -> Result<Cleared, Workspac
     }
 }
 
-/// Says whether a dead git left a lock, and that at least so long ago. Waits for no one.
+/// Returns whether a dead git left a lock at least this long ago. Does not wait.
 pub(crate) fn is_left(
     place: &Place,
     lock: &Path,
@@ -84,7 +84,7 @@ pub(crate) fn is_left(
 pub(crate) enum Cleared {
     /// It was removed.
     Removed,
-    /// Whoever had it gave it up.
+    /// Its holder released it.
     Gone,
 }
 
@@ -124,7 +124,7 @@ fn look(place: &Place, lock: &Path) -> Result<Option<Seen>, WorkspaceError> {
 }
 
 fn remove(lock: &Path, seen: &Seen) -> Result<Cleared, WorkspaceError> {
-    // another git may have taken the same lock meanwhile
+    // Checked again: in the meantime another git may have taken the same lock, and must not lose it.
     let is_same = fs::symlink_metadata(lock).is_ok_and(|meta| meta.ino() == seen.inode);
     if !is_same {
         return Ok(Cleared::Gone);

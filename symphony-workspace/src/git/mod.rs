@@ -1,9 +1,9 @@
-//! The git program, in the one form that is safe on a tree that an agent touched.
+//! The git program, in the only form that is safe on a tree that an agent touched.
 //!
-//! Owns every start of `git`; nothing else in the workspace runs it. The caller's environment does
-//! not reach it, the three folders are pinned, and every setting through which a repository could
-//! name a program is overridden or blanked (reliability.md, "Git on a tree that an agent touched").
-//! Reads that need no program at all go through libgit2 where it can open the repository.
+//! This module starts every `git`; nothing else in the workspace does. The caller's environment does not reach it, the
+//! three folders are pinned, and every setting through which a repository could name a program is overridden or blanked
+//! (reliability.md, "Git on a tree that an agent touched"). Reads that need no program go through libgit2 if it can
+//! open the repository.
 
 mod answer;
 mod apart;

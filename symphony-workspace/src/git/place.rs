@@ -24,11 +24,11 @@ pub struct Place {
 }
 
 impl Place {
-    /// Refuses a git folder whose `commondir` file leads elsewhere. Git reads refs by that file even
-    /// when `GIT_COMMON_DIR` is set, so the pin alone would let commits go to a planted repository.
+    /// Refuses a git folder whose `commondir` file leads elsewhere. Git reads refs through that file even if
+    /// `GIT_COMMON_DIR` is set, so pinning alone would let commits go to a planted repository.
     ///
-    /// Refuses a checkout that was replaced by a symbolic link, too: another folder's files would
-    /// be committed, or overwritten.
+    /// Also refuses a checkout that was replaced by a symbolic link: another folder's files would be committed or
+    /// overwritten.
     pub(super) fn refuse_redirected(&self) -> Result<(), WorkspaceError> {
         if fs::symlink_metadata(&self.work_tree).is_ok_and(|meta| meta.is_symlink()) {
             return Err(WorkspaceError::Link {
@@ -113,7 +113,7 @@ impl Git {
         &self.shared.trusted_filters
     }
 
-    /// Returns what the user's own configuration says; read once.
+    /// Returns the user's own configuration, which is read once.
     pub(crate) fn user(&self) -> &UserConfig {
         self.shared
             .user

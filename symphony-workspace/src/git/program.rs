@@ -1,4 +1,4 @@
-//! Where the git program is.
+//! Finding the git program.
 
 use std::env;
 use std::ffi::OsString;
@@ -10,10 +10,10 @@ use std::time::Duration;
 use super::child;
 use crate::error::WorkspaceError;
 
-/// Oldest git that has all that is used: `merge-tree --write-tree` came with it.
+/// The oldest git with everything that is used: it introduced `merge-tree --write-tree`.
 pub const GIT_VERSION_MIN: (u32, u32) = (2, 38);
 
-/// The git program by its full path, and the `PATH` that it may find its helpers in.
+/// The git program with its full path, and the `PATH` in which it may find its helpers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitProgram {
     path: PathBuf,
@@ -21,11 +21,11 @@ pub struct GitProgram {
 }
 
 impl GitProgram {
-    /// Finds git in this process's `PATH`. Relative entries are dropped: they would mean another
-    /// program in each folder.
+    /// Finds git in this process's `PATH`. Relative entries are dropped, since they would mean another program in each
+    /// folder.
     ///
     /// # Errors
-    /// [`WorkspaceError::GitMissing`] when no absolute entry holds it.
+    /// [`WorkspaceError::GitMissing`] when no absolute entry has it.
     pub fn find() -> Result<Self, WorkspaceError> {
         let folders: Vec<PathBuf> = env::var_os("PATH")
             .map(|path| {
@@ -53,10 +53,10 @@ impl GitProgram {
         &self.path
     }
 
-    /// Asks git for its version; Symphony needs [`GIT_VERSION_MIN`].
+    /// Returns git's version. Symphony needs [`GIT_VERSION_MIN`].
     ///
     /// # Errors
-    /// When git cannot be started, or answers something else.
+    /// When git cannot be started, or its answer is not a version.
     pub fn version(&self) -> Result<(u32, u32), WorkspaceError> {
         let text = self.version_text()?;
         parse_version(&text).ok_or_else(|| WorkspaceError::GitAnswer {
@@ -78,13 +78,13 @@ impl GitProgram {
         Ok(String::from_utf8_lossy(&ended.stdout).trim_end().to_owned())
     }
 
-    /// Says whether git would find a program that a setting names: git looks in the same folders.
+    /// Returns whether git would find a program that a setting names, since git searches the same folders.
     pub(crate) fn finds(&self, name: &str) -> bool {
         let path = Path::new(name);
         if path.is_absolute() {
             return is_executable(path);
         }
-        // what a shell would have to read first is left to it
+        // A name that only a shell can interpret is left to the shell.
         let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
         !name.chars().all(is_plain)
             || env::split_paths(&self.search).any(|folder| is_executable(&folder.join(name)))
@@ -95,7 +95,7 @@ impl GitProgram {
     }
 }
 
-/// Reads `git version 2.47.3`, with whatever a vendor appends.
+/// Parses `git version 2.47.3`, with anything that a vendor appends.
 fn parse_version(text: &str) -> Option<(u32, u32)> {
     let mut numbers = text.strip_prefix("git version ")?.split('.');
     let major = numbers.next()?.parse().ok()?;

@@ -1,10 +1,11 @@
-//! Reads of refs, objects and history. Refs and objects: libgit2 where it can open the repository, else the program.
+//! Reading refs, objects and history. Refs and objects are read by libgit2 if it can open the repository, otherwise by
+//! the program.
 //!
-//! libgit2 starts no program and costs no process; it refuses some repositories (reftable, partial
-//! clones, SHA-256), and then the program answers the same question.
+//! libgit2 needs no process, but refuses some repositories (reftable, partial clones, SHA-256). Then the program
+//! answers the same question.
 //!
-//! History is asked of the program alone. libgit2 believes `info/grafts` and the commit graph, which are files that agents
-//! can write; the program is told to read the commits themselves.
+//! History is read by the program alone. libgit2 trusts `info/grafts` and the commit graph, which agents can write; the
+//! program is configured to read the commits themselves.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -15,12 +16,12 @@ use super::place::Git;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 
-/// A link to a commit of another repository, as an index or a tree holds it.
+/// A link to a commit of another repository in an index or a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Link {
-    /// Where the other repository is checked out, as git has it: it need not be UTF-8.
+    /// Where the other repository is checked out, as git stores it. It need not be UTF-8.
     pub(crate) path: PathBuf,
-    /// The commit that the link names.
+    /// The commit that the link refers to.
     pub(crate) commit: String,
 }
 
@@ -43,7 +44,7 @@ impl<'a> CommonReader<'a> {
             .ok()
     }
 
-    /// Says whether libgit2 finds a commit by this full ref name; no program is asked.
+    /// Returns whether libgit2 finds a commit with this full ref name. Runs no program.
     pub(crate) fn finds(self, name: &str) -> bool {
         self.library().is_some_and(|repository| {
             let found = repository.find_reference(name);
@@ -51,14 +52,15 @@ impl<'a> CommonReader<'a> {
         })
     }
 
-    /// Returns the ref that a symbolic one leads to; none for any other, and where libgit2 cannot tell.
+    /// Returns the ref that a symbolic one leads to; `None` for any other, and where libgit2 cannot tell.
     pub(crate) fn leads_to(self, name: &str) -> Option<String> {
         let repository = self.library()?;
         let found = repository.find_reference(name).ok()?;
         found.symbolic_target().ok().flatten().map(str::to_owned)
     }
 
-    /// Says whether there is a ref of this full name, wherever it leads. The program is asked only where libgit2 cannot tell.
+    /// Returns whether a ref with this full name exists, wherever it leads. The program is called only where libgit2
+    /// cannot tell.
     pub(crate) fn has(self, name: &str) -> Result<bool, WorkspaceError> {
         if let Some(repository) = self.library() {
             match repository.find_reference(name) {
@@ -70,8 +72,8 @@ impl<'a> CommonReader<'a> {
         Ok(self.reference(name)?.is_some())
     }
 
-    /// Returns the full names of the refs below a folder of refs, which ends with a slash. The program is asked only where libgit2
-    /// cannot tell: most repositories have none.
+    /// Returns the full names of the refs below a folder of refs, which ends with a slash. The program is called only
+    /// where libgit2 cannot tell, since most repositories have none.
     pub(crate) fn names_below(self, folder: &str) -> Result<Vec<String>, WorkspaceError> {
         if let Some(repository) = self.library()
             && let Ok(found) = repository.references_glob(&format!("{folder}*"))
@@ -92,14 +94,14 @@ impl<'a> CommonReader<'a> {
         Ok(names.lines().map(str::to_owned).collect())
     }
 
-    /// Says whether the ignore files cover a path of the work tree. Only libgit2 is asked: the program refuses the question
-    /// while pathspecs are literal.
+    /// Returns whether the ignore files cover a path of the work tree. Only libgit2 can tell, since the program refuses
+    /// this question while pathspecs are literal.
     pub(crate) fn ignores(self, path: &str) -> bool {
         self.library()
             .is_some_and(|repository| repository.is_path_ignored(path).unwrap_or(false))
     }
 
-    /// Returns the commit that a full ref name leads to; none when there is no such ref.
+    /// Returns the commit that a full ref name leads to; `None` when the ref does not exist.
     pub(crate) fn reference(self, name: &str) -> Result<Option<CommitId>, WorkspaceError> {
         if let Some(repository) = self.library() {
             match repository
@@ -121,7 +123,7 @@ impl<'a> CommonReader<'a> {
         Ok(CommitId::parse(text.trim_end()).ok())
     }
 
-    /// Says whether the repository holds the commit.
+    /// Returns whether the repository has the commit.
     pub(crate) fn has_commit(self, commit: &CommitId) -> Result<bool, WorkspaceError> {
         if let Some(repository) = self.library()
             && let Ok(id) = git2::Oid::from_str(commit.as_str())
@@ -137,7 +139,7 @@ impl<'a> CommonReader<'a> {
         Ok(answer.code == 0)
     }
 
-    /// Returns the best common ancestor; none when the histories are unrelated.
+    /// Returns the best common ancestor; `None` when the histories are unrelated.
     pub(crate) fn merge_base(
         self,
         one: &CommitId,
@@ -155,7 +157,7 @@ impl<'a> CommonReader<'a> {
         Ok(CommitId::parse(text.trim_end()).ok())
     }
 
-    /// Says whether `ancestor` is `descendant` or one of its ancestors.
+    /// Returns whether `ancestor` is `descendant` or one of its ancestors.
     pub(crate) fn is_ancestor(
         self,
         ancestor: &CommitId,
@@ -167,7 +169,7 @@ impl<'a> CommonReader<'a> {
         Ok(self.merge_base(ancestor, descendant)?.as_ref() == Some(ancestor))
     }
 
-    /// Returns the first parent of a commit; none when it has none.
+    /// Returns the first parent of a commit; `None` when it has none.
     pub(crate) fn first_parent(
         self,
         commit: &CommitId,
@@ -201,7 +203,7 @@ impl<'a> CommonReader<'a> {
         )
     }
 
-    /// Returns the links to commits of other repositories that a commit has and another one does not have, or has otherwise.
+    /// Returns the links to commits of other repositories that a commit has and another one lacks or has differently.
     pub(crate) fn links_between(
         self,
         base: &CommitId,
@@ -222,7 +224,7 @@ impl<'a> CommonReader<'a> {
             .run()?;
         let mut fields = fields(&list);
         let mut links = Vec::new();
-        // `:<mode> 160000 <commit> <commit> <status>`, and the path
+        // `:<mode> 160000 <commit> <commit> <status>`, and the path.
         while let (Some(meta), Some(path)) = (fields.next(), fields.next()) {
             let meta = String::from_utf8_lossy(meta);
             let mut parts = meta.split(' ').skip(1);
@@ -238,7 +240,7 @@ impl<'a> CommonReader<'a> {
         Ok(links)
     }
 
-    /// Reads a file at a commit; none when the commit has no regular file there.
+    /// Reads a file at a commit; `None` when the commit has no regular file there.
     pub(crate) fn blob(
         self,
         commit: &CommitId,
@@ -255,7 +257,7 @@ impl<'a> CommonReader<'a> {
             .command("ls-tree")
             .args(["-z", "--full-tree", commit.as_str(), "--", path])
             .run()?;
-        // Neither the target of a link nor a folder is a file's text.
+        // Neither a link's target nor a folder is a file's text.
         if !entry.starts_with(b"100") {
             return Ok(None);
         }

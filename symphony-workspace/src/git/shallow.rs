@@ -5,10 +5,10 @@ use std::path::Path;
 
 use crate::error::WorkspaceError;
 
-/// Copies the list from one git folder to another, if there is one: without it, git takes missing parents for damage.
+/// Copies the list from one git folder to another, if it exists. Without it, git takes missing parents for damage.
 pub(crate) fn copy_shallow(from: &Path, to: &Path) -> Result<(), WorkspaceError> {
     let list = from.join("shallow");
-    // a pipe in its place would keep the copy waiting
+    // A pipe in its place would block the copy.
     if !fs::symlink_metadata(&list).is_ok_and(|meta| meta.is_file()) {
         return Ok(());
     }

@@ -1,7 +1,8 @@
-//! Locks that a person's git takes too, and that appeared while Symphony or one of its agents was at work.
+//! Locks that a person's git also takes, and that appeared while Symphony or one of its agents was running.
 //!
-//! They are noted in `<git folder>/symphony-locks.json`, so that whoever meets one later knows that a dead git of a run may have
-//! left it. A lock is named by its path and its inode: another lock in the same place is another file.
+//! They are noted in `<git folder>/symphony-locks.json`, so that whoever finds one later knows that a dead git of a run
+//! may have left it. A lock is identified by its path and its inode, since a later lock in the same place is another
+//! file.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -15,12 +16,12 @@ use symphony_core::git_lock::LockOwner;
 use super::found_locks::{created, locks_below, locks_in, owner_of};
 use super::place::Place;
 
-/// Symphony's own lock of the repository, which is none of git's.
+/// Symphony's own lock of the repository, which is not git's.
 const OWN_LOCK: &str = "symphony.lock";
-/// Locks that are noted: git has a handful of kinds.
+/// How many locks are noted. Git has a handful of kinds.
 const NOTED_MAX: usize = 100;
 
-/// How far the times of files may be behind the clock, in milliseconds: file systems read it once a timer interrupt.
+/// How far the times of files may be behind the clock, in milliseconds. File systems read it once per timer interrupt.
 const COARSE_CLOCK_MS: i64 = 20;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +42,7 @@ fn notes(common_dir: &Path) -> PathBuf {
     common_dir.join("symphony-locks.json")
 }
 
-/// Returns when the run began during which a lock appeared; none when no one noted that.
+/// Returns when the run began during which a lock appeared; `None` when that was not noted.
 pub(super) fn run_of(common_dir: &Path, lock: &Path, meta: &Metadata) -> Option<Timestamp> {
     let bytes = crate::own_file::read_own_file(&notes(common_dir)).ok()?;
     let noted: Vec<Suspect> = serde_json::from_slice(&bytes).ok()?;
@@ -49,8 +50,8 @@ pub(super) fn run_of(common_dir: &Path, lock: &Path, meta: &Metadata) -> Option<
     Some(suspect.run_started)
 }
 
-/// Notes the shared locks that are there and appeared since a moment. That they cannot be noted keeps no one from their work:
-/// a person has to remove them then.
+/// Notes the existing shared locks that appeared since a time. If that fails, work continues, and a person has to
+/// remove such a lock.
 pub(crate) fn note_shared_locks(place: &Place, since: Timestamp) {
     let since =
         Timestamp::from_millisecond(since.as_millisecond() - COARSE_CLOCK_MS).unwrap_or(since);
@@ -86,7 +87,7 @@ fn shared_locks(place: &Place) -> Vec<PathBuf> {
     found
 }
 
-/// Adds to the notes; those of locks that are gone are dropped.
+/// Adds to the notes, and drops those of locks that no longer exist.
 fn add(path: &Path, new: Vec<Suspect>) -> io::Result<()> {
     let mut file = OpenOptions::new()
         .read(true)
@@ -94,7 +95,7 @@ fn add(path: &Path, new: Vec<Suspect>) -> io::Result<()> {
         .create(true)
         .truncate(false)
         .open(path)?;
-    // freed when the file is closed
+    // Released when the file is closed.
     file.lock()?;
     let mut noted = read(&mut file)?;
     noted.retain(|suspect| {
@@ -114,7 +115,7 @@ fn add(path: &Path, new: Vec<Suspect>) -> io::Result<()> {
     file.set_len(bytes.len() as u64)
 }
 
-/// Reads the notes; what a crash cut off counts as empty.
+/// Reads the notes. A file that a crash cut off counts as empty.
 fn read(file: &mut File) -> io::Result<Vec<Suspect>> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;

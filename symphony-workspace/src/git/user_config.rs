@@ -1,4 +1,4 @@
-//! The user's own git configuration: which filters it trusts, and who the user is.
+//! The user's own git configuration: which filters it trusts, and the user's identity.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -11,13 +11,13 @@ use super::child;
 use super::identity::Identity;
 use super::program::GitProgram;
 
-/// Settings of the user that name no program but change what a commit contains.
+/// Settings of the user that name no program, but change the contents of a commit.
 const HARMLESS: &[&str] = &["core.excludesfile", "core.autocrlf", "core.eol"];
 
-/// Longest configuration that is read.
+/// How much of a configuration is read.
 const CONFIG_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// The user's and the system's configuration, as name and value in the order of reading.
+/// The user's and the system's configuration, as names and values in the order in which they are read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct UserConfig {
     settings: Vec<(String, String)>,
@@ -25,7 +25,7 @@ pub(crate) struct UserConfig {
 }
 
 impl UserConfig {
-    /// Reads both files; what cannot be read counts as empty, since nothing is trusted then.
+    /// Reads both files. One that cannot be read counts as empty, so nothing of it is trusted.
     pub(super) fn load(program: &GitProgram) -> Self {
         let mut settings = list(program, "--system");
         settings.extend(list(program, "--global"));
@@ -35,7 +35,7 @@ impl UserConfig {
         }
     }
 
-    /// Returns the commands of a filter, when the user's configuration names it.
+    /// Returns the commands of a filter, if the user's configuration has it.
     pub(crate) fn filter_settings(&self, name: &str) -> Vec<(String, String)> {
         let prefix = format!("filter.{name}.");
         self.settings
@@ -50,7 +50,7 @@ impl UserConfig {
         filters_in(self.settings.iter().map(|(key, _)| key.as_str()))
     }
 
-    /// Returns the settings that are passed on to every call that reads contents.
+    /// Returns the settings that every call that reads contents gets.
     pub(super) fn harmless_settings(&self) -> Vec<(String, String)> {
         let mut found: Vec<(String, String)> = self
             .settings
@@ -68,7 +68,7 @@ impl UserConfig {
         found
     }
 
-    /// Returns who the user is, when both name and address are set.
+    /// Returns the user's identity, if name and address are set.
     pub(crate) fn identity(&self) -> Option<Identity> {
         Some(Identity {
             name: self.last("user.name")?,
@@ -93,7 +93,7 @@ fn list(program: &GitProgram, scope: &str) -> Vec<(String, String)> {
         .current_dir("/")
         .env_clear()
         .env("LC_ALL", "C");
-    // Only here does the user's home count: reading a configuration runs no program.
+    // The user's home is used only here: reading a configuration runs no program.
     for variable in [
         "HOME",
         "XDG_CONFIG_HOME",
@@ -118,7 +118,7 @@ fn list(program: &GitProgram, scope: &str) -> Vec<(String, String)> {
     }
 }
 
-/// Reads `name LF value NUL`; a setting without a value is true.
+/// Parses `name LF value NUL`. A setting without a value is true.
 fn parse(list: &[u8]) -> Vec<(String, String)> {
     fields(list)
         .filter_map(|field| str::from_utf8(field).ok())
@@ -145,7 +145,7 @@ fn expand_home(value: &str) -> String {
     }
 }
 
-/// Returns the filters that have a command, out of the names of settings (section and variable in lower case).
+/// Returns the filters that have a command, from the names of settings (section and variable in lower case).
 pub(super) fn filters_in<'a>(names: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
     names
         .filter_map(|name| {

@@ -34,16 +34,16 @@ impl MarkPlaces {
         }
     }
 
-    /// Reads the mark of each place. A place without one, or with a file that is no mark, has none.
+    /// Reads the mark of each place; `None` for a missing or invalid one.
     pub fn read(&self) -> Vec<Option<Mark>> {
         let read = |path: &PathBuf| Mark::parse(&read_text_file(path, BYTES_MAX).ok()?);
         self.paths.iter().map(read).collect()
     }
 
-    /// Writes a mark to the places that have another installation's, a lower one or none.
+    /// Writes a mark to the places whose mark is missing, lower, or another installation's.
     ///
     /// # Errors
-    /// The first one that cannot be written; the others are written all the same.
+    /// The first place that cannot be written; the others are still written.
     pub fn write(&self, mark: &Mark) -> Result<(), WorkspaceError> {
         let text = mark.to_text();
         let mut written = Ok(());

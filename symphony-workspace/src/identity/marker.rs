@@ -1,5 +1,5 @@
 //! The marker of a repository: beside the folders of its runs, and once more in its git folder, which `git clean -fdx`
-//! leaves alone and no clone has.
+//! leaves alone and which is not cloned.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -19,7 +19,7 @@ const IN_GIT_DIR: &str = "symphony-installation.json";
 /// Most of a marker that is read: it is one line.
 const BYTES_MAX: u64 = 64 * 1024;
 
-/// Reads the marker of a repository: the one beside its runs, else the one in its git folder.
+/// Reads the marker of a repository: the one beside its runs, or else the one in its git folder.
 pub fn read_marker(root: &Path) -> Option<Marker> {
     read(&root.join(BESIDE_RUNS)).or_else(|| read(&in_git_dir(root)?))
 }
@@ -42,7 +42,7 @@ pub fn write_marker(root: &Path, marker: &Marker) -> Result<(), WorkspaceError> 
     write(&path, &text)
 }
 
-/// Removes the marker of a repository that belongs to no installation any more.
+/// Removes the marker of a repository that no longer belongs to an installation.
 ///
 /// # Errors
 /// When one cannot be removed.

@@ -1,4 +1,4 @@
-//! What tells a repository's database from another one: its marker, and the traces of earlier work.
+//! What identifies a repository's database: its marker, and the traces of earlier work.
 
 mod mark;
 mod marker;

@@ -18,8 +18,8 @@ const FENCE_FILE: &str = "fence";
 /// Folder of worktrees that were moved out of the way.
 const LEFTOVERS: &str = ".leftover";
 
-/// Looks for what earlier work left: folders of runs, branches, rescue refs, worktrees. A folder that is not in a
-/// repository has runs at most.
+/// Searches for traces of earlier work: folders of runs, branches, rescue refs, worktrees. A folder outside of a
+/// repository can only have runs.
 ///
 /// # Errors
 /// When git fails.
@@ -71,15 +71,15 @@ pub fn find_traces(root: &Path, options: RepositoryOptions) -> Result<Traces, Wo
     Ok(traces)
 }
 
-/// Says whether Symphony gives branches such names: those of issues and of plans. Other branches below `symphony/` are a
-/// person's.
+/// Returns whether a branch name is one that Symphony creates: those of issues and of plans. Other branches below
+/// `symphony/` are a person's.
 pub fn is_own_branch(name: &str) -> bool {
     name.strip_prefix("symphony/").is_some_and(|rest| {
         IssueId::parse(rest).is_ok() || rest.starts_with("plan-") && rest.contains('/')
     })
 }
 
-/// Lists the names in a folder, sorted; a folder that cannot be read has none.
+/// Lists the names in a folder, sorted; empty for a folder that cannot be read.
 fn names_in(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder)
         .into_iter()

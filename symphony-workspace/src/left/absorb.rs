@@ -1,7 +1,7 @@
 //! Taking the files of a nested repository as plain files of the worktree.
 //!
-//! Its history is saved to rescue refs first; only then is its git folder removed. Nothing of its configuration runs: git
-//! works there as hardened as everywhere, and writes packs only.
+//! Its history is saved to rescue refs first; only then is its git folder removed. Nothing of its configuration runs:
+//! git works there as hardened as everywhere, and writes packs only.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -16,7 +16,7 @@ use crate::git::Git;
 use crate::repository::Repository;
 use crate::worktree::Worktree;
 
-/// Repositories in one worktree that are absorbed by one call: more is no mishap of an agent.
+/// Most repositories in one worktree that one call absorbs: more is no accident.
 const REPOSITORIES_MAX: usize = 100;
 /// Branches and tags of one nested repository whose history is saved.
 const TIPS_MAX: usize = 100;
@@ -28,17 +28,17 @@ const PACK_BYTES_MAX: usize = 256 * 1024 * 1024;
 pub struct Absorbed {
     /// Where it was, relative to the worktree.
     pub path: String,
-    /// Where its history is saved; none when it had no commit.
+    /// Where its history is saved; empty if it had no commit.
     pub rescues: Vec<RescueRef>,
 }
 
 impl Repository {
-    /// Makes plain files of the nested repositories of a worktree, until none is left. The history of each is saved to
-    /// rescue refs. Its files are not committed yet. Repeating it after a crash does no harm.
+    /// Turns the nested repositories of a worktree into plain files, until none is left. The history of each is saved
+    /// to rescue refs. Its files are not committed yet. Idempotent after a crash.
     ///
     /// # Errors
-    /// [`WorkspaceError::Embedded`] when the git folder of one is elsewhere; when the history of one cannot be saved, that
-    /// one is as it was.
+    /// [`WorkspaceError::Embedded`] when the git folder of one is elsewhere; when the history of one cannot be saved,
+    /// that one is unchanged.
     pub fn absorb_nested(
         &self,
         worktree: &Worktree,

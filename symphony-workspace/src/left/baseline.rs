@@ -21,8 +21,8 @@ impl Repository {
             .join(key.as_str())
     }
 
-    /// Records what is ignored in a worktree, and a digest of each copied file, unless that is recorded. Files that were
-    /// copied since the last call are added.
+    /// Records what is ignored in a worktree, and a digest of each copied file, unless that is recorded. Files that
+    /// were copied since the last call are added.
     ///
     /// # Errors
     /// When git fails, or the record cannot be written.
@@ -49,7 +49,7 @@ impl Repository {
             .map_err(|source| WorkspaceError::io("write", &path, source))
     }
 
-    /// Returns the record of a worktree; none when no agent has worked there yet, or the record is damaged.
+    /// Returns the record of a worktree; `None` if no agent has worked there yet, or the record is damaged.
     pub(super) fn baseline(&self, key: &WorktreeKey) -> Result<Option<Baseline>, WorkspaceError> {
         let path = self.baseline_path(key);
         match crate::own_file::read_own_file(&path) {

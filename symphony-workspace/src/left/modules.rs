@@ -1,7 +1,7 @@
-//! The git folders of submodules, which git keeps below the git folder of their worktree and removes together with it.
+//! The git folders of submodules, which git keeps in the git folder of their worktree and removes together with it.
 //!
-//! Their commits are found through the folders, since an agent may have emptied the checkout of a submodule (`deinit`) or left
-//! commits on another of its branches.
+//! Their commits are found through the folders, since an agent may have emptied the checkout of a submodule (`deinit`)
+//! or left commits on another of its branches.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::git::{Git, Place};
 use crate::repository::Repository;
 use crate::worktree::WorktreeKey;
 
-/// Folders between `modules` and the git folder of a submodule: its name may have slashes.
+/// Most folders between `modules` and the git folder of a submodule: its name may have slashes.
 const NAME_DEPTH_MAX: usize = 16;
 /// Unpublished commits of one submodule that are listed to find those that have all others.
 const COMMITS_MAX: usize = 100_000;
@@ -56,8 +56,8 @@ impl Module {
         Ok(found.code == 0)
     }
 
-    /// Says whether a commit came from elsewhere or was pushed: a remote-tracking branch has it, or a tag has it and nothing shows that
-    /// it was made here.
+    /// Returns whether a commit came from elsewhere or was pushed: a remote-tracking branch has it, or a tag has it and
+    /// nothing shows that it was created here.
     pub(super) fn is_published(&self, commit: &str) -> Result<bool, WorkspaceError> {
         let is_within = |refs: &str| -> Result<bool, WorkspaceError> {
             let beyond = self
@@ -87,8 +87,8 @@ impl Module {
         Ok(subjects.any(|subject| MADE_HERE.iter().any(|word| subject.starts_with(word))))
     }
 
-    /// Returns the commits that nothing was published with, as far as no other one of them has them: those of branches, of the stash, of
-    /// what is checked out, and of what was.
+    /// Returns the unpublished commits, without those that another one contains: of branches, of the stash, of the
+    /// current checkout and of earlier ones.
     fn unpublished_tips(&self) -> Result<Vec<CommitId>, WorkspaceError> {
         let list = self
             .git
@@ -113,7 +113,8 @@ impl Module {
     }
 }
 
-/// Lists the git folders of submodules below a git folder, those of submodules inside submodules included, sorted by their names.
+/// Lists the git folders of submodules below a git folder, including those of submodules inside submodules, sorted by
+/// name.
 ///
 /// # Errors
 /// When a folder cannot be read.
@@ -140,7 +141,7 @@ pub(super) fn modules_below(git: &Git, git_dir: &Path) -> Result<Vec<Module>, Wo
     Ok(found)
 }
 
-/// Lists the folders in a folder; none where there is none. A link could lead anywhere, and is passed over.
+/// Lists the folders in a folder; empty if it does not exist. Links are skipped: they could lead anywhere.
 fn folders_in(folder: &Path) -> Result<Vec<(String, PathBuf)>, WorkspaceError> {
     if !fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir()) {
         return Ok(Vec::new());
@@ -161,11 +162,12 @@ fn folders_in(folder: &Path) -> Result<Vec<(String, PathBuf)>, WorkspaceError> {
 }
 
 impl Repository {
-    /// Saves the commits of submodules that only the git folder of a worktree has, each with its whole history, to rescue refs of this
-    /// repository. One that has such a ref keeps it.
+    /// Saves the commits of submodules that only the git folder of a worktree has, each with its whole history, to
+    /// rescue refs of this repository. A commit that has such a ref keeps it.
     ///
     /// # Errors
-    /// [`WorkspaceError::ShallowSubmodule`] when a submodule does not have its whole history, so that it cannot be saved here.
+    /// [`WorkspaceError::ShallowSubmodule`] when a submodule does not have its whole history, so that it cannot be
+    /// saved here.
     pub(crate) fn save_submodules(
         &self,
         key: &WorktreeKey,

@@ -23,9 +23,9 @@ pub(super) struct InnerWork {
 }
 
 impl Repository {
-    /// Lists the git repositories inside a worktree that are no submodules of the project, relative to it and sorted: those
-    /// that git does not track, and those that were committed as a bare link since the merge base with `base`. No commit of
-    /// the worktree holds their files.
+    /// Lists the git repositories inside a worktree that are no submodules of the project, relative to it and sorted:
+    /// untracked ones, and those that were committed as a bare link since the merge base with `base`. No commit of the
+    /// worktree holds their files.
     ///
     /// # Errors
     /// When git fails.
@@ -62,7 +62,7 @@ impl Repository {
             let old = before.iter().find(|old| old.path == link.path);
             let inner = inner_at(git, &link.path);
             let path = repo_path_text(&link.path);
-            // what cannot be looked into may hold work
+            // What cannot be inspected may hold work.
             if old.is_none() && is_bare_link(&link, &inner, &declared).unwrap_or(true) {
                 work.nested.insert(path);
             } else if has_own_work(&link, old, &inner).unwrap_or(true) {
@@ -90,8 +90,8 @@ impl Repository {
     }
 }
 
-/// Says whether a new link leads to a repository that no one else can have: it is not declared as a submodule, or what it
-/// names was never published.
+/// Returns whether a new link leads to a repository that no one else can have: it is not declared as a submodule, or
+/// its commit was never published.
 fn is_bare_link(
     link: &Link,
     inner: &Inner,
@@ -105,8 +105,8 @@ fn is_bare_link(
     })
 }
 
-/// Says whether a submodule has work that exists only in this worktree. One that is as the base has it is never looked at
-/// closer.
+/// Returns whether a submodule has work that exists only in this worktree. A submodule that equals the base's is not
+/// inspected further.
 fn has_own_work(link: &Link, old: Option<&Link>, inner: &Inner) -> Result<bool, WorkspaceError> {
     let (Inner::Own(git) | Inner::Module(git)) = inner else {
         return Ok(false);

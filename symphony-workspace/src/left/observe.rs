@@ -19,12 +19,13 @@ use crate::hex::hex;
 use crate::repository::Repository;
 use crate::worktree::Worktree;
 
-/// What stands for a copied file that is there and cannot be read as one: a folder, a link, a giant.
+/// The record of a copied file that exists and cannot be read: a folder, a link, an oversized file.
 const UNREADABLE: &str = "unreadable";
 
 impl Repository {
     /// Returns what a worktree holds that no commit has and that is neither usual nor was there before an agent worked
-    /// there (`symphony_core::left_behind`). Nothing is known of a worktree without a baseline but its nested repositories.
+    /// there (`symphony_core::left_behind`). Nothing is known of a worktree without a baseline but its nested
+    /// repositories.
     ///
     /// # Errors
     /// When git fails.
@@ -64,8 +65,8 @@ impl Repository {
         Ok(found.iter().map(named).collect())
     }
 
-    /// Lists what git ignores in a worktree; a folder that is ignored as a whole ends with `/`. Copied files are not among
-    /// them.
+    /// Lists what git ignores in a worktree; a folder that is ignored as a whole ends with `/`. Copied files are not
+    /// among them.
     pub(super) fn ignored_paths(
         &self,
         worktree: &Worktree,

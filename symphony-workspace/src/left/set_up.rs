@@ -1,7 +1,8 @@
 //! What a set-up command left in a worktree that git does not ignore: lock files it rewrote, folders of packages.
 //!
-//! It is no one's work. While such a path is as the set-up left it, no commit of Symphony's takes it and no hand-in waits for it;
-//! once an agent has changed it, it is the agent's. The record is in the repository's git folder, outside of every checkout.
+//! It is no one's work. While such a path is as the set-up left it, no commit of Symphony's includes it and no hand-in
+//! waits for it; once an agent has changed it, it is the agent's. The record is in the repository's git folder, outside
+//! of every checkout.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -28,9 +29,9 @@ const COMPARED_BYTES_MAX: u64 = 1024 * 1024;
 /// How a path was when the set-up had ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Left {
-    /// Size and time of the last change; none where there is nothing.
+    /// Size and time of the last change; `None` if the path does not exist.
     mark: Option<(u64, i64, i64)>,
-    /// A digest of its contents; none of a large file, and where there is nothing.
+    /// A digest of its contents; `None` for a large file and a missing one.
     digest: Option<String>,
 }
 
@@ -39,7 +40,8 @@ impl Repository {
         self.common_dir().join("symphony/set-up").join(key.as_str())
     }
 
-    /// Records what is uncommitted in a worktree as left by its set-up command, except what was uncommitted before it ran.
+    /// Records what is uncommitted in a worktree as left by its set-up command, except what was uncommitted before it
+    /// ran.
     ///
     /// # Errors
     /// When git fails, or the record cannot be written.
@@ -55,7 +57,7 @@ impl Repository {
             .iter()
             .chain(&after.untracked)
             .filter(|path| !before.contains(path))
-            // a name that is no text cannot be recorded: it counts as work
+            // A name that is not UTF-8 cannot be recorded: it counts as work.
             .filter_map(|path| path.to_str())
             .map(|path| (path.to_owned(), look(worktree.path(), path)))
             .collect();
@@ -79,7 +81,8 @@ impl Repository {
         Ok(paths.iter().map(|path| repo_path_text(path)).collect())
     }
 
-    /// Looks what happened to the files that the set-up command of a worktree left, beside what its commits change since a base.
+    /// Looks what happened to the files that the set-up command of a worktree left, beside what its commits change
+    /// since a base.
     ///
     /// # Errors
     /// When git fails, or the record cannot be read.
@@ -158,7 +161,7 @@ fn look(root: &Path, path: &str) -> Left {
     }
 }
 
-/// Reads contents only where size or time differ: a folder of packages has thousands of files.
+/// Reads contents only if size or time differ: a folder of packages has thousands of files.
 fn is_untouched(root: &Path, path: &str, left: &Left) -> bool {
     mark(root, path) == left.mark || (left.digest.is_some() && digest(root, path) == left.digest)
 }

@@ -1,7 +1,7 @@
 //! Work of an agent that is not on the branch of its run: on another branch, on none, or in the stash.
 //!
-//! The log of the worktree's `HEAD` has every commit that was made there. Those that a rebase or an amendment replaced, and those whose
-//! change the run's own branch has in another commit, are no work that anyone misses.
+//! The reflog of the worktree's `HEAD` has every commit that was made there. Commits that a rebase or an amendment
+//! replaced, and those whose change the run's own branch has in another commit, are not lost work.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::git::fields;
 use crate::repository::{Repository, tree_of};
 use crate::worktree::Worktree;
 
-/// What the log of `HEAD` says where a commit was made.
+/// Reflog messages of a new commit.
 const MADE: &[&str] = &[
     "commit",
     "merge",
@@ -24,13 +24,13 @@ const MADE: &[&str] = &[
     "revert",
     "am",
 ];
-/// What it says where another commit takes the place of the one before.
+/// Reflog messages of a commit that replaces the one before.
 const REPLACES: &[&str] = &["commit (amend)", "rebase (start)", "rebase -i (start)"];
-/// What it says where one of these only went to a commit that was there before.
+/// Reflog messages that only moved to an existing commit.
 const WENT: &[&str] = &["(start)", "(finish)", "(abort)", ": Fast-forward"];
-/// What it says where a branch is checked out, or a commit.
+/// Reflog message of a checkout of a branch or a commit.
 const CHECKOUT: &str = "checkout: moving from ";
-/// Tips that are looked at: more is no work of one agent.
+/// Most tips that are examined: more is not the work of one agent.
 const TIPS_MAX: usize = 50;
 /// How git names the place of a stash entry that was made on no branch.
 const NO_BRANCH: &str = "(no branch)";
@@ -51,9 +51,9 @@ pub struct StrayWork {
 pub struct KnownWork<'a> {
     /// The head of the base branch.
     pub base: Option<&'a CommitId>,
-    /// The rescue refs of the worktree when the run ended: what they have was told before.
+    /// The rescue refs of the worktree when the run ended: their commits were reported before.
     pub rescues: &'a BTreeSet<String>,
-    /// The stash entries when the run began; none when that was not recorded.
+    /// The stash entries when the run began; `None` if they were not recorded.
     pub stash: Option<&'a [String]>,
 }
 
@@ -73,8 +73,8 @@ struct Step {
 }
 
 impl Repository {
-    /// Finds work of an agent that is not on the branch of its run, which is at its recorded head; what no branch has is saved to rescue
-    /// refs. Repeating it finds the same.
+    /// Finds work of an agent that is not on the branch of its run, which is at its recorded head; what no branch has
+    /// is saved to rescue refs. Repeating it finds the same.
     ///
     /// # Errors
     /// When git fails.
@@ -111,8 +111,8 @@ impl Repository {
         Ok(stray)
     }
 
-    /// Returns the commit that the log of a worktree's own `HEAD` ends with: where its agent or Symphony left it. Another worktree that
-    /// moves the branch writes no entry there.
+    /// Returns the commit that the log of a worktree's own `HEAD` ends with: where its agent or Symphony left it.
+    /// Another worktree that moves the branch writes no entry there.
     ///
     /// # Errors
     /// When git fails.
@@ -135,8 +135,8 @@ impl Repository {
         }
     }
 
-    /// Returns the commits that were made in the worktree and that neither its branch, nor the base, nor what is known has: those that no
-    /// other one of them has, and those that a branch or a tag is at.
+    /// Returns the commits that were made in the worktree and that neither its branch, nor the base, nor what is known
+    /// has: those that no other one of them has, and those that a branch or a tag is at.
     fn lost_commits(
         &self,
         made: BTreeSet<String>,
@@ -182,7 +182,7 @@ impl Repository {
             .collect())
     }
 
-    /// Says whether the branch of the run has the files of a commit, or each of its changes, in other commits.
+    /// Returns whether the branch of the run has the files of a commit, or each of its changes, in other commits.
     fn has_same_change(
         &self,
         head: &CommitId,
@@ -261,7 +261,7 @@ fn rescue_folder(worktree: &Worktree) -> String {
     format!("refs/symphony/rescue/{}", worktree.key().as_ref_part())
 }
 
-/// Reads the log of a worktree's `HEAD`; empty where git keeps none.
+/// Reads the reflog of a worktree's `HEAD`; empty if git keeps none.
 fn steps(worktree: &Worktree) -> Result<Vec<Step>, WorkspaceError> {
     let log = worktree
         .git

@@ -1,4 +1,4 @@
-//! Commits of submodules that a commit names, and that no one but this repository's worktrees has.
+//! Commits of submodules that a commit refers to, and that only this repository's worktrees have.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -12,7 +12,8 @@ use crate::git::{Git, Link, Place};
 use crate::repository::Repository;
 use crate::worktree::recorded_path;
 
-/// Links that are looked at for one change, those in submodules of submodules included: an agent can make any number.
+/// Most links that are examined for one change, including those in submodules of submodules: an agent can create any
+/// number.
 const LINKS_MAX: usize = 1_000;
 
 /// A link that names a commit which was never published.
@@ -24,13 +25,14 @@ pub struct UnpublishedLink {
     pub commit: String,
     /// The folder from which it can be pushed.
     pub folder: PathBuf,
-    /// Whether that folder is the submodule's, with its remote; else this repository has the commit, saved to a rescue ref.
+    /// Whether that folder is the submodule's, with its remote; else this repository has the commit, saved to a rescue
+    /// ref.
     pub is_submodule: bool,
 }
 
 impl Repository {
-    /// Lists the links that `head` has otherwise than `base` and that name a commit which only a worktree's submodule has, or a rescue
-    /// ref. A commit that is in no worktree and in no rescue ref is not known to be unpublished.
+    /// Lists the links that `head` changes against `base` and whose commit only a worktree's submodule, or a rescue
+    /// ref, has. A commit that is in neither may have been published.
     ///
     /// # Errors
     /// When git fails.
@@ -154,7 +156,8 @@ fn is_in_one(modules: &[Module], commit: &str) -> Result<bool, WorkspaceError> {
     Ok(false)
 }
 
-/// Returns the repository at the place of a submodule that keeps its git folder in the checkout, as `git clone` makes one there.
+/// Returns the repository at the place of a submodule that keeps its git folder in the checkout, as `git clone` makes
+/// one there.
 fn clone_at(git: &Git, path: &Path) -> Option<Module> {
     match inner_at(git, path) {
         Inner::Own(git) => Some(Module {
@@ -165,7 +168,7 @@ fn clone_at(git: &Git, path: &Path) -> Option<Module> {
     }
 }
 
-/// Returns the checkout of the submodule, or its git folder where it has none.
+/// Returns the checkout of the submodule, or its git folder if it has none.
 fn push_folder(place: &Place, path: &Path, module: &Module) -> PathBuf {
     let folder = place.work_tree.join(path);
     if folder.join(".git").exists() {

@@ -1,4 +1,4 @@
-//! What stands where a move of a checkout would write: git itself takes ignored files for expendable.
+//! Files that a move of a checkout would overwrite. Git itself treats ignored files as expendable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -12,8 +12,8 @@ use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::{Git, fields};
 
-/// Returns what is changed or untracked in a checkout, ignored or not, and that a move of it would have to write over: files
-/// with changes, files and folders in the place of a new file, files in the place of a new file's folder.
+/// Returns the changed or untracked paths of a checkout, ignored or not, that a move of it would overwrite: files with
+/// changes, files and folders in the place of a new file, files in the place of a new file's folder.
 pub(super) fn in_the_way(
     checkout: &Git,
     from: &CommitId,
@@ -32,7 +32,7 @@ pub(super) fn in_the_way(
     Ok(found.into_iter().collect())
 }
 
-/// Returns what is in the place of a file that is new.
+/// Returns what is in the place of a new file.
 fn in_the_place_of(
     checkout: &Git,
     new: &Touched,
@@ -50,7 +50,7 @@ fn in_the_place_of(
             Ok(meta) if meta.is_dir() => {}
             Ok(_) => {
                 let name = repo_path_text(folder);
-                // a tracked one makes way
+                // A tracked file makes way.
                 let goes = touched.get(&name).is_some_and(|blobs| blobs.old.is_some());
                 return Ok((!goes).then_some(name));
             }
@@ -67,7 +67,7 @@ fn in_the_place_of(
     }
 }
 
-/// Says whether a folder holds anything that git does not track.
+/// Returns whether a folder has anything that git does not track.
 fn holds_untracked(checkout: &Git, folder: &Path) -> Result<bool, WorkspaceError> {
     let list = checkout
         .command("ls-files")
@@ -84,7 +84,7 @@ fn holds_untracked(checkout: &Git, folder: &Path) -> Result<bool, WorkspaceError
         let entries = match fs::read_dir(checkout.work_tree().join(&folder)) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            // whatever cannot be looked into is kept
+            // A folder that cannot be read is kept.
             Err(_) => return Ok(true),
         };
         for entry in entries {

@@ -1,4 +1,4 @@
-//! The base moves: by compare-and-swap, together with the checkout that shows it.
+//! Moving the base by compare-and-swap, together with the checkout that shows it.
 
 use std::path::{Path, PathBuf};
 
@@ -12,17 +12,17 @@ use crate::failpoint::Failpoint;
 use crate::git::{Git, Identity, Place};
 use crate::repository::{BranchName, Expect, Repository, Unconfirmed, move_ref};
 
-/// What happens to the checkout of the base, which has moved, when git did not confirm that the base did.
+/// What happens to the checkout of the base, which has already moved, when git did not confirm that the base moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CheckoutAfter {
-    /// It shows what the base has.
+    /// It stays, since it shows what the base has.
     Stays,
-    /// It would show merged work as staged changes that the base does not have.
+    /// It goes back, since it would show merged work as staged changes that the base does not have.
     GoesBack,
 }
 
-/// Decides about the checkout of the base. `shows_base` says whether its index is what the base has now: someone who
-/// committed at this very moment may have committed the moved files, and going back would stage their reversal.
+/// Decides about the checkout of the base. `shows_base` is whether its index matches the base now: someone may have
+/// committed the moved files at this very moment, and going back would stage their reversal.
 fn checkout_after(base: Unconfirmed, shows_base: bool) -> CheckoutAfter {
     match base {
         Unconfirmed::Done => CheckoutAfter::Stays,
@@ -46,6 +46,8 @@ impl Repository {
         identity: &Identity,
     ) -> Result<(), WorkspaceError> {
         let _lock = self.lock()?;
+        // Before the base is read: a checkout that a crash left between two commits would look like changes of its
+        // owner.
         self.finish_interrupted()?;
         self.require_commit(to)?;
         if self.branch_head(base)?.as_ref() == Some(to) {
@@ -61,6 +63,8 @@ impl Repository {
         to: &CommitId,
         identity: &Identity,
     ) -> Result<(), WorkspaceError> {
+        // Read again under the lock: gates ran for minutes since `from` was read, and only their result may become the
+        // base.
         let found = self.branch_head(base)?;
         if found.as_ref() != Some(from) {
             return Err(WorkspaceError::RefMoved {
@@ -80,9 +84,11 @@ impl Repository {
                 files: changes,
             });
         }
-        // The note comes first, so that a crash between folder and ref is found and mended.
+        // The note comes first, so that a crash between the folder and the ref is found and repaired.
         let note = self.note_move(base, from, to, checkout.work_tree())?;
         Failpoint::MergeNoted.reach();
+        // The folder moves before the ref: git refuses here if a file is in the way, and the base is untouched. The
+        // other way round, the checkout would show the merge as staged reversals until it follows.
         if let Some(files) = move_checkout(&checkout, from, to)? {
             note.remove()?;
             return Err(WorkspaceError::CheckoutDirty {
@@ -96,7 +102,7 @@ impl Repository {
         let Err(error) = moved else {
             return note.remove();
         };
-        // Where the base cannot be read, the note stays, and the next merge decides.
+        // If the base cannot be read, the note stays, and the next merge decides.
         let Ok(found) = self.branch_head(base) else {
             return Err(error);
         };
@@ -118,11 +124,12 @@ impl Repository {
         }
     }
 
-    /// Returns the checkout that has a base, and the files in it that a merge of `head` would write over; none when the base is checked
-    /// out nowhere, nothing is in the way, or the merge conflicts. A move that was cut off explains itself: the next merge takes it back.
+    /// Returns the checkout of a base, and the files in it that a merge of `head` would overwrite; `None` when the base
+    /// is not checked out, nothing is in the way, or the merge conflicts. An interrupted move is no obstacle, since the
+    /// next merge takes it back.
     ///
     /// # Errors
-    /// [`WorkspaceError::CommitMissing`]; else when git fails.
+    /// [`WorkspaceError::CommitMissing`], and when git fails.
     pub fn checkout_in_the_way(
         &self,
         base: &BranchName,
@@ -143,7 +150,7 @@ impl Repository {
         Ok((!files.is_empty()).then(|| (checkout.work_tree().to_owned(), files)))
     }
 
-    /// Returns git at the checkout that has a branch; none when it is checked out nowhere.
+    /// Returns git at the checkout that has a branch; `None` when it is not checked out.
     pub(super) fn checkout_of(&self, branch: &BranchName) -> Result<Option<Git>, WorkspaceError> {
         let reference = branch.reference();
         let holder = self.registrations()?.into_iter().find(|registration| {

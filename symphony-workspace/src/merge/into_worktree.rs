@@ -1,7 +1,7 @@
-//! The latest base into a reused worktree.
+//! Merging the latest base into a reused worktree.
 //!
-//! The merge is made in the object database; the folder is only touched when it is clean of
-//! conflicts, so there is never a half-done merge to abort.
+//! The merge is made in the object database. The folder is only touched if there are no conflicts, so there is never a
+//! half-done merge to abort.
 
 use std::collections::BTreeMap;
 
@@ -48,22 +48,22 @@ impl Repository {
         let reference = worktree
             .branch()
             .map_or_else(|| "HEAD".to_owned(), BranchName::reference);
-        // After the folder: a crash in between leaves the base's changes as uncommitted ones, never
-        // a branch that seems to take them back.
+        // After the folder: a crash in between leaves the base's changes as uncommitted ones, never a branch that seems
+        // to revert them.
         move_ref(git, &reference, Expect::At(&head), &commit, &message)?;
         Ok(MergeOfBase::Merged(commit))
     }
 }
 
-/// Moves index and files from one commit to another, as a checkout does: uncommitted changes stay,
-/// and when they are in the way nothing happens and the files are returned.
+/// Moves index and files from one commit to another, as a checkout does. Uncommitted changes stay; if they are in the
+/// way, nothing happens and the files are returned.
 pub(super) fn move_checkout(
     git: &Git,
     from: &CommitId,
     to: &CommitId,
 ) -> Result<Option<Vec<String>>, WorkspaceError> {
-    // Entries that only look changed (a copied checkout) would count as changes.
-    // Not quietly: git would not say either that a lock is in its way.
+    // Refreshed first, since entries that only look changed (a copied checkout) would count as changes. Not with `-q`,
+    // which would also hide that a lock is in git's way.
     git.command("update-index")
         .arg("--refresh")
         .slow()
@@ -81,7 +81,7 @@ pub(super) fn move_checkout(
             stderr,
             ..
         }) if blocked(&stderr) => Ok(Some(blocking_files(&stderr))),
-        // the index is written last, after the files: it says whether git died before or after its effect
+        // The index is written after the files, so it shows whether git died before or after its effect.
         Err(error) => {
             let touched = touched(git, from, to)?;
             match index_shows(git, to, &touched) {
@@ -92,7 +92,7 @@ pub(super) fn move_checkout(
     }
 }
 
-/// Says whether the index of a checkout has these paths as a commit has them. Others may be staged by their owner.
+/// Returns whether the index of a checkout has these paths as a commit has them. Others may be staged by their owner.
 pub(super) fn index_shows(
     git: &Git,
     commit: &CommitId,

@@ -1,4 +1,4 @@
-//! A note of the move under way, so that a crash in its middle is mended by the next merge.
+//! A note of the current move, so that the next merge repairs a crash half-way.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -43,7 +43,7 @@ impl Repository {
         self.common_dir().join("symphony-merge.json")
     }
 
-    /// Says whether a move of a checkout is under way, or was cut off.
+    /// Returns whether a move of a checkout is in progress, or was interrupted.
     pub(super) fn is_move_noted(&self) -> bool {
         self.note_path().exists()
     }
@@ -69,17 +69,18 @@ impl Repository {
         Ok(Note { path })
     }
 
-    /// Takes back a move of a base's checkout that a crash cut off before the ref moved, and forgets one that was cut off after it.
+    /// Takes back a move of a base's checkout that was interrupted before the ref moved, and forgets one that was
+    /// interrupted after it.
     ///
     /// # Errors
-    /// When someone changed the files since, or git fails.
+    /// When someone has changed the files since, or git fails.
     pub fn settle_interrupted(&self) -> Result<(), WorkspaceError> {
         let _lock = self.lock()?;
         self.finish_interrupted()
     }
 
-    /// Takes back a move of the base's checkout that a crash cut off before the ref moved; the
-    /// caller repeats it. Files that someone changed since are never overwritten.
+    /// Takes back a move of the base's checkout that was interrupted before the ref moved. The caller repeats it. Files
+    /// that someone has changed since are never overwritten.
     pub(super) fn finish_interrupted(&self) -> Result<(), WorkspaceError> {
         let path = self.note_path();
         let bytes = match crate::own_file::read_own_file(&path) {
@@ -93,34 +94,36 @@ impl Repository {
             return note.remove();
         };
         let at_from = self.branch_head(&interrupted.base)?.as_ref() == Some(&interrupted.from);
-        // Moved, by us or by somebody else since: the folder belongs to its owner again.
+        // The base was moved, by us or by someone else since: the folder belongs to its owner again.
         let git = match self.checkout_of(&interrupted.base)? {
             Some(git) if at_from && git.work_tree() == interrupted.checkout => git,
             _ => return note.remove(),
         };
         let lock = git.place().git_dir.join("index.lock");
         if lock.exists() {
-            // what appeared since the note was written may be of the git that died with the merge
+            // A lock that appeared since the note was written may belong to the git that died with the merge.
             if let Some(since) = changed(&note.path) {
                 note_shared_locks(self.git.place(), since);
             }
             clear_lock(git.place(), &lock)?;
         }
         take_back(&git, &interrupted)?;
+        // Removed last: after another crash, the note still describes what is left, and taking it back twice does no
+        // harm.
         note.remove()
     }
 }
 
-/// Returns when a file was last written; none when it is gone.
+/// Returns when a file was last written; `None` when it does not exist.
 fn changed(path: &Path) -> Option<Timestamp> {
     let modified = fs::symlink_metadata(path).ok()?.modified().ok()?;
     let since_epoch = modified.duration_since(SystemTime::UNIX_EPOCH).ok()?;
     Timestamp::from_millisecond(i64::try_from(since_epoch.as_millis()).ok()?).ok()
 }
 
-/// Returns the checkout to where it was, if every changed file is as the merge would have written it, or was about to.
+/// Returns the checkout to where it was, if every changed file is as the merge wrote it, or was about to.
 fn take_back(git: &Git, interrupted: &Move) -> Result<(), WorkspaceError> {
-    // what the merge does not touch is the owner's, and stays as it is
+    // Files that the merge does not touch belong to the owner, and stay as they are.
     let touched = touched(git, &interrupted.from, &interrupted.to)?;
     let mut changed = BTreeMap::new();
     for path in tracked_changes(git)? {
@@ -148,12 +151,12 @@ fn take_back(git: &Git, interrupted: &Move) -> Result<(), WorkspaceError> {
     if !changed.is_empty() {
         restore(git, &interrupted.from, &touched)?;
     }
-    // git writes the files before the index, so that there may be new ones although nothing seems changed
+    // Git writes the files before the index, so there may be new files although nothing seems changed.
     remove_new_files(git, &touched)
 }
 
-/// Makes index and folder equal a commit in these paths. A path that the commit does not have leaves the index; its file
-/// stays for [`remove_new_files`].
+/// Makes index and folder match a commit in these paths. A path that the commit does not have is removed from the
+/// index; its file stays for [`remove_new_files`].
 fn restore(
     git: &Git,
     commit: &CommitId,
@@ -188,8 +191,8 @@ fn restore(
     Ok(())
 }
 
-/// Removes the files that the interrupted merge wrote, whole or in part, and its index never learned of: nothing stood there
-/// when the merge was noted.
+/// Removes the files that the interrupted merge wrote, wholly or in part, before its index knew them. When the merge
+/// was noted, these paths were free.
 fn remove_new_files(git: &Git, touched: &BTreeMap<String, Touched>) -> Result<(), WorkspaceError> {
     for (path, blobs) in touched.iter().filter(|(_, blobs)| blobs.old.is_none()) {
         let found = hash_of(git, path)?;
@@ -201,7 +204,7 @@ fn remove_new_files(git: &Git, touched: &BTreeMap<String, Touched>) -> Result<()
     Ok(())
 }
 
-/// Returns the blob that a file, or a symbolic link, would be; none when neither is there.
+/// Returns the blob that a file or a symbolic link would be; `None` when there is neither.
 fn hash_of(git: &Git, path: &str) -> Result<Option<String>, WorkspaceError> {
     let file = git.work_tree().join(path);
     let Ok(meta) = fs::symlink_metadata(&file) else {
@@ -221,7 +224,7 @@ fn hash_of(git: &Git, path: &str) -> Result<Option<String>, WorkspaceError> {
     Ok(Some(hash.line()?))
 }
 
-/// Says whether a file is the beginning of what the merge was writing when it was cut off.
+/// Returns whether a file is the beginning of what the merge was writing when it was interrupted.
 fn is_torn(git: &Git, path: &str, blobs: &Touched) -> Result<bool, WorkspaceError> {
     let Some(new) = &blobs.new else {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! What a merge would give, found out without touching any checkout.
+//! The result of a merge, computed without touching any checkout.
 
 use super::style::{MergeStyle, may_fast_forward};
 use crate::change::paths_of;
@@ -7,14 +7,14 @@ use crate::error::WorkspaceError;
 use crate::git::{CommonReader, Git, Identity, fields};
 use crate::repository::{Repository, commit_tree, tree_of};
 
-/// What a merge of a head into a base gives.
+/// The result of merging a head into a base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MergePlan {
-    /// The base has the head already, or everything that it changes.
+    /// The base already has the head, or everything that it changes.
     AlreadyMerged,
-    /// The base only has to move to the head.
+    /// The base only needs to move to the head.
     FastForward(CommitId),
-    /// This commit was made, with the base as its first parent; nothing points to it yet.
+    /// This commit was made, with the base as its first parent. Nothing refers to it yet.
     Merge(CommitId),
     /// These files conflict.
     Conflict(Vec<String>),
@@ -23,7 +23,7 @@ pub enum MergePlan {
 }
 
 impl MergePlan {
-    /// Returns the commit that the base would move to; none when there is nothing to move.
+    /// Returns the commit that the base would move to; `None` when there is nothing to move.
     pub fn commit(&self) -> Option<&CommitId> {
         match self {
             Self::FastForward(commit) | Self::Merge(commit) => Some(commit),
@@ -54,7 +54,7 @@ pub(super) fn plan(
         Ok(tree) => tree,
         Err(files) => return Ok(MergePlan::Conflict(files)),
     };
-    // a squash that was interrupted after its effect, or the same change by another way
+    // An interrupted squash whose base did move, or the same change made in another way.
     if style != MergeStyle::FastForward && tree == tree_of(git, base)? {
         return Ok(MergePlan::AlreadyMerged);
     }
@@ -65,7 +65,7 @@ pub(super) fn plan(
     commit_tree(git, &tree, parents, message, identity).map(MergePlan::Merge)
 }
 
-/// Merges the trees of two commits, by the attributes of the first; the files that conflict are returned as an error.
+/// Merges the trees of two commits with the attributes of the first. Conflicting files are returned as an error.
 pub(crate) fn merge_trees(
     git: &Git,
     base: &CommitId,
@@ -99,12 +99,11 @@ pub(crate) fn merge_trees(
 }
 
 impl Repository {
-    /// Finds out what merging `head` into `base` gives. A merge commit is made as an object, so that
-    /// gates can run on it ([`Repository::create_temporary`]) and exactly it can become the base
-    /// ([`Repository::move_base`]).
+    /// Computes the result of merging `head` into `base`. A merge commit is made as an object, so that gates can run on
+    /// it ([`Repository::create_temporary`]), and exactly this commit can become the base ([`Repository::move_base`]).
     ///
     /// # Errors
-    /// [`WorkspaceError::CommitMissing`]; else when git fails.
+    /// [`WorkspaceError::CommitMissing`], and when git fails.
     pub fn plan_merge(
         &self,
         base: &CommitId,
@@ -118,10 +117,10 @@ impl Repository {
         plan(&self.git, base, head, style, message, identity)
     }
 
-    /// Returns the files that conflict between two commits; none when a merge is clean.
+    /// Returns the files that conflict between two commits; empty when a merge is clean.
     ///
     /// # Errors
-    /// [`WorkspaceError::CommitMissing`]; else when git fails.
+    /// [`WorkspaceError::CommitMissing`], and when git fails.
     pub fn conflicts(
         &self,
         base: &CommitId,
@@ -134,8 +133,8 @@ impl Repository {
             .unwrap_or_default())
     }
 
-    /// Counts the commits that `base` had when it was at `was`, that it does not have any more, and that a merge of `head` would bring back.
-    /// None are known of a place that the repository does not have any more.
+    /// Counts the commits that `base` had when it was at `was`, that it no longer has, and that a merge of `head` would
+    /// bring back. Returns 0 if the repository no longer has `was`.
     ///
     /// # Errors
     /// When git fails.
@@ -154,19 +153,19 @@ impl Repository {
         }
     }
 
-    /// Says whether two commits have the same files.
+    /// Returns whether two commits have the same files.
     ///
     /// # Errors
-    /// When git fails, or one of the commits is not here.
+    /// When git fails, or the repository does not have one of the commits.
     pub fn have_same_tree(&self, one: &CommitId, two: &CommitId) -> Result<bool, WorkspaceError> {
         Ok(tree_of(&self.git, one)? == tree_of(&self.git, two)?)
     }
 
-    /// Says whether a merged commit holds what an approved head changes: the head is in its history, or it is exactly what
-    /// merging the head into its first parent, or into itself, gives (a squash).
+    /// Returns whether a merged commit has the changes of an approved head: the head is in its history, or it is
+    /// exactly the result of merging the head into its first parent or into itself (a squash).
     ///
     /// # Errors
-    /// When git fails, or one of the commits is not here.
+    /// When git fails, or the repository does not have one of the commits.
     pub fn holds_changes(
         &self,
         merged: &CommitId,

@@ -1,8 +1,8 @@
-//! How an approved commit goes into the base, and the subjects that the base's history gets by it.
+//! How an approved commit goes into the base, and which subjects the base's history gets from it.
 //!
-//! People read a base along first parents (`git log --first-parent`). A fast-forward puts every commit of the branch there,
-//! so it is only made when each of them says something: none was made by exit handling, and the base's own history stays
-//! the first-parent line.
+//! People read a base along first parents (`git log --first-parent`). A fast-forward puts every commit of the branch
+//! there, so it is only made when each of them is meaningful: none was made by exit handling, and the base's own
+//! history stays the first-parent line.
 
 use crate::change::is_work_in_progress;
 use crate::commit_id::CommitId;
@@ -12,13 +12,13 @@ use crate::git::Git;
 /// How an approved commit goes into the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MergeStyle {
-    /// A fast-forward where it is possible, whatever the subjects are.
+    /// A fast-forward where possible, whatever the subjects are.
     FastForward,
-    /// A fast-forward where it is possible and leaves the base's first-parent history readable, else a merge commit.
+    /// A fast-forward where possible if it keeps the base's first-parent history readable, otherwise a merge commit.
     Readable,
     /// Always a merge commit.
     Commit,
-    /// One commit on the base with everything that the branch changes.
+    /// One commit on the base with all changes of the branch.
     Squash,
 }
 
@@ -29,7 +29,7 @@ struct Step {
     subject: String,
 }
 
-/// Says whether the base may move to `head` without a merge commit, in this style. `head` is known to descend from `base`.
+/// Returns whether the base may move to `head` without a merge commit, in this style. `head` must descend from `base`.
 pub(super) fn may_fast_forward(
     git: &Git,
     base: &CommitId,
@@ -65,7 +65,7 @@ fn steps(git: &Git, base: &CommitId, head: &CommitId) -> Result<Vec<Step>, Works
         .collect())
 }
 
-/// Says whether the base's first-parent history stays as it is and gets no subject of exit handling.
+/// Returns whether the base's first-parent history stays as it is and gets no subject of exit handling.
 fn is_readable(base: &CommitId, steps: &[Step]) -> bool {
     let ends_at_base = steps
         .last()
@@ -97,7 +97,7 @@ mod tests {
                 ],
                 false,
             ),
-            // the base was merged into the branch: its history would become the side line
+            // The base was merged into the branch, so its history would become the side line.
             (vec![step("c", "Merge branch 'main' into SYM-1")], false),
             (vec![], false),
         ] {

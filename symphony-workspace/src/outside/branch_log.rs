@@ -1,7 +1,8 @@
 //! Commits that were made on a branch of Symphony's and that the base has.
 //!
-//! The history alone does not tell whether a commit came from the branch to the base or the other way round: a branch starts at
-//! the base and gets it merged in. The reflog of the branch does, because it says which commits were made there.
+//! The history alone does not show whether a commit came from the branch to the base or the other way round: a branch
+//! starts at the base and gets it merged in. The reflog of the branch shows it, because it lists which commits were
+//! made there.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -13,13 +14,13 @@ use crate::error::WorkspaceError;
 use crate::identity::is_own_branch;
 use crate::repository::{BranchName, Repository};
 
-/// Commits of the base that are looked through: those since the last look, and of more the newest.
+/// Most commits of the base that are searched: those since the last look; if there are more, the newest.
 const COMMITS_MAX: &str = "1000";
 /// The end of a reflog that is read: a thousand commits and more.
 const LOG_BYTES_MAX: u64 = 256 * 1024;
 
-/// How git and Symphony begin the reflog entry of a commit that is made on a branch. A merge is none: the base may be
-/// what was merged.
+/// Prefixes of reflog entries of git and Symphony for a commit that is made on a branch. Merges are not among them: the
+/// base may be what was merged.
 const MADE_HERE: &[&str] = &[
     "commit:",
     "commit (initial):",
@@ -33,8 +34,8 @@ const MADE_HERE: &[&str] = &[
 ];
 
 impl Repository {
-    /// Returns the branches of Symphony's with the commits that were made on them and came to the base since the last look, newest
-    /// first. Where git keeps no reflogs, none is found.
+    /// Returns the branches of Symphony's with their own commits that reached the base since the last look, newest
+    /// first. If git keeps no reflogs, none is found.
     ///
     /// # Errors
     /// When git fails.
@@ -73,7 +74,7 @@ impl Repository {
     }
 }
 
-/// Reads the end of a reflog; nothing where there is none.
+/// Reads the end of a reflog; empty if there is none.
 fn read_end(path: &Path) -> String {
     let read = || -> std::io::Result<Vec<u8>> {
         let mut file = File::open(path)?;

@@ -24,7 +24,7 @@ pub struct ChangeQuery<'a> {
     pub branch: &'a BranchName,
     /// Its head.
     pub base: &'a CommitId,
-    /// Where it was looked at last, or where the change began.
+    /// Where the base was at the last look, or where the change began.
     pub since: &'a CommitId,
     /// The head of the change.
     pub head: &'a CommitId,
@@ -44,8 +44,8 @@ pub struct FoundChange {
 }
 
 impl Repository {
-    /// Finds out whether a base has the whole change of a head: its commits, the same files, or the same patches. A part of it, or
-    /// an edited version, is not the change.
+    /// Finds out whether a base has the whole change of a head: its commits, the same files, or the same patches. A
+    /// part of it, or an edited version, is not the change.
     ///
     /// # Errors
     /// When git fails, or one of the commits is not here.
@@ -73,7 +73,7 @@ impl Repository {
             return Ok(None);
         }
         let line = first_parents(&self.git, query, LINE_MAX, &[])?;
-        // Along this line a commit has the head if the one before it has it, so that half of the rest is ruled out each time.
+        // On this line, a commit contains the head if its predecessor does, so a binary search works.
         let (mut from, mut to) = (0, line.len());
         while from < to {
             let middle = usize::midpoint(from, to);
@@ -116,8 +116,8 @@ impl Repository {
             .map(|commit| (commit, Evidence::Patch)))
     }
 
-    /// Returns the newest of the base's commits that have the patches of the branch, where each patch has one. A branch with merge
-    /// commits has changes that no patch shows.
+    /// Returns the newest of the base's commits that have the patches of the branch, where each patch has one. A branch
+    /// with merge commits has changes that no patch shows.
     fn in_patches(&self, query: &ChangeQuery<'_>) -> Result<Option<CommitId>, WorkspaceError> {
         let merges = self
             .git
@@ -156,8 +156,8 @@ impl Repository {
     }
 }
 
-/// Returns the commits on the first-parent line since the last look, oldest first: those that touch `files`, where some are
-/// named, and of more than `max` the newest.
+/// Returns the commits on the first-parent line since the last look, oldest first: those that touch `files`, where some
+/// are named, and of more than `max` the newest.
 fn first_parents(
     git: &Git,
     query: &ChangeQuery<'_>,

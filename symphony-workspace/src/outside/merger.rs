@@ -1,4 +1,4 @@
-//! Who put a change on a base, as far as git says.
+//! Who put a change on a base, as far as git knows.
 
 use super::change::ChangeQuery;
 use crate::commit_id::CommitId;
@@ -11,7 +11,8 @@ use crate::repository::Repository;
 const FORGES: &[&str] = &["GitHub", "GitLab", "Gitea", "Forgejo", "Bitbucket"];
 
 impl Repository {
-    /// Returns the name of who put a change on the base: who made the commit, and for the agent's own commits who moved the branch.
+    /// Returns the name of who put a change on the base: who made the commit, and for the agent's own commits who moved
+    /// the branch.
     pub(super) fn merger_of(
         &self,
         commit: &CommitId,
@@ -31,7 +32,7 @@ impl Repository {
         Ok(a_person(person_of(committer, author)))
     }
 
-    /// Returns who moved the base to where it is, by its reflog.
+    /// Returns who moved the base to its current commit, from its reflog.
     fn mover_of(&self, query: &ChangeQuery<'_>) -> Option<String> {
         let path = self
             .common_dir()

@@ -1,4 +1,4 @@
-//! Finding the plan file that is meant when none is named.
+//! Finds the plan file if none is named.
 
 use std::cmp::Reverse;
 use std::fs;
@@ -14,16 +14,16 @@ pub const PLANS_FOLDER: &str = ".claude/plans";
 /// The plan file's name in the folder one works in.
 pub const PLAN_FILE: &str = "plan.md";
 
-/// Entries looked at below the folder of plans: far more than anyone keeps there.
+/// Most entries that are visited below the folder of plans: far more than anyone keeps there.
 const ENTRIES_MAX: usize = 100_000;
 /// A folder that holds other people's markdown.
 const NEVER: &str = "node_modules";
 
 /// Finds the most recently changed markdown file with a plan below `~/.claude/plans`, else `plan.md` in `current`.
 ///
-/// Folders whose names begin with a dot, and `node_modules`, are not looked into; links to folders are not followed.
-/// Files of one age count in the order of their paths. A file whose block is not closed counts: to go on to an older
-/// plan without a word would be a surprise. Files that cannot be read are passed over.
+/// Folders whose names begin with a dot, and `node_modules`, are skipped; links to folders are not followed. Files of
+/// the same age are ordered by path. A file whose block is not closed counts: silently using an older plan would be a
+/// surprise. Unreadable files are skipped.
 pub fn find_plan_file(home: Option<&Path>, current: &Path) -> Option<PathBuf> {
     let mut candidates = home.map_or_else(Vec::new, |home| candidates(&home.join(PLANS_FOLDER)));
     candidates.sort_unstable_by(|a, b| (Reverse(a.0), &a.1).cmp(&(Reverse(b.0), &b.1)));

@@ -1,8 +1,8 @@
 //! State files: changed by one process at a time, replaced as a whole.
 //!
-//! The lock is an `flock` on the file itself, so that nothing lies about beside it. A change renames a new file over
-//! the old one; who then gets the lock of the old one sees that the name leads elsewhere, and begins again. So the
-//! lock that counts is always that of the file the name leads to.
+//! The lock is an `flock` on the file itself, so that there is no lock file beside it. A change renames a new file over
+//! the old one; whoever then gets the lock of the old file sees that the name refers to another one, and starts over.
+//! So the lock that counts is always that of the file with the name.
 
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
@@ -31,7 +31,7 @@ pub fn read_state_file(path: &Path) -> Result<String, WorkspaceError> {
     read_text_file(path, STATE_BYTES_MAX)
 }
 
-/// Makes a state file; false when there is something of that name, which is then not touched.
+/// Creates a state file; returns false if something of that name exists, which is then not touched.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -43,8 +43,7 @@ pub fn create_state_file(path: &Path, text: &str) -> Result<bool, WorkspaceError
     }
 }
 
-/// Writes a state file, whatever it was before: for the one who owns it. A reader sees the old text or the new one,
-/// also after a power cut.
+/// Overwrites a state file: for its owner. A reader sees the old text or the new one, even after a power cut.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -62,7 +61,7 @@ pub struct LockedStateFile {
 }
 
 impl LockedStateFile {
-    /// Waits for the others, takes the lock and reads the file. A link is followed: the file it leads to is changed.
+    /// Waits for the lock, takes it and reads the file. A link is followed: its target is changed.
     ///
     /// # Errors
     /// As [`read_state_file`]; [`WorkspaceError::LockTimeout`] after [`STATE_LOCK_WAIT_MAX`].
@@ -129,7 +128,7 @@ fn attempt(file: File, path: &Path) -> Result<Attempt, WorkspaceError> {
     }
 }
 
-/// Says whether a path leads to an open file.
+/// Returns whether a path refers to an open file.
 fn is_named(file: &File, path: &Path) -> bool {
     let (Ok(held), Ok(named)) = (file.metadata(), fs::metadata(path)) else {
         return false;

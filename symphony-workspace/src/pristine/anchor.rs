@@ -1,14 +1,15 @@
 //! Whether a pristine checkout is still the one that was made.
 //!
-//! It is a folder among others: `rm -rf`, `git clean -ffdx` or a parallel cleaner may remove it while commands run in it. A command
-//! whose folder is gone finds nothing, and "nothing is wrong" is green.
+//! It is a folder like any other: `rm -rf`, `git clean -ffdx` or a parallel clean-up may remove it while commands run
+//! in it. A command whose folder is gone finds nothing, and "nothing is wrong" is green.
 
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A folder that is held open: while it is, the kernel gives its number to no other folder, so that one which is made in its place shows.
+/// A folder that is held open. Meanwhile the kernel gives its inode to no other folder, so a folder that replaces it is
+/// noticed.
 #[derive(Debug)]
 pub(super) struct Anchor {
     pub(super) path: PathBuf,
@@ -16,7 +17,7 @@ pub(super) struct Anchor {
 }
 
 impl Anchor {
-    /// Takes the folder at a path.
+    /// Opens the folder at a path.
     ///
     /// # Errors
     /// When it cannot be opened.
@@ -27,7 +28,7 @@ impl Anchor {
         })
     }
 
-    /// Says whether the path still leads to that folder; a link in its place does not.
+    /// Returns whether the path still leads to that folder. A link in its place does not.
     pub(super) fn holds(&self) -> io::Result<bool> {
         let number = |meta: &Metadata| (meta.dev(), meta.ino());
         let held = number(&self.held.metadata()?);

@@ -11,7 +11,7 @@ use super::tracked::Mark;
 pub(super) struct Beside {
     /// Whether what was there before the first command is recorded.
     pub(super) is_recorded: bool,
-    /// The folders whose entries are known, as they were when they were looked through.
+    /// The folders whose entries are known, as they were when they were listed.
     pub(super) folders: BTreeMap<PathBuf, Option<Mark>>,
     /// Entries that git ignores, and whether each is a folder: what is in one does not count.
     pub(super) ignored: BTreeSet<(PathBuf, bool)>,

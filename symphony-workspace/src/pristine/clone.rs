@@ -1,4 +1,4 @@
-//! Making a private clone at a commit.
+//! Creating a private clone at a commit.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::git::{Git, Place, copy_shallow};
 use crate::repository::{Repository, tree_of};
 use crate::worktree::{WorktreeKey, refuse_link};
 
-/// Folders that git needs before it takes a folder for a repository.
+/// The folders that git requires before it accepts a folder as a repository.
 pub(crate) const FOLDERS: &[&str] = &[
     "objects/info",
     "objects/pack",
@@ -34,9 +34,9 @@ pub struct Pristine {
     git: Git,
     key: WorktreeKey,
     commit: CommitId,
-    /// Its folder and its git folder, as they were made.
+    /// Its folder and its git folder, as they were created.
     anchors: [Anchor; 2],
-    /// Its configuration as it was made: commands that run there may change the file.
+    /// Its configuration as it was created. Commands that run there may change the file.
     settings: String,
     tracked: Mutex<Tracked>,
     /// What was copied into it.
@@ -88,15 +88,15 @@ impl Pristine {
 }
 
 impl Repository {
-    /// Checks a commit out in a private clone below the folder of worktrees. Whatever stands at its
-    /// place, such as the clone of a dead process, is removed first.
+    /// Checks out a commit in a private clone below the folder of worktrees. Anything in its place, such as the clone
+    /// of a dead process, is removed first.
     ///
-    /// The clone has the repository's tags and its base branch, so that version numbers which are
-    /// derived from tags come out right; it has no remote, no hooks and no exclude file.
+    /// The clone has the repository's tags and its base branch, so that version numbers derived from tags are right. It
+    /// has no remote, no hooks and no exclude file.
     ///
     /// # Errors
     /// [`WorkspaceError::CommitMissing`], [`WorkspaceError::ObjectsNotFetched`] in a partial clone,
-    /// [`WorkspaceError::Link`] when a link stands in its place; otherwise when it cannot be written.
+    /// [`WorkspaceError::Link`] when a link is in its place; otherwise when it cannot be written.
     pub fn create_pristine(
         &self,
         key: &WorktreeKey,
@@ -107,7 +107,7 @@ impl Repository {
         self.remove_pristine(key)?;
         let made = self.make_pristine(key, at);
         if made.is_err() {
-            // whoever asked for it does not know of it, and nobody else does
+            // The caller does not know of it, so no one else would remove it.
             if let Err(error) = self.remove_pristine(key) {
                 tracing::warn!(%key, %error, "a private clone that could not be made stays");
             }
@@ -128,6 +128,8 @@ impl Repository {
             work_tree: path,
         });
         overwrite(&git, at)?;
+        // Recorded before a command of the project can run here: afterwards nothing in the folder could serve as a
+        // reference.
         let tracked = Tracked::of(&self.git, at, git.work_tree())?;
         let git_folder = git.work_tree().join(".git");
         let anchor = |path: &Path| {
@@ -147,8 +149,8 @@ impl Repository {
         })
     }
 
-    /// Copies the project's configuration files into a pristine checkout, as it does for agents:
-    /// from the project's root, never from an agent's folder.
+    /// Copies the project's configuration files into a pristine checkout, as for agents: from the project's root, never
+    /// from an agent's folder.
     ///
     /// # Errors
     /// As [`Repository::copy_config_files`].
@@ -158,29 +160,29 @@ impl Repository {
         Ok(report)
     }
 
-    /// Removes a pristine checkout with everything in it; returns whether there was one.
+    /// Removes a pristine checkout with everything in it. Returns whether it existed.
     ///
-    /// Nothing is saved: no one works in it, and the commit is the repository's.
+    /// Nothing is saved: no one works in it, and the repository has the commit.
     ///
     /// # Errors
-    /// [`WorkspaceError::Link`] when a link stands in its place; when something cannot be removed.
+    /// [`WorkspaceError::Link`] when a link is in its place; otherwise when something cannot be removed.
     pub fn remove_pristine(&self, key: &WorktreeKey) -> Result<bool, WorkspaceError> {
         let path = self.worktree_path(key)?;
         refuse_link(&path)?;
-        // first: whoever looks for what a dead process left looks for the checkout
+        // First, because what a dead process left is found through the checkout.
         self.remove_scratch(key)?;
         remove_deep(&path).map_err(|source| WorkspaceError::io("remove", &path, source))
     }
 
-    /// Returns the tree of a commit: two commits of one tree have the same files.
+    /// Returns the tree of a commit. Two commits with the same tree have the same files.
     ///
     /// # Errors
-    /// When the commit is not here.
+    /// When the repository does not have the commit.
     pub fn tree_of(&self, commit: &CommitId) -> Result<CommitId, WorkspaceError> {
         tree_of(&self.git, commit)
     }
 
-    /// Returns the tags, as a private clone has them.
+    /// Returns the tags as a private clone gets them.
     ///
     /// # Errors
     /// When git fails.
@@ -188,7 +190,7 @@ impl Repository {
         self.refs_of(&["refs/tags"])
     }
 
-    /// Makes the git folder of a private clone; it has no configuration yet.
+    /// Creates the git folder of a private clone, without a configuration.
     pub(super) fn lay_out(&self, git_dir: &Path, at: &CommitId) -> Result<(), WorkspaceError> {
         self.write_folders(git_dir, at)
             .map_err(|source| WorkspaceError::io("make the private clone", git_dir, source))?;
@@ -206,7 +208,7 @@ impl Repository {
         fs::write(git_dir.join("HEAD"), format!("{at}\n"))
     }
 
-    /// Returns the tags and the base branch in the form of a `packed-refs` file.
+    /// Returns the tags and the base branch in the format of a `packed-refs` file.
     fn refs_to_copy(&self) -> Result<Vec<u8>, WorkspaceError> {
         let base = self.base().ok().map(|base| base.branch.reference());
         let patterns: Vec<&str> = base.as_deref().into_iter().chain(["refs/tags"]).collect();
@@ -227,12 +229,12 @@ fn write(path: &PathBuf, bytes: &[u8]) -> Result<(), WorkspaceError> {
 }
 
 impl Pristine {
-    /// Checks that the folder and its git folder are those that were made, and that not all files of the commit are gone: a removal
-    /// that met files being written leaves the folder itself. What commands did to single files is no concern here: formatters and
-    /// builds change and remove some.
+    /// Checks that the folder and its git folder are those that were created, and that not all files of the commit are
+    /// gone: a removal that meets files being written leaves the folder itself. Changes to single files do not matter
+    /// here, since formatters and builds change and remove some.
     ///
     /// # Errors
-    /// [`WorkspaceError::CheckoutGone`] when they are not: whatever ran there has not seen the commit.
+    /// [`WorkspaceError::CheckoutGone`] when they are not. Whatever ran there has not seen the commit.
     pub fn require_in_place(&self) -> Result<(), WorkspaceError> {
         for anchor in self.anchors() {
             let holds = anchor

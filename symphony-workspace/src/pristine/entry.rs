@@ -1,4 +1,4 @@
-//! An entry of a checkout as it was, in memory, so that it can be put back.
+//! An entry of a checkout, kept in memory so that it can be restored.
 
 use std::fs::{self, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -44,7 +44,7 @@ impl Entry {
         })
     }
 
-    /// Writes it at a path where nothing stands. What is only marked is not written: its content was not kept.
+    /// Writes it to a free path. A large file of which only the mark is known is not written: its content was not kept.
     pub(super) fn write(&self, at: &Path) -> io::Result<()> {
         match self {
             Self::Folder => fs::create_dir(at),
@@ -72,8 +72,8 @@ impl Entry {
     }
 }
 
-/// Removes whatever stands at a path below a folder, and makes the folders above it: something else may stand in their place, or
-/// they may not be writable.
+/// Removes whatever is at a path below a folder, and creates its parent folders: something else may be in their place,
+/// or they may not be writable.
 pub(super) fn clear_way(root: &Path, path: &Path) -> io::Result<()> {
     for folder in parents(root, path) {
         match look(&folder)? {
@@ -109,7 +109,7 @@ pub(super) fn parents(root: &Path, path: &Path) -> impl Iterator<Item = PathBuf>
     above.into_iter()
 }
 
-/// Looks at what is at a path itself; none where nothing does.
+/// Returns the metadata of the path itself; `None` if nothing is there.
 pub(super) fn look(path: &Path) -> io::Result<Option<Metadata>> {
     match fs::symlink_metadata(path) {
         Ok(meta) => Ok(Some(meta)),

@@ -1,7 +1,8 @@
-//! Putting the git folder of a pristine checkout back to what it was before the first command of the gates.
+//! Restores the git folder of a pristine checkout to its state before the first command of the gates.
 //!
-//! Commands may write there: one that moves `HEAD` would change what the next one reads as the commit's message, one that stages
-//! a file what `git ls-files` lists. An object that is there is read before the one of the same name in the repository.
+//! Commands may write there: one that moves `HEAD` would change what the next one reads as the commit's message, one
+//! that stages a file would change what `git ls-files` lists. An object there takes precedence over the object of the
+//! same id in the repository.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -17,19 +18,20 @@ use crate::error::WorkspaceError;
 use crate::repository::Repository;
 use crate::worktree::refuse_link;
 
-/// Contents of repositories inside, and of large files, that a set-up made: they are not looked at.
+/// Contents of repositories inside, and of large files, that a set-up created: they are not checked.
 const LEFT_ALONE: [&str; 2] = ["modules", "lfs"];
-/// Larger files are known by their marks, and cannot be put back.
+/// Larger files are only compared by their marks, and cannot be restored.
 const BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 impl Repository {
-    /// Makes the git folder of a pristine checkout again what it was at the first call; returns what commands had changed there. The
-    /// index counts as unchanged: looking at files writes it.
+    /// Restores the git folder of a pristine checkout to its state at the first call; returns what commands had changed
+    /// there. The index counts as unchanged: git writes it whenever it looks at files.
     ///
     /// Whoever calls it has ended the processes of those commands.
     ///
     /// # Errors
-    /// [`WorkspaceError::Link`] when a link stands in the checkout's place; when something cannot be read, written or removed.
+    /// [`WorkspaceError::Link`] when the checkout's folder is a link; when something cannot be read, written or
+    /// removed.
     pub fn restore_git_folder(&self, pristine: &Pristine) -> Result<Vec<String>, WorkspaceError> {
         refuse_link(pristine.path())?;
         let root = pristine.path().join(".git");
@@ -84,7 +86,8 @@ fn is_left_alone(folder: &Path, name: &OsStr) -> bool {
 }
 
 fn look(root: &Path, path: &Path) -> io::Result<Entry> {
-    // an object is known by its mark: one that is gone is found in the repository, or missed by the command that asks for it
+    // an object is known by its mark: one that is gone is found in the repository, or missed by the command that asks
+    // for it
     let is_object = path.starts_with("objects") && !path.starts_with("objects/info");
     let bytes_max = if is_object { 0 } else { BYTES_MAX };
     Entry::look(&place(root, path), bytes_max)

@@ -1,5 +1,5 @@
-//! Files beside those of the commit that were there before the first command: copied ones, also where git ignores them, and those of
-//! the set-up that git does not ignore.
+//! Files beside those of the commit that existed before the first command: copied ones, even if git ignores them, and
+//! those of the set-up that git does not ignore.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -9,7 +9,8 @@ use super::entry::{Entry, clear_way};
 use super::tracked::{Mark, look};
 use crate::copy::COPY_BYTES_MAX;
 
-/// Bytes of files of the set-up that are kept in memory; what is beyond them is known by its marks, and cannot be put back.
+/// Most bytes of the set-up's files that are kept in memory; files beyond that are only compared by their marks, and
+/// cannot be restored.
 const SET_UP_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 /// Such files, as they were.
@@ -129,7 +130,7 @@ impl Kept {
 /// Makes what is at a path what it was; returns whether it was anything else.
 fn put_back(root: &Path, path: &Path, was: &Entry) -> io::Result<bool> {
     let at = root.join(path);
-    // read only as far as it can be equal
+    // Read only as far as it can be equal.
     let same = match Entry::look(&at, was.held_bytes()) {
         Ok(now) => now == *was,
         Err(error) if is_absent(&error) || error.kind() == ErrorKind::PermissionDenied => false,

@@ -1,8 +1,8 @@
 //! Pristine checkouts: the files of one commit and nothing else, in a private clone.
 //!
-//! A gate proves something about a commit only where no one's working tree has a say. A linked
-//! worktree shares `info/exclude`, hooks, refs, stash and configuration with the folders that agents
-//! work in; a private clone has its own of all of them and borrows only the objects.
+//! A gate proves something about a commit only if no one's working tree can influence it. A linked worktree shares
+//! `info/exclude`, hooks, refs, stash and configuration with the folders that agents work in; a private clone has its
+//! own of all of them and borrows only the objects.
 
 mod anchor;
 mod beside;

@@ -1,11 +1,11 @@
 //! Removing what commands of a pristine checkout left beside the files of the commit.
 //!
-//! Commands share a checkout, and with it what git ignores: packages, build output. What git does not ignore would be work if it were
-//! in a worktree; here it is no one's, and the next command would take it for a part of the commit. What was there before the first
-//! command (copied files, what the set-up left) stays.
+//! Commands share a checkout, and with it what git ignores: packages, build output. Untracked files would be work in a
+//! worktree; here they are no one's, and the next command would take them for a part of the commit. What existed before
+//! the first command (copied files, what the set-up left) stays.
 //!
-//! The rules of ignoring are those of the commit's own `.gitignore` files, which were restored before. Nothing of the checkout's git
-//! folder has a say, and no `.gitignore` that a command left does: it is removed before git is asked.
+//! The rules of ignoring are those of the commit's own `.gitignore` files, which were restored before. Nothing of the
+//! checkout's git folder has a say, and no `.gitignore` that a command left does: it is removed before git is asked.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -25,7 +25,7 @@ use crate::error::WorkspaceError;
 use crate::git::{Git, Place, fields};
 use crate::repository::Repository;
 
-/// Folders in one another that are looked through; those below are removed whole.
+/// Most levels of folders that are searched; deeper ones are removed whole.
 const LEVELS_MAX: usize = 64;
 
 /// What was found of what commands left.
@@ -47,8 +47,8 @@ enum Fate {
 }
 
 impl Repository {
-    /// Removes what commands left in a pristine checkout that git does not ignore; returns it. The first call records what is there,
-    /// and removes nothing.
+    /// Removes what commands left in a pristine checkout that git does not ignore; returns it. The first call records
+    /// what is there, and removes nothing.
     ///
     /// Whoever calls it has ended the processes of those commands, and restored the tracked files.
     ///
@@ -123,8 +123,8 @@ impl Repository {
     }
 }
 
-/// A look through the folders of a checkout, level by level, so that the rules of a folder are clean before git is asked about what
-/// is below.
+/// A walk through the folders of a checkout, level by level, so that the ignore rules of a folder are clean before git
+/// is asked about its contents.
 struct Walk<'a> {
     root: &'a Path,
     git: &'a Git,
@@ -182,8 +182,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Returns the entries of folders that are not known. A command's `.gitignore` and `.git` are removed at once: both would have
-    /// a say in what git answers.
+    /// Returns the entries of folders that are not known. A command's `.gitignore` and `.git` are removed at once: both
+    /// would have a say in what git answers.
     fn found_in(
         &self,
         folders: &[PathBuf],
@@ -228,7 +228,7 @@ impl Walk<'_> {
         found: Vec<UnknownEntry>,
         beside: &mut Beside,
     ) -> Result<Vec<UnknownEntry>, WorkspaceError> {
-        // git looks into no repository inside; one that the set-up made is its own business
+        // Git does not look inside nested repositories; those that the set-up created are not ours to check.
         let (inside, asked): (Vec<_>, Vec<_>) = found
             .into_iter()
             .partition(|found| found.path.file_name() == Some(OsStr::new(".git")));
@@ -300,7 +300,7 @@ fn entries_of(folder: &Path) -> io::Result<Vec<(OsString, bool)>> {
             fs::set_permissions(folder, Permissions::from_mode(mode | 0o700))?;
             fs::read_dir(folder)?
         }
-        // a folder of the commit in which no file is any more was restored, one of the set-up may be gone
+        // An empty folder of the commit was restored, one of the set-up may be gone.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(Vec::new());
         }

@@ -1,7 +1,7 @@
-//! Putting the tracked files of a pristine checkout back to what the commit says.
+//! Restoring the tracked files of a pristine checkout to their committed content.
 //!
-//! Nothing of the checkout has a say in it: not its index, not its configuration, no attributes that lie there. What may have been
-//! touched is checked out again in a folder of its own, compared, and put in its place.
+//! Nothing in the checkout can influence it: not its index, its configuration, nor attributes there. Files that may
+//! have been touched are checked out again in a separate folder, compared, and replaced if they differ.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
@@ -18,17 +18,18 @@ use crate::git::Place;
 use crate::repository::Repository;
 use crate::worktree::{WorktreeKey, refuse_link};
 
-/// Bytes that are compared at once.
+/// How many bytes are compared at once.
 const COMPARED_BYTES: usize = 64 * 1024;
 
 impl Repository {
-    /// Makes the tracked files of a pristine checkout equal its commit again; returns those that commands had changed. Files that
-    /// the commit does not have stay.
+    /// Restores the tracked files of a pristine checkout to their committed content. Returns those that commands had
+    /// changed. Files that the commit does not have stay.
     ///
-    /// Whoever calls it has ended the processes of those commands.
+    /// The caller must have ended the processes of those commands.
     ///
     /// # Errors
-    /// [`WorkspaceError::Link`] when a link stands in the checkout's place; when git fails, or a file cannot be written.
+    /// [`WorkspaceError::Link`] when a link is in the checkout's place; otherwise when git fails, or a file cannot be
+    /// written.
     pub fn restore_tracked(&self, pristine: &Pristine) -> Result<Vec<String>, WorkspaceError> {
         let root = pristine.path();
         refuse_link(root)?;
@@ -39,8 +40,10 @@ impl Repository {
         }
         let scratch = self.scratch_path(pristine.key());
         let restored = self.restore_from(&scratch, pristine, &touched);
+        // Removed even after a failure: the next restore uses the same folder.
         self.remove_scratch(pristine.key())?;
         let restored = restored?;
+        // Restoring changed the files' marks: the next call would take them for touched again.
         tracked.look_again(root, touched);
         Ok(restored.iter().map(|path| repo_path_text(path)).collect())
     }
@@ -58,7 +61,7 @@ impl Repository {
             .map_err(|source| WorkspaceError::io("remove", path, source))
     }
 
-    /// Checks files out in a folder of its own, and takes from there those that differ.
+    /// Checks files out in a separate folder, and copies those that differ from there.
     fn restore_from(
         &self,
         scratch: &Path,
@@ -109,10 +112,10 @@ impl Repository {
     }
 }
 
-/// Says whether a file of a checkout is another one than `from`, or is behind a link.
+/// Returns whether a file of a checkout differs from `from`, or is behind a link.
 fn differs(from: &Path, root: &Path, path: &Path) -> io::Result<bool> {
     let Some(wanted) = look(from)? else {
-        // git writes none of it, as it wrote none before
+        // Git writes nothing for it, as before.
         return Ok(false);
     };
     if !parents(root, path).all(|folder| matches!(look(&folder), Ok(Some(meta)) if meta.is_dir())) {
@@ -129,11 +132,11 @@ fn differs(from: &Path, root: &Path, path: &Path) -> io::Result<bool> {
     if !is_same_kind || wanted.len() != found.len() || is_program(&wanted) != is_program(&found) {
         return Ok(true);
     }
-    // one that cannot be read is not what git wrote
+    // A file that cannot be read is not the one that git wrote.
     Ok(!have_same_bytes(from, &at).unwrap_or(false))
 }
 
-/// The one bit of a file's mode that git knows.
+/// Returns the only bit of a file's mode that git stores.
 fn is_program(meta: &Metadata) -> bool {
     mode(meta) & 0o100 != 0
 }
@@ -156,7 +159,7 @@ fn have_same_bytes(a: &Path, b: &Path) -> io::Result<bool> {
     }
 }
 
-/// Puts a file in its place, whatever stands there or in the place of a folder above.
+/// Moves a file to its path, whatever is there or in place of a parent folder.
 fn put_back(from: &Path, root: &Path, path: &Path) -> io::Result<()> {
     clear_way(root, path)?;
     let at = root.join(path);

@@ -1,7 +1,7 @@
 //! The configuration of a private clone: nothing of the repository's decides which bytes git writes.
 //!
-//! Agents can write the repository's configuration. A gate that was green because of `core.symlinks = false` would be red in every
-//! other clone, so a private clone has git's own defaults, but for what its file system cannot do.
+//! Agents can write the repository's configuration. A gate that was green because of `core.symlinks = false` would be
+//! red in every other clone, so a private clone has git's own defaults, but for what its file system cannot do.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -60,7 +60,7 @@ fn text_of(file_system: FileSystem, is_sha256: bool, lfs: &Path) -> String {
     if is_sha256 {
         lines.extend(["[extensions]", "\tobjectformat = sha256"].map(str::to_owned));
     }
-    // Files of Git LFS are looked for where the repository has them.
+    // Git LFS finds its files where the repository keeps them.
     if let Some(lfs) = lfs.to_str().filter(|_| lfs.is_dir()) {
         lines.push("[lfs]".to_owned());
         lines.push(format!("\tstorage = \"{}\"", escaped(lfs)));

@@ -1,7 +1,8 @@
 //! What the tracked files of a checkout looked like when git had written them.
 //!
-//! Kept in memory, where no command of the project reaches it. A file counts as touched when anything about it differs that the kernel
-//! tells: above all the time of its last change of any kind, which no program can set back, as it can the time of the last write.
+//! Kept in memory, where no command of the project can reach it. A file counts as touched if any of its metadata
+//! differs: above all the time of its last change of any kind (ctime), which no program can set back, unlike the time
+//! of the last write.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -20,7 +21,7 @@ const GRAIN: Duration = Duration::from_millis(20);
 /// File systems without fractions of a second.
 const COARSE_GRAIN: Duration = Duration::from_millis(2_100);
 
-/// What tells that a file was touched.
+/// The metadata that shows whether a file was touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mark {
     mode: u32,
@@ -47,12 +48,12 @@ impl Mark {
 /// The tracked files of a checkout, as they were.
 #[derive(Debug, Default)]
 pub(super) struct Tracked {
-    /// By their paths in the checkout; none where nothing was written.
+    /// By their paths in the checkout; `None` if nothing was written.
     marks: BTreeMap<PathBuf, Option<Mark>>,
 }
 
 impl Tracked {
-    /// Looks at the files of a commit that `git`, which is not the checkout's own, tells.
+    /// Records the files of a commit as `git` lists them, which is not the checkout's own.
     pub(super) fn of(git: &Git, commit: &CommitId, root: &Path) -> Result<Self, WorkspaceError> {
         let list = git
             .command("ls-tree")
@@ -82,18 +83,18 @@ impl Tracked {
         settle(self.marks.values().flatten());
     }
 
-    /// Says whether the commit has a file.
+    /// Returns whether the commit has a file.
     pub(super) fn has(&self, path: &Path) -> bool {
         self.marks.contains_key(path)
     }
 
-    /// Returns the folders of the commit, the checkout itself (an empty path) among them.
+    /// Returns the folders of the commit, including the checkout itself (an empty path).
     pub(super) fn folders(&self) -> BTreeSet<PathBuf> {
         let above = self.marks.keys().flat_map(|path| path.ancestors().skip(1));
         above.map(Path::to_owned).chain([PathBuf::new()]).collect()
     }
 
-    /// Says whether the commit has files, and nothing is in the place of any.
+    /// Returns whether the commit has files, and all of them are gone.
     pub(super) fn are_gone(&self, root: &Path) -> bool {
         let mut written = self.marks.iter().filter(|(_, mark)| mark.is_some());
         let is_gone = |path: &Path| look(root, path).is_none();
@@ -113,7 +114,8 @@ impl Tracked {
     }
 }
 
-/// Waits until the clock of file times has moved on since the last change: a write in the same step would leave no trace.
+/// Waits until the clock of file times has moved on since the last change: a write in the same step would leave no
+/// trace.
 pub(super) fn settle<'m>(marks: impl Iterator<Item = &'m Mark>) {
     let changed: Vec<(i64, i64)> = marks.map(|mark| mark.changed).collect();
     let Some(&(seconds, nanos)) = changed.iter().max() else {
@@ -134,7 +136,8 @@ pub(super) fn settle<'m>(marks: impl Iterator<Item = &'m Mark>) {
     std::thread::sleep(grain.saturating_sub(passed));
 }
 
-/// No link at the path itself is followed. One in the place of a folder above leads to another file, which has another number.
+/// A link at the path itself is not followed. A link in place of a parent folder leads to another file, which has
+/// another inode.
 pub(super) fn look(root: &Path, path: &Path) -> Option<Mark> {
     let meta = root.join(path).symlink_metadata().ok()?;
     Some(Mark::of(&meta))

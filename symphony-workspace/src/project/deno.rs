@@ -57,7 +57,7 @@ fn package(from: &str) -> Option<String> {
     (!own.is_empty()).then(|| format!("{scope}{own}"))
 }
 
-/// Reads `deno.json` where there is no `package.json`, which counts otherwise.
+/// Reads `deno.json`; a `package.json` takes precedence.
 pub(super) fn detect(folder: &Manifests<'_>) -> Option<Ecosystem> {
     if folder.has_own("package.json") {
         return None;

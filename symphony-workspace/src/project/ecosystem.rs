@@ -71,7 +71,7 @@ impl Stack {
         self
     }
 
-    /// Leaves out what stands in for something that another part of the project names.
+    /// Removes fallback entries that a more specific entry replaces.
     pub(super) fn without_stand_ins(mut self) -> Self {
         if self
             .runtime
@@ -86,7 +86,7 @@ impl Stack {
         self
     }
 
-    /// Returns what there is with its label, in the order of the specification.
+    /// Returns the entries with their labels, in the order of the specification.
     pub(super) fn pairs(&self) -> Vec<(String, String)> {
         const NO_FRAMEWORK: &[&str] = &["None"];
         let framework = if self.framework.is_empty() {
@@ -111,7 +111,8 @@ impl Stack {
     }
 }
 
-/// Returns what the first package of a table that is there means: of several frameworks the one that holds the others.
+/// Returns the meaning of the first package of a table that the project uses: of several frameworks, the one that
+/// contains the others.
 pub(super) fn first(packages: &Packages, meanings: &Meanings) -> Vec<&'static str> {
     all(packages, meanings).into_iter().take(1).collect()
 }

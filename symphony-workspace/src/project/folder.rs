@@ -7,7 +7,7 @@ use crate::artifact::read_beneath;
 
 /// Largest manifest that is read: generated ones are smaller too.
 const MANIFEST_BYTES_MAX: u64 = 1024 * 1024;
-/// Entries of a folder that are looked at for manifests with names of their own.
+/// Most entries of a folder that are checked for manifests with variable names.
 const ENTRIES_MAX: usize = 2_000;
 
 /// The folder of a project.
@@ -34,17 +34,17 @@ impl<'a> Manifests<'a> {
         }
     }
 
-    /// Says whether there is a regular file of that name, here or in the root of the workspace.
+    /// Returns whether there is a regular file of that name, here or in the root of the workspace.
     pub(super) fn has(&self, name: &str) -> bool {
         self.has_own(name) || self.workspace.is_some_and(|root| is_file(&root.join(name)))
     }
 
-    /// Says whether there is a regular file of that name in the folder itself.
+    /// Returns whether there is a regular file of that name in the folder itself.
     pub(super) fn has_own(&self, name: &str) -> bool {
         is_file(&self.root.join(name))
     }
 
-    /// Says whether a manifest of an ecosystem is in the folder.
+    /// Returns whether a manifest of an ecosystem is in the folder.
     pub(super) fn has_manifest(&self) -> bool {
         const NAMES: [&str; 12] = [
             "package.json",
@@ -68,7 +68,7 @@ impl<'a> Manifests<'a> {
                 .any(|name| Path::new(name).extension().is_some_and(|it| it == "csproj"))
     }
 
-    /// Says whether the folder has a lock file of its own: it is then no part of the workspace around it.
+    /// Returns whether the folder has a lock file of its own: then it is not part of the workspace around it.
     pub(super) fn has_lock(&self) -> bool {
         const NAMES: [&str; 9] = [
             "package-lock.json",
@@ -84,12 +84,12 @@ impl<'a> Manifests<'a> {
         NAMES.iter().any(|name| self.has_own(name))
     }
 
-    /// Says whether there is a folder of that name.
+    /// Returns whether there is a folder of that name.
     pub(super) fn has_folder(&self, name: &str) -> bool {
         fs::symlink_metadata(self.root.join(name)).is_ok_and(|meta| meta.is_dir())
     }
 
-    /// Reads a file; none when it is not there or cannot be read. What is not UTF-8 is replaced.
+    /// Reads a file; `None` if it does not exist or cannot be read. Invalid UTF-8 is replaced.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         let bytes = read_beneath(self.root, name, MANIFEST_BYTES_MAX).ok()??;
         let text = String::from_utf8_lossy(&bytes);

@@ -62,7 +62,7 @@ pub(super) fn detect(folder: &Manifests<'_>) -> Option<Ecosystem> {
     })
 }
 
-/// Returns the last part of a module's path that is no version.
+/// Returns the last part of a module's path that is not a version.
 fn module_name(path: &str) -> Option<String> {
     let is_version = |part: &str| {
         let digits = part.strip_prefix('v').unwrap_or_default();

@@ -14,8 +14,8 @@ const MEMBERS_MAX: usize = 200;
 /// How deep `**` looks.
 const DEPTH_MAX: usize = 5;
 
-/// Returns the folders of the workspaces that the manifests of a project's root name, in order of the alphabet, without
-/// those that a later pattern takes out.
+/// Returns the workspace folders that the manifests of a project's root name, sorted, without those that a later
+/// pattern excludes.
 pub(super) fn members(root: &Manifests<'_>) -> Vec<String> {
     let mut found = BTreeSet::new();
     for (patterns, excluded) in [cargo(root), node(root), uv(root), go(root)] {
@@ -83,7 +83,7 @@ fn node(root: &Manifests<'_>) -> Patterns {
     (kept, out.collect())
 }
 
-/// Reads the list `packages` of a `pnpm-workspace.yaml`, whose items stand on lines of their own.
+/// Parses the list `packages` of a `pnpm-workspace.yaml`, whose items are on lines of their own.
 fn pnpm(text: &str) -> Vec<String> {
     let lines = text
         .lines()
@@ -124,7 +124,7 @@ fn glob(text: &str) -> Option<GlobMatcher> {
     glob.ok().map(|glob| glob.compile_matcher())
 }
 
-/// Finds the folders of a pattern, part by part: links are not followed, and nothing outside is looked at.
+/// Finds the folders of a pattern, part by part: links are not followed, and nothing outside is visited.
 fn expand(root: &Manifests<'_>, at: &str, parts: &[&str], depth: usize, found: &mut Vec<String>) {
     let Some((part, rest)) = parts.split_first() else {
         found.extend((!at.is_empty()).then(|| at.to_owned()));

@@ -1,4 +1,4 @@
-//! What a project is made of, told from its manifests and lock files (spec: plan, "Project detection").
+//! The technology of a project, detected from its manifests and lock files (spec: plan, "Project detection").
 //!
 //! A file for each ecosystem; what several of them say is joined, in the order of the table below. Only files are
 //! read, beneath the project and bounded; what cannot be read says nothing. The members of a workspace count too, and
@@ -60,8 +60,8 @@ pub fn detect_project(root: &Path, name_otherwise: Option<&str>) -> DetectedProj
     described(root, name_otherwise, &at_root, stacks)
 }
 
-/// Tells what the part of a project is made of that some paths, relative to its root, lie in: of each path the nearest
-/// folder above it that has a manifest. Without such paths, the whole project.
+/// Detects the technology of the part of a project that the paths, relative to its root, are in: for each path the
+/// nearest parent folder with a manifest. Without paths, the whole project.
 pub fn detect_part(root: &Path, name_otherwise: Option<&str>, paths: &[&str]) -> DetectedProject {
     let at_root = detect(&Manifests::new(root));
     let folders: BTreeSet<String> = paths
@@ -110,7 +110,8 @@ fn stacks_within(root: &Path, folder: &str, at_root: &Detected) -> Vec<Part> {
         .collect()
 }
 
-/// Returns the nearest folder above a path that has a manifest; an empty text for the root, none for a path outside.
+/// Returns the nearest parent folder of a path that has a manifest; an empty text for the root, `None` for a path
+/// outside.
 fn nearest_manifest(root: &Path, path: &str) -> Option<String> {
     let parts: Vec<&str> = path
         .split('/')

@@ -1,6 +1,6 @@
-//! What is told of a project.
+//! The detected technology of a project.
 
-/// Longest name or description, in characters: they are said in every prompt.
+/// Longest name or description, in characters: they are in every prompt.
 const TEXT_CHARS_MAX: usize = 500;
 
 /// What a project is made of.

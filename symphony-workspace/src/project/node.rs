@@ -50,7 +50,7 @@ impl Package {
         Self { manifest, packages }
     }
 
-    /// Says whether a script is run by Bun.
+    /// Returns whether a script is run by Bun.
     fn has_bun_script(&self) -> bool {
         let scripts = self.manifest.get("scripts").and_then(Value::as_object);
         let mut texts = scripts.into_iter().flatten();
@@ -66,7 +66,7 @@ impl Package {
         self.packages.contains(name)
     }
 
-    /// Says whether a script has a word in it.
+    /// Returns whether a script contains a word.
     fn runs(&self, script: &str, word: &str) -> bool {
         let script = self
             .manifest
@@ -116,7 +116,7 @@ pub(super) fn detect(folder: &Manifests<'_>) -> Option<Ecosystem> {
     })
 }
 
-/// Bun's own database is no package: it shows in the sources.
+/// Bun's own database is not a package: only the sources show it.
 fn databases(folder: &Manifests<'_>, package: &Package, is_bun: bool) -> Vec<&'static str> {
     let mut named = all(&package.packages, DATABASES);
     if is_bun && !named.contains(&"SQLite") && imports(folder, "bun:sqlite") {

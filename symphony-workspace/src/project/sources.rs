@@ -1,17 +1,17 @@
-//! What sources import, where no manifest says it.
+//! What sources import, if no manifest shows it.
 
 use super::folder::Manifests;
 
 /// Most files that are read: an import that counts is in more than one of a large project.
 const FILES_MAX: usize = 400;
-/// Most entries that are looked at.
+/// Most entries that are visited.
 const ENTRIES_MAX: usize = 4_000;
 /// Folders of what is built, which hold other people's sources.
 const BUILT: [&str; 5] = ["dist", "build", "out", "coverage", "target"];
 const EXTENSIONS: [&str; 5] = [".ts", ".tsx", ".js", ".mjs", ".jsx"];
 
-/// Says whether a TypeScript or JavaScript source below a folder imports a module. Files are read from the top down, and
-/// not all of a large project.
+/// Returns whether a TypeScript or JavaScript source below a folder imports a module. Files are read from the top down,
+/// and not all of a large project.
 pub(super) fn imports(folder: &Manifests<'_>, module: &str) -> bool {
     let quoted = [format!("\"{module}\""), format!("'{module}'")];
     let mut folders = vec![String::new()];

@@ -1,7 +1,7 @@
 //! What the workflows of GitHub Actions run: the checks that a change has to pass there.
 //!
-//! Only commands that can be read without the rest of the workflow count: single commands, by themselves, on lines of a script, or
-//! joined by `&&`, with the folder that they run in.
+//! Only commands that can be read without the rest of the workflow count: single commands, by themselves, on lines of a
+//! script, or joined by `&&`, with the folder that they run in.
 
 use super::ci_steps::{Step, steps};
 use super::files::{ProjectFiles, join};
@@ -33,7 +33,7 @@ fn of_step(step: &Step) -> Vec<(String, String)> {
     };
     for line in whole_lines(&step.script) {
         let first = line.split_whitespace().next().unwrap_or_default();
-        // what follows may run for one of several cases only, or is no command at all
+        // What follows may run in only one of several cases, or is no command at all.
         if BRANCHES.contains(&first) || line.contains("<<") || line.contains("()") {
             break;
         }
@@ -69,7 +69,7 @@ fn whole_lines(script: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns a folder from the root, where the text names one of the project.
+/// Returns a folder from the root if the text names one of the project.
 fn literal(folder: &str) -> Option<String> {
     let folder = folder.trim().trim_matches(['"', '\'']);
     let is_open = folder.contains(['$', '*', '~', '\\', ' ', '"', '\'']);
@@ -81,7 +81,7 @@ fn literal(folder: &str) -> Option<String> {
     (!is_open && !leaves).then(|| parts.join("/"))
 }
 
-/// Returns a text that is one command by itself; none where a shell, or the workflow, makes more of it.
+/// Returns a text that is a single command; `None` if a shell, or the workflow, would expand it.
 fn plain(text: &str) -> Option<String> {
     let mut text = text.trim();
     // a variable part at the end only adds to the command; one that ends a word is needed

@@ -1,7 +1,7 @@
 //! The steps of a workflow that run a script: their text and folder.
 //!
-//! A reader of the YAML that workflows are written in: keys by their indentation, plain and quoted values, block scalars. Anchors
-//! and flow mappings are left out; a step that uses them is not found.
+//! A reader of the YAML that workflows are written in: keys by their indentation, plain and quoted values, block
+//! scalars. Anchors and flow mappings are left out; a step that uses them is not found.
 
 /// Shells whose scripts are read; without a name it is one of these on the usual machines.
 const SHELLS: &[&str] = &["bash", "sh"];
@@ -11,7 +11,7 @@ const SHELLS: &[&str] = &["bash", "sh"];
 pub(super) struct Step {
     /// What it runs.
     pub(super) script: String,
-    /// The folder that it runs in, as the workflow has it; none for the root.
+    /// The folder that it runs in, as in the workflow; `None` for the root.
     pub(super) folder: Option<String>,
 }
 
@@ -64,7 +64,7 @@ pub(super) fn steps(workflow: &str) -> Vec<Step> {
     .collect()
 }
 
-/// Says whether a value is of this key of a step: `jobs`, its job, `steps`, the number of the item, the key.
+/// Returns whether a value belongs to this key of a step: `jobs`, its job, `steps`, the number of the item, the key.
 fn is_of_step(value: &Value, key: &str) -> bool {
     match value.path.as_slice() {
         [jobs, _, steps, _, last] => jobs == "jobs" && steps == "steps" && last == key,

@@ -60,7 +60,7 @@ fn place(package: &Package) -> String {
     }
 }
 
-/// Makes a command of a package run in its folder: in a shell of its own where others follow.
+/// Runs a package's command in its folder: in a subshell if others follow.
 fn inside(package: &Package, command: &str, others_follow: bool) -> String {
     if package.folder.is_empty() {
         return command.to_owned();
@@ -73,7 +73,7 @@ fn inside(package: &Package, command: &str, others_follow: bool) -> String {
     }
 }
 
-/// Quotes a path for the shell where it needs that.
+/// Quotes a path for the shell if necessary.
 fn quoted(path: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./+@".contains(c);
     if path.chars().all(is_plain) && !path.starts_with('-') {
@@ -83,8 +83,8 @@ fn quoted(path: &str) -> String {
     }
 }
 
-/// Returns what tells the gates of each package apart: nothing for a single one, else the ecosystem in the root and the
-/// folder below it, as short as it is unique.
+/// Returns labels that distinguish the gates of each package: empty for a single one, else the ecosystem in the root
+/// and the folder below it, as short as is unique.
 fn labels(packages: &[Package]) -> Vec<String> {
     if packages.len() == 1 {
         return vec![String::new()];

@@ -26,9 +26,9 @@ pub(super) const REQUIREMENTS: &[&str] = &[
 /// What the program itself needs.
 pub(super) const PLAIN: &str = "requirements.txt";
 
-/// Depth of folders that are looked at for packages: `services/billing/api/web`.
+/// Depth of folders that are searched for packages: `services/billing/api/web`.
 const DEPTH_MAX: usize = 4;
-/// Folders that are looked at for packages; a larger monorepo configures its gates by hand.
+/// Most folders that are searched for packages; a larger monorepo configures its gates by hand.
 const FOLDERS_MAX: usize = 200;
 
 /// Folders whose packages are examples, fixtures, copies or tools, not the project.
@@ -194,13 +194,13 @@ impl ProjectFiles {
     }
 }
 
-/// Says whether a file is a solution or project of .NET.
+/// Returns whether a file is a solution or project of .NET.
 pub(super) fn is_solution(name: &str) -> bool {
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);
     matches!(extension, Some("sln" | "slnx" | "csproj" | "fsproj"))
 }
 
-/// Says whether the packages of a folder are the project's own.
+/// Returns whether the packages of a folder are the project's own.
 fn is_the_project(folder: &str) -> bool {
     let mut parts = folder.split('/');
     folder.split('/').count() <= DEPTH_MAX

@@ -25,12 +25,12 @@ impl<'a> Folder<'a> {
         ci::commands(self.files, self.path)
     }
 
-    /// Says whether it has a file.
+    /// Returns whether it has a file.
     pub(super) fn has(&self, name: &str) -> bool {
         self.files.has(&join(self.path, name))
     }
 
-    /// Says whether it has one of these files.
+    /// Returns whether it has one of these files.
     pub(super) fn has_any(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.has(name))
     }
@@ -50,7 +50,7 @@ impl<'a> Folder<'a> {
         join(self.path, name)
     }
 
-    /// Makes a note on a file of it.
+    /// Creates a note on a file of it.
     pub(super) fn note(&self, name: &str, text: impl Into<String>) -> ProposalNote {
         ProposalNote {
             file: self.file(name),
@@ -80,7 +80,7 @@ impl<'a> Folder<'a> {
             .collect()
     }
 
-    /// Reads a manifest; none when it is missing. One that is broken is noted, and counts as empty.
+    /// Parses a manifest; `None` if it is missing. A broken one gets a note, and counts as empty.
     pub(super) fn toml(&self, name: &str, notes: &mut Vec<ProposalNote>) -> Option<Table> {
         if !self.has(name) {
             return None;
@@ -91,7 +91,7 @@ impl<'a> Folder<'a> {
         }))
     }
 
-    /// Reads a manifest; none when it is missing. One that is broken is noted, and counts as empty.
+    /// Parses a manifest; `None` if it is missing. A broken one gets a note, and counts as empty.
     pub(super) fn json(&self, name: &str, notes: &mut Vec<ProposalNote>) -> Option<Value> {
         if !self.has(name) {
             return None;

@@ -24,7 +24,8 @@ pub(super) fn detect(folder: &Folder<'_>) -> Option<Package> {
     })
 }
 
-/// Says whether a makefile or justfile has a target: its name at the start of a line, before a colon that does not assign.
+/// Returns whether a makefile or justfile has a target: its name at the start of a line, before a colon that is not an
+/// assignment.
 fn has_target(text: &str, target: &str) -> bool {
     text.lines()
         .filter(|line| !line.starts_with([' ', '\t', '#', '.']))

@@ -1,8 +1,8 @@
 //! Proposes gates and a set-up command from the files of a commit (spec: config, `gates` and `worktree.setup`).
 //!
-//! [`propose`] is a pure function of [`ProjectFiles`]: which files the commit has, and the text of its manifests. A file for
-//! each ecosystem says how one of its packages is set up and checked; `compose` puts the packages of a repository together.
-//! Only committed files count: gates run in a checkout of a commit, where an ignored lock file is missing.
+//! [`propose`] is a pure function of [`ProjectFiles`]: which files the commit has, and the text of its manifests. There
+//! is a file for each ecosystem: how its packages are set up and checked; `compose` combines the packages of a
+//! repository. Only committed files count: gates run in a checkout of a commit, where an ignored lock file is missing.
 
 mod ci;
 mod ci_steps;
@@ -32,7 +32,7 @@ use folder::Folder;
 pub use model::{Proposal, ProposalNote};
 use package::Package;
 
-/// What looks at a folder for a package of one ecosystem.
+/// Detects a package of one ecosystem in a folder.
 type Detector = fn(&Folder<'_>, &mut Vec<ProposalNote>) -> Option<Package>;
 
 /// The ecosystems, in the order in which their gates are listed.
@@ -52,8 +52,8 @@ const DETECTORS: [Detector; 11] = [
 
 /// Proposes gates and a set-up command for a repository with these files.
 ///
-/// A `Makefile` or `justfile` in the root counts only where no package has a check: its target usually runs the same. Every
-/// proposed gate is required; only a person makes a gate optional.
+/// A `Makefile` or `justfile` in the root counts only if no package has a check: its target usually runs the same
+/// commands. Every proposed gate is required; only a person makes a gate optional.
 pub fn propose(files: &ProjectFiles) -> Proposal {
     let mut notes = Vec::new();
     let mut packages: Vec<Package> = Vec::new();
@@ -85,7 +85,7 @@ pub fn propose(files: &ProjectFiles) -> Proposal {
         let packages: Vec<Package> = order.into_values().flatten().collect();
         compose::compose(&packages, notes)
     };
-    // a folder with committed files in it is no mere product of the set-up
+    // A folder with committed files is not just a product of the set-up.
     let is_product = |folder: &String| files.beginning_with(folder).next().is_none();
     proposal.fills.retain(is_product);
     proposal

@@ -9,9 +9,10 @@ use symphony_core::config::{CommandLine, Gate};
 pub struct Proposal {
     /// The gates, each required.
     pub gates: Vec<Gate>,
-    /// The command that makes a fresh checkout ready for the gates; none where they need nothing.
+    /// The command that prepares a fresh checkout for the gates; `None` if they need nothing.
     pub setup: Option<CommandLine>,
-    /// Folders that set-up or gates fill (`.venv/`, `web/node_modules/`), relative to the root. No commit may take them.
+    /// Folders that set-up or gates fill (`.venv/`, `web/node_modules/`), relative to the root. No commit may take
+    /// them.
     pub fills: Vec<String>,
     /// What was seen and not used, for a person.
     pub notes: Vec<ProposalNote>,

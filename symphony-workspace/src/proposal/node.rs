@@ -63,7 +63,7 @@ pub(super) fn detect(folder: &Folder<'_>, notes: &mut Vec<ProposalNote>) -> Opti
     Some(package.covers(Coverage::Matching(members)))
 }
 
-/// Returns the command of the package's own tests, and notes why there is none.
+/// Returns the command of the package's own tests, or adds a note on why there is none.
 fn test_command(
     folder: &Folder<'_>,
     manifest: &Value,

@@ -40,8 +40,8 @@ impl Manager {
         Self::Npm
     }
 
-    /// Returns the command that installs exactly what the lock file says. Without one, none is written: a new file would
-    /// look like the agent's work.
+    /// Returns the command that installs exactly what the lock file contains. Without a lock file it must not write
+    /// one: a new file would look like the agent's work.
     pub(super) fn install(self, folder: &Folder<'_>) -> &'static str {
         let locked = match self {
             Self::Npm => folder.has_any(&["package-lock.json", "npm-shrinkwrap.json"]),

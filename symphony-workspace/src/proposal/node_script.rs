@@ -1,4 +1,4 @@
-//! Whether a script of `package.json` can be a gate: it ends by itself, changes nothing, and checks something.
+//! Whether a script of `package.json` can be a gate: it terminates, changes nothing, and checks something.
 
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ pub(super) struct Usable {
     pub(super) runs: Runs,
 }
 
-/// How a script is made to end by itself.
+/// How to run a script so that it terminates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Runs {
     /// It does.
@@ -61,7 +61,7 @@ impl Usable {
     }
 }
 
-/// Says what a script of a manifest is good for.
+/// Returns what a script of a manifest is good for.
 pub(super) fn judge(manifest: &Value, script: &str) -> Verdict {
     let text = |name: &str| {
         let script = manifest.get("scripts")?.get(name)?.as_str()?.trim();
@@ -103,7 +103,7 @@ fn called(body: &str) -> Option<&str> {
     }
 }
 
-/// Says whether it only prints, and succeeds or fails whatever the code is.
+/// Returns whether it only prints, and succeeds or fails whatever the code is.
 fn is_placeholder(body: &str) -> bool {
     body.contains("no test specified")
         || body.split("&&").all(|part| {
@@ -112,7 +112,7 @@ fn is_placeholder(body: &str) -> bool {
         })
 }
 
-/// Returns how it ends by itself; none when it watches and no way out is known.
+/// Returns how it terminates; `None` if it watches and no way out is known.
 fn runs(body: &str) -> Option<Runs> {
     let words: Vec<&str> = body.split_whitespace().collect();
     let has = |word: &str| words.contains(&word);

@@ -2,7 +2,7 @@
 
 use super::pattern;
 
-/// What a check looks at; the first part of its gate's name.
+/// What a check examines; the first part of its gate's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Test,
@@ -62,7 +62,7 @@ pub(super) struct Package {
 }
 
 impl Package {
-    /// Makes a package without checks.
+    /// Creates a package without checks.
     pub(super) fn new(kind: &'static str, folder: &str) -> Self {
         Self {
             kind,
@@ -92,7 +92,7 @@ impl Package {
         self
     }
 
-    /// Says whether its set-up and checks take care of a package below.
+    /// Returns whether its set-up and checks cover a package below it.
     pub(super) fn covers_package(&self, other: &Self) -> bool {
         if self.kind != other.kind {
             return false;

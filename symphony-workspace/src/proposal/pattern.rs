@@ -1,6 +1,6 @@
 //! The patterns by which workspaces name their members: `packages/*`, `apps/**`, `!packages/old`.
 
-/// Says whether a folder is a member: a pattern fits, and no later one takes it out again.
+/// Returns whether a folder is a member: a pattern matches, and no later one excludes it again.
 pub(super) fn is_member(patterns: &[String], folder: &str) -> bool {
     let mut member = false;
     for pattern in patterns {

@@ -1,4 +1,4 @@
-//! Python: uv, Poetry, PDM, Pipenv, and a virtual environment of its own where no lock file names a tool.
+//! Python: uv, Poetry, PDM, Pipenv, and a separate virtual environment if no lock file names a tool.
 
 use toml::Table;
 
@@ -127,7 +127,8 @@ pub(super) fn detect(folder: &Folder<'_>, notes: &mut Vec<ProposalNote>) -> Opti
     ))
 }
 
-/// Adds the checks that the workflows make and that the package does not have yet. A virtual environment of its own gets their tools.
+/// Adds the checks that the workflows make and that the package does not have yet. A virtual environment of its own
+/// gets their tools.
 fn with_ci(mut package: Package, tool: Tool, ci: &[CiCheck]) -> Package {
     let has = |package: &Package, role| package.checks.iter().any(|check| check.role == role);
     let mut missing = Vec::new();

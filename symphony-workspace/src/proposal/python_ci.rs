@@ -103,7 +103,7 @@ fn whole<'a>(tool: &str, arguments: &'a [&'a str]) -> &'a [&'a str] {
     }
 }
 
-/// Says what a tool checks; none where it changes files, or does something else.
+/// Returns what a tool checks; `None` if it changes files, or does something else.
 fn role_of(tool: &str, arguments: &[&str]) -> Option<Role> {
     let has = |flags: &[&str]| arguments.iter().any(|argument| flags.contains(argument));
     let only_tells = has(&["--version", "--help", "-h"]);

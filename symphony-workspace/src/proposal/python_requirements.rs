@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use super::files::{PLAIN, REQUIREMENTS};
 use super::folder::Folder;
 
-/// What extras and groups for tests are called where none of them names pytest.
+/// Usual names of extras and groups for tests, tried if none of them lists pytest.
 const USUAL: &[&str] = &["test", "tests", "testing", "dev"];
 const PYTEST: &str = "pytest";
 
@@ -65,7 +65,7 @@ fn lists(table: Option<&Value>) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Returns the extras of `setup.cfg`: keys of one section, with what stands behind and below them.
+/// Returns the extras of `setup.cfg`: keys of one section, with the values on the same line and below.
 fn extras_of_cfg(text: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let section = text
@@ -86,7 +86,7 @@ fn extras_of_cfg(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Returns the extras of `setup.py` that have a usual name. It is a program: its text is looked at, not run.
+/// Returns the extras of `setup.py` that have a usual name. It is a program: its text is searched, not run.
 fn extras_of_setup(text: &str) -> Vec<(String, String)> {
     let Some((_, after)) = text.split_once("extras_require") else {
         return Vec::new();

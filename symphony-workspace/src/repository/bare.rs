@@ -1,22 +1,23 @@
-//! `core.bare` of a repository that has a checkout: an agent, a script or a `git init` in the wrong place may have set it.
+//! `core.bare` in a repository that has a checkout: an agent, a script or a `git init` in the wrong place may have set
+//! it.
 
 use std::path::Path;
 
 use super::open::Repository;
 use crate::error::WorkspaceError;
 
-/// The setting that says that a repository has no checkout.
+/// The setting that declares that a repository has no checkout.
 const BARE: &str = "core.bare";
-/// The setting by which the second file below counts, too.
+/// The setting that makes the second file below count, too.
 const OWN_FILE: &str = "extensions.worktreeConfig";
-/// Settings of the repository in its git folder.
+/// The settings of the repository in its git folder.
 const SHARED: &str = "config";
-/// Settings of the main checkout alone, which win.
+/// The settings of the main checkout alone, which take precedence.
 const MAIN_ONLY: &str = "config.worktree";
 
 impl Repository {
-    /// Refuses a repository whose settings say that it has no checkout. They are read by libgit2, since each tick asks; the program is
-    /// asked only where libgit2 cannot read them.
+    /// Refuses a repository whose settings declare that it has no checkout. libgit2 reads them, since each tick does
+    /// this; the program is called only if libgit2 cannot read them.
     pub(super) fn refuse_bare(&self) -> Result<(), WorkspaceError> {
         let folder = self.common_dir();
         let found = match bare_in(folder) {
@@ -45,7 +46,7 @@ impl Repository {
     }
 }
 
-/// Returns the file of a git folder that makes the repository bare.
+/// Returns which file of a git folder makes the repository bare.
 fn bare_in(folder: &Path) -> Result<Option<&'static str>, git2::Error> {
     let shared = git2::Config::open(&folder.join(SHARED))?;
     let of_main = folder.join(MAIN_ONLY);
@@ -83,7 +84,7 @@ mod tests {
                 None,
                 None,
             ),
-            // the second file counts only where the first says so
+            // The second file counts only if the first one enables it.
             ("", Some("[core]\n\tbare = true\n"), None),
             (own, Some("[core]\n\tbare = true\n"), Some(MAIN_ONLY)),
             (own, Some(""), None),

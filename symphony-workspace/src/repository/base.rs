@@ -18,7 +18,7 @@ pub struct Base {
     pub commit: CommitId,
 }
 
-/// Names that a default branch has when nothing says which it is.
+/// Usual names of a default branch, if nothing says which it is.
 const USUAL_NAMES: &[&str] = &["main", "master", "trunk"];
 
 impl Repository {
@@ -45,12 +45,14 @@ impl Repository {
         Ok(Base { branch, commit })
     }
 
-    /// Makes sure that work can start: there is a repository with a checkout, it has its base branch, its files can be checked
-    /// out where worktrees are, and branches can be made for them. Where that branch is the configured one or has a usual name, the repository is not asked for it.
+    /// Checks that work can start: there is a repository with a checkout, it has its base branch, its files can be
+    /// checked out where worktrees are, and branches can be created for them. If the branch is configured or has a
+    /// usual name, the repository is not asked for it.
     ///
     /// # Errors
-    /// As [`Repository::open`], [`Repository::base`], [`Repository::require_filters`], [`Repository::require_own_branches`],
-    /// [`Repository::require_writable`] and [`Repository::require_worktrees_folder`].
+    /// As [`Repository::open`], [`Repository::base`], [`Repository::require_filters`],
+    /// [`Repository::require_own_branches`], [`Repository::require_writable`] and
+    /// [`Repository::require_worktrees_folder`].
     pub fn require_base(path: &Path, options: RepositoryOptions) -> Result<(), WorkspaceError> {
         let repository = Self::unchecked(path, options.clone())?;
         repository.refuse_bare()?;
@@ -73,7 +75,7 @@ impl Repository {
         repository.require_worktrees_folder()
     }
 
-    /// Refuses a base branch that leads to a branch of an agent: it would move with that agent's commits.
+    /// Refuses a base branch that is a symbolic ref to a branch of an agent: it would move with that agent's commits.
     fn refuse_alias(&self, branch: String) -> Result<(), WorkspaceError> {
         let target = self.reader().leads_to(&format!("refs/heads/{branch}"));
         let own = |target: &String| {
@@ -91,7 +93,7 @@ impl Repository {
         }
     }
 
-    /// Returns the heads of branches, without asking anything else of the repository; none for one that does not exist.
+    /// Returns the heads of branches, without any other check of the repository; `None` for one that does not exist.
     ///
     /// # Errors
     /// When there is no repository, or git fails.
@@ -112,8 +114,8 @@ impl Repository {
     /// else the only one. Branches of Symphony itself never count.
     ///
     /// # Errors
-    /// [`WorkspaceError::NoDefaultBranch`] when none of these gives an answer (a detached head with
-    /// several branches of unusual names): `base_branch` has to say it.
+    /// [`WorkspaceError::NoDefaultBranch`] when none of these gives an answer (a detached head with several branches of
+    /// unusual names): then `base_branch` must be set.
     pub fn default_branch(&self) -> Result<BranchName, WorkspaceError> {
         let branches = self.branches()?;
         let candidates: Vec<&String> = branches
@@ -157,7 +159,7 @@ impl Repository {
         }
     }
 
-    /// Returns the branch that the user has checked out, with its head; none when the head is detached.
+    /// Returns the branch that the user has checked out, with its head; `None` if the head is detached.
     ///
     /// # Errors
     /// When git fails, or the branch has no commit yet.

@@ -7,7 +7,7 @@ use symphony_core::id::{IssueId, PlanId, PlanPhaseId};
 
 use crate::error::WorkspaceError;
 
-/// Longest branch name, in bytes: a ref is a file name with `.lock` behind it.
+/// The longest branch name, in bytes. A ref is a file name, which `.lock` is appended to.
 const BRANCH_BYTES_MAX: usize = 240;
 
 /// The short name of a branch (`main`, `symphony/SYM-1`), valid by git's own rules.
@@ -19,8 +19,8 @@ impl BranchName {
     /// Parses a short name.
     ///
     /// # Errors
-    /// [`WorkspaceError::BranchName`] names the rule that is broken (`git check-ref-format`; also,
-    /// no name begins with `-`).
+    /// [`WorkspaceError::BranchName`] with the rule that is broken (`git check-ref-format`; also, no name starts with
+    /// `-`).
     pub fn parse(name: &str) -> Result<Self, WorkspaceError> {
         match broken_rule(name) {
             None => Ok(Self(name.to_owned())),
@@ -41,8 +41,8 @@ impl BranchName {
         Self(format!("symphony/plan-{plan}/base"))
     }
 
-    /// Returns the branch of a plan's phase: `symphony/plan-<plan>/<phase>`; a phase that is called `base` gets one that
-    /// no other phase can have.
+    /// Returns the branch of a plan's phase: `symphony/plan-<plan>/<phase>`. A phase with the name `base` gets a branch
+    /// that no other phase can have.
     pub fn of_plan_phase(plan: &PlanId, phase: &PlanPhaseId) -> Self {
         match phase.as_str() {
             "base" => Self(format!("symphony/plan-{plan}/base.phase")),
@@ -55,7 +55,7 @@ impl BranchName {
         &self.0
     }
 
-    /// Returns the full name of its ref.
+    /// Returns the full name of the branch's ref.
     pub fn reference(&self) -> String {
         format!("refs/heads/{}", self.0)
     }

@@ -20,7 +20,8 @@ const ATTRIBUTES_BYTES_MAX: usize = 100 * 1024 * 1024;
 pub struct Elsewhere {
     /// The paths of its submodules.
     pub submodules: Vec<String>,
-    /// The patterns of the files of each filter, as attributes have them, each behind the folder they are said in.
+    /// The patterns of the files of each filter, as in the attributes, each prefixed with the folder of its attributes
+    /// file.
     pub filters: BTreeMap<String, Vec<String>>,
 }
 
@@ -81,7 +82,7 @@ impl Repository {
             let bytes = self.file_at(commit, &path, ATTRIBUTES_BYTES_MAX)?;
             found.add(&folder, bytes.as_deref().unwrap_or_default());
         }
-        // the repository's own, which no commit has and git obeys all the same
+        // The repository's own attributes, which no commit has and git obeys nevertheless.
         let own = read_own_file(&self.common_dir().join("info/attributes"));
         found.add("", &own.unwrap_or_default());
         Ok(found)
@@ -107,7 +108,7 @@ impl Repository {
             let command = last(variable).filter(|command| !command.is_empty())?;
             command.split_whitespace().next().map(str::to_owned)
         };
-        // git prefers the one that lives as long as the call, and gives up when it does not answer
+        // Git prefers the long-running filter process, and fails if it does not respond.
         let lasting = program("process");
         let is_needed = lasting.is_some() || last("required").is_some_and(is_true);
         let found = lasting
@@ -120,9 +121,9 @@ impl Repository {
         }
     }
 
-    /// Makes sure that the files of the base can be checked out and committed: no filter that they need lacks its
-    /// program, and none runs for the user and the agents alone. Symphony's commits would hold such files as they lie in
-    /// the worktree: in clear, where the filter encrypts them. Where each filter runs, the files are not looked at.
+    /// Checks that the files of the base can be checked out and committed: no filter that they need lacks its program,
+    /// and none runs for the user and the agents alone. Symphony's commits would hold such files as they are in the
+    /// worktree: in plain text if the filter encrypts them. If each filter runs, the files are not examined.
     ///
     /// Pointers of Git LFS are harmless in a worktree, so work goes on without its filter.
     ///
@@ -204,7 +205,7 @@ pub(crate) struct IdleFilter {
     is_needed: bool,
 }
 
-/// Says whether git takes a value as true.
+/// Returns whether git treats a value as true.
 fn is_true(value: &str) -> bool {
     let words = ["true", "yes", "on"];
     words.iter().any(|word| value.eq_ignore_ascii_case(word))

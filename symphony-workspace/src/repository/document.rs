@@ -1,4 +1,5 @@
-//! The documents of a ticket, read from commits: an agent can change a checkout while someone reads it, a commit never changes.
+//! The documents of a ticket, read from commits: an agent can change a checkout while someone reads it, a commit never
+//! changes.
 
 use symphony_core::contract::{Pipeline, TicketDeliveries, TicketDocument, ticket_documents};
 use symphony_core::criteria::{Criteria, collect_criteria};
@@ -11,12 +12,12 @@ use crate::artifact::ARTIFACT_BYTES_MAX;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 
-/// Where the documents of one issue are looked for.
+/// Where the documents of one issue are searched for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentPlaces {
     /// The issue's branch.
     pub branch: BranchName,
-    /// The commit of the branch that is read; none when there is no such branch.
+    /// The commit of the branch that is read; `None` if there is no such branch.
     pub head: Option<CommitId>,
     /// The base branch.
     pub base: Base,
@@ -25,7 +26,7 @@ pub struct DocumentPlaces {
 /// A document that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundDocument {
-    /// What was looked for.
+    /// The document that was searched for.
     pub document: TicketDocument,
     /// Its text; what is not UTF-8 is replaced.
     pub text: String,
@@ -45,11 +46,11 @@ pub enum DocumentProblem {
 }
 
 impl Repository {
-    /// Reads the documents of an issue, each from the first commit that has it: the base once the accepted version is merged
-    /// (people may have corrected it there), the commit of the accepted delivery, the issue's branch, the base.
+    /// Reads the documents of an issue, each from the first commit that has it: the base once the accepted version is
+    /// merged (people may have corrected it there), the commit of the accepted delivery, the issue's branch, the base.
     ///
-    /// A document that is nowhere is left out. One that cannot be read is left out as well, and named among the problems; so is one
-    /// whose accepted version is lost, whether another one is found on the branch or not.
+    /// A document that is nowhere is left out. One that cannot be read is left out as well, and named among the
+    /// problems; so is one whose accepted version is lost, whether another one is found on the branch or not.
     pub fn read_documents(
         &self,
         wanted: Vec<TicketDocument>,
@@ -72,8 +73,8 @@ impl Repository {
         (found, problems)
     }
 
-    /// Reads the acceptance criteria of an issue: those of its text, then those of its documents that were accepted or are on the
-    /// base. What an agent wrote on its branch without being asked sets no criteria.
+    /// Reads the acceptance criteria of an issue: those of its text, then those of its documents that were accepted or
+    /// are on the base. What an agent wrote on its branch without being asked sets no criteria.
     ///
     /// # Errors
     /// When the repository has no base.
@@ -146,7 +147,7 @@ impl Repository {
     }
 }
 
-/// Says that a document is no text: one that an older version accepted, or that was changed on the base.
+/// The problem of a binary document: an older version accepted it, or it was changed on the base.
 fn binary(document: &TicketDocument) -> DocumentProblem {
     DocumentProblem::Unread(format!(
         "the document {} of {} is left out: it is a binary file",
@@ -154,7 +155,7 @@ fn binary(document: &TicketDocument) -> DocumentProblem {
     ))
 }
 
-/// Says that the accepted version of a document is lost, and what is read in its place.
+/// The problem of a lost accepted version, and what is read instead.
 fn lost(document: &TicketDocument, instead: Option<&BranchName>) -> DocumentProblem {
     let TicketDocument {
         issue, phase, path, ..

@@ -1,4 +1,4 @@
-//! Symphony's own files stay out of `git status` without a change to the project.
+//! Keeps Symphony's own files out of `git status` without a change to the project.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -8,12 +8,11 @@ use crate::error::WorkspaceError;
 use crate::own_file::read_text;
 use crate::whole_file::write_whole;
 
-/// Line above the entries.
+/// The line above the entries.
 const HEADING: &str = "# Symphony's own files";
 
 impl Repository {
-    /// Adds the missing ones of `entries` (patterns as in `.gitignore`) to `.git/info/exclude`;
-    /// returns whether anything was added.
+    /// Adds the entries (patterns as in `.gitignore`) that `.git/info/exclude` lacks. Returns whether any was added.
     ///
     /// # Errors
     /// When the file cannot be read or replaced.
@@ -21,7 +20,7 @@ impl Repository {
         self.rewrite_exclude(|old| with_entries(old, entries))
     }
 
-    /// Takes entries out of `.git/info/exclude` again; returns whether one was there.
+    /// Removes entries from `.git/info/exclude`. Returns whether there was one.
     ///
     /// # Errors
     /// When the file cannot be read or replaced.
@@ -29,13 +28,12 @@ impl Repository {
         self.rewrite_exclude(|old| without_entries(old, entries))
     }
 
-    /// Says whether git ignores a path that is not committed; a folder's ends with `/`. Where that is unknown, it does
-    /// not.
+    /// Returns whether git ignores an uncommitted path; that of a folder ends with `/`. False if unknown.
     pub fn ignores(&self, path: &str) -> bool {
         self.reader().ignores(path)
     }
 
-    /// Says whether git tracks a file: it is committed, or added to the index.
+    /// Returns whether git tracks a file, because it is committed or in the index.
     ///
     /// # Errors
     /// When git fails.
@@ -52,6 +50,7 @@ impl Repository {
         &self,
         change: impl FnOnce(&str) -> Option<String>,
     ) -> Result<bool, WorkspaceError> {
+        // Read and written under the lock, so that the entries of another process are not lost.
         let _lock = self.lock()?;
         let folder = self.common_dir().join("info");
         let path = folder.join("exclude");
@@ -84,7 +83,7 @@ impl Repository {
     }
 }
 
-/// Returns the new text, or none when nothing is missing.
+/// Returns the new text, or `None` when no entry is missing.
 fn with_entries(old: &str, entries: &[String]) -> Option<String> {
     let has = |entry: &str| old.lines().any(|line| line.trim() == entry);
     let missing: Vec<&String> = entries.iter().filter(|entry| !has(entry)).collect();
@@ -106,7 +105,7 @@ fn with_entries(old: &str, entries: &[String]) -> Option<String> {
     Some(new)
 }
 
-/// Returns the text without these entries, or none when it has none of them.
+/// Returns the text without these entries, or `None` when it has none of them.
 fn without_entries(old: &str, entries: &[String]) -> Option<String> {
     let is_entry = |line: &&str| entries.iter().any(|entry| line.trim() == entry);
     old.lines().find(is_entry)?;

@@ -1,4 +1,5 @@
-//! Refs that keep the commits of documents: whoever deletes a branch, and whatever git cleans up, an accepted document stays.
+//! Refs that keep the commits of documents: an accepted document stays, whoever deletes a branch and whatever git
+//! cleans up.
 
 use symphony_core::contract::{KeptCommit, NeededDocument};
 use symphony_core::id::IssueId;
@@ -9,7 +10,7 @@ use crate::artifact::ARTIFACT_BYTES_MAX;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 
-/// What the names of these refs begin with: the issue and the commit follow.
+/// The prefix of these refs. The issue and the commit follow.
 const FOLDER: &str = "refs/symphony/document/";
 
 impl Repository {
@@ -28,8 +29,8 @@ impl Repository {
         Ok(kept)
     }
 
-    /// Keeps the commit of a document, for as long as [`Repository::release_commit`] is not called; says whether it could: not when
-    /// the repository does not have it any more. Doing it twice does no harm.
+    /// Keeps the commit of a document until [`Repository::release_commit`] is called. Returns whether it could, since
+    /// the repository may no longer have the commit. Repeating it does no harm.
     ///
     /// # Errors
     /// When git fails.
@@ -46,13 +47,13 @@ impl Repository {
         let why = "symphony: document of a phase";
         match move_ref(&self.git, &name, Expect::Absent, &commit, why) {
             Ok(()) => Ok(true),
-            // another process made it at this very moment
+            // Another process created it at the same moment.
             Err(_) if self.reader().has(&name)? => Ok(true),
             Err(error) => Err(error),
         }
     }
 
-    /// Does not keep a commit any more.
+    /// Stops keeping a commit.
     ///
     /// # Errors
     /// When git fails.
@@ -66,7 +67,7 @@ impl Repository {
         delete_ref(&self.git, &name, &commit)
     }
 
-    /// Says whether an accepted document is lost: its commit is gone, and the base does not have it.
+    /// Returns whether an accepted document is lost: its commit no longer exists, and the base does not have it.
     ///
     /// # Errors
     /// When the repository has no base, or git fails.
@@ -87,7 +88,7 @@ impl Repository {
     }
 }
 
-/// Returns the name of the ref that keeps a commit; none for what is no commit.
+/// Returns the name of the ref that keeps a commit; `None` for an invalid commit.
 fn reference(kept: &KeptCommit) -> Option<String> {
     let commit = CommitId::parse(&kept.commit).ok()?;
     Some(format!("{FOLDER}{}/{commit}", kept.issue))

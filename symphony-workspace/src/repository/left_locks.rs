@@ -1,7 +1,8 @@
-//! Locks that a dead git left and that no step of Symphony meets again.
+//! Locks that a dead git left, and that no other step of Symphony would find.
 //!
-//! Git deletes a branch before it removes the locks that it took for that: its own, and that of the packed refs. Any other lock is
-//! met and judged by the next step that changes what it protects, but nothing changes a branch that is gone.
+//! Git deletes a branch before it removes the locks that it took to do so: the branch's own and that of the packed
+//! refs. Any other lock is found and judged by the next step that changes what it protects, but nothing changes a
+//! deleted branch.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,12 +20,12 @@ use crate::identity::is_own_branch;
 pub struct LeftLock {
     /// The file.
     pub path: PathBuf,
-    /// The branch, which is gone; none for the lock of the packed refs.
+    /// The deleted branch; `None` for the lock of the packed refs.
     pub branch: Option<String>,
 }
 
 impl Repository {
-    /// Lists the locks that a dead git left when it deleted a branch of Symphony's.
+    /// Lists the locks that a dead git left when it deleted one of Symphony's branches.
     ///
     /// # Errors
     /// When a lock or a branch cannot be read.
@@ -35,13 +36,14 @@ impl Repository {
     /// Removes [`left_locks`](Self::left_locks), and returns those that it removed.
     ///
     /// # Errors
-    /// As there; [`WorkspaceError::GitLocked`] when someone has taken one meanwhile.
+    /// As [`left_locks`](Self::left_locks), and [`WorkspaceError::GitLocked`] when someone has taken one meanwhile.
     pub fn clear_left_locks(&self) -> Result<Vec<LeftLock>, WorkspaceError> {
         let _lock = self.lock()?;
         self.clear(self.left_locks()?)
     }
 
-    /// Removes those that are as old as a lock has to be that a person's git takes, too. The caller holds the repository's lock.
+    /// Removes those that are as old as a lock must be that a person's git also takes. The caller must hold the
+    /// repository's lock.
     pub(super) fn clear_old_locks(&self) -> Result<(), WorkspaceError> {
         self.clear(self.left_for(SHARED_LOCK_AGE_MIN)?).map(drop)
     }
@@ -87,7 +89,7 @@ impl Repository {
     }
 }
 
-/// Returns the branch that a lock is of.
+/// Returns the branch that a lock belongs to.
 fn branch_of(branches: &Path, lock: &Path) -> Option<String> {
     let name = lock.strip_prefix(branches).ok()?.to_str()?;
     name.strip_suffix(".lock").map(str::to_owned)

@@ -1,4 +1,4 @@
-//! One change at a time: the repository's lock across processes.
+//! The repository's lock across processes, so that there is one change at a time.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt};
@@ -14,29 +14,29 @@ use crate::git::{Place, note_shared_locks};
 
 /// How long a change waits for others: a few checkouts of a large repository.
 const WAIT_MAX: Duration = Duration::from_mins(10);
-/// Between two tries.
+/// Time between two tries.
 const RETRY: Duration = Duration::from_millis(10);
 
-/// The held lock; dropping it frees it, and so does the end of the process.
+/// The held lock. It is released when it is dropped, or when the process ends.
 ///
-/// Parallel `git worktree` calls corrupt each other's administration, so adding, removing, pruning
-/// and merging take this lock. It is an `flock` on `<git folder>/symphony.lock`, close-on-exec, so
-/// that no git process inherits it.
-/// While it is held it says since when: whoever takes it after a death notes the locks that a git of the dead may have left.
+/// Parallel `git worktree` calls corrupt each other's administration, so adding, removing, pruning and merging take
+/// this lock. It is an `flock` on `<git folder>/symphony.lock`, close-on-exec, so that no git process inherits it. The
+/// file has the time at which the lock was taken: after a death, the next process that takes it notes the locks that a
+/// git of the dead one may have left.
 #[derive(Debug)]
 pub struct RepositoryLock {
     file: File,
 }
 
 impl RepositoryLock {
-    /// Writes down since when the lock is held; returns what one who died has left of that.
+    /// Records when the lock was taken. Returns the time that a dead process left there.
     fn begin(&self) -> Option<Timestamp> {
         let mut text = [0; MOMENT_BYTES_MAX];
         let length = self.file.read_at(&mut text, 0).unwrap_or_default();
         let text = String::from_utf8_lossy(text.get(..length).unwrap_or_default()).into_owned();
         let earlier = text.lines().next().and_then(|line| line.parse().ok());
         let line = format!("{}\n", Timestamp::now());
-        // on a full disk the lock is held all the same
+        // On a full disk, the lock is held nevertheless.
         if let Err(error) = self.file.write_all_at(line.as_bytes(), 0) {
             tracing::debug!(%error, "the start of the repository's lock was not recorded");
         }
@@ -52,7 +52,7 @@ impl Drop for RepositoryLock {
     }
 }
 
-/// Length of a moment in the lock file, and more.
+/// More than the length of a time in the lock file.
 const MOMENT_BYTES_MAX: usize = 64;
 
 impl Repository {
@@ -64,11 +64,11 @@ impl Repository {
         self.lock_within(WAIT_MAX)
     }
 
-    /// Waits at most `limit` for the repository's lock and takes it; what a git that died under it left half registered goes,
-    /// and so do old locks that no step meets again.
+    /// Waits at most `limit` for the repository's lock and takes it. It then removes registrations that a dead git left
+    /// half written, and old locks that no other step would find.
     ///
     /// # Errors
-    /// [`WorkspaceError::LockTimeout`] when another process keeps it.
+    /// [`WorkspaceError::LockTimeout`] when another process holds it.
     pub fn lock_within(&self, limit: Duration) -> Result<RepositoryLock, WorkspaceError> {
         let path = self.lock_path();
         let file = OpenOptions::new()
@@ -87,8 +87,10 @@ impl Repository {
                     if let Some(since) = lock.begin() {
                         note_shared_locks(self.git.place(), since);
                     }
+                    // Only under the lock: without it, a registration that another process is just writing would look
+                    // like one that was cut off.
                     self.clear_cut_off()?;
-                    // one that somebody has taken meanwhile is no reason to stop
+                    // A lock that someone has taken meanwhile is no reason to stop.
                     if let Err(error) = self.clear_old_locks() {
                         tracing::debug!(%error, "locks that a dead git left were not removed");
                     }
@@ -108,8 +110,8 @@ impl Repository {
         }
     }
 
-    /// Notes the locks that a person's git takes too and that appeared since a run, or a merge, began: one that a dead git left
-    /// is removed when it has been there for ten minutes and nothing has it open. Starts no program.
+    /// Notes the locks that a person's git also takes and that appeared since a run or a merge started. One that a dead
+    /// git left is removed once it is ten minutes old and no process has it open. Starts no program.
     ///
     /// # Errors
     /// As [`discover`].

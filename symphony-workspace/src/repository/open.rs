@@ -74,7 +74,7 @@ const READ_FIRST: &[&str] = &[
     "shallow",
 ];
 
-/// Refuses a git folder in which something else is in the place of such a file: whoever opens a pipe waits for ever.
+/// Refuses a git folder in which something else is in the place of such a file: opening a pipe would block for ever.
 fn refuse_pipes(common_dir: &Path) -> Result<(), WorkspaceError> {
     for name in READ_FIRST {
         let path = common_dir.join(name);
@@ -169,7 +169,7 @@ impl Repository {
         &self.git.place().common_dir
     }
 
-    /// Returns the folder that holds the worktrees, as configured, without `.` and `..`: so its name says whether it is in the
+    /// Returns the folder of the worktrees, as configured, without `.` and `..`: so its path shows whether it is in the
     /// project. It may not exist yet.
     pub fn workspaces_dir(&self) -> PathBuf {
         without_dots(&self.root.join(&self.options.workspaces_dir))

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 pub struct RepositoryOptions {
     /// Folder of the worktrees; relative ones begin at the project's root.
     pub workspaces_dir: PathBuf,
-    /// The base branch; none: the repository's default branch.
+    /// The base branch; `None` for the repository's default branch.
     pub base_branch: Option<String>,
     /// Patterns of files that are copied into a new worktree, besides the fixed ones.
     pub copy: Vec<String>,

@@ -7,7 +7,7 @@ use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::{CommonReader, Git, Identity, clear_lock};
 
-/// What a ref must be before it is moved.
+/// The required state of a ref before it is moved.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Expect<'a> {
     /// It must not exist.
@@ -27,19 +27,19 @@ impl<'a> Expect<'a> {
 
 /// Where a ref is after a change that git did not confirm.
 ///
-/// The error of a git command says nothing about its effect: git may have been killed after it.
+/// A failed git command may still have had its effect: git may have been killed after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unconfirmed {
     /// The change happened.
     Done,
-    /// The ref is where it was.
+    /// The ref did not move.
     NotDone,
-    /// Somebody else changed it.
+    /// Someone else moved it.
     Elsewhere,
 }
 
 impl Unconfirmed {
-    /// Compares what was found with what was expected before and wanted after the change.
+    /// Compares the ref with its state before and after the change.
     pub(crate) fn of(
         before: Option<&CommitId>,
         after: Option<&CommitId>,
@@ -55,12 +55,11 @@ impl Unconfirmed {
     }
 }
 
-/// Moves a ref if it is where it is expected; the reflog tells why. When git fails, the ref itself
-/// says whether it moved.
+/// Moves a ref if it is where it is expected, with a reason for the reflog. When git fails, the ref is read to find out
+/// whether it moved.
 ///
 /// # Errors
-/// [`WorkspaceError::RefMoved`] when someone else moved it; git's own error when it is where it was, or
-/// cannot be read.
+/// [`WorkspaceError::RefMoved`] when someone else moved it; git's own error when it did not move, or cannot be read.
 pub(crate) fn move_ref(
     git: &Git,
     reference: &str,
@@ -80,6 +79,8 @@ pub(crate) fn move_ref(
     let Err(error) = outcome else {
         return Ok(());
     };
+    // Read before anything is reported: a caller that took the error for "not moved" would undo work around a ref that
+    // did move.
     let Ok(found) = CommonReader::new(git).reference(reference) else {
         return Err(error);
     };
@@ -100,7 +101,7 @@ pub(crate) fn move_ref(
     }
 }
 
-/// Deletes a ref that is at `at`. When git fails, the ref itself says whether it is gone.
+/// Deletes a ref that is at `at`. When git fails, the ref is read to find out whether it was deleted.
 pub(crate) fn delete_ref(git: &Git, reference: &str, at: &CommitId) -> Result<(), WorkspaceError> {
     let outcome = git
         .command("update-ref")
@@ -124,13 +125,13 @@ pub(crate) fn delete_ref(git: &Git, reference: &str, at: &CommitId) -> Result<()
     }
 }
 
-/// Removes the lock of a ref that is gone: git removes the ref first, and no one would take that lock again.
+/// Removes the lock of a deleted ref. Git deletes the ref first, and no later command would take and judge that lock.
 pub(crate) fn clear_lock_of_gone(git: &Git, reference: &str) -> Result<(), WorkspaceError> {
     let lock = git.place().common_dir.join(format!("{reference}.lock"));
     clear_lock(git.place(), &lock).map(drop)
 }
 
-/// Points the `HEAD` of a checkout to a branch. When git fails, `HEAD` itself says whether it does.
+/// Points the `HEAD` of a checkout to a branch. When git fails, `HEAD` is read to find out whether it moved.
 pub(crate) fn point_head(git: &Git, branch: &BranchName, why: &str) -> Result<(), WorkspaceError> {
     let reference = branch.reference();
     let outcome = git
@@ -149,7 +150,7 @@ pub(crate) fn point_head(git: &Git, branch: &BranchName, why: &str) -> Result<()
     }
 }
 
-/// Returns the full name of the ref that a checkout has checked out; none when detached.
+/// Returns the full name of the ref that a checkout has checked out; `None` when detached.
 pub(crate) fn head_reference(git: &Git) -> Result<Option<String>, WorkspaceError> {
     let answer = git
         .command("symbolic-ref")
@@ -161,7 +162,7 @@ pub(crate) fn head_reference(git: &Git) -> Result<Option<String>, WorkspaceError
     Ok((!name.is_empty()).then_some(name))
 }
 
-/// Points a ref of one checkout only (`HEAD` when it is detached, `refs/worktree/…`) to a commit, wherever it is now.
+/// Points a ref of a single checkout (a detached `HEAD`, or `refs/worktree/…`) to a commit, wherever it was.
 pub(crate) fn set_own_ref(
     git: &Git,
     reference: &str,
@@ -176,7 +177,7 @@ pub(crate) fn set_own_ref(
     let Err(error) = outcome else {
         return Ok(());
     };
-    // the library reads the common folder only
+    // libgit2 only reads the common folder.
     let found = git
         .command("rev-parse")
         .args(["--verify", "--quiet", "--end-of-options", reference])
@@ -195,7 +196,7 @@ pub(crate) fn tree_of(git: &Git, commit: &CommitId) -> Result<CommitId, Workspac
         .object()
 }
 
-/// Makes a commit object; nothing points to it yet.
+/// Makes a commit object, which nothing refers to yet.
 pub(crate) fn commit_tree(
     git: &Git,
     tree: &CommitId,
@@ -233,7 +234,7 @@ impl Repository {
         Ok(names)
     }
 
-    /// Returns the head of a branch; none when it does not exist.
+    /// Returns the head of a branch; `None` when it does not exist.
     ///
     /// # Errors
     /// When git fails.
@@ -241,11 +242,11 @@ impl Repository {
         self.reader().reference(&branch.reference())
     }
 
-    /// Creates a branch at a commit, or leaves it when it exists.
+    /// Creates a branch at a commit, unless it exists.
     ///
     /// # Errors
-    /// [`WorkspaceError::BranchBlocked`] when another branch's name is in the way;
-    /// [`WorkspaceError::CommitMissing`] when the commit is not here.
+    /// [`WorkspaceError::BranchBlocked`] when the name of another branch is in the way;
+    /// [`WorkspaceError::CommitMissing`] when the repository does not have the commit.
     pub fn create_branch(
         &self,
         branch: &BranchName,
@@ -265,13 +266,13 @@ impl Repository {
         );
         match (made, self.branch_head(branch)?) {
             (Ok(()), _) => Ok(at.clone()),
-            // another process made it at this very moment
+            // Another process created it at the same moment.
             (Err(_), Some(head)) => Ok(head),
             (Err(error), None) => Err(error),
         }
     }
 
-    /// Makes sure that Symphony can make branches: none has the name of their folder.
+    /// Checks that Symphony can create branches: no branch may have the name of their folder.
     ///
     /// # Errors
     /// [`WorkspaceError::OwnBranchesBlocked`]; when git fails.
@@ -282,8 +283,7 @@ impl Repository {
         Ok(())
     }
 
-    /// Refuses a branch whose name needs a folder where another branch's file stands, or the
-    /// reverse.
+    /// Refuses a branch whose name needs a folder where another branch has its file, or the other way round.
     pub(crate) fn refuse_blocked(&self, branch: &BranchName) -> Result<(), WorkspaceError> {
         let name = branch.as_str();
         let blocker = self.branches()?.into_iter().find(|other| {
@@ -300,7 +300,7 @@ impl Repository {
         }
     }
 
-    /// Says whether the repository has a commit.
+    /// Returns whether the repository has a commit.
     ///
     /// # Errors
     /// When git fails.
@@ -321,21 +321,21 @@ impl Repository {
     /// Counts the commits of `head` that `base` does not have.
     ///
     /// # Errors
-    /// When git fails, or one of the commits is not here.
+    /// When git fails, or the repository does not have one of the commits.
     pub fn commits_ahead(&self, base: &CommitId, head: &CommitId) -> Result<usize, WorkspaceError> {
         self.reader().ahead(base, head)
     }
 
-    /// Says whether `commit` is in the history of `of`.
+    /// Returns whether `commit` is in the history of `of`.
     ///
     /// # Errors
-    /// When git fails, or one of the commits is not here.
+    /// When git fails, or the repository does not have one of the commits.
     pub fn is_merged(&self, commit: &CommitId, of: &CommitId) -> Result<bool, WorkspaceError> {
         self.reader().is_ancestor(commit, of)
     }
 
-    /// Reads a file as it is at a commit (`CLAUDE.md` at the base, an artifact of a claim); none
-    /// when the commit has no regular file there.
+    /// Reads a file as it is at a commit (`CLAUDE.md` at the base, an artifact of a delivery); `None` when the commit
+    /// has no regular file there.
     ///
     /// # Errors
     /// [`WorkspaceError::TooLarge`] above `bytes_max`.
@@ -348,8 +348,8 @@ impl Repository {
         self.reader().blob(commit, path, bytes_max)
     }
 
-    /// Returns who the user is by the user's own and the repository's git configuration; none when
-    /// name or address is not set. Merges carry this identity.
+    /// Returns the user's identity from the git configuration of the user and the repository; `None` when name or
+    /// address is not set. Merges carry this identity.
     pub fn human_identity(&self) -> Option<Identity> {
         let get = |name: &str| {
             self.git
@@ -389,7 +389,7 @@ mod tests {
             (a, None, None, Unconfirmed::Done),
             (a, None, a, Unconfirmed::NotDone),
             (a, None, c, Unconfirmed::Elsewhere),
-            // a move that changes nothing is done, whatever git says
+            // A move that changes nothing is done, whatever git reports.
             (a, a, a, Unconfirmed::Done),
         ] {
             let found_text = format!("{before:?} to {after:?}, found {found:?}");

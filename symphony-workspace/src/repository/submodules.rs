@@ -24,7 +24,7 @@ impl Repository {
         })
     }
 
-    /// Reads `.gitmodules` of a commit; none when it is no configuration.
+    /// Parses `.gitmodules` of a commit; `None` if it is no valid configuration.
     fn declared_at(&self, commit: &CommitId) -> Result<Option<Submodules>, WorkspaceError> {
         let blob = format!("{commit}:.gitmodules");
         let is_there = self

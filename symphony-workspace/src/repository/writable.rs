@@ -1,5 +1,5 @@
-//! Whether git can write where it has to for work: after a `sudo git …`, folders of another user may be in its git folder, and then an
-//! agent works for nothing, since its work cannot be committed.
+//! Whether git can write everywhere it needs to: after a `sudo git …`, another user's folders may be in its git folder,
+//! and an agent's work could not be committed.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -14,11 +14,11 @@ use super::unwritable::Unwritable;
 use crate::error::WorkspaceError;
 
 impl Repository {
-    /// Makes sure that a commit, a branch and a worktree can be written. It asks the kernel about each folder that these need, and writes
-    /// nothing.
+    /// Checks that a commit, a branch and a worktree can be written. It asks the kernel about each folder that they
+    /// need, and writes nothing.
     ///
     /// # Errors
-    /// [`WorkspaceError::NotWritable`] with the first folder that cannot be written.
+    /// [`WorkspaceError::NotWritable`] with the first folder that is not writable.
     pub fn require_writable(&self) -> Result<(), WorkspaceError> {
         for place in places(self.common_dir()) {
             if let Some(why) = unwritable(&place) {
@@ -33,7 +33,7 @@ impl Repository {
     }
 }
 
-/// Returns the folders of a git folder in which work makes files; those that do not exist are made below others of them.
+/// Returns the folders of a git folder in which work creates files. Missing ones are created below others of them.
 fn places(common_dir: &Path) -> Vec<PathBuf> {
     let own = format!("refs/heads/{OWN_BRANCHES}");
     let own_log = format!("logs/{own}");
@@ -50,12 +50,12 @@ fn places(common_dir: &Path) -> Vec<PathBuf> {
         "worktrees",
     ];
     let named = named.into_iter().map(|name| common_dir.join(name));
-    // an object goes into the folder of its first byte
+    // An object goes into the folder named by its first byte.
     let fan_out = (0..=u8::MAX).map(|byte| common_dir.join(format!("objects/{byte:02x}")));
     named.chain(fan_out).collect()
 }
 
-/// Says why no file can be made in a folder; none where one can, or where there is no folder.
+/// Returns why no file can be created in a folder; `None` if one can, or if the folder does not exist.
 fn unwritable(folder: &Path) -> Option<Unwritable> {
     match access(folder, Access::WRITE_OK | Access::EXEC_OK) {
         Err(Errno::ROFS) => Some(Unwritable::ReadOnly),
@@ -68,7 +68,7 @@ fn unwritable(folder: &Path) -> Option<Unwritable> {
                 Unwritable::Owner { uid }
             })
         }
-        // what else is wrong shows when git is asked
+        // Any other problem shows when git runs.
         _ => None,
     }
 }

@@ -14,8 +14,8 @@ use crate::repository::Repository;
 use crate::worktree::Worktree;
 
 impl Repository {
-    /// Returns the copied files that a commit of `head` has and `base` has not, sorted. What the base itself tracks under
-    /// such a name is the project's own.
+    /// Returns the copied files that a commit of `head` has and `base` has not, sorted. What the base itself tracks
+    /// under such a name is the project's own.
     pub(super) fn copied_in(
         &self,
         worktree: Option<&Worktree>,
@@ -35,7 +35,7 @@ impl Repository {
         if paths.is_empty() {
             return Ok(Vec::new());
         }
-        // asked for all at once: honest work has none
+        // One query for all files: honest work has none.
         if self.newest_with(base, head, paths.iter())?.is_empty() {
             return Ok(Vec::new());
         }

@@ -9,7 +9,7 @@ use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::repository::Repository;
 
-/// A value of a copied file, by its name; the value itself is not told.
+/// A value of a copied file, by its name; the value itself is not shown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SecretName {
     /// The copied file, relative to the project.
@@ -39,7 +39,7 @@ impl fmt::Debug for SecretFinder {
 }
 
 impl SecretFinder {
-    /// Returns the names of the values that stand in `contents`, plain or encoded.
+    /// Returns the names of the values in `contents`, plain or encoded.
     pub fn find(&self, contents: &[u8]) -> Vec<SecretName> {
         let found = self.needles.found_in(contents);
         let mut names: Vec<SecretName> = found
@@ -57,11 +57,11 @@ impl SecretFinder {
 }
 
 impl Repository {
-    /// Makes a finder of the values of the project's copied configuration files that occur nowhere in `base`; none when
-    /// there is no such file, or no value in one.
+    /// Creates a finder of the values of the project's copied configuration files that occur nowhere in `base`; `None`
+    /// if there is no such file or value.
     ///
     /// # Errors
-    /// When git fails, or an object is too large to be looked through.
+    /// When git fails, or an object is too large to be searched.
     pub fn secret_finder(&self, base: &CommitId) -> Result<Option<SecretFinder>, WorkspaceError> {
         let Some(needles) = Needles::of(self.secrets(None)?)? else {
             return Ok(None);

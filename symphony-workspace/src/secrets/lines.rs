@@ -29,8 +29,8 @@ impl LineRedactor {
         }
     }
 
-    /// Takes in a line, without its end. Returns what can be written down now: one line or several, without the last
-    /// line's end; none while the next line decides.
+    /// Processes a line, without its end. Returns what can be written now: one line or several, without the last line's
+    /// end; `None` while the next line decides.
     pub fn take<'a>(&mut self, line: &'a [u8]) -> Option<Cow<'a, [u8]>> {
         let Some(redactor) = &self.redactor else {
             return Some(Cow::Borrowed(line));
@@ -49,7 +49,7 @@ impl LineRedactor {
         if self.text.len() == self.from {
             return None;
         }
-        // The line end that was expected to be followed by more.
+        // The line end that was kept because more could follow.
         self.text.pop();
         self.give_out()
     }
@@ -110,7 +110,7 @@ mod tests {
                 let text = written.join("\n");
                 assert!(text.starts_with("before\na "), "{text}");
                 assert!(text.ends_with("[redacted: KEY] b\nafter"), "{text}");
-                // what a beginning is too short to tell was given out, and no more
+                // Only what is too short to be recognized was written.
                 let shown = text.matches(first).count();
                 assert!(at < BEGINNING_BYTES || shown == 0, "{text}");
             }

@@ -7,7 +7,7 @@ use crate::hex::hex;
 
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Shortest piece of base64 that is looked for: 8 bytes give at least so much at any offset.
+/// Shortest piece of base64 that is searched for: 8 bytes give at least this many at any offset.
 const BASE64_CHARS_MIN: usize = 7;
 
 /// Returns all forms of a value.
@@ -38,8 +38,8 @@ pub(super) fn forms(value: &str) -> BTreeSet<Vec<u8>> {
     forms
 }
 
-/// Returns a value as texts of JSON have it: quotes and line ends escaped, once or, in a text within a text, twice; with letters
-/// beyond ASCII as they are, or escaped, too; with slashes as they are, or escaped.
+/// Returns a value as texts of JSON have it: quotes and line ends escaped, once or, in a text within a text, twice;
+/// with letters beyond ASCII as they are, or escaped, too; with slashes as they are, or escaped.
 fn quoted(value: &str) -> BTreeSet<String> {
     let inner = |text: &str| {
         let quoted = serde_json::Value::from(text).to_string();
@@ -62,8 +62,7 @@ fn quoted(value: &str) -> BTreeSet<String> {
     BTreeSet::from([inner(&once), once.replace('/', "\\/"), once, ascii])
 }
 
-/// Returns the characters of base64 that depend on the value alone, when `offset` other bytes stand
-/// before it in the encoded text.
+/// Returns the base64 characters that depend on the value alone if `offset` other bytes precede it in the encoded text.
 fn base64_piece(value: &[u8], offset: usize) -> String {
     let mut bytes = vec![0; offset];
     bytes.extend_from_slice(value);

@@ -9,7 +9,7 @@ use super::needles::forms;
 use super::wrapped::Unwrapped;
 use crate::error::WorkspaceError;
 
-/// Characters of a name that stand for its value.
+/// Most characters of a name that replace its value.
 const NAME_CHARS_MAX: usize = 60;
 /// Bytes of a form that say that it may have begun. A form is at least one byte longer.
 pub(super) const BEGINNING_BYTES: usize = 6;
@@ -17,7 +17,7 @@ pub(super) const BEGINNING_BYTES: usize = 6;
 /// The forms of some values.
 pub(super) struct Patterns {
     forms: Vec<Vec<u8>>,
-    /// What stands for each form.
+    /// The replacement of each form.
     replacements: Vec<String>,
     automaton: AhoCorasick,
     /// The first bytes of the forms, each once.
@@ -28,7 +28,7 @@ pub(super) struct Patterns {
 }
 
 impl Patterns {
-    /// Makes the patterns of named values; none without values.
+    /// Creates the patterns of named values; `None` without values.
     ///
     /// # Errors
     /// When there are too many values to look for.
@@ -69,13 +69,13 @@ impl Patterns {
         self.forms.len()
     }
 
-    /// Says whether a text holds a value, also one that is wrapped.
+    /// Returns whether a text holds a value, even a wrapped one.
     pub(super) fn is_in(&self, text: &[u8]) -> bool {
         self.automaton.is_match(text)
             || Unwrapped::of(text).is_some_and(|text| self.automaton.is_match(&text.bytes))
     }
 
-    /// Finds what is to be replaced, in order and apart from each other, with what stands for it.
+    /// Finds what to replace, in order and without overlaps, with the replacements.
     pub(super) fn find(&self, text: &[u8]) -> Vec<(Range<usize>, &str)> {
         let shown = |pattern: usize| self.replacements.get(pattern).map_or("", String::as_str);
         let mut hits: Vec<(Range<usize>, &str)> = self
@@ -102,7 +102,7 @@ impl Patterns {
         apart
     }
 
-    /// Says whether a text ends with the beginning of a value, so that what comes next decides.
+    /// Returns whether a text ends with the beginning of a value, so that what follows decides.
     pub(super) fn may_go_on(&self, text: &[u8]) -> bool {
         // breaks take a few bytes more
         let end = text

@@ -30,23 +30,24 @@ const SECRET_WORDS: &[&str] = &[
     "SECRETS",
     "TOKEN",
 ];
-/// Endings of a name that leads to a secret, and holds none itself.
+/// Suffixes of a name that points to a secret, and holds none itself.
 const LEADING_ENDS: &[&str] = &["_PATH", "_FILE", "_DIR", "_SOCK", "_TTL_MS"];
 
 /// Replaces secret values, plain or encoded, by their names. The values are in no message of it.
 pub struct Redactor {
-    /// The values of copied files, some of which the base may have in its own files, and those that are secret for sure.
+    /// The values of copied files, some of which the base may have in its own files, and those that are secret for
+    /// sure.
     values: Vec<Value>,
     /// The patterns of all values.
     all: Patterns,
-    /// Where the values of copied files are looked up, the first time that one is met: honest output holds none, and a large
-    /// repository takes seconds.
+    /// Where the values of copied files are looked up when one is met for the first time: honest output holds none, and
+    /// a large repository takes seconds.
     base: Option<Base>,
     /// The patterns of the values that are secret.
     secret: OnceLock<SecretPatterns>,
 }
 
-/// The patterns of the values that are secret, once the base was looked through.
+/// The patterns of the secret values, after searching the base.
 enum SecretPatterns {
     /// All of them: the base has no value in its own files.
     All,
@@ -91,7 +92,7 @@ impl fmt::Debug for Redactor {
     }
 }
 
-/// Says whether a variable's name promises a secret: one of its words ends as the name of one does.
+/// Returns whether a variable's name suggests a secret: one of its words ends like the name of one.
 pub fn is_secret_name(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
     let is_secret_word = |word: &str| SECRET_WORDS.iter().any(|end| word.ends_with(end));
@@ -101,7 +102,7 @@ pub fn is_secret_name(name: &str) -> bool {
         && !LEADING_ENDS.iter().any(|end| upper.ends_with(end))
 }
 
-/// Returns the secret of a variable: the whole value where the name promises one, else the password in a URL.
+/// Returns the secret of a variable: the whole value if its name suggests one, else the password in a URL.
 pub fn secret_of_variable<'v>(name: &str, value: &'v str) -> Option<&'v str> {
     if is_secret_name(name) {
         return Some(value);
@@ -113,7 +114,7 @@ pub fn secret_of_variable<'v>(name: &str, value: &'v str) -> Option<&'v str> {
 }
 
 impl Redactor {
-    /// Makes a redactor of named values; none when no value is long enough.
+    /// Creates a redactor of named values; `None` if no value is long enough.
     ///
     /// # Errors
     /// When there are too many values to look for.
@@ -141,9 +142,9 @@ impl Redactor {
         }))
     }
 
-    /// Says whether a text holds a value.
+    /// Returns whether a text holds a value.
     pub fn is_in(&self, text: &[u8]) -> bool {
-        // Honest output holds none of all values, and then the base need not be looked through.
+        // Honest output holds no value at all, and then the base need not be searched.
         let may_be = self.secret.get().is_some() || self.all.is_in(text);
         may_be && self.secret().is_some_and(|secret| secret.is_in(text))
     }
@@ -168,7 +169,7 @@ impl Redactor {
         held.collect::<BTreeSet<String>>().into_iter().collect()
     }
 
-    /// Replaces every value; borrows the text when it holds none.
+    /// Replaces every value; borrows the text if it holds none.
     pub fn redact<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
         self.redact_from(text, 0)
             .map_or(Cow::Borrowed(text), Cow::Owned)
@@ -182,8 +183,8 @@ impl Redactor {
         }
     }
 
-    /// Returns a text from a place on, without its values; those that begin before the place count, too. None where
-    /// there are none.
+    /// Returns the rest of a text from a position, without its values, including those that begin before the position.
+    /// `None` if there are none.
     pub(super) fn redact_from(&self, text: &[u8], from: usize) -> Option<Vec<u8>> {
         let rest = |at: usize| text.get(at..).unwrap_or_default();
         if !self.is_in(text) {
@@ -204,12 +205,12 @@ impl Redactor {
         Some(clean)
     }
 
-    /// Says whether a text ends with the beginning of a value.
+    /// Returns whether a text ends with the beginning of a value.
     pub(super) fn may_go_on(&self, text: &[u8]) -> bool {
         self.all.may_go_on(text)
     }
 
-    /// Returns the patterns of the values that are secret; none when the base has all of them.
+    /// Returns the patterns of the secret values; `None` if the base has all of them.
     fn secret(&self) -> Option<&Patterns> {
         let look = || {
             let public = self.base.as_ref().map(Base::public_values);
@@ -244,7 +245,7 @@ impl Base {
     fn public_values(&self) -> BTreeSet<usize> {
         match self.needles.occurring_in(&self.git, &self.commit) {
             Ok(public) => public,
-            // a base that cannot be looked through acquits nothing: better a word too many taken out than a secret shown
+            // A base that cannot be searched clears no value: better to remove one word too many than to show a secret.
             Err(error) => {
                 tracing::warn!(%error, "cannot tell which values of the configuration files are public");
                 BTreeSet::new()
@@ -254,8 +255,8 @@ impl Base {
 }
 
 impl Repository {
-    /// Makes a redactor of the values of the project's copied configuration files that occur nowhere in `base` (without one,
-    /// of all of them), and of `others` (provider keys), by their names; none when there is no value.
+    /// Creates a redactor of the values of the project's copied configuration files that occur nowhere in `base`
+    /// (without one, of all of them), and of `others` (provider keys), by their names; `None` if there is no value.
     ///
     /// # Errors
     /// When the project's files cannot be listed, or there are too many values to look for.

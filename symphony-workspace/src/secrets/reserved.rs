@@ -1,4 +1,4 @@
-//! Symphony's own folders in commits: merged, they would stand in the place of the database, or of other agents' worktrees.
+//! Symphony's own folders in commits: if merged, they would replace the database, or other agents' worktrees.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -19,7 +19,8 @@ const PROMPTS: &str = ".symphony/prompts";
 type Entry = (PathBuf, bool);
 
 impl Repository {
-    /// Returns the paths of Symphony's own that `head` has and `base` has not, sorted. What the base tracks there is the project's.
+    /// Returns the paths of Symphony's own that `head` has and `base` has not, sorted. What the base tracks there is
+    /// the project's.
     pub(super) fn reserved_in(
         &self,
         base: &CommitId,
@@ -38,7 +39,7 @@ impl Repository {
         Ok(reserved(&found, &known))
     }
 
-    /// Lists Symphony's folders and what lies directly below the one of its state, as far as a commit has them.
+    /// Lists Symphony's folders in a commit, and what is directly in its state folder.
     fn own_entries(
         &self,
         commit: &CommitId,
@@ -61,7 +62,7 @@ impl Repository {
     }
 }
 
-/// Chooses what a commit must not have. The folder of the state itself may be there, for the prompts in it.
+/// Selects what a commit must not have. The state folder itself may be there, for the prompts in it.
 fn reserved(found: &BTreeSet<Entry>, known: &BTreeSet<Entry>) -> Vec<PathBuf> {
     let is_allowed = |(path, is_folder): &&Entry| {
         *is_folder && [Path::new(STATE), Path::new(PROMPTS)].contains(&path.as_path())

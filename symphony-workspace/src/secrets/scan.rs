@@ -22,10 +22,10 @@ use crate::worktree::Worktree;
 const SECRET_FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Objects that are read by one call of git, in bytes.
 const BATCH_BYTES_MAX: usize = 32 * 1024 * 1024;
-/// Largest object that can be looked through.
+/// Largest object that can be searched.
 const OBJECT_BYTES_MAX: usize = 200 * 1024 * 1024;
 
-/// A secret value in a commit. The value itself is not told.
+/// A secret value in a commit. The value itself is not shown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SecretLeak {
     /// The copied file that has the value, relative to the project.
@@ -81,17 +81,17 @@ pub struct SecretScan {
     pub copied: Vec<CopiedLeak>,
     /// Paths of Symphony's own, sorted.
     pub reserved: Vec<PathBuf>,
-    /// How many values were looked for.
+    /// How many values were searched for.
     pub values: usize,
 }
 
 impl SecretScan {
-    /// Says whether the branch may be published.
+    /// Returns whether the branch may be published.
     pub fn is_clean(&self) -> bool {
         self.leaks.is_empty() && self.copied.is_empty() && self.reserved.is_empty()
     }
 
-    /// Says what the commits hold and must not, the first few of each kind: "hold secrets …".
+    /// Lists what the commits hold and must not, the first few of each kind: "hold secrets …".
     pub fn problems(&self, max: usize) -> String {
         let copied = self.copied.iter().map(ToString::to_string);
         let leaks = self.leaks.iter().map(ToString::to_string);
@@ -129,14 +129,15 @@ pub(super) struct Object {
 }
 
 impl Repository {
-    /// Looks for paths of Symphony's own in `head`, for copied files, by their path, in every commit that `head` adds to `base`, and for the values of all copied configuration files (8 characters and more, also in base64
-    /// and URL-encoded) in every blob, file name and commit message that `head` adds to its merge
-    /// base with `base`. Values that occur in the base's own files are not secret.
+    /// Looks for paths of Symphony's own in `head`, for copied files, by their path, in every commit that `head` adds
+    /// to `base`, and for the values of all copied configuration files (8 characters and more, also in base64 and
+    /// URL-encoded) in every blob, file name and commit message that `head` adds to its merge base with `base`. Values
+    /// that occur in the base's own files are not secret.
     ///
     /// The files are read in the project and, when it still exists, in the worktree.
     ///
     /// # Errors
-    /// When git fails, or an object is too large to be looked through.
+    /// When git fails, or an object is too large to be searched.
     pub fn scan_secrets(
         &self,
         worktree: Option<&Worktree>,
@@ -203,7 +204,7 @@ impl Repository {
         for file in &files {
             for place in &places {
                 let text = file.to_string_lossy();
-                // What could not be copied (a link, a folder, a giant) is no copied secret.
+                // What could not be copied (a link, a folder, an oversized file) is no copied secret.
                 let Ok(Some(bytes)) = read_beneath(place, &text, SECRET_FILE_BYTES_MAX) else {
                     continue;
                 };
@@ -256,7 +257,7 @@ impl Needles {
     /// Returns the numbers of the values that the tree of a commit has in its files.
     ///
     /// # Errors
-    /// When git fails, or an object is too large to be looked through.
+    /// When git fails, or an object is too large to be searched.
     pub(super) fn occurring_in(
         &self,
         git: &Git,

@@ -18,11 +18,11 @@ const KNOWN_STARTS: &[&str] = &[
     "xoxb-",
     "xoxp-",
 ];
-/// How deep a document is looked through: those of the CLIs have three levels.
+/// Most levels of a document that are searched: those of the CLIs have three.
 const DEPTH_MAX: usize = 32;
 
-/// Returns the tokens of a JSON document with the names that they have there. Account names, addresses, plans, scopes and
-/// times are none: a word that is taken out of every log because it is someone's plan makes the logs useless.
+/// Returns the tokens of a JSON document with their names in it. Account names, addresses, plans, scopes and times are
+/// none: removing a word from every log because it is someone's plan makes the logs useless.
 pub fn tokens_in(document: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     collect("token", document, 0, &mut found);

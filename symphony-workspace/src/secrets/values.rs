@@ -2,7 +2,7 @@
 //!
 //! - Files of `KEY=value` lines (`.env` and its like): each value, quotes removed; of a value with
 //!   several lines (a key in PEM form) each long line too.
-//! - `symphony.config.json`: what stands in an `env` section; the rest of it is no secret.
+//! - `symphony.config.json`: the values of `env` sections; the rest of it is no secret.
 //! - Other JSON: each long text without a space.
 //! - Anything else: each long word that mixes letters and digits, as keys and tokens do.
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 /// Shortest value that counts, in characters: shorter ones occur everywhere.
 const VALUE_CHARS_MIN: usize = 8;
-/// Shortest text that is taken for a secret in a file without names.
+/// Shortest text that counts as a secret in a file without names.
 const NAMELESS_CHARS_MIN: usize = 20;
 /// Deepest nesting of JSON that is read.
 const DEPTH_MAX: usize = 100;
@@ -53,8 +53,8 @@ pub(super) fn secrets_in(path: &Path, contents: &str) -> Vec<Secret> {
     found
 }
 
-/// Reads JSON, comments allowed; none for anything else, and for nesting that no configuration has
-/// (the parser recurses, and an agent can write into a copied file).
+/// Parses JSON, comments allowed; `None` for anything else, and for nesting that no configuration has (the parser
+/// recurses, and an agent can write into a copied file).
 fn json(contents: &str) -> Option<Value> {
     let mut depth = 0_usize;
     for byte in contents.bytes() {
@@ -142,7 +142,7 @@ fn add_value(found: &mut Vec<Secret>, key: &str, value: &str) {
     }
 }
 
-/// Says whether a line is one that every key in PEM form has.
+/// Returns whether a line is one that every PEM key has.
 fn is_border(line: &str) -> bool {
     line.trim_start().starts_with("-----")
 }

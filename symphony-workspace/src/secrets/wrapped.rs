@@ -1,16 +1,16 @@
 //! A text without its line breaks: programs like `base64` and `xxd` wrap their output, also in the middle of a value.
 
-/// A text without its line breaks, and where its bytes stand in the text. Both real breaks and those of quoted texts (`\n`, also
-/// quoted twice) are left out.
+/// A text without its line breaks, and the positions of its bytes in the text. Both real breaks and those of quoted
+/// texts (`\n`, also quoted twice) are removed.
 #[derive(Debug)]
 pub(super) struct Unwrapped {
     pub(super) bytes: Vec<u8>,
-    /// For each piece but the first: where it begins in `bytes`, and in the text.
+    /// For each piece except the first: where it begins in `bytes`, and in the text.
     pieces: Vec<(usize, usize)>,
 }
 
 impl Unwrapped {
-    /// Returns the text without its breaks; none when it has none.
+    /// Returns the text without its breaks; `None` if it has none.
     pub(super) fn of(text: &[u8]) -> Option<Self> {
         let mut unwrapped = Self {
             bytes: Vec::new(),
@@ -40,7 +40,7 @@ impl Unwrapped {
         Some(unwrapped)
     }
 
-    /// Returns where a byte of `bytes` stands in the text.
+    /// Returns the position of a byte of `bytes` in the text.
     pub(super) fn place(&self, index: usize) -> usize {
         let after = self.pieces.partition_point(|(begin, _)| *begin <= index);
         match after
@@ -58,7 +58,7 @@ fn next_candidate(text: &[u8], from: usize) -> Option<usize> {
     memchr::memchr3(b'\n', b'\r', b'\\', rest).map(|found| from + found)
 }
 
-/// Returns the end of the break that begins here; its beginning when there is none.
+/// Returns the end of the break that begins here; its beginning if there is none.
 fn break_end(text: &[u8], at: usize) -> usize {
     match text.get(at) {
         Some(b'\n' | b'\r') => at + 1,

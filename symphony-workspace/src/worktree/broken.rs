@@ -1,4 +1,4 @@
-//! Broken states of a worktree: each is mended without loss, or refused.
+//! Broken states of a worktree. Each is repaired without loss, or refused.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -17,13 +17,13 @@ use crate::linux::processes_inside;
 use crate::own_file::{read_file, read_text};
 use crate::repository::Repository;
 
-/// Reason of the lock that a worktree has until it is complete; git's own is `initializing`.
+/// The reason of the lock that a worktree has until it is complete. Git's own reason is `initializing`.
 pub(super) const BEING_MADE: &str = "symphony: being made";
 
-/// Folder, beside the worktrees, for folders that nothing knew.
+/// The folder, beside the worktrees, for folders that git does not know.
 const LEFTOVERS: &str = ".leftover";
 
-/// What was found where a worktree shall be.
+/// What is in the place of a worktree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Occupant {
     /// Nothing is in the way.
@@ -34,7 +34,7 @@ pub(super) enum Occupant {
     Whole,
 }
 
-/// Refuses a symbolic link in the place of a worktree: it would lead git out of the root.
+/// Refuses a symbolic link in the place of a worktree, because it would lead git out of the root.
 pub(crate) fn refuse_link(path: &Path) -> Result<(), WorkspaceError> {
     match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_symlink() => Err(WorkspaceError::Link {
@@ -44,7 +44,7 @@ pub(crate) fn refuse_link(path: &Path) -> Result<(), WorkspaceError> {
     }
 }
 
-/// Refuses to touch a folder that processes work in.
+/// Refuses to touch a folder in which processes work.
 pub(super) fn refuse_busy(path: &Path) -> Result<(), WorkspaceError> {
     let pids = processes_inside(path);
     if pids.is_empty() {
@@ -56,7 +56,7 @@ pub(super) fn refuse_busy(path: &Path) -> Result<(), WorkspaceError> {
     })
 }
 
-/// Says whether the lock of a registration means that its creation was interrupted.
+/// Returns whether the lock of a registration shows that its creation was interrupted.
 pub(super) fn is_unfinished(registration: &Registration) -> bool {
     registration
         .locked
@@ -64,7 +64,7 @@ pub(super) fn is_unfinished(registration: &Registration) -> bool {
         .is_some_and(|reason| is_unfinished_reason(reason))
 }
 
-/// Says whether the git folder of a worktree has the lock of an interrupted creation.
+/// Returns whether the git folder of a worktree has the lock of an interrupted creation.
 pub(super) fn has_unfinished_lock(git_dir: &Path) -> bool {
     read_text(&git_dir.join("locked")).is_ok_and(|text| is_unfinished_reason(text.trim_end()))
 }
@@ -74,7 +74,7 @@ fn is_unfinished_reason(reason: &str) -> bool {
 }
 
 impl Repository {
-    /// Looks at the place of a worktree; clears away what only looks like one.
+    /// Finds out what is in the place of a worktree, and clears away what only looks like one.
     pub(super) fn find_or_clear(
         &self,
         key: &WorktreeKey,
@@ -102,8 +102,8 @@ impl Repository {
         Ok(Occupant::Nothing)
     }
 
-    /// Takes back a creation that was cut off before git could open what there is of it; says whether it was. No one was
-    /// let in, so that nothing is lost; the folder stays, with what is in it beside git's file.
+    /// Takes back a creation that was interrupted before git could open the result, and returns whether it was. No one
+    /// had access yet, so nothing is lost. The folder stays, with everything in it but git's file.
     pub(super) fn take_back(&self, worktree: &Worktree) -> Result<bool, WorkspaceError> {
         if self.head(worktree).is_ok() {
             return Ok(false);
@@ -112,9 +112,9 @@ impl Repository {
         Ok(true)
     }
 
-    /// Removes registrations that were cut off while git wrote their first files. One that names no folder is neither listed
-    /// nor pruned; one with an empty `commondir` makes git fail wherever it lists worktrees. The caller holds the lock under
-    /// which they are made.
+    /// Removes registrations that were interrupted while git wrote their first files. One without a folder is neither
+    /// listed nor pruned, and one with an empty `commondir` makes git fail whenever it lists worktrees. The caller must
+    /// hold the lock under which worktrees are made.
     pub(crate) fn clear_cut_off(&self) -> Result<(), WorkspaceError> {
         let folder = self.common_dir().join("worktrees");
         let entries = match fs::read_dir(&folder) {
@@ -136,8 +136,7 @@ impl Repository {
         Ok(())
     }
 
-    /// Removes the registration of a folder that is gone. Commits that no branch has, and what was
-    /// staged, are saved first.
+    /// Removes the registration of a missing folder. Commits that no branch has, and what was staged, are saved first.
     pub(super) fn remove_stale(
         &self,
         key: &WorktreeKey,
@@ -151,10 +150,12 @@ impl Repository {
         } else {
             self.rescue_without_folder(&worktree, registration, now)?
         };
-        // a removal has saved them already, and tells of them
+        // An earlier removal has already saved and reported them.
         for saved in self.save_submodules(key, &worktree.place().git_dir, now)? {
             tracing::info!(submodule = saved.name, rescue = %saved.rescue, "its commits were kept");
         }
+        // Last: the registration is the only reference to what was just saved, so nothing may be lost by a death before
+        // this line.
         self.unregister(path)?;
         Ok(rescue)
     }
@@ -165,7 +166,7 @@ impl Repository {
         registration: &Registration,
         now: Timestamp,
     ) -> Result<Option<RescueRef>, WorkspaceError> {
-        // A branch that vanished leaves nothing to compare with.
+        // Without its branch, there is nothing to compare with.
         let Ok(head) = self.head(worktree) else {
             return Ok(None);
         };
@@ -179,7 +180,7 @@ impl Repository {
     }
 }
 
-/// Removes a registration whose creation was cut off, and the file in its folder that leads to it.
+/// Removes a registration whose creation was interrupted, and the file in its folder that points to it.
 fn discard(git_dir: &Path) -> Result<(), WorkspaceError> {
     let git_file = recorded_path(git_dir).map(|folder| folder.join(".git"));
     let leads_here = |file: &PathBuf| {
@@ -191,12 +192,12 @@ fn discard(git_dir: &Path) -> Result<(), WorkspaceError> {
     if let Some(file) = git_file.filter(leads_here) {
         fs::remove_file(&file).map_err(|source| WorkspaceError::io("remove", &file, source))?;
     }
-    // last: while it is there, the rest is found again
+    // Last, because the rest is found through it after a crash.
     fs::remove_dir_all(git_dir)
         .map_err(|source| WorkspaceError::io("remove the folder", git_dir, source))
 }
 
-/// Moves a folder that nothing knows out of the way.
+/// Moves a folder that git does not know out of the way.
 pub(super) fn clear_leftover(
     key: &WorktreeKey,
     path: &Path,
@@ -210,7 +211,7 @@ pub(super) fn clear_leftover(
     }
     refuse_link(path)?;
     refuse_busy(path)?;
-    // An empty folder holds nothing to keep.
+    // An empty folder has nothing to keep.
     if fs::remove_dir(path).is_ok() {
         return Ok(());
     }
@@ -240,7 +241,7 @@ fn leftover_place(
     Ok(place)
 }
 
-/// Writes the `.git` file again when it is gone; refuses when it is something else than it was.
+/// Writes a missing `.git` file again. Refuses when it is something else than before.
 pub(super) fn restore_git_file(
     worktree: &Worktree,
     recovered: &mut Vec<Recovery>,
@@ -267,7 +268,7 @@ pub(super) fn restore_git_file(
     }
 }
 
-/// Says whether what is in the place of a worktree's `.git` is the file that leads to its git folder.
+/// Returns whether a worktree's `.git` is the file that points to its git folder.
 pub(super) fn leads_to_its_git_dir(worktree: &Worktree, file: &Path, meta: &fs::Metadata) -> bool {
     meta.is_file() && points_to(file, &worktree.place().git_dir)
 }

@@ -1,4 +1,4 @@
-//! Making a worktree.
+//! Creating a worktree.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -16,10 +16,10 @@ use crate::git::Place;
 use crate::repository::{BranchName, Repository, point_head};
 
 impl Repository {
-    /// Returns the folder of a worktree, and makes the folder above it.
+    /// Returns the folder of a worktree, and creates the folder above it.
     ///
     /// # Errors
-    /// As [`Repository::require_worktrees_folder`]; when it cannot be made.
+    /// As [`Repository::require_worktrees_folder`], and when it cannot be created.
     pub fn worktree_path(&self, key: &WorktreeKey) -> Result<PathBuf, WorkspaceError> {
         self.require_worktrees_folder()?;
         let configured = self.workspaces_dir();
@@ -28,18 +28,19 @@ impl Repository {
         let real = configured
             .canonicalize()
             .map_err(|source| WorkspaceError::io("find the folder", &configured, source))?;
-        // replaced between the two looks
+        // It was replaced between the two checks.
         if configured.starts_with(&self.root) && real != configured {
             return Err(WorkspaceError::Link { path: configured });
         }
         Ok(real.join(key.as_str()))
     }
 
-    /// Makes sure that the folder of worktrees exists or can be made. Below the project no link may lead elsewhere: an agent could have
-    /// planted it. One that is outside may be a link of the user's.
+    /// Checks that the folder of worktrees exists or can be created. Inside the project, no link may lead elsewhere,
+    /// since an agent could have planted it. A folder outside of the project may be a link of the user's.
     ///
     /// # Errors
-    /// [`WorkspaceError::NoWorktreesFolder`], with the path at fault, when a file or a link is in its place or in that of a folder above.
+    /// [`WorkspaceError::NoWorktreesFolder`], with the path at fault, when a file or a link is in its place or in that
+    /// of a folder above.
     pub fn require_worktrees_folder(&self) -> Result<(), WorkspaceError> {
         let configured = self.workspaces_dir();
         let Ok(below) = configured.strip_prefix(&self.root) else {
@@ -63,7 +64,7 @@ impl Repository {
         Ok(())
     }
 
-    /// Registers a worktree and fills it. What a crash interrupts, [`Repository::complete`] ends.
+    /// Registers a worktree and fills it. If a crash interrupts it, [`Repository::complete`] finishes it.
     pub(super) fn create_at(
         &self,
         key: &WorktreeKey,
@@ -80,7 +81,7 @@ impl Repository {
             .arg(at.as_str())
             .slow()
             .run();
-        // when git died after its effect the registration is there, and is completed like any other
+        // If git died after its effect, the registration exists, and is completed like any other.
         let worktree = match added {
             Ok(_) => self.worktree_at(key, path, branch)?,
             Err(error) => self.being_made(key, path, branch).ok_or(error)?,
@@ -90,7 +91,7 @@ impl Repository {
         Ok(worktree)
     }
 
-    /// Returns the worktree that is registered here and not yet complete, if there is one.
+    /// Returns the worktree that is registered here and not complete yet, if there is one.
     fn being_made(
         &self,
         key: &WorktreeKey,
@@ -99,11 +100,11 @@ impl Repository {
     ) -> Option<Worktree> {
         let worktree = self.worktree_at(key, path, branch).ok()?;
         let is_there = path.is_dir() && has_unfinished_lock(&worktree.place().git_dir);
-        // the first thing git writes, and the last: HEAD can be read when both are there
+        // HEAD can be read once both are there: the first thing that git writes, and the last.
         (is_there && self.head(&worktree).is_ok()).then_some(worktree)
     }
 
-    /// Puts a registered worktree on its branch, fills it and unlocks it.
+    /// Points a registered worktree to its branch, fills it and unlocks it.
     pub(super) fn complete(
         &self,
         worktree: &Worktree,
@@ -118,7 +119,8 @@ impl Repository {
         }
         overwrite(&worktree.git, at)?;
         Failpoint::WorktreeFilled.reach();
-        // Last: while the lock is there, nobody has been let into the worktree.
+        // Last: until the lock is removed, no one has had access to the worktree, so an interrupted creation can be
+        // taken back without loss.
         let unlocked = self
             .git
             .command("worktree")
@@ -157,7 +159,7 @@ impl Repository {
         })
     }
 
-    /// Returns the user's own checkout as a place where agents work: Symphony itself neither commits nor resets there.
+    /// Returns the user's own checkout as a place where agents work. Symphony itself neither commits nor resets there.
     pub fn user_checkout(&self) -> Worktree {
         Worktree {
             key: WorktreeKey::of("."),
@@ -166,11 +168,11 @@ impl Repository {
         }
     }
 
-    /// Opens a worktree that exists, without changing anything.
+    /// Opens an existing worktree without changing anything.
     ///
     /// # Errors
-    /// [`WorkspaceError::WorktreeMissing`] when it is not registered, its folder is gone or its creation was interrupted,
-    /// [`WorkspaceError::Link`] when a link stands in its place.
+    /// [`WorkspaceError::WorktreeMissing`] when it is not registered, its folder does not exist or its creation was
+    /// interrupted, [`WorkspaceError::Link`] when a link is in its place.
     pub fn worktree(
         &self,
         key: &WorktreeKey,
@@ -182,7 +184,7 @@ impl Repository {
             return Err(WorkspaceError::WorktreeMissing { path });
         }
         let worktree = self.worktree_at(key, &path, branch)?;
-        // Nobody was let into one whose creation was interrupted: what is missing there was never written.
+        // No one had access to a worktree whose creation was interrupted, so missing files there were never written.
         if has_unfinished_lock(&worktree.place().git_dir) {
             return Err(WorkspaceError::WorktreeMissing { path });
         }

@@ -1,4 +1,4 @@
-//! What a worktree has checked out, and the way back to its branch.
+//! What a worktree has checked out, and how it gets back to its branch.
 
 use symphony_core::Timestamp;
 
@@ -15,10 +15,10 @@ use crate::repository::{
 };
 
 impl Repository {
-    /// Puts a worktree back on its branch when the agent left it on another one or on none.
+    /// Returns a worktree to its branch when the agent left it on another one or on none.
     ///
-    /// Commits made on top of the branch move the branch forward; anything else, uncommitted work
-    /// included, goes to a rescue ref.
+    /// Commits on top of the branch move the branch forward. Everything else, including uncommitted work, goes to a
+    /// rescue ref.
     pub(crate) fn return_to_branch(
         &self,
         worktree: &Worktree,
@@ -43,12 +43,15 @@ impl Repository {
             if tip.as_ref() != Some(&head) {
                 let expect = tip.as_ref().map_or(Expect::Absent, Expect::At);
                 let why = "symphony: commits made beside the branch";
+                // The branch takes the commits before `HEAD` leaves them: in the other order, a death in between would
+                // leave them to the reflog alone.
                 move_ref(&worktree.git, &branch.reference(), expect, &head, why)?;
             }
             attach(worktree, branch)?;
             recovered.push(Recovery::HeadReturned { rescue: None });
             return Ok(());
         }
+        // Saved before anything is reset: the commits are on no branch, and the overwrite below replaces the files.
         let rescue = self.rescue_with_head(worktree, now)?;
         operation::forget(&worktree.git)?;
         attach(worktree, branch)?;
@@ -61,8 +64,7 @@ impl Repository {
         Ok(())
     }
 
-    /// Makes a branch again that vanished while it was checked out, at the commit that the
-    /// worktree's reflog names last.
+    /// Restores a branch that disappeared while it was checked out, at the last commit in the worktree's reflog.
     fn restore_branch(
         &self,
         worktree: &Worktree,
@@ -90,7 +92,7 @@ impl Repository {
         Ok(())
     }
 
-    /// Says whether a local branch has the commit.
+    /// Returns whether a local branch has the commit.
     pub(super) fn is_on_a_branch(&self, commit: &CommitId) -> Result<bool, WorkspaceError> {
         let found = self
             .git
@@ -101,16 +103,16 @@ impl Repository {
     }
 }
 
-/// Where a detached worktree began; a ref of its own, which goes with it.
+/// Where a detached worktree started: a ref of its own, which disappears with it.
 const START: &str = "refs/worktree/symphony-start";
 
-/// Remembers where a detached worktree begins.
+/// Records where a detached worktree starts.
 pub(super) fn mark_start(worktree: &Worktree, at: &CommitId) -> Result<(), WorkspaceError> {
     set_own_ref(&worktree.git, START, at, "symphony: begins here")
 }
 
-/// Says whether a commit is the one that a detached worktree began at: then its loss is no loss,
-/// whoever made it (a merge result that gates ran on is in no branch).
+/// Returns whether a commit is the one that a detached worktree started at. Losing it is no loss, whoever made it: a
+/// merge result that gates ran on is on no branch.
 pub(crate) fn is_start(worktree: &Worktree, head: &CommitId) -> Result<bool, WorkspaceError> {
     let answer = worktree
         .git
@@ -120,13 +122,12 @@ pub(crate) fn is_start(worktree: &Worktree, head: &CommitId) -> Result<bool, Wor
     Ok(answer.stdout.trim_ascii_end() == head.as_str().as_bytes())
 }
 
-/// Returns the full name of the ref that a worktree has checked out; none when detached.
+/// Returns the full name of the ref that a worktree has checked out; `None` when detached.
 pub(crate) fn checked_out_reference(worktree: &Worktree) -> Result<Option<String>, WorkspaceError> {
     head_reference(&worktree.git)
 }
 
-/// Makes a commit of the index when it differs from the head; none when it does not, or when it
-/// cannot be read.
+/// Makes a commit of the index if it differs from the head; `None` if it does not, or cannot be read.
 pub(super) fn staged_commit(
     worktree: &Worktree,
     head: &CommitId,

@@ -8,20 +8,20 @@ use symphony_core::id::{PlanId, PlanPhaseId};
 
 use crate::hex::hex;
 
-/// Longest name, in bytes.
+/// The longest name, in bytes.
 const KEY_BYTES_MAX: usize = 64;
-/// Hexadecimal digits of the suffix: 64 bits keep names apart.
+/// How many hexadecimal digits the suffix has. 64 bits keep names apart.
 const SUFFIX_DIGITS: usize = 16;
 
-/// A name of letters, digits, `.`, `_` and `-`, at most 64 bytes, that begins with neither `.` nor
-/// `-`. Two different identifiers never have one key.
+/// A name of letters, digits, `.`, `_` and `-` of at most 64 bytes, which starts with neither `.` nor `-`. Two
+/// different identifiers never have the same key.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct WorktreeKey(String);
 
 impl WorktreeKey {
-    /// Makes the key of an identifier. When a character had to be changed, dropped or cut, a hash of
-    /// the original stands behind it.
+    /// Returns the key of an identifier. If a character had to be changed, dropped or cut, a hash of the original
+    /// follows it.
     pub fn of(identifier: &str) -> Self {
         let plain: String = identifier
             .chars()
@@ -29,7 +29,7 @@ impl WorktreeKey {
             .collect();
         let plain = plain.trim_start_matches(['.', '-']);
         let unchanged = plain == identifier && !plain.is_empty() && plain.len() <= KEY_BYTES_MAX;
-        // A name that itself looks like a suffixed one could collide with another's.
+        // A name that already looks like one with a suffix could collide with another.
         if unchanged && !ends_like_a_suffix(plain) && !ends_with_lock(plain) {
             return Self(plain.to_owned());
         }
@@ -43,12 +43,12 @@ impl WorktreeKey {
         Self(format!("{head}-{}", digest(identifier)))
     }
 
-    /// Makes the key of a plan's phase. Neither id has a dot, so that the two stay apart.
+    /// Returns the key of a plan's phase. Neither id contains a dot, which separates them.
     pub fn of_plan_phase(plan: &PlanId, phase: &PlanPhaseId) -> Self {
         Self::of(&format!("plan-{plan}.{phase}"))
     }
 
-    /// Takes the name of a folder that was made from a key before; another name is made one.
+    /// Uses the name of a folder that was made from a key. Any other name is turned into one.
     pub fn from_folder(name: &str) -> Self {
         let is_key = name.chars().all(is_allowed)
             && (1..=KEY_BYTES_MAX).contains(&name.len())
@@ -66,7 +66,7 @@ impl WorktreeKey {
         &self.0
     }
 
-    /// Returns the name as a part of a ref: as it is, but without `..`.
+    /// Returns the name as a part of a ref: unchanged, but without `..`.
     pub(crate) fn as_ref_part(&self) -> String {
         let mut part = self.0.clone();
         while part.contains("..") {
@@ -89,7 +89,7 @@ fn ends_like_a_suffix(text: &str) -> bool {
     })
 }
 
-/// Git's lock files end so; a folder and a ref of that name would be taken for one.
+/// Git's lock files end like this, and it would take a folder or a ref with such a name for one.
 fn ends_with_lock(text: &str) -> bool {
     text.to_ascii_lowercase().ends_with(".lock")
 }

@@ -1,5 +1,5 @@
-//! Temporary worktrees that outlive their run: what an agent committed there is in no branch, and what it did to its `.git` may keep
-//! git from removing them.
+//! Temporary worktrees that outlive their run. What an agent committed there is on no branch, and what it did to `.git`
+//! may prevent git from removing them.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -16,21 +16,22 @@ use crate::error::WorkspaceError;
 use crate::git::fields;
 use crate::repository::{BranchName, Repository};
 
-/// What a worktree's `.git` is named when it is something else than git made it.
+/// The new name of a worktree's `.git` when it is not what git created.
 const GIT_ASIDE: &str = ".git.left";
 
 /// What happened to a temporary worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClearedTemporary {
-    /// Where the work in it was saved.
+    /// Where its work was saved.
     pub rescues: Vec<RescueRef>,
-    /// Where the folder is now, when git did not know it any more and nothing of it could be saved.
+    /// Where the folder is now, if git did not know it and nothing of it could be saved.
     pub moved: Option<PathBuf>,
 }
 
 impl Repository {
-    /// Saves the commit that a detached worktree has checked out to a rescue ref, unless it is the one that it began at, or a branch
-    /// or a rescue ref of the worktree has it. Nothing of the folder is read, so that it does not matter what was done there.
+    /// Saves the checked-out commit of a detached worktree to a rescue ref, unless the worktree started at it, or a
+    /// branch or a rescue ref of the worktree has it. It reads nothing in the folder, so it does not matter what was
+    /// done there.
     ///
     /// # Errors
     /// When git fails, or the worktree's `HEAD` cannot be read.
@@ -59,7 +60,8 @@ impl Repository {
         self.keep(worktree.key(), &head, now).map(Some)
     }
 
-    /// Removes a temporary worktree after everything in it is saved. A folder that git does not know is moved away as a whole.
+    /// Removes a temporary worktree after saving everything in it. A folder that git does not know is moved away as a
+    /// whole.
     ///
     /// # Errors
     /// As [`Repository::remove_worktree`].
@@ -97,6 +99,7 @@ impl Repository {
         let _lock = self.lock()?;
         let path = self.worktree_path(key)?;
         refuse_link(&path)?;
+        // Checked under the lock: a registered folder is a worktree, whose work `remove_worktree` saves to refs.
         if self.registration_at(&path)?.is_some() {
             return Ok(None);
         }
@@ -110,8 +113,8 @@ impl Repository {
     }
 }
 
-/// Puts aside whatever is in the place of a worktree's `.git` and does not lead to its git folder: git would not remove the worktree, and
-/// would take a repository there for something of its own. What is put aside is saved with all other files.
+/// Renames whatever is in the place of a worktree's `.git` and does not point to its git folder: git would not remove
+/// the worktree, and would treat a repository there as its own. It is then saved with all other files.
 pub(super) fn put_git_aside(worktree: &Worktree) -> Result<(), WorkspaceError> {
     let entry = worktree.path().join(".git");
     match fs::symlink_metadata(&entry) {

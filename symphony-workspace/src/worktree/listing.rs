@@ -1,4 +1,4 @@
-//! All worktrees of a project, whole and broken: for `clean` and `doctor`.
+//! All worktrees of a project, complete and broken, for `clean` and `doctor`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,19 +10,19 @@ use super::registration::Registration;
 use crate::error::WorkspaceError;
 use crate::repository::Repository;
 
-/// How a worktree stands.
+/// The state of a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WorktreeState {
-    /// Registered, and its folder is there.
+    /// Registered, with its folder.
     Whole,
     /// Its creation was interrupted.
     Unfinished,
-    /// A human locked it, for this reason.
+    /// A person locked it, for this reason.
     Locked(String),
-    /// Registered, but its folder is gone.
+    /// Registered, but without its folder.
     FolderGone,
-    /// A folder that git does not know, or something that is no folder.
+    /// A folder that git does not know, or something that is not a folder.
     NotRegistered,
 }
 
@@ -33,15 +33,15 @@ pub struct ListedWorktree {
     pub name: String,
     /// Its folder.
     pub path: PathBuf,
-    /// The branch that is checked out; none when detached or not registered.
+    /// The branch that is checked out; `None` when detached or not registered.
     pub branch: Option<String>,
-    /// How it stands.
+    /// Its state.
     pub state: WorktreeState,
 }
 
 impl Repository {
-    /// Lists the worktrees below the project's folder of worktrees, sorted by name. Folders that
-    /// were moved away, and others whose names begin with a dot, are not listed.
+    /// Lists the worktrees below the project's folder of worktrees, sorted by name. It leaves out folders that were
+    /// moved away, and others whose names start with a dot.
     ///
     /// # Errors
     /// When git fails or the folder cannot be read.

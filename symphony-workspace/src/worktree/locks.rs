@@ -1,5 +1,5 @@
-//! Locks that a dead git left in a worktree: an agent that is cut off while it commits leaves them, and every later commit there
-//! would fail.
+//! Locks that a dead git left in a worktree. An agent that is killed while it commits leaves them, and every later
+//! commit would fail.
 
 use std::path::PathBuf;
 
@@ -8,16 +8,16 @@ use crate::error::WorkspaceError;
 use crate::git::{Cleared, clear_lock, locks_below, locks_in};
 use crate::repository::BranchName;
 
-/// Removes the locks of a worktree, of its branch and of its rescue refs whose git is dead.
+/// Removes the locks of a worktree, its branch and its rescue refs whose git is dead.
 ///
 /// # Errors
-/// [`WorkspaceError::GitLocked`] when git is at work there.
+/// [`WorkspaceError::GitLocked`] while git is running there.
 pub(crate) fn clear_stale_locks(
     worktree: &Worktree,
     recovered: &mut Vec<Recovery>,
 ) -> Result<(), WorkspaceError> {
     let place = worktree.place();
-    // the user's own checkout: its locks are the user's
+    // In the user's own checkout, locks belong to the user.
     if place.git_dir == place.common_dir {
         return Ok(());
     }

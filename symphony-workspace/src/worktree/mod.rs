@@ -1,4 +1,4 @@
-//! Worktrees: names, creation, reuse, every broken state, removal.
+//! Worktrees: names, creation, reuse, repair of broken states, and removal.
 
 mod broken;
 mod create;

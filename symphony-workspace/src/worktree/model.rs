@@ -1,4 +1,4 @@
-//! What a worktree is, and what is told of its making.
+//! The types of worktrees and of their preparation.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::commit_id::CommitId;
 use crate::git::{Git, Place};
 use crate::repository::BranchName;
 
-/// A checkout of Symphony's, with the git folder that it was made with.
+/// A checkout of Symphony's, with the git folder that it was created with.
 #[derive(Debug, Clone)]
 pub struct Worktree {
     pub(crate) key: WorktreeKey,
@@ -24,7 +24,7 @@ impl Worktree {
         &self.key
     }
 
-    /// Returns its branch; none for a detached one.
+    /// Returns its branch; `None` for a detached one.
     pub fn branch(&self) -> Option<&BranchName> {
         self.branch.as_ref()
     }
@@ -40,38 +40,38 @@ impl Worktree {
     }
 }
 
-/// Whether the base is merged into a branch that exists already.
+/// Whether the base is merged into an existing branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BaseMerge {
-    /// Worker, planner and phase runs without an open pull request or claim.
+    /// For runs of workers, planners and phases without an open pull request or delivery.
     Merge,
-    /// Judges, and whenever a merge would void a pull request or a delivery.
+    /// For judges, and whenever a merge would void a pull request or a delivery.
     Leave,
 }
 
-/// Asks for an issue's worktree.
+/// A request for an issue's worktree.
 #[derive(Debug, Clone)]
 pub struct WorktreeRequest<'a> {
     /// Its key.
     pub key: &'a WorktreeKey,
-    /// The branch that is checked out in it; created when it does not exist.
+    /// The branch to check out, which is created if it does not exist.
     pub branch: &'a BranchName,
     /// The branch that it starts from.
     pub base: &'a BranchName,
-    /// Whether the base is merged in when the branch exists already.
+    /// Whether to merge the base if the branch already exists.
     pub merge: BaseMerge,
     /// The time, for the names of rescue refs.
     pub now: Timestamp,
 }
 
-/// What came of merging the base into a reused worktree.
+/// The result of merging the base into a reused worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MergeOfBase {
-    /// Not asked for, or the branch is new and begins at the base.
+    /// Not requested, or the branch is new and starts at the base.
     NotAsked,
     /// The branch has all of the base.
     UpToDate,
-    /// The branch is at this commit now.
+    /// The branch is now at this commit.
     Merged(CommitId),
     /// Nothing was changed: these files conflict.
     Conflict(Vec<String>),
@@ -81,72 +81,72 @@ pub enum MergeOfBase {
     Unrelated,
 }
 
-/// Something that was mended on the way.
+/// A repair that was made on the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Recovery {
     /// A registration without a folder was removed.
     StaleRegistration {
-        /// Where its last state was saved, when it was not in any branch.
+        /// Where its last state was saved, if it was on no branch.
         rescue: Option<RescueRef>,
     },
-    /// A folder that no registration knew was moved here.
+    /// A folder that git did not know was moved here.
     LeftoverMoved(PathBuf),
-    /// A creation that had been interrupted was completed.
+    /// An interrupted creation was completed.
     CreationCompleted,
     /// A lock file of a dead git was removed.
     LockRemoved(PathBuf),
-    /// The `.git` file was missing and was written again.
+    /// The missing `.git` file was written again.
     GitFileRestored,
-    /// The branch was checked out again; what was there instead is in the rescue ref, or was
-    /// already part of a branch.
+    /// The branch was checked out again. What was checked out instead is in the rescue ref, or was already part of a
+    /// branch.
     HeadReturned {
-        /// Where the other state was saved, when it was not on the branch.
+        /// Where the other state was saved, if it was not on the branch.
         rescue: Option<RescueRef>,
     },
-    /// The branch had vanished and was made again at the commit that was last checked out.
+    /// The branch had disappeared, and was restored at the last checked-out commit.
     BranchRestored(CommitId),
 }
 
 /// A worktree that is ready for a run.
 #[derive(Debug)]
 pub struct Prepared {
-    /// The commit of the base that was seen: what the branch has of others is in it.
+    /// The commit of the base that was read. Everything that the branch has from others is in it.
     pub base_commit: CommitId,
     /// The worktree.
     pub worktree: Worktree,
-    /// Whether it was made just now (the set-up command has to run).
+    /// Whether it was created just now, so that the set-up command has to run.
     pub created: bool,
-    /// What came of merging the base.
+    /// The result of merging the base.
     pub base: MergeOfBase,
-    /// What was mended.
+    /// What was repaired.
     pub recovered: Vec<Recovery>,
 }
 
-/// What shall become of the branch.
+/// What happens to the branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BranchFate<'a> {
-    /// It stays.
+    /// It is kept.
     Keep,
-    /// It is deleted when the base has all its commits.
+    /// It is deleted if the base has all its commits.
     DeleteIfMerged,
-    /// The record says that this commit of it was merged. A squash leaves no trace in the history, so the record counts: the
-    /// branch is deleted when it has nothing beyond that commit, or when the base has all its commits.
+    /// This commit of it is recorded as merged. A squash leaves no trace in the history, so the record counts: the
+    /// branch is deleted if it has nothing beyond that commit, or if the base has all its commits.
     DeleteIfRecorded(&'a CommitId),
-    /// It is deleted; commits that the base does not have go to a rescue ref.
+    /// It is deleted. Commits that the base does not have go to a rescue ref.
     Delete,
 }
 
-/// Asks for a removal.
+/// A request to remove a worktree.
 #[derive(Debug, Clone)]
 pub struct RemoveRequest<'a> {
     /// The worktree's key.
     pub key: &'a WorktreeKey,
-    /// Its branch; none for a detached one.
+    /// Its branch; `None` for a detached one.
     pub branch: Option<&'a BranchName>,
-    /// The branch that counts for "merged".
+    /// The branch that decides what counts as merged.
     pub base: &'a BranchName,
-    /// What shall become of the branch.
+    /// What happens to the branch.
     pub fate: BranchFate<'a>,
     /// The time, for the names of rescue refs.
     pub now: Timestamp,

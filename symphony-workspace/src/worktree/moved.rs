@@ -1,4 +1,4 @@
-//! Worktrees of a repository that was moved: git notes full paths on both sides.
+//! Worktrees of a repository that was moved. Git records full paths on both sides.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -10,14 +10,15 @@ use crate::repository::Repository;
 use crate::whole_file::write_whole;
 
 impl Repository {
-    /// Leads worktrees that were moved together with the repository, which was at `from`, to it again.
+    /// Points worktrees that were moved together with the repository, which was at `from`, to its new place.
     ///
-    /// `git worktree repair` is not used: it follows what a worktree's `.git` file says, and an agent may have written that
-    /// file. Here only a path that git itself noted below the old root is changed, and only a `.git` file that says what
-    /// git wrote into it.
+    /// `git worktree repair` is not used: it follows a worktree's `.git` file, which an agent may have written. Only a
+    /// path below the old root that git itself recorded is changed, and only a `.git` file with the contents that git
+    /// wrote.
     ///
     /// # Errors
-    /// When a file cannot be read or written; the other worktrees may be repaired then. Repeating it does no harm.
+    /// When a file cannot be read or written. Other worktrees may have been repaired by then; repeating it does no
+    /// harm.
     pub fn follow_move(&self, from: &Path) -> Result<(), WorkspaceError> {
         let _lock = self.lock()?;
         let folder = self.common_dir().join("worktrees");
@@ -32,7 +33,7 @@ impl Repository {
         Ok(())
     }
 
-    /// Repairs the worktree that a folder of git's administration belongs to.
+    /// Repairs the worktree that one of git's administration folders belongs to.
     fn repair(&self, admin: &Path, from: &Path) -> Result<(), WorkspaceError> {
         let note = admin.join("gitdir");
         let Some(old_file) = read_path(&note) else {
@@ -48,7 +49,7 @@ impl Repository {
         }
         let old_admin = match admin.strip_prefix(&self.root) {
             Ok(below) => from.join(below),
-            // a git folder outside of the repository was not moved with it
+            // A git folder outside of the repository was not moved with it.
             Err(_outside) => admin.to_owned(),
         };
         let pointer = |to: &Path| [b"gitdir: ", to.as_os_str().as_bytes()].concat();
@@ -58,7 +59,7 @@ impl Repository {
             let text = format!("gitdir: {}\n", admin.display());
             write(&new_file, &text)?;
         }
-        // last: as long as it names the old place, a repetition comes here again
+        // Last: as long as it has the old path, a repetition finds this worktree again.
         write(&note, &format!("{}\n", new_file.display()))
     }
 }

@@ -1,4 +1,4 @@
-//! The worktree of an issue, ready for a run: created, or found, mended and brought up to date.
+//! The worktree of an issue, ready for a run: created, or found, repaired and updated.
 
 use super::broken::{Occupant, refuse_link, restore_git_file};
 use super::locks::clear_stale_locks;
@@ -9,13 +9,12 @@ use crate::failpoint::Failpoint;
 use crate::repository::{BranchName, Repository};
 
 impl Repository {
-    /// Prepares a worktree under the repository's lock. Only the one live run of the issue may ask.
+    /// Prepares a worktree under the repository's lock. Only the live run of the issue may call it.
     ///
     /// # Errors
-    /// [`WorkspaceError::BranchBlocked`], [`WorkspaceError::BranchCheckedOut`],
-    /// [`WorkspaceError::BranchMissing`] (the base), [`WorkspaceError::Link`],
-    /// [`WorkspaceError::Busy`], [`WorkspaceError::Tampered`]: what has
-    /// to be mended by a human. No commit and no uncommitted work is lost in any case.
+    /// [`WorkspaceError::BranchBlocked`], [`WorkspaceError::BranchCheckedOut`], [`WorkspaceError::BranchMissing`] (the
+    /// base), [`WorkspaceError::Link`], [`WorkspaceError::Busy`], [`WorkspaceError::Tampered`]: states that a person
+    /// has to repair. No commit and no uncommitted work is lost in any case.
     pub fn prepare_worktree(
         &self,
         request: &WorktreeRequest<'_>,
@@ -33,6 +32,8 @@ impl Repository {
         self.refuse_elsewhere(request.branch, &path)?;
         match self.find_or_clear(request.key, &path, request.now, &mut recovered)? {
             Occupant::Nothing => {
+                // The branch comes first: a death before the worktree exists leaves a branch at the base, which the
+                // next try uses.
                 let head = self.create_branch(request.branch, &base)?;
                 Failpoint::WorktreeBranched.reach();
                 let worktree = self.create_at(request.key, &path, Some(request.branch), &head)?;
@@ -53,7 +54,7 @@ impl Repository {
         }
     }
 
-    /// A new worktree of an older branch (its worktree was cleaned up) may lack the latest base.
+    /// The new worktree of an older branch, whose previous one was removed, may lack the latest base.
     fn made(
         &self,
         worktree: Worktree,
@@ -95,6 +96,8 @@ impl Repository {
         request: &WorktreeRequest<'_>,
         mut recovered: Vec<Recovery>,
     ) -> Result<Prepared, WorkspaceError> {
+        // Locks first, since every git command below would fail on them; then `.git`, without which git does not find
+        // the worktree.
         clear_stale_locks(&worktree, &mut recovered)?;
         restore_git_file(&worktree, &mut recovered)?;
         self.return_to_branch(&worktree, request.now, &mut recovered)?;
@@ -108,7 +111,8 @@ impl Repository {
         })
     }
 
-    /// Refuses a branch that another checkout than `path` has; a stale one does not count.
+    /// Refuses a branch that is checked out elsewhere than at `path`. A checkout whose folder does not exist does not
+    /// count.
     fn refuse_elsewhere(
         &self,
         branch: &BranchName,

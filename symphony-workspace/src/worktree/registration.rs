@@ -1,4 +1,4 @@
-//! The checkouts that git knows of a repository.
+//! The checkouts of a repository that git knows.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,20 +10,20 @@ use crate::error::WorkspaceError;
 use crate::own_file::read_file;
 use crate::repository::Repository;
 
-/// A checkout, the main one included, as git lists it.
+/// A checkout as git lists it, the main one included.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Registration {
-    /// Its folder; it may be gone.
+    /// Its folder, which may not exist.
     pub path: PathBuf,
-    /// Full name of the ref that is checked out; none when detached.
+    /// The full name of the ref that is checked out; `None` when detached.
     pub reference: Option<String>,
-    /// The reason of its lock, empty when none was given; none when it is not locked.
+    /// The reason of its lock, which may be empty; `None` when it is not locked.
     pub locked: Option<String>,
-    /// Whether its folder is gone.
+    /// Whether its folder does not exist.
     pub prunable: bool,
 }
 
-/// Reads `git worktree list --porcelain -z`: attributes end with NUL, records with another.
+/// Parses `git worktree list --porcelain -z`: attributes end with NUL, records with another one.
 pub(crate) fn parse_list(list: &[u8]) -> Vec<Registration> {
     let mut found = Vec::new();
     let mut current = Registration::default();
@@ -52,7 +52,7 @@ pub(crate) fn parse_list(list: &[u8]) -> Vec<Registration> {
 }
 
 impl Repository {
-    /// Lists all checkouts; the main one comes first.
+    /// Lists all checkouts, the main one first.
     ///
     /// # Errors
     /// When git fails.
@@ -75,8 +75,8 @@ impl Repository {
             .find(|registration| same_place(&registration.path, path)))
     }
 
-    /// Finds the git folder of a linked checkout by what the repository recorded at its creation,
-    /// never by what the checkout says.
+    /// Finds the git folder of a linked checkout from what the repository recorded when it was created, never from the
+    /// checkout itself.
     pub(crate) fn git_dir_of(&self, path: &Path) -> Result<Option<PathBuf>, WorkspaceError> {
         let folder = self.common_dir().join("worktrees");
         let entries = match fs::read_dir(&folder) {
@@ -109,7 +109,7 @@ impl Repository {
     }
 }
 
-/// Returns the checkout that a git folder was made for.
+/// Returns the checkout that a git folder was created for.
 pub(crate) fn recorded_path(git_dir: &Path) -> Option<PathBuf> {
     let bytes = read_file(&git_dir.join("gitdir")).ok()?;
     let end = bytes.iter().rposition(|byte| *byte != b'\n')? + 1;
@@ -119,7 +119,7 @@ pub(crate) fn recorded_path(git_dir: &Path) -> Option<PathBuf> {
 
 fn same_place(one: &Path, two: &Path) -> bool {
     let real = |path: &Path| match (path.parent(), path.file_name()) {
-        // The last part is not resolved: a link in its place is another thing.
+        // The last part is not resolved, because a link in its place is something else.
         (Some(parent), Some(name)) => parent.canonicalize().map(|parent| parent.join(name)).ok(),
         _ => path.canonicalize().ok(),
     };

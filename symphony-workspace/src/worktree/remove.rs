@@ -1,4 +1,4 @@
-//! Removing a worktree, and its branch: nothing that exists only there is lost.
+//! Removing a worktree and its branch, without losing anything that exists only there.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -21,11 +21,11 @@ use crate::repository::{Repository, clear_lock_of_gone, delete_ref};
 /// What happened to the branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BranchOutcome {
-    /// There was none.
+    /// It did not exist.
     Absent,
-    /// It was kept; so many of its commits are not in the base.
+    /// It was kept.
     Kept {
-        /// Commits that only the branch has.
+        /// How many of its commits are not in the base.
         unmerged: usize,
     },
     /// It was deleted.
@@ -35,31 +35,33 @@ pub enum BranchOutcome {
     },
 }
 
-/// What a removal did. Doing it again finds nothing, and says so without an error.
+/// What a removal did. A repetition finds nothing, and reports that without an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Removed {
-    /// Whether there was a worktree.
+    /// Whether the worktree existed.
     pub worktree: bool,
     /// Where unsaved work, or the deleted branch's commits, were saved.
     pub rescues: Vec<RescueRef>,
-    /// Where commits of submodules were saved that only this worktree had.
+    /// Where commits of submodules that only this worktree had were saved.
     pub submodules: Vec<SavedSubmodule>,
     /// What happened to the branch.
     pub branch: BranchOutcome,
 }
 
 impl Repository {
-    /// Removes a worktree. On doubt nothing is removed.
+    /// Removes a worktree. In case of doubt, nothing is removed.
     ///
     /// # Errors
-    /// [`WorkspaceError::Busy`] with a live process inside, [`WorkspaceError::GitLocked`] while git is at work,
-    /// [`WorkspaceError::Link`], [`WorkspaceError::OutOfReach`], [`WorkspaceError::RescueFailed`] when its work could not
-    /// be saved (a repository inside it, a full disk). A lock (`git worktree lock`) is no reason: the worktrees are Symphony's, any
-    /// agent can lock its own, and what is in one is saved before.
+    /// [`WorkspaceError::Busy`] with a live process inside, [`WorkspaceError::GitLocked`] while git is running,
+    /// [`WorkspaceError::Link`], [`WorkspaceError::OutOfReach`], [`WorkspaceError::RescueFailed`] when its work could
+    /// not be saved (a repository inside it, a full disk). A lock (`git worktree lock`) is no obstacle: the worktrees
+    /// are Symphony's, any agent can lock its own, and its contents are saved first.
     pub fn remove_worktree(&self, request: &RemoveRequest<'_>) -> Result<Removed, WorkspaceError> {
         let _lock = self.lock()?;
         let path = self.worktree_path(request.key)?;
         refuse_link(&path)?;
+        // Everything is saved before anything is removed: the commits of submodules here, the work in the folder inside
+        // `remove_folder`, and the branch last, since git refuses to delete one that is checked out.
         let submodules = self.save_submodules_of(request, &path)?;
         let mut rescues = Vec::new();
         let worktree = self.remove_folder(request, &path, &mut rescues)?;
@@ -76,7 +78,7 @@ impl Repository {
         })
     }
 
-    /// Saves the commits of submodules that go with a worktree.
+    /// Saves the commits of submodules that disappear with a worktree.
     pub(super) fn save_submodules_of(
         &self,
         request: &RemoveRequest<'_>,
@@ -109,9 +111,9 @@ impl Repository {
         }
         refuse_out_of_reach(path)?;
         put_git_aside(&worktree)?;
-        // Git refuses to remove a worktree without it; a removal that was cut off may have taken it.
+        // Git refuses to remove a worktree without it, and an interrupted removal may have removed it.
         restore_git_file(&worktree, &mut Vec::new())?;
-        // Nobody was ever let into an unfinished one, so it holds nothing to save.
+        // No one had access to an unfinished worktree, so it has nothing to save.
         if !is_unfinished(&registration) {
             let saved = self.save_all(&worktree, request.now);
             rescues.extend(saved.map_err(|source| match source {
@@ -124,10 +126,10 @@ impl Repository {
         Ok(true)
     }
 
-    /// Removes a worktree and its registration. When git fails, what is left says whether it did.
+    /// Removes a worktree and its registration. When git fails, what is left shows whether it succeeded.
     pub(super) fn unregister(&self, path: &Path) -> Result<(), WorkspaceError> {
         let removed = match self.git_worktree_remove(path) {
-            // Git names every file by its whole path. It has forgotten the worktree all the same.
+            // Git uses the whole path of each file. It has unregistered the worktree nevertheless.
             Err(error) if error.is_name_too_long() && path.is_dir() => {
                 remove_deep(path).map_err(|source| WorkspaceError::io("remove", path, source))?;
                 Err(error)
@@ -140,7 +142,7 @@ impl Repository {
         }
     }
 
-    /// `--force` twice, since an interrupted creation leaves its lock, and an agent may have locked its own.
+    /// Uses `--force` twice, since an interrupted creation leaves its lock, and an agent may have locked its worktree.
     fn git_worktree_remove(&self, path: &Path) -> Result<Vec<u8>, WorkspaceError> {
         self.git
             .command("worktree")
@@ -150,7 +152,7 @@ impl Repository {
             .run()
     }
 
-    /// Saves what is uncommitted, and a head that no branch has.
+    /// Saves uncommitted work, and a head that is on no branch.
     fn save_all(
         &self,
         worktree: &Worktree,
@@ -210,6 +212,7 @@ impl Repository {
                 path: registration.path,
             });
         }
+        // Kept before it is deleted: after a death in between, the commits are on both refs, never on none.
         if !merged {
             rescues.push(self.keep(request.key, &head, request.now)?);
         }
@@ -225,10 +228,10 @@ fn rescue_failed(path: &Path, source: WorkspaceError) -> WorkspaceError {
     }
 }
 
-/// Refuses when a file is too deep for git to see: it could not be saved.
+/// Refuses when a file is too deep for git to see it, since it could not be saved.
 fn refuse_out_of_reach(path: &Path) -> Result<(), WorkspaceError> {
     let found = match find_file(path, PATH_BYTES_MAX) {
-        // a folder that may not be read is git's business
+        // If a folder may not be read, git reports it.
         Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(None),
         found => found,
     };
@@ -241,8 +244,8 @@ fn refuse_out_of_reach(path: &Path) -> Result<(), WorkspaceError> {
     }
 }
 
-/// A folder that git does not know is removed only when no file is in it: what it holds could be
-/// saved nowhere. Folders without files are what a removal leaves that was cut off.
+/// Removes a folder that git does not know only if there is no file in it, since its contents could not be saved
+/// anywhere. Folders without files are left by an interrupted removal.
 fn remove_unregistered(path: &Path) -> Result<bool, WorkspaceError> {
     let is_empty = path.is_dir() && find_file(path, 0).is_ok_and(|found| found.is_none());
     if is_empty && let Err(source) = remove_deep(path) {

@@ -13,11 +13,11 @@ use crate::error::WorkspaceError;
 use crate::repository::Repository;
 
 impl Repository {
-    /// Makes a detached worktree at a commit. One of an earlier crash under the same key is emptied
-    /// of its changes (saved to a rescue ref first) and used.
+    /// Creates a detached worktree at a commit. A worktree with the same key from before a crash is reused; its changes
+    /// are saved to a rescue ref first, and then removed.
     ///
     /// # Errors
-    /// As [`Repository::prepare_worktree`]; [`WorkspaceError::CommitMissing`].
+    /// As [`Repository::prepare_worktree`], and [`WorkspaceError::CommitMissing`].
     pub fn create_temporary(
         &self,
         key: &WorktreeKey,

@@ -1,4 +1,4 @@
-//! A branch or a worktree that the database does not know: left by a database that was lost, or made by a person.
+//! A branch or a worktree that the database does not know: left from a lost database, or made by a person.
 
 use super::broken::refuse_link;
 use super::model::{BranchFate, RemoveRequest};
@@ -8,12 +8,13 @@ use crate::error::WorkspaceError;
 use crate::repository::{BranchName, Repository};
 
 impl Repository {
-    /// Saves what an unknown branch and its worktree hold to rescue refs and removes them, so that new work begins from the
-    /// base. Branches below it (`symphony/SYM-1/x`) go the same way: git makes no branch beside them. None when there is neither. A death in between leaves rescue refs, and the next call goes on.
+    /// Saves an unknown branch and its worktree to rescue refs and removes them, so that new work starts from the base.
+    /// Branches below it (`symphony/SYM-1/x`) are treated the same, since git could not create the branch beside them.
+    /// `None` when there is neither. A death in between leaves rescue refs, and the next call continues.
     ///
     /// # Errors
-    /// As [`Repository::remove_worktree`], and [`WorkspaceError::BranchCheckedOut`] when another checkout has the branch.
-    /// What could not be saved is where it was.
+    /// As [`Repository::remove_worktree`], and [`WorkspaceError::BranchCheckedOut`] when another checkout has the
+    /// branch. What could not be saved stays where it was.
     pub fn set_unknown_aside(
         &self,
         request: &RemoveRequest<'_>,
@@ -27,7 +28,7 @@ impl Repository {
         };
         let submodules = self.save_submodules_of(&request, &path)?;
         let mut rescues = Vec::new();
-        // a folder that git does not know is moved away when the worktree is made
+        // A folder that git does not know is moved away when the worktree is created.
         let worktree = self.registration_at(&path)?.is_some()
             && self.remove_folder(&request, &path, &mut rescues)?;
         let below = self.settle_branches_below(&request, &mut rescues)?;
@@ -43,7 +44,7 @@ impl Repository {
         }))
     }
 
-    /// Settles the branches in whose way the one of the request is; returns whether there were any.
+    /// Settles the branches that are in the way of the requested one, and returns whether there were any.
     fn settle_branches_below(
         &self,
         request: &RemoveRequest<'_>,
