@@ -1,4 +1,4 @@
-//! What a tool call answers: structured content and a short text; guidance stands in both.
+//! The answer of a tool call: structured content and a short text; guidance is in both.
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
@@ -30,8 +30,8 @@ impl Answer {
         self
     }
 
-    /// Turns the answer into MCP's form. Some clients show their model the structured part instead of the text, others
-    /// the text alone: so the message stands in both, and a large answer's text is its JSON.
+    /// Turns the answer into MCP's form. Some clients show their model only the structured part, others only the text:
+    /// so the message is in both, and the text of a large answer is its JSON.
     pub(crate) fn into_result(mut self) -> CallToolResult {
         let text = if self.fields.is_empty() {
             self.message.clone()
@@ -46,10 +46,10 @@ impl Answer {
     }
 }
 
-/// Why a tool did not do what it was asked: a text that says what to do instead.
+/// Why a tool refused a call: a text that says what to do instead.
 #[derive(Debug, Clone)]
 pub(crate) struct ToolError {
-    /// Why, as far as runs that are refused over and over are compared by it.
+    /// The kind of refusal, by which repeated refusals are compared.
     pub(crate) kind: RefusalKind,
     /// What the agent reads.
     pub(crate) text: String,
@@ -67,7 +67,7 @@ impl ToolError {
         }
     }
 
-    /// Returns the same refusal as one of a kind.
+    /// Returns the same refusal with another kind.
     pub(crate) fn with_kind(self, kind: RefusalKind) -> Self {
         Self { kind, ..self }
     }

@@ -1,4 +1,4 @@
-//! What can go wrong around the service; what an agent can act on is an answer instead.
+//! What can go wrong around the service. What an agent can act on is an answer instead.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpError {
-    /// The run's socket cannot be made.
+    /// The run's socket cannot be created.
     #[error("cannot make the run's socket {}: {source}", path.display())]
     Socket {
-        /// Where it was to be.
+        /// Its path.
         path: PathBuf,
         /// Why not.
         #[source]
@@ -18,7 +18,7 @@ pub enum McpError {
     /// The run's socket cannot be reached: the run is over, or its supervisor died.
     #[error("cannot reach the run's socket {}: {source} (the run is over, or its supervisor died)", path.display())]
     Connect {
-        /// Where it was looked for.
+        /// Its path.
         path: PathBuf,
         /// Why not.
         #[source]
@@ -33,7 +33,7 @@ pub enum McpError {
     /// The database.
     #[error(transparent)]
     Store(#[from] symphony_store::StoreError),
-    /// The thread of the database is gone.
+    /// The database thread has ended.
     #[error("the database's thread is gone")]
     StoreThreadGone,
 }

@@ -1,4 +1,4 @@
-//! Who a session is: fixed when its transport is made, never an argument of a call.
+//! Who a session is: fixed when its transport is created, never an argument of a call.
 
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
@@ -17,7 +17,7 @@ use crate::answer::ToolError;
 /// Whether a session may give verdicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdicts {
-    /// As its role says.
+    /// As its role allows.
     ByRole,
     /// Never: an agent's environment started this server directly on the database.
     Refused,
@@ -38,7 +38,7 @@ pub enum Reviewed {
 }
 
 impl Reviewed {
-    /// Says what a record is about.
+    /// Returns what a pull request record is about.
     pub const fn of(pr: &PullRequest) -> Self {
         match pr.proposal {
             Some(_) => Self::Proposal,
@@ -56,10 +56,10 @@ pub enum ReviewTarget {
         pr: PrId,
         /// The commit that the judge was shown; only a verdict on it counts.
         commit: String,
-        /// Whether it is a change.
+        /// Whether it is a change or a proposal.
         subject: Reviewed,
     },
-    /// The claim of a phase.
+    /// The delivery of a phase.
     Delivery {
         /// Its id.
         claim: DeliveryId,
@@ -68,31 +68,31 @@ pub enum ReviewTarget {
     },
 }
 
-/// Where the work of the session's issue lies.
+/// Where the work of the session's issue is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssueWorkspace {
     /// The project's folder.
     pub project_root: PathBuf,
-    /// What the configuration says about its repository.
+    /// The configuration of its repository.
     pub options: RepositoryOptions,
     /// The issue's worktree.
     pub key: WorktreeKey,
     /// The branch checked out there.
     pub branch: BranchName,
-    /// The branch the work goes into.
+    /// The branch that the work goes into.
     pub base: BranchName,
     /// The names of the project's gates.
     pub gates: Vec<String>,
 }
 
-/// The phases of a project; none where they cannot be read, which is the default. Clones share them.
+/// The phases of a project; `None` if they cannot be read, which is the default. Clones share them.
 #[derive(Debug, Clone)]
 pub struct ProjectPhases(Arc<LazyLock<Option<Pipeline>, ReadPhases>>);
 
 type ReadPhases = Box<dyn FnOnce() -> Option<Pipeline> + Send>;
 
 impl ProjectPhases {
-    /// Phases that are read when a tool first asks for them: most sessions need none.
+    /// Phases that are read when a tool first needs them: most sessions need none.
     pub fn read_when_asked(read: impl FnOnce() -> Option<Pipeline> + Send + 'static) -> Self {
         Self(Arc::new(LazyLock::new(Box::new(read))))
     }
@@ -117,23 +117,23 @@ impl From<Pipeline> for ProjectPhases {
 /// Who a session is.
 #[derive(Debug, Clone)]
 pub struct Identity {
-    /// In whose name it writes.
+    /// Who its writes are attributed to.
     pub actor: Actor,
     /// Its role.
     pub role: Role,
-    /// What it may call: the role's row, narrowed by its profile.
+    /// What it may call: the role's tools, narrowed by its profile.
     pub tools: ToolSet,
     /// The project.
     pub project: ProjectId,
-    /// The issue it works on; none for scanner, wizard and background research.
+    /// The issue it works on; `None` for scanner, wizard and background research.
     pub issue: Option<IssueId>,
     /// What it reviews.
     pub review: Option<ReviewTarget>,
-    /// Where its issue's work lies.
+    /// Where its issue's work is.
     pub workspace: Option<IssueWorkspace>,
-    /// The project's phases, for claims.
+    /// The project's phases, for deliveries.
     pub phases: ProjectPhases,
-    /// The folder that its agent works in; none for a human's client.
+    /// The folder that its agent works in; `None` for a human's client.
     pub directory: Option<PathBuf>,
     /// Whether it may give verdicts.
     pub verdicts: Verdicts,
@@ -148,7 +148,7 @@ impl Identity {
         }
     }
 
-    /// Returns what is listed and callable.
+    /// Returns the tools that are listed and callable.
     pub(crate) fn callable(&self) -> ToolSet {
         self.tools.intersection(self.role.allowed())
     }
@@ -159,7 +159,7 @@ impl Identity {
         self.issue.as_ref().ok_or_else(|| ToolError::new(why))
     }
 
-    /// Returns the issue that a call is about: the session's own, or another one of the same project.
+    /// Returns the issue that a call is about: the session's own, or the named one of the same project.
     pub(crate) fn target(&self, store: &Store, named: Option<&str>) -> Result<Issue, ToolError> {
         let id = match (named, &self.issue) {
             (Some(text), _) => {

@@ -1,8 +1,8 @@
 //! The MCP service that agents report through: tools, roles, transports.
 //!
-//! One [`Service`] answers for one [`Identity`]: role, run and issue are fixed when its transport is made and are never
-//! arguments of a call. The same role decides what `tools/list` shows and what `tools/call` accepts. Each call is one
-//! transaction of the store. What an agent can act on is a tool result with `isError`, never a protocol error.
+//! One [`Service`] answers for one [`Identity`]: role, run and issue are fixed when its transport is created and are
+//! never arguments of a call. The same role decides what `tools/list` shows and what `tools/call` accepts. Each call is
+//! one transaction of the store. What an agent can act on is a tool result with `isError`, never a protocol error.
 
 mod answer;
 mod argument;

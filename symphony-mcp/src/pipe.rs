@@ -1,4 +1,4 @@
-//! `symphony mcp --socket PATH`: bytes between an agent's CLI and the run's socket, nothing else.
+//! `symphony mcp --socket PATH`: copies bytes between an agent's CLI and the run's socket, nothing else.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
@@ -8,10 +8,10 @@ use std::thread;
 use crate::error::McpError;
 use crate::socket::connect;
 
-/// Bytes moved at once; a request is rarely longer.
+/// Bytes copied at once; a request is rarely longer.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// Carries bytes between standard input/output and the socket until either side ends.
+/// Copies bytes between standard input/output and the socket until either side ends.
 ///
 /// # Errors
 /// When the socket cannot be reached.
@@ -19,8 +19,8 @@ pub fn pipe_stdio(path: &Path) -> Result<(), McpError> {
     pipe(path, io::stdin(), &mut io::stdout().lock())
 }
 
-/// Carries bytes between an input and an output and the socket until either side ends. An input that never ends keeps
-/// its thread until the process is over.
+/// Copies bytes between an input and an output and the socket until either side ends. If the input never ends, its
+/// thread lives until the process exits.
 ///
 /// # Errors
 /// As [`pipe_stdio`].
@@ -35,12 +35,13 @@ pub fn pipe(
     thread::Builder::new()
         .name("input".to_owned())
         .spawn(move || {
-            // the agent's CLI closed its side or died: the session ends in order, open calls are still answered
+            // The agent's CLI closed its side or died. Only our sending side is closed, so that open calls are still
+            // answered.
             let _ended = carry(&mut input, &mut from_agent);
             let _closed = from_agent.shutdown(Shutdown::Write);
         })
         .map_err(McpError::Transport)?;
-    // when the supervisor closes the socket the process ends, even while the input stays open
+    // When the supervisor closes the socket, this process ends, even if the input is still open.
     carry(&mut to_agent, output).map_err(McpError::Transport)
 }
 
@@ -51,7 +52,7 @@ fn carry(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
             Ok(0) => return Ok(()),
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            // the supervisor closed the socket while something was on its way to it
+            // The supervisor closed the socket while data was on its way to it.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(()),
             Err(error) => return Err(error),
         };

@@ -1,4 +1,4 @@
-//! Secret values in what an agent says: refused where many agents read it, replaced by their names elsewhere.
+//! Secret values in what an agent writes: refused where many agents read it, replaced by their names elsewhere.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,10 +10,11 @@ use symphony_workspace::Redactor;
 
 use crate::answer::ToolError;
 
-/// Takes the secrets out of a call's arguments.
+/// Removes the secrets from a call's arguments.
 ///
 /// # Errors
-/// For a learning or a comment that holds one: it goes into the prompts of others, who would miss what it was about.
+/// For a learning or a comment that holds one: it goes into the prompts of others, for whom a placeholder would be
+/// useless.
 pub(crate) fn without_secrets(
     redactor: &Redactor,
     tool: Tool,

@@ -5,7 +5,7 @@ use symphony_core::contract::Delivery;
 use symphony_core::issue::Issue;
 use symphony_core::review_point::ReviewPoint;
 
-/// Returns an issue as it is listed.
+/// Returns an issue as lists show it.
 pub(crate) fn issue_row(issue: &Issue) -> Value {
     json!({
         "identifier": issue.id,

@@ -1,4 +1,4 @@
-//! The service: what a session may see and call, and what becomes of a call.
+//! The service: what a session may see and call, and how a call is answered.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Service {
         }
     }
 
-    /// Takes secret values out of everything that is said to it; learnings and comments that hold one are refused.
+    /// Removes secret values from everything that is sent to it; learnings and comments that hold one are refused.
     #[must_use]
     pub fn with_redactor(mut self, redactor: Option<Arc<Redactor>>) -> Self {
         self.redactor = redactor;
@@ -70,8 +70,8 @@ impl Service {
         .await
     }
 
-    /// Does a call's work on the database's thread. A panic in it would leave the request without an answer for ever,
-    /// and end the thread: it becomes an answer, and what it had begun to write is rolled back.
+    /// Runs a call on the database thread. A panic would end that thread and leave the request without an answer: it is
+    /// turned into an answer, and what it had begun to write is rolled back.
     async fn answer(
         &self,
         tool: Tool,
@@ -118,7 +118,7 @@ impl ServerHandler for Service {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        // the list depends on the role: nobody else may be served it from a cache
+        // The list depends on the role: a cache must not serve it to anyone else.
         Ok(
             ListToolsResult::with_all_items(self.listed.as_ref().clone())
                 .with_cache_scope(CacheScope::Private),
@@ -137,7 +137,7 @@ impl ServerHandler for Service {
 /// Serves one session until its client goes away.
 ///
 /// # Errors
-/// When the session cannot be set up. A client that goes away before it said anything is no error.
+/// When the session cannot be set up. A client that disconnects before it sends anything is no error.
 pub async fn serve<R, W>(service: Service, read: R, write: W) -> Result<(), McpError>
 where
     R: AsyncRead + Send + Unpin + 'static,
@@ -161,7 +161,7 @@ where
 /// # Errors
 /// As [`serve`].
 pub async fn serve_stdio(service: Service) -> Result<(), McpError> {
-    // pipes are waited for with everything else; other streams get threads, which is no reason to start them for all
+    // Pipes are polled with everything else. Other streams need threads, but that is no reason to start them for all.
     let (input, output) = stdio_pipes();
     serve(service, input, output).await
 }

@@ -14,22 +14,22 @@ use tokio::task::JoinSet;
 use crate::error::McpError;
 use crate::service::{Service, serve};
 
-/// Sessions at once on one socket: a CLI opens one; some open a second while they start.
+/// Most sessions at once on one socket: a CLI opens one; some open a second one while they start.
 const SESSIONS_MAX: usize = 8;
 
-/// Who connects, as the kernel knows it from the moment of the connection.
+/// Who connects, as the kernel recorded it when the connection was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peer {
     /// Its user.
     pub uid: u32,
-    /// Its process; none where the kernel cannot name it.
+    /// Its process; `None` if the kernel cannot name it.
     pub pid: Option<i32>,
 }
 
-/// Says whether a peer may speak for the run.
+/// Returns whether a peer may act for the run.
 type PeerCheck = Box<dyn Fn(Peer) -> bool + Send + Sync>;
 
-/// A run's socket, bound and not yet served. Dropping it removes the file.
+/// A run's socket, bound but not yet served. Dropping it removes the file.
 pub struct RunSocket {
     listener: UnixListener,
     path: PathBuf,
@@ -43,8 +43,8 @@ impl fmt::Debug for RunSocket {
     }
 }
 
-/// Opens a folder and returns a path to a file in it that is short whatever the folder's own path is: the address of a
-/// socket is limited to 108 bytes.
+/// Opens the folder and returns a path to the file in it that is short even if the folder's own path is long: the
+/// address of a socket is limited to 108 bytes.
 fn short(path: &Path) -> io::Result<(File, PathBuf)> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(
@@ -62,12 +62,12 @@ fn short(path: &Path) -> io::Result<(File, PathBuf)> {
 }
 
 impl RunSocket {
-    /// Binds the socket at a path, mode 0600, in the run's own folder: mode 0700, made where it is missing.
+    /// Binds the socket at a path, mode 0600, in the run's own folder: mode 0700, created if it is missing.
     ///
-    /// A judge's socket takes one session: nothing else that runs in its worktree can get at its verdict tools.
+    /// A judge's socket takes one session: nothing else that runs in its worktree can reach its verdict tools.
     ///
     /// # Errors
-    /// When the folder or the socket cannot be made.
+    /// When the folder or the socket cannot be created.
     pub fn bind(path: &Path, single_session: bool) -> Result<Self, McpError> {
         let bind = || -> io::Result<UnixListener> {
             if let Some(folder) = path
@@ -78,7 +78,7 @@ impl RunSocket {
                     .recursive(true)
                     .mode(0o700)
                     .create(folder)?;
-                // one that was there already may be open to others
+                // An existing folder may be open to others.
                 std::fs::set_permissions(folder, Permissions::from_mode(0o700))?;
             }
             match std::fs::remove_file(path) {
@@ -103,7 +103,7 @@ impl RunSocket {
         })
     }
 
-    /// Takes sessions only of peers that `may_speak` for the run. A refused one uses up no session.
+    /// Takes sessions only of peers that `may_speak` for the run. A refused peer does not use up a session.
     #[must_use]
     pub fn with_peer_check(
         mut self,
@@ -115,7 +115,7 @@ impl RunSocket {
 
     /// Serves sessions until the future is dropped. Sessions over the limit are closed at once.
     ///
-    /// A single-session socket takes one session in all; others take any number, so many at a time.
+    /// A single-session socket takes one session in its whole life; others take any number, limited only at one time.
     ///
     /// # Errors
     /// When the socket itself fails.
@@ -151,7 +151,7 @@ impl RunSocket {
 
 impl RunSocket {
     fn is_heard(&self, stream: &UnixStream) -> bool {
-        // The kernel always knows the peer of such a socket; who cannot be named is not heard.
+        // The kernel always knows the peer of a Unix socket; a peer that cannot be named is refused.
         stream.peer_cred().is_ok_and(|credentials| {
             (self.may_speak)(Peer {
                 uid: credentials.uid(),

@@ -1,4 +1,4 @@
-//! The database on a thread of its own: a wait of ten seconds for its lock must not stop streams and timers.
+//! The database on a thread of its own: a wait of ten seconds for its lock must not block streams and timers.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,8 +13,8 @@ type Job = Box<dyn FnOnce(&mut Store) + Send>;
 /// What the thread will own.
 type Unstarted = (Store, Receiver<Job>);
 
-/// A handle to the thread that owns the database's connection. Clones share the thread; it begins with the first piece of
-/// work (a service is asked for its tools first, and often for nothing else) and ends with the last handle.
+/// A handle to the thread that owns the database's connection. Clones share the thread. It starts with the first piece
+/// of work (clients list the tools first, and often ask for nothing else) and ends with the last handle.
 #[derive(Debug, Clone)]
 pub struct StoreThread {
     jobs: Sender<Job>,
@@ -34,7 +34,7 @@ impl StoreThread {
     /// Runs a piece of work on the store and returns what it returns.
     ///
     /// # Errors
-    /// When the system has no thread left, or the thread is gone, because an earlier piece of work panicked.
+    /// When the system cannot start a thread, or the thread has ended because an earlier piece of work panicked.
     pub async fn call<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Store) -> T + Send + 'static,
@@ -42,7 +42,7 @@ impl StoreThread {
         self.start_once()?;
         let (answer, result) = oneshot::channel();
         let job: Job = Box::new(move |store| {
-            // the caller may have gone away; the work is done all the same
+            // The caller may have gone away; the work is done nevertheless.
             let _unsent = answer.send(work(store)).is_err();
         });
         self.jobs

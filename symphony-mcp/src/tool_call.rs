@@ -1,4 +1,4 @@
-//! What a tool is made of: how it is listed, its parameters, and what a call does.
+//! What a tool consists of: how it is listed, its parameters, and what a call does.
 
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -11,12 +11,13 @@ use crate::argument::schema::schema;
 use crate::argument::typed::typed;
 use crate::identity::Identity;
 
-/// A call of a tool: the type is the tool's parameters, its fields are a call's arguments. Their documentation is what agents read.
+/// A call of a tool: the type is the tool's parameters, its fields are a call's arguments. Their doc comments are what
+/// agents read.
 pub(crate) trait ToolCall: DeserializeOwned + JsonSchema {
-    /// What agents read of the tool.
+    /// The description that agents read.
     const DESCRIPTION: &str;
 
-    /// The same, for those roles that are told something else.
+    /// The same, for roles that read another text.
     fn description(_role: Role) -> &'static str {
         Self::DESCRIPTION
     }
@@ -33,7 +34,7 @@ pub(crate) trait ToolCall: DeserializeOwned + JsonSchema {
 /// A tool as the table of tools has it.
 #[derive(Debug)]
 pub(crate) struct Specification {
-    /// What a role reads of the tool.
+    /// The description for a role.
     pub(crate) description: fn(Role) -> &'static str,
     /// The schema of the parameters for a role.
     pub(crate) schema: fn(Role) -> JsonObject,

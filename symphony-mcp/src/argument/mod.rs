@@ -1,4 +1,4 @@
-//! Arguments of calls: the sets of names in them, their schemas, and how they are read.
+//! Arguments of calls: the closed sets of names in them, their schemas, and how they are read.
 
 pub(crate) mod named;
 pub(crate) mod schema;

@@ -1,4 +1,5 @@
-//! Arguments that name a value of one of core's closed sets: what core adds to a set, schemas and calls have too.
+//! Arguments that name a value of one of core's closed sets: a value that is added in core appears in schemas and
+//! calls.
 
 use std::borrow::Cow;
 

@@ -6,8 +6,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 use symphony_core::tools::Role;
 
-/// Makes a schema in the plain form that every client understands: without references, number formats and `null`
-/// for what may be left out.
+/// Makes a schema in the plain form that every client understands: without references, number formats, or `null` for
+/// optional arguments.
 pub(crate) fn schema<T: JsonSchema>() -> JsonObject {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
@@ -40,7 +40,7 @@ fn plain(value: &mut Value) {
     }
 }
 
-/// Turns "this or null" into "this": an argument that is not wanted is left out.
+/// Turns "this or null" into "this": an argument that is not wanted is omitted.
 fn without_null(object: &mut JsonObject) {
     if object.get("default") == Some(&Value::Null) {
         object.remove("default");

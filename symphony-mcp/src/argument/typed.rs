@@ -1,4 +1,4 @@
-//! A call's arguments, read into the type of its tool: what does not fit is named by its field, in the words of JSON.
+//! Deserializes the arguments of a call into the type of its tool. An error names the field, in the terms of JSON.
 
 use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
@@ -15,7 +15,7 @@ pub(crate) fn typed<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Too
     })
 }
 
-/// Names the field, but where the reason is about the arguments as a whole, or names it already.
+/// Names the field, unless the reason concerns the arguments as a whole or names it already.
 fn misfit(field: &str, why: &str) -> String {
     if field == "." || why.starts_with(&format!("unknown field `{field}`")) {
         format!("invalid arguments: {why}")
@@ -24,7 +24,7 @@ fn misfit(field: &str, why: &str) -> String {
     }
 }
 
-/// Turns serde's reason into one that names no type of Rust.
+/// Turns serde's reason into one that names no Rust type.
 fn in_words(error: &str) -> String {
     let Some((found, expected)) = error
         .strip_prefix("invalid type: ")

@@ -1,4 +1,4 @@
-//! The acceptance criteria of a session's issue, read where no agent can have changed them for itself.
+//! The acceptance criteria of a session's issue, read from where no agent can have changed them.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -34,9 +34,9 @@ pub(crate) struct CriterionParam {
     note: String,
 }
 
-/// Returns the criteria that the session counts by: those that its run's prompt had, whatever became of them meanwhile, since its agent
-/// answers by their numbers. A session without such a run counts by those of now: of the issue's text, and of its documents that were
-/// accepted or are on the base.
+/// Returns the criteria by which the session numbers its answers: those in its run's prompt, even if the issue has
+/// changed since. A session without such a run uses the current ones: of the issue's text, and of its documents that
+/// were accepted or are on the base.
 pub(crate) fn read_criteria(store: &Store, identity: &Identity) -> Result<Criteria, ToolError> {
     let Some(issue) = &identity.issue else {
         return Ok(Criteria::default());
@@ -56,7 +56,7 @@ pub(crate) fn read_criteria(store: &Store, identity: &Identity) -> Result<Criter
     Ok(repository.read_criteria(&issue.id, &issue.description, pipeline, &claims)?)
 }
 
-/// Puts together the issue's criteria and a call's answers.
+/// Combines the issue's criteria with a call's answers.
 pub(crate) fn read_checklist(
     store: &Store,
     identity: &Identity,
@@ -74,7 +74,8 @@ pub(crate) fn read_checklist(
     Ok(answer_criteria(&criteria.items, &answers)?)
 }
 
-/// Names the criterion that a point is about in front of its text: its number alone would say something else once the criteria change.
+/// Puts the text of the criterion in front of a point about it: the number alone would mean something else once the
+/// criteria change.
 pub(crate) fn about_criterion(
     criteria: &Criteria,
     item: u32,

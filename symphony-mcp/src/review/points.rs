@@ -38,7 +38,7 @@ pub(crate) struct PointParam {
     lines: Option<String>,
 }
 
-/// Reads the points of a verdict. The criteria are read when a point is about one.
+/// Reads the points of a verdict. The criteria are read only if a point refers to one.
 pub(crate) fn changes(
     points: &[PointParam],
     read_criteria: impl FnOnce() -> Result<Criteria, ToolError>,
@@ -103,8 +103,8 @@ fn new_point(point: &PointParam, criteria: &Criteria) -> Result<NewPoint, String
     })
 }
 
-/// Refuses to hand in while a must-point of the session's issue has no answer: before anything else is looked at, so that the agent
-/// does not meet this last.
+/// Refuses a hand-in while a must-point of the session's issue has no answer. Checked before everything else, so that
+/// the agent does not run into it last.
 pub(crate) fn require_answers(store: &Store, identity: &Identity) -> Result<(), ToolError> {
     let of = identity.own_issue()?.clone().into();
     Ok(refuse_unanswered(&store.review_points(&of)?)?)

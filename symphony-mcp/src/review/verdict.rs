@@ -36,14 +36,14 @@ pub(crate) struct Rejection {
     points: Vec<PointParam>,
 }
 
-/// What a judge says of the work.
+/// A judge's verdict on the work, before it is tied to a commit.
 #[derive(Debug)]
 pub(crate) struct Judgement {
     /// Whether it is good.
     pub(crate) kind: VerdictKind,
-    /// In a sentence.
+    /// The comment, in a sentence.
     pub(crate) comment: Option<String>,
-    /// Point by point.
+    /// The points.
     pub(crate) points: Vec<PointParam>,
 }
 
@@ -69,7 +69,7 @@ impl From<Rejection> for Judgement {
 }
 
 impl Judgement {
-    /// Returns the verdict on a commit. The criteria are read when a point is about one.
+    /// Returns the verdict on a commit. The criteria are read only if a point refers to one.
     fn on(
         self,
         commit: String,
@@ -85,7 +85,8 @@ impl Judgement {
     }
 }
 
-/// Records a verdict on the change or the proposal under review; returns its record, and the commit that the verdict is about.
+/// Records a verdict on the change or the proposal under review; returns the pull request and the commit of the
+/// verdict.
 pub(crate) fn judge_pull_request(
     store: &mut Store,
     identity: &Identity,

@@ -44,7 +44,7 @@ impl ToolCall for AddFinding {
             files: self.files,
         };
         let context = identity.context();
-        // a scanner or background researcher has no issue: what it sees is about the project
+        // A scanner or background researcher has no issue: its findings are about the project.
         let (finding, on) = match &identity.issue {
             Some(id) => (store.add_finding(&context, id, &new)?, id.to_string()),
             None => (

@@ -14,7 +14,7 @@ use crate::identity::Identity;
 use crate::tool_call::ToolCall;
 use crate::work::committable::open;
 
-/// What an agent is told whose learning is too long.
+/// What an agent reads if its learning is too long.
 const SHORTEN: &str = "State the rule and when it applies, in one or two sentences. Leave out how you found it, name files in `applies_to`, and \
     record anything else as a separate learning";
 
@@ -76,7 +76,7 @@ fn answer(message: &str, record: &LearningRecord) -> Answer {
         .with("state", json!(record.state))
 }
 
-/// A second learning that says the same would only take space in prompts.
+/// Refuses a duplicate: a second learning with the same rule would only take space in prompts.
 fn known(record: &LearningRecord) -> ToolError {
     let (id, pattern) = (&record.learning.id, &record.learning.pattern);
     ToolError::new(match record.state {
@@ -91,8 +91,8 @@ fn known(record: &LearningRecord) -> ToolError {
     })
 }
 
-/// Returns the commit that the session's worktree is at; none when it has none, or git cannot tell: a learning is
-/// worth keeping without.
+/// Returns the head commit of the session's worktree; `None` if it has none, or git fails: a learning is worth keeping
+/// without it.
 fn head_commit(identity: &Identity) -> Option<String> {
     let (repository, worktree) = open(identity.workspace.as_ref()?).ok()?;
     let head = repository.head(&worktree).ok()?;

@@ -63,7 +63,7 @@ impl ToolCall for AnswerReviewPoint {
     }
 }
 
-/// Returns whose points the session's run answers: those of its issue, or of the plan that it carries out a phase of.
+/// Returns whose points the session's run answers: those of its issue, or of the plan whose phase it works on.
 fn own_work(store: &Store, identity: &Identity) -> Result<PullRequestOf, ToolError> {
     if let Some(run) = identity.actor.run()
         && let RunTarget::PlanPhase(plan, _) = store.run(run)?.target

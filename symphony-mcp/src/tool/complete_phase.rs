@@ -108,7 +108,7 @@ struct Next {
     phase: Option<PhaseName>,
 }
 
-/// Returns the contract of a phase that can be claimed now, and where it leads.
+/// Returns the contract of a phase that can be delivered now, and where it leads.
 fn contract<'a>(
     identity: &'a Identity,
     issue: &Issue,
@@ -181,8 +181,8 @@ fn texts(failures: &[CheckFailure]) -> Vec<String> {
     failures.iter().map(ToString::to_string).collect()
 }
 
-/// Records the delivery, commits what it is about, and settles it on that commit. Recorded first: whatever happens in
-/// between, the end of the run finds it.
+/// Records the delivery, commits the work, and settles the delivery on that commit. The record comes first: if the
+/// process dies in between, the exit handling of the run finds it.
 fn settle(
     store: &mut Store,
     identity: &Identity,

@@ -82,7 +82,7 @@ impl ToolCall for CompletePlanPhase {
             }
         };
         if outcome == PhaseOutcome::Complete {
-            // first, so that the agent does not learn of it only after it has put everything else right
+            // Checked first, so that the agent does not learn of it only after it has fixed everything else.
             if let RunTarget::PlanPhase(plan, phase) = store.run(run)?.target {
                 store.require_phase_answers(&plan, &phase)?;
             }
@@ -115,8 +115,8 @@ impl ToolCall for CompletePlanPhase {
     }
 }
 
-/// Refuses work that could not be merged as it is: files in a nested repository, copied files and their values in commits.
-/// A phase that works in the project's own folder leaves everything where it is.
+/// Refuses work that could not be merged: files in a nested repository, copied files or their values in commits. A
+/// phase that works in the project's own folder leaves everything in place.
 fn refuse_unmergeable(identity: &Identity, nested: Nested) -> Result<(), ToolError> {
     let Some(workspace) = &identity.workspace else {
         return Ok(());

@@ -11,7 +11,7 @@ use crate::identity::Identity;
 use crate::rows::issue_row;
 use crate::tool_call::ToolCall;
 
-/// The phase of what agents file (spec: domain, "Phases").
+/// The phase label of issues that agents create (spec: domain, "Phases").
 const FIRST_PHASE_LABEL: &str = "phase:research";
 
 #[derive(Debug, Deserialize, JsonSchema)]

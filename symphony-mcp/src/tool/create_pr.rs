@@ -15,7 +15,7 @@ use crate::tool_call::ToolCall;
 use crate::work::change::read_change;
 use crate::work::committable::Nested;
 
-/// Gates that one call may report: more than any project has.
+/// Most gates that one call may report: more than any project has.
 const REPORTED_GATES_MAX: usize = 50;
 
 /// A gate as the agent ran it.

@@ -1,4 +1,4 @@
-//! `get_issue`: an issue with all that belongs to it.
+//! `get_issue`: an issue with everything that belongs to it.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,9 +12,9 @@ use crate::identity::Identity;
 use crate::rows::{delivery_row, issue_row, point_row};
 use crate::tool_call::ToolCall;
 
-/// Comments and findings that `get_issue` shows: the newest ones.
+/// Most comments and findings that `get_issue` shows: the newest ones.
 const NOTES_SHOWN_MAX: u32 = 20;
-/// Sub-tasks that it shows.
+/// Most sub-tasks that it shows.
 const CHILDREN_SHOWN_MAX: u32 = 100;
 
 #[derive(Debug, Deserialize, JsonSchema)]

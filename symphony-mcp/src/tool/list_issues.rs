@@ -14,7 +14,7 @@ use crate::identity::Identity;
 use crate::rows::issue_row;
 use crate::tool_call::ToolCall;
 
-/// Page of `list_issues` when the call names none, and the largest one (spec: mcp).
+/// Default page size of `list_issues`, and the largest one (spec: mcp).
 const PAGE: u32 = 20;
 const PAGE_MAX: u32 = 100;
 

@@ -1,5 +1,5 @@
-//! The tools: each is one file with what agents read about it, its parameters, and what a call does. What it is called and which
-//! roles have it is in core, [`Tool`] and [`Role::allowed`].
+//! The tools. Each is one file with its description for agents, its parameters, and what a call does. Its name and
+//! which roles have it are in core, [`Tool`] and [`Role::allowed`].
 
 mod add_comment;
 mod add_finding;
@@ -37,7 +37,7 @@ use crate::answer::{Answer, ToolError};
 use crate::identity::Identity;
 use crate::tool_call::Specification;
 
-/// The one list of all tools: returns a tool as a role has it.
+/// The one list of all tools: returns the specification of a tool for a role.
 fn specification(tool: Tool, role: Role) -> Specification {
     match tool {
         Tool::GetIssue => Specification::of::<get_issue::GetIssue>(),
@@ -69,12 +69,12 @@ fn specification(tool: Tool, role: Role) -> Specification {
     }
 }
 
-/// Says whether a role sorts issues with `update_issue_status`, instead of only moving its own.
+/// Returns whether a role sorts issues with `update_issue_status`, instead of only moving its own.
 fn sorts(role: Role) -> bool {
     role == Role::Human || role.status_permission() == Some(StatusPermission::Triage)
 }
 
-/// Returns the tools of a set as MCP lists them for a role; done once a session.
+/// Returns the tools of a set as MCP lists them for a role; computed once per session.
 pub(crate) fn list(tools: ToolSet, role: Role) -> Vec<McpTool> {
     let listed = |tool: Tool| {
         let specification = specification(tool, role);
@@ -84,8 +84,8 @@ pub(crate) fn list(tools: ToolSet, role: Role) -> Vec<McpTool> {
     tools.iter().map(listed).collect()
 }
 
-/// Carries out one call. A refusal of the tool that the run is for is kept with the run: its end names it, and runs that are
-/// refused over and over are seen by it.
+/// Carries out one call. If the run exists to call this tool, a refusal is kept with the run: its end names it, and
+/// repeated refusals are noticed by it.
 pub(crate) fn call(
     store: &mut Store,
     identity: &Identity,

@@ -59,8 +59,8 @@ impl ToolCall for RecordTestHealth {
     }
 }
 
-/// Returns how many lines the issue's branch adds and removes. None where that cannot be told, uncommitted changes
-/// included: the tests are counted all the same, and compared with the suite instead.
+/// Returns how many lines the issue's branch adds and removes. `None` if that cannot be determined, for example because
+/// of uncommitted changes: the test count is still recorded, and compared with the suite instead.
 fn changed_lines(workspace: &IssueWorkspace) -> Option<u64> {
     committed_lines(workspace).ok().flatten()
 }

@@ -14,14 +14,14 @@ use crate::answer::{Answer, ToolError};
 use crate::identity::Identity;
 use crate::tool_call::ToolCall;
 
-/// Results of `search_learnings` when the call names none, and the largest number.
+/// Default number of results of `search_learnings`, and the largest one.
 const RESULTS: u32 = 10;
 const RESULTS_MAX: u32 = 100;
 
-/// Entries of the coverage that are looked through, and of those that match, how many are returned.
+/// Most coverage entries that are searched, and most matches that are returned.
 const COVERAGE_LOOKED_MAX: u32 = 10_000;
 const COVERAGE_SHOWN_MAX: usize = 20;
-/// Characters of a word that counts: shorter ones are everywhere.
+/// Minimum length of a search word: shorter ones match everywhere.
 const WORD_CHARS_MIN: usize = 3;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -107,7 +107,7 @@ fn item(ranked: &RankedLearning) -> Value {
     })
 }
 
-/// Returns what research has read for what a query asks about, newest first; nothing for roles that record no coverage.
+/// Returns what research has read about a query, newest first; empty for roles that record no coverage.
 fn read_before(store: &Store, identity: &Identity, query: &str) -> Result<Vec<Value>, ToolError> {
     if !identity.callable().contains(Tool::RecordCoverage) {
         return Ok(Vec::new());

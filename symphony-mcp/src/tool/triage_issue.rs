@@ -1,4 +1,4 @@
-//! `update_issue_status` of those who sort the backlog.
+//! `update_issue_status` of the roles that sort the backlog.
 
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -58,7 +58,7 @@ impl ToolCall for TriageIssue {
         if let Some(to) = asked {
             check_settable(identity, to)?;
         }
-        // the status it has is no move
+        // Setting the current status again is no move.
         let to = asked.filter(|to| *to != now.state.status());
         if edit == IssueEdit::default() && self.status.is_none() {
             return Err(ToolError::new(
@@ -77,7 +77,7 @@ impl ToolCall for TriageIssue {
     }
 }
 
-/// Returns the whole list of labels: the given ones, or those that it has, with the given phase, or the one that it has.
+/// Returns the whole list of labels: the given ones or the current ones, with the given phase or the current one.
 fn labels(
     now: &[String],
     given: Option<Vec<String>>,
@@ -107,7 +107,7 @@ fn labels(
     Ok(Some(labels))
 }
 
-/// Returns the phase that is named, which must be one of the project's.
+/// Returns the named phase, which must be one of the project's.
 fn phase(identity: &Identity, name: Option<&str>) -> Result<Option<PhaseName>, ToolError> {
     let Some(name) = name else {
         return Ok(None);

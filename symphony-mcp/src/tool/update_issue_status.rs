@@ -83,7 +83,7 @@ pub(super) fn moved(to: IssueStatus, reason: &str) -> String {
     format!("Moved to {to}: {reason}")
 }
 
-/// Returns what a move of the session is to its issue, as far as its role may.
+/// Returns the event that a move of the session means for its issue, if its role may do that.
 pub(super) fn event(
     store: &Store,
     identity: &Identity,
@@ -148,7 +148,7 @@ fn required_reason(reason: Option<&str>) -> Result<String, ToolError> {
     })
 }
 
-/// Says whether a role may give its issue back, besides asking for a human.
+/// Returns whether a role may give its issue back, besides asking for a human.
 fn gives_back(role: Role) -> bool {
     role.settable_statuses().contains(&IssueStatus::Todo)
 }

@@ -1,4 +1,4 @@
-//! From what is committed in a worktree to a pull request's record.
+//! From the commits of a worktree to a pull request's record.
 
 use symphony_core::hand_in::RefusalKind;
 use symphony_core::id::IssueId;
@@ -13,11 +13,11 @@ use crate::work::committable::{
     Nested, base_head, open, refuse_secrets, refuse_unfiltered, require_filters_of, settle_nested,
 };
 
-/// Files that a refusal lists.
+/// Most files that a refusal lists.
 const LISTED_MAX: usize = 20;
 
-/// Reads what is committed on the issue's branch, without title, body and reported gates. Nested repositories are absorbed
-/// first where that is asked for.
+/// Reads what is committed on the issue's branch, without title, body and reported gates. Nested repositories are
+/// absorbed first if the call asks for it.
 ///
 /// # Errors
 /// What the agent has to do first: commit, or go back to its branch.
@@ -66,14 +66,14 @@ pub(crate) fn read_change(
     })
 }
 
-/// Refuses a worktree with uncommitted changes, or where something else than the issue's branch is checked out; returns its head.
+/// Refuses a worktree with uncommitted changes or with another branch checked out than the issue's; returns its head.
 pub(crate) fn require_clean_branch(
     repository: &Repository,
     worktree: &Worktree,
     workspace: &IssueWorkspace,
     tool: Tool,
 ) -> Result<CommitId, ToolError> {
-    // files that the index hides from git would be left out without a word
+    // Otherwise changes in files that the index hides (`assume-unchanged`, `skip-worktree`) would be left out silently.
     repository.reveal_hidden(worktree)?;
     let status = repository.status(worktree)?;
     refuse_unfiltered(&repository.unfiltered(worktree, &status)?)?;

@@ -1,4 +1,4 @@
-//! Whether a worktree's commits can be handed in: all the work is in them, and nothing that must stay here.
+//! Whether a worktree's commits can be handed in: they hold all the work, and nothing that must not leave this machine.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -12,10 +12,10 @@ use symphony_workspace::{BranchName, CommitId, Repository, SecretScan, Workspace
 use crate::answer::ToolError;
 use crate::identity::IssueWorkspace;
 
-/// Problems that a refusal lists.
+/// Most problems that a refusal lists.
 const LISTED_MAX: usize = 20;
 
-/// What becomes of git repositories that an agent made inside its worktree.
+/// What happens to git repositories that an agent created inside its worktree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nested {
     /// The call is refused with their names.
@@ -48,7 +48,7 @@ pub(crate) fn base_head(repository: &Repository, base: &BranchName) -> Result<Co
     })
 }
 
-/// Refuses nested repositories, or absorbs them and commits their files in the name of what is worked on.
+/// Refuses nested repositories, or absorbs them and commits their files for the issue or phase.
 pub(crate) fn settle_nested(
     repository: &Repository,
     worktree: &Worktree,
@@ -75,8 +75,8 @@ pub(crate) fn settle_nested(
     Ok(())
 }
 
-/// Refuses uncommitted files with a filter that Symphony may not run: neither a commit of the agent, whose files would look
-/// changed for ever, nor one of Symphony, which would hold them unfiltered, is what it should be.
+/// Refuses uncommitted files with a filter that Symphony may not run. Neither commit would be right: in the agent's,
+/// the files would look changed for ever; Symphony's would hold them unfiltered.
 pub(crate) fn refuse_unfiltered(unfiltered: &BTreeMap<PathBuf, String>) -> Result<(), ToolError> {
     let Some(filter) = unfiltered.values().next() else {
         return Ok(());
@@ -113,7 +113,7 @@ fn filter_refusal<'p>(filter: &str, paths: impl ExactSizeIterator<Item = &'p str
     )
 }
 
-/// Refuses a branch that holds a file that Symphony copied into its worktree, or a value of one.
+/// Refuses a branch that holds a file that Symphony copied into its worktree, or a value from one.
 pub(crate) fn refuse_secrets(scan: &SecretScan) -> Result<(), ToolError> {
     if scan.is_clean() {
         return Ok(());

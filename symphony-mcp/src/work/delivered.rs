@@ -1,4 +1,4 @@
-//! What a phase delivered: its artifact, the paths it changed, the commit that holds them.
+//! What a phase delivered: its artifact, the changed paths, the commit that holds them.
 
 use symphony_core::Timestamp;
 use symphony_core::contract::{ArtifactFound, KeptCommit};
@@ -12,20 +12,20 @@ use crate::work::committable::{
     Nested, base_head, open, refuse_secrets, refuse_unfiltered, require_filters_of, settle_nested,
 };
 
-/// What lies in the worktree of a phase's agent.
+/// What is in the worktree of a phase's agent.
 #[derive(Debug)]
 pub(crate) struct Delivered {
-    /// The artifact, from the worktree or else from the project's root; none when the phase has none.
+    /// The artifact, from the worktree or else from the project's root; `None` if the phase has none.
     pub(crate) artifact: Option<ArtifactFound>,
     /// Every path that differs from the base.
     pub(crate) changed: Vec<String>,
 }
 
-/// Looks at what is delivered: the file system, not git, says what the artifact is. Nested repositories are absorbed first
-/// where that is asked for.
+/// Reads what is delivered: the artifact comes from the file system, not from git. Nested repositories are absorbed
+/// first if the call asks for it.
 ///
 /// # Errors
-/// When there is a nested repository, the artifact is there but cannot be read, or git fails.
+/// When there is a nested repository, the artifact cannot be read, or git fails.
 pub(crate) fn read_delivered(
     workspace: &IssueWorkspace,
     artifact: Option<&str>,
@@ -56,7 +56,7 @@ pub(crate) fn read_delivered(
     Ok(Delivered { artifact, changed })
 }
 
-/// Returns the text of a document; agents are given it, and could do nothing with what is none.
+/// Returns the text of a document. Agents read it, and could do nothing with binary data.
 fn document_text(bytes: Vec<u8>, path: &str) -> Result<String, ToolError> {
     let why = if bytes.contains(&0) {
         "it holds zero bytes".to_owned()
@@ -75,10 +75,10 @@ fn document_text(bytes: Vec<u8>, path: &str) -> Result<String, ToolError> {
     )))
 }
 
-/// Commits what is delivered, so that a verdict can name it; returns the head of the branch.
+/// Commits what is delivered, so that a verdict can name the commit; returns the head of the branch.
 ///
 /// # Errors
-/// When the branch holds what must stay here, or git fails.
+/// When the branch holds what must not leave this machine, or git fails.
 pub(crate) fn commit_delivered(
     workspace: &IssueWorkspace,
     issue: &IssueId,
@@ -94,7 +94,8 @@ pub(crate) fn commit_delivered(
     Ok(done.head.as_str().to_owned())
 }
 
-/// Keeps the commit of what was delivered: the branch may be deleted before it is merged. Where this fails, the next tick does it.
+/// Keeps the commit of what was delivered: the branch may be deleted before it is merged. If this fails, the next tick
+/// does it.
 pub(crate) fn keep_delivered(workspace: &IssueWorkspace, issue: &IssueId, commit: String) {
     let wanted = KeptCommit {
         issue: issue.clone(),

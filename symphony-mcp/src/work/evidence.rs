@@ -1,4 +1,4 @@
-//! From what a worker names as evidence to a proposal's record: each item is looked up where it is said to be.
+//! From what a worker names as evidence to a proposal's record: each item is looked up where the worker says it is.
 
 use symphony_core::done::{EvidenceFound, EvidenceKind, NewEvidence, check_evidence, normal_path};
 use symphony_core::hand_in::RefusalKind;
@@ -29,7 +29,7 @@ struct Place<'a> {
 /// Checks a proposal against the worktree, the base and the database.
 ///
 /// # Errors
-/// What the agent has to do first, or which item of evidence is not what it is said to be.
+/// What the agent has to do first, or which item of evidence is wrong.
 pub(crate) fn read_proposal(
     store: &Store,
     issue: &IssueId,
@@ -43,7 +43,7 @@ pub(crate) fn read_proposal(
     settle_nested(&repository, &worktree, &base, Nested::Refuse, issue)
         .map_err(|error| error.with_kind(RefusalKind::NestedRepository))?;
     let ahead = repository.commits_ahead(&base, &head)?;
-    // commits that bring nothing are the base's own, from before it was rewritten: what the agent looked at is the base
+    // Commits without a change are the base's own, from before it was rewritten: what the agent looked at is the base.
     let head = if ahead > 0 && repository.have_same_tree(&base, &head)? {
         base.clone()
     } else {

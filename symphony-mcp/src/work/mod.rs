@@ -1,4 +1,4 @@
-//! What lies in the worktree of a session: checked, and read to be recorded.
+//! Checks and reads the worktree of a session.
 
 pub(crate) mod change;
 pub(crate) mod committable;
