@@ -24,7 +24,7 @@ pub enum AgentType {
     Architect,
     /// Triages the backlog.
     Intake,
-    /// Looks for work when the backlog has none.
+    /// Searches for work when the backlog is empty.
     Scanner,
     /// Configures a project once.
     Wizard,

@@ -1,14 +1,14 @@
-//! Who types a command that only a person may type: judged from the processes above it.
+//! Who typed a command that only a person may type: judged from its ancestor processes.
 //!
-//! Without a sandbox no answer is a proof. What an agent can forge for itself without leaving the reach of its supervisor is
-//! refused; what only a process can forge that outlived its supervisor is recorded as unverified; `docs/design` lists what
-//! remains.
+//! Without a sandbox no answer is a proof. What an agent can forge for itself without leaving the reach of its
+//! supervisor is refused; what only a process can forge that outlived its supervisor is recorded as unverified;
+//! `docs/design` lists what remains.
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::RunId;
 
-/// How a process looks from below: facts of the table of processes.
+/// One ancestor process, with facts from the process table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ancestor {
     /// The run whose marker its environment has, or in whose group of processes it is.
@@ -21,10 +21,10 @@ pub struct Ancestor {
     pub terminal: Option<i32>,
     /// Whether it leads its session: the shell of a terminal does.
     pub leads_session: bool,
-    /// Whether no process of the user could have made it: `sshd` or `login` of root above a user's shell, a shell that was
-    /// started inside a container from outside, or init itself.
+    /// Whether no process of the user could have made it: `sshd` or `login` of root above a user's shell, a shell that
+    /// was started inside a container from outside, or init itself.
     pub is_login: bool,
-    /// A run that was at work when it started.
+    /// A run that was active when it started.
     pub began_during: Option<RunId>,
 }
 
@@ -33,7 +33,7 @@ pub struct Ancestor {
 pub struct Ancestry {
     /// Them, without init.
     pub chain: Vec<Ancestor>,
-    /// Whether they lead to init without a gap.
+    /// Whether the chain reaches init without a gap.
     pub is_whole: bool,
 }
 
@@ -67,7 +67,7 @@ impl Verification {
         }
     }
 
-    /// Reads what is recorded: a reason, or nothing for a verified action.
+    /// Reads the recorded value: a reason, or `None` for a verified action.
     pub fn recorded(reason: Option<String>) -> Self {
         reason.map_or(Self::Verified, Self::Unverified)
     }
@@ -157,8 +157,8 @@ mod tests {
         }
     }
 
-    /// A letter a fact: Marked, Supervises, in a Worktree, has the Terminal or an Other one, Leads its session, is a login
-    /// by Root, began During a run. A `?` at the end says that the rest cannot be seen.
+    /// One letter per fact: Marked, Supervises, in a Worktree, has the Terminal or an Other one, Leads its session, is
+    /// a login by Root, began During a run. A `?` at the end says that the rest cannot be seen.
     fn judged(chain: &str) -> String {
         let mut words: Vec<&str> = chain.split_ascii_whitespace().collect();
         let is_whole = words.last() != Some(&"?");
@@ -180,7 +180,7 @@ mod tests {
             ("m m s", inside),
             // A cleared environment.
             ("- - s", below),
-            // A terminal of its own does not help below a supervisor, nor does what cannot be seen.
+            // Below a supervisor, neither a terminal of its own nor an unknown ancestor helps.
             ("tl t s", below),
             ("t tl s ?", below),
             ("t m -", inside),

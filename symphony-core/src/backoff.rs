@@ -1,7 +1,8 @@
 //! Exponential backoff with jitter: how long each retry waits, for issues, phases of plans, providers on hold and exit
 //! handling alike.
 
-/// Doublings after which a delay no longer grows: more would overflow, and every cap in use is reached long before.
+/// Number of doublings after which a delay no longer grows: more would overflow, and every cap in use is reached long
+/// before.
 const DOUBLINGS_MAX: u32 = 32;
 /// Jitter is drawn in ten-thousandths of the delay.
 const WHOLE: u64 = 10_000;

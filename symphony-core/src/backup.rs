@@ -9,12 +9,13 @@ use crate::spending::day_number;
 
 /// Least time between two backups that the tick makes: an hour of work is the most that a lost database costs.
 pub const BACKUP_INTERVAL_MS: u64 = 60 * 60 * 1000;
-/// Newest backups that are kept whatever their age: a night of work, so that damage that is seen in the morning can be
-/// undone to any hour of that night.
+/// How many of the newest backups are kept whatever their age: a night of work, so that damage that is seen in the
+/// morning can be undone to any hour of that night.
 const NEWEST_KEPT: usize = 12;
-/// Days of which the last backup is kept: damage is often noticed only after a weekend or a week's leave.
+/// For how many days the last backup of the day is kept: damage is often noticed only after a weekend or a week's
+/// leave.
 const DAYS_KEPT: usize = 7;
-/// Backups before a migration that are kept: the way back from each of the last updates of Symphony.
+/// How many backups from before a migration are kept: the way back from each of the last updates of Symphony.
 const MIGRATIONS_KEPT: usize = 3;
 
 /// Ending of the name of a backup.
@@ -43,7 +44,7 @@ pub enum BackupCause {
 }
 
 impl BackupName {
-    /// Reads the name of a file; none when it is not the name of a backup.
+    /// Parses the name of a file; `None` if it is not the name of a backup.
     pub fn parse(name: &str) -> Option<Self> {
         let mut parts = name.strip_suffix(ENDING)?.split('-');
         let at = parse_time(parts.next()?)?;
@@ -93,8 +94,8 @@ impl fmt::Display for BackupName {
     }
 }
 
-/// Says whether a backup is due: something was recorded since the newest one, and that is an hour old or, after the clock
-/// was set back, in the future.
+/// Returns whether a backup is due: something was recorded since the newest one, which is an hour old or, after the
+/// clock was set back, in the future.
 pub fn is_backup_due(existing: &[BackupName], position: i64, now: Timestamp) -> bool {
     let Some(newest) = existing.iter().max() else {
         return position > 0;
@@ -102,7 +103,7 @@ pub fn is_backup_due(existing: &[BackupName], position: i64, now: Timestamp) -> 
     newest.position != position && (newest.at > now || after(newest.at, BACKUP_INTERVAL_MS) <= now)
 }
 
-/// Returns the backups that are not kept any more.
+/// Returns the backups that are no longer kept.
 pub fn superfluous_backups(existing: &[BackupName]) -> Vec<BackupName> {
     let mut newest_first: Vec<&BackupName> = existing.iter().collect();
     newest_first.sort_by(|a, b| b.cmp(a));

@@ -1,4 +1,5 @@
-//! What the set-up command of a worktree made and an agent committed as it was: usually by `git add -A`, seldom on purpose.
+//! What the set-up command of a worktree made and an agent committed as it was: usually by `git add -A`, seldom on
+//! purpose.
 //!
 //! It is reported and not refused: only a person can tell whether a file that tools made belongs to the change.
 
@@ -6,15 +7,15 @@ use std::collections::BTreeSet;
 
 use crate::lock_file::manifests_of;
 
-/// The detail of a run's metadata that lists what of the set-up's its commits have.
+/// The key in a run's metadata that lists the set-up's by-products in its commits.
 pub const COMMITTED_BY_PRODUCTS: &str = "committed_by_products";
-/// Paths that the record of one run names: a folder of packages has thousands.
+/// Most paths that the record of one run lists: a folder of packages has thousands.
 pub const BY_PRODUCTS_NAMED_MAX: usize = 50;
 
 /// What is seen of a worktree when its run ends.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SetUpTraces {
-    /// Paths that are as the set-up command left them.
+    /// Paths that are unchanged since the set-up command wrote them.
     pub untouched: BTreeSet<String>,
     /// Paths that are not committed as they are.
     pub uncommitted: BTreeSet<String>,
@@ -22,7 +23,7 @@ pub struct SetUpTraces {
     pub changed: BTreeSet<String>,
 }
 
-/// Returns what of the set-up's the commits have, without lock files whose manifest they change too.
+/// Returns the set-up's by-products in the commits, without lock files whose manifest they change too.
 pub fn committed_by_products(seen: &SetUpTraces) -> Vec<String> {
     let committed = seen
         .changed
@@ -34,7 +35,7 @@ pub fn committed_by_products(seen: &SetUpTraces) -> Vec<String> {
         .collect()
 }
 
-/// Says whether a lock file follows a manifest that is changed beside it, or in a member of its workspace below.
+/// Returns whether a lock file is explained by a changed manifest beside it, or in a member of its workspace below.
 fn is_explained(path: &str, changed: &BTreeSet<String>) -> bool {
     let (folder, name) = split(path);
     let Some(manifests) = manifests_of(name) else {

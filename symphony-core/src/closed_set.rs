@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub struct UnknownName {
     /// What the set holds.
     pub what: &'static str,
-    /// What was given.
+    /// The given text.
     pub found: String,
     /// The names of the set.
     pub expected: &'static [&'static str],
@@ -16,7 +16,7 @@ pub struct UnknownName {
 
 /// A closed set of names, for code that works with each of them.
 pub trait ClosedSet: FromStr<Err = UnknownName> + 'static {
-    /// The names that an agent can pass to a tool: all of them, where the set does not say which.
+    /// The names that an agent can pass to a tool: all of them, unless the set says which.
     const NAMES_FOR_AGENTS: &'static [&'static str];
 }
 

@@ -1,4 +1,4 @@
-//! Commands that a person is offered, as they are typed in a shell.
+//! Commands that Symphony suggests to a person, as they are typed in a shell.
 
 /// What begins a command that acts on the project of the folder it is typed in, and what makes it act on another one's.
 const PROGRAMS: &[&str] = &["symphony", "git"];
@@ -14,8 +14,8 @@ pub fn shell_quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Returns a command as it acts on the project in `root`, wherever it is typed. One that names its folder already, or acts on no
-/// project, stays as it is.
+/// Returns a command as it acts on the project in `root`, wherever it is typed. One that names its folder already, or
+/// acts on no project, stays as it is.
 pub fn typed_elsewhere(command: &str, root: &str) -> String {
     let Some((program, rest)) = command.split_once(' ') else {
         return command.to_owned();
@@ -35,7 +35,7 @@ pub fn text_elsewhere(text: &str, root: &str) -> String {
     let mut parts = parts.peekable();
     while let Some(part) = parts.next() {
         found.push('`');
-        // a backquote that nothing closes begins no command
+        // an unclosed backquote begins no command
         if is_code && parts.peek().is_some() {
             found.push_str(&typed_elsewhere(part, root));
         } else {

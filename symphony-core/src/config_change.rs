@@ -1,8 +1,8 @@
-//! A change of Symphony's own configuration, or of git's, while an agent or the code of a change was at work: what a person has to look
-//! at.
+//! A change of Symphony's own configuration, or of git's, while an agent or the code of a change was running: a person
+//! has to look at it.
 //!
-//! The configuration says which commands Symphony runs with a person's permissions, and which commits pass. An agent that
-//! runs with the same permissions can edit it, and so can the person: a change is reported, and never undone.
+//! The configuration decides which commands Symphony runs with a person's permissions, and which commits pass. An agent
+//! that runs with the same permissions can edit it, and so can the person: a change is reported, and never undone.
 
 use crate::agent::AgentType;
 use crate::listing::list_few;
@@ -11,14 +11,14 @@ use crate::pull_request::FileStat;
 /// The name of a project's configuration file.
 pub const CONFIG_FILE_NAME: &str = "symphony.config.json";
 
-/// Prefix of the path of a prompt file, where it is named beside keys.
+/// Prefix of the path of a prompt file in a list of keys.
 pub const PROMPT_FILE_PREFIX: &str = "prompts_dir/";
 
 /// Keys that a sentence for a person names.
 const SENTENCE_MAX: usize = 5;
 
-/// Keys, and sections with all that is in them, that decide which commands run with a person's permissions, what these and
-/// agents are given, and which changes pass.
+/// Keys, and sections with all that is in them, that decide which commands run with a person's permissions, what these
+/// and agents are given, and which changes pass.
 const DECISIVE: &[&str] = &[
     "auto_done",
     "base_branch",
@@ -43,13 +43,13 @@ const DECISIVE: &[&str] = &[
     "worktree",
 ];
 
-/// Says whether a key (`worktree.setup`), or a prompt file, decides what Symphony runs or which changes pass.
+/// Returns whether a key (`worktree.setup`), or a prompt file, decides what Symphony runs or which changes pass.
 pub fn is_decisive(key: &str) -> bool {
     let top = key.split(['.', '/', '[']).next().unwrap_or(key);
     DECISIVE.contains(&top)
 }
 
-/// What was at work while something changed.
+/// What was running while something changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AtWork {
     /// The agent of a run.
@@ -59,7 +59,7 @@ pub enum AtWork {
 }
 
 impl AtWork {
-    /// Says what is at work in a run of this agent.
+    /// Returns what runs in a run of this agent.
     pub const fn of(agent: &AgentType) -> Self {
         match agent {
             AgentType::Gates => Self::Gates,
@@ -75,7 +75,7 @@ impl AtWork {
     }
 }
 
-/// What changed that Symphony and the person share with agents and with the code of changes.
+/// Changes in what Symphony and the person share with agents and with the code of changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SharedChanges {
     /// Settings of the repository's git configuration, attributes and hooks, as they may be shown.
@@ -87,7 +87,7 @@ pub struct SharedChanges {
 }
 
 impl SharedChanges {
-    /// Says whether nothing changed that decides what Symphony or git runs.
+    /// Returns whether nothing changed that decides what Symphony or git runs.
     pub const fn is_empty(&self) -> bool {
         self.settings.is_empty() && self.configuration.is_empty()
     }
@@ -99,7 +99,7 @@ impl SharedChanges {
     }
 }
 
-/// Says what changed of the git configuration that all checkouts share, and that it need not have been the run.
+/// Describes what changed in the git configuration that all checkouts share, and that it need not have been the run.
 pub fn setting_text(settings: &[impl AsRef<str>], at_work: AtWork) -> String {
     let (when, who) = at_work.names();
     format!(
@@ -111,15 +111,15 @@ pub fn setting_text(settings: &[impl AsRef<str>], at_work: AtWork) -> String {
     )
 }
 
-/// Names those first that a person has to see: a sentence names a few of many.
+/// Sorts those first that a person has to see: a sentence names only a few.
 fn first_those(names: &[impl AsRef<str>], matter: fn(&str) -> bool) -> Vec<&str> {
     let mut names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     names.sort_by_key(|name| !matter(name));
     names
 }
 
-/// Beginnings of git's settings, as `git config --list` prints them, that make it run a program, reach another place or show another history, and of the
-/// files beside them.
+/// Beginnings of git's settings, as `git config --list` prints them, that make it run a program, reach another place or
+/// show another history, and of the files beside them.
 const RUN_COMMANDS: &[&str] = &[
     "core.askpass",
     "core.attributesfile",
@@ -144,12 +144,13 @@ const RUN_COMMANDS: &[&str] = &[
     "url.",
 ];
 
-/// Says whether a setting, or a file beside the settings, makes git run a program, reach another place or show another history.
+/// Returns whether a setting, or a file beside the settings, makes git run a program, contact another place or show
+/// another history.
 fn runs_commands(name: &str) -> bool {
     RUN_COMMANDS.iter().any(|start| name.starts_with(start))
 }
 
-/// Says what of the configuration changed meanwhile, and whether it concerns what Symphony trusts.
+/// Describes what changed in the configuration meanwhile, and whether Symphony relies on it.
 pub fn config_change_text(keys: &[impl AsRef<str>], at_work: AtWork) -> String {
     let (when, who) = at_work.names();
     let changed = format!(
@@ -176,7 +177,7 @@ pub fn config_change_text(keys: &[impl AsRef<str>], at_work: AtWork) -> String {
 }
 
 /// Returns the patterns of the tracked files that decide what Symphony does: its configuration file in the root and the
-/// prompts of the project; `prompts` is the folder of these relative to the root, where it is below it.
+/// prompts of the project; `prompts` is the folder of these relative to the root, if it is below it.
 pub fn decisive_patterns(prompts: Option<&str>) -> Vec<String> {
     let prompts = prompts.map(|folder| folder.trim_matches('/'));
     let prompts = prompts.filter(|folder| !folder.is_empty());
@@ -195,14 +196,14 @@ pub fn decisive_files(files: &[FileStat], patterns: &[String]) -> Vec<String> {
             below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
         })
     };
-    // What is renamed does not decide any more from its old place.
+    // A renamed file no longer decides anything at its old path.
     let paths = files
         .iter()
         .flat_map(|file| std::iter::once(&file.path).chain(&file.old_path));
     paths.filter(decides).cloned().collect()
 }
 
-/// Says what the merge of a change to such files means; none when it has none.
+/// Describes what the merge of a change to such files means; `None` if the change has no such files.
 pub fn decisive_files_text(files: &[String]) -> Option<String> {
     (!files.is_empty()).then(|| {
         format!(
@@ -311,7 +312,7 @@ mod tests {
         };
         let named = decisive_files(&[moved], &decisive_patterns(None));
         assert_eq!(named, ["symphony.config.json"]);
-        // a folder of prompts that is the whole repository would name every file
+        // If the whole repository is the folder of prompts, every file would match.
         let named = decisive_files(&files, &decisive_patterns(Some("")));
         assert_eq!(named, ["symphony.config.json"]);
         assert_eq!(decisive_files_text(&[]), None);

@@ -1,7 +1,7 @@
-//! Exit handling that could not be done: when it is tried again, and when it is given up (spec: lifecycle, "Exit handling").
+//! Exit handling that failed: when it is retried, and when it is given up (spec: lifecycle, "Exit handling").
 //!
-//! The agent is gone and what it came to is recorded; a git that died, a lock or a full machine say nothing about its work. So the
-//! run stays as it is, uses no attempt and holds no slot, and any later tick goes on with it.
+//! The agent has ended and its outcome is recorded; a dead git, a lock or a full disk say nothing about its work. So
+//! the run stays as it is, uses no attempt and holds no slot, and any later tick continues it.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,13 +9,13 @@ use crate::Timestamp;
 use crate::backoff::Backoff;
 use crate::retry::after;
 
-/// First wait before exit handling is tried again, in milliseconds.
+/// First wait before exit handling is retried, in milliseconds.
 pub const EXIT_WAIT_FIRST_MS: u64 = 5_000;
 /// Longest wait, in milliseconds.
 pub const EXIT_WAIT_MAX_MS: u64 = 600_000;
-/// Tries where git refused: what an agent left may be the reason, and then the next try ends alike.
+/// Tries if git refused: what an agent left may be the reason, and then the next try fails, too.
 pub const GIT_TRIES_MAX: u32 = 4;
-/// Tries where the machine was the reason: more than an hour, with all waits.
+/// Tries if the machine was the reason: more than an hour, including all waits.
 pub const MACHINE_TRIES_MAX: u32 = 12;
 
 /// What kept exit handling from its end.
@@ -52,8 +52,8 @@ pub fn after_fault(fault: ExitFault, tries: u32, wait_max_ms: u64) -> AfterFault
     AfterFault::Again(backoff.delay_ms("", tries))
 }
 
-/// Says whether a run whose preparation failed uses no attempt, after `tries` such runs in a row, this one included. Where git
-/// refused, what an earlier agent left may be the reason: then it counts in the end.
+/// Returns whether a run whose preparation failed uses no attempt, after `tries` such runs in a row, including this
+/// one. If git refused, what an earlier agent left may be the reason: then it counts in the end.
 pub const fn is_unprepared(fault: ExitFault, tries: u32) -> bool {
     match fault {
         ExitFault::Work => false,
@@ -62,8 +62,8 @@ pub const fn is_unprepared(fault: ExitFault, tries: u32) -> bool {
     }
 }
 
-/// Returns how long the next run waits, in milliseconds, after `tries` in a row that could not be prepared. There is no last
-/// one: a person finds it in the inbox, and the machine may be put right at any time.
+/// Returns how long the next run waits, in milliseconds, after `tries` in a row that could not be prepared. There is no
+/// limit: a person finds it in the inbox, and the machine may be repaired at any time.
 pub fn unprepared_wait_ms(tries: u32, wait_max_ms: u64) -> u64 {
     match after_fault(
         ExitFault::Machine,
@@ -75,7 +75,7 @@ pub fn unprepared_wait_ms(tries: u32, wait_max_ms: u64) -> u64 {
     }
 }
 
-/// Exit handling that was put off.
+/// Postponed exit handling.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PutOff {
     /// How often it was tried.
@@ -87,7 +87,7 @@ pub struct PutOff {
 }
 
 impl PutOff {
-    /// Says whether it is to be tried again; a time behind the longest wait was set before the clock was set back.
+    /// Returns whether it is due; a time beyond the longest wait is from before the clock was set back.
     pub fn is_due(&self, now: Timestamp) -> bool {
         self.due_at <= now || self.due_at > after(now, EXIT_WAIT_MAX_MS)
     }

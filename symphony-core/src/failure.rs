@@ -13,7 +13,7 @@ closed_set!(
         UsageLimit = "usage_limit",
         /// The account has no credit left.
         CreditExhausted = "credit_exhausted",
-        /// The provider answered 5xx until its CLI gave up.
+        /// The provider returned 5xx until its CLI gave up.
         ProviderError = "provider_error",
         /// Credentials are missing or refused.
         AuthFailed = "auth_failed",
@@ -43,7 +43,7 @@ closed_set!(
         Stalled = "stalled",
         /// The same tool call again and again.
         Looping = "looping",
-        /// More searches of the web than the run may make.
+        /// More web searches than the run may make.
         TooManySearches = "too_many_searches",
         /// More output than Symphony takes.
         OverOutput = "over_output",
@@ -65,7 +65,7 @@ closed_set!(
         SpawnFailed = "spawn_failed",
         /// The supervisor died.
         Crashed = "crashed",
-        /// The project's folder was moved while the run was at work.
+        /// The project's folder was moved during the run.
         Moved = "moved",
         /// The configuration that runs programs was changed by the agent.
         Tampered = "tampered",
@@ -77,7 +77,7 @@ closed_set!(
 );
 
 impl ErrorClass {
-    /// Says whether the class is a global condition, which holds the provider and counts as no attempt.
+    /// Returns whether the class is a global condition, which puts the provider on hold and uses no attempt.
     pub const fn is_hold(self) -> bool {
         matches!(
             self,
@@ -100,7 +100,7 @@ impl ErrorClass {
         self.name().replace('_', " ")
     }
 
-    /// Says whether the agent of a run that ended so was never started.
+    /// Returns whether the agent of a run that ended this way was never started.
     pub const fn precedes_the_agent(self) -> bool {
         matches!(
             self,
@@ -108,7 +108,7 @@ impl ErrorClass {
         )
     }
 
-    /// Says whether a run that ended so says nothing about its task: it uses no attempt.
+    /// Returns whether such an end says nothing about the task: it uses no attempt.
     pub const fn uses_no_attempt(self) -> bool {
         self.is_hold() || matches!(self, Self::NotPrepared | Self::Moved)
     }

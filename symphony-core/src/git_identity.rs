@@ -1,10 +1,10 @@
-//! Whose name commits carry that agents, set-up commands and gates make.
+//! The committer of commits that agents, set-up commands and gates make.
 //!
-//! Git refuses to commit where neither a variable nor its configuration says who commits. On a fresh machine every run of an
-//! agent would end without a commit for that reason, and an agent that helps itself writes its own name into the configuration
-//! that the user's commits take theirs from. So whoever git would refuse is given Symphony's name, and no one else.
+//! Git refuses to commit if neither a variable nor its configuration says who commits. On a fresh machine every run of
+//! an agent would end without a commit, and an agent that helps itself writes its own name into the configuration that
+//! the user's commits use. So Symphony's name is used exactly where git would refuse.
 
-/// What git answers when it is asked who someone is.
+/// Git's answer to the question who the author or committer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// It knows, by a variable, its configuration or the machine.
@@ -13,7 +13,7 @@ pub enum Answer {
     Refused,
 }
 
-/// What git answers about both people that a commit names.
+/// Git's answers about the author and the committer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Committers {
     /// Who wrote the change.
@@ -23,12 +23,12 @@ pub struct Committers {
 }
 
 impl Committers {
-    /// Says whether git would refuse to commit.
+    /// Returns whether git would refuse to commit.
     pub fn are_refused(self) -> bool {
         self.author == Answer::Refused || self.committer == Answer::Refused
     }
 
-    /// Returns the variables that a command is given, so that git does not refuse its commits: none where git knows by itself,
+    /// Returns the variables that a command needs so that git does not refuse its commits: none if git knows the name,
     /// and none that is set already.
     pub fn missing_variables<'a>(
         self,
@@ -62,7 +62,7 @@ mod tests {
             ((Refused, Refused), "", &both),
             ((Refused, Known), "", &author),
             ((Known, Refused), "", &committer),
-            // what the project's `env` sets stays, and is made whole
+            // What the project's `env` sets stays, and is completed.
             ((Refused, Known), "GIT_AUTHOR_NAME", &author[1..]),
             ((Known, Known), "GIT_AUTHOR_NAME", &[]),
         ];

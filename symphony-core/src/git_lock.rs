@@ -1,22 +1,22 @@
 //! Lock files of git: which ones a dead git left, and which ones someone still needs.
 //!
-//! Git makes `NAME.lock` before it changes `NAME`, and a git that is killed leaves it: every later change of `NAME` fails until
-//! someone removes it. Whoever looks at such a file only sees facts; [`judge_lock`] decides on them.
+//! Git creates `NAME.lock` before it changes `NAME`, and a git that is killed leaves it: every later change of `NAME`
+//! fails until someone removes it. The finder of such a file only collects facts; [`judge_lock`] decides on them.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::Timestamp;
 
-/// How long a lock that a person's git may hold is left alone. Git itself needs seconds at most; a person's `git commit -a`
-/// holds the lock of the index for as long as its editor is open.
+/// How long a lock that a person's git may hold is left alone. Git itself needs seconds at most; a person's
+/// `git commit -a` holds the lock of the index while its editor is open.
 pub const SHARED_LOCK_AGE_MIN: Duration = Duration::from_mins(10);
 
 /// Who takes a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LockOwner {
-    /// Only the runs of one issue or phase, and Symphony's work on them: locks in their worktree's git folder, of their branch,
-    /// of rescue refs.
+    /// Only the runs of one issue or phase, and Symphony's work on them: locks in their worktree's git folder, of their
+    /// branch, of rescue refs.
     Run,
     /// A person's git as well: the packed refs, the configuration, the base branch, the index of the main checkout.
     Shared,
@@ -37,7 +37,7 @@ pub struct LockFacts {
     pub open_by: usize,
     /// How many git processes work in the checkout: one that waits for an editor or a hook has closed its lock.
     pub git_processes: usize,
-    /// When the run, or the merge, began during which the lock appeared; none when no one noticed that.
+    /// When the run, or the merge, began during which the lock appeared; `None` if no one noticed that.
     pub run_started: Option<Timestamp>,
 }
 
@@ -55,9 +55,9 @@ pub enum LockVerdict {
 pub enum KeepReason {
     /// Processes have it open.
     Open,
-    /// Git is at work in the checkout.
+    /// Git is running in the checkout.
     GitAtWork,
-    /// It is a person's: no run of Symphony was at work when it appeared.
+    /// It is a person's: no run of Symphony was active when it appeared.
     NotOfARun,
     /// It may still be needed for this long.
     Young(Duration),
@@ -86,7 +86,7 @@ pub fn judge_lock(facts: &LockFacts) -> LockVerdict {
 }
 
 impl LockFacts {
-    /// Returns how long ago the lock was last written; no time at all when the clock went back since.
+    /// Returns how long ago the lock was last written; zero if the clock went back since.
     pub fn age(&self) -> Duration {
         Duration::try_from(self.now.duration_since(self.written)).unwrap_or_default()
     }
@@ -202,7 +202,7 @@ mod tests {
                 },
                 Remove,
             ),
-            // still written to, though nobody was seen with it
+            // still written to, though no one was seen with it
             (
                 LockFacts {
                     written: at(9_000),
@@ -227,8 +227,8 @@ mod tests {
     }
 
     proptest! {
-        /// Nothing that is in use is removed, a person's lock only when all three conditions hold, and what may be removed
-        /// now may be removed later.
+        /// Nothing that is in use is removed, a person's lock only when all three conditions hold, and what may be
+        /// removed now may be removed later.
         #[test]
         fn no_lock_in_use_is_removed(
             is_shared in any::<bool>(),

@@ -1,5 +1,5 @@
-//! Runs that hand nothing in: why the tool that a run is for was refused to it, and how often runs may end so before a person
-//! looks (`docs/design/0023`).
+//! Runs that hand nothing in: why the tool that a run is for was refused to it, and how often runs may end so before a
+//! person looks (`docs/design/0023`).
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ use crate::id::RunId;
 use crate::review_point::ANSWER_ADVICE;
 use crate::tools::Tool;
 
-/// Runs in a row that came to nothing, the last one included, at which it counts as a failure: one may have run out of time, or
-/// have been refused the tool that it is for before it had put the reason right.
+/// After how many runs in a row without a result, including the last one, the end counts as a failure: one may have run
+/// out of time, or have been refused its tool before it had fixed the reason.
 pub const NOTHING_FAILS: u32 = 2;
-/// The same at which the issue waits for a person: three agents were told what to do, and none of them did.
+/// After how many of them the issue waits for a person: three agents read what to do, and none of them did it.
 pub const NOTHING_STOPS: u32 = 3;
 /// Characters of a refusal that are kept.
 const MESSAGE_CHARS_MAX: usize = 2_000;
@@ -39,7 +39,7 @@ closed_set!(
         Secrets = "secrets",
         /// The branch has commits that are not merged.
         UnmergedCommits = "unmerged_commits",
-        /// The evidence is not what it is said to be.
+        /// The evidence is not what the worker says.
         Evidence = "evidence",
         /// Review points have no answer.
         UnansweredPoints = "unanswered_points",
@@ -50,21 +50,21 @@ closed_set!(
     }
 );
 
-/// A call of the tool that a run is for, and that Symphony refused: a pull request that was not opened, a verdict that was not
-/// recorded.
+/// A call of the tool that a run is for, and that Symphony refused: a pull request that was not opened, a verdict that
+/// was not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefusedCall {
-    /// The tool; older records have none, and are of `create_pr`.
+    /// The tool; older records lack it, and are of `create_pr`.
     #[serde(default = "create_pr")]
     pub tool: Tool,
-    /// Why.
+    /// The kind of refusal.
     pub kind: RefusalKind,
-    /// What the agent was told.
+    /// The text that the agent got.
     pub message: String,
 }
 
 impl RefusedCall {
-    /// Makes it of what the agent was told.
+    /// Creates it from the text that the agent got.
     pub fn new(tool: Tool, kind: RefusalKind, message: &str) -> Self {
         Self {
             tool,
@@ -73,7 +73,7 @@ impl RefusedCall {
         }
     }
 
-    /// Returns why it was refused, without what the agent was told to do about it: for people.
+    /// Returns why it was refused, without the advice to the agent: for people.
     pub fn fact(&self) -> &str {
         let advice = match self.kind {
             RefusalKind::UnansweredPoints => ANSWER_ADVICE,
@@ -84,14 +84,14 @@ impl RefusedCall {
         fact.map_or(&self.message, |(fact, _)| fact)
     }
 
-    /// Says whether another one is for the same reason: the files that it names may be others.
+    /// Returns whether another one has the same reason, even if it names other files.
     pub fn is_like(&self, other: &Self) -> bool {
         self.tool == other.tool
             && self.kind == other.kind
             && (self.kind != RefusalKind::Other || self.message == other.message)
     }
 
-    /// Returns why a run ended without its outcome, and where the rest is found.
+    /// Returns why a run ended without its outcome, and where to find more.
     pub fn why_nothing_came(&self, run: &RunId) -> String {
         let Self { tool, message, .. } = self;
         format!(
@@ -121,19 +121,19 @@ const fn create_pr() -> Tool {
     Tool::CreatePr
 }
 
-/// What a run that came to nothing does to its issue.
+/// What a run without a result does to its issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NothingEffect {
     /// The work goes on at once.
     Continues,
     /// The run has failed: the next one waits, longer each time.
     Fails,
-    /// Another run would end alike: the circuit breaker opens.
+    /// Another run would end the same way: the circuit breaker opens.
     Stops,
 }
 
-/// Decides what a run that came to nothing does after `before` runs in a row that came to nothing in the same way: their call was
-/// refused for the same reason, or they ended without a commit and without any call of the tool that they are for.
+/// Decides the effect of a run without a result after `before` such runs in a row: their call was refused for the same
+/// reason, or they ended without a commit and without a call of the tool that they are for.
 pub const fn nothing_effect(before: u32) -> NothingEffect {
     let count = before.saturating_add(1);
     if count >= NOTHING_STOPS {
@@ -145,13 +145,13 @@ pub const fn nothing_effect(before: u32) -> NothingEffect {
     }
 }
 
-/// The detail of a run's metadata that holds the commit its worktree was at when its agent started.
+/// The key in a run's metadata with the commit of its worktree when its agent started.
 pub const HEAD_AT_START: &str = "head_at_start";
-/// The detail that holds the commit of the worktree once what the agent left was committed.
+/// The key with the commit of the worktree after the agent's work was committed.
 pub const HEAD_AT_END: &str = "head_at_end";
 
-/// Says whether the worktree of a run ended at the commit that it began at. A run of which that is not known (an older one, one
-/// without a worktree of its issue) has no commits of its own to show.
+/// Returns whether the worktree of a run ended at another commit than it began at. A run for which that is not known
+/// (an older one, one without a worktree of its issue) has no commits of its own to show.
 pub fn has_new_commits(metadata: &Value) -> bool {
     let head = |name| metadata.get(name).and_then(Value::as_str);
     match (head(HEAD_AT_START), head(HEAD_AT_END)) {

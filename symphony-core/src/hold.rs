@@ -13,11 +13,11 @@ use crate::pull_request::PullRequestOf;
 use crate::retry::after;
 use crate::run::{RunError, RunTarget};
 
-/// Failed probes of one hold after which an item that nothing can be compared with is reported to a person.
+/// Number of failed probes of one hold after which a single item without another to compare is reported to a person.
 pub const LONE_PROBES_MAX: u32 = 5;
 
-/// How long the driver of an item leaves a probe to an item of another driver (ticks, plans) that was tried less recently:
-/// longer than the minute between two ticks of cron.
+/// How long the driver of an item leaves a probe to an item of another driver (ticks, plans) that was tried less
+/// recently: longer than the minute between two ticks of cron.
 pub const YIELD_MS: u64 = 90_000;
 
 /// What a hold covers.
@@ -26,16 +26,16 @@ pub const YIELD_MS: u64 = 90_000;
 pub enum HoldScope {
     /// All runs of a provider: its login, its account, its program.
     Provider(String),
-    /// The runs of a provider that ask for one model.
+    /// The runs of a provider that use one model.
     Model {
         /// The provider.
         provider: String,
-        /// The model that is asked for; none where the provider's own default is used.
+        /// The model that is used; `None` for the provider's own default.
         model: Option<String>,
     },
     /// All runs of a project.
     Project(ProjectId),
-    /// All agents of a project but judges: its gates fail on the base, too.
+    /// All agents of a project except judges: its gates fail on the base, too.
     Gates(ProjectId),
     /// All runs: the disk is full.
     Everything,
@@ -56,9 +56,9 @@ pub struct Hold {
     pub reason: String,
     /// Probes that failed so far.
     pub probes: u32,
-    /// The probe under way; one that is no longer live counts as over.
+    /// The current probe; one that is no longer live counts as over.
     pub canary: Option<RunId>,
-    /// A digest of what was red on the base, for a hold of gates: what differs from it was not tried yet.
+    /// A digest of what was red on the base, for a hold of gates: anything else was not tried yet.
     #[serde(default)]
     pub tried: Option<String>,
     /// What has met it or probed it, in no order.
@@ -82,7 +82,7 @@ pub fn condition_scope(class: ErrorClass, provider: &str, model: Option<&str>) -
 }
 
 impl HoldScope {
-    /// Returns the provider whose runs it covers, where it is about one.
+    /// Returns the provider whose runs it covers, if it is about one.
     pub fn provider(&self) -> Option<&str> {
         match self {
             Self::Provider(provider) | Self::Model { provider, .. } => Some(provider),
@@ -90,7 +90,7 @@ impl HoldScope {
         }
     }
 
-    /// Says whether it covers a run of a provider with a model; none is asked about the provider's default model.
+    /// Returns whether it covers a run of a provider with a model; `None` means the provider's default model.
     pub fn covers_model(&self, of: &str, asked: Option<&str>) -> bool {
         match self {
             Self::Provider(provider) => provider == of,
@@ -119,7 +119,7 @@ impl fmt::Display for HoldScope {
     }
 }
 
-/// Returns the command that logs a provider's program in; none where Symphony does not know the program.
+/// Returns the command that logs a provider's program in; `None` if Symphony does not know the program.
 pub fn login_command(provider: &str) -> Option<&'static str> {
     match provider {
         "claude-cli" => Some("claude auth login"),
@@ -128,7 +128,7 @@ pub fn login_command(provider: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns what a person does about a condition of a provider's account; none for conditions that pass by themselves.
+/// Returns what a person does about a condition of a provider's account; `None` for conditions that pass without help.
 pub fn account_advice(class: ErrorClass, provider: &str) -> Option<String> {
     let login = login_command(provider);
     match (class, login) {
@@ -149,7 +149,7 @@ pub fn account_advice(class: ErrorClass, provider: &str) -> Option<String> {
     }
 }
 
-/// What is tried again as one: an issue with all that is done for it, a phase of a plan, an agent of a project.
+/// What is retried as a unit: an issue with all its runs, a phase of a plan, an agent of a project.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProbeItem {
@@ -197,16 +197,16 @@ pub struct Trial {
     pub item: ProbeItem,
     /// The newest run of the installation when it was last tried or last failed: the order of rotation.
     pub turn: i64,
-    /// How often it met the condition since it last reached the provider.
+    /// How often it hit the condition since it last reached the provider.
     pub failures: u32,
-    /// How often under the hold that is in place now.
+    /// How often under the current hold.
     pub held: u32,
     /// A run of another item that began after this one's last failure, and reached the provider; forgotten when another
-    /// item meets the condition.
+    /// item hits the condition.
     pub witness: Option<RunId>,
 }
 
-/// Who is at fault when an item meets a global condition.
+/// Who is at fault when an item hits a global condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     /// The condition, as far as is known: a hold is placed, and no attempt is used.
@@ -218,7 +218,7 @@ pub enum Fault {
     },
 }
 
-/// What is known of one condition: how each item fared that met it.
+/// What is known of one condition: how each item that hit it fared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trials(Vec<Trial>);
 
@@ -228,7 +228,7 @@ impl Trials {
         Self(trials)
     }
 
-    /// Returns what is to be recorded.
+    /// Returns what has to be recorded.
     pub fn as_slice(&self) -> &[Trial] {
         &self.0
     }
@@ -255,7 +255,7 @@ impl Trials {
         self.take_turn(item, fence);
     }
 
-    /// An item met the condition; `newest` is the newest fence there is. Says who is at fault.
+    /// An item hit the condition; `newest` is the newest fence of all. Returns who is at fault.
     pub fn fail(&mut self, item: &ProbeItem, newest: i64) -> Fault {
         self.take_turn(item, newest);
         let witness = self.of(item).and_then(|trial| {
@@ -269,7 +269,7 @@ impl Trials {
             if trial.item == *item {
                 trial.held = trial.held.saturating_add(1);
             } else {
-                // this item fails, too: nobody fails alone
+                // this item fails, too: no one fails alone
                 trial.witness = None;
             }
         }
@@ -293,14 +293,14 @@ impl Trials {
         }
     }
 
-    /// Forgets items that are no more. Says whether any of them met the hold that is in place.
+    /// Removes items that no longer exist. Returns whether any of them had hit the current hold.
     pub fn forget(&mut self, is_over: impl Fn(&ProbeItem) -> bool) -> bool {
         let met = self.0.iter().any(|t| t.held > 0 && is_over(&t.item));
         self.0.retain(|trial| !is_over(&trial.item));
         met
     }
 
-    /// Says whether something that met the hold still waits for its end.
+    /// Returns whether something that hit the hold still waits for its end.
     pub fn is_waited_for(&self) -> bool {
         self.0.iter().any(|trial| trial.held > 0)
     }
@@ -314,8 +314,8 @@ pub fn turn_of<'h>(item: &ProbeItem, holds: impl IntoIterator<Item = &'h Hold>) 
     own.map(|trial| trial.turn).max().unwrap_or(0)
 }
 
-/// Returns until when an item leaves the probe of a hold to items of other drivers, `others` being the turn of theirs that
-/// was tried least recently. Drivers do not see whether the other ones are alive: they wait, but not for ever.
+/// Returns until when an item leaves the probe of a hold to items of other drivers, `others` being the turn of theirs
+/// that was tried least recently. Drivers do not see whether the other ones are alive: they wait, but not for ever.
 pub fn yields_until(
     hold: &Hold,
     own: i64,
@@ -327,8 +327,8 @@ pub fn yields_until(
     (is_behind && hold.until <= now && now < until).then_some(until)
 }
 
-/// Returns the item that has failed every probe of a hold when no other one has met it: nothing tells whether the item or
-/// the provider is at fault, so that a person has to look.
+/// Returns the item that has failed every probe of a hold while no other one has hit it: it is unknown whether the item
+/// or the provider is at fault, so that a person has to look.
 pub fn lone_item(hold: &Hold) -> Option<&Trial> {
     let mut met = hold.trials.iter().filter(|trial| trial.held > 0);
     let (first, second) = (met.next()?, met.next());

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{found}` is not {expected}")]
 pub struct IdError {
-    /// What was given.
+    /// The given text.
     pub found: String,
     /// What a valid id looks like.
     pub expected: &'static str,
@@ -124,7 +124,7 @@ macro_rules! number_id {
     };
 }
 
-/// Longest free-form id, in characters: ids stand in file names, log lines and environment variables.
+/// Longest free-form id, in characters: ids appear in file names, log lines and environment variables.
 pub const ID_CHARS_MAX: usize = 64;
 
 fn is_slug(text: &str) -> bool {
@@ -158,7 +158,7 @@ fn is_identifier(text: &str) -> bool {
         && (number == "0" || !number.starts_with('0'))
 }
 
-/// Says whether a text can be the prefix of a project's issue identifiers (`^[A-Z][A-Z0-9]{0,9}$`).
+/// Returns whether a text can be the prefix of a project's issue identifiers (`^[A-Z][A-Z0-9]{0,9}$`).
 pub fn is_prefix(text: &str) -> bool {
     text.len() <= 10
         && text.bytes().next().is_some_and(|b| b.is_ascii_uppercase())
@@ -207,7 +207,7 @@ text_id!(
     PlanPhaseId, "a plan phase id (kebab-case, at most 64 characters)", is_kebab
 );
 text_id!(
-    /// A plan under way.
+    /// A plan that is carried out.
     PlanId, "a plan id", is_slug
 );
 number_id!(
@@ -231,7 +231,7 @@ impl PhaseName {
     /// The phase in which code is written and a pull request made.
     pub const READY: &'static str = "ready";
 
-    /// Says whether it is the phase in which code is written and a pull request made.
+    /// Returns whether it is the phase in which code is written and a pull request is opened.
     pub fn is_ready(&self) -> bool {
         self.0 == Self::READY
     }

@@ -1,5 +1,5 @@
-//! Runs that bring nothing new, and runs that end at a limit: which ends are of these kinds, when they stop their issue, and what
-//! a person reads then (`docs/design/0023`).
+//! Runs that bring nothing new, and runs that end at a limit: which ends are of these kinds, when they stop their
+//! issue, and what a person reads then (`docs/design/0023`).
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use crate::run::RunStatus;
 use crate::spending::CapScope;
 use crate::wording::counted;
 
-/// A limit of one run that ended it. What is behind it (a hold, a cap of the issue or the project) waits for something else and
-/// is none.
+/// A limit of one run that ended it. What causes a hold or a cap of the issue or the project is not one: the issue
+/// waits for something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunLimit(ErrorClass);
 
 impl RunLimit {
-    /// Returns the limit that an error class stands for.
+    /// Returns the limit that an error class means.
     pub const fn of(class: ErrorClass) -> Option<Self> {
         match class {
             ErrorClass::BudgetExhausted
@@ -52,7 +52,7 @@ impl RunLimit {
         }
     }
 
-    /// The key of the configuration that moves the limit; some are fixed.
+    /// The configuration key of the limit; some limits are fixed.
     const fn key(self) -> Option<&'static str> {
         match self.0 {
             ErrorClass::BudgetExhausted => Some("spending.run"),
@@ -122,14 +122,15 @@ pub struct IdleFacts {
     pub is_refused: bool,
 }
 
-/// Returns the limit at which a run ended, when its issue is still in progress: another one may go on from there.
+/// Returns the limit at which a run ended, when its issue is still in progress: another one may continue from there.
 pub fn run_limit(facts: &IdleFacts) -> Option<RunLimit> {
     let is_its_own = matches!(facts.cap, None | Some(CapScope::Run));
     let limit = facts.class.and_then(RunLimit::of);
     limit.filter(|_| is_its_own && facts.issue == IssueStatus::InProgress)
 }
 
-/// Returns how a run ended that brought nothing new; none when it did, or when its end says nothing about the task.
+/// Returns how a run without anything new ended; `None` if it brought something, or if its end says nothing about the
+/// task.
 pub fn idle_end(facts: &IdleFacts) -> Option<IdleEnd> {
     if facts.brought_something {
         return None;
@@ -149,7 +150,8 @@ pub fn idle_end(facts: &IdleFacts) -> Option<IdleEnd> {
 }
 
 /// Returns the number of runs in a row, the last one included, that may end at a limit, whatever they commit: half of
-/// `max_retries`. Each costs as much as a run can, and what goes on step by step still needs runs for its reviews.
+/// `max_retries`. Each costs as much as a run can, and work that continues step by step still needs runs for its
+/// reviews.
 pub const fn limited_stops(max_retries: u32) -> u32 {
     let half = max_retries.div_ceil(2);
     if half < NOTHING_STOPS {
@@ -177,7 +179,7 @@ pub struct LimitRow {
     pub before: Vec<RunLimit>,
 }
 
-/// Says what runs in a row came to, for a person.
+/// Describes the result of runs in a row, for a person.
 struct IdleText<'a> {
     /// How they ended.
     ends: Vec<IdleEnd>,
@@ -186,7 +188,7 @@ struct IdleText<'a> {
 }
 
 impl IdleRow {
-    /// Says what the runs came to; `tool` is what they are for, with its backticks.
+    /// Describes the result of the runs; `tool` is the tool they are for, with its backticks.
     pub fn why(&self, tool: &str) -> String {
         let ends: Vec<IdleEnd> = self.ends().collect();
         if ends.iter().all(|end| *end == IdleEnd::Silent) {
@@ -197,7 +199,7 @@ impl IdleRow {
         IdleText { ends, lacking }.to_string()
     }
 
-    /// Says what a person can change.
+    /// Describes what a person can change.
     pub fn advice(&self) -> String {
         advice(self.ends())
     }
@@ -208,7 +210,7 @@ impl IdleRow {
 }
 
 impl LimitRow {
-    /// Says what the runs came to.
+    /// Describes the result of the runs.
     pub fn why(&self) -> String {
         IdleText {
             ends: self.ends().collect(),
@@ -217,7 +219,7 @@ impl LimitRow {
         .to_string()
     }
 
-    /// Says what a person can change.
+    /// Describes what a person can change.
     pub fn advice(&self) -> String {
         advice(self.ends())
     }
@@ -253,7 +255,7 @@ fn in_a_row(count: usize) -> String {
     format!("{} in a row", counted(count as u64, "run"))
 }
 
-/// Names the keys that move the limits, and the text of the issue, which every run is given.
+/// Names the keys that change the limits, and the text of the issue, which every run gets.
 fn advice(ends: impl Iterator<Item = IdleEnd>) -> String {
     let mut keys: Vec<&str> = ends
         .filter_map(|end| match end {

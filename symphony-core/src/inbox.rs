@@ -1,7 +1,7 @@
 //! What waits for a human: each thing in words, with the commands that answer it (spec: cli, `inbox`).
 //!
-//! The store and the plan of a tick find what waits; here it is only said. An item's key stays the same while it waits,
-//! so that it is reported once.
+//! The store and the schedule of a tick find what waits; this module only words it. An item's key stays the same while
+//! it waits, so that it is reported once.
 
 use self::item::NAMED_MAX;
 use self::open_review::{judges_ended, persons_points};
@@ -49,7 +49,7 @@ pub enum WaitsFor {
         /// The pull request.
         pr: PrId,
     },
-    /// Its worker says that nothing is left to do, and a person confirms or rejects that.
+    /// Its worker proposes that nothing is left to do, and a person confirms or rejects that.
     Done(DoneWaits),
     /// Its pull request is approved, and required gates of it are red.
     MergeRed {
@@ -67,26 +67,27 @@ pub enum WaitsFor {
     Verdict {
         /// The pull request.
         pr: PrId,
-        /// Judges that ended without one; none where they are switched off.
+        /// Judges that ended without a verdict; 0 if judges are off.
         judges: u32,
     },
     /// `must` points of people are open in its review, and nothing is approved before a person has closed them.
     PersonsPoints {
-        /// The pull request that a person can also reject; none for a delivery, or a proposal that nothing is left to do.
+        /// The pull request that a person can also reject; `None` for a delivery, or a proposal that nothing is left to
+        /// do.
         pr: Option<PrId>,
         /// Their numbers.
         points: Vec<PointNumber>,
     },
-    /// The claim of its phase needs a human's verdict.
+    /// The delivery of its phase needs a human's verdict.
     PhaseVerdict {
-        /// Judges that ended without one; none where they are switched off.
+        /// Judges that ended without a verdict; 0 if judges are off.
         judges: u32,
     },
     /// It is in review with nothing open: its last phase was accepted.
     Acceptance,
     /// It is blocked.
     Blocked(Block),
-    /// It is blocked, and its pull request or claim is open: work and approval stay when it goes back to its review.
+    /// It is blocked, and its pull request or delivery is open: work and approval stay when it returns to its review.
     BlockedInReview(Block),
     /// It used up its attempts.
     Spent {
@@ -95,9 +96,9 @@ pub enum WaitsFor {
         /// How the last run failed, in words.
         last: Option<String>,
     },
-    /// It was stopped before that: its runs would go on as they did.
+    /// It was stopped earlier: its runs would continue the same way.
     Stopped {
-        /// What they came to, and what a person can change.
+        /// Their result, and what a person can change.
         reason: String,
     },
     /// Dependencies that are cancelled and so never done.
@@ -116,14 +117,14 @@ pub enum WaitsFor {
     GatesNotRun {
         /// The pull request.
         pr: PrId,
-        /// How often.
+        /// The number of tries.
         tries: u32,
         /// Why not, the last time.
         problem: String,
     },
     /// Its runs could not be prepared, several times in a row.
     NotPrepared {
-        /// How often.
+        /// The number of tries.
         tries: u32,
         /// Why not, the last time.
         problem: String,
@@ -137,12 +138,12 @@ pub enum WaitsFor {
     Publication {
         /// The pull request.
         pr: PrId,
-        /// What the command said last, or what is known of its end.
+        /// The command's last output, or what is known of its end.
         problem: String,
     },
 }
 
-/// Says why no judge gives the verdict.
+/// Describes why no judge gives the verdict.
 fn why_no_judge(ended: u32) -> String {
     if ended == 0 {
         "judge_enabled is off".to_owned()
@@ -152,14 +153,14 @@ fn why_no_judge(ended: u32) -> String {
 }
 
 impl WaitsFor {
-    /// Says whether a decision of dispatch may leave something to a human: only then the rest is worth looking up. What a
-    /// run is at work on waits for that run.
+    /// Returns whether a decision of dispatch may leave something to a human: only then is the rest worth looking up.
+    /// What a run is working on waits for that run.
     pub fn is_possible(decision: &Decision) -> bool {
         let runs = |reason: &Reason| matches!(reason, Reason::Running { .. });
         decision.reasons.iter().any(Reason::is_for_person) && !decision.reasons.iter().any(runs)
     }
 
-    /// Returns what a decision of dispatch leaves to a human, where it does.
+    /// Returns what a decision of dispatch leaves to a human, if anything.
     pub fn from_decision(
         decision: &Decision,
         open_pr: Option<PrId>,
@@ -213,7 +214,8 @@ impl WaitsFor {
             })
     }
 
-    /// Says, of an open review that a person ends, why no judge decides on it (none where one has); nothing of other reasons.
+    /// Returns, for an open review that a person ends, why no judge decides on it (the inner `None` if one has); `None`
+    /// for other reasons.
     pub fn without_judge(&self) -> Option<Option<String>> {
         match self {
             Self::Merge { .. } | Self::MergeRed { .. } => Some(None),
@@ -247,7 +249,7 @@ impl WaitsFor {
         }
     }
 
-    /// Says what waits.
+    /// Describes what waits.
     pub fn text(&self) -> String {
         match self {
             Self::Merge { pr } => {
@@ -343,7 +345,7 @@ pub struct WaitingIssue {
     pub title: String,
     /// Since when.
     pub since: Timestamp,
-    /// Why.
+    /// What it waits for.
     pub why: WaitsFor,
 }
 
@@ -371,7 +373,7 @@ impl From<WaitingIssue> for InboxItem {
     }
 }
 
-/// Puts items in order, oldest first; what is named twice is listed once.
+/// Sorts items, oldest first, and removes duplicates.
 pub fn in_order(mut items: Vec<InboxItem>) -> Vec<InboxItem> {
     items.sort_by(|a, b| (a.since, &a.key).cmp(&(b.since, &b.key)));
     items.dedup_by(|a, b| a.key == b.key);

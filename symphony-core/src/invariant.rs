@@ -1,5 +1,5 @@
 //! What must always hold (reliability, "Invariants"): the one list that tests, harnesses and `symphony doctor --audit`
-//! read. Here stand the statements; `symphony-store` checks those about the database, `symphony-runner` those about
+//! read. The statements are here; `symphony-store` checks those about the database, `symphony-runner` those about
 //! repositories and processes.
 
 use serde::{Deserialize, Serialize};
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::closed_set::closed_set;
 
 closed_set!(
-    /// An invariant, by its name in the specification; `F1` is the rule of fencing (reliability, decision 3), `F2` the one
-    /// on the files of a run (lifecycle, "Files of a run").
+    /// An invariant, by its name in the specification; `F1` is the rule of fencing (reliability, decision 3), `F2` the
+    /// one on the files of a run (lifecycle, "Files of a run").
     Invariant, "invariant", {
         /// One live run per issue.
         I1 = "I1",
@@ -118,7 +118,7 @@ impl Invariant {
 /// Something that breaks an invariant.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Violation {
-    /// Which.
+    /// The invariant.
     pub invariant: Invariant,
     /// The row, file or process.
     pub subject: String,

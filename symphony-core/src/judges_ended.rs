@@ -2,8 +2,8 @@
 
 use crate::failure::ErrorClass;
 
-/// Judges of one pull request or claim that may come to nothing by themselves, before a person is asked for the verdict: nothing
-/// changes between two of them.
+/// How many judges of one pull request or delivery may end without a verdict on their own before a person is asked for
+/// it: nothing changes between two of them.
 pub const JUDGES_MAX: u32 = 3;
 
 /// How the run of a judge ended that gave no verdict.
@@ -16,13 +16,13 @@ pub struct JudgeEnd {
 }
 
 impl JudgeEnd {
-    /// Says whether the run uses no attempt.
+    /// Returns whether the run uses no attempt.
     fn uses_no_attempt(self) -> bool {
         self.class.is_some_and(ErrorClass::uses_no_attempt)
     }
 
-    /// Says whether a signal that Symphony did not send ended the supervisor or the agent: the machine ran out of memory, or someone
-    /// killed it. Such an end says nothing about the review.
+    /// Returns whether a signal that Symphony did not send ended the supervisor or the agent: the machine ran out of
+    /// memory, or someone killed it. Such an end says nothing about the review.
     fn was_killed(self) -> bool {
         match self.class {
             Some(ErrorClass::Crashed) => true,
@@ -35,15 +35,15 @@ impl JudgeEnd {
 /// How many judges of one review ended without a verdict, in a row, since a person last cleared the attempts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct JudgesEnded {
-    /// Those that came to nothing by themselves.
+    /// Those that ended without a verdict on their own.
     pub by_themselves: u32,
     /// Those that were killed.
     pub killed: u32,
 }
 
 impl JudgesEnded {
-    /// Counts the runs of judges, newest first. Each that used an attempt was a failure of its issue, so no more of them count
-    /// than the issue has failures in a row: a person cleared the attempts after those before.
+    /// Counts the runs of judges, newest first. Each that used an attempt was a failure of its issue, so no more of
+    /// them count than the issue has failures in a row: a person cleared the attempts after those before.
     pub fn count(ends: impl IntoIterator<Item = JudgeEnd>, failures_max: u32) -> Self {
         let failures_max = usize::try_from(failures_max).unwrap_or(usize::MAX);
         let counted = ends.into_iter().filter(|end| !end.uses_no_attempt());
@@ -63,8 +63,8 @@ impl JudgesEnded {
         self.by_themselves.saturating_add(self.killed)
     }
 
-    /// Says whether a person is asked instead of another judge. Killed ones have the bound of any other run: a review that ends
-    /// whatever looks at it is not paid for without end.
+    /// Returns whether a person is asked instead of another judge. Killed ones have the limit of any other run: a
+    /// review that ends every judge is not paid for for ever.
     pub fn are_spent(self, max_retries: u32) -> bool {
         self.by_themselves >= JUDGES_MAX.min(max_retries) || self.total() >= max_retries
     }

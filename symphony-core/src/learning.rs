@@ -1,7 +1,7 @@
 //! What an agent or a person learned that helps with other issues, and the life of it.
 //!
-//! What a run learned is proposed until its issue or plan is done: only then is it known that the work it comes from was
-//! good. Until then only that issue's own runs are given it.
+//! What a run learned is proposed until its issue or plan is done: only then is it known that the work it comes from
+//! was good. Until then only that issue's own runs are given it.
 
 use crate::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -15,8 +15,8 @@ use crate::plan::state::PlanStatus;
 #[cfg(test)]
 mod tests;
 
-/// Longest text of a new learning, in characters: three or four sentences. Twenty-five of them are 4,000 tokens, which is
-/// what their share of a prompt holds; older ones may be longer.
+/// Longest text of a new learning, in characters: three or four sentences. Twenty-five of them are 4,000 tokens, which
+/// is what their share of a prompt holds; older ones may be longer.
 pub const PATTERN_CHARS_MAX: usize = 600;
 
 closed_set!(
@@ -61,7 +61,7 @@ closed_set!(
         Accepted = "accepted",
         /// All work that it comes from was cancelled.
         Dropped = "dropped",
-        /// A person said that it is not to be given.
+        /// A person decided that agents no longer get it.
         Retired = "retired",
     }
 );
@@ -85,7 +85,7 @@ impl std::fmt::Display for LearningSource {
     }
 }
 
-/// What has become of the work that a learning comes from.
+/// How the work ended that a learning comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SourceEnd {
     /// It has not ended.
@@ -144,8 +144,8 @@ pub enum Known {
 }
 
 impl LearningState {
-    /// Returns the state once its sources have come to these ends. One that is done accepts it for good; what a person
-    /// decided stays; an issue that is reopened proposes again what it had dropped.
+    /// Returns the state after its sources have ended this way. One that is done accepts it for good; a person's
+    /// decision stays; a reopened issue proposes again what it had dropped.
     #[must_use]
     pub fn settle(self, sources: impl IntoIterator<Item = SourceEnd>) -> Self {
         if matches!(self, Self::Accepted | Self::Retired) {
@@ -162,8 +162,8 @@ impl LearningState {
         settled
     }
 
-    /// Decides about a new text that is like a learning in this state; none when the new text is recorded all the same.
-    /// `source` is the work that the new one comes from, when it waits for any.
+    /// Decides about a new text that is similar to a learning in this state; `None` if the new text is recorded
+    /// nevertheless. `source` is the work that the new one comes from, if it waits for any.
     pub fn meet(self, likeness: Likeness, source: Option<&LearningSource>) -> Option<Known> {
         match (self, likeness) {
             (Self::Accepted, _) | (Self::Retired, Likeness::Equal) => Some(Known::Refused),
@@ -175,7 +175,7 @@ impl LearningState {
         }
     }
 
-    /// Returns the entry of the log for a change to this state; none for no change.
+    /// Returns the entry of the log for a change to this state; `None` for no change.
     pub fn entered_from(self, before: Self, learning: &LearningId) -> Option<LogEvent> {
         let learning = learning.clone();
         if self == before {

@@ -1,6 +1,6 @@
 //! What a run leaves in its worktree that no commit has (spec: lifecycle, "Exit handling").
 //!
-//! The workspace observes the folder; what of it is a person's business is decided here.
+//! The workspace observes the folder; this module decides what of it concerns a person.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,9 @@ mod wording;
 pub use path::{LeftBehind, LeftKind, shared_changes};
 pub use wording::{changes_comment, left_behind_sentences, left_behind_text, put_aside_comment};
 
-/// The detail of a run's metadata that lists what it left.
+/// The key in a run's metadata that lists what it left.
 pub const LEFT_BEHIND: &str = "left_behind";
-/// Paths that the record of one run names; the rest is counted.
+/// Most paths that the record of one run lists; the rest is counted.
 pub const LEFT_NAMED_MAX: usize = 50;
 
 /// Returns the name of a setting as it may be shown: a subsection that is an address may hold a password.
@@ -27,15 +27,16 @@ pub fn shown_setting(name: &str) -> String {
     parts.unwrap_or_else(|| name.to_owned())
 }
 
-/// Says whether git itself writes a setting (as `git config --list` prints its name) in everyday work: what a branch tracks.
+/// Returns whether git itself writes a setting (as `git config --list` prints its name) in everyday work: what a branch
+/// tracks.
 pub fn is_kept_by_git(setting: &str) -> bool {
     setting.starts_with("branch.")
 }
 
-/// What was in the worktree before an agent worked there: recorded once, after the set-up.
+/// The content of the worktree before an agent worked there: recorded once, after the set-up.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Baseline {
-    /// Ignored paths; a folder stands for all that is in it.
+    /// Ignored paths; a folder includes everything in it.
     pub ignored: BTreeSet<String>,
     /// A digest of each copied file.
     pub copied: BTreeMap<String, String>,
@@ -120,7 +121,7 @@ const USUAL_FOLDERS: &[&str] = &[
     "zig-out",
 ];
 
-/// Folders and files that tools name after something.
+/// Folders and files whose names tools derive from something.
 const USUAL_ENDINGS: &[&str] = &[
     ".beam",
     ".class",
@@ -163,7 +164,7 @@ const USUAL_FILES: &[&str] = &[
     "lcov.info",
 ];
 
-/// Says whether an ignored path is of the kind that builds and tools make.
+/// Returns whether an ignored path is of the kind that builds and tools create.
 fn is_usual(path: &str) -> bool {
     let is_folder = path.ends_with('/');
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
@@ -187,7 +188,7 @@ fn is_usual(path: &str) -> bool {
         )
 }
 
-/// Says whether a path, or a folder that it is in, is one of `known`.
+/// Returns whether a path, or a folder that it is in, is one of `known`.
 fn is_known(path: &str, known: &BTreeSet<String>) -> bool {
     let plain = path.trim_end_matches('/');
     let ends = plain.match_indices('/').map(|(at, _)| at);
@@ -197,9 +198,9 @@ fn is_known(path: &str, known: &BTreeSet<String>) -> bool {
         || ancestors.into_iter().any(|folder| known.contains(folder))
 }
 
-/// Returns the paths that a person has to know of, sorted: repositories inside the worktree, submodules with work of their
-/// own, copied files that differ from their copy, and ignored paths that were not there after the set-up, are in no folder
-/// that was, and are not of a kind that builds and tools make.
+/// Returns the paths that a person has to know of, sorted: repositories inside the worktree, submodules with work of
+/// their own, copied files that differ from their copy, and ignored paths that were not there after the set-up, are in
+/// no folder that was, and are not of a kind that builds and tools make.
 pub fn left_behind(before: &Baseline, now: &Remains) -> Vec<LeftBehind> {
     let of = |kind| {
         move |path: &String| LeftBehind {

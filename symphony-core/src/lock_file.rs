@@ -31,7 +31,8 @@ const LOCK_FILES: &[(&str, &[&str])] = &[
     ("yarn.lock", &["package.json"]),
 ];
 
-/// Returns the names of the manifests that a lock file is made from; none when a file of this name is none.
+/// Returns the names of the manifests that a lock file is generated from; `None` if this is not the name of a lock
+/// file.
 pub fn manifests_of(name: &str) -> Option<&'static [&'static str]> {
     let found = LOCK_FILES
         .iter()

@@ -6,7 +6,7 @@ const SIMILARITY_MIN: f64 = 0.8;
 /// Longest name that is compared, in characters: the comparison is quadratic, and no known name is that long.
 const NAME_CHARS_MAX: usize = 128;
 
-/// Returns the candidate that `found` most likely was meant to be, if one is close enough.
+/// Returns the candidate that `found` was most likely meant to be, if one is close enough.
 ///
 /// Case, `_` and `-` do not count as differences. Ties go to the earlier candidate.
 pub fn nearest<'a>(found: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -1,5 +1,5 @@
-//! What happened to pull requests between two looks, in sentences: what a person reads who waits for a tick or watches the
-//! loop. The looks are the caller's; here they are only compared.
+//! What happened to pull requests between two looks, in sentences: what a person reads who waits for a tick or watches
+//! the loop. The looks are the caller's; here they are only compared.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,14 +11,14 @@ use crate::issue::CommentAuthor;
 use crate::listing::list_few;
 use crate::pull_request::{PrState, PullRequestOf, VerdictKind, VerifiedGates};
 
-/// Gates that a sentence names; the rest is counted.
+/// Most gates that a sentence lists; the rest is counted.
 const NAMED_MAX: usize = 5;
 /// Characters of a commit that a sentence shows.
 const COMMIT_CHARS: usize = 7;
-/// Characters of a reviewer's words that a sentence quotes; `pr show` has the rest.
+/// Most characters of a reviewer's words that a sentence quotes; `pr show` has the rest.
 const QUOTE_CHARS_MAX: usize = 200;
 
-/// Where the gates of a pull request's head commit are.
+/// The state of the gates on a pull request's head commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum GatesProgress {
@@ -27,7 +27,7 @@ pub enum GatesProgress {
         /// Why they could not be run the last time.
         problem: Option<String>,
     },
-    /// They have not run, and wait until their project is not on hold any more.
+    /// They have not run, and wait until their project is no longer on hold.
     Held {
         /// What is on hold, and why.
         why: String,
@@ -71,9 +71,9 @@ impl GatesProgress {
 /// A verdict on the head commit of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct VerdictProgress {
-    /// Which way.
+    /// Approval or rejection.
     pub kind: VerdictKind,
-    /// Whose it is.
+    /// The author.
     pub by: CommentAuthor,
     /// What the reviewer wrote.
     pub comment: String,
@@ -88,7 +88,7 @@ pub struct PrProgress {
     pub of: PullRequestOf,
     /// Its state.
     pub state: PrState,
-    /// The branch it goes into.
+    /// Its base branch.
     pub base: String,
     /// The commit that is judged and merged.
     pub head: String,
@@ -100,15 +100,15 @@ pub struct PrProgress {
     pub merged: Option<String>,
     /// Whether someone merged it without Symphony.
     pub is_merged_outside: bool,
-    /// Whether it is no change but the proposal that nothing is left to do.
+    /// Whether it is not a change but the proposal that nothing is left to do.
     #[serde(skip_serializing_if = "is_false")]
     pub is_proposal: bool,
 }
 
-/// Pull requests as one look finds them: those that are open, and those that were so at the look before.
+/// Pull requests at one look: those that are open, and those that were open at the look before.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PrLook {
-    /// The newest pull request there is: what comes later has a higher number.
+    /// The newest pull request: later ones have a higher number.
     pub newest: Option<PrId>,
     /// How far each has come, oldest first.
     pub prs: Vec<PrProgress>,
@@ -160,7 +160,7 @@ fn what(before: Option<&PrProgress>, now: &PrProgress) -> Option<What> {
         PrState::Open | PrState::Approved => match before {
             None => Some(What::Opened),
             Some(before) if before.head != now.head => Some(What::NewCommit),
-            // that gates begin is shown where they run
+            // The start of gates is shown by the run itself.
             Some(before) if before.gates != now.gates => {
                 (now.gates != GatesProgress::Running).then_some(What::GatesMoved)
             }
@@ -227,7 +227,7 @@ impl PrNews<'_> {
         }
     }
 
-    /// Returns where the gates are, as a clause.
+    /// Describes the state of the gates, as a clause.
     fn gates(&self) -> String {
         match &self.now.gates {
             GatesProgress::Waiting {
@@ -281,7 +281,7 @@ fn short(commit: &str) -> &str {
     commit.get(..COMMIT_CHARS).unwrap_or(commit)
 }
 
-/// Says which gates are red.
+/// Lists the red gates.
 fn red_gates(gates: &[String]) -> String {
     let (gate, are) = if gates.len() == 1 {
         ("gate", "is")
@@ -390,7 +390,7 @@ mod tests {
         for now in [open(waiting()), open(GatesProgress::Green), open(red())] {
             assert!(lines(Some(now.clone()), &now).is_empty());
         }
-        // where they run, their own line says so
+        // While they run, they have a line of their own.
         let running = open(GatesProgress::Running);
         assert!(lines(Some(open(waiting())), &running).is_empty());
     }

@@ -1,4 +1,5 @@
-//! What happens to an issue when a run on it ends (spec: orchestrator, "A run ends", "Failure", "Waiting is not failing").
+//! What happens to an issue when a run on it ends (spec: orchestrator, "A run ends", "Failure", "Waiting is not
+//! failing").
 
 use self::breaker::{Stop, open_breaker};
 use self::no_outcome::{missing, no_outcome};
@@ -46,11 +47,11 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     let status = end.issue.state.status();
     let in_progress = status == IssueStatus::InProgress;
     if end.run.agent == AgentType::Intake && !is_in_phase(end.run) {
-        // triage is no attempt at the issue: neither its status nor its counts change
+        // Triage is not an attempt at the issue: neither its status nor its counts change.
         routing.event = in_progress.then_some(IssueEvent::RunReturned);
         return routing;
     }
-    // what was accepted stays accepted, however the run ended afterwards
+    // What was accepted stays accepted, however the run ended afterwards.
     if let Some(next) = end.accepted
         && matches!(
             status,
@@ -80,7 +81,7 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
         });
         return routing;
     }
-    // the folder is where it is now: the next run begins there at once
+    // The folder is at its new place: the next run begins there at once.
     let was_moved = matches!(&end.error, Some(error) if error.class == ErrorClass::Moved);
     if met_global_condition(end.error.as_ref(), end.cap)
         || was_moved
@@ -126,10 +127,11 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     }
     let stop = stop_of(end);
     let spent = stop.is_some() || breaker_opens(routing.counts, end.limits.max_retries);
-    // nobody is at work on an issue whose run has ended: one that is still in progress goes back whatever was said of it
+    // No one is working on an issue whose run has ended: one that is still in progress goes back, whatever was
+    // reported.
     if end.run.moved_issue && !in_progress {
-        // honoured: the agent's word stands.
-        // back in `todo` it would be dispatched again: with its attempts spent the breaker opens here, with its notice
+        // The agent's move is kept. In `todo` it would be dispatched again: if its attempts are used up, the breaker
+        // opens here, with its notice.
         if spent && status == IssueStatus::Todo {
             open_breaker(&mut routing, end, stop);
         } else if failed && status == IssueStatus::Todo && is_given_back(end) {
@@ -140,7 +142,7 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     if end.evidence == Evidence::Found && !in_progress {
         return routing;
     }
-    // a judge takes nothing from the work: after enough of them the tick asks a person for the verdict
+    // A judge's failure does not count against the work: after enough of them the tick asks a person for the verdict.
     let is_judged = end.run.target.is_review() && status == IssueStatus::Review;
     if spent && waits_or_works(status) && !is_judged {
         open_breaker(&mut routing, end, stop);
@@ -176,8 +178,8 @@ fn backoff(routing: &Routing, end: &RunEnd<'_>, now: Timestamp) -> RetryPlan {
     }
 }
 
-/// Decides how the run of a judge on the pull request of a plan is recorded to have ended: a clean end without a verdict is
-/// a failure. The plan is moved by the verdict alone.
+/// Decides how the run of a judge on the pull request of a plan is recorded to have ended: a clean end without a
+/// verdict is a failure. The plan is moved by the verdict alone.
 pub fn route_plan_review_end(
     run: &Run,
     status: RunStatus,
@@ -193,7 +195,7 @@ pub fn route_plan_review_end(
     }
 }
 
-/// Blocks an issue whose spending cap is reached. A cap is no failure: no attempt is counted.
+/// Blocks an issue whose spending cap is reached. That is not a failure: no attempt is counted.
 fn block_for_cap(routing: &mut Routing, end: &RunEnd<'_>, cap: &CapReached) {
     let reason = cap.to_string();
     let id = &end.issue.id;
@@ -211,7 +213,8 @@ fn waits_or_works(status: IssueStatus) -> bool {
     )
 }
 
-/// A clean end that is a failure. Who was refused tools is not continued: the same refusal would meet it again at once.
+/// A clean end that is a failure. A run whose tool calls were refused is not continued: it would be refused again at
+/// once.
 fn empty_end(run: &Run, evidence: Evidence, refused: Option<&RefusedCall>) -> Option<RunError> {
     match evidence {
         Evidence::Found => None,
@@ -226,7 +229,7 @@ fn empty_end(run: &Run, evidence: Evidence, refused: Option<&RefusedCall>) -> Op
     }
 }
 
-/// Says why another run would end as the last ones did; none when it may not.
+/// Returns why another run would end as the last ones did; `None` if it may not.
 fn stop_of(end: &RunEnd<'_>) -> Option<Stop> {
     let works = end.issue.state.status() == IssueStatus::InProgress;
     let stops = |before| effect_after(end, before) == NothingEffect::Stops;
@@ -254,7 +257,7 @@ fn stop_of(end: &RunEnd<'_>) -> Option<Stop> {
     })
 }
 
-/// Says whether its agent gave the issue back and brought nothing: it would be dispatched again at once.
+/// Returns whether its agent gave the issue back without a result: it would be dispatched again at once.
 fn is_given_back(end: &RunEnd<'_>) -> bool {
     let is_back = |row: &IdleRow| row.end == IdleEnd::HandedBack;
     end.issue.state.status() == IssueStatus::Todo && end.idle.as_ref().is_some_and(is_back)
@@ -264,7 +267,7 @@ fn count<T>(before: &[T]) -> u32 {
     u32::try_from(before.len()).unwrap_or(u32::MAX)
 }
 
-/// The failure that a clean end is; none when it is what it seems.
+/// The failure behind a clean end; `None` if it is a success.
 fn clean_failure(end: &RunEnd<'_>) -> Option<RunError> {
     let in_progress = end.issue.state.status() == IssueStatus::InProgress;
     if end.run.moved_issue {
@@ -292,8 +295,8 @@ fn tool_of(run: &Run) -> &'static str {
     }
 }
 
-/// A clean end without what the run is for, because its call was refused for the reason of the run before: continued at once,
-/// it would be refused over and over.
+/// A clean end without what the run is for, because its call was refused for the reason of the run before: continued at
+/// once, it would be refused over and over.
 fn refused_again(end: &RunEnd<'_>) -> Option<RunError> {
     let (refused, before) = end.refused.as_ref()?;
     let effect = effect_after(end, *before);
@@ -306,7 +309,7 @@ fn refused_in_a_row(refused: &RefusedCall, before: u32) -> String {
     format!("`{tool}` was refused in {runs} runs in a row: {why}")
 }
 
-/// A clean end without what the agent's type is for; workers and phase agents are continued instead.
+/// A clean end without the result that the agent's type is for; workers and phase agents are continued instead.
 fn missing_outcome(run: &Run, refused: Option<&RefusedCall>) -> Option<RunError> {
     let message = match (&run.target, &run.agent) {
         (RunTarget::Delivery(..), _) => {
@@ -315,7 +318,7 @@ fn missing_outcome(run: &Run, refused: Option<&RefusedCall>) -> Option<RunError>
         (RunTarget::PullRequest(..), _) => {
             "the judge ended without a verdict (approve_pr or reject_pr)"
         }
-        // whatever its profile, a phase's agent is asked for a delivery
+        // Whatever its profile, a phase's agent must deliver.
         _ if is_in_phase(run) => return None,
         (_, AgentType::Planner) => "planner-no-subtasks: the planner ended without a sub-task",
         _ => return None,

@@ -1,7 +1,7 @@
-//! Patterns of paths inside a project, as `sensitive_paths` has them.
+//! Patterns of paths inside a project, such as in `sensitive_paths`.
 //!
-//! A pattern errs on the side of covering too much. `app/[id]` is a class of characters to whoever knows globs and a plain folder to whoever
-//! writes a web application, so it covers both.
+//! A pattern covers too much rather than too little. `app/[id]` is a character class to someone who knows globs and a
+//! plain folder to someone who writes a web application, so it covers both.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -10,8 +10,8 @@ const AMBIGUOUS: [char; 5] = ['?', '[', '{', '}', '\\'];
 
 /// Some patterns, ready to be compared with paths.
 ///
-/// Each covers a path, or a folder with all that is below it. `*` is any run of characters in one part of a path and `**` any run at all;
-/// `?`, `[…]` and `{…,…}` are those of globs.
+/// Each covers a path, or a folder with all that is below it. `*` is any run of characters in one part of a path and
+/// `**` any run at all; `?`, `[…]` and `{…,…}` are those of globs.
 #[derive(Debug, Clone)]
 pub struct PathPatterns {
     set: GlobSet,
@@ -30,7 +30,7 @@ impl PathPatterns {
         }
     }
 
-    /// Says whether a path is covered, by itself or with a folder that it is in.
+    /// Returns whether a path is covered, itself or one of its parent folders.
     pub fn cover(&self, path: &str) -> bool {
         let ends = path.match_indices('/').map(|(end, _)| end);
         let mut folders = ends.filter_map(|end| path.get(..end));
@@ -38,7 +38,7 @@ impl PathPatterns {
     }
 }
 
-/// Says why a text is not a pattern: a class or a group that does not end, for example.
+/// Returns why a text is not a pattern: a class or a group that does not end, for example.
 ///
 /// # Errors
 /// With the reason, as part of a sentence.
@@ -49,7 +49,7 @@ pub fn check_path_pattern(pattern: &str) -> Result<(), String> {
     }
 }
 
-/// Whether a backslash takes the special meaning from what follows.
+/// Whether a backslash escapes what follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Escapes {
     On,

@@ -8,7 +8,7 @@ use crate::closed_set::closed_set;
 closed_set!(
     /// How far a publication came.
     PublicationState, "publication state", {
-        /// Its command is at work, or its result was not recorded.
+        /// Its command is running, or its result was not recorded.
         Running = "running",
         /// Its command succeeded.
         Published = "published",

@@ -14,7 +14,7 @@ use crate::run::ProtectionLevel;
 pub use crate::pull_request_of::PullRequestOf;
 
 closed_set!(
-    /// Where a pull request stands.
+    /// The state of a pull request.
     PrState, "pull request state", {
         /// Waits for gates and a verdict.
         Open = "open",
@@ -32,13 +32,13 @@ closed_set!(
 );
 
 impl PrState {
-    /// Says whether it still waits for something (`open`, `approved`).
+    /// Returns whether it still waits for something (`open`, `approved`).
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Open | Self::Approved)
     }
 }
 
-/// Bytes of a diff that are kept in the record: many times what a judge is shown; the rest is in git.
+/// Most bytes of a diff that are kept in the record: many times what a judge sees; the rest is in git.
 pub const DIFF_BYTES_MAX: usize = 1024 * 1024;
 
 /// One file of a diff.
@@ -46,7 +46,7 @@ pub const DIFF_BYTES_MAX: usize = 1024 * 1024;
 pub struct FileStat {
     /// Path, relative to the project.
     pub path: String,
-    /// Its path before, when it was renamed; none in records of an older Symphony.
+    /// Its old path, if it was renamed; `None` in records of an older Symphony.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old_path: Option<String>,
     /// Added lines; 0 for a binary file.
@@ -67,7 +67,7 @@ pub struct ReportedGate {
     pub output: String,
 }
 
-/// What a failed set-up command is called among gates.
+/// The name of a failed set-up command among gates.
 pub const SET_UP_GATE: &str = "set-up";
 
 /// A gate's result as Symphony found it, on the recorded commit.
@@ -79,7 +79,7 @@ pub struct VerifiedGate {
     pub required: bool,
     /// Whether it passed.
     pub passed: bool,
-    /// Exit code; none when it was ended by its time limit or could not be started.
+    /// Exit code; `None` if its time limit ended it or it could not be started.
     pub exit_code: Option<i32>,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
@@ -88,33 +88,33 @@ pub struct VerifiedGate {
     /// Whether it did not run: the same gate had passed before on the same files, with the same set-up.
     #[serde(default, skip_serializing_if = "is_false")]
     pub cached: bool,
-    /// A digest of all that the result depends on besides the files: command, set-up, copied files, environment and toolchain. None
-    /// in records of an older Symphony.
+    /// A digest of all that the result depends on besides the files: command, set-up, copied files, environment and
+    /// toolchain. None in records of an older Symphony.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definition: Option<String>,
-    /// Its other tries, none of which passed: those before this one when it passed, those after it when it failed.
+    /// Its other tries, none of which passed: those before this one if it passed, those after it if it failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_tries: Vec<FailedTry>,
 }
 
-/// A try of a gate that did not pass, beside the one that its result is of.
+/// A failed try of a gate, beside the one of its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedTry {
-    /// Exit code; none when it did not end on its own.
+    /// Exit code; `None` if it did not end on its own.
     pub exit_code: Option<i32>,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
-    /// The line of its output that says best why it failed.
+    /// The line of its output that best shows why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
 }
 
-/// What a shell answers when a file is there and cannot be executed.
+/// The exit code of a shell if a file exists and cannot be executed.
 const NOT_EXECUTABLE: i32 = 126;
-/// What a shell answers when it finds no program of a name.
+/// The exit code of a shell if it finds no program of that name.
 const NOT_FOUND: i32 = 127;
 
-/// Says whether a shell answered that a program is missing, or cannot be executed: that is no verdict on the change.
+/// Returns whether a shell reported that a program is missing, or cannot be executed: that is no verdict on the change.
 pub(crate) const fn is_missing_program(exit_code: Option<i32>) -> bool {
     matches!(exit_code, Some(NOT_EXECUTABLE | NOT_FOUND))
 }
@@ -128,17 +128,17 @@ const fn is_false(value: &bool) -> bool {
 }
 
 impl VerifiedGate {
-    /// Says whether it keeps the change back: required, and not passed.
+    /// Returns whether it stops the change: required, and not passed.
     pub const fn is_red(&self) -> bool {
         self.required && !self.passed
     }
 
-    /// Says whether it passed after it had failed on the same files.
+    /// Returns whether it passed after it had failed on the same files.
     pub const fn is_flaky(&self) -> bool {
         self.passed && !self.failed_tries.is_empty()
     }
 
-    /// Says in a few words how it came out: `passed`, `passed at try 2`, `failed with exit code 1 (2 tries)`.
+    /// Describes its result in a few words: `passed`, `passed at try 2`, `failed with exit code 1 (2 tries)`.
     pub fn how(&self) -> String {
         let tries = self.failed_tries.len() + 1;
         match (self.passed, self.exit_code) {
@@ -167,13 +167,13 @@ pub struct VerifiedGates {
     pub commit: String,
     /// The results, in the order of the configuration.
     pub results: Vec<VerifiedGate>,
-    /// The base commit that it was merged with for them; none when they ran on the commit itself.
+    /// The base commit that it was merged with for them; `None` if they ran on the commit itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged_with: Option<String>,
 }
 
 impl VerifiedGates {
-    /// The gates of a project that has none: nothing is verified.
+    /// The gates of a project without gates: nothing is verified.
     pub fn none_on(commit: &str) -> Self {
         Self {
             commit: commit.to_owned(),
@@ -182,7 +182,7 @@ impl VerifiedGates {
         }
     }
 
-    /// Says whether every required gate passed.
+    /// Returns whether every required gate passed.
     pub fn green(&self) -> bool {
         self.red().next().is_none()
     }
@@ -192,18 +192,18 @@ impl VerifiedGates {
         self.results.iter().filter(|gate| gate.is_red())
     }
 
-    /// Says whether any gate could have kept the change back. Where none could, nothing is verified.
+    /// Returns whether any gate could have stopped the change. If none could, nothing is verified.
     pub fn verify_something(&self) -> bool {
         self.results.iter().any(|gate| gate.required)
     }
 }
 
-/// When the gates of a pull request run, where they have not run on its head.
+/// When the gates of a pull request run, if they have not run on its head.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GatesWait {
     /// Not before.
     pub due_at: Timestamp,
-    /// How often in a row they could not be run, for no fault of the change.
+    /// How often in a row they could not be run, through no fault of the change.
     pub tries: u32,
     /// Why they could not be run the last time.
     pub problem: Option<String>,
@@ -224,9 +224,9 @@ closed_set!(
 /// A verdict, bound to the commit it judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// Which way.
+    /// Approval or rejection.
     pub kind: VerdictKind,
-    /// Whose it is.
+    /// The author.
     pub author: CommentAuthor,
     /// The judge's run.
     pub run: Option<RunId>,
@@ -234,11 +234,11 @@ pub struct Verdict {
     pub commit: String,
     /// How the judge was protected; `none` makes an agent's verdict advisory.
     pub protection: ProtectionLevel,
-    /// What was said.
+    /// The comment.
     pub comment: String,
-    /// When.
+    /// The time.
     pub at: Timestamp,
-    /// Why Symphony could not tell that a person gave it; none when it could, and for an agent's.
+    /// Why Symphony could not tell that a person gave it; `None` if it could, and for an agent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unverified: Option<String>,
     /// Whether a person approved whatever the gates find.
@@ -246,12 +246,12 @@ pub struct Verdict {
     pub force: bool,
 }
 
-/// Characters of a commit that the comment of a verdict names.
+/// How many characters of a commit the comment of a verdict shows.
 const COMMENT_COMMIT_CHARS: usize = 10;
 
 impl Verdict {
-    /// Returns the comment for its issue, which ends with what was `said`; none where that is nothing. It names the commit: whoever
-    /// reads it later, another judge too, has a newer one before them.
+    /// Returns the comment for its issue, which ends with what was `said`; `None` if that is empty. It names the
+    /// commit: whoever reads it later, even another judge, looks at a newer one.
     pub fn issue_comment(&self, pr: &PullRequest, said: &str) -> Option<String> {
         if said.is_empty() {
             return None;
@@ -284,7 +284,7 @@ pub struct PullRequest {
     pub body: String,
     /// Branch that holds the change.
     pub branch: String,
-    /// Branch it goes into.
+    /// Its base branch.
     pub base: String,
     /// Merge base at the time of the snapshot.
     pub base_commit: String,
@@ -310,8 +310,8 @@ pub struct PullRequest {
     pub merged_commit: Option<String>,
     /// How it was merged, when that was not Symphony.
     pub merged_outside: Option<OutsideMerge>,
-    /// Set where this is no change but the proposal that nothing is left to do: the head is the commit of the base that it was
-    /// made on, the body its reason.
+    /// Set if this is not a change but the proposal that nothing is left to do: the head is the commit of the base that
+    /// it was made on, the body its reason.
     pub proposal: Option<DoneProposal>,
     /// When it was made.
     pub created_at: Timestamp,
@@ -325,7 +325,7 @@ impl PullRequest {
             .filter(|gates| gates.commit == self.head_commit)
     }
 
-    /// Says whether the gates ran on the files of the head commit itself, not on its merge with the base.
+    /// Returns whether the gates ran on the files of the head commit itself, not on its merge with the base.
     pub fn gates_ran_on_head_itself(&self) -> bool {
         self.gates_of_head()
             .is_some_and(|gates| gates.merged_with.is_none())
@@ -338,7 +338,7 @@ impl PullRequest {
             .filter(|verdict| verdict.commit == self.head_commit)
     }
 
-    /// Returns what it is called: a pull request, or a proposal that nothing is left to do.
+    /// Returns its name for people: a pull request, or a proposal that nothing is left to do.
     pub const fn noun(&self) -> &'static str {
         match self.proposal {
             Some(_) => "proposal",
@@ -346,7 +346,7 @@ impl PullRequest {
         }
     }
 
-    /// Returns what a person types to name it in a command: its issue, or its number where it has none.
+    /// Returns how a person refers to it in a command: its issue, or its number if it has none.
     pub fn reference(&self) -> String {
         self.of.reference(self.id)
     }

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use crate::id::{IdError, IssueId, PlanId, PrId};
 use crate::wording::capitalised;
 
-/// What a pull request finishes, in one record and on one way: gates, judge and merge do not ask which.
+/// What a pull request finishes, in one record and with one process: gates, judge and merge treat both the same.
 ///
-/// As text it is the issue's identifier, or `plan` and the plan's id with a blank between them, which is in no identifier.
+/// As text it is the issue's identifier, or `plan` and the plan's id with a blank between them, which is in no
+/// identifier.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum PullRequestOf {
@@ -47,7 +48,7 @@ impl PullRequestOf {
         }
     }
 
-    /// Names it in the subject of a commit: a plan that is called `plan` is not called so twice.
+    /// Names it in the subject of a commit: the word is not repeated for a plan with the name `plan`.
     pub fn in_subject(&self) -> String {
         match self {
             Self::Plan(plan) if plan.as_str() == PLAN_PREFIX.trim() => plan.to_string(),

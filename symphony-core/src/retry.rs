@@ -1,4 +1,4 @@
-//! Retry policy: when a failed or unfinished run is tried again (spec: orchestrator, "Failure").
+//! Retry policy: when a failed or unfinished run is retried (spec: orchestrator, "Failure").
 
 use crate::Timestamp;
 
@@ -9,13 +9,13 @@ use crate::id::IssueId;
 
 /// Delay before the first retry after a failure.
 pub const BACKOFF_BASE_MS: u64 = 10_000;
-/// How far such a delay strays, in percent, either way.
+/// The jitter of such a delay, in percent, either way.
 const BACKOFF_JITTER_PERCENT: u8 = 10;
-/// Longest delay when the configuration names none.
+/// Default maximum of the delay.
 pub const BACKOFF_MAX_MS: u64 = 300_000;
 /// Delay before a continuation.
 pub const CONTINUATION_MS: u64 = 1_000;
-/// Longest hold of a provider that tells no reset time.
+/// Longest hold of a provider that reports no reset time.
 pub const HOLD_MAX_MS: u64 = 15 * 60 * 1000;
 
 closed_set!(
@@ -33,9 +33,9 @@ closed_set!(
 pub struct Retry {
     /// The issue.
     pub issue: IssueId,
-    /// Who was at work; the phase label decides again who will be.
+    /// Who was working; the phase label decides again who will be.
     pub agent: AgentType,
-    /// Why.
+    /// The reason.
     pub kind: RetryKind,
     /// Not before.
     pub due_at: Timestamp,
@@ -67,8 +67,8 @@ pub const HOLD_TOLD_MAX_MS: u64 = 8 * 24 * 60 * 60 * 1000;
 
 /// Returns when a hold ends: at the reset time that was reported, else after [`hold_ms`].
 ///
-/// A time that has passed tells nothing (a provider that repeats it would be asked at every tick), and one that is
-/// further away than any limit is not believed.
+/// A time in the past is ignored (a provider that repeats it would be called at every tick), and so is one that is
+/// further away than any limit.
 pub fn hold_until(
     now: Timestamp,
     told: Option<Timestamp>,
@@ -84,12 +84,12 @@ pub fn hold_until(
 /// How far the recorded time of something that has happened may be ahead of a clock that was read a moment ago.
 pub const CLOCK_SLACK_MS: u64 = 60_000;
 
-/// Says whether something that has happened was recorded before the clock was set back.
+/// Returns whether a past event has a timestamp in the future: it was recorded before the clock was set back.
 pub fn is_ahead_of_clock(recorded: Timestamp, now: Timestamp) -> bool {
     recorded > after(now, CLOCK_SLACK_MS)
 }
 
-/// Adds milliseconds to a time; stays at the end of time instead of passing it.
+/// Adds milliseconds to a time, saturating at the latest time.
 pub fn after(now: Timestamp, ms: u64) -> Timestamp {
     now.saturating_add_ms(ms)
 }
@@ -97,7 +97,7 @@ pub fn after(now: Timestamp, ms: u64) -> Timestamp {
 /// The appointment that the end of a run asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetryPlan {
-    /// Why.
+    /// The reason.
     pub kind: RetryKind,
     /// Not before.
     pub due_at: Timestamp,

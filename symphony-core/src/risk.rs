@@ -32,7 +32,7 @@ pub struct RiskAssessment {
     pub sensitive_paths: Vec<String>,
 }
 
-/// Assesses a change; what a sensitive pattern covers is said at [`PathPatterns`].
+/// Assesses a change; see [`PathPatterns`] for what a sensitive pattern covers.
 pub fn assess(
     files: &[FileStat],
     sensitive: &[String],
@@ -44,7 +44,7 @@ pub fn assess(
             .saturating_add(file.deletions)
     });
     let sensitive = PathPatterns::new(sensitive);
-    // A file that is renamed leaves its old place, too: nobody moves a change out of sight.
+    // A file that is renamed leaves its old place, too: no one moves a change out of sight.
     let touched: Vec<String> = files
         .iter()
         .flat_map(|file| std::iter::once(&file.path).chain(&file.old_path))

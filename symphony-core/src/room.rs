@@ -1,4 +1,4 @@
-//! Filling a cap with whole entries: what does not fit is passed over, and the next entry tried.
+//! Fills a cap with whole entries: what does not fit is skipped, and the next entry tried.
 //!
 //! The one rule for learnings, wherever they are capped: conventions by characters where they are ranked, tactical ones
 //! by tokens where the prompt is built.

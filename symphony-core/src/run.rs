@@ -18,7 +18,7 @@ closed_set!(
         Starting = "starting",
         /// Its agent runs.
         Running = "running",
-        /// Ended as its provider's own test of success says.
+        /// Ended successfully by its provider's own test.
         Succeeded = "succeeded",
         /// Ended otherwise.
         Failed = "failed",
@@ -38,14 +38,14 @@ closed_set!(
 );
 
 impl RunStatus {
-    /// Says whether the run is not over (`starting`, `running`).
+    /// Returns whether the run is not over (`starting`, `running`).
     pub const fn is_live(self) -> bool {
         matches!(self, Self::Starting | Self::Running)
     }
 }
 
 closed_set!(
-    /// What keeps an agent away from what is not its own.
+    /// What keeps an agent from accessing anything that is not its own.
     ProtectionLevel, "protection level", {
         /// Nothing but role, scrubbed environment and filters: protects against mistakes only.
         None = "none",
@@ -68,7 +68,7 @@ pub struct Usage {
     pub cache_read_tokens: Tokens,
     /// Input tokens written to the cache.
     pub cache_creation_tokens: Tokens,
-    /// Cost as the provider's CLI reckoned it; none when it tells none.
+    /// Cost as computed by the provider's CLI; `None` if it reports none.
     pub cost: Option<UsdMicros>,
     /// Turns of the model.
     pub turns: u64,
@@ -137,7 +137,7 @@ impl RunTarget {
         }
     }
 
-    /// Says whether the run judges.
+    /// Returns whether the run judges.
     pub const fn is_review(&self) -> bool {
         matches!(self, Self::PullRequest(..) | Self::Delivery(..))
     }
@@ -152,7 +152,7 @@ pub struct Run {
     pub project: ProjectId,
     /// What it works on.
     pub target: RunTarget,
-    /// Who works.
+    /// The type of agent.
     pub agent: AgentType,
     /// The issue's phase at dispatch.
     pub phase: Option<PhaseName>,
@@ -160,7 +160,7 @@ pub struct Run {
     pub attempt: u32,
     /// The provider.
     pub provider: String,
-    /// The model; none leaves the choice to the provider.
+    /// The model; `None` leaves the choice to the provider.
     pub model: Option<String>,
     /// Its state.
     pub status: RunStatus,
@@ -186,7 +186,7 @@ pub struct Run {
     pub protection: ProtectionLevel,
     /// Its fencing number.
     pub fence: Fence,
-    /// The set of a trial of prompts that it was built with; none outside of trials.
+    /// The set of a trial of prompts that it was started with; `None` outside of trials.
     pub prompt_set: Option<Assignment>,
     /// Whether one of its tool calls changed the status of its issue.
     pub moved_issue: bool,

@@ -1,7 +1,7 @@
-//! Branches, tags and the stash, which all checkouts of a repository share: what was deleted or rewritten while a run was at work.
+//! Branches, tags and the stash, which all checkouts of a repository share: what was deleted or rewritten during a run.
 //!
-//! A person moves branches while agents work. Commits that are added to a branch, and new branches, tags and stash entries, are no one's
-//! business; what may have lost commits is reported, with the command that brings it back.
+//! A person moves branches while agents work. Commits that are added to a branch, and new branches, tags and stash
+//! entries, are not reported; what may have lost commits is, with the command that restores it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::command_line::shell_quoted;
 use crate::config_change::AtWork;
 use crate::listing::list_few;
 
-/// Losses that a sentence names; the rest is counted.
+/// Most losses that a sentence lists; the rest is counted.
 const NAMED_MAX: usize = 5;
 /// Characters of a commit that a text shows, as git abbreviates it.
 const COMMIT_CHARS: usize = 8;
@@ -29,27 +29,27 @@ pub struct SharedRefs {
     pub stash: Vec<String>,
 }
 
-/// A ref that is not where it was.
+/// A ref that has moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedRef {
     /// Its full name.
     pub name: String,
     /// The object that it had.
     pub was: String,
-    /// The object that it has; none when it is gone.
+    /// Its current object; `None` if it is gone.
     pub now: Option<String>,
 }
 
 impl ChangedRef {
-    /// Says whether it may have been moved forward: only the history can tell.
+    /// Returns whether it may have been moved forward: only the history can tell.
     pub fn may_have_gone_on(&self) -> bool {
         self.now.is_some() && self.name.starts_with(BRANCHES)
     }
 }
 
 impl SharedRefs {
-    /// Returns the branches and tags that are gone or at another object, sorted. Those for which `own` has the name are Symphony's to move.
-    /// One that is gone while a new one of its kind is at the same object was renamed.
+    /// Returns the branches and tags that are gone or at another object, sorted. Those for which `own` has the name are
+    /// Symphony's to move. One that is gone while a new one of its kind is at the same object was renamed.
     pub fn changed_since(&self, before: &Self, own: &BTreeSet<String>) -> Vec<ChangedRef> {
         let made = |name: &String| !before.refs.contains_key(name);
         let new: BTreeSet<&String> = self
@@ -72,8 +72,8 @@ impl SharedRefs {
             .collect()
     }
 
-    /// Returns the branches of a plan, which begin with `prefix`, that are gone or elsewhere, and of which `explained` does not
-    /// have the place: Symphony moves them, and each phase's agent its own, and no one else does.
+    /// Returns the branches of a plan, which begin with `prefix`, that are gone or have moved to a commit that is not
+    /// in `explained`: only Symphony moves them, and each phase's agent its own.
     pub fn unexplained_since(
         &self,
         before: &Self,
@@ -101,16 +101,16 @@ impl SharedRefs {
     }
 }
 
-/// What happened to objects that something shared had.
+/// What happened to the objects of a shared ref.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
     /// A rescue ref has them now.
     Rescued,
-    /// The repository does not have them any more.
+    /// The repository no longer has them.
     Gone,
 }
 
-/// Says what happened to a branch or a tag, and how it comes back.
+/// Describes what happened to a branch or a tag, and how to restore it.
 pub fn changed_ref_text(changed: &ChangedRef, kept: Kept) -> String {
     let (what, name) = match changed.name.strip_prefix(TAGS) {
         Some(tag) => ("tag", tag),
@@ -140,7 +140,7 @@ pub fn changed_ref_text(changed: &ChangedRef, kept: Kept) -> String {
     restored_by(&did, &command, kept)
 }
 
-/// Says that a stash entry is gone, and how it comes back.
+/// Describes that a stash entry is gone, and how to restore it.
 pub fn dropped_text(entry: &str, kept: Kept) -> String {
     let did = format!("the stash entry {} was dropped", short(entry));
     restored_by(&did, &format!("git stash store {entry}"), kept)
@@ -153,7 +153,7 @@ fn restored_by(did: &str, command: &str, kept: Kept) -> String {
     }
 }
 
-/// Says in one sentence what was lost. Who did it is not known.
+/// Describes in one sentence what was lost. Who did it is not known.
 pub fn lost_refs_text(lost: &[impl AsRef<str>], at_work: AtWork) -> String {
     let (when, who) = at_work.names();
     format!(

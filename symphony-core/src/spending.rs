@@ -21,7 +21,7 @@ const DAY_MS: i64 = 86_400_000;
 /// What was spent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// In tokens.
+    /// The tokens.
     pub tokens: Tokens,
     /// In money, as far as providers reported it.
     pub usd: UsdMicros,
@@ -64,7 +64,7 @@ pub struct SpentByProject {
 pub struct SpentSoFar {
     /// By the run.
     pub run: Spent,
-    /// On its issue; none for a run without one.
+    /// On its issue; `None` for a run without one.
     pub issue: Option<Spent>,
     /// By its project.
     pub project: Spent,
@@ -73,7 +73,7 @@ pub struct SpentSoFar {
 }
 
 impl SpentSoFar {
-    /// Returns the sums when the run has used so much by now.
+    /// Returns the sums including what the run has used so far.
     #[must_use]
     pub fn with(&self, usage: &Usage) -> Self {
         let now = Spent::of(usage);
@@ -109,7 +109,7 @@ closed_set!(
     }
 );
 
-/// What is capped, with the cap and how much was spent.
+/// What is capped, with the cap and the amount spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "unit")]
 pub enum CapAmount {
@@ -189,7 +189,7 @@ fn reached(scope: CapScope, cap: SpendingCap, spent: Spent) -> Option<CapReached
     Some(CapReached { scope, amount })
 }
 
-/// Says whether any cap is set.
+/// Returns whether any cap is set.
 pub fn is_capped(caps: &Spending) -> bool {
     *caps != Spending::default()
 }
@@ -206,8 +206,8 @@ pub fn issue_cap_reached(caps: &Spending, spent: &SpentSoFar) -> Option<CapReach
     reached(CapScope::Issue, caps.issue, spent.issue?)
 }
 
-/// Returns how much money the run may still spend before the first cap is reached: for providers that keep a budget
-/// themselves, since most tell the cost only at the end.
+/// Returns how much money the run may still spend before the first cap is reached: for providers that enforce a budget
+/// themselves, since most report the cost only at the end.
 pub fn usd_left(caps: &Spending, spent: &SpentSoFar) -> Option<UsdMicros> {
     let left = |scope: &CapScope| {
         let limit = cap_of(caps, *scope).usd?;

@@ -1,4 +1,5 @@
-//! What a change does to the submodules that a repository declares: where git would fetch them from, and where it puts them.
+//! What a change does to the submodules that a repository declares: where git would fetch them from, and where it puts
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,12 +13,12 @@ pub struct Submodule {
     pub path: String,
     /// Where git fetches it from.
     pub url: String,
-    /// What `git submodule update` does with it, where that is said.
+    /// What `git submodule update` does with it, if that is set.
     pub update: String,
 }
 
-/// Reads the settings of `.gitmodules`, as `git config --list` names them (section and variable in lower case). The last
-/// setting of a name counts, as for git.
+/// Reads the settings of `.gitmodules`, as `git config --list` names them (section and variable in lower case). The
+/// last setting of a name counts, as for git.
 pub fn read_submodules(settings: impl IntoIterator<Item = (String, String)>) -> Submodules {
     let mut found = Submodules::new();
     for (key, value) in settings {
@@ -38,8 +39,8 @@ pub fn read_submodules(settings: impl IntoIterator<Item = (String, String)>) -> 
     found
 }
 
-/// Describes each submodule that a change adds, removes, moves or fetches from elsewhere, in a sentence part of its own, with
-/// what is unusual about its address.
+/// Describes each submodule that a change adds, removes, moves or fetches from elsewhere, in a sentence part of its
+/// own, with what is unusual about its address.
 pub fn submodule_changes(before: &Submodules, after: &Submodules) -> Vec<String> {
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let change = |name: &String| match (before.get(name), after.get(name)) {
@@ -78,7 +79,8 @@ fn with_warnings(text: String, new: &Submodule) -> String {
     format!("{text} ({})", warnings.join("; "))
 }
 
-/// Says what is unusual about an address; none for https, ssh and a path relative to the repository's own address.
+/// Describes what is unusual about an address; `None` for https, ssh and a path relative to the repository's own
+/// address.
 fn odd_address(url: &str) -> Option<&'static str> {
     if url.starts_with('-') || url.contains("--upload-pack") {
         return Some("the address is an option of a command");

@@ -15,13 +15,14 @@ pub const TEST_COUNT_MAX: u64 = 10_000_000;
 /// Longest duration of one report, in milliseconds: a week, longer than any run.
 pub const TEST_DURATION_MS_MAX: u64 = 7 * 24 * 60 * 60 * 1_000;
 
-/// Tests that any change may add: a handful is never out of proportion.
+/// How many tests any change may add: a handful is never out of proportion.
 pub const GROWTH_FREE: u64 = 10;
-/// Changed lines that pay for one more test: the shortest test with an arrangement and an assertion has about as many.
+/// How many changed lines justify one more test: the shortest test with an arrangement and an assertion has about as
+/// many.
 pub const LINES_PER_TEST: u64 = 5;
 /// Growth in percent of the suite that is in proportion while the size of the change is not known.
 pub const GROWTH_PERCENT: u64 = 20;
-/// Groups of duplicates that a flag lists: the rest is counted.
+/// Most groups of duplicates that a flag lists: the rest is counted.
 pub const DUPLICATES_LISTED_MAX: usize = 20;
 
 /// What an agent reports about the tests.
@@ -31,16 +32,16 @@ pub struct TestReport {
     pub test_count: u64,
     /// How long they took, in milliseconds.
     pub duration_ms: u64,
-    /// Their names, as far as they are told.
+    /// Their names, as far as they are reported.
     pub names: Vec<String>,
 }
 
 /// What a report is compared with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TestBaseline {
-    /// Tests of the project as last recorded before this work; none for the first record.
+    /// Tests of the project as last recorded before this work; `None` for the first record.
     pub previous_count: Option<u64>,
-    /// Lines that this work added and removed, where that is known.
+    /// Lines that this work added and removed, if known.
     pub changed_lines: Option<u64>,
 }
 
@@ -56,7 +57,7 @@ pub enum BloatFlag {
         now: u64,
         /// New tests that would be in proportion.
         in_proportion: u64,
-        /// Lines changed, where that is known.
+        /// Lines changed, if known.
         changed_lines: Option<u64>,
     },
     /// Several tests have the same name, upper and lower case, `_`, `-` and white space ignored.

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A moment, to the millisecond: what finer clocks know is cut off, so that a moment is the same before and after it was
-/// stored or written down.
+/// A moment, to the millisecond: what finer clocks know is cut off, so that a moment is the same before and after it
+/// was stored or written down.
 ///
 /// As text, in JSON, state files and hooks it is RFC 3339 in UTC with exactly three digits of a second's fraction:
 /// `2026-11-22T07:26:27.040Z`. Such texts sort as the moments do. Any RFC 3339 time is read.
@@ -20,7 +20,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(jiff::Timestamp);
 
-/// Why something is no moment.
+/// Why something is not a moment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TimestampError {
@@ -64,7 +64,7 @@ impl Timestamp {
         Self::at_most(jiff::Timestamp::now())
     }
 
-    /// Makes a moment of milliseconds since the epoch.
+    /// Creates a moment of milliseconds since the epoch.
     ///
     /// # Errors
     /// When it is outside the years 0000 to 9999.
@@ -85,7 +85,7 @@ impl Timestamp {
             .ok_or(range)
     }
 
-    /// Makes a moment of seconds since the epoch.
+    /// Creates a moment of seconds since the epoch.
     ///
     /// # Errors
     /// When it is outside the years 0000 to 9999.

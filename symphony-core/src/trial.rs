@@ -1,4 +1,4 @@
-//! What a trial of the gates found: `init` and `doctor` try set-up and gates on the base branch, before any agent is paid.
+//! What a trial of the gates found: `init` and `doctor` try set-up and gates on the base before any agent is paid.
 
 use std::collections::BTreeSet;
 
@@ -8,15 +8,15 @@ use crate::closed_set::closed_set;
 use crate::gates::{RedOnBase, telling_line};
 use crate::pull_request::{SET_UP_GATE, VerifiedGate, is_missing_program};
 
-/// Characters of output that a remark or a line quotes.
+/// Most characters of output that a remark or a line quotes.
 const QUOTE_CHARS_MAX: usize = 160;
-/// How a comment begins that `init` wrote about a command that did not pass.
+/// The prefix of a comment that `init` wrote about a command that did not pass.
 const REMARKS: [&str; 2] = [
     "// RED when `symphony init` tried it",
     "// Not tried by `symphony init`",
 ];
 
-/// How shells, compilers and test runners say that a file is not there; in lower case.
+/// How shells, compilers and test runners report a missing file; in lower case.
 const MISSING_WORDS: [&str; 8] = [
     "no such file",
     "not found",
@@ -27,9 +27,9 @@ const MISSING_WORDS: [&str; 8] = [
     "does not exist",
     "cannot find",
 ];
-/// What stands beside a path and is no part of it.
+/// Characters that may surround a path.
 const NO_PATH: &str = "'\"`‘’“”()[]{}<>,;:=";
-/// Missing files of an output that are told: more say no more.
+/// Most missing files of an output that are reported.
 const MISSING_FILES_MAX: usize = 50;
 /// Last parts of an absolute path that may be a path of the project.
 const MISSING_PARTS_MAX: usize = 4;
@@ -59,11 +59,11 @@ pub struct TrialStep {
     pub required: bool,
     /// How it came out.
     pub outcome: TrialOutcome,
-    /// Exit code; none when it did not end on its own.
+    /// Exit code; `None` if it did not end on its own.
     pub exit_code: Option<i32>,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
-    /// The end of its output; why it was not tried, where it was not.
+    /// The end of its output; or why it was not tried.
     pub output: String,
 }
 
@@ -104,12 +104,12 @@ impl TrialStep {
         }
     }
 
-    /// Says whether it ran, and did not pass.
+    /// Returns whether it ran, and did not pass.
     pub const fn is_red(&self) -> bool {
         matches!(self.outcome, TrialOutcome::Failed | TrialOutcome::Missing)
     }
 
-    /// Says in a few words how it came out: `exit code 1`, `` `npm` was not found ``.
+    /// Describes its result in a few words: `exit code 1`, `` `npm` was not found ``.
     pub fn how(&self) -> String {
         match (self.outcome, self.exit_code) {
             (TrialOutcome::Passed, _) => "passed".to_owned(),
@@ -128,8 +128,8 @@ impl TrialStep {
         missing_program(&self.output)
     }
 
-    /// Returns the files that its output says are missing, as far as they can be told: paths as they are printed, and what
-    /// absolute ones end with.
+    /// Returns the missing files in its output, as far as they can be recognized: paths as they are printed, and the
+    /// ends of absolute ones.
     pub fn missing_files(&self) -> BTreeSet<String> {
         let lines = self.output.lines().filter(|line| says_missing(line));
         let words =
@@ -155,13 +155,13 @@ impl TrialStep {
         files
     }
 
-    /// Returns the line of its output that says why it failed.
+    /// Returns the line of its output with the reason of the failure.
     pub fn telling_line(&self) -> Option<String> {
         let line = telling_line(&self.output)?;
         Some(line.chars().take(QUOTE_CHARS_MAX).collect())
     }
 
-    /// Returns the comment for the configuration file; none for a command that passed.
+    /// Returns the comment for the configuration file; `None` for a command that passed.
     pub fn remark(&self, commit: &str, quote: Quote) -> Option<String> {
         let commit: String = commit.chars().take(10).collect();
         match self.outcome {
@@ -186,7 +186,7 @@ impl TrialStep {
 /// Whether a remark quotes output, which may hold what a file that is committed must not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quote {
-    /// The line that says why it failed.
+    /// The line with the reason of the failure.
     TellingLine,
     /// Nothing.
     Nothing,
@@ -214,14 +214,14 @@ impl<'a> From<&'a TrialStep> for RedOnBase<'a> {
     }
 }
 
-/// Set-up and gates as they came out on one commit.
+/// The results of set-up and gates on one commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trial {
     /// The base branch.
     pub base: String,
     /// Its commit.
     pub commit: String,
-    /// The set-up command, where there is one.
+    /// The set-up command, if there is one.
     pub setup: Option<TrialStep>,
     /// The gates, in the order of the configuration.
     pub gates: Vec<TrialStep>,
@@ -238,7 +238,7 @@ impl Trial {
         self.steps().filter(|step| step.is_red() && step.required)
     }
 
-    /// Says what it shows of the base.
+    /// Returns what it shows about the base.
     pub fn verdict(&self) -> TrialVerdict {
         let mut required = self.steps().filter(|step| step.required).peekable();
         if self.blocking().next().is_some() {
@@ -258,7 +258,7 @@ impl Trial {
     }
 }
 
-/// Says whether a line is about something that is not there.
+/// Returns whether a line is about something missing.
 fn says_missing(line: &str) -> bool {
     let line = line.to_ascii_lowercase();
     MISSING_WORDS.iter().any(|words| line.contains(words))
@@ -268,7 +268,8 @@ fn says_missing(line: &str) -> bool {
 fn missing_program(output: &str) -> Option<&str> {
     output.lines().rev().find_map(|line| {
         let line = line.trim();
-        // dash: `sh: 1: npm: not found`; bash: `bash: line 1: npm: command not found`; env: `env: 'node': No such file …`
+        // dash: `sh: 1: npm: not found`; bash: `bash: line 1: npm: command not found`;
+        // env: `env: 'node': No such file …`
         let before = [
             ": command not found",
             ": not found",
@@ -285,8 +286,8 @@ fn missing_program(output: &str) -> Option<&str> {
     })
 }
 
-/// Takes comments of `init` out of a configuration file that a later trial has made untrue: those of commands that passed. None
-/// where there is no such comment.
+/// Removes comments of `init` from a configuration file that a later trial has made untrue: those of commands that
+/// passed. `None` if there is no such comment.
 pub fn without_old_remarks(text: &str, trial: &Trial) -> Option<String> {
     let passed = |name: &str| {
         let mut steps = trial.steps();

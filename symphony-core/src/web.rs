@@ -1,4 +1,5 @@
-//! Who may search the web, and how often: one decision for the prompts, the provider's flags and the watch over the stream.
+//! Who may search the web, and how often: one decision for the prompts, the provider's flags and the watch over the
+//! stream.
 
 use std::num::NonZeroU32;
 
@@ -30,8 +31,8 @@ impl WebAccess {
 
     /// Decides for an agent on a target, in a phase.
     ///
-    /// Only researchers and architects look things up: in the phases that ask for it, or without an issue. All others work
-    /// from a plan that was approved, and a page of the web could talk them out of it.
+    /// Only researchers and architects look things up: in the phases that ask for it, or without an issue. All others
+    /// work from a plan that was approved, and a page of the web could talk them out of it.
     pub fn decide(
         agent: &AgentType,
         target: &RunTarget,

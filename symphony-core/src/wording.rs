@@ -1,4 +1,4 @@
-//! Words that agree with what they are about: counts and articles.
+//! Grammar of messages: counts and articles.
 
 /// Returns a count with its noun: `1 run`, `2 runs`, `2 processes`, `2 searches`.
 pub fn counted(count: u64, noun: &str) -> String {
@@ -10,8 +10,8 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{ending}")
 }
 
-/// Returns a noun with its indefinite article: `a worker`, `an architect`. It goes by the first letter, which is right for the
-/// names of agents, phases and statuses.
+/// Returns a noun with its indefinite article: `a worker`, `an architect`. It goes by the first letter, which is right
+/// for the names of agents, phases and statuses.
 pub fn with_article(noun: &str) -> String {
     let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) {
         "an"
@@ -21,7 +21,7 @@ pub fn with_article(noun: &str) -> String {
     format!("{article} {noun}")
 }
 
-/// Returns the first line of an error that says something, with the next one where it ends in a colon.
+/// Returns the first meaningful line of an error, with the next one if it ends in a colon.
 pub fn error_line(error: &str) -> String {
     let mut lines = error.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();

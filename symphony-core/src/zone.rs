@@ -1,4 +1,4 @@
-//! The time zone of whoever reads a time.
+//! The time zone of the reader.
 
 use crate::Timestamp;
 
@@ -15,14 +15,14 @@ impl Zone {
         Self(jiff::tz::TimeZone::system())
     }
 
-    /// Makes a zone with a fixed offset from UTC; one that no zone has is none.
+    /// Creates a zone with a fixed offset from UTC; UTC itself for an impossible offset.
     pub fn at_hours(hours: i8) -> Self {
         let offset = jiff::tz::Offset::from_hours(hours).unwrap_or(jiff::tz::Offset::UTC);
         Self(offset.to_time_zone())
     }
 
-    /// Returns what a clock shows at a moment, as far as someone needs it who reads it now: `14:05` on the same day,
-    /// `Tue 14:05` within a week, else with the date.
+    /// Returns the time of a moment as someone needs it who reads it now: `14:05` on the same day, `Tue 14:05` within a
+    /// week, otherwise with the date.
     pub fn clock(&self, at: Timestamp, now: Timestamp) -> String {
         let (at, now) = (at.in_zone(&self.0), now.in_zone(&self.0));
         let days = (at.date() - now.date()).get_days();
@@ -64,7 +64,7 @@ mod tests {
         }
         assert_eq!(Zone::at_hours(0).clock(now, now), "21:30");
         assert_eq!(zone.date_and_time(now), "2026-11-23 22:30:00");
-        // no moment is too far away to be shown
+        // Every moment can be shown.
         for end in [Timestamp::MIN, Timestamp::MAX] {
             assert!(!zone.clock(end, now).is_empty());
         }

@@ -14,12 +14,12 @@ use crate::id::{PhaseName, ProjectId};
 use crate::nearest::nearest;
 use crate::plan::failure::FailureClass;
 
-/// Which file it is, which decides what its top level speaks for.
+/// Which file it is: this decides what its top level applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileRole {
-    /// `~/.config/symphony/config.json`: its top level speaks for all projects.
+    /// `~/.config/symphony/config.json`: its top level applies to all projects.
     Global,
-    /// A `symphony.config.json`: its top level speaks for the project it belongs to.
+    /// A `symphony.config.json`: its top level applies to the project it belongs to.
     Project,
 }
 
@@ -32,14 +32,14 @@ pub struct FileInput<'a> {
     pub role: FileRole,
     /// Its path, as problems show it.
     pub file: &'a str,
-    /// Where its values stand.
+    /// The positions of its values.
     pub positions: &'a Positions,
 }
 
 /// One value that a file or the database sets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
-    /// The value in its one form; `null` unsets what layers below say.
+    /// The value in its canonical form; `null` unsets the value of the layers below.
     pub value: Value,
     /// The path as it is spelled in the file.
     pub written: KeyPath,
@@ -57,7 +57,7 @@ impl Settings {
         self.0.iter()
     }
 
-    /// Says whether nothing is set.
+    /// Returns whether nothing is set.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -68,7 +68,7 @@ impl Settings {
 pub struct ConfigDocument {
     /// What is at the top level.
     pub top: Settings,
-    /// What stands in `projects.<id>`.
+    /// The sections `projects.<id>`.
     pub projects: BTreeMap<ProjectId, Settings>,
 }
 
@@ -120,7 +120,7 @@ enum Place {
 }
 
 impl Place {
-    /// Where a key may stand instead, when it may not stand here.
+    /// Where a key may be used instead, if it is not allowed here.
     const fn refuses(self, scope: Scope) -> Option<&'static str> {
         match (self, scope) {
             (Self::Section, Scope::TopLevel) => {
@@ -395,13 +395,13 @@ impl<'a> Checker<'a> {
 }
 
 impl Key {
-    /// Returns what an object gives for a key, in either spelling.
+    /// Returns the value that an object has for a key, in either spelling.
     fn find_in<'o>(&self, object: &'o Map<String, Value>) -> Option<&'o Value> {
         object.get(self.name).or_else(|| object.get(&self.alias()))
     }
 }
 
-/// Gives the one spelling of a free name, nothing when the rule refuses it.
+/// Returns the canonical spelling of a free name; `None` if the rule refuses it.
 fn known_name(rule: NameRule, name: &str) -> Option<String> {
     match rule {
         NameRule::Environment => {
@@ -427,8 +427,8 @@ const fn rule_expected(rule: NameRule) -> &'static str {
     }
 }
 
-/// Says which key was probably meant: one of this very name elsewhere, else one of the same object
-/// by likeness.
+/// Suggests the key that was probably meant: one of exactly this name elsewhere, or else a similar one of the same
+/// object.
 fn unknown(keys: &'static [Key], name: &str, at_top: bool) -> ProblemKind {
     if at_top && STATE_KEYS.contains(&name) {
         return ProblemKind::State;

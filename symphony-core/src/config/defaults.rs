@@ -38,7 +38,7 @@ pub const ARTIFACT_TOKENS: u64 = 4_000;
 pub const LOG_RETENTION_DAYS: u64 = 30;
 /// Whether prompt files stay after a run.
 pub const KEEP_RUN_FILES: bool = false;
-/// Equal tool calls in a row that end a run as looping.
+/// How many equal tool calls in a row end a run as looping.
 pub const LOOP_REPEATS: u64 = 12;
 /// Git filters that may run.
 pub const TRUSTED_FILTERS: &[&str] = &["lfs"];
@@ -64,7 +64,7 @@ pub const RISK_HIGH_FILES: u64 = 30;
 pub const RISK_HIGH_LINES: u64 = 1_500;
 /// Least time between two runs of the scanner.
 pub const SCANNER_INTERVAL_MS: u64 = 600_000;
-/// Least time between two judge runs on the same PR or claim.
+/// Least time between two judge runs on the same pull request or delivery.
 pub const JUDGE_COOLDOWN_MS: u64 = 300_000;
 /// Whether agents may search the web.
 pub const EXTERNAL_RESEARCH: bool = false;
@@ -78,13 +78,13 @@ pub const SETUP_TIMEOUT_MS: u64 = 600_000;
 pub const RUN_HOOKS: bool = false;
 /// Folder of worktrees, relative to the project's root.
 pub const WORKSPACES_DIR: &str = ".symphony-workspaces";
-/// Time that a step of a supervisor without a limit of its own may take.
+/// Time limit of a supervisor's step that has none of its own.
 pub const WATCHDOG_STEP_TIMEOUT_MS: u64 = 30 * 60 * 1_000;
 /// Time that a step of a tick may take.
 pub const WATCHDOG_TICK_TIMEOUT_MS: u64 = 10 * 60 * 1_000;
 /// Time between two looks that must both find a step past its limit.
 pub const WATCHDOG_GRACE_MS: u64 = 60_000;
-/// Longest limit that a supervisor's own record is believed.
+/// Longest time limit in a supervisor's record that is believed.
 pub const WATCHDOG_DEADLINE_MAX_MS: u64 = 24 * 60 * 60 * 1_000;
 /// Shortest time that can be configured for the watchdog: below it, a busy machine would look stuck.
 pub const WATCHDOG_MS_MIN: u64 = 1_000;
@@ -110,7 +110,7 @@ pub const JUDGE_SHARES: Shares = Shares {
     previous_output: 25,
 };
 
-/// Longest duration that can be configured: 30 days. Anything longer is a slip of the unit.
+/// Longest duration that can be configured: 30 days. Anything longer is a wrong unit.
 pub const DURATION_MS_MAX: u64 = 30 * 24 * 60 * 60 * 1_000;
 /// Most agents, reviews or runs that a limit can name; far above what one machine carries.
 pub const COUNT_MAX: u64 = 10_000;

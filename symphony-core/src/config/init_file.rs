@@ -37,7 +37,7 @@ pub struct InitFile {
     pub checks: InitChecks,
     /// Who reads the file.
     pub readers: FileReaders,
-    /// The branch that work starts from and is merged into; none where the repository does not tell which it is.
+    /// The branch that work starts from and is merged into; `None` if the repository does not show which it is.
     pub base_branch: Option<String>,
 }
 
@@ -117,7 +117,7 @@ impl InitFile {
         text
     }
 
-    /// Says whether a key stands in the file as a comment.
+    /// Returns whether a key is in the file as a comment.
     fn offers(&self, key: &Key) -> bool {
         let is_set = match (&self.checks, key.name) {
             (_, BASE_BRANCH) => self.base_branch.is_some(),
@@ -281,7 +281,7 @@ fn inline_defaults(keys: &'static [Key]) -> String {
     }
 }
 
-/// Says what a key means, which values it has, and whether what follows is an example.
+/// Returns what a key means, which values it has, and whether what follows is an example.
 fn doc(key: &'static Key) -> String {
     let mut doc = key.doc.to_owned();
     match key.kind {
@@ -306,8 +306,8 @@ fn doc(key: &'static Key) -> String {
     doc
 }
 
-/// Adds a text as comment lines behind a marker, wrapped. Output of a command may be in it: nothing that ends a line stays,
-/// or the rest would stand in the file as a setting.
+/// Adds a text as wrapped comment lines after a marker. It may contain the output of a command: every line break is
+/// replaced, or the rest would be read as a setting.
 fn push_doc(marker: &str, doc: &str, lines: &mut Vec<String>) {
     let mut line = String::new();
     let words = doc.split(|c: char| c.is_whitespace() || c.is_control());

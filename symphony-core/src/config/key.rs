@@ -1,15 +1,15 @@
-//! What the table of keys is made of: names, types, defaults, where a key may stand.
+//! What the table of keys consists of: names, types, defaults, where a key is allowed.
 
 /// One key of the configuration.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
-    /// Its name, in snake case (or kebab case, where it names a provider).
+    /// Its name, in snake case (or kebab case if it names a provider).
     pub name: &'static str,
     /// What its value is.
     pub kind: Kind,
-    /// What holds when no one says anything.
+    /// The value if nothing sets it.
     pub default: DefaultValue,
-    /// Where it may stand.
+    /// Where it is allowed.
     pub scope: Scope,
     /// What it means, in one sentence or two, without markup but backquotes.
     pub doc: &'static str,
@@ -104,7 +104,7 @@ pub enum TextRule {
     Line,
     /// A prefix of issue identifiers.
     Prefix,
-    /// A branch's name that git cannot take for an option, of a branch that is not Symphony's own.
+    /// A branch name that git cannot mistake for an option, and not one of Symphony's own branches.
     Branch,
     /// A pattern of paths that stays inside the project.
     Glob,
@@ -123,7 +123,7 @@ pub enum PathBase {
     Project,
 }
 
-/// What holds when no one says anything.
+/// The value of a key that nothing sets.
 #[derive(Debug, Clone, Copy)]
 pub enum DefaultValue {
     /// This.
@@ -140,10 +140,10 @@ pub enum DefaultValue {
     Below,
 }
 
-/// Where a key may stand.
+/// Where a key is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// At the top level of a file; in a project's own file it speaks for that project.
+    /// At the top level of a file; in a project's own file it applies to that project.
     TopLevel,
     /// Anywhere: at the top level of the global file it is the default of all projects.
     Project,
@@ -170,7 +170,7 @@ impl Key {
         alias
     }
 
-    /// Says whether the camelCase spelling differs from the name.
+    /// Returns whether the camelCase spelling differs from the name.
     pub fn has_alias(&self) -> bool {
         self.name.contains('_')
     }

@@ -1,4 +1,4 @@
-//! Puts layers over each other, and remembers which one each value came from.
+//! Merges layers, and records which one each value came from.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -15,12 +15,12 @@ use super::table::KEYS;
 use super::value::IssuePrefix;
 use crate::id::ProjectId;
 
-/// One layer: what a file's top level, a project's section or the database says.
+/// One layer: the values of a file's top level, a project's section or the database.
 #[derive(Debug, Clone)]
 pub struct Layer<'a> {
     /// Where it comes from.
     pub source: Source,
-    /// What it says.
+    /// Its settings.
     pub settings: &'a Settings,
 }
 
@@ -54,7 +54,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Says where the value comes from, for a person: `default`, `database`, `FILE:LINE:COLUMN`.
+    /// Returns where the value comes from, for a person: `default`, `database`, `FILE:LINE:COLUMN`.
     pub fn origin(&self) -> Origin<'_> {
         Origin(self)
     }
@@ -98,7 +98,7 @@ pub struct Effective {
     pub(super) place: Place,
 }
 
-/// What holds where no layer says anything: the same for all, and four times as much as a usual file.
+/// The values that no layer sets: the same for all, and four times as many as in a usual file.
 static DEFAULTS: LazyLock<BTreeMap<KeyPath, Entry>> = LazyLock::new(|| {
     let mut defaults = BTreeMap::new();
     push_defaults(KEYS, &KeyPath::root(), &mut defaults);
@@ -148,8 +148,8 @@ impl Effective {
         all.into_iter()
     }
 
-    /// Returns what the layers say together as one document, without the defaults. Relative paths are as they were written: they
-    /// mean something else in a file of another folder.
+    /// Returns what the layers say together as one document, without the defaults. Relative paths are as they were
+    /// written: they mean something else in a file of another folder.
     pub fn document(&self) -> Value {
         let mut document = Value::Object(serde_json::Map::new());
         let said = self.entries.iter();
@@ -164,7 +164,8 @@ impl Effective {
         self.entries.get(path).or_else(|| DEFAULTS.get(path))
     }
 
-    /// Returns the list that a key leads into, where the key names one item of it or something below: its path and its value.
+    /// Returns the list that a key refers to, if the key names one item of it or something below: its path and its
+    /// value.
     pub fn list_above(&self, key: &KeyPath) -> Option<(KeyPath, &Entry)> {
         let is_index = |segment: &Segment| matches!(segment, Segment::Index(_));
         let at = key.segments().iter().position(is_index)?;
@@ -173,7 +174,8 @@ impl Effective {
         Some((above, entry))
     }
 
-    /// Returns the free names below a path that are set (`env` → `RUST_BACKTRACE`), in order. No default has a free name.
+    /// Returns the free names below a path that are set (`env` → `RUST_BACKTRACE`), in order. No default has a free
+    /// name.
     pub fn names_below(&self, path: &KeyPath) -> BTreeSet<&str> {
         self.entries
             .iter()
@@ -198,7 +200,7 @@ impl Effective {
     }
 }
 
-/// Resolves `.` and `..` by their spelling, so that the name of a path says what it is below.
+/// Resolves `.` and `..` textually, so that the spelling of a path shows what it is below.
 pub fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

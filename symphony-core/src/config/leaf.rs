@@ -10,10 +10,10 @@ use crate::path_pattern::check_path_pattern;
 use crate::plan::failure::{FAILURE_PATTERNS_MAX, is_failure_pattern};
 use crate::prompt_trial::{Share, TrialName};
 
-/// Characters of a found text that a message repeats.
+/// Most characters of a found text that a message quotes.
 const SHOWN_CHARS_MAX: usize = 40;
 
-/// Checks a value and gives it in its one form; on failure all problems, each with its path.
+/// Checks a value and returns it in its canonical form; on failure all problems, each with its path.
 ///
 /// `path` is where the value is, for the problems.
 pub(super) fn check_leaf(
@@ -114,7 +114,7 @@ fn whole_number(value: &Value) -> Option<u64> {
     })
 }
 
-/// What the branches begin with that agents work on: one of them as the base would be merged into itself, and removed.
+/// The prefix of the branches that agents work on: one of them as the base would be merged into itself, and removed.
 const OWN_BRANCHES: &str = "symphony/";
 
 fn fits(rule: TextRule, text: &str) -> bool {
@@ -140,7 +140,7 @@ fn fits(rule: TextRule, text: &str) -> bool {
     }
 }
 
-/// Says what a type takes, as part of a sentence: "expected …".
+/// Returns what a type accepts, as part of a sentence: "expected …".
 pub(super) fn expected(leaf: Leaf) -> String {
     match leaf {
         Leaf::Bool => "true or false".to_owned(),
@@ -196,7 +196,7 @@ pub(super) fn wrong(value: &Value, expected: String) -> ProblemKind {
     }
 }
 
-/// Says what a value is: `the text "abc"`, `the number 7`.
+/// Describes a value: `the text "abc"`, `the number 7`.
 pub(super) fn describe(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),

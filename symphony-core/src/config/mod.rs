@@ -1,9 +1,8 @@
 //! The configuration: one table of keys, the check of a file against it, the layers over each
 //! other, and the typed values that the rest of Symphony reads (spec: config).
 //!
-//! The way of a value: a file's JSON → [`parse_file`] (all problems at once) → [`Layer`]s →
-//! [`Effective::resolve`] → [`Effective::config`] and [`Effective::project_config`]. Reading and
-//! finding files is the edge's: see `symphony-workspace`.
+//! The path of a value: a file's JSON → [`parse_file`] (all problems at once) → [`Layer`]s → [`Effective::resolve`] →
+//! [`Effective::config`] and [`Effective::project_config`]. `symphony-workspace` finds and reads the files.
 //!
 //! The layers of a project, the weakest first: defaults, the database (what the setup wizard
 //! found), the global file's top level, its `projects.<id>`, the project's own file, its

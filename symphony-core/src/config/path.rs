@@ -24,7 +24,7 @@ pub struct KeyPath(Vec<Segment>);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a key: {reason}")]
 pub struct KeyPathError {
-    /// What was given.
+    /// The given text.
     pub text: String,
     /// What is wrong with it.
     pub reason: &'static str,
@@ -46,8 +46,8 @@ impl KeyPath {
         )
     }
 
-    /// Puts a value into a document, and makes the objects above it. What is no object is replaced; an index, which no key of
-    /// a configuration needs, ends the way.
+    /// Sets a value in a document, and creates the objects above it. What is not an object is replaced; an index, which
+    /// no key of a configuration needs, stops there.
     pub fn put(&self, document: &mut Value, value: Value) {
         let mut place = document;
         for segment in &self.0 {
@@ -114,7 +114,7 @@ impl KeyPath {
         &self.0
     }
 
-    /// Says whether this is the top.
+    /// Returns whether this is the root.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
@@ -141,7 +141,7 @@ impl KeyPath {
         Self(self.0.iter().chain(&below.0).cloned().collect())
     }
 
-    /// Returns what is left of this path below `above`, or nothing when it does not lie below it.
+    /// Returns the rest of this path below `above`; `None` if it is not below it.
     pub fn below(&self, above: &Self) -> Option<&[Segment]> {
         self.0.strip_prefix(above.0.as_slice())
     }

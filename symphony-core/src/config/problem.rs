@@ -17,7 +17,7 @@ pub struct Position {
     pub column: usize,
 }
 
-/// Where each value of a file stands.
+/// The positions of a file's values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Positions(BTreeMap<KeyPath, Span>);
 
@@ -53,7 +53,7 @@ pub struct ConfigProblem {
     pub path: KeyPath,
     /// What is wrong.
     pub kind: ProblemKind,
-    /// The file (or the database), as it is to be shown.
+    /// The file (or the database), as it is shown.
     pub file: Option<String>,
     /// Where in the file.
     pub position: Option<Position>,
@@ -89,9 +89,9 @@ pub enum ProblemKind {
         /// The other spelling, when it is not the same.
         also: Option<String>,
     },
-    /// A key that may not stand here.
+    /// A key that is not allowed here.
     Misplaced {
-        /// Where it may stand.
+        /// Where it is allowed.
         expected: String,
     },
     /// A key that is not configuration but state.
@@ -99,7 +99,7 @@ pub enum ProblemKind {
 }
 
 impl ConfigProblem {
-    /// What was found, where the problem is a value.
+    /// Returns what was found, if the problem is a value.
     pub fn found(&self) -> Option<&str> {
         match &self.kind {
             ProblemKind::WrongValue { found, .. } => Some(found),
@@ -107,7 +107,7 @@ impl ConfigProblem {
         }
     }
 
-    /// What was expected, where that can be said.
+    /// Returns what was expected, if that is known.
     pub fn expected(&self) -> Option<&str> {
         match &self.kind {
             ProblemKind::WrongValue { expected, .. }

@@ -1,5 +1,5 @@
-//! Reads the typed configuration from effective values, and checks what only shows when all
-//! layers lie over each other.
+//! Reads the typed configuration from effective values, and checks what can only be checked after all layers are
+//! merged.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ impl Effective {
         (config, reader.problems)
     }
 
-    /// Reads what holds for the project whose layers these are.
+    /// Reads the settings of the project that these layers belong to.
     ///
     /// The problems are values at odds with each other: shares that do not add up to 100, a high
     /// risk below the medium one, the provider `command` without a command. The configuration is
@@ -63,7 +63,7 @@ impl Effective {
 }
 
 impl ProjectConfig {
-    /// Returns what holds for a project in this folder when no one says anything.
+    /// Returns the default configuration of a project in this folder.
     pub fn defaults(root: impl Into<PathBuf>) -> Self {
         let place = Place {
             root: root.into(),
@@ -98,7 +98,7 @@ impl ConfigReader<'_> {
         }
     }
 
-    /// Reads a value that has a default in the table; `otherwise` is that default's stand-in.
+    /// Reads a value that has a default in the table; `otherwise` is used if it cannot be read.
     fn get_or<T: DeserializeOwned>(&mut self, path: &str, otherwise: T) -> T {
         self.get(path).unwrap_or(otherwise)
     }
@@ -111,7 +111,7 @@ impl ConfigReader<'_> {
         self.get_or(path, Millis::default())
     }
 
-    /// Reads a path and makes it absolute from the folder of the file that names it.
+    /// Reads a path and makes it absolute, relative to the folder of the file that sets it.
     fn path(&mut self, path: &str) -> Option<PathBuf> {
         let text: String = self.get(path)?;
         let source = &self.effective.get(&KeyPath::of(path))?.source;
@@ -317,7 +317,7 @@ impl ConfigReader<'_> {
         }
     }
 
-    /// Reads shares; when they do not add up, the default stands in for them.
+    /// Reads shares; if they do not add up, the default replaces them.
     fn shares(&mut self, path: &str, otherwise: Shares) -> Shares {
         let shares = Shares {
             description: self.get_or(&format!("{path}.description"), 0),

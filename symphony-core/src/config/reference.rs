@@ -6,7 +6,7 @@ use super::key::{DefaultValue, KeyRow, Kind, Scope, rows};
 use super::leaf::expected;
 use super::table::KEYS;
 
-/// Writes a markdown table of all keys: name, type, default, where it may stand, meaning.
+/// Writes a markdown table of all keys: name, type, default, where it is allowed, meaning.
 pub fn markdown_reference() -> String {
     let mut text =
         String::from("| key | value | default | where | meaning |\n|---|---|---|---|---|\n");

@@ -16,7 +16,7 @@ use crate::prompt_trial::{LiveTrial, PromptSet};
 use crate::unit::{Tokens, UsdMicros};
 use crate::watchdog::WatchLimits;
 
-/// What holds for the whole installation, that is for one database.
+/// The settings of the whole installation, that is of one database.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
     /// The SQLite file.
@@ -31,7 +31,7 @@ pub struct Config {
     pub watchdog: WatchdogSettings,
     /// Limits by agent type.
     pub profiles: BTreeMap<AgentType, ProfileLimits>,
-    /// Everything else, as it holds where no project says otherwise.
+    /// Everything else, unless a project sets it.
     pub defaults: ProjectConfig,
 }
 
@@ -66,7 +66,7 @@ pub struct WatchdogSettings {
     pub tick_timeout_ms: Millis,
     /// Least time between two looks that must both find a step past its limit.
     pub grace_ms: Millis,
-    /// Longest limit that a supervisor's own record is believed.
+    /// Longest time limit in a supervisor's record that is believed.
     pub deadline_max_ms: Millis,
 }
 
@@ -103,7 +103,7 @@ pub struct ProfileLimits {
     pub max_concurrency: Option<u32>,
 }
 
-/// What holds for one project, every layer applied.
+/// The settings of one project, with all layers applied.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -168,7 +168,7 @@ pub struct ProjectConfig {
     pub try_changed_gates: bool,
     /// Splits large issues first.
     pub planner_enabled: bool,
-    /// Looks for work when the backlog has none.
+    /// Whether the scanner searches for work when the backlog is empty.
     pub scanner_enabled: bool,
     /// Least time between two scanner runs.
     pub scanner_interval_ms: Millis,
@@ -178,7 +178,7 @@ pub struct ProjectConfig {
     pub researcher_enabled: bool,
     /// Has a judge review.
     pub judge_enabled: bool,
-    /// Least time between two judge runs on the same PR or claim.
+    /// Least time between two judge runs on the same pull request or delivery.
     pub judge_cooldown_ms: Millis,
     /// Confirms an approved proposal that nothing is left to do without a person.
     pub auto_done: bool,
@@ -221,7 +221,7 @@ impl ProjectConfig {
         paths
     }
 
-    /// Returns the folder of the prompts that a run is built with: of its set in a trial, or of all others.
+    /// Returns the folder of a run's prompts: of its set in a trial, or the usual one.
     pub fn prompts_of(&self, set: Option<PromptSet>) -> &Path {
         let trial = self.prompt_trial.as_ref().zip(set);
         let folder = trial.and_then(|(trial, set)| trial.folder(set));
@@ -315,16 +315,16 @@ pub struct Spending {
 pub struct SpendingCap {
     /// In money.
     pub usd: Option<UsdMicros>,
-    /// In tokens.
+    /// The tokens.
     pub tokens: Option<Tokens>,
 }
 
 /// Plan files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlanSettings {
-    /// Whether ticks take over plans that are under way.
+    /// Whether ticks drive active plans.
     pub by_tick: bool,
-    /// Constraints of every phase; absent = Symphony's own, empty = none.
+    /// Constraints of every phase; `None` for Symphony's own, empty for no constraints.
     pub global_constraints: Option<Vec<String>>,
     /// Instructions of every phase.
     pub instructions: Option<String>,
@@ -338,7 +338,7 @@ pub struct PlanSettings {
 pub struct RiskThresholds {
     /// Of a medium risk.
     pub medium: RiskThreshold,
-    /// Of a high risk; neither number is below the medium one.
+    /// The thresholds of a high risk; neither is below the medium one.
     pub high: RiskThreshold,
 }
 

@@ -66,8 +66,8 @@ const fn share(name: &'static str, percent: u8, doc: &'static str) -> Key {
     leaf(name, SHARE, Integer(percent as u64), Project, doc)
 }
 
-/// The keys that speak for the installation, not for a project: a problem of any other key of a
-/// project's file stops that project only.
+/// The keys that apply to the installation, not to a project: a problem of any other key of a project's file stops that
+/// project only.
 pub const INSTALLATION_KEYS: &[&str] = &[
     "database",
     "max_concurrent_agents",
@@ -350,8 +350,8 @@ pub(super) const STATE_KEYS: &[&str] = &[
     "wizardFailed",
 ];
 
-/// Returns the keys that the object at a path takes; nothing where names are free, where there is no
-/// object, or where there is no such path. Names are taken in either spelling.
+/// Returns the keys that the object at a path has; `None` if names are free, or there is no object or no such path.
+/// Names are accepted in either spelling.
 pub fn keys_at(path: &[Segment]) -> Option<&'static [Key]> {
     let mut kind = Kind::Section(KEYS);
     for segment in path {

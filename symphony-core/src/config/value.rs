@@ -108,7 +108,7 @@ const fn gate_retries_default() -> u64 {
 }
 
 impl Gate {
-    /// Makes a required gate with the default time limit.
+    /// Creates a required gate with the default time limit.
     pub fn new(name: impl Into<String>, command: CommandLine) -> Self {
         Self {
             name: name.into(),
@@ -189,7 +189,7 @@ closed_set!(
     /// What of a commit the result of a gate depends on.
     #[derive(Default)]
     GateReads, "what a gate reads", {
-        /// Its files, and what its git repository tells of it: messages, authors, commits, tags.
+        /// Its files, and its git history: messages, authors, commits, tags.
         #[default]
         History = "history",
         /// Its files alone.

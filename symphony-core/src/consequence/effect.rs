@@ -1,4 +1,4 @@
-//! What is to be written.
+//! What has to be written.
 
 use crate::agent::AgentType;
 use crate::id::{DeliveryId, PhaseName, PrId};
@@ -9,7 +9,7 @@ use crate::retry::RetryPlan;
 /// An appointment to dispatch an issue again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Appointment {
-    /// Who was at work.
+    /// Who was working.
     pub agent: AgentType,
     /// The attempt that ended.
     pub attempt: u32,
@@ -17,14 +17,14 @@ pub struct Appointment {
     pub plan: RetryPlan,
 }
 
-/// Something to be written about one issue.
+/// Something to write about one issue.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// The issue is in this state now.
     SetState(IssueState),
     /// The issues that depend on it wait for one less: it is done.
     DependencyMet,
-    /// The issues that depend on it wait for one more: it is no longer done.
+    /// The issues that depend on it have one more to wait for: it is no longer done.
     DependencyReopened,
     /// Its retry is removed: it is not in `todo`, or a person takes over.
     RemoveRetry,
@@ -38,14 +38,14 @@ pub enum Effect {
     ClosePullRequest(PrId),
     /// Its open delivery is closed without a verdict, with an entry in the log.
     RejectDelivery {
-        /// The claim.
+        /// The delivery.
         claim: DeliveryId,
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
-    /// What it taught is accepted, dropped or proposed again, as `LearningState::settle` says.
+    /// Its learnings are accepted, dropped or proposed again, as `LearningState::settle` decides.
     SettleLearnings,
-    /// It is recorded that the run which writes moved the issue.
+    /// The move is recorded with the run that made it.
     RecordMover,
     /// Its label names this phase now.
     EnterPhase(PhaseName),

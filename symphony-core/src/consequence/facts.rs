@@ -10,7 +10,7 @@ use crate::issue::{AttemptCounts, IssueState};
 pub enum LiveRun {
     /// One is.
     Yes,
-    /// None is, or the one that is ends with this change.
+    /// There is none, or it ends with this change.
     No,
 }
 
@@ -42,7 +42,7 @@ pub struct IssueFacts {
 }
 
 impl IssueFacts {
-    /// Takes in what an effect changes. Effects decided later in the same cascade start from the facts after it.
+    /// Applies an effect to the facts. Effects decided later in the same cascade start from the facts after it.
     pub fn take(&mut self, effect: &Effect) {
         match effect {
             Effect::SetState(state) => self.state = state.clone(),

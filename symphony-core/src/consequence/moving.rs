@@ -91,8 +91,8 @@ impl Cascade {
         }
     }
 
-    /// An issue that comes to `todo` while its phase is accepted goes on to the next one: its agent would otherwise work
-    /// on a finished phase again. While a run is live on it, the end of that run does this.
+    /// An issue that moves to `todo` although its phase is accepted goes on to the next phase: its agent would
+    /// otherwise work on a finished phase again. If a run is live, the end of that run does this.
     fn leave_accepted_phase(&mut self, event: &IssueEvent) {
         let steps_itself = matches!(event, IssueEvent::PhaseAccepted { .. });
         if self.facts.state == IssueState::Todo
@@ -104,8 +104,8 @@ impl Cascade {
         }
     }
 
-    /// Takes the issue of an accepted delivery on to its next phase: the move, and the label. One that is already in `todo`
-    /// only lacks the label.
+    /// Takes the issue of an accepted delivery on to its next phase: the move, and the label. One that is already in
+    /// `todo` only lacks the label.
     pub(super) fn step(&mut self, mover: Mover) -> Result<(), TransitionError> {
         let Some(claim) = self.facts.delivery_to_step() else {
             return Ok(());
@@ -118,7 +118,8 @@ impl Cascade {
         Ok(())
     }
 
-    /// Writes the label of the next phase, and that the delivery has had its effect. What counted in the phase is over.
+    /// Sets the label of the next phase, and records that the delivery has had its effect. The counts of the phase are
+    /// over.
     fn close_step(&mut self, claim: OpenDelivery) {
         if let Some(next) = &claim.next_phase {
             self.push(Effect::EnterPhase(next.clone()));
@@ -137,7 +138,7 @@ fn is_done(state: &IssueState) -> bool {
     state.status() == IssueStatus::Done
 }
 
-/// Says whether failures before this event no longer count: a person starts it again, or its phase is over.
+/// Returns whether failures before this event no longer count: a person starts it again, or its phase is over.
 const fn begins_afresh(event: &IssueEvent) -> bool {
     matches!(
         event,
@@ -159,7 +160,8 @@ pub fn consequences_of_move(
     Ok(cascade.into_effects())
 }
 
-/// Decides what follows when an issue whose phase is accepted goes on to its next phase; nothing without such a delivery.
+/// Decides what follows when an issue whose phase is accepted goes on to its next phase; nothing without such a
+/// delivery.
 ///
 /// # Errors
 /// When the issue cannot go on from where it is.

@@ -43,7 +43,7 @@ pub fn consequences_of_run_end(
     if routing.advance.is_some() {
         cascade.step(mover)?;
     }
-    // counts first: a move by the circuit breaker must not be counted against a fresh start
+    // Counts first: a move by the circuit breaker must not count against a fresh start.
     cascade.push(Effect::SetCounts(routing.counts));
     if let Some(event) = &routing.event {
         cascade.move_issue(event, mover)?;

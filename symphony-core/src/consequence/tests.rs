@@ -248,7 +248,7 @@ fn after(facts: &IssueFacts, effects: &[Effect]) -> IssueFacts {
     facts
 }
 
-/// Says whether an effect ends something that was open.
+/// Returns whether an effect ends something that was open.
 fn closes(effect: &Effect) -> bool {
     matches!(
         effect,

@@ -38,7 +38,7 @@ pub fn headings(text: &str) -> Vec<&str> {
     found
 }
 
-/// Says whether a text has a heading: case, emphasis, a final colon and the amount of white space do not count.
+/// Returns whether a text has a heading: case, emphasis, a final colon and the amount of white space are ignored.
 pub fn has_heading(text: &str, wanted: &str) -> bool {
     let wanted = folded(wanted);
     headings(text)
@@ -62,7 +62,7 @@ pub(crate) fn folded(heading: &str) -> String {
         .to_lowercase()
 }
 
-/// Returns the line without its indentation; `None` when it is indented so far that markdown takes it for code.
+/// Returns the line without its indentation; `None` when it is indented so far that markdown treats it as code.
 pub(crate) fn unindented(line: &str) -> Option<&str> {
     let content = line.trim_start_matches(' ');
     (line.len() - content.len() <= 3 && !content.starts_with('\t')).then_some(content)

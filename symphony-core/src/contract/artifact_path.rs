@@ -12,7 +12,7 @@ use crate::id::IssueId;
 #[serde(try_from = "String", into = "String")]
 pub struct ArtifactPath(String);
 
-/// Why a text is no artifact path.
+/// Why a text is not an artifact path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArtifactPathError {
@@ -24,7 +24,7 @@ pub enum ArtifactPathError {
         "a plain path: `/` between the parts, no `.`, `..`, empty part, `\\` or control character"
     )]
     NotPlain,
-    /// It leads into git's or Symphony's own folder.
+    /// It is in git's or Symphony's own folder.
     #[error("a path outside `.git` and `.symphony`")]
     Reserved,
     /// It has braces round something else than `id`.
@@ -44,7 +44,7 @@ impl ArtifactPath {
     /// Parses a template.
     ///
     /// # Errors
-    /// When it is no plain relative path; the error says what is expected.
+    /// When it is not a plain relative path; the error says what is expected.
     pub fn parse(text: &str) -> Result<Self, ArtifactPathError> {
         if text.len() > PATH_BYTES_MAX {
             return Err(ArtifactPathError::TooLong);
@@ -80,14 +80,14 @@ impl ArtifactPath {
         self.0.replace(PLACEHOLDER, issue.as_str())
     }
 
-    /// Returns the folder of the path for an issue: all that the phase may write to. Empty for a file at the root.
+    /// Returns the folder of the path for an issue: the phase may write only there. Empty for a file at the root.
     pub fn folder_for_issue(&self, issue: &IssueId) -> String {
         let path = self.for_issue(issue);
         path.rsplit_once('/')
             .map_or_else(String::new, |(folder, _)| folder.to_owned())
     }
 
-    /// Says whether the artifact is in a folder, so that a write scope can be told from the whole worktree.
+    /// Returns whether the artifact is in a folder, so that its write scope is smaller than the whole worktree.
     pub fn has_folder(&self) -> bool {
         self.0.contains('/')
     }

@@ -8,17 +8,17 @@ use super::artifact::{has_heading, word_count};
 use super::model::{PhaseContract, StructuralCheck};
 use crate::id::IssueId;
 
-/// Most paths that a reason names; the rest are counted.
+/// Most paths that a reason lists; the rest are counted.
 pub const PATHS_SHOWN_MAX: usize = 20;
 
-/// What the caller found where the artifact was looked for: first in the worktree, then in the project's root.
+/// What the caller found at the artifact's path: first in the worktree, then in the project's root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArtifactFound {
     /// Its text.
     Text(String),
     /// Nothing that can be read.
     Missing {
-        /// The places, in the order in which they were looked at.
+        /// The places, in the order in which they were searched.
         places: Vec<String>,
     },
 }
@@ -31,11 +31,11 @@ pub enum CheckFailure {
     /// No artifact.
     #[error("{}", missing(path, expected.as_deref(), places))]
     ArtifactMissing {
-        /// The path that was looked for.
+        /// The path that was searched for.
         path: String,
         /// The contract's path, when the delivery named another one.
         expected: Option<String>,
-        /// The places that were looked at.
+        /// The places that were searched.
         places: Vec<String>,
     },
     /// An artifact without a word in it.
@@ -77,7 +77,7 @@ pub enum CheckFailure {
 
 /// Runs a contract's structural checks on a delivery and returns the failures, in the order of the contract.
 ///
-/// `path` is where the artifact was looked for: the delivery's own path, or the contract's. `changed_paths` are those
+/// `path` is where the artifact was searched for: the delivery's own path, or the contract's. `changed_paths` are those
 /// that differ from the base, committed or not, relative to the worktree.
 pub fn check_delivery(
     contract: &PhaseContract,

@@ -17,16 +17,16 @@ pub enum DeliveryDecision {
         /// Failures that the mode `trust` lets pass, for the judge to see.
         warnings: Vec<CheckFailure>,
     },
-    /// Refused; the agent sees why and may claim again.
+    /// Refused; the agent sees why and may deliver again.
     Rejected {
-        /// Why.
+        /// The reasons.
         reasons: Vec<CheckFailure>,
     },
 }
 
 /// Decides on a delivery from the outcome of its checks.
 ///
-/// A claim that skips a phase which a judge would have to approve waits for a judge itself.
+/// A delivery that skips a phase that a judge would have to approve waits for a judge itself.
 pub fn decide_delivery(
     contract: &PhaseContract,
     skip: Option<&Skip>,

@@ -5,10 +5,10 @@ use super::pipeline::Pipeline;
 use super::record::{Delivery, DeliveryState};
 use crate::id::{IssueId, PhaseName};
 
-/// Documents that are looked for of one issue: more phases than any pipeline needs.
+/// Most documents that are searched for per issue: more phases than any pipeline needs.
 pub const TICKET_DOCUMENTS_MAX: usize = 12;
 
-/// Ancestors of a sub-task whose documents are looked for: more levels than anyone splits work into.
+/// Most ancestors of a sub-task whose documents are searched for: more levels than anyone splits work into.
 pub const ANCESTORS_MAX: usize = 8;
 
 /// A document that a phase of an issue delivers.
@@ -20,21 +20,23 @@ pub struct TicketDocument {
     pub phase: PhaseName,
     /// Where the document is, relative to the project.
     pub path: String,
-    /// The commit of the newest accepted delivery; none when no delivery of the phase was accepted.
+    /// The commit of the newest accepted delivery; `None` if no delivery of the phase was accepted.
     pub accepted: Option<String>,
 }
 
-/// What was claimed for an issue and for those above it, each list oldest first.
+/// The deliveries of an issue and of those above it, each list oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TicketDeliveries {
     /// Claims of the issue.
     pub own: Vec<Delivery>,
-    /// The parent of a sub-task, its parent and so on, nearest first, at most [`ANCESTORS_MAX`], each with its deliveries.
+    /// The parent of a sub-task, its parent and so on, nearest first, at most [`ANCESTORS_MAX`], each with its
+    /// deliveries.
     pub ancestors: Vec<(IssueId, Vec<Delivery>)>,
 }
 
-/// Lists the documents of an issue, those of earlier phases first: at the path of the phase's newest accepted delivery, otherwise at
-/// the contract's. With `before`, only phases that come before it. `claims` are the issue's, oldest first.
+/// Lists the documents of an issue, those of earlier phases first: at the path of the phase's newest accepted delivery,
+/// otherwise at the contract's. With `before`, only phases that come before it. `claims` are the issue's deliveries,
+/// oldest first.
 pub fn ticket_documents(
     pipeline: &Pipeline,
     issue: &IssueId,

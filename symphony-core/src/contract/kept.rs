@@ -1,18 +1,20 @@
-//! Which commits of documents are kept from git's clean-up: a branch that is deleted must not take an accepted document along.
+//! Which commits of documents are protected from git's garbage collection: deleting a branch must not delete an
+//! accepted document.
 
 use std::collections::BTreeSet;
 
 use crate::Timestamp;
 use crate::id::{IssueId, PhaseName};
 
-/// A document that agents are still to be given: of the newest accepted delivery of a phase, or of one that is still to be judged.
+/// A document that agents will still read: of the newest accepted delivery of a phase, or of one that is still to be
+/// judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NeededDocument {
     /// The issue.
     pub issue: IssueId,
     /// The phase.
     pub phase: PhaseName,
-    /// Where the document is; none where the delivery names none.
+    /// Where the document is; `None` if the delivery names none.
     pub path: Option<String>,
     /// The commit that has it.
     pub commit: String,
@@ -22,7 +24,7 @@ pub struct NeededDocument {
     pub since: Timestamp,
 }
 
-/// A commit that a ref of its own keeps for an issue.
+/// A commit that a separate ref keeps for an issue.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KeptCommit {
     /// The issue.
@@ -36,12 +38,12 @@ pub struct KeptCommit {
 pub struct KeepPlan {
     /// Commits that have no ref.
     pub keep: Vec<KeptCommit>,
-    /// Commits that no one needs any more.
+    /// Commits that are no longer needed.
     pub release: Vec<KeptCommit>,
 }
 
-/// Decides which commits get a ref, and which lose theirs. `known` are the issues of the database: what another one keeps in the same
-/// repository, or an older copy did, is left alone.
+/// Decides which commits get a ref, and which lose theirs. `known` are the issues of the database: what another one
+/// keeps in the same repository, or an older copy did, is left alone.
 pub fn plan_kept(
     needed: &[NeededDocument],
     kept: &[KeptCommit],

@@ -48,7 +48,7 @@ pub enum StructuralCheck {
 }
 
 impl StructuralCheck {
-    /// The checks of a contract that lists none.
+    /// The default checks of a contract.
     pub const DEFAULT: [Self; 3] = [
         Self::ArtifactExists,
         Self::RequiredSections,
@@ -82,7 +82,7 @@ pub struct PhaseContract {
     pub required_sections: Vec<String>,
     /// When the phase is done: sentences shown to the agent.
     pub done_when: Vec<String>,
-    /// How a delivery is validated; `None` when there is nothing to claim (`ready`) or to check.
+    /// How a delivery is validated; `None` if there is nothing to deliver (`ready`) or to check.
     pub validation: Option<Validation>,
     /// The phase that follows.
     pub next_phase: Option<PhaseName>,
@@ -97,19 +97,19 @@ pub struct PhaseContract {
 }
 
 impl PhaseContract {
-    /// Says whether this is the contract of `ready`, where a pull request is made and nothing is claimed.
+    /// Returns whether this is the contract of `ready`, where a pull request is opened and nothing is delivered.
     pub fn is_ready(&self) -> bool {
         self.phase.is_ready()
     }
 
-    /// Returns who decides on a delivery: no one when the contract has no validation.
+    /// Returns who decides on a delivery: no one if the contract has no validation.
     pub fn mode(&self) -> ValidationMode {
         self.validation
             .as_ref()
             .map_or(ValidationMode::Trust, |validation| validation.mode)
     }
 
-    /// Returns the checks of a delivery, none when the contract has no validation.
+    /// Returns the checks of a delivery; empty if the contract has no validation.
     pub fn structural_checks(&self) -> &[StructuralCheck] {
         self.validation
             .as_ref()

@@ -30,7 +30,7 @@ pub enum PipelineProblem {
     UnknownNext {
         /// The contract's phase.
         phase: PhaseName,
-        /// What it names.
+        /// The named phase.
         next: PhaseName,
         /// The nearest phase that exists.
         nearest: Option<String>,
@@ -40,12 +40,12 @@ pub enum PipelineProblem {
     UnknownProfile {
         /// The contract's phase.
         phase: PhaseName,
-        /// What it names.
+        /// The named profile.
         profile: AgentType,
         /// The nearest profile that exists.
         nearest: Option<String>,
     },
-    /// Following `next_phase` comes back to where it began.
+    /// Following `next_phase` returns to its start.
     #[error("next_phase forms a circle: {}", circle(phases))]
     Cycle {
         /// The phases of the circle, each once, beginning with the first by name.
@@ -73,7 +73,7 @@ pub enum SkipError {
     NotLater {
         /// The phase of the delivery.
         from: PhaseName,
-        /// What was asked for.
+        /// The requested phase.
         to: PhaseName,
         /// The phases that do come after.
         later: Vec<PhaseName>,
@@ -87,9 +87,9 @@ pub enum SkipError {
 }
 
 impl Pipeline {
-    /// Makes a pipeline of contracts in layers, later layers winning: compiled-in ones, then a project's.
+    /// Creates a pipeline of contracts in layers, later layers winning: compiled-in ones, then a project's.
     ///
-    /// `removed` are the phases that a project takes out; `profiles` are the types that exist.
+    /// `removed` are the phases that a project removes; `profiles` are the types that exist.
     ///
     /// # Errors
     /// Everything that keeps the contracts from being a pipeline.
@@ -144,14 +144,14 @@ impl Pipeline {
         std::iter::successors(self.next(phase), |contract| self.next(&contract.phase)).collect()
     }
 
-    /// Says whether `other` comes after `phase`.
+    /// Returns whether `other` comes after `phase`.
     pub fn is_later(&self, phase: &PhaseName, other: &PhaseName) -> bool {
         self.later(phase)
             .iter()
             .any(|contract| contract.phase == *other)
     }
 
-    /// Returns where the longest chain begins, the first by name of equally long ones: `research` as shipped.
+    /// Returns the start of the longest chain, the first by name of equally long ones: `research` as shipped.
     pub fn first(&self) -> Option<&PhaseContract> {
         let followed: BTreeSet<&PhaseName> = self
             .iter()
@@ -220,7 +220,8 @@ impl Pipeline {
         }
     }
 
-    /// Finds each circle once. A phase has one successor, so a walk that meets a phase of an earlier walk can stop: what is behind it is checked.
+    /// Finds each circle once. A phase has one successor, so a walk that meets a phase of an earlier walk can stop:
+    /// what is behind it is checked.
     fn check_cycles(&self, problems: &mut Vec<PipelineProblem>) {
         let mut walked: BTreeSet<&PhaseName> = BTreeSet::new();
         for start in self.contracts.keys() {

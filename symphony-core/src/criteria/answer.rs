@@ -5,15 +5,15 @@ use std::fmt;
 
 use super::model::{ChecklistEntry, Criterion, CriterionState, NOTE_CHARS_MAX};
 
-/// Characters of a criterion that a refusal quotes.
+/// Most characters of a criterion that a refusal quotes.
 const QUOTE_CHARS: usize = 80;
-/// Problems that a refusal names; the rest is counted.
+/// Most problems that a refusal lists; the rest is counted.
 const NAMED_MAX: usize = 5;
 
-/// Where the part of a refused checklist begins that says what an agent has to do.
+/// Where the advice to the agent begins in the text of a refused checklist.
 pub const CHECKLIST_ADVICE: &str = ". The issue has";
 
-/// What is said of one criterion.
+/// The answer to one criterion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CriterionAnswer {
     /// Its number.
@@ -61,7 +61,7 @@ pub enum ChecklistProblem {
     LongNote {
         /// The criterion's number.
         item: u32,
-        /// The note's length.
+        /// Its length.
         found: usize,
     },
 }
@@ -84,7 +84,7 @@ impl fmt::Display for ChecklistError {
         }
         let named = self.problems.iter().take(NAMED_MAX);
         let mut problems: Vec<String> = named.map(ToString::to_string).collect();
-        // this is shown by the tick, the inbox and the breaker, too
+        // The tick, the inbox and the breaker show this, too.
         if let Some(more @ 1..) = self.problems.len().checked_sub(NAMED_MAX) {
             problems.push(format!("and {more} more of the kind"));
         }
@@ -104,10 +104,10 @@ impl fmt::Display for ChecklistError {
 
 impl std::error::Error for ChecklistError {}
 
-/// Puts together criteria and answers, in the order of the criteria.
+/// Combines criteria and answers, in the order of the criteria.
 ///
 /// # Errors
-/// When a criterion has no answer or two, an answer is to none, or lacks its reason: all problems at once.
+/// When a criterion has no answer or two, an answer has no criterion, or lacks its reason: all problems at once.
 pub fn answer_criteria(
     criteria: &[Criterion],
     answers: &[CriterionAnswer],

@@ -1,13 +1,13 @@
-//! Criteria as they are now, beside the answers to them as they were when the work was handed in.
+//! The current criteria, compared with those that were answered when the work was handed in.
 
 use super::model::{ChecklistEntry, Criteria, Criterion};
 
 /// Criteria with their answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ComparedCriteria {
-    /// The criteria that count now, with their numbers of now.
+    /// The current criteria, with their current numbers.
     pub items: Vec<ComparedCriterion>,
-    /// Answers to criteria that do not count any more.
+    /// Answers to criteria that no longer exist.
     pub dropped: Vec<ChecklistEntry>,
     /// Criteria beyond the limit.
     pub left_out: usize,
@@ -18,18 +18,19 @@ pub struct ComparedCriteria {
 pub struct ComparedCriterion {
     /// The criterion.
     pub criterion: Criterion,
-    /// What the worker said of it; none when it came or changed after the worker was given its criteria.
+    /// The worker's answer; `None` if the criterion was added or changed after the worker got its criteria.
     pub answer: Option<ChecklistEntry>,
 }
 
 impl ComparedCriteria {
-    /// Says whether the criteria are others than those that were answered.
+    /// Returns whether the criteria differ from those that were answered.
     pub fn have_changed(&self) -> bool {
         !self.dropped.is_empty() || self.items.iter().any(|item| item.answer.is_none())
     }
 }
 
-/// Finds the answer to each criterion by its text: an answer holds for the words that were answered, whatever their number is now.
+/// Finds the answer to each criterion by its text: an answer holds for the words that were answered, whatever their
+/// number is now.
 pub fn compare_criteria(now: &Criteria, answered: &[ChecklistEntry]) -> ComparedCriteria {
     let answer_to = |criterion: &Criterion| {
         let is_same = |entry: &&ChecklistEntry| entry.criterion.text == criterion.text;

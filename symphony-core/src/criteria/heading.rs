@@ -2,7 +2,7 @@
 
 use crate::contract::markdown::folded;
 
-/// What the heading is called, without regard to case, emphasis and what is around it.
+/// The names of the heading; case, emphasis and surrounding text are ignored.
 const TITLES: [&str; 3] = [
     "acceptance criteria",
     "acceptance criterion",
@@ -10,24 +10,25 @@ const TITLES: [&str; 3] = [
 ];
 /// What a line contains that may be meant as such a heading.
 const NEARLY: [&str; 2] = ["acceptance criteri", "acceptance-criteri"];
-/// Words of a line that may be meant as a heading: a longer one is a sentence.
+/// Most words of a line that may be meant as a heading: a longer one is a sentence.
 const NEAR_WORDS_MAX: usize = 10;
 
-/// Says whether a title is the one that is looked for: numbers, marks and emoji before it, and remarks in brackets after it do not count.
+/// Returns whether a title names the acceptance criteria: numbers, marks and emoji before it, and remarks in brackets
+/// after it are ignored.
 pub(super) fn names_criteria(title: &str) -> bool {
     let title = folded(title);
     let title = without_remarks(without_number(without_marks(&title)));
     TITLES.contains(&title)
 }
 
-/// Says whether a line outside of a list stands for a heading: it is bold as a whole, or has only the name that is looked for, plain or
-/// in italics.
+/// Returns whether a line outside of a list counts as a heading: it is bold as a whole, or has only the expected name,
+/// plain or in italics.
 pub(super) fn is_label(content: &str) -> bool {
     let plain = content.trim_end_matches(':');
     is_within(plain, "**") || is_within(plain, "__") || names_criteria(content)
 }
 
-/// Says whether a line that is not taken for such a heading may be meant as one.
+/// Returns whether a line that does not count as such a heading may be meant as one.
 pub(super) fn may_name_criteria(content: &str) -> bool {
     let lower = folded(content);
     let is_short = content.split_whitespace().count() <= NEAR_WORDS_MAX;
@@ -42,7 +43,7 @@ fn is_within(content: &str, mark: &str) -> bool {
     inner.is_some_and(|inner| !inner.is_empty() && !inner.contains(mark))
 }
 
-/// Takes off emoji, their names (`:memo:`) and other marks at the beginning.
+/// Strips emoji, their names (`:memo:`) and other marks at the beginning.
 fn without_marks(title: &str) -> &str {
     let title = title.trim_start_matches(|c: char| !c.is_alphanumeric());
     let named = title.split_once(": ").filter(|(name, _)| {
@@ -52,7 +53,7 @@ fn without_marks(title: &str) -> &str {
     named.map_or(title, |(_, rest)| without_marks(rest))
 }
 
-/// Takes off a number at the beginning, such as `3.`, `2.1`, `b)` or `Step 4:`.
+/// Strips a number at the beginning, such as `3.`, `2.1`, `b)` or `Step 4:`.
 fn without_number(title: &str) -> &str {
     let Some((first, rest)) = title.split_once(' ') else {
         return title;
@@ -69,7 +70,7 @@ fn without_number(title: &str) -> &str {
     }
 }
 
-/// Takes off marks and remarks in brackets at the end.
+/// Strips marks and remarks in brackets at the end.
 fn without_remarks(title: &str) -> &str {
     let title = title.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, ')' | ']'));
     let open = match title.chars().next_back() {

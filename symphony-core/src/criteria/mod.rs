@@ -1,5 +1,5 @@
-//! Acceptance criteria: read from the text of an issue and from its documents, numbered, answered by whoever hands the work in, and
-//! checked one by one by whoever judges it (`docs/design/0027`).
+//! Acceptance criteria: read from the text of an issue and from its documents, numbered, answered by whoever hands in
+//! the work, and checked one by one by whoever judges it (`docs/design/0027`).
 
 mod answer;
 mod compare;

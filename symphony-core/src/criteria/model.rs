@@ -4,21 +4,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
 
-/// Criteria of one issue: an issue with more should be several.
+/// Most criteria of one issue: an issue with more should be split.
 pub const CRITERIA_MAX: usize = 50;
-/// Characters of one criterion; a longer one is cut, with a mark.
+/// Most characters of one criterion; a longer one is cut, with a mark.
 pub const CRITERION_CHARS_MAX: usize = 500;
-/// Characters of the note of an answer.
+/// Most characters of the note of an answer.
 pub const NOTE_CHARS_MAX: usize = 1_000;
 
-/// What has to be true when an issue is done.
+/// What must be true when an issue is done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Criterion {
     /// Its number, from 1.
     pub item: u32,
     /// The criterion itself, on one line.
     pub text: String,
-    /// The document that it is from; none for the issue's own text.
+    /// The document that contains it; `None` for the issue's own text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
@@ -36,7 +36,7 @@ pub struct Criteria {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MissedCriteria {
-    /// A heading that is nearly the one that is looked for.
+    /// A heading that is almost the expected one.
     #[error("“{0}” is not recognised as the heading of acceptance criteria")]
     Heading(String),
     /// A heading of acceptance criteria without a list.

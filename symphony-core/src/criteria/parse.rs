@@ -6,15 +6,15 @@ use super::heading::{is_label, may_name_criteria, names_criteria};
 use super::model::{CRITERIA_MAX, CRITERION_CHARS_MAX, Criteria, Criterion, MissedCriteria};
 use crate::contract::markdown::{closes, folded, is_underline, marked, opens, unindented};
 
-/// Headings without criteria that are named of one text.
+/// Most headings without criteria that are reported for one text.
 const MISSED_MAX: usize = 3;
 /// The level of a line that only looks like a heading: below all real ones.
 const LABEL_LEVEL: usize = 7;
-/// Stands at the end of a criterion that was cut.
+/// The end of a criterion that was cut.
 const CUT: &str = " […]";
 
-/// Collects the criteria of an issue: those of its text, then those of its documents, given as path and text. One that is there
-/// twice counts once.
+/// Collects the criteria of an issue: those of its text, then those of its documents, given as path and text. One that
+/// is there twice counts once.
 pub fn collect_criteria(issue_text: &str, documents: &[(&str, &str)]) -> Criteria {
     let mut criteria = Criteria::default();
     let mut known = BTreeSet::new();
@@ -42,14 +42,14 @@ pub fn collect_criteria(issue_text: &str, documents: &[(&str, &str)]) -> Criteri
 
 /// Reads the items below each heading "Acceptance criteria" of a markdown text, in their order, each on one line.
 ///
-/// Items are those of task lists, bulleted and numbered lists. Nested items belong to theirs. The heading may be one of any level, or a
-/// line of its own. Code blocks and HTML comments are passed over.
+/// Items are those of task lists, bulleted and numbered lists. Nested items belong to theirs. The heading may be one of
+/// any level, or a line of its own. Code blocks and HTML comments are skipped.
 pub fn parse_criteria(text: &str) -> Vec<String> {
     CriteriaReader::read_text(text).found
 }
 
-/// Finds what may be meant as acceptance criteria and is not read as such, in its order: headings that are nearly the one that is looked
-/// for, and those without an item below them.
+/// Finds what may be meant as acceptance criteria but is not read as such, in the order of the text: headings that are
+/// almost the expected one, and those without an item below them.
 pub fn missed_criteria(text: &str) -> Vec<MissedCriteria> {
     CriteriaReader::read_text(text).missed
 }
@@ -61,14 +61,14 @@ struct CriteriaReader {
     missed: Vec<MissedCriteria>,
     /// The title of the newest heading, while it has no item.
     without_items: Option<String>,
-    /// The level of the heading whose list is read; none outside.
+    /// The level of the heading whose list is being read; `None` outside.
     section: Option<usize>,
     item: Option<Item>,
     fence: Option<(char, usize)>,
     in_comment: bool,
     /// Whether the line before was empty.
     after_blank: bool,
-    /// The line before, where it can be the text of an underlined heading.
+    /// The line before, if it can be the text of an underlined heading.
     above: String,
 }
 
@@ -151,7 +151,7 @@ impl CriteriaReader {
         }
     }
 
-    /// A line within a paragraph, or one that goes on with an item, is no label, unless its marks say so.
+    /// A line within a paragraph, or one that continues an item, is no label, unless its marks show it.
     fn begins_paragraph(&self, content: &str, above: &str, after_blank: bool) -> bool {
         let is_marked = content.ends_with(':') || content.starts_with(['*', '_']);
         is_marked || after_blank || (above.is_empty() && self.item.is_none())
@@ -189,7 +189,7 @@ impl CriteriaReader {
         }
     }
 
-    /// A line goes on with an item, unless it is a paragraph of its own.
+    /// A line continues an item, unless it is a paragraph of its own.
     fn continue_item(&mut self, line: &str, after_blank: bool) {
         match &mut self.item {
             Some(item)
@@ -199,7 +199,7 @@ impl CriteriaReader {
             }
             Some(_) => {
                 self.end_item();
-                // Nothing says where the list below such a line ends but the next paragraph.
+                // Only the next paragraph ends the list below such a line.
                 if self.section == Some(LABEL_LEVEL) {
                     self.end_section();
                 }

@@ -1,13 +1,14 @@
-//! The criteria that a run's prompt had: numbers in what its agent says are those.
+//! The criteria in a run's prompt: its agent refers to their numbers.
 
 use serde_json::Value;
 
 use super::model::Criteria;
 
-/// The detail of a run's metadata that holds the criteria of its prompt, with their numbers there.
+/// The key in a run's metadata with the criteria of its prompt and their numbers.
 pub const SHOWN_CRITERIA: &str = "criteria";
 
-/// Returns the criteria that the prompt of a run had; none for a run whose prompt was to name none, or that an older version started.
+/// Returns the criteria in the prompt of a run; `None` for a run whose prompt had none, or that an older version
+/// started.
 pub fn shown_criteria(metadata: &Value) -> Option<Criteria> {
     let shown = metadata.get(SHOWN_CRITERIA)?;
     serde_json::from_value(shown.clone()).ok()

@@ -1,4 +1,4 @@
-//! What a base that moves does to a proposal that is in review.
+//! How a moved base affects a proposal in review.
 
 use serde::Serialize;
 
@@ -8,13 +8,13 @@ use crate::closed_set::closed_set;
 use crate::id::{IssueId, PrId, ProjectId};
 use crate::listing::list_few;
 
-/// Files that a sentence names; the rest is counted.
+/// Most files that a sentence lists; the rest is counted.
 const NAMED_MAX: usize = 5;
 
 /// What a moved base does to a proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BaseEffect {
-    /// The verdict stands: nothing that the evidence is about has changed.
+    /// The verdict is still valid: nothing that the evidence is about has changed.
     Stands,
     /// A worker has to look again.
     CheckAgain {
@@ -32,21 +32,21 @@ pub struct MovedProposal {
     pub issue: IssueId,
     /// Its number.
     pub pr: PrId,
-    /// Why it has to be checked again.
+    /// Why it must be checked again.
     pub why: String,
 }
 
 closed_set!(
-    /// Which look at a proposal is older than what there is now.
+    /// Which look at a proposal is out of date.
     StaleLook, "look at a proposal", {
-        /// The gates: the base has moved since, or they are defined in another way now.
+        /// The gates: the base has moved since, or their definition has changed.
         Gates = "gates",
-        /// The judge's: a person changed the issue, or said something on it.
+        /// The judge's: a person changed the issue, or commented on it.
         Verdict = "verdict",
     }
 );
 
-/// A proposal that has to be looked at again before it can be confirmed.
+/// A proposal that must be looked at again before it can be confirmed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StaleProposal {
     /// Its project.
@@ -59,8 +59,8 @@ pub struct StaleProposal {
     pub what: StaleLook,
 }
 
-/// Decides what a base that has moved does to a proposal. `changed` are the paths that differ between the recorded commit and the
-/// base; none where the recorded commit is not part of the base any more.
+/// Decides what a moved base does to a proposal. `changed` are the paths that differ between the recorded commit and
+/// the base; `None` if the recorded commit is no longer part of the base.
 pub fn base_effect(proposal: &DoneProposal, base: &str, changed: Option<&[String]>) -> BaseEffect {
     let Some(changed) = changed else {
         return BaseEffect::CheckAgain {

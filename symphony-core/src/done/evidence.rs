@@ -1,4 +1,4 @@
-//! What a worker names as evidence, and whether it is what it is said to be.
+//! What a worker names as evidence, and whether it is what the worker says.
 
 use thiserror::Error;
 
@@ -6,21 +6,21 @@ use super::path::PathError;
 use super::proposal::{DoneEvidence, EvidenceKind};
 use crate::id::IssueId;
 
-/// Items of evidence of one proposal: a reader checks each of them.
+/// Most items of evidence of one proposal: a reader checks each of them.
 pub const EVIDENCE_MAX: usize = 50;
 /// Characters of the remark on an item.
 pub const NOTE_CHARS_MAX: usize = 2_000;
-/// Characters of what an item names: the longest paths that git takes.
+/// Most characters of an item's reference: the longest paths that git accepts.
 const REFERENCE_CHARS_MAX: usize = 4_096;
-/// Files that are kept of a commit or a pull request; where it touches more, every change of the base counts.
+/// Most files that are kept of a commit or a pull request; if it touches more, every change of the base counts.
 pub const FILES_OF_EVIDENCE_MAX: usize = 200;
 
 /// An item of evidence as a worker names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvidence {
-    /// What it names.
+    /// The kind of evidence.
     pub kind: EvidenceKind,
-    /// Which: a commit, the number of a pull request, the name of a gate, a path.
+    /// The reference: a commit, the number of a pull request, the name of a gate, a path.
     pub reference: String,
     /// What it shows.
     pub note: String,
@@ -36,12 +36,12 @@ pub enum EvidenceFound {
         /// The files that it changes.
         files: Vec<String>,
     },
-    /// A commit that the base has, and the worktree has not.
+    /// A commit that the base has, but not the worktree.
     NewerCommit {
         /// The base branch.
         base: String,
     },
-    /// A commit that exists, and that the base does not have.
+    /// A commit that exists, but not in the base.
     CommitElsewhere {
         /// The base branch.
         base: String,
@@ -78,7 +78,7 @@ pub enum EvidenceFound {
         /// Its path, as git writes it.
         path: String,
     },
-    /// A text that is no path of a tree.
+    /// A text that is not a path of a tree.
     NoPath(PathError),
     /// Nothing of the kind.
     Missing,
@@ -90,9 +90,9 @@ pub enum EvidenceFound {
 pub struct EvidenceError {
     /// Which item, from 1.
     pub number: usize,
-    /// What it names.
+    /// The kind of evidence.
     pub kind: EvidenceKind,
-    /// Which.
+    /// Its reference.
     pub reference: String,
     /// What is wrong.
     pub problem: String,
@@ -115,10 +115,10 @@ pub fn check_count(count: usize) -> Result<(), String> {
     }
 }
 
-/// Turns what a worker named, and what was found of it, into evidence that is kept.
+/// Turns what a worker named, and what was found, into evidence that is kept.
 ///
 /// # Errors
-/// When the item is not what it is said to be.
+/// When the item is not what the worker says.
 pub fn check_evidence(
     number: usize,
     new: &NewEvidence,
@@ -148,7 +148,7 @@ pub fn check_evidence(
         EvidenceFound::Gate => (new.reference.clone(), Vec::new()),
         EvidenceFound::File { path } => (path.clone(), vec![path]),
         EvidenceFound::Folder { path } => {
-            // the slash says that everything in it counts
+            // The slash means that everything in it counts.
             let folder = format!("{path}/");
             (folder.clone(), vec![folder])
         }

@@ -1,7 +1,7 @@
 //! Nothing left to do: the proposal of a worker that its issue can end without a commit (`docs/design/0025`).
 //!
-//! A proposal is kept in the record of reviews that pull requests use, with the evidence in place of a change. Here is what the
-//! evidence must be, what a moved base does to a proposal, and what is in the way of its confirmation.
+//! A proposal is kept in the record of reviews that pull requests use, with the evidence in place of a change. Here is
+//! what the evidence must be, what a moved base does to a proposal, and what is in the way of its confirmation.
 
 mod base;
 mod evidence;

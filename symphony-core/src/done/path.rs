@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 
-/// Why a text is no path of the repository's tree.
+/// Why a text is not a path of the repository's tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PathError {
     /// It begins at the root of the file system.
@@ -48,7 +48,8 @@ pub(super) struct About {
 }
 
 impl About {
-    /// Reads the paths of evidence; one that ends with `/` is a folder. Records of an older Symphony have them as they were typed.
+    /// Reads the paths of evidence; one that ends with `/` is a folder. Records of an older Symphony have them as they
+    /// were typed.
     pub(super) fn of<'a>(files: impl IntoIterator<Item = &'a str>) -> Self {
         let mut about = Self::default();
         for file in files {
@@ -67,7 +68,7 @@ impl About {
         about
     }
 
-    /// Says whether a change of this path, or of what is in this folder, concerns the evidence.
+    /// Returns whether a change of this path, or inside this folder, concerns the evidence.
     pub(super) fn concerns(&self, changed: &str) -> bool {
         let above = changed
             .match_indices('/')

@@ -24,9 +24,9 @@ closed_set!(
 /// An item of evidence that was checked when it was given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DoneEvidence {
-    /// What it names.
+    /// The kind of evidence.
     pub kind: EvidenceKind,
-    /// Which: a whole commit id, the number of a pull request, the name of a gate, a path.
+    /// The reference: a whole commit id, the number of a pull request, the name of a gate, a path.
     pub reference: String,
     /// What it shows.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -48,7 +48,7 @@ const fn is_false(value: &bool) -> bool {
 }
 
 impl DoneEvidence {
-    /// Says in a line what it is and what it shows.
+    /// Returns in one line what it is and what it shows.
     pub fn line(&self) -> String {
         let what = match self.kind {
             EvidenceKind::Commit => {
@@ -66,8 +66,8 @@ impl DoneEvidence {
     }
 }
 
-/// What makes a record of reviews the proposal that nothing is left to do. Its reason is the record's body, its recorded base
-/// commit the record's head.
+/// What makes a record of reviews the proposal that nothing is left to do. Its reason is the record's body, its
+/// recorded base commit the record's head.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DoneProposal {
     /// What shows it.

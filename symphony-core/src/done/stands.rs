@@ -11,7 +11,7 @@ use crate::listing::list_few;
 use crate::pull_request::{PrState, PullRequest, SET_UP_GATE, VerdictKind};
 use crate::review_point::PointNumber;
 
-/// Names of one kind that a sentence lists; the rest is counted.
+/// Most names of one kind that a sentence lists; the rest is counted.
 const NAMED_MAX: usize = 5;
 
 /// What the database knows of a proposal.
@@ -23,7 +23,7 @@ pub struct DoneRecord {
     pub open_must: Vec<PointNumber>,
     /// The sub-tasks of its issue that have not ended.
     pub open_subtasks: Vec<IssueId>,
-    /// What runs on its issue left that no commit has, by name: a notice of it waits for a person.
+    /// What runs on its issue left uncommitted, by name: a notice of it waits for a person.
     pub left_behind: Vec<String>,
     /// Whether a person edited or commented on the issue after its judge had started.
     pub changed_since_verdict: bool,
@@ -36,7 +36,7 @@ pub struct BaseNow {
     pub name: String,
     /// The commit that it is at.
     pub head: String,
-    /// What its commits since the proposal do to the evidence.
+    /// How its commits since the proposal affect the evidence.
     pub effect: BaseEffect,
     /// The gates of the project, as they are defined now.
     pub gates: Vec<ConfiguredGate>,
@@ -47,7 +47,7 @@ pub struct BaseNow {
 pub enum ConfirmedBy {
     /// A person, whose word needs no verdict of a judge.
     Person,
-    /// Symphony itself, where `auto_done` leaves that to it.
+    /// Symphony itself, if `auto_done` leaves that to it.
     AutoDone,
 }
 
@@ -57,7 +57,7 @@ pub enum ConfirmedBy {
 pub enum Obstacle {
     /// It has ended.
     Ended {
-        /// How.
+        /// The state.
         state: PrState,
     },
     /// `must` points of reviews are open.
@@ -67,22 +67,22 @@ pub enum Obstacle {
     },
     /// Sub-tasks have not ended.
     OpenSubtasks {
-        /// Which.
+        /// The sub-tasks.
         subtasks: Vec<IssueId>,
     },
-    /// Its base branch could not be looked at.
+    /// Its base branch could not be read.
     BaseUnknown {
         /// The branch.
         base: String,
     },
     /// The base changed what the evidence is about.
     BaseMoved {
-        /// How.
+        /// What changed.
         why: String,
     },
     /// Required gates are red.
     GatesRed {
-        /// Which.
+        /// The gates.
         gates: Vec<String>,
     },
     /// The gates have not run.
@@ -98,7 +98,7 @@ pub enum Obstacle {
     NothingVerifies,
     /// No judge has approved it.
     NotJudged,
-    /// A person changed the issue, or said something on it, after its judge began to read.
+    /// A person changed the issue, or commented on it, after its judge began to read.
     ChangedSinceVerdict,
     /// Runs left work that no commit has.
     WorkLeft {
@@ -108,7 +108,8 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    /// Says whether it stops a person, too: their word is as good as a judge's, and they decide about what has no gate.
+    /// Returns whether it stops even a person: their word is as good as a judge's, and they decide about what has no
+    /// gate.
     pub const fn stops_a_person(&self) -> bool {
         !matches!(
             self,
@@ -119,7 +120,7 @@ impl Obstacle {
         )
     }
 
-    /// Says whether a run of the gates may clear it away.
+    /// Returns whether a run of the gates may remove it.
     pub const fn asks_for_gates(&self) -> bool {
         matches!(
             self,
@@ -127,7 +128,8 @@ impl Obstacle {
         )
     }
 
-    /// Returns the command that answers it; none where Symphony goes on by itself, or another command of the same list does.
+    /// Returns the command that resolves it; `None` if Symphony continues on its own, or another command of the same
+    /// list resolves it.
     pub fn answer(&self, issue: &IssueId) -> Option<String> {
         match self {
             Self::MustPoints { points } => {
@@ -212,7 +214,8 @@ pub fn list_obstacles(obstacles: &[Obstacle]) -> String {
     all.join("; ")
 }
 
-/// Decides whether a proposal can be confirmed. Without a look at its base nothing can: what it says is about the base of now.
+/// Decides whether a proposal can be confirmed. Without a look at its base none can: the proposal is about the current
+/// base.
 ///
 /// # Errors
 /// Everything that is in the way of `by`, what has ended first.
@@ -275,7 +278,7 @@ fn obstacles(record: &DoneRecord, base: Option<&BaseNow>) -> Vec<Obstacle> {
     found
 }
 
-/// Compares the gates that ran with those of now, on the base of now. A project without gates has none to run.
+/// Compares the gates that ran with the current ones, on the current base. A project without gates has nothing to run.
 fn gates_obstacle(proposal: &PullRequest, base: &BaseNow) -> Option<Obstacle> {
     if base.gates.is_empty() {
         return None;
@@ -288,7 +291,7 @@ fn gates_obstacle(proposal: &PullRequest, base: &BaseNow) -> Option<Obstacle> {
         let base = base.name.clone();
         return Some(Obstacle::GatesOnOlderBase { base });
     }
-    // where the set-up failed, no gate ran that could be compared
+    // If the set-up failed, no gate ran that could be compared.
     let is_set_up = found.red().any(|gate| gate.name == SET_UP_GATE);
     if !is_set_up && GatesAge::of_any(found, &base.gates) == GatesAge::Outdated {
         return Some(Obstacle::GatesChanged);

@@ -72,7 +72,7 @@ impl FrontMatter {
         self.body_line
     }
 
-    /// Returns where a part of the front matter stands.
+    /// Returns the position of a part of the front matter.
     pub fn position(&self, path: &[Step]) -> Position {
         locate(&self.matter, path)
     }
@@ -111,7 +111,7 @@ fn kind_of(error: &serde_yaml::Error, exceeded: Option<Exceeded>) -> ProblemKind
     }
 }
 
-/// Takes the library's own line numbers out of its message: they count from the front matter, not from the file.
+/// Removes the library's line numbers from its message: they count from the front matter, not from the file.
 fn without_lines(message: &str) -> String {
     let mut kept = String::with_capacity(message.len());
     let mut rest = message;

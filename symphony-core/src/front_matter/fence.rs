@@ -1,7 +1,7 @@
-//! Finding the fences: the guards in front of the splitter.
+//! Finds the fences, as a guard in front of the splitter.
 //!
-//! The splitter takes a file whose front matter is opened wrongly, or never closed, for one without any, and would
-//! make a prompt of its YAML. So the fences are found here first, and only a file that has both is split.
+//! The splitter treats a file whose front matter is opened wrongly, or never closed, as one without any, and its YAML
+//! would become a prompt. So the fences are found here first, and only a file that has both is split.
 
 use gray_matter::engine::Engine;
 use gray_matter::{Matter, Pod};
@@ -84,7 +84,7 @@ fn is_fence(line: &str) -> bool {
     line.trim_end() == FENCE
 }
 
-/// Returns how many lines stand between the fences.
+/// Returns the number of lines between the fences.
 fn closing_fence(text: &str) -> Result<usize, (Position, ProblemKind)> {
     let mut lookalike = None;
     for (index, line) in text.lines().skip(1).enumerate() {

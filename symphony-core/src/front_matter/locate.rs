@@ -1,7 +1,7 @@
 //! Where a value is in the file.
 //!
-//! The YAML library tells positions only of errors. So a value is found by reading the document again and failing
-//! on purpose when the value is reached: paid for only when there is a problem to report.
+//! The YAML library reports positions only in errors. So a value is located by parsing the document again and failing
+//! on purpose when the value is reached: this costs only when there is a problem to report.
 
 use std::fmt;
 
@@ -42,7 +42,7 @@ pub enum Step {
 /// Lines of the file before its front matter: the opening fence.
 const LINES_BEFORE: usize = 1;
 
-/// Returns where a part of the front matter stands in the file; the file's beginning when that is unknown.
+/// Returns the position of a part of the front matter in the file; the file's beginning if that is unknown.
 pub(super) fn locate(matter: &str, path: &[Step]) -> Position {
     let deserializer = serde_yaml::Deserializer::from_str(matter);
     match (Target { path }).deserialize(deserializer) {

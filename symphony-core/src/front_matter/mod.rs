@@ -1,8 +1,8 @@
 //! Markdown files with YAML front matter: one parser for phase contracts and agent profiles.
 //!
-//! A file opens with a line `---`, holds a YAML mapping, a closing line `---`, and then the body, which is a
-//! prompt. The parser guards what its parts let through (a fence that never closes, a byte order mark, deep
-//! nesting, alias bombs), says where each problem stands, and reports all of a file's problems at once.
+//! A file opens with a line `---`, holds a YAML mapping, a closing line `---`, and then the body, which is a prompt.
+//! The parser catches what its libraries accept (a fence that never closes, a byte order mark, deep nesting, alias
+//! bombs), gives the position of each problem, and reports all of a file's problems at once.
 //!
 //! Documented normalisations of the body: a byte order mark is gone, `\r\n` is `\n`, blank lines at its beginning
 //! and one final line end are dropped. Everything else is kept byte for byte, a `---` in the body included.

@@ -17,7 +17,7 @@ pub const NODES_MAX: usize = 4096;
 /// Deepest nesting of values, in levels: contracts need three.
 pub const DEPTH_MAX: usize = 16;
 
-/// A YAML value. Mappings keep their order, and fields that stand twice.
+/// A YAML value. Mappings keep their order, and duplicate fields.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Node {
     /// Nothing: `null`, `~`, or no value at all.
@@ -181,7 +181,7 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, tagged: A) -> Result<Node, A::Error> {
-        // The content has to be consumed: the parser stands on it otherwise.
+        // The content must be consumed: otherwise the parser does not move past it.
         let (tag, content) = tagged.variant::<String>()?;
         content.newtype_variant::<IgnoredAny>()?;
         Ok(Node::Tagged(tag))

@@ -64,9 +64,9 @@ pub enum ProblemKind {
         /// The limit.
         values_max: usize,
     },
-    /// The YAML is no mapping of names to values.
+    /// The YAML is not a mapping of names to values.
     NotAMapping {
-        /// What it is.
+        /// What was found.
         found: String,
     },
     /// No such field exists.

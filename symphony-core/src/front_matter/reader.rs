@@ -6,10 +6,10 @@ use super::node::Node;
 use super::problem::{Problem, ProblemKind};
 use crate::nearest::nearest;
 
-/// Stands for every name in a list of names.
+/// Means every name in a list of names.
 const EVERY: &str = "*";
 
-/// Reads the fields of one mapping. Each problem is noted with its place; [`Reader::finish`] gives them all.
+/// Reads the fields of one mapping. Each problem is recorded with its position; [`Reader::finish`] returns them all.
 #[derive(Debug)]
 pub struct Reader<'a> {
     matter: &'a FrontMatter,
@@ -22,7 +22,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Begins reading a file's fields; those that are not `known`, or stand twice, are noted.
+    /// Begins reading a file's fields; unknown and duplicate fields are recorded as problems.
     pub fn new(matter: &'a FrontMatter, known: &'static [&'static str]) -> Self {
         let entries = matter
             .fields()
@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a text and parses it; `expected` says what the field takes.
+    /// Reads a text and parses it; `expected` describes what the field accepts.
     pub fn parsed<T>(
         &mut self,
         field: &str,
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
         (texts.len() == items.len()).then_some(texts)
     }
 
-    /// Reads a list of names out of a closed set, or `*`; `expected` says what the field takes.
+    /// Reads a list of names of a closed set, or `*`; `expected` describes what the field accepts.
     pub fn names(
         &mut self,
         field: &str,
@@ -213,7 +213,7 @@ impl<'a> Reader<'a> {
         Some(read)
     }
 
-    /// Notes that a required field is missing, unless it is there (then what is wrong with it is noted already).
+    /// Records that a required field is missing, unless it exists (then its problem is recorded already).
     pub fn require(&mut self, field: &str, expected: &str) {
         if self.node(field).is_none() {
             let position = match (self.entry(field), self.at.as_slice()) {
@@ -231,7 +231,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Notes that a field's value, or the part of it that `inside` leads to, is not what the field takes.
+    /// Records that a field's value, or its part at `inside`, is not what the field accepts.
     pub fn unexpected(
         &mut self,
         field: &str,

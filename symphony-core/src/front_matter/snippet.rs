@@ -37,7 +37,7 @@ impl Problem {
         format!("{rendered}\n")
     }
 
-    /// Returns the bytes of the character that the problem is about; the end of its line where that is shorter.
+    /// Returns the bytes of the character that the problem is about; the end of its line if that is shorter.
     fn span_in(&self, text: &str) -> Option<Range<usize>> {
         let line = text.lines().nth(self.position.line.checked_sub(1)?)?;
         let column = self.position.column.saturating_sub(1);

@@ -1,17 +1,18 @@
-//! Tries of gates on the same files: a red one runs again before its failure counts, since a flaky one would cost an agent's run.
+//! Tries of gates on the same files: a red one runs again before its failure counts, since a flaky one would cost an
+//! agent's run.
 //!
-//! Each try is a run in a checkout of its own. A gate counts as passed when it passed in a try in which all required gates before it
-//! passed, too: without what they build, a suite may pass since it finds nothing to test.
+//! Each try is a run in a checkout of its own. A gate counts as passed when it passed in a try in which all required
+//! gates before it passed, too: without what they build, a suite may pass since it finds nothing to test.
 
 use super::order::{groups, with_those_before};
 use super::telling::telling_line;
 use crate::config::Gate;
 use crate::pull_request::{FailedTry, VerifiedGate, is_missing_program};
 
-/// Characters of the line that is kept of a failed try.
+/// Most characters of the line that is kept of a failed try.
 const LINE_CHARS_MAX: usize = 200;
 
-/// What gates came to, try after try.
+/// The results of gates, try after try.
 #[derive(Debug, Clone)]
 pub struct Tries<'a> {
     gates: &'a [Gate],
@@ -20,17 +21,17 @@ pub struct Tries<'a> {
     made: u64,
 }
 
-/// What a gate came to.
+/// The result of a gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GateResult {
     /// The result.
     pub result: VerifiedGate,
-    /// Whether it ran in a try in which all required gates before it passed. What it came to behind a red one is no verdict.
+    /// Whether it ran in a try in which all required gates before it passed. Its result after a red gate is no verdict.
     is_judged: bool,
 }
 
 impl GateResult {
-    /// Says whether it passed after all required gates before it had passed in the same try.
+    /// Returns whether it passed after all required gates before it had passed in the same try.
     pub const fn is_proven(&self) -> bool {
         self.is_judged && self.result.passed
     }
@@ -57,9 +58,9 @@ impl<'a> Tries<'a> {
         self.made + 1
     }
 
-    /// Returns what runs in another try, in order, each gate alone, since gates that run at once may have been in each other's way:
-    /// the red ones that may, what ran after a red one, and all that comes before. Empty when no other try could come to
-    /// anything.
+    /// Returns what runs in another try, in order, each gate alone, since gates that run concurrently may have
+    /// interfered: the red ones that may pass, what ran after a red one, and everything before. Empty if another try
+    /// cannot change anything.
     pub fn next(&self) -> Vec<Gate> {
         let wanted = self.wanted();
         let mut next = with_those_before(self.gates, |index, _| wanted.get(index) == Some(&true));
@@ -75,7 +76,7 @@ impl<'a> Tries<'a> {
         next
     }
 
-    /// Says of each gate whether another try is for its sake.
+    /// Returns for each gate whether another try is for its sake.
     fn wanted(&self) -> Vec<bool> {
         let retries_max = self.gates.iter().map(|gate| gate.retries).max();
         let mut results = self.results.iter();
@@ -102,7 +103,7 @@ impl<'a> Tries<'a> {
         wanted
     }
 
-    /// Takes over what the gates of [`Tries::next`] came to; nothing when they could not run.
+    /// Adds the results of the gates of [`Tries::next`]; `tried` is empty if they could not run.
     pub fn take(&mut self, tried: Vec<VerifiedGate>) {
         self.made += 1;
         let mut tried = tried.into_iter().peekable();
@@ -135,8 +136,8 @@ impl<'a> Tries<'a> {
         }
     }
 
-    /// Returns what the gates came to. A required one that passed in no try in which those before it had passed is red: its pass may
-    /// be worth nothing.
+    /// Returns the results of the gates. A required one that never passed in a try in which those before it passed is
+    /// red: its pass may be worth nothing.
     pub fn into_results(self) -> Vec<GateResult> {
         let blocked = blocked_by(
             self.gates,
@@ -181,14 +182,14 @@ fn blocked_by(gates: &[Gate], red: impl IntoIterator<Item = bool>) -> Vec<Option
     blocked
 }
 
-/// Says whether a gate that failed may pass on the same files. One that is not required sends nothing back; one that was ended by its
+/// Returns whether a failed gate may pass on the same files. An optional one sends nothing back; one that exceeded its
 /// time limit would take as long again, and a missing program stays missing.
 fn can_pass_again(result: &VerifiedGate) -> bool {
     result.is_red() && result.exit_code.is_some() && !is_missing_program(result.exit_code)
 }
 
-/// Adds another try to the result of a gate. One that passed is the result, and the first becomes a failed try. One that failed
-/// becomes a failed try itself: the first ran after all other gates, and its output says more.
+/// Adds another try to the result of a gate. One that passed is the result, and the first becomes a failed try. One
+/// that failed becomes a failed try itself: the first ran after all other gates, and its output says more.
 fn with_another_try(mut first: VerifiedGate, another: VerifiedGate) -> VerifiedGate {
     let mut failed_tries = std::mem::take(&mut first.failed_tries);
     let result = if another.passed {

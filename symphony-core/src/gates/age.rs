@@ -1,4 +1,4 @@
-//! Whether gates that passed are still the gates that a project has: what they depend on may have changed since.
+//! Whether gates that passed are still the project's gates: what they depend on may have changed since.
 
 use crate::closed_set::closed_set;
 use crate::pull_request::VerifiedGates;
@@ -10,12 +10,13 @@ pub struct ConfiguredGate {
     pub name: String,
     /// Whether a red one sends the change back.
     pub required: bool,
-    /// A digest of all that its result depends on besides the files: command, set-up, copied files, environment and toolchain.
+    /// A digest of all that its result depends on besides the files: command, set-up, copied files, environment and
+    /// toolchain.
     pub definition: String,
 }
 
 closed_set!(
-    /// Whether results are of the gates that the project has now.
+    /// Whether results are those of the project's current gates.
     GatesAge, "age of gates", {
         /// They are.
         Current = "current",
@@ -25,7 +26,8 @@ closed_set!(
 );
 
 impl GatesAge {
-    /// Compares results with the gates that the project has now. Red ones count until they run again, whatever has changed.
+    /// Compares results with the gates that the project has now. Red ones count until they run again, whatever has
+    /// changed.
     pub fn of(found: &VerifiedGates, now: &[ConfiguredGate]) -> Self {
         if !found.green() || cover(found, now) {
             Self::Current
@@ -54,7 +56,7 @@ impl GatesAge {
     }
 }
 
-/// Says whether there is a result for each gate. One of an older Symphony has no definition, and counts.
+/// Returns whether there is a result for each gate. A result of an older Symphony has no definition, and counts.
 fn cover(found: &VerifiedGates, now: &[ConfiguredGate]) -> bool {
     now.iter().all(|gate| {
         found.results.iter().any(|result| {

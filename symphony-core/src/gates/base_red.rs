@@ -1,4 +1,4 @@
-//! A base on which gates or the set-up are red: how a hold says so, and when it is due.
+//! A base on which gates or the set-up are red: the text of the hold, and when it is due.
 
 use super::base_text::{MISSING, lacks_program, misses_program, named_gate};
 use super::need::BaseGates;
@@ -12,10 +12,10 @@ use crate::run::RunTarget;
 
 /// Gates that a hold names; the rest is counted.
 const NAMES_MAX: usize = 3;
-/// Characters of output that a hold quotes for each red gate.
+/// Most characters of output that a hold quotes for each red gate.
 const QUOTE_CHARS_MAX: usize = 200;
 
-/// What is said of a hold whose base is not the one that was tried.
+/// The remark on a hold whose base has changed since the trial.
 pub const BASE_HAS_CHANGED: &str =
     "the base or its gates have changed since then: the next tick tries them";
 
@@ -24,15 +24,15 @@ pub const BASE_HAS_CHANGED: &str =
 pub struct RedOnBase<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Its command; empty where it is not known.
+    /// Its command; empty if it is not known.
     pub command: &'a str,
-    /// Exit code; none when it did not end on its own.
+    /// Exit code; `None` if it did not end on its own.
     pub exit_code: Option<i32>,
     /// What it printed.
     pub output: &'a str,
 }
 
-/// Says what is red on a base: gate, command, exit code and the line of output that says why.
+/// Describes what is red on a base: gate, command, exit code and the line of output with the reason.
 pub fn base_red_text(branch: &str, commit: &str, red: &[RedOnBase<'_>]) -> String {
     let red: Vec<String> = red.iter().map(describe).collect();
     format!(
@@ -42,7 +42,8 @@ pub fn base_red_text(branch: &str, commit: &str, red: &[RedOnBase<'_>]) -> Strin
     )
 }
 
-/// Adds to what [`base_red_text`] says of a set-up the file with its whole output: one line of an installer seldom says enough.
+/// Adds to what [`base_red_text`] says of a set-up the file with its whole output: one line of an installer seldom says
+/// enough.
 pub fn with_setup_log(text: String, log: &str) -> String {
     if named_gate(&text) == Some(SET_UP_GATE) {
         format!("{text} (its whole output is in `{log}`)")
@@ -63,7 +64,7 @@ pub fn ways_on(text: &str, gates: &KnownGates) -> Vec<String> {
     ways.into_iter().flatten().collect()
 }
 
-/// Returns the command by which someone repairs what is red; none where a program is missing, which no agent installs.
+/// Returns the command that lets someone repair what is red; `None` if a program is missing, which no agent installs.
 pub fn way_to_repair(text: &str, gates: &KnownGates) -> Option<String> {
     Some(match named_gate(text) {
         _ if let Some(repair) = gates.repair_under_way(text) => {
@@ -87,7 +88,7 @@ pub fn way_to_repair(text: &str, gates: &KnownGates) -> Option<String> {
     })
 }
 
-/// Says what only a person can do about what is red; none where an agent may repair it.
+/// Describes what only a person can do about what is red; `None` if an agent may repair it.
 pub fn persons_part(text: &str) -> Option<&'static str> {
     let gate = named_gate(text)?;
     (gate != SET_UP_GATE && misses_program(text, gate))
@@ -121,14 +122,14 @@ fn describe(gate: &RedOnBase<'_>) -> String {
     format!("`{}`{command} {how}{quote}", gate.name)
 }
 
-/// Makes a hold for a red base due when there is something new to try: the base moved, or gates, set-up or `env` changed.
+/// Makes a hold for a red base due as soon as something has changed: the base moved, or gates, set-up or `env` changed.
 pub fn retry_when_changed(hold: &mut Hold, known: &BaseGates, now: Timestamp) {
     if *known == BaseGates::Untried {
         hold.until = hold.until.min(now);
     }
 }
 
-/// How the set-up that failed in a checkout comes out on the base.
+/// The result on the base of a set-up that failed in a checkout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetUpOnBase {
     /// It fails there, too.
@@ -148,8 +149,8 @@ pub enum SetUpFault {
     Work,
 }
 
-/// Says whether a set-up that fails for this run may hold the project. Only what a hold for red gates covers may place one: else
-/// it would be started again at once, over and over.
+/// Returns whether a set-up that fails for this run may put the project on hold. Only runs that a hold for red gates
+/// covers may place one: otherwise such a run would be started again at once, over and over.
 pub fn may_hold_for_set_up(target: &RunTarget, labels: &[String]) -> bool {
     matches!(target, RunTarget::Issue(_)) && !fixes_gate(labels)
 }

@@ -10,13 +10,13 @@ pub fn named_gate(text: &str) -> Option<&str> {
     rest.split_once('`').map(|(name, _)| name)
 }
 
-/// Says whether a text about a base names a gate as one of those that are red, or that came to no result.
+/// Returns whether a text about a base names a gate among those that are red, or that had no result.
 pub(super) fn names(text: &str, gate: &str) -> bool {
     about(text, gate).is_some()
 }
 
-/// Says whether a gate that the text names is red since a program is missing that no agent can write: its command names no path of the
-/// project.
+/// Returns whether a gate in the text is red because a program is missing that no agent can write: its command names no
+/// path of the project.
 pub(super) fn misses_program(text: &str, gate: &str) -> bool {
     lacks_program(text, gate)
         && about(text, gate).is_some_and(|rest| {
@@ -33,7 +33,7 @@ pub(super) fn misses_program(text: &str, gate: &str) -> bool {
         })
 }
 
-/// Says whether a gate that the text names lacks a program.
+/// Returns whether a gate in the text lacks a program.
 pub(super) fn lacks_program(text: &str, gate: &str) -> bool {
     const ENDED: [&str; 2] = ["failed with exit code ", "did not end on its own"];
     let Some(text) = about(text, gate) else {

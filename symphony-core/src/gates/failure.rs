@@ -1,11 +1,11 @@
-//! Which failure it is: the gates that are red, and what they print.
+//! The identity of a failure: the red gates, and what they print.
 
 use std::fmt;
 
 use super::output::normal_lines;
 use crate::pull_request::{VerifiedGate, VerifiedGates};
 
-/// Names a failure of gates: equal for two runs that failed in the same way.
+/// The fingerprint of a failure of gates: equal for two runs that failed in the same way.
 ///
 /// A 128-bit FNV-1a hash (Fowler, Noll, Vo) over the red required gates in their order: the name,
 /// how each ended, and the lines that do not differ from run to run.
@@ -30,8 +30,8 @@ impl fmt::Display for FailurePrint {
     }
 }
 
-/// Returns the print of a failure; none when every required gate passed. `folders` are the places
-/// the gates ran in.
+/// Returns the fingerprint of a failure; `None` if every required gate passed. `folders` are the places the gates ran
+/// in.
 pub fn failure_print(gates: &VerifiedGates, folders: &[&str]) -> Option<FailurePrint> {
     let mut hash = Hash::default();
     let mut is_red = false;

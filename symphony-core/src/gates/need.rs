@@ -1,4 +1,4 @@
-//! Whether there is anything to repair: what is known of gates on the base as it is now.
+//! Whether there is anything to repair: what is known of gates on the current base.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use super::base_text::{misses_program, names};
 use crate::hold::Hold;
 use crate::pull_request::SET_UP_GATE;
 
-/// What is known of a project's gates on its base as it is now.
+/// What is known of a project's gates on its current base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BaseGates {
-    /// They have not run there: the base has moved, or they were changed, or no one ever asked.
+    /// They have not run there: the base has moved, they were changed, or they were never needed.
     Untried,
     /// They hold the project.
     Red,
@@ -18,11 +18,11 @@ pub enum BaseGates {
         /// Their names.
         required: Vec<String>,
     },
-    /// A person has ended their trial, or the hold that they placed: work goes on all the same.
+    /// A person has ended their trial, or the hold that they placed: work goes on nevertheless.
     Waived,
 }
 
-/// The digests of what can be tried on a base as it is now.
+/// The digests of what can be tried on the current base.
 #[derive(Debug, Clone, Copy)]
 pub struct BaseDigests<'a> {
     /// That of the base and the configuration.
@@ -32,7 +32,8 @@ pub struct BaseDigests<'a> {
 }
 
 impl BaseGates {
-    /// Finds out what is known, by the hold that the gates have placed and the digests that are recorded of the project.
+    /// Finds out what is known, by the hold that the gates have placed and the digests that are recorded of the
+    /// project.
     pub fn of(
         hold: Option<&Hold>,
         now: BaseDigests<'_>,
@@ -40,7 +41,7 @@ impl BaseGates {
         required: impl IntoIterator<Item = String>,
     ) -> Self {
         match hold.map(|hold| hold.tried.as_deref()) {
-            // one without a digest is from an older version: it stands until it is probed
+            // A result without a digest is from an older version: it is valid until it is probed.
             Some(None) => Self::Red,
             Some(Some(tried)) if tried == now.tried => Self::Red,
             None if recorded.contains(now.tried) => Self::Waived,
@@ -55,13 +56,13 @@ impl BaseGates {
 /// Whether an issue that is to repair gates has anything to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RepairNeed {
-    /// One of them is red on the base, or nothing tells that none is.
+    /// One of them is red on the base, or it is not known that none is.
     Needed,
-    /// They have to be tried there first.
+    /// They must be tried there first.
     Untried,
     /// All of them pass there.
     Passes,
-    /// One of them is red since a program is missing on this machine, which no agent installs.
+    /// One of them is red because a program is missing on this machine, which no agent installs.
     ProgramMissing {
         /// The gate.
         gate: String,
@@ -70,13 +71,13 @@ pub enum RepairNeed {
     Held,
 }
 
-/// Decides whether an issue has anything to repair; `text` is that of the hold that the gates have placed.
+/// Decides whether an issue has anything to repair; `text` is the text of the gates' hold.
 pub fn repair_need(repairs: &[String], known: &BaseGates, text: Option<&str>) -> RepairNeed {
     let text = match known {
         BaseGates::Untried => return RepairNeed::Untried,
         BaseGates::Waived => return RepairNeed::Needed,
         BaseGates::Green { required } => {
-            // a base is green whatever a gate does that is not required
+            // Optional gates do not make a base red.
             let passes = repairs.iter().all(|gate| required.contains(gate));
             return if passes {
                 RepairNeed::Passes

@@ -1,4 +1,4 @@
-//! Gates of a base that came to no result: whoever ran them died, or could not run them.
+//! Gates of a base without a result: the process that ran them died, or could not run them.
 
 use super::telling::telling_line;
 use crate::listing::list_few;
@@ -7,8 +7,8 @@ use crate::pull_request::VerifiedGates;
 /// Gates that a hold names; the rest is counted.
 const NAMES_MAX: usize = 3;
 
-/// Says that gates came to no result on a base: those that ran when it ended, each with its command, and why. It reads as a text
-/// about red gates does, and whoever looks for the gate that is to be repaired finds it.
+/// Describes that gates had no result on a base: those that were running at the end, each with its command, and why. It
+/// has the form of a text about red gates, so that the search for the gate to repair finds it.
 pub fn no_result_text(branch: &str, commit: &str, running: &[(&str, String)], why: &str) -> String {
     let running: Vec<String> = running
         .iter()
@@ -25,7 +25,7 @@ pub fn no_result_text(branch: &str, commit: &str, running: &[(&str, String)], wh
     } else {
         list_few(running.iter().map(String::as_str), NAMES_MAX)
     };
-    // a name in backticks would be taken for that of a gate
+    // a name in backticks would look like that of a gate
     let why = why.replace('`', "'");
     format!(
         "on `{branch}` at {}: {what} came to no result: {why}",
@@ -33,12 +33,12 @@ pub fn no_result_text(branch: &str, commit: &str, running: &[(&str, String)], wh
     )
 }
 
-/// Runs of a pull request's gates in a row whose supervisor died while gates were running, at which its issue stops: a
-/// machine that restarts once or twice is no fault of the change.
+/// How many runs of a pull request's gates in a row may lose their supervisor before its issue stops: a machine that
+/// restarts once or twice is not the fault of the change.
 pub const GATE_DEATHS_MAX: u32 = 3;
 
-/// Says why an issue stops whose gates ended their supervisor `deaths` times in a row, the last time while these were running; none while
-/// another try may help, or where no gate was running.
+/// Describes why an issue stops whose gates ended their supervisor `deaths` times in a row, the last time while these
+/// were running; `None` while another try may help, or if no gate was running.
 pub fn deadly_gates_text(deaths: u32, running: &[String]) -> Option<String> {
     let running = were_running(running).filter(|_| deaths >= GATE_DEATHS_MAX)?;
     Some(format!(
@@ -47,7 +47,7 @@ pub fn deadly_gates_text(deaths: u32, running: &[String]) -> Option<String> {
     ))
 }
 
-/// Says why gates did not come to a result when their supervisor died while these were running.
+/// Describes why gates had no result when their supervisor died while these were running.
 pub fn died_text(running: &[String], problem: &str) -> String {
     match were_running(running) {
         Some(running) => format!("{problem}; {running}"),
@@ -55,8 +55,8 @@ pub fn died_text(running: &[String], problem: &str) -> String {
     }
 }
 
-/// Names the red gates of a pull request for the person who decides about them. One that came to no result says why: there may be no
-/// output that does.
+/// Lists the red gates of a pull request for the person who decides about them. One without a result shows why: there
+/// may be no output that does.
 pub fn red_gates_text(gates: &VerifiedGates) -> Option<String> {
     let red: Vec<String> = gates.red().map(|gate| format!("`{}`", gate.name)).collect();
     if red.is_empty() {

@@ -1,16 +1,16 @@
-//! In which order gates run, and which ones run for the sake of others: they share a checkout, and one may need what those before it
-//! built there.
+//! In which order gates run, and which ones run for the sake of others: they share a checkout, and one may need what
+//! those before it built there.
 
 use crate::config::Gate;
 
-/// Cuts gates into groups that run at once: neighbours that are `parallel`, all others alone. No gate needs what others of its group
-/// leave.
+/// Cuts gates into groups that run at once: neighbours that are `parallel`, all others alone. No gate needs what others
+/// of its group leave.
 pub fn groups(gates: &[Gate]) -> impl Iterator<Item = &[Gate]> {
     gates.chunk_by(|a, b| a.parallel && b.parallel)
 }
 
-/// Returns the wanted gates together with all that run before the last of them, in their order: so that each finds what it finds when
-/// all run. A test suite without the build that it tests says nothing, neither red nor green.
+/// Returns the wanted gates together with all that run before the last of them, in their order: so that each finds what
+/// it finds when all run. A test suite without the build that it tests says nothing, neither red nor green.
 pub fn with_those_before(gates: &[Gate], wanted: impl Fn(usize, &Gate) -> bool) -> Vec<Gate> {
     let mut kept = Vec::with_capacity(gates.len());
     let mut start = gates.len();

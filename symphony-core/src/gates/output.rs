@@ -1,17 +1,17 @@
-//! The output of a command without what differs from run to run.
+//! The output of a command without the parts that differ from run to run.
 //!
-//! Two runs of one command print the same failure with other durations, process ids, ports,
-//! temporary folders and in another order of threads. What is left here is equal for both, and
-//! differs when another test fails or another line is wrong.
+//! Two runs of one command print the same failure with other durations, process ids, ports, temporary folders and in
+//! another order of threads. The normalized output is equal for both, and differs when another test fails or another
+//! line is wrong.
 
 use std::collections::BTreeSet;
 
-/// Digits from which a number counts as a process id, a port or an address rather than as a finding.
+/// Number of digits from which a number counts as a process id, a port or an address rather than as a finding.
 const ID_DIGITS_MIN: usize = 5;
-/// Hexadecimal digits from which a word that has both digits and letters counts as a hash.
+/// Number of hexadecimal digits from which a word that has both digits and letters counts as a hash.
 const HASH_DIGITS_MIN: usize = 7;
 
-/// Beginnings of lines that tell how far a build came: a warm one prints fewer of them.
+/// Prefixes of lines that show the progress of a build: a warm one prints fewer of them.
 const PROGRESS: &[&str] = &[
     "Blocking waiting",
     "Compiling ",
@@ -40,7 +40,7 @@ pub fn normal_lines(output: &str, folders: &[&str]) -> BTreeSet<String> {
 }
 
 fn normal_line(line: &str, folders: &[&str]) -> String {
-    // A progress bar draws over itself: what stood there last is what a person saw.
+    // A progress bar overwrites itself: a person saw only its last state.
     let line = line.trim_end_matches('\r');
     let line = line.rsplit('\r').next().unwrap_or(line);
     let mut line = without_escapes(line);
@@ -63,7 +63,8 @@ fn normal_line(line: &str, folders: &[&str]) -> String {
     without_split_durations(words).join(" ")
 }
 
-/// Says whether a word is the name of a duration in milliseconds and the like, whose number follows: `duration_ms:`.
+/// Returns whether a word is the name of a duration in milliseconds and the like, followed by its number:
+/// `duration_ms:`.
 fn names_a_duration(word: &str) -> bool {
     let name = word.trim_matches(|c: char| !c.is_alphanumeric());
     let unit = name.rsplit_once('_').map(|(_, unit)| unit);

@@ -1,4 +1,4 @@
-//! Programs of a command line that may lie outside of the checkout it runs in: what they do is in no commit.
+//! Programs of a command line that may be outside of the checkout it runs in: their content is in no commit.
 
 use crate::config::CommandLine;
 
@@ -13,16 +13,16 @@ const SEPARATORS: &[char] = &['&', '|', ';', '\n', '(', ')', '{', '}', '`'];
 /// A program that a command line names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OutsideProgram<'a> {
-    /// A name that is looked for in the search path.
+    /// A name that is searched for in the search path.
     Named(&'a str),
     /// An absolute path, or one that begins with `~/`, that is run as a program, or as the script of an interpreter.
     At(&'a str),
-    /// The same as an argument: a program only where the file can be executed.
+    /// The same as an argument: a program only if the file is executable.
     Argument(&'a str),
 }
 
-/// Returns the programs of a command line, as far as a glance tells them: each once, in their order. What a variable or a program names
-/// is not seen; paths that are relative are those of the checkout.
+/// Returns the programs of a command line, as far as they are obvious: each once, in order. What a variable or a
+/// program names is not seen; relative paths are relative to the checkout.
 pub fn outside_programs(line: &CommandLine) -> Vec<OutsideProgram<'_>> {
     let mut found = Vec::new();
     match line {

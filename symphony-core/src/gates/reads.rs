@@ -2,18 +2,18 @@
 
 use crate::config::{Gate, GateReads};
 
-/// What a merge brings into the history of the base.
+/// What a merge adds to the history of the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Brings {
-    /// The commits of the head, below a merge commit where one is made.
+    /// The commits of the head, below a merge commit if one is created.
     CommitsOfHead,
-    /// One new commit in their place, with a message and an author of its own.
+    /// One new commit instead of them, with a message and an author of its own.
     OneCommit,
 }
 
-/// Says whether green results of a head count for its merge, which has the same files. The merge commit itself is no work of an
-/// agent, and what is in the base already is in use: only the commits that come in are to be gated. A gate that reads messages
-/// has never seen that of a squash.
+/// Returns whether green results of a head count for its merge, which has the same files. The merge commit itself is
+/// not an agent's work, and what is in the base already is in use: only the incoming commits must pass. A gate that
+/// reads messages has never seen that of a squash.
 pub fn head_counts_for_merge(brings: Brings, gates: &[Gate]) -> bool {
     match brings {
         Brings::CommitsOfHead => true,

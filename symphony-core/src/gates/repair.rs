@@ -7,7 +7,7 @@ use crate::issue::IssueStatus;
 /// Beginning of the label of such an issue; the gate's name follows.
 pub const FIXES_GATE_LABEL: &str = "fixes-gate:";
 
-/// An issue that is to repair a gate, and has not ended.
+/// An open issue that repairs a gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GateRepair {
     /// The gate.
@@ -18,7 +18,7 @@ pub struct GateRepair {
     pub status: IssueStatus,
 }
 
-/// Says whether an issue with these labels repairs a gate.
+/// Returns whether an issue with these labels repairs a gate.
 pub fn fixes_gate(labels: &[String]) -> bool {
     repaired_gates(labels).next().is_some()
 }
@@ -29,20 +29,20 @@ pub fn repaired_gates(labels: &[String]) -> impl Iterator<Item = &str> {
     named.filter_map(|label| label.strip_prefix(FIXES_GATE_LABEL))
 }
 
-/// What is known of a project's gates where one of them is red on the base.
+/// What is known about a project's gates if one of them is red on the base.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownGates {
     /// Their names, in the order of the configuration.
     pub names: Vec<String>,
     /// The issues that are to repair some of them.
     pub repairs: Vec<GateRepair>,
-    /// Whether the base, its gates or its set-up are no longer what was tried: the next tick tries them.
+    /// Whether the base, its gates or its set-up have changed since the trial: the next tick tries them.
     pub has_moved: bool,
 }
 
 impl KnownGates {
-    /// Returns the issue that repairs the gate which a hold's text names first, if there is one: another one would be paid for the
-    /// same work.
+    /// Returns the issue that repairs the gate which a hold's text names first, if there is one: another one would be
+    /// paid for the same work.
     pub fn repair_under_way(&self, text: &str) -> Option<&GateRepair> {
         let gate = named_gate(text)?;
         self.repairs.iter().find(|repair| repair.gate == gate)

@@ -8,24 +8,24 @@ use crate::outcome::{FailureLimits, breaker_notice, breaker_opens};
 use crate::pull_request::{SET_UP_GATE, VerifiedGate, VerifiedGates, is_missing_program};
 use crate::retry::{RetryKind, RetryPlan, after, backoff_ms};
 
-/// Failures on one set of files, this one included, at which the issue stops: the same files fail in
-/// the same way a second time, so another try would only cost time.
+/// How many failures on the same files, including this one, stop the issue: the same files fail in the same way a
+/// second time, so another try would only cost time.
 const SAME_FILES_MAX: u32 = 2;
-/// Runs in which one gate was red, this one included, at which the issue stops: three agents have
-/// seen its output and none of them made it pass.
+/// How many runs in which one gate was red, including this one, stop the issue: three agents have seen its output and
+/// none of them made it pass.
 const ONE_GATE_MAX: u32 = 3;
-/// Failures with one output, this one included, at which the issue stops, whatever was green in between: each pass was
-/// followed by a change that brought the failure back.
+/// How many failures with the same output, including this one, stop the issue, whatever was green in between: each pass
+/// was followed by a change that brought the failure back.
 const SAME_OUTPUT_MAX: u32 = 3;
 
-/// How the red gates of a pull request came out on its base, whatever they printed there.
+/// The results of a pull request's red gates on its base, whatever they printed there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BaseComparison {
     /// The gates did not run on the base.
     NotMade,
     /// Each of them is red on the base: no change could pass, so that this one is not at fault.
     AllRed,
-    /// So it is, and each lacks a program in both places.
+    /// As `AllRed`, and each lacks a program in both places.
     AllMissing,
     /// Some are red on the base, and the change broke others.
     SomeRed,
@@ -34,15 +34,15 @@ pub enum BaseComparison {
 }
 
 impl BaseComparison {
-    /// Says whether no change could pass.
+    /// Returns whether no change could pass.
     pub const fn is_all_red(self) -> bool {
         matches!(self, Self::AllRed | Self::AllMissing)
     }
 }
 
-/// Compares the red gates of a change with the same gates on its base, by their names alone: test runners print random lines,
-/// and a gate that is red on the base stays red there whatever it prints. Where the set-up failed on the base, no gate can pass
-/// there.
+/// Compares the red gates of a change with the same gates on its base, by their names alone: test runners print random
+/// lines, and a gate that is red on the base stays red there whatever it prints. Where the set-up failed on the base,
+/// no gate can pass there.
 pub fn compare_with_base(change: &VerifiedGates, base: &VerifiedGates) -> BaseComparison {
     let is_red = |name: &str| {
         let mut red = base.red();
@@ -63,7 +63,8 @@ pub fn compare_with_base(change: &VerifiedGates, base: &VerifiedGates) -> BaseCo
     }
 }
 
-/// A red result of an issue's gates, as it is remembered until they pass on the same files or a person starts the issue again.
+/// A red result of an issue's gates, as it is remembered until they pass on the same files or a person starts the issue
+/// again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastFailure {
     /// The tree they ran on.
@@ -96,7 +97,8 @@ pub struct RepeatedFailure {
     pub on_same_files: u32,
     /// Failures with the same output, whatever the files, and whatever was green in between.
     pub same_output: u32,
-    /// Earlier failures since the gates last passed in which the most stubborn of the gates that are red now was red, too.
+    /// Earlier failures since the gates last passed in which the most stubborn of the gates that are red now was red,
+    /// too.
     pub of_one_gate: u32,
     /// That gate.
     pub gate: Option<String>,
@@ -111,7 +113,7 @@ impl RepeatedFailure {
         };
         let times = |gate: &String| count(&|past| !past.passed_since && past.gates.contains(gate));
         let stubborn = now.gates.iter().map(|gate| (times(gate), gate));
-        // of several, the one that the configuration names first
+        // If there are several, the first in the configuration.
         let stubborn = stubborn.rev().max_by_key(|(times, _)| *times);
         Self {
             on_same_files: count(&|past| past.print == now.print && past.tree == now.tree),
@@ -121,7 +123,7 @@ impl RepeatedFailure {
         }
     }
 
-    /// Says whether another try would most likely fail as well.
+    /// Returns whether another try would most likely fail as well.
     const fn is_hopeless(&self) -> bool {
         self.on_same_files + 1 >= SAME_FILES_MAX
             || self.of_one_gate + 1 >= ONE_GATE_MAX
@@ -136,7 +138,7 @@ pub struct GatesEnd<'a> {
     pub issue: &'a Issue,
     /// The results.
     pub gates: &'a VerifiedGates,
-    /// Which failure it is; none when every required gate passed.
+    /// Which failure it is; `None` if every required gate passed.
     pub print: Option<&'a FailurePrint>,
     /// How it compares with the base.
     pub base: BaseComparison,
@@ -159,11 +161,12 @@ pub enum GatesOutcome {
     Stopped,
     /// Its red gates are red on the base, too: the project is on hold, and the gates run again afterwards.
     Held,
-    /// Its issue has left the review meanwhile, or a person approved it whatever they find: the results are only recorded.
+    /// Its issue has left the review meanwhile, or a person approved it whatever they find: the results are only
+    /// recorded.
     Recorded,
 }
 
-/// What is to be written when gates have run, in one transaction.
+/// What has to be written after gates have run, in one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatesRouting {
     /// What happens to the pull request.
@@ -187,9 +190,9 @@ pub enum BaseRecord {
     Unknown,
 }
 
-/// Says whether the gates should run on the base, too, before a failure is held against the change: unless they are known to
-/// pass there. What passed there may still be the machine's fault now: when a program is missing, when the set-up failed, when
-/// the same output has come before, and when the failure would stop the issue.
+/// Returns whether the gates should run on the base, too, before a failure counts against the change: unless they are
+/// known to pass there. A gate that passed there may still fail because of the machine: check again if a program is
+/// missing, if the set-up failed, if the same output was seen before, and if the failure would stop the issue.
 pub fn needs_base_comparison(
     gates: &VerifiedGates,
     repeated: &RepeatedFailure,
@@ -257,8 +260,8 @@ pub fn route_gates_end(end: &GatesEnd<'_>, now: Timestamp) -> GatesRouting {
     routing
 }
 
-/// Decides what happens to a plan's pull request after its gates have run. No agent repairs it unasked, so red gates stop it at
-/// once, after they have been compared with the base.
+/// Decides what happens to a plan's pull request after its gates have run. No agent repairs it unasked, so red gates
+/// stop it at once, after they have been compared with the base.
 pub fn route_plan_gates_end(print: Option<&FailurePrint>, base: BaseComparison) -> GatesOutcome {
     match (print, base) {
         (None, _) => GatesOutcome::Passed,
@@ -269,8 +272,8 @@ pub fn route_plan_gates_end(print: Option<&FailurePrint>, base: BaseComparison) 
     }
 }
 
-/// Returns why an issue that was to repair a gate stops at once: what the gate needs is missing on this machine, with its change as
-/// well.
+/// Returns why an issue that was to repair a gate stops at once: what the gate needs is missing on this machine, with
+/// its change as well.
 fn end_of_repair(end: &GatesEnd<'_>) -> Option<String> {
     (end.base == BaseComparison::AllMissing).then(|| {
         format!(
@@ -280,7 +283,7 @@ fn end_of_repair(end: &GatesEnd<'_>) -> Option<String> {
     })
 }
 
-/// Returns why the issue stops, in a sentence; none while another try may help.
+/// Returns why the issue stops, in a sentence; `None` while another try may help.
 fn stops(end: &GatesEnd<'_>) -> Option<String> {
     let repeated = &end.repeated;
     if !repeated.is_hopeless() {

@@ -3,8 +3,8 @@
 /// Lines of an excerpt that come from its beginning; the rest is its end.
 const HEAD_LINES: usize = 3;
 
-/// Returns the line that says best why a command failed: the first failure that pytest or cargo lists, the first line of npm's
-/// error, what pip could not find or reach, or else the last line that is no trailer and no advice.
+/// Returns the line that best shows why a command failed: the first failure that pytest or cargo lists, the first line
+/// of npm's error, what pip could not find or reach, or else the last line that is no trailer and no advice.
 pub fn telling_line(output: &str) -> Option<&str> {
     let said = || lines(output).filter(|line| !is_trailer(line) && !is_advice(line));
     let first = |is_it: &dyn Fn(&str) -> bool| said().find(|line| is_it(line));
@@ -18,7 +18,7 @@ pub fn telling_line(output: &str) -> Option<&str> {
                 .or_else(|| first(&|line| line.starts_with("E ")))
         }
         last if last.starts_with(NPM_ERROR) => first(&|line| {
-            // its codes name the kind of failure, not the failure
+            // Its codes are the kind of failure, not the failure.
             line.strip_prefix(NPM_ERROR).is_some_and(|text| {
                 let codes = ["code ", "errno ", "syscall ", "path "];
                 !codes.iter().any(|code| text.starts_with(code))
@@ -68,7 +68,8 @@ fn is_red_in_tap(line: &str) -> bool {
     line.starts_with("not ok ") && !line.contains("# TODO")
 }
 
-/// What pip says of each try when it cannot reach its index; the reason follows, in a line that is too long to quote.
+/// What pip prints for each try when it cannot reach its index; the reason follows, in a line that is too long to
+/// quote.
 const NO_CONNECTION: &str = "Failed to establish a new connection: ";
 
 /// Recognises the last line of a pip that could not install something, or whose subprocess could not.
@@ -76,7 +77,8 @@ fn is_of_pip(line: &str) -> bool {
     line.starts_with("ERROR: No matching distribution found") || line.starts_with("× ")
 }
 
-/// Returns what says best why pip failed: that it has no network, what it did not find, or the last words of its subprocess.
+/// Returns what says best why pip failed: that it has no network, what it did not find, or the last words of its
+/// subprocess.
 fn line_of_pip(output: &str) -> Option<&str> {
     let without_network = lines(output).find_map(|line| {
         let begin = line.find(NO_CONNECTION)?;
@@ -93,7 +95,7 @@ fn line_of_pip(output: &str) -> Option<&str> {
     })
 }
 
-/// Says whether a line advises what to do, or adds to what was said before it: it is not why a command failed.
+/// Returns whether a line gives advice, or adds to the line before it: it is not why a command failed.
 fn is_advice(line: &str) -> bool {
     ["note: ", "hint: ", "help: "]
         .iter()
@@ -104,9 +106,9 @@ fn is_stack_frame(line: &str) -> bool {
     line.starts_with("at ")
 }
 
-/// Returns the lines of a red command's output that a person is shown, at most about `lines_max`: its first ones, where a tool
-/// names its error, its last ones, and the one that says why. Blank lines and trailers are left out; `…` is in the place of what is
-/// left out between.
+/// Returns the lines of a red command's output that a person sees, at most about `lines_max`: its first ones, where
+/// tools print their errors, its last ones, and the one with the reason. Blank lines and trailers are omitted; `…`
+/// replaces what is omitted in between.
 pub fn telling_lines(output: &str, lines_max: usize) -> Vec<&str> {
     let said = |is_kept: fn(&str) -> bool| -> Vec<&str> {
         let lines = output.lines().map(str::trim_end);
@@ -123,7 +125,7 @@ pub fn telling_lines(output: &str, lines_max: usize) -> Vec<&str> {
     }
     let tail = lines.len() - lines_max.saturating_sub(HEAD_LINES);
     let head = HEAD_LINES.min(lines_max);
-    // what says why is shown wherever it is
+    // The line with the reason is shown wherever it is.
     let why = telling_line(output);
     let is_it = |line: &&str| why.is_some_and(|why| line.trim().starts_with(why));
     let left_out = lines.iter().take(tail).skip(head);
@@ -149,7 +151,7 @@ const REMARK: &str = "[Symphony: ";
 
 fn lines(output: &str) -> impl DoubleEndedIterator<Item = &str> {
     let lines = output.lines().map(str::trim);
-    // a rule of dashes says nothing, and Symphony's own remarks say nothing of the command
+    // A line of dashes explains nothing, and neither do Symphony's own remarks.
     lines.filter(|line| line.contains(char::is_alphanumeric) && !line.starts_with(REMARK))
 }
 
@@ -170,7 +172,7 @@ const OF_PIP: [&str; 8] = [
     "note: This is an issue with the package mentioned above",
 ];
 
-/// Says whether a line follows every failure of its tool and says nothing about this one.
+/// Returns whether a line follows every failure of its tool and says nothing about this one.
 fn is_trailer(line: &str) -> bool {
     let of_npm = line.strip_prefix("npm ").is_some_and(|text| {
         text.starts_with("notice")

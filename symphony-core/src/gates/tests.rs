@@ -201,7 +201,7 @@ fn the_base_is_looked_at_when_the_change_may_not_be_at_fault() {
     };
     for (gates, repeated, base, expected) in [
         (gates(&[gate("test", Some(0), "")]), &seen, Unknown, false),
-        // the first failure, where nobody knows of the base, is compared at once
+        // the first failure, where no one knows of the base, is compared at once
         (gates(&[gate("test", Some(1), "")]), &never, Unknown, true),
         (gates(&[gate("test", None, "")]), &never, Unknown, true),
         (gates(&[gate("test", Some(1), "")]), &never, Passed, false),

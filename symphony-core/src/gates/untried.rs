@@ -11,8 +11,8 @@ pub struct GateToTry {
     pub digest: String,
 }
 
-/// Returns the names of the gates whose digest is not among those that passed on the base: they were added or changed, or never
-/// ran there.
+/// Returns the names of the gates whose digest is not among those that passed on the base: they were added or changed,
+/// or never ran there.
 pub fn untried_gates(gates: &[GateToTry], passed: &BTreeSet<String>) -> Vec<String> {
     let untried = gates.iter().filter(|gate| !passed.contains(&gate.digest));
     untried.map(|gate| gate.name.clone()).collect()

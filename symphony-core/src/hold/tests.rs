@@ -12,8 +12,8 @@ fn run(number: i64) -> RunId {
     RunId::parse(format!("r{number}")).unwrap()
 }
 
-/// Plays a course: `a!` is a run of the issue `a` that meets the condition, `a` one that reaches the provider. Each run
-/// begins when the one before it has ended. Says of each failure whose fault it is.
+/// Plays a sequence: `a!` is a run of the issue `a` that hits the condition, `a` one that reaches the provider. Each
+/// run begins when the one before it has ended. Returns for each failure whose fault it is.
 fn faults(course: &str) -> String {
     let mut trials = Trials::default();
     let mut told = Vec::new();
@@ -62,7 +62,7 @@ fn an_item_that_fails_alone_again_after_another_succeeded_is_at_fault() {
 fn a_run_that_began_before_the_failure_is_no_witness() {
     let mut trials = Trials::default();
     assert_eq!(trials.fail(&issue(1), 7), Fault::Condition);
-    // it was at work already
+    // It was running already.
     trials.reach(&issue(2), &run(7), 7);
     assert_eq!(trials.fail(&issue(1), 8), Fault::Condition);
     trials.reach(&issue(2), &run(9), 9);
@@ -131,7 +131,7 @@ fn a_probe_is_left_to_what_was_tried_less_recently_but_not_for_ever() {
         (5, Some(6), 0, None),
         (5, Some(4), 0, Some(YIELD_MS)),
         (5, Some(0), YIELD_MS - 1, Some(YIELD_MS)),
-        // nobody came
+        // no one came
         (5, Some(0), YIELD_MS, None),
     ] {
         let found = yields_until(&hold, own, others, at(now));

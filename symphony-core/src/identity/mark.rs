@@ -1,4 +1,4 @@
-//! The high-water mark: how far a database had come, noted outside of it.
+//! The high-water mark: a database's progress, recorded outside of it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::traces::Seen;
 use crate::id::{InstallationId, ProjectId};
 
-/// How far a database has come. A restore begins a new count, so that a restored database is above every state of the one
-/// that it replaced, and a copy from before the restore is below it.
+/// The progress of a database. A restore starts a new count, so that a restored database is ahead of every state of the
+/// one that it replaced, and a copy from before the restore is behind it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Reach {
     /// How often the database was restored.
@@ -29,8 +29,8 @@ impl fmt::Display for Reach {
     }
 }
 
-/// What is noted outside of a database about how far it had come. It may lag behind the database; it is never above one whose
-/// commits reached the disk.
+/// The record of a database's progress outside of it. It may lag behind the database; it is never ahead of a database
+/// whose commits reached the disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// The database's installation: the mark says nothing about another one.
@@ -45,7 +45,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Reads the text of a mark. A text that is no mark, such as a file that a power cut left empty, counts as none.
+    /// Parses the text of a mark. Invalid text, such as a file that a power cut left empty, counts as none.
     pub fn parse(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
@@ -68,22 +68,22 @@ impl Mark {
     }
 }
 
-/// Restores that a mark may be ahead of a database. Whoever writes a file that only counts up could otherwise have every database
-/// refused for good.
+/// Restores that a mark may be ahead of a database. Whoever writes a file that only counts up could otherwise have
+/// every database refused for good.
 pub const RESTORES_AHEAD_MAX: u64 = 1000;
 
-/// Numbers that a mark may be ahead of what else was seen: others are not the database's.
+/// How far a mark may be ahead of everything else that was seen: a larger number is not the database's.
 pub const NUMBERS_AHEAD_MAX: u64 = 1_000_000;
 
 impl Mark {
-    /// Says whether a database that has come this far can have left this mark, or one of the next thousand restores of it.
+    /// Returns whether a database with this progress can have left this mark, or one of its next thousand restores.
     pub fn is_plausible(&self, installation: &InstallationId, found: Reach) -> bool {
         self.installation == *installation
             && self.reach.restores <= found.restores.saturating_add(RESTORES_AHEAD_MAX)
     }
 }
 
-/// Returns the highest mark that is about a database of this installation which has come so far.
+/// Returns the highest plausible mark of this installation for a database with this progress.
 pub fn highest_mark(marks: &[Mark], installation: &InstallationId, found: Reach) -> Option<Reach> {
     let own = marks
         .iter()
@@ -127,7 +127,7 @@ mod tests {
             highest_mark(&marks[..1], &marks[1].installation, found),
             None
         );
-        // what nobody can have counted is not believed
+        // what no one can have counted is not believed
         let forged = [mark('a', u64::MAX, i64::MAX)];
         assert_eq!(highest_mark(&forged, &forged[0].installation, found), None);
     }

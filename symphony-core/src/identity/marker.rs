@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{InstallationId, ProjectId};
 
-/// The note in a repository about the database that it is worked on with.
+/// The record in a repository of the database that it is worked on with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marker {
     /// The database's installation.
@@ -18,8 +18,8 @@ pub struct Marker {
 }
 
 impl Marker {
-    /// Reads the text of a marker. A text that is no marker counts as none: the database itself says what it is, and the
-    /// marker is written again.
+    /// Parses the text of a marker. Invalid text counts as none: the database itself says what it is, and the marker is
+    /// rewritten.
     pub fn parse(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }

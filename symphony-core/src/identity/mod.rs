@@ -1,10 +1,11 @@
 //! Which database belongs to a repository: decided from what is found, before anything is written.
 //!
 //! A database has an installation id. Each repository that it knows has a marker with that id beside the folders of its
-//! runs, and a second one in its git folder. A database that is empty, missing or of another installation never takes the
-//! place of the one that a repository was worked on with: its issue numbers would begin at 1 again, and new issues would
-//! take up the branches and worktrees of old ones. Neither does an older copy of it: how far it had come is noted beside it
-//! and in the git folder, and a database below that mark would give out the same numbers, and start the same runs, again.
+//! runs, and a second one in its git folder. A database that is empty, missing or of another installation never
+//! replaces the one that a repository was worked on with: its issue numbers would start at 1 again, and new issues
+//! would reuse the branches and worktrees of old ones. Neither does an older copy of it: its progress is recorded
+//! beside it and in the git folder, and a database behind that mark would issue the same numbers, and start the same
+//! runs, again.
 
 mod mark;
 mod marker;

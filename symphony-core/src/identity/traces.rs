@@ -6,21 +6,21 @@ use std::fmt;
 use crate::id::{ProjectId, RunId};
 use crate::listing::list_few;
 
-/// Names that a message gives of each kind; the rest is counted.
+/// Most names of each kind that a message lists; the rest is counted.
 const NAMES_MAX: usize = 3;
 
-/// What was found of earlier work in a repository: folders of runs, branches, rescue refs, worktrees.
+/// Traces of earlier work in a repository: folders of runs, branches, rescue refs, worktrees.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traces {
     /// Runs that have a folder.
     pub runs: Vec<RunId>,
-    /// Highest fencing number that a run's folder tells.
+    /// Highest fencing number in a run's folder.
     pub fence: Option<u64>,
     /// Short names of Symphony's branches, such as `symphony/SYM-1`.
     pub branches: Vec<String>,
     /// Keys of rescued work: the third part of `refs/symphony/rescue/<key>/<time>`.
     pub rescued: Vec<String>,
-    /// Names of the folders of worktrees.
+    /// Names of the worktree folders.
     pub worktrees: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ pub struct Seen {
 }
 
 impl Traces {
-    /// Says whether nothing was found.
+    /// Returns whether nothing was found.
     pub fn is_empty(&self) -> bool {
         let Self {
             runs,
@@ -71,7 +71,7 @@ impl Traces {
     }
 }
 
-/// Takes the prefix and the number from the beginning of a name: `SYM-12`, and `SYM-12-20261122T…` of a folder that was
+/// Parses the prefix and the number at the beginning of a name: `SYM-12`, and `SYM-12-20261122T…` of a folder that was
 /// moved away.
 fn issue_number(name: &str) -> Option<(&str, u64)> {
     let (prefix, rest) = name.split_once('-')?;

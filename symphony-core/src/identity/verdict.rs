@@ -7,7 +7,7 @@ use super::marker::Marker;
 use super::traces::Traces;
 use crate::id::{InstallationId, ProjectId};
 
-/// What is in the place of the database.
+/// What is at the database's path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DatabaseState {
     /// No file.
@@ -16,7 +16,7 @@ pub enum DatabaseState {
     Empty,
     /// A database.
     Present {
-        /// Its installation; none in one that no Symphony with identities has opened yet.
+        /// Its installation; `None` if no Symphony with identities has opened it yet.
         installation: Option<InstallationId>,
         /// What it knows of the repository.
         project: ProjectPlace,
@@ -44,7 +44,7 @@ pub enum ProjectPlace {
         /// Its folder.
         of: PathBuf,
     },
-    /// A person took the repository out of it; what is recorded of its project comes back with it.
+    /// A person removed the repository from it; the records of its project return with it.
     Removed,
     /// It does not know the repository.
     Unknown,
@@ -57,17 +57,17 @@ pub struct Facts {
     pub database: DatabaseState,
     /// The repository's marker.
     pub marker: Option<Marker>,
-    /// How far databases in its place had come, as noted beside it and in the git folder; none is known of an installation
-    /// that no Symphony with marks has worked with.
+    /// The progress of earlier databases at this path, as recorded beside it and in the git folder; empty if no
+    /// Symphony with marks has worked with the installation.
     pub marks: Vec<Mark>,
-    /// What is left of earlier work; none as long as no one looked, which takes a call of git.
+    /// Traces of earlier work; `None` while no one has searched for them, which takes a call of git.
     pub traces: Option<Traces>,
 }
 
 /// What follows from the facts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// Decide again when traces were looked for.
+    /// Decide again after searching for traces.
     LookForTraces,
     /// Nothing was ever done here: a set-up may begin, and other commands find no project.
     New,
@@ -75,7 +75,7 @@ pub enum Verdict {
     Ours,
     /// It is the repository's database, which lacks an id, or the repository lacks the marker.
     Adopt {
-        /// The id to write where it is missing; none: a new one is made.
+        /// The id to write if it is missing; `None` creates a new one.
         installation: Option<InstallationId>,
         /// The project to write into the marker.
         project: ProjectId,
@@ -150,7 +150,7 @@ fn evidence(found: &Traces, marker: Option<&Marker>) -> String {
     }
 }
 
-/// Decides whether a database may be used for a repository. Without traces it decides what can be decided without them.
+/// Decides whether a database may be used for a repository, as far as possible if traces are `None`.
 pub fn identify(facts: &Facts) -> Verdict {
     match &facts.database {
         DatabaseState::Missing => absent("missing", facts),
@@ -195,7 +195,7 @@ fn present(
             found: installation.cloned(),
         });
     }
-    // a copied folder has the database and the marks of its original: that it is a copy says more
+    // A copied folder has the database and the marks of its original: that it is a copy explains more.
     let is_copy = matches!(project, ProjectPlace::Copied { .. });
     if let Some(id) = installation.or(expected)
         && let Some(noted) = highest_mark(&facts.marks, id, reach)

@@ -142,7 +142,7 @@ fn blocked(block: &Block, issue: &IssueId, go_on: &[String]) -> Vec<String> {
         BlockedBy::Agent | BlockedBy::Human => Some(format!("symphony issue comment {issue} TEXT")),
         BlockedBy::Tampered => Some(format!("symphony issue show {issue}")),
         BlockedBy::Subtasks => None,
-        // the reply lets the issue go on by itself
+        // The reply is enough for the issue to go on.
         BlockedBy::Question => {
             let point = asked_point(&block.reason).unwrap_or("NUMBER");
             return vec![

@@ -4,9 +4,9 @@ use crate::done::{Obstacle, list_obstacles};
 use crate::id::{IssueId, PrId};
 use crate::listing::list_few;
 
-/// Items of evidence that an entry lists; the rest is counted.
+/// Most items of evidence that an entry lists; the rest is counted.
 const EVIDENCE_LISTED_MAX: usize = 5;
-/// Characters of a reason that an entry quotes; `issue show` has the rest.
+/// Most characters of a reason that an entry quotes; `issue show` has the rest.
 const REASON_CHARS_MAX: usize = 500;
 
 /// A proposal that nothing is left to do, which a person confirms or rejects.
@@ -18,14 +18,14 @@ pub struct DoneWaits {
     pub reason: String,
     /// What shows it, an item a line.
     pub evidence: Vec<String>,
-    /// Why no judge decides; none where one agrees.
+    /// Why no judge decides; `None` if one agrees.
     pub no_judge: Option<String>,
     /// What is in the way of its confirmation, or what to know before it.
     pub obstacles: Vec<Obstacle>,
 }
 
 impl DoneWaits {
-    /// Says what it rests on.
+    /// Describes what it rests on.
     pub(super) fn text(&self) -> String {
         let judged = match &self.no_judge {
             None => "a judge agrees".to_owned(),
@@ -62,7 +62,7 @@ impl DoneWaits {
         )
     }
 
-    /// Says whether `done approve` would be refused. Gates it runs itself.
+    /// Returns whether `done approve` would be refused. It runs gates itself.
     fn is_stopped(&self) -> bool {
         let mut obstacles = self.obstacles.iter();
         obstacles.any(|obstacle| obstacle.stops_a_person() && !obstacle.asks_for_gates())

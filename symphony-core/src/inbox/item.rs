@@ -8,17 +8,17 @@ use crate::gates::GatesAge;
 use crate::id::{IssueId, ProjectId};
 use crate::pull_request::VerifiedGates;
 
-/// Issues that a sentence names; the rest is counted.
+/// Most issues that a sentence lists; the rest is counted.
 pub(super) const NAMED_MAX: usize = 5;
 
 /// Something that waits for a human.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InboxItem {
-    /// Names it for as long as it waits.
+    /// Identifies it while it waits.
     pub key: String,
     /// What kind of thing it is.
     pub kind: InboxKind,
-    /// The project; none when it concerns all.
+    /// The project; `None` if it concerns all.
     pub project: Option<ProjectId>,
     /// The issue.
     pub issue: Option<IssueId>,
@@ -26,7 +26,7 @@ pub struct InboxItem {
     pub title: String,
     /// Since when.
     pub since: Timestamp,
-    /// When it is tried again by itself; none where only a person goes on.
+    /// When it is retried automatically; `None` if only a person can continue it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
     /// What waits, and why, in a sentence.
@@ -51,7 +51,7 @@ impl InboxItem {
         }
     }
 
-    /// Adds that the gates of the pull request passed as they were before, where that is so.
+    /// Adds that the gates of the pull request passed with earlier definitions, if so.
     #[must_use]
     pub fn with_gates(mut self, found: &VerifiedGates, age: GatesAge) -> Self {
         if age == GatesAge::Outdated {

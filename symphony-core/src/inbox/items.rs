@@ -17,7 +17,7 @@ use crate::tick::{CleanUp, Hold, HoldScope, LiveRun, Reason};
 use crate::watchdog::Stuck;
 use crate::wording::counted;
 
-/// Tries after which a person hears of what could not be done: the first ones are for what passes by itself.
+/// After how many tries a person hears of what failed: the first ones are for problems that pass without help.
 const PUT_OFF_SHOWN: u32 = 3;
 
 /// Returns the command that raises a cap, whose key the text of a reached cap ends with.
@@ -52,7 +52,7 @@ pub fn plan_item(
     }
 }
 
-/// Returns the first line of an error, and where that announces an output, the line of it that says why.
+/// Returns the first line of an error, or, if that announces an output, its line with the reason.
 fn brief_reason(error: &str) -> String {
     let (first, rest) = error.split_once('\n').unwrap_or((error, ""));
     let output = rest
@@ -135,8 +135,8 @@ pub fn left_behind_item(
     }
 }
 
-/// Returns the item of a notice: commits that reached the base branch without Symphony, or settings that changed meanwhile. `plan`
-/// is the status of the plan that it is about.
+/// Returns the item of a notice: commits that reached the base branch without Symphony, or settings that changed
+/// meanwhile. `plan` is the status of the plan that it is about.
 pub fn notice_item(
     id: i64,
     notice: &BaseNotice,
@@ -197,7 +197,7 @@ pub fn pause_item(since: Timestamp) -> InboxItem {
     }
 }
 
-/// Returns the item of issues that agents proposed; none when there are none. The newest names the item, so that it is
+/// Returns the item of issues that agents proposed; `None` if there are none. The newest one is its key, so that it is
 /// reported again when there are more.
 pub fn proposals_item(
     project: &ProjectId,
@@ -224,7 +224,7 @@ pub fn proposals_item(
     })
 }
 
-/// Returns the item of a hold; `gates` are those of its project, where it is about them.
+/// Returns the item of a hold; `gates` are those of its project, if the hold is about them.
 pub fn hold_item(hold: &Hold, since: Timestamp, gates: &KnownGates) -> InboxItem {
     let resume = ["symphony doctor", "symphony resume"].map(str::to_owned);
     let resume_first = ["symphony resume", "symphony doctor"].map(str::to_owned);
@@ -279,8 +279,8 @@ pub fn hold_item(hold: &Hold, since: Timestamp, gates: &KnownGates) -> InboxItem
     }
 }
 
-/// Returns the item of what fails every probe of a hold while nothing else can be tried: nothing tells whether it or the
-/// provider is at fault. None where others can be compared with it.
+/// Returns the item for the only candidate, which fails every probe of a hold: it is unknown whether it or the provider
+/// is at fault. `None` if others can be compared with it.
 pub fn lone_probe_item(hold: &Hold, project: Option<&ProjectId>) -> Option<InboxItem> {
     let trial = lone_item(hold)?;
     let item = &trial.item;
@@ -336,7 +336,7 @@ pub fn project_item(
     }
 }
 
-/// Returns the item of a tick that has its turn and makes no progress: nothing is dispatched until it ends.
+/// Returns the item of a tick that holds the turn and makes no progress: nothing is dispatched until it ends.
 pub fn stuck_tick_item(stuck: &Stuck, now: Timestamp) -> InboxItem {
     let pid = stuck.pid.unwrap_or_default();
     InboxItem {
@@ -372,7 +372,7 @@ pub fn stuck_run_item(live: &LiveRun, stuck: &Stuck, now: Timestamp) -> InboxIte
     }
 }
 
-/// Returns the item of a run whose work could not be put away, again and again: the machine may have to be put right.
+/// Returns the item of a run whose work could not be saved, again and again: the machine may need repair.
 pub fn put_off_item(live: &LiveRun, put_off: &PutOff) -> Option<InboxItem> {
     let run = &live.run;
     (put_off.tries >= PUT_OFF_SHOWN).then(|| InboxItem {
@@ -416,7 +416,7 @@ pub fn clean_up_item(clean_up: &CleanUp) -> Option<InboxItem> {
     })
 }
 
-/// The moment that lies some milliseconds back.
+/// The moment some milliseconds ago.
 fn ago(now: Timestamp, milliseconds: u64) -> Timestamp {
     let back = i64::try_from(milliseconds).unwrap_or(i64::MAX);
     let at = now.as_millisecond().saturating_sub(back);

@@ -33,11 +33,11 @@ closed_set!(
         Project = "project",
         /// Commits of an agent that reached the base branch without Symphony, or a base branch that is gone.
         Base = "base",
-        /// Configuration that changed while an agent or gates were at work.
+        /// Configuration that changed while an agent or gates were running.
         Settings = "settings",
         /// A run that left work in no commit.
         LeftBehind = "left_behind",
-        /// An accepted document that is not in the repository any more.
+        /// An accepted document that is no longer in the repository.
         Document = "document",
         /// A supervisor or a tick that makes no progress.
         Stuck = "stuck",
@@ -53,8 +53,8 @@ closed_set!(
 );
 
 impl InboxKind {
-    /// Says whether an entry of this kind means that its issue goes on only when a person answers. The others report
-    /// something beside it: it is judged, worked on and tried again all the same.
+    /// Returns whether an entry of this kind means that its issue goes on only when a person answers. The others report
+    /// something beside it: it is judged, worked on and retried nevertheless.
     pub const fn is_about_the_issue_itself(self) -> bool {
         match self {
             Self::Review

@@ -1,4 +1,4 @@
-//! Temporary worktrees of runs on a project that have ended: what an agent left there is no one's until a person has looked.
+//! Temporary worktrees of ended runs on a project: what an agent left there is kept until a person has looked.
 
 use super::InboxKind;
 use super::item::InboxItem;
@@ -9,7 +9,8 @@ use crate::retry::after;
 use crate::run::RunStatus;
 use crate::wording::counted;
 
-/// How long one that can be removed is left to the next run, which removes it: the longest time between two tries of other exit handling.
+/// How long one that can be removed is left to the next run, which removes it: the longest time between two tries of
+/// other exit handling.
 const GRACE_MS: u64 = 10 * 60 * 1000;
 
 /// A temporary worktree whose run has ended.
@@ -29,13 +30,13 @@ pub struct LeftWorktree {
     pub ended_at: Timestamp,
     /// Where the worktree is.
     pub path: String,
-    /// The newest ref that work of it was saved to.
+    /// The newest ref with its saved work.
     pub rescue: Option<String>,
 }
 
 impl LeftWorktree {
-    /// Says whether a person has to act: no run removes one whose agent changed what runs programs, and one that could not be removed
-    /// for this long will not be.
+    /// Returns whether a person has to act: no run removes a worktree whose agent changed what runs programs, and one
+    /// that could not be removed for this long will not be.
     pub fn is_for_person(&self, now: Timestamp) -> bool {
         !self.status.is_live()
             && (self.status == RunStatus::Tampered
@@ -44,7 +45,7 @@ impl LeftWorktree {
                 || self.ended_at > now)
     }
 
-    /// Says what is left, why, and what to do.
+    /// Describes what is left, why, and what to do.
     pub fn text(&self) -> String {
         let why = if self.status == RunStatus::Tampered {
             self.error
@@ -64,7 +65,7 @@ impl LeftWorktree {
     }
 }
 
-/// Returns the item of a project's temporary worktrees that wait for a person, oldest first; none where there are none.
+/// Returns the item of a project's temporary worktrees that wait for a person, oldest first; `None` if there are none.
 pub fn left_worktrees_item(
     project: &ProjectId,
     left: &[LeftWorktree],

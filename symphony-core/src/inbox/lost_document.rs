@@ -1,4 +1,4 @@
-//! Accepted documents that are not in the repository any more: agents get neither them nor their acceptance criteria.
+//! Accepted documents that are no longer in the repository: agents get neither them nor their acceptance criteria.
 
 use super::InboxKind;
 use super::item::InboxItem;
@@ -9,7 +9,7 @@ use crate::id::{IssueId, PhaseName, ProjectId};
 /// Characters of a commit that a text shows.
 const COMMIT_CHARS: usize = 12;
 
-/// A document that was accepted, and that is neither in its commit nor on the base any more.
+/// A document that was accepted, and is now neither in its commit nor on the base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LostDocument {
     /// The project.
@@ -29,7 +29,7 @@ pub struct LostDocument {
 }
 
 impl LostDocument {
-    /// Says what is lost, what follows, and what to do.
+    /// Describes what is lost, the consequences, and what to do.
     pub fn text(&self) -> String {
         let commit = self.commit.get(..COMMIT_CHARS).unwrap_or(&self.commit);
         format!(

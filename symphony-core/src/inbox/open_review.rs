@@ -3,12 +3,12 @@
 use crate::review_point::{PointNumber, list_numbers};
 use crate::wording::counted;
 
-/// Says how many judges ended without a verdict.
+/// Describes how many judges ended without a verdict.
 pub(super) fn judges_ended(runs: u32) -> String {
     format!("{} ended without one", counted(runs.into(), "judge"))
 }
 
-/// Says that only a person closes these points.
+/// Describes that only a person closes these points.
 pub(super) fn persons_points(points: &[PointNumber]) -> String {
     let (is, it) = if points.len() == 1 {
         ("is", "it")

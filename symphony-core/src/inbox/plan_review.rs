@@ -9,7 +9,7 @@ use crate::outside::MergeObstacle;
 use crate::review_point::PointNumber;
 use crate::tick::{PlanReviewDecision, Reason};
 
-/// Characters of a rejection that the inbox quotes; `pr show` has the rest.
+/// Most characters of a rejection that the inbox quotes; `pr show` has the rest.
 const QUOTE_CHARS_MAX: usize = 300;
 
 /// Why the review of a plan waits for a person.
@@ -23,11 +23,11 @@ pub enum PlanWaitsFor {
     Verdict(String),
     /// These `must` points of people are open: nothing is approved before a person has closed them.
     PersonsPoints(Vec<PointNumber>),
-    /// Required gates failed on it: which, as far as that is looked up.
+    /// Required gates failed on it: which, as far as that was looked up.
     GatesRed(Option<String>),
     /// Its gates could not be run, several times in a row.
     GatesNotRun {
-        /// How often.
+        /// The number of tries.
         tries: u32,
         /// Why not, the last time.
         problem: String,
@@ -37,7 +37,7 @@ pub enum PlanWaitsFor {
         /// What the command printed last.
         problem: String,
     },
-    /// It was not accepted: someone says how the plan goes on.
+    /// It was not accepted: someone decides how the plan goes on.
     Decision {
         /// What the reviewer wrote; empty when a person closed it.
         comment: String,
@@ -57,12 +57,12 @@ pub struct WaitingPlan {
     pub since: Timestamp,
     /// Its pull request.
     pub pr: PrId,
-    /// Why.
+    /// What it waits for.
     pub why: PlanWaitsFor,
 }
 
 impl PlanWaitsFor {
-    /// Returns what a decision of dispatch about a plan's pull request leaves to a person, where it does.
+    /// Returns what a decision of dispatch about a plan's pull request leaves to a person, if anything.
     pub fn from_decision(decision: &PlanReviewDecision) -> Option<Self> {
         let mut reasons = decision.reasons.iter();
         if reasons.any(|reason| matches!(reason, Reason::Running { .. })) {

@@ -23,9 +23,9 @@ pub struct StoppedPlan {
     pub total: u64,
     /// The user's branch.
     pub target_branch: String,
-    /// Whether a person was told that its branch lost the work.
+    /// Whether the inbox already has a notice that its branch lost the work.
     pub is_base_lost: bool,
-    /// The plan of the same file that is under way now: until that one has ended, this one cannot go on.
+    /// The active plan of the same file: until that one has ended, this one cannot go on.
     pub successor: Option<PlanId>,
     /// When it ended.
     pub since: Timestamp,

@@ -1,12 +1,13 @@
-//! Plans under way that nothing carries on.
+//! Active plans that nothing drives.
 
 use super::InboxKind;
 use super::item::InboxItem;
 use crate::plan::state::{PhaseState, PlanStatus};
 use crate::tick::{LiveRun, OpenPlan, PlanDriver};
 
-/// Returns the item of a plan that goes on only when a person says so: it is paused, its whole work waits for a decision, or neither a command nor a tick carries it
-/// on and none of its phases is at work. A phase that awaits a decision has an item of its own.
+/// Returns the item of a plan that goes on only after a person acts: it is paused, its whole work waits for a decision,
+/// or neither a command nor a tick drives it and none of its phases is running. A phase that awaits a decision has an
+/// item of its own.
 pub fn waiting_plan_item(plan: &OpenPlan, live: &[LiveRun]) -> Option<InboxItem> {
     let at_work = plan.phases.iter().any(|phase| match &phase.state {
         PhaseState::Running { run: Some(run), .. } => live.iter().any(|live| live.run == *run),

@@ -29,7 +29,7 @@ closed_set!(
 );
 
 impl IssueStatus {
-    /// Says whether the issue has ended (`done`, `cancelled`).
+    /// Returns whether the issue has ended (`done`, `cancelled`).
     pub const fn is_terminal(self) -> bool {
         matches!(self, Self::Done | Self::Cancelled)
     }
@@ -38,9 +38,9 @@ impl IssueStatus {
 closed_set!(
     /// How an issue ends when a person closes it.
     Resolution, "resolution", {
-        /// What it asks for is there, whoever did it.
+        /// What it asks for exists, whoever did it.
         Done = "done",
-        /// It is not wanted any more.
+        /// It is no longer wanted.
         Cancelled = "cancelled",
     }
 );
@@ -62,7 +62,7 @@ closed_set!(
 );
 
 closed_set!(
-    /// How much work an issue is thought to be.
+    /// The estimated amount of work of an issue.
     Size, "size", {
         /// A session or less.
         Small = "small",
@@ -74,7 +74,7 @@ closed_set!(
 );
 
 closed_set!(
-    /// What a finding tells.
+    /// The kind of a finding.
     FindingKind, "finding kind", {
         /// Something worth knowing.
         Note = "note",
@@ -97,7 +97,7 @@ closed_set!(
 );
 
 closed_set!(
-    /// What intake made of an issue that it looked at.
+    /// What intake did with an issue that it looked at.
     TriageOutcome, "triage outcome", {
         /// It changed the issue.
         Changed = "changed",

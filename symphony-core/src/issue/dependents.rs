@@ -1,4 +1,5 @@
-//! What happens to the issues that depend on one that was cancelled, or that left with its project: they would wait for ever.
+//! What happens to the issues that depend on one that was cancelled, or that left with its project: they would wait for
+//! ever.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,7 @@ use crate::closed_set::closed_set;
 use crate::id::IssueId;
 
 closed_set!(
-    /// What a person wants for the issues that depend on one that is cancelled or leaves with its project.
+    /// What happens to the issues that depend on one that is cancelled or removed with its project.
     DependentsFate, "choice for dependent issues", {
         /// They wait until a person decides; the inbox lists them.
         Keep = "keep",
@@ -39,8 +40,8 @@ pub struct DependentEffect {
     pub fate: DependentsFate,
 }
 
-/// Decides what happens to the open issues that depend on those that are `gone`: cancelled, or out of the installation with
-/// their project.
+/// Decides what happens to the open issues that depend on those that are `gone`: cancelled, or out of the installation
+/// with their project.
 ///
 /// Keeping and releasing concern those that name it. Cancelling also concerns those that depend on what it cancels;
 /// each issue appears once, after the one because of which it is cancelled. `dependencies` are all pairs among the open

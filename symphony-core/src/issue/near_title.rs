@@ -1,18 +1,19 @@
-//! Whether two titles ask for the same: the check that keeps agents from filing an issue a second time.
+//! Whether two titles ask for the same: this check prevents agents from creating an issue twice.
 //!
-//! The measure: the same words in the same order, where case, punctuation and filler words do not count, one slip of the
-//! pen a word is forgiven, and compounds may be written apart. Words that merely mean the same are different words, and so
-//! are two numbers: refusing a new issue is worse than taking a second one.
+//! The measure: the same words in the same order, where case, punctuation and filler words do not count, one slip of
+//! the pen a word is forgiven, and compounds may be written apart. Words that merely mean the same are different words,
+//! and so are two numbers: refusing a new issue is worse than taking a second one.
 
 /// Words that carry no meaning of their own in a title. `to`, `from`, `with`, `not` and their like do.
 const FILLER: [&str; 18] = [
     "a", "an", "are", "at", "be", "by", "for", "in", "is", "it", "must", "of", "on", "please",
     "should", "that", "the", "this",
 ];
-/// Shortest word in which a slip is forgiven, in characters: shorter words that differ in one are often two words.
+/// Shortest word in which a typo is ignored, in characters: shorter words that differ in one character are often two
+/// words.
 const SLIP_CHARS_MIN: usize = 5;
 
-/// Says whether two titles say the same but for case, punctuation, filler words, slips of the pen and divided compounds.
+/// Returns whether two titles are the same except for case, punctuation, filler words, typos and divided compounds.
 pub fn is_near_title(a: &str, b: &str) -> bool {
     let (a, b) = (content_words(a), content_words(b));
     if a.is_empty() || b.is_empty() {
@@ -43,7 +44,7 @@ fn content_words(title: &str) -> Vec<String> {
     words
 }
 
-/// Says whether a character only separates words. Operators (`+`, `#`, `=`, `<` …) tell things apart.
+/// Returns whether a character only separates words. Operators (`+`, `#`, `=`, `<` …) carry meaning.
 const fn is_punctuation(c: char) -> bool {
     matches!(
         c,
@@ -70,8 +71,9 @@ const fn is_punctuation(c: char) -> bool {
     )
 }
 
-/// Says whether two words are one: equal, or with one letter too many, too few or swapped with its neighbour. Another letter
-/// in the same place makes another word more often than a slip (`remote`, `remove`), and so does another first letter.
+/// Returns whether two words are one: equal, or with one letter too many, too few or swapped with its neighbour.
+/// Another letter in the same place is more often another word than a typo (`remote`, `remove`), and so is another
+/// first letter.
 fn is_near_word(a: &str, b: &str) -> bool {
     if a == b {
         return true;

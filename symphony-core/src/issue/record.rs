@@ -17,7 +17,7 @@ pub const TITLE_CHARS_MAX: usize = 300;
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
 /// Most labels of an issue (spec: mcp, "Limits").
 pub const LABELS_MAX: usize = 50;
-/// Longest label, in characters: labels stand in tables and in prompts.
+/// Longest label, in characters: labels appear in tables and in prompts.
 pub const LABEL_CHARS_MAX: usize = 100;
 /// Most paths of a finding or learning (spec: mcp, "Limits").
 pub const PATHS_MAX: usize = 100;
@@ -31,13 +31,13 @@ pub struct Issue {
     pub project: ProjectId,
     /// Title.
     pub title: String,
-    /// What is asked for.
+    /// The description.
     pub description: String,
     /// Its state.
     pub state: IssueState,
-    /// How urgent.
+    /// The priority.
     pub priority: Priority,
-    /// How much work.
+    /// The estimated size.
     pub size: Option<Size>,
     /// Labels, sorted; the phase label among them.
     pub labels: Vec<String>,
@@ -70,7 +70,7 @@ pub fn phase_of(labels: &[String]) -> Option<PhaseName> {
         .and_then(|name| PhaseName::parse(name).ok())
 }
 
-/// What counts towards an issue's circuit breaker; both fall to nothing when a phase is accepted or a human asks.
+/// What counts towards an issue's circuit breaker; both are reset when a phase is accepted or a human asks for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptCounts {
     /// Failures in a row.
@@ -94,7 +94,7 @@ pub enum FieldError {
         /// The field.
         field: &'static str,
     },
-    /// The text must stand on one line.
+    /// The text must be a single line.
     #[error("{field} must be one line without control characters")]
     ControlCharacter {
         /// The field.
@@ -270,9 +270,9 @@ pub struct Comment {
     pub author: CommentAuthor,
     /// The text.
     pub content: String,
-    /// When.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// Why Symphony could not tell that a person wrote it; none when it could, and for others' comments.
+    /// Why Symphony could not tell that a person wrote it; `None` if it could, and for others' comments.
     pub unverified: Option<String>,
 }
 
@@ -281,7 +281,7 @@ pub struct Comment {
 pub struct Finding {
     /// Its id.
     pub id: FindingId,
-    /// What it tells.
+    /// Its kind.
     pub kind: FindingKind,
     /// The text.
     pub text: String,
@@ -291,7 +291,7 @@ pub struct Finding {
     pub author: CommentAuthor,
     /// In which run.
     pub run: Option<RunId>,
-    /// When.
+    /// When it was created.
     pub created_at: Timestamp,
 }
 

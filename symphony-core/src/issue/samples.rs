@@ -1,4 +1,4 @@
-//! What the tests of the pure decisions take issues from.
+//! Sample issues for the tests of the pure decisions.
 
 use super::{
     AttemptCounts, Block, BlockedBy, BreakerTarget, Issue, IssueEvent, IssueState, NextPhase,
@@ -7,7 +7,7 @@ use super::{
 use crate::Timestamp;
 use crate::id::{IssueId, ProjectId};
 
-/// The issue SYM-1 of the project `p`, with nothing that can be left out.
+/// The issue SYM-1 of the project `p`, without optional fields.
 pub(crate) fn issue(state: IssueState, counts: AttemptCounts) -> Issue {
     Issue {
         id: IssueId::parse("SYM-1").unwrap(),
@@ -27,7 +27,7 @@ pub(crate) fn issue(state: IssueState, counts: AttemptCounts) -> Issue {
     }
 }
 
-/// An issue of the backlog, with nothing that can be left out.
+/// An issue of the backlog, without optional fields.
 pub(crate) fn in_backlog() -> Issue {
     issue(IssueState::Backlog, AttemptCounts::default())
 }

@@ -36,7 +36,7 @@ pub struct Block {
     pub reason: String,
 }
 
-/// The state of an issue, with what is true there only.
+/// The state of an issue, with the data that only this state has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "status")]
 pub enum IssueState {
@@ -85,7 +85,7 @@ impl IssueState {
 pub enum IssueEvent {
     /// A human asked for it.
     Queued,
-    /// A human took a finished or cancelled issue up again.
+    /// A human reopened a finished or cancelled issue.
     Reopened,
     /// A worker, planner or phase agent was started on it.
     Dispatched,
@@ -93,7 +93,7 @@ pub enum IssueEvent {
     PrCreated,
     /// Its worker proposed that nothing is left to do.
     DoneProposed,
-    /// A phase was claimed whose contract asks for a judge.
+    /// A phase was delivered whose contract asks for a judge.
     #[serde(rename = "claim_submitted")]
     PhaseDelivered,
     /// A phase was accepted.
@@ -107,7 +107,7 @@ pub enum IssueEvent {
     HandedBack,
     /// Its agent cannot go on.
     AgentBlocked {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// Its agent asked a person about a review point.
@@ -150,7 +150,7 @@ pub enum IssueEvent {
     BreakerOpened {
         /// Where the issue goes.
         to: BreakerTarget,
-        /// Why, where it did not wait until the attempts were used up.
+        /// Why, unless it waited until the attempts were used up.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
@@ -162,7 +162,7 @@ pub enum IssueEvent {
     Closed {
         /// How it ended.
         resolution: Resolution,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
@@ -256,7 +256,7 @@ impl IssueEvent {
         }
     }
 
-    /// Says whether it ends an issue as done by someone's word, not by a merge.
+    /// Returns whether it ends an issue as done by someone's decision, not by a merge.
     pub const fn declares_done(&self) -> bool {
         matches!(
             self,
@@ -353,7 +353,7 @@ pub fn apply(state: &IssueState, event: &IssueEvent) -> Result<IssueState, Trans
     Ok(next)
 }
 
-/// Whether a pull request or claim of the issue is open.
+/// Whether a pull request or delivery of the issue is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Review {
     /// One is open.

@@ -1,4 +1,4 @@
-//! Issues as lines of an export: what an import reads, checks and puts in order (spec: cli, `issue import / export`).
+//! Issues as lines of an export: what an import reads, checks and orders (spec: cli, `issue import / export`).
 //!
 //! Names (`parent`, `depends_on`) are identifiers or external ids, of the same document first, then of the project.
 
@@ -15,13 +15,13 @@ pub use json_lines::{read_json_lines, write_json_lines};
 pub use line::{IssueLine, TransferProblem};
 pub use markdown::{read_markdown, write_markdown};
 
-/// Issues of one document: an import is one transaction.
+/// Most issues of one document: an import is one transaction.
 pub const IMPORT_ISSUES_MAX: usize = 10_000;
 
 /// An issue that the project has already, by one of its names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownIssue {
-    /// Which.
+    /// Its id.
     pub id: IssueId,
     /// Its title.
     pub title: String,
@@ -36,16 +36,16 @@ pub enum IssueRef {
     New(usize),
 }
 
-/// An issue to be made.
+/// An issue to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedIssue {
     /// The line it comes from.
     pub line: usize,
     /// Its fields.
     pub fields: IssueLine,
-    /// Its parent, which stands before it.
+    /// Its parent, which comes before it.
     pub parent: Option<IssueRef>,
-    /// What it depends on, wherever that stands.
+    /// What it depends on, before or after it.
     pub depends_on: Vec<IssueRef>,
     /// Whether it was blocked and open parts of it are in the document: it waits for them here too.
     pub waits_for_parts: bool,
@@ -54,7 +54,7 @@ pub struct PlannedIssue {
 /// What an import does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ImportPlan {
-    /// Issues to be made, parents before their parts.
+    /// Issues to create, parents before their parts.
     pub add: Vec<PlannedIssue>,
     /// Lines whose issue is there already.
     pub skip: Vec<(usize, IssueId)>,
@@ -205,7 +205,7 @@ fn resolve_all(
     resolved
 }
 
-/// Puts lines in an order in which each parent stands before its parts.
+/// Orders lines so that each parent comes before its parts.
 ///
 /// # Errors
 /// A line whose parents form a circle.
@@ -240,7 +240,7 @@ fn in_order<'a>(
 
 /// Returns a line whose dependencies form a circle.
 fn dependency_cycle(resolved: &[Resolved]) -> Option<usize> {
-    // lines leave when all they depend on have left; what stays is a circle, or waits for one
+    // Lines leave when everything they depend on has left; what remains is a circle, or waits for one.
     let mut waits: Vec<BTreeSet<usize>> = resolved
         .iter()
         .map(|(_, dependencies)| {

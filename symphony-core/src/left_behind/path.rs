@@ -40,12 +40,13 @@ closed_set!(
 pub struct LeftBehind {
     /// Why no commit has it.
     pub kind: LeftKind,
-    /// The path, relative to the worktree; a folder stands for all that is in it. A rescue ref, a setting and a key have their names here.
+    /// The path, relative to the worktree; a folder includes everything in it. For a rescue ref, a setting and a key,
+    /// their names.
     pub path: String,
 }
 
 impl LeftBehind {
-    /// Says whether it is work, and not something that changed meanwhile.
+    /// Returns whether it is work, and not something that changed meanwhile.
     pub fn is_work(&self) -> bool {
         !matches!(
             self.kind,
@@ -54,7 +55,7 @@ impl LeftBehind {
     }
 }
 
-/// Returns what changed while a run was at work, of what it shares with the person.
+/// Returns what changed during a run in the state that it shares with the person.
 pub fn shared_changes(left: &[LeftBehind]) -> SharedChanges {
     let of = |kind| {
         let of_kind = left.iter().filter(|left| left.kind == kind);

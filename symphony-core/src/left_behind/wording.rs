@@ -84,7 +84,7 @@ fn sentences(left: &[LeftBehind], at_work: AtWork, named_max: usize) -> Vec<Stri
     sentences
 }
 
-/// Says where the work is that came after the commit that a run handed in.
+/// Describes where the work is that came after the commit that a run handed in.
 fn put_aside_text(rescues: &[&str]) -> String {
     format!(
         "the agent continued after it had handed in its work, and that later work is on no branch: it is saved as {}",
@@ -92,7 +92,7 @@ fn put_aside_text(rescues: &[&str]) -> String {
     )
 }
 
-/// Says where work of the agent is that is not on the branch of the run.
+/// Describes where work of the agent is that is not on the branch of the run.
 fn elsewhere_text(kind: LeftKind, places: &[&str]) -> String {
     let places = list_few(places.iter().copied(), SENTENCE_MAX);
     match kind {
@@ -118,7 +118,7 @@ pub fn put_aside_comment(rescue: &str) -> String {
 }
 
 /// Returns the comment on the issue of a run during which settings of the shared git configuration, or Symphony's own
-/// configuration, changed; none when neither did.
+/// configuration, changed; `None` if neither did.
 pub fn changes_comment(left: &[LeftBehind], at_work: AtWork) -> Option<String> {
     let SharedChanges {
         settings,

@@ -48,13 +48,13 @@ log_events!(
         },
         /// Somebody edited fields of an issue.
         IssueEdited = "issue_edited" {
-            /// The issue that it no longer depends on, or is no longer a sub-task of, since that one ended.
+            /// The issue that has ended, so that it no longer depends on it, or is no longer its sub-task.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             released_from: Option<IssueId>,
             /// The labels that it did not have before.
             #[serde(default, skip_serializing_if = "Vec::is_empty")]
             labels_added: Vec<String>,
-            /// The priority, where the edit named one.
+            /// The priority, if the edit had one.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             priority: Option<Priority>,
         },
@@ -82,7 +82,7 @@ log_events!(
             /// What it is about.
             kind: FindingKind,
         },
-        /// A person asked for an issue's branch to be deleted with its worktree.
+        /// A person asked to delete an issue's branch with its worktree.
         BranchDeletionRequested = "branch_deletion_requested" {},
         /// An issue has a worktree now.
         WorktreePresent = "worktree_present" {},
@@ -95,7 +95,7 @@ log_events!(
             /// The ref that has its commits, or what was uncommitted in its worktree.
             rescue: String,
         },
-        /// What an agent did after it had handed in its work was saved, and taken off the branch.
+        /// What an agent did after it had handed in its work was saved, and removed from the branch.
         WorkPutAside = "work_put_aside" {
             /// The ref that has it.
             rescue: String,
@@ -110,7 +110,7 @@ log_events!(
         },
         /// A run ended.
         RunEnded = "run_ended" {
-            /// How.
+            /// The status.
             status: RunStatus,
             /// Why it did not succeed.
             error: Option<ErrorClass>,
@@ -120,7 +120,7 @@ log_events!(
             /// Whether it ended the issue's phase.
             #[serde(default)]
             advanced: bool,
-            /// The issue's failures in a row afterwards, where that is not clear from the rest.
+            /// The issue's failures in a row afterwards, unless they follow from the rest.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             failures: Option<u32>,
             /// The spending cap that ended it.
@@ -137,7 +137,7 @@ log_events!(
             /// Its head commit.
             head: String,
         },
-        /// The base of a pull request has another name now.
+        /// The base of a pull request was renamed.
         PullRequestBaseMoved = "pr_base_moved" {
             /// The pull request.
             pr: PrId,
@@ -210,9 +210,9 @@ log_events!(
         },
         /// Commits of an agent reached the base branch, or settings changed, in a way that a person has to look at.
         BaseNoticed = "base_noticed" {
-            /// Why.
+            /// The kind of notice.
             kind: NoticeKind,
-            /// The newest of them; the run, where it is about settings.
+            /// The newest of them; the run, if it is about settings.
             commit: String,
             /// What happened, in words.
             text: String,
@@ -233,7 +233,7 @@ log_events!(
         PublicationEnded = "publication_ended" {
             /// The pull request.
             pr: PrId,
-            /// How.
+            /// The state.
             state: PublicationState,
             /// The address it printed.
             url: Option<String>,
@@ -241,7 +241,7 @@ log_events!(
 
         /// An agent claimed that a phase is finished.
         PhaseDelivered = "phase_claimed" {
-            /// The claim.
+            /// The delivery.
             claim: DeliveryId,
             /// The phase.
             phase: PhaseName,
@@ -250,9 +250,9 @@ log_events!(
             /// Why the contract refused it, or what it warns of.
             reasons: Vec<String>,
         },
-        /// A claim was bound to a commit.
+        /// A delivery was tied to a commit.
         DeliverySettled = "claim_settled" {
-            /// The claim.
+            /// The delivery.
             claim: DeliveryId,
             /// Whether it is accepted or waits for a judge.
             state: DeliveryState,
@@ -261,21 +261,21 @@ log_events!(
         },
         /// The commit that a delivery is about moved.
         DeliveryHeadMoved = "claim_head_moved" {
-            /// The claim.
+            /// The delivery.
             claim: DeliveryId,
             /// The commit now.
             commit: String,
         },
-        /// A claim was closed without a verdict.
+        /// A delivery was closed without a verdict.
         DeliveryRejected = "claim_rejected" {
-            /// The claim.
+            /// The delivery.
             claim: DeliveryId,
-            /// Why.
+            /// The reason.
             reason: String,
         },
         /// A judge or a person gave a verdict on a delivery.
         PhaseJudged = "phase_judged" {
-            /// The claim.
+            /// The delivery.
             claim: DeliveryId,
             /// The verdict.
             kind: VerdictKind,
@@ -305,11 +305,11 @@ log_events!(
         },
         /// An accepted delivery took its issue to the next phase.
         PhaseAdvanced = "phase_advanced" {
-            /// The claim.
+            /// The delivery.
             claim: DeliveryId,
             /// The phase that ended.
             from: PhaseName,
-            /// The phase that begins; none when it was the last.
+            /// The phase that begins; `None` if it was the last.
             to: Option<PhaseName>,
         },
 
@@ -331,7 +331,7 @@ log_events!(
             /// The outcome.
             outcome: PhaseOutcome,
         },
-        /// The branch that a plan's work goes to has another name now.
+        /// The target branch of a plan was renamed.
         PlanTargetMoved = "plan_target_moved" {
             /// The branch before.
             from: String,
@@ -349,7 +349,7 @@ log_events!(
             /// The learning.
             learning: LearningId,
         },
-        /// A learning whose work had been cancelled is proposed again: that work goes on.
+        /// A learning whose work had been cancelled is proposed again: that work continues.
         LearningProposed = "learning_proposed" {
             /// The learning.
             learning: LearningId,
@@ -414,11 +414,11 @@ log_events!(
         },
         /// A hold was lifted: a probe got through, or a person tried what it is about.
         HoldLifted = "hold_lifted" {
-            /// What it covered; none in entries of an older Symphony.
+            /// What it covered; `None` in entries of an older Symphony.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             scope: Option<HoldScope>,
         },
-        /// A hold was dropped: nothing that met its condition waits any more.
+        /// A hold was dropped: nothing that hit its condition waits any longer.
         HoldDropped = "hold_dropped" {
             /// What it covered.
             scope: HoldScope,
@@ -428,7 +428,7 @@ log_events!(
             /// How many.
             count: u64,
         },
-        /// A backup, or an empty database, took the place of the database.
+        /// A backup, or an empty database, replaced the database.
         DatabaseRestored = "database_restored" {
             /// The number of the next issue, of each project whose numbers were raised.
             next_numbers: BTreeMap<ProjectId, u64>,
@@ -453,7 +453,7 @@ log_events!(
             /// The folder now.
             to: String,
         },
-        /// A person took a project out of the installation; its issues and runs stay recorded.
+        /// A person removed a project from the installation; its issues and runs stay recorded.
         ProjectRemoved = "project_removed" {},
         /// New issues of a project have another prefix from now on.
         PrefixRenamed = "prefix_renamed" {
@@ -470,7 +470,7 @@ log_events!(
         WizardRestarted = "wizard_restarted" {},
         /// The setup wizard ended.
         WizardEnded = "wizard_ended" {
-            /// How.
+            /// The state of the wizard.
             wizard: WizardState,
         },
         /// The profile of an agent was overridden.
@@ -486,7 +486,7 @@ log_events!(
 );
 
 impl LogEvent {
-    /// Says that Symphony ran the gates of a pull request.
+    /// Creates the entry for gates of a pull request that Symphony ran.
     pub fn gates_verified(pr: PrId, gates: &VerifiedGates) -> Self {
         let flaky = gates.results.iter().filter(|gate| gate.is_flaky());
         Self::GatesVerified {

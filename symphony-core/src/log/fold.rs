@@ -1,4 +1,4 @@
-//! Replaying a log: the state that its entries lead to.
+//! Replays a log: the state after its entries.
 
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ pub enum Replay<'a> {
 /// How a run ended, as far as it is replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunEnd {
-    /// How.
+    /// The status.
     pub status: RunStatus,
     /// Why it did not succeed.
     pub error: Option<ErrorClass>,
@@ -51,7 +51,7 @@ pub struct RunEnd {
     pub counted: bool,
     /// Whether it ended the issue's phase.
     pub advanced: bool,
-    /// The issue's failures in a row afterwards, where the log says so.
+    /// The issue's failures in a row afterwards, if the log has them.
     pub failures: Option<u32>,
     /// The spending cap that ended it.
     pub cap: Option<CapScope>,
@@ -81,7 +81,7 @@ pub enum FoldError {
 }
 
 impl LogEvent {
-    /// Returns what the entry means when the log is replayed. Each new kind has to be placed here.
+    /// Returns what the entry means for a replay. Each new kind must be added here.
     pub fn replay(&self) -> Replay<'_> {
         match self {
             Self::IssueAdded { state, .. } => Replay::IssueBegins(state),
@@ -174,9 +174,9 @@ impl LogEvent {
     }
 }
 
-/// Replays an issue's log, oldest first, and returns the state it leads to.
+/// Replays an issue's log, oldest first, and returns the state after it.
 ///
-/// Entries of kinds that this version does not know are passed over: they cannot be status changes.
+/// Entries of unknown kinds are skipped: they cannot be status changes.
 ///
 /// # Errors
 /// When a step is not in the table of transitions or cannot be read, or nothing creates the issue.
@@ -209,7 +209,7 @@ pub fn fold_issue<'a>(
     state.ok_or(FoldError::NotCreated("issue_added"))
 }
 
-/// Replays a plan's log, oldest first, each entry with its time, and returns the state it leads to.
+/// Replays a plan's log, oldest first, each entry with its time, and returns the state after it.
 ///
 /// # Errors
 /// When an event does not fit or cannot be read, or nothing creates the plan.

@@ -1,4 +1,4 @@
-//! What people have set of an issue, read from its log: agents that sort the backlog leave it as it is.
+//! The fields of an issue that people have set, read from its log: agents that sort the backlog do not change them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -53,8 +53,8 @@ impl fmt::Display for PersonsChoice {
 impl SetByPeople {
     /// Reads an issue's log, oldest entry first.
     ///
-    /// What no edit names was set when the issue was made, by whoever made it; a priority of `none` was not set at all.
-    /// Entries of releases that did not name what they set count as a person's, so that nothing of a person's is lost.
+    /// What no edit mentions was set at creation, by the creator; a priority of `none` was not set at all. Entries of
+    /// releases that did not record what they set count as a person's, so that nothing of a person's is lost.
     pub fn of<'e>(issue: &Issue, log: impl IntoIterator<Item = (Writer, &'e LogEvent)>) -> Self {
         let mut maker = Writer::Person;
         let mut labels: BTreeMap<&str, Writer> = BTreeMap::new();
@@ -87,7 +87,7 @@ impl SetByPeople {
         }
     }
 
-    /// Says what of a person's an edit would undo: its labels are all that the issue is to have.
+    /// Describes what an edit would undo that a person set: its labels are the complete list.
     pub fn undone_by(
         &self,
         labels: Option<&[String]>,
@@ -161,7 +161,7 @@ mod tests {
                 &["ui"],
                 Some(Medium),
             ),
-            // a person says that it has none
+            // A person set it to none.
             (
                 vec![(Agent, added()), (Person, edited(&[], Some(Unset)))],
                 Unset,

@@ -5,14 +5,14 @@ use super::run_end::RunEnd;
 use crate::issue::{AttemptCounts, BreakerTarget, IssueEvent};
 use crate::wording::counted;
 
-/// Says whether the circuit breaker opens at these counts.
+/// Returns whether the circuit breaker opens at these counts.
 pub const fn breaker_opens(counts: AttemptCounts, max_retries: u32) -> bool {
     counts.consecutive_failures >= max_retries || counts.total_runs >= max_retries
 }
 
 /// Why an issue is stopped before its attempts are used up.
 pub(super) struct Stop {
-    /// What its runs came to.
+    /// The result of its runs.
     pub(super) why: String,
     /// What a person can change.
     pub(super) advice: Option<String>,
@@ -28,7 +28,7 @@ pub(super) fn open_breaker(routing: &mut Routing, end: &RunEnd<'_>, stop: Option
         .collect();
     let tail: Vec<&str> = tail.into_iter().rev().collect();
     let is_spent = breaker_opens(routing.counts, end.limits.max_retries);
-    // in `todo` only used up attempts keep an issue from its next run
+    // In `todo`, only used up attempts stop an issue's next run.
     let to = if stop.is_some() && !is_spent {
         BreakerTarget::Backlog
     } else {
@@ -61,5 +61,5 @@ pub(crate) fn breaker_notice(counts: AttemptCounts, max_retries: u32, last: &str
     )
 }
 
-/// Lines of output that the breaker's comment quotes: enough to see the error, short enough to read.
+/// Most lines of output that the breaker's comment quotes: enough to see the error, short enough to read.
 pub const BREAKER_TAIL_LINES_MAX: usize = 20;

@@ -1,11 +1,11 @@
-//! Global conditions: waiting for one is no failure.
+//! Global conditions: waiting for one is not a failure.
 
 use crate::failure::ErrorClass;
 use crate::run::RunError;
 use crate::spending::{CapReached, CapScope};
 
-/// Says whether a run ended for a global condition: waiting is not failing. A full cap of the project, which holds it, is
-/// one too.
+/// Returns whether a run ended because of a global condition: waiting is not failing. An exhausted cap of the project,
+/// which puts it on hold, is one too.
 pub fn met_global_condition(error: Option<&RunError>, cap: Option<CapReached>) -> bool {
     let Some(class) = error.map(|error| error.class) else {
         return false;

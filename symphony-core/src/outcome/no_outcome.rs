@@ -3,7 +3,7 @@
 use crate::failure::ErrorClass;
 use crate::run::RunError;
 
-/// An outcome that is missing; where the call for it was refused, that is why.
+/// A missing outcome; if the call for it was refused, that is the reason.
 pub(super) fn missing(message: &str, why: Option<String>) -> RunError {
     match why {
         Some(why) => {

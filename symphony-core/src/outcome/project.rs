@@ -8,14 +8,14 @@ use crate::run::{RunError, RunStatus, Usage};
 use crate::spending::{CapReached, Spent};
 use crate::unit::Tokens;
 
-/// What is to be written when a run on a project ends.
+/// What has to be written when a run on a project ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectRouting {
     /// The run's final status.
     pub status: RunStatus,
     /// The run's final error.
     pub error: Option<RunError>,
-    /// Where the setup wizard stands, when that changes.
+    /// The new state of the setup wizard, if it changes.
     pub wizard: Option<WizardState>,
 }
 
@@ -24,7 +24,7 @@ pub struct ProjectRouting {
 pub struct ProjectRunEnd<'a> {
     /// Who worked.
     pub agent: &'a AgentType,
-    /// That its last call of `configure_project` was refused, and why.
+    /// The refusal of its last call of `configure_project`, with the reason.
     pub refused: Option<String>,
     /// How the run ended.
     pub status: RunStatus,
@@ -32,14 +32,14 @@ pub struct ProjectRunEnd<'a> {
     pub error: Option<RunError>,
     /// The spending cap that ended it.
     pub cap: Option<CapReached>,
-    /// Where the project's setup wizard stands now.
+    /// The current state of the project's setup wizard.
     pub wizard: WizardState,
 }
 
 /// Decides what happens to a project whose agent ended.
 ///
-/// A wizard that did not configure the project has failed, whatever its end: it is never tried again by itself. Only a
-/// global condition, which is no one's fault, leaves it where it is.
+/// A wizard that did not configure the project has failed, whatever its end: it is never retried automatically. Only a
+/// global condition, which is no one's fault, leaves its state unchanged.
 pub fn route_project_run_end(end: &ProjectRunEnd<'_>) -> ProjectRouting {
     let mut routing = ProjectRouting {
         status: end.status,
@@ -59,8 +59,8 @@ pub fn route_project_run_end(end: &ProjectRunEnd<'_>) -> ProjectRouting {
     routing
 }
 
-/// Says whether a run shows that its provider answers: it succeeded, or used tokens. One that ended before, for a worktree
-/// or a set-up command, says nothing of it.
+/// Returns whether a run shows that its provider responds: it succeeded, or used tokens. One that ended earlier,
+/// because of a worktree or a set-up command, shows nothing.
 pub fn reached_provider(status: RunStatus, usage: &Usage) -> bool {
     status == RunStatus::Succeeded || Spent::of(usage).tokens > Tokens::ZERO
 }

@@ -7,8 +7,8 @@ use crate::Timestamp;
 use crate::hand_in::NothingEffect;
 use crate::retry::{RetryKind, RetryPlan, after, backoff_ms};
 
-/// A rejected proposal that nothing is left to do counts like a run that came to nothing: its worker gets the points, the second
-/// one in a row waits, and after the third a person looks.
+/// A rejected proposal that nothing is left to do counts like a run without a result: its worker gets the points, the
+/// second one in a row waits, and after the third a person looks.
 pub(super) fn route_rejected_proposal(
     routing: &mut Routing,
     end: &RunEnd<'_>,

@@ -1,11 +1,11 @@
-//! What is to be written when a run ends, and the reason in words.
+//! What has to be written when a run ends, and the reason in words.
 
 use super::run_end::{RunEnd, is_in_phase};
 use crate::issue::{AttemptCounts, IssueEvent, NextPhase};
 use crate::retry::RetryPlan;
 use crate::run::{RunError, RunStatus};
 
-/// What is to be written when the run ends, in one transaction.
+/// What has to be written when the run ends, in one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Routing {
     /// The run's final status; a clean end without what was asked for is a failure.
@@ -13,7 +13,7 @@ pub struct Routing {
     /// The run's final error.
     pub error: Option<RunError>,
     /// The issue's accepted phase is left: whether another one follows. It comes before the event. An issue that is in
-    /// `todo` already stays there: only its label goes on.
+    /// `todo` already stays there: only its label changes.
     pub advance: Option<NextPhase>,
     /// What happened to the issue.
     pub event: Option<IssueEvent>,

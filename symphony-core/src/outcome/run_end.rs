@@ -1,4 +1,4 @@
-//! Everything that decides what becomes of an issue.
+//! Everything that decides what happens to an issue.
 
 use crate::hand_in::RefusedCall;
 use crate::idle::{IdleRow, LimitRow};
@@ -24,7 +24,7 @@ pub enum Evidence {
     Found,
     /// Nothing of the kind.
     None,
-    /// Nothing of the kind, and tools were refused to the agent.
+    /// Nothing of the kind, and tool calls of the agent were refused.
     NoneAfterDenials,
 }
 
@@ -33,7 +33,7 @@ pub enum Evidence {
 pub struct RunEnd<'a> {
     /// The run, as it was claimed.
     pub run: &'a Run,
-    /// Its issue as it stands now.
+    /// The current state of its issue.
     pub issue: &'a Issue,
     /// How the run ended.
     pub status: RunStatus,
@@ -41,29 +41,30 @@ pub struct RunEnd<'a> {
     pub error: Option<RunError>,
     /// Whether it left what its type is for.
     pub evidence: Evidence,
-    /// The issue's phase is accepted, by a delivery of this run or a verdict, and its label has not gone on yet: whether
-    /// another phase follows.
+    /// The issue's phase is accepted, by a delivery of this run or a verdict, and its label has not gone on yet:
+    /// whether another phase follows.
     pub accepted: Option<NextPhase>,
-    /// Whether the gates of the pull request that it opened are still to run: only they tell whether it succeeded.
+    /// Whether the gates of its pull request have not run yet: only they show whether it succeeded.
     pub awaits_gates: bool,
     /// The spending cap that ended the run; or the issue's, when it is reached however the run ended.
     pub cap: Option<CapReached>,
     /// How many runs on the issue before this one could not be prepared, in a row.
     pub unprepared_before: u32,
-    /// Why the run's last call of the tool that it is for was refused, and how many runs before this one were refused for the same reason, in a row.
+    /// Why the run's last call of the tool that it is for was refused, and how many runs before this one were refused
+    /// for the same reason, in a row.
     pub refused: Option<(RefusedCall, u32)>,
-    /// The runs in a row that brought nothing new, where this one is the last of them.
+    /// The runs in a row that brought nothing new, if this one is the last of them.
     pub idle: Option<IdleRow>,
-    /// The runs in a row that ended at a limit, where this one is the last of them.
+    /// The runs in a row that ended at a limit, if this one is the last of them.
     pub limited: Option<LimitRow>,
-    /// How many proposals that nothing is left to do were rejected before, in a row, or came to nothing in another way, where this
-    /// run of a judge rejected one.
+    /// If a judge's run rejected a proposal that nothing is left to do: how many proposals in a row were rejected
+    /// before, or ended without a result in another way.
     pub rejected_before: Option<u32>,
     /// The limits.
     pub limits: FailureLimits,
 }
 
-/// Says whether the run delivers a phase other than `ready`, whatever its profile.
+/// Returns whether the run delivers a phase other than `ready`, whatever its profile.
 pub(super) fn is_in_phase(run: &Run) -> bool {
     run.phase.as_ref().is_some_and(|phase| !phase.is_ready())
 }

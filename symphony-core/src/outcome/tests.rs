@@ -423,7 +423,8 @@ fn agents() -> impl Strategy<Value = AgentType> {
 }
 
 proptest! {
-    /// Whatever a human did to the issue meanwhile, the end of its run can be written; and the counts move by the rules.
+    /// Whatever a human did to the issue meanwhile, the end of its run can be written; and the counts move by the
+    /// rules.
     #[test]
     fn every_end_can_be_written(
         state in select(samples::states()),

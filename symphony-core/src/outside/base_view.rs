@@ -13,7 +13,7 @@ use super::unpublished::UnpublishedHead;
 use crate::done::MovedProposal;
 use crate::id::{PrId, ProjectId};
 
-/// A look at a base branch that is to be remembered: the next one begins where it ended.
+/// A look at a base branch that has to be recorded: the next one starts where it ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BaseLook {
     /// The project.
@@ -24,7 +24,7 @@ pub struct BaseLook {
     pub head: String,
     /// Its head at the look before, if there was one.
     pub since: Option<String>,
-    /// The pull requests that were looked for.
+    /// The pull requests that were searched for.
     pub prs: Vec<PrId>,
 }
 
@@ -35,30 +35,30 @@ pub struct BaseView {
     pub merges: Vec<FoundMerge>,
     /// Commits of branches that the base has.
     pub commits: Vec<BranchCommits>,
-    /// What is to be told of pull requests that cannot be merged as they are.
+    /// Notices about pull requests that cannot be merged as they are.
     pub conflicts: Vec<BaseNotice>,
     /// The looks.
     pub looks: Vec<BaseLook>,
-    /// Branches that do not exist any more.
+    /// Branches that no longer exist.
     pub gone: Vec<GoneBase>,
     /// Pull requests that wait for a person and conflict with their base.
     pub conflicting: Vec<MergeConflict>,
-    /// Approved pull requests whose merge would write over files in the checkout of their base.
+    /// Approved pull requests whose merge would overwrite files in the checkout of their base.
     pub overwriting: Vec<CheckoutInTheWay>,
     /// Proposals that nothing is left to do whose base has moved in a way that concerns them.
     pub moved: Vec<MovedProposal>,
-    /// Pull requests whose reviewed commit is not what their branch has, or is nowhere.
+    /// Pull requests whose branch has moved away from the reviewed commit, or whose reviewed commit is gone.
     pub lost: Vec<LostHead>,
-    /// Pull requests that name commits of submodules which were never published.
+    /// Pull requests that refer to commits of submodules that were never published.
     pub unpublished: Vec<UnpublishedHead>,
-    /// Branches that do not have all commits any more that they had.
+    /// Branches that have lost commits.
     pub rewound: Vec<BaseNotice>,
-    /// Pull requests that have commits which were taken out of their base.
+    /// Pull requests with commits that were removed from their base.
     pub returning: Vec<ReturningCommits>,
 }
 
 impl BaseView {
-    /// Returns what keeps a pull request from being merged; none when nothing is known to.
+    /// Returns the known obstacle to the merge of a pull request, if any.
     pub fn obstacle_to(&self, pr: PrId) -> Option<MergeObstacle> {
         let gone = self.gone.iter().find(|gone| {
             let mut prs = gone.prs.iter();

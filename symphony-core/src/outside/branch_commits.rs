@@ -14,11 +14,11 @@ pub struct BranchReview {
     pub pr: PrId,
     /// Where it is.
     pub state: PrState,
-    /// Whether its head has all of the commits that were found.
+    /// Whether its head has all the commits that were found.
     pub holds_all: bool,
 }
 
-/// Where an issue or a plan is, as far as its commits on the base are explained by it.
+/// The state of an issue or a plan, as far as it explains its commits on the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {

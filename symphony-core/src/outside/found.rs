@@ -8,7 +8,7 @@ use crate::id::{PrId, ProjectId};
 use crate::pull_request::{PullRequest, PullRequestOf, VerdictKind, VerifiedGates};
 
 closed_set!(
-    /// What a change did not have when it was merged outside.
+    /// What was missing when a change was merged outside.
     Missing, "missing part of a review", {
         /// No one approved its head.
         Approval = "approval",

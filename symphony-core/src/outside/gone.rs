@@ -1,11 +1,11 @@
-//! Base branches that do not exist any more, although open pull requests go into them.
+//! Base branches of open pull requests that no longer exist.
 
 use crate::Timestamp;
 use crate::id::{PrId, ProjectId};
 use crate::listing::list_few;
 use crate::pull_request::PullRequestOf;
 
-/// Pull requests that a sentence names; the rest is counted.
+/// Most pull requests that a sentence lists; the rest is counted.
 const NAMED_MAX: usize = 5;
 
 /// An open pull request, with what its base was.
@@ -43,8 +43,8 @@ pub struct GoneBase {
 }
 
 impl GoneBase {
-    /// Collects the open pull requests into a branch that does not exist; none where there are none. Without a look at the branch
-    /// the newest commit that one of them begins from is the last that is known of it.
+    /// Collects the open pull requests into a missing branch; `None` if there are none. If the branch was never looked
+    /// at, the newest commit that one of them starts from is its last known one.
     pub fn of(
         project: &ProjectId,
         branch: &str,
@@ -63,7 +63,7 @@ impl GoneBase {
         })
     }
 
-    /// Says what is wrong, and each way on.
+    /// Describes what is wrong, and each way on.
     pub fn text(&self) -> String {
         let Self { branch, .. } = self;
         let names: Vec<String> = self
@@ -79,7 +79,7 @@ impl GoneBase {
         )
     }
 
-    /// Returns the commands that end it, the one that restores everything first.
+    /// Returns the commands that resolve it, first the one that restores everything.
     pub fn answers(&self) -> Vec<String> {
         let mut answers = vec![
             format!("git branch {} {}", self.branch, self.commit),
@@ -91,7 +91,7 @@ impl GoneBase {
     }
 }
 
-/// Says how a base branch that is gone comes back, or what goes into it goes elsewhere.
+/// Describes how a missing base branch is restored, or how its pull requests get another base.
 pub fn ways_on(branch: &str, commit: &str) -> String {
     format!(
         "`git branch {branch} {commit}` restores it; if it has a new name, `symphony config set base_branch NAME` \

@@ -17,7 +17,7 @@ closed_set!(
 );
 
 impl Evidence {
-    /// Says how the change got there, as far as it can be told.
+    /// Describes how the change got there, as far as is known.
     pub const fn words(self) -> &'static str {
         match self {
             Self::History => "with its commits",

@@ -1,7 +1,7 @@
-//! Merges that someone made outside Symphony (`git merge`, a squash, a rebase, the forge), and commits of agents that reached the
-//! base branch without one.
+//! Merges that someone made outside Symphony (`git merge`, a squash, a rebase, the forge), and commits of agents that
+//! reached the base branch without one.
 //!
-//! What is seen of the base branch comes in as values; what follows from it is decided here and in `tick::outside`. See
+//! The observations of the base branch are plain values; this module and `tick::outside` decide what follows. See
 //! `docs/design/0019-merges-made-outside.md`.
 
 mod base_view;
@@ -29,10 +29,11 @@ pub use unpublished::{UnpublishedCommit, UnpublishedHead, UnpublishedIn};
 use crate::id::PrId;
 use crate::pull_request::PrState;
 
-/// Returns why it is not explained that the base has these commits; none when it is.
+/// Returns why the commits on the base are unexplained; `None` if they are explained.
 ///
-/// A merge of a whole open pull request is a person's decision, whoever approved it. A done issue was declared done. Everything
-/// else (a part of a change, a change that was turned down or that no one ever asked to merge) is for a person to look at.
+/// A merge of a whole open pull request is a person's decision, whoever approved it. A done issue was declared done.
+/// Everything else (a part of a change, a change that was turned down or that no one ever asked to merge) is for a
+/// person to look at.
 pub fn unexplained(found: &BranchCommits, merges: &[FoundMerge]) -> Option<NoticeKind> {
     let is_found = |pr: PrId| merges.iter().any(|merge| merge.pr == pr);
     match (found.standing, found.review) {

@@ -1,5 +1,5 @@
-//! What a person has to look at beside the issues: commits of agents that reached the base branch without Symphony, and settings that
-//! changed while agents or gates were at work.
+//! What a person has to look at beside the issues: commits of agents that reached the base branch without Symphony, and
+//! settings that changed while agents or gates were running.
 
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ closed_set!(
     NoticeKind, "notice", {
         /// A pull request was merged without green gates or without an approval.
         Unreviewed = "unreviewed",
-        /// The base got the change of a pull request while its own agent was at work.
+        /// The base got the change of a pull request while its own agent was running.
         AgentAtWork = "agent_at_work",
         /// The base has a part of an open pull request.
         Part = "part",
@@ -44,11 +44,11 @@ closed_set!(
         BaseLost = "base_lost",
         /// A pull request of a plan cannot be merged: it conflicts with its base.
         Conflict = "conflict",
-        /// The git configuration that all checkouts share changed while an agent or gates were at work.
+        /// The git configuration that all checkouts share changed while an agent or gates were running.
         Settings = "settings",
         /// Symphony's configuration changed meanwhile.
         Configuration = "configuration",
-        /// The base does not have all commits any more that it had.
+        /// The base has lost commits.
         Rewound = "rewound",
         /// Branches, tags or stash entries were deleted or rewritten meanwhile.
         Refs = "refs",
@@ -71,13 +71,13 @@ pub struct SavedCommits {
 pub struct BaseNotice {
     /// The project.
     pub project: ProjectId,
-    /// What the branch was made for, or what was at work meanwhile; none where that was the project's own.
+    /// What the branch was created for, or what was running meanwhile; `None` if that was the project's own.
     pub of: Option<PullRequestOf>,
     /// The pull request.
     pub pr: Option<PrId>,
-    /// Why.
+    /// The kind of notice.
     pub kind: NoticeKind,
-    /// The newest commit that it is about; the run, where it is about what changed meanwhile.
+    /// The newest commit that it is about; the run, if it is about changes during one.
     pub commit: String,
     /// What happened, in a sentence without a full stop.
     pub text: String,
@@ -100,7 +100,7 @@ impl BaseNotice {
         of.unwrap_or_else(|| self.project.to_string())
     }
 
-    /// Says that a pull request was merged although something was missing; none when nothing was.
+    /// Creates the notice that a pull request was merged although something was missing; `None` if nothing was.
     pub fn of_merge(merge: &FoundMerge) -> Option<Self> {
         if merge.missing.is_empty() {
             return None;
@@ -116,7 +116,7 @@ impl BaseNotice {
         Some(Self::new(merge, NoticeKind::Unreviewed, text))
     }
 
-    /// Says that the base got a change while its agent was at work: it may have moved the base itself.
+    /// Creates the notice that the base got a change while its agent was running: it may have moved the base itself.
     pub fn of_live_agent(merge: &FoundMerge) -> Self {
         let text = format!(
             "{} got the commits of pull request {} ({}) while its own agent was running, so it does not count as \
@@ -128,7 +128,7 @@ impl BaseNotice {
         Self::new(merge, NoticeKind::AgentAtWork, text)
     }
 
-    /// Says that the base has commits of a branch that nothing explains.
+    /// Creates the notice of unexplained commits of a branch on the base.
     pub fn of_commits(found: &BranchCommits, kind: NoticeKind) -> Self {
         let commit = found.commits.first().cloned().unwrap_or_default();
         let what = counted(found.commits.len() as u64, "commit");
@@ -158,7 +158,8 @@ impl BaseNotice {
         }
     }
 
-    /// Says what changed that Symphony and the person share with a run, or with gates that a person's command ran.
+    /// Creates the notice of changes in what Symphony and the person share with a run, or with gates that a person's
+    /// command ran.
     pub fn of_changes(
         project: &ProjectId,
         of: Option<&PullRequestOf>,
@@ -193,7 +194,8 @@ impl BaseNotice {
         all.collect()
     }
 
-    /// Says where commits of submodules are that only a removed worktree had; none when there were none.
+    /// Creates the notice of where the commits of submodules are that only a removed worktree had; `None` if there were
+    /// none.
     pub fn of_saved_submodules(
         project: &ProjectId,
         of: &PullRequestOf,
@@ -218,7 +220,7 @@ impl BaseNotice {
         })
     }
 
-    /// Says that the base had the work of a plan before its review.
+    /// Creates the notice that the base had the work of a plan before its review.
     pub fn of_landed(plan: &PlanId, project: &ProjectId, pr: PrId, base: &str, head: &str) -> Self {
         Self {
             project: project.clone(),
@@ -234,7 +236,7 @@ impl BaseNotice {
         }
     }
 
-    /// Says that the base of a plan lost work of complete phases.
+    /// Creates the notice that the base of a plan lost work of complete phases.
     pub fn of_lost_base(plan: &PlanId, project: &ProjectId, lost: &LostBase) -> Self {
         Self {
             project: project.clone(),
@@ -246,7 +248,7 @@ impl BaseNotice {
         }
     }
 
-    /// Says that a pull request of a plan conflicts with its base.
+    /// Creates the notice that a pull request of a plan conflicts with its base.
     pub fn of_conflict(pr: &PullRequest, plan: &PlanId, base_head: &str, files: &[String]) -> Self {
         Self {
             project: pr.project.clone(),

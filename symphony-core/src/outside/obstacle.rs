@@ -7,21 +7,21 @@ use crate::id::PrId;
 use crate::listing::list_few;
 use crate::pull_request_of::PullRequestOf;
 
-/// Files that a sentence names; the rest is counted.
+/// Most files that a sentence lists; the rest is counted.
 const FILES_NAMED_MAX: usize = 5;
 
-/// An approved pull request whose merge would write over files in the checkout that has its base.
+/// An approved pull request whose merge would overwrite files in the checkout of its base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckoutInTheWay {
     /// The pull request.
     pub pr: PrId,
     /// The checkout.
     pub path: String,
-    /// Files there that are changed, or untracked and in the place of the change's.
+    /// Files there that are changed, or untracked and at the paths of the change's.
     pub files: Vec<String>,
 }
 
-/// An open pull request whose reviewed commit is not what its branch has, or is nowhere.
+/// An open pull request whose branch has moved away from the reviewed commit, or whose reviewed commit is gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LostHead {
     /// The pull request.
@@ -32,7 +32,7 @@ pub struct LostHead {
     pub found: HeadFound,
 }
 
-/// What there is in the place of a reviewed commit.
+/// What exists instead of a reviewed commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeadFound {
     /// Nothing: the repository does not have it.
@@ -70,18 +70,18 @@ pub enum MergeObstacle {
         /// Where it was last.
         commit: String,
     },
-    /// What was reviewed is not there to be merged.
+    /// The reviewed commit cannot be merged: it is missing.
     Head(LostHead),
-    /// It names commits of submodules that no one could fetch.
+    /// It refers to commits of submodules that no one could fetch.
     Unpublished(UnpublishedHead),
-    /// It would bring back what was taken out of its base.
+    /// It would bring back what was removed from its base.
     Returning(ReturningCommits),
-    /// The checkout that has its base has files in the way.
+    /// Files in the checkout of its base are in the way.
     Checkout(CheckoutInTheWay),
 }
 
 impl MergeObstacle {
-    /// Says what is in the way, in words that follow "it cannot be merged:".
+    /// Describes what is in the way, in words that follow "it cannot be merged:".
     pub fn text(&self) -> String {
         match self {
             Self::Conflict { base, files } => format!(
@@ -100,7 +100,7 @@ impl MergeObstacle {
         }
     }
 
-    /// Returns the commands that get on, for the pull request of this name.
+    /// Returns the commands that resolve it, for the pull request of this name.
     pub fn answers(&self, reference: &str) -> Vec<String> {
         let show = format!("symphony pr show {reference}");
         match self {
@@ -133,7 +133,7 @@ impl MergeObstacle {
         }
     }
 
-    /// Says whether no other look at the pull request can come to anything either: its gates and its judge need the commit.
+    /// Returns whether looking at the pull request again is useless, too: its gates and its judge need the commit.
     pub const fn is_gone(&self) -> bool {
         matches!(
             self,
@@ -146,7 +146,7 @@ impl MergeObstacle {
 }
 
 impl CheckoutInTheWay {
-    /// Returns the commands that show what is in the way, and put it away: both see what git ignores, too.
+    /// Returns the commands that show what is in the way, and move it away: both include what git ignores.
     fn answers(&self) -> Vec<String> {
         let git = format!("git -C {}", shell_quoted(&self.path));
         let named = self.files.iter().take(FILES_NAMED_MAX);
@@ -160,7 +160,7 @@ impl CheckoutInTheWay {
 }
 
 impl HeadFound {
-    /// Says what is wrong, in words that follow "it cannot be merged:".
+    /// Describes what is wrong, in words that follow "it cannot be merged:".
     pub fn text(&self) -> String {
         match self {
             Self::Gone { commit, rescue } => {

@@ -1,4 +1,5 @@
-//! Base branches that were moved back or rewritten: commits that a person took out of them are not to return by a merge.
+//! Base branches that were moved back or rewritten: commits that a person took out of them are not to return by a
+//! merge.
 
 use super::{BaseNotice, NoticeKind};
 use crate::command_line::shell_quoted;
@@ -8,7 +9,7 @@ use crate::wording::counted;
 /// Characters of a commit that a text shows, as git abbreviates it.
 const COMMIT_CHARS: usize = 8;
 
-/// A base branch that does not have all commits any more that it had when it was looked at last.
+/// A base branch that has lost commits since the last look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RewoundBase {
     /// The branch.
@@ -21,18 +22,18 @@ pub struct RewoundBase {
     pub lost: usize,
 }
 
-/// An open pull request that has commits which were taken out of its base.
+/// An open pull request with commits that were removed from its base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReturningCommits {
     /// The pull request.
     pub pr: PrId,
-    /// Its base; what it lost is what the pull request has of it.
+    /// Its base; the lost commits are those that the pull request has.
     pub base: RewoundBase,
 }
 
 impl RewoundBase {
-    /// Says what happened to the branch, for a person who did it or did not. The record of it lasts: it is how a merge knows what was
-    /// taken out.
+    /// Creates the notice of what happened to the branch, whether the person did it or not. Its record is permanent: a
+    /// merge needs it to know what was removed.
     pub fn notice(&self, project: &ProjectId) -> BaseNotice {
         let Self {
             branch,
@@ -58,7 +59,7 @@ impl RewoundBase {
         }
     }
 
-    /// Returns the branch and where it was, of a notice.
+    /// Returns the branch and where it was, from a notice.
     pub fn of_notice(commit: &str) -> Option<(&str, &str)> {
         let (was, branch) = commit.split_once(':')?;
         Some((branch, was))
@@ -66,7 +67,7 @@ impl RewoundBase {
 }
 
 impl ReturningCommits {
-    /// Says what is wrong, in words that follow "it cannot be merged:".
+    /// Describes what is wrong, in words that follow "it cannot be merged:".
     pub fn text(&self) -> String {
         let base = &self.base;
         let them = if base.lost == 1 { "it" } else { "them" };
@@ -80,7 +81,7 @@ impl ReturningCommits {
         )
     }
 
-    /// Returns the commands that get on, for the pull request of this name.
+    /// Returns the commands that resolve it, for the pull request of this name.
     pub fn answers(&self, reference: &str) -> Vec<String> {
         let RewoundBase {
             branch, was, now, ..

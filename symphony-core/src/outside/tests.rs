@@ -72,7 +72,7 @@ fn commits_of_a_branch_are_explained_by_a_whole_pull_request_only() {
             &nothing,
             Some(NoticeKind::Part),
         ),
-        // what was turned down, or nobody asked to merge
+        // what was turned down, or no one asked to merge
         (
             S::Todo,
             Some((PrState::Rejected, true)),
@@ -130,7 +130,7 @@ fn commits_of_a_plan_are_explained_once_it_has_ended() {
             Some((PrState::Open, true)),
             Some(NoticeKind::Part),
         ),
-        // the inbox itself offers to merge what a plan left that was given up
+        // The inbox itself offers to merge the work of an aborted plan.
         (S::Aborted, rejected, None),
         (S::Failed, None, None),
         (S::Completed, Some((PrState::Merged, true)), None),

@@ -1,11 +1,11 @@
-//! Commits of submodules that a pull request names and that were never published: after a merge the base would name what exists
-//! nowhere.
+//! Commits of submodules that a pull request names and that were never published: after a merge the base would name
+//! what exists nowhere.
 
 use crate::command_line::shell_quoted;
 use crate::id::PrId;
 use crate::listing::list_few;
 
-/// Commits that a sentence names; the rest is counted.
+/// Most commits that a sentence lists; the rest is counted.
 const NAMED_MAX: usize = 5;
 /// Characters of a commit that a text shows, as git abbreviates it.
 const COMMIT_CHARS: usize = 8;
@@ -44,7 +44,7 @@ pub struct UnpublishedHead {
 }
 
 impl UnpublishedHead {
-    /// Says what is wrong, in words that follow "it cannot be merged:".
+    /// Describes what is wrong, in words that follow "it cannot be merged:".
     pub fn text(&self) -> String {
         let names: Vec<String> = self
             .commits
@@ -65,8 +65,8 @@ impl UnpublishedHead {
         )
     }
 
-    /// Returns the commands that get on, for the pull request of this name: first those that push. Only a submodule shows that a push has
-    /// happened; a commit from a rescue ref takes force.
+    /// Returns the commands that resolve it, for the pull request of this name: first those that push. Only a submodule
+    /// shows that a push has happened; a commit from a rescue ref takes force.
     pub fn answers(&self, reference: &str) -> Vec<String> {
         let push = |one: &UnpublishedCommit| {
             let remote = match one.found {

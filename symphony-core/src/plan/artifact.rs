@@ -1,4 +1,4 @@
-//! What a phase passes on to the phases that ask for it.
+//! What a phase passes on to other phases.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ closed_set!(
 /// One artifact.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Artifact {
-    /// What it is.
+    /// Its kind.
     #[serde(rename = "type")]
     pub kind: ArtifactKind,
     /// The file, relative to the project.

@@ -1,7 +1,8 @@
 //! The branch that the phases of a plan are merged into: whether it still has the work of complete phases.
 //!
-//! No one but Symphony moves it on purpose, but an agent without a sandbox can, and so can a person. What Symphony left there is
-//! recorded with every merge; a branch that does not have that commit any more is neither made again nor merged on.
+//! Only Symphony moves it on purpose, but an agent without a sandbox can, and so can a person. The commit where
+//! Symphony left it is recorded with every merge; a branch that has lost that commit is neither recreated nor merged
+//! into.
 
 use std::fmt;
 
@@ -10,9 +11,9 @@ use std::fmt;
 pub struct BaseSight<'a> {
     /// The commit that the plan began at.
     pub begin: &'a str,
-    /// The head that Symphony left it at last; none before the first merge.
+    /// The head where Symphony last left it; `None` before the first merge.
     pub recorded: Option<&'a str>,
-    /// Its head now; none when there is no such branch.
+    /// Its head now; `None` if there is no such branch.
     pub found: Option<&'a str>,
     /// Whether that head has the recorded commit, or the first one.
     pub holds: bool,
@@ -25,14 +26,14 @@ pub struct LostBase {
     pub branch: String,
     /// The head that has the work.
     pub recorded: String,
-    /// Where the branch is now; none when it is gone.
+    /// Where the branch is now; `None` if it is gone.
     pub found: Option<String>,
 }
 
 /// Where a plan's base is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BaseStanding {
-    /// No phase has put anything there: it can be made.
+    /// No phase has been merged there: it can be created.
     Unbegun,
     /// It has the work of all complete phases.
     Intact,
@@ -40,7 +41,7 @@ pub enum BaseStanding {
     Lost,
 }
 
-/// Says whether a plan's base still has the work of complete phases.
+/// Returns whether a plan's base still has the work of complete phases.
 pub fn judge_base(sight: BaseSight<'_>) -> BaseStanding {
     let recorded = sight.recorded.unwrap_or(sight.begin);
     match sight.found {
@@ -51,7 +52,7 @@ pub fn judge_base(sight: BaseSight<'_>) -> BaseStanding {
 }
 
 impl LostBase {
-    /// Returns the commit that this loss is known by: a person's word on it holds for this one alone.
+    /// Returns the commit that identifies this loss: a person's decision is valid only for this one.
     pub fn marker(&self) -> &str {
         self.found.as_deref().unwrap_or(&self.recorded)
     }

@@ -1,4 +1,4 @@
-//! Checks: what Symphony looks at itself before a phase's work counts.
+//! Checks: what Symphony verifies itself before a phase's work counts.
 
 use std::fmt;
 
@@ -16,12 +16,12 @@ pub const CHECK_TIMEOUT_MS_DEFAULT: u64 = 10 * 60 * 1_000;
 pub struct Check {
     /// Its name, unique in the phase.
     pub name: String,
-    /// What is looked at.
+    /// What is verified.
     #[serde(flatten)]
     pub kind: CheckKind,
 }
 
-/// What a check looks at.
+/// What a check verifies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum CheckKind {
@@ -49,7 +49,8 @@ impl fmt::Display for CheckKind {
     }
 }
 
-/// Tells an agent which checks Symphony runs when it says that its phase is complete; none for a phase without checks.
+/// Describes to an agent which checks Symphony runs when it reports its phase complete; `None` for a phase without
+/// checks.
 pub fn describe_checks(checks: &[Check]) -> Option<String> {
     if checks.is_empty() {
         return None;

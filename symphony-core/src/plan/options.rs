@@ -1,4 +1,5 @@
-//! How a plan is carried out: what `plan run` was told, kept with the plan so that whoever takes it over does the same.
+//! How a plan is carried out: the options of `plan run`, kept with the plan so that whoever takes it over does the
+//! same.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +37,7 @@ pub struct PlanOptions {
 }
 
 impl Default for PlanOptions {
-    /// Worktrees, [`MAX_PARALLEL_DEFAULT`] at once, retries by the policy; a decision is waited for.
+    /// Worktrees, [`MAX_PARALLEL_DEFAULT`] phases at once, retries by the policy; the plan waits for decisions.
     fn default() -> Self {
         Self {
             max_parallel: MAX_PARALLEL_DEFAULT,

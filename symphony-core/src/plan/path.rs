@@ -1,6 +1,6 @@
 //! Paths that plans and agents name: relative to the project and inside it, by their text alone.
 //!
-//! Links are the edge's matter: a path that passes here is still opened beneath the project's folder.
+//! Links are not checked here: a path that passes is still opened beneath the project's folder.
 
 /// Longest path that is accepted, in bytes (Linux: `PATH_MAX`).
 pub const PATH_BYTES_MAX: usize = 4_096;
@@ -11,7 +11,7 @@ pub enum PathRefusal {
     /// Nothing is named.
     #[error("the path is empty")]
     Empty,
-    /// It leads out of the project, or could.
+    /// It leaves the project, or could.
     #[error("the path is outside the project")]
     Outside,
     /// It holds a line break or another control character.
@@ -22,12 +22,12 @@ pub enum PathRefusal {
     TooLong,
 }
 
-/// Brings a path to the form `a/b.rs`: relative to the project, without `.` and `..`.
+/// Normalizes a path to the form `a/b.rs`: relative to the project, without `.` and `..`.
 ///
-/// A path below `root`, the absolute path of the project, is taken as relative to it.
+/// A path below `root`, the absolute path of the project, counts as relative to it.
 ///
 /// # Errors
-/// When the path names nothing, names the project itself, or leads out of it.
+/// When the path is empty, is the project itself, or leaves it.
 pub fn normalise_path(path: &str, root: Option<&str>) -> Result<String, PathRefusal> {
     let path = plain(path)?;
     let inside = root.and_then(|root| {
@@ -59,10 +59,10 @@ pub fn normalise_path(path: &str, root: Option<&str>) -> Result<String, PathRefu
     Ok(normal)
 }
 
-/// Says whether a path or glob stays inside the project, whatever it matches.
+/// Checks that a path or glob stays inside the project, whatever it matches.
 ///
 /// # Errors
-/// When it names nothing or may lead out.
+/// When it is empty or may leave the project.
 pub fn check_pattern(pattern: &str) -> Result<(), PathRefusal> {
     let pattern = plain(pattern)?;
     if is_absolute(pattern) {
@@ -83,7 +83,7 @@ pub fn check_pattern(pattern: &str) -> Result<(), PathRefusal> {
     let mut depth = 0_usize;
     for part in pattern.split('/') {
         match part {
-            // `**` may stand for no folder at all
+            // `**` may match no folder at all.
             "" | "." | "**" => {}
             ".." => depth = depth.checked_sub(1).ok_or(PathRefusal::Outside)?,
             _ => depth += 1,

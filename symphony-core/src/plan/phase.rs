@@ -6,7 +6,7 @@ use super::check::Check;
 use crate::closed_set::closed_set;
 
 closed_set!(
-    /// How long a phase is thought to take; any case parses in a plan file.
+    /// The estimated size of a phase; any case parses in a plan file.
     Complexity, "complexity", {
         /// Under 5 minutes.
         Low = "low",
@@ -17,11 +17,11 @@ closed_set!(
     }
 );
 
-/// Longest time limit of a phase, in milliseconds: 30 days, beyond which a number is a slip.
+/// Longest time limit of a phase, in milliseconds: 30 days; a larger number is a mistake.
 pub const TIMEOUT_MS_MAX: u64 = 30 * 24 * 60 * 60 * 1_000;
 
 impl Complexity {
-    /// Returns the time limit of a phase that names none: 15, 30 or 60 minutes, in milliseconds.
+    /// Returns the default time limit of a phase: 15, 30 or 60 minutes, in milliseconds.
     pub const fn timeout_ms(self) -> u64 {
         let minutes = match self {
             Self::Low => 15,
@@ -93,8 +93,8 @@ pub struct Phase {
 }
 
 impl Phase {
-    /// Returns the ids of the phases it waits for: its dependencies, then those whose artifacts it asks for.
-    /// An id may come twice.
+    /// Returns the ids of the phases it waits for: its dependencies, then those whose artifacts it uses. An id may
+    /// appear twice.
     pub fn sources(&self) -> impl Iterator<Item = &String> {
         self.dependencies
             .iter()

@@ -1,4 +1,4 @@
-//! What the work of a plan is called in the history of the user's branch.
+//! The title of a plan's work in the history of the user's branch.
 
 use super::Plan;
 use crate::contract::headings;
@@ -6,10 +6,11 @@ use crate::listing::list_few;
 
 /// Phases that a title names.
 const PHASES_MAX: usize = 2;
-/// Characters of a title: it becomes the subject of the merge commit.
+/// Most characters of a title: it becomes the subject of the merge commit.
 const CHARS_MAX: usize = 120;
 
-/// Returns the first heading of the plan's file, or else the titles of its phases; `text` is the file, where it can be read.
+/// Returns the first heading of the plan's file, or else the titles of its phases; `text` is the file, if it can be
+/// read.
 pub fn plan_title(text: Option<&str>, plan: &Plan) -> String {
     let heading = text.and_then(|text| headings(text).first().copied());
     let title = match heading.map(without_kind) {

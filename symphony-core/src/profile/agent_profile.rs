@@ -32,8 +32,8 @@ pub struct AgentProfile {
 }
 
 impl AgentProfile {
-    /// Returns the tools of a run of this profile: its role's row, narrowed by its own lists. A list that names `create_pr`, `approve_pr`
-    /// or `reject_pr` gives their twins for proposals that nothing is left to do, too.
+    /// Returns the tools of a run of this profile: its role's row, narrowed by its own lists. A list that names
+    /// `create_pr`, `approve_pr` or `reject_pr` gives their twins for proposals that nothing is left to do, too.
     pub fn allowed(&self, role: Role) -> ToolSet {
         let row = role.allowed();
         let (named, denied) = (self.tools.named(), self.disallowed_tools.tools());
@@ -70,7 +70,7 @@ impl AgentProfile {
         }
     }
 
-    /// Reports what is wrong with the tool lists, though each name is one of a tool's.
+    /// Reports problems of tool lists whose names are all valid.
     pub fn warnings(&self) -> Vec<ToolWarning> {
         let granted = self.roles().iter().map(|role| role.allowed());
         let granted = granted.fold(ToolSet::EMPTY, ToolSet::union);
@@ -93,7 +93,7 @@ impl AgentProfile {
 pub enum ToolWarning {
     /// `tools` names a tool that no role of this profile has.
     NotGranted(Tool),
-    /// The lists take away what a run must report with.
+    /// The lists remove a tool that a run needs to report.
     CannotReport {
         /// As what it would run.
         role: Role,

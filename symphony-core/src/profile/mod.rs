@@ -1,4 +1,4 @@
-//! Agent profiles: what each type of agent is told, which tools it may use, and which model runs it.
+//! Agent profiles: the instructions of each type of agent, its tools, and its model.
 //!
 //! A profile is a markdown file with front matter (`prompts/profiles/<type>.md`); its body is the prompt. Profiles
 //! are loaded once into an immutable [`ProfileSet`]; overrides from the database carry instructions and a model.

@@ -11,7 +11,7 @@ use crate::id::IdError;
 /// Longest name of a model, in characters.
 const MODEL_CHARS_MAX: usize = 128;
 
-/// The name of a model, as a provider's CLI takes it: no white space, and never taken for a flag.
+/// The name of a model, as a provider's CLI takes it: no white space, and never mistaken for a flag.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ModelName(String);
@@ -119,7 +119,7 @@ impl From<ModelChoice> for String {
 }
 
 closed_set!(
-    /// Who named the model; the order of the values is the order in which they are asked.
+    /// Where the model was configured; the order of the values is their precedence.
     ModelSource, "model source", {
         /// The project's model for the phase (`phase_models`).
         ProjectPhase = "project phase",
@@ -153,7 +153,7 @@ pub struct ModelLayers<'a> {
     pub global: Option<&'a ModelChoice>,
 }
 
-/// A model and who named it; both stand in the run.
+/// A model and where it was configured; both are recorded with the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResolvedModel {
     /// The model.
@@ -163,7 +163,7 @@ pub struct ResolvedModel {
 }
 
 impl ModelLayers<'_> {
-    /// Returns the first model that is named; `None` when none is, and the provider's CLI decides.
+    /// Returns the first configured model; `None` if there is none, and the provider's CLI decides.
     pub fn resolve(&self) -> Option<ResolvedModel> {
         ModelSource::ALL.iter().find_map(|source| {
             let choice = match source {

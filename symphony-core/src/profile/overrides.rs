@@ -15,7 +15,7 @@ pub struct ProfileOverride {
 }
 
 impl ProfileOverride {
-    /// Joins the project's override with the global one: each value from the project when it has one.
+    /// Merges the project's override with the global one: each value from the project if it has one.
     ///
     /// Blank instructions count as none.
     #[must_use]

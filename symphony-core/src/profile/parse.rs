@@ -20,12 +20,12 @@ const FIELDS: &[&str] = &[
 /// Most turns that a profile may ask for: ten times what the longest real runs take.
 const TURNS_MAX: u32 = 10_000;
 
-/// What a list of tools takes. The CLI's own tools, such as `Bash`, are none of its business.
+/// What a list of tools accepts. The CLI's own tools, such as `Bash`, do not belong there.
 const TOOL: &str =
     "a tool of Symphony's, or `'*'` for all of the role's (the CLI's own tools do not belong here)";
 
-/// Returns the type whose name a file has, if it is one that ships: such a file with another type would replace the profile of
-/// that other one.
+/// Returns the type whose name a file has, if it is one that ships: such a file with another type would replace the
+/// profile of that other one.
 fn shipped_type_of(file: &str) -> Option<AgentType> {
     let name = file.rsplit('/').next().unwrap_or(file);
     let agent = AgentType::parse(name.strip_suffix(".md")?).ok()?;
@@ -35,7 +35,7 @@ fn shipped_type_of(file: &str) -> Option<AgentType> {
 /// Parses a profile; `file` is how messages name it. Legacy types resolve (`implementer`, `reviewer`).
 ///
 /// # Errors
-/// All problems of the file, in its order. A tool that exists and that the type never has is none of them: see
+/// All problems of the file, in its order. An existing tool that the type never has is not one of them: see
 /// [`AgentProfile::warnings`].
 pub fn parse_profile(file: &str, text: &str) -> Result<AgentProfile, Vec<Problem>> {
     let matter = FrontMatter::parse(file, text).map_err(|problem| vec![*problem])?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::agent_profile::{AgentProfile, ToolWarning};
 use crate::agent::AgentType;
 
-/// The profiles of a project, one a type. Immutable.
+/// The profiles of a project, one per type. Immutable.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProfileSet {
     profiles: BTreeMap<AgentType, AgentProfile>,
@@ -15,7 +15,7 @@ pub struct ProfileSet {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProfileProblem {
-    /// Two profiles of one layer are for the same type, legacy names counted as what they resolve to.
+    /// Two profiles of one layer are for the same type, with legacy names resolved.
     #[error("two profiles for the type `{agent}`: `{first}` and `{second}`")]
     Duplicate {
         /// The type.
@@ -28,7 +28,7 @@ pub enum ProfileProblem {
 }
 
 impl ProfileSet {
-    /// Makes a set of profiles in layers, later layers winning: compiled-in ones, then a project's.
+    /// Creates a set of profiles in layers, later layers winning: compiled-in ones, then a project's.
     ///
     /// # Errors
     /// All types for which one layer has two profiles.

@@ -1,4 +1,5 @@
-//! Which issue is given which set of prompts: decided by a hash, so that anyone can repeat it and no one can steer it.
+//! Which issue gets which set of prompts: decided by a hash, so that anyone can reproduce it and no one can influence
+//! it.
 
 use std::fmt;
 
@@ -10,7 +11,7 @@ use crate::id::IssueId;
 /// Longest name of a trial: it names a folder.
 pub const TRIAL_NAME_CHARS_MAX: usize = 60;
 
-/// Bits of a hash that a share is compared with: all of them are exact in a float.
+/// How many bits of a hash are compared with a share: a float represents them exactly.
 const SHARE_BITS: u32 = 53;
 
 closed_set!(
@@ -102,7 +103,7 @@ impl Share {
     /// Half of all.
     pub const HALF: Self = Self(0.5);
 
-    /// Makes a share.
+    /// Creates a share.
     ///
     /// # Errors
     /// When the number is not from 0 to 1.
@@ -133,14 +134,14 @@ impl From<Share> for f64 {
     }
 }
 
-/// The set that an issue was given in a trial in real work: recorded with each run.
+/// The set of an issue in a live trial: recorded with each run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Assignment {
     /// The trial.
     pub trial: TrialName,
     /// The set.
     pub set: PromptSet,
-    /// The issue that it was given to: the topmost one above the issue of the run.
+    /// The issue that has the set: the topmost one above the issue of the run.
     pub issue: IssueId,
 }
 
@@ -162,8 +163,8 @@ pub struct PlannedCase {
 
 /// Returns the set of an issue of a live trial: B when its hash is below the share.
 ///
-/// The same issue gets the same set as long as the trial has its name. With a larger share issues move from A to B, and
-/// none from B to A.
+/// An issue keeps its set while the trial has the same name. With a larger share issues move from A to B, and none from
+/// B to A.
 pub fn assign(trial: &TrialName, issue: &IssueId, share: Share) -> PromptSet {
     if place(trial, issue) < share.get() {
         PromptSet::B
@@ -172,11 +173,12 @@ pub fn assign(trial: &TrialName, issue: &IssueId, share: Share) -> PromptSet {
     }
 }
 
-/// Gives each issue of a replay to a set, in the order in which the cases run.
+/// Assigns each issue of a replay a set, in the order in which the cases run.
 ///
-/// The issues are put in the order of their hashes and given to A and B in turns. So the sets differ by at most one issue,
-/// wherever the replay stops, and the order of the file decides nothing. An issue that is named twice counts once. Where each issue gets
-/// both sets, A and B come first in turns: what changes with time, such as a provider's load, is then not taken for the effect of a set.
+/// The issues are ordered by their hashes and assigned to A and B alternately. So the sets differ by at most one issue,
+/// wherever the replay stops, and the order of the file does not matter. A duplicate issue counts once. If each issue
+/// gets both sets, A and B take turns being first: what changes with time, such as a provider's load, is then not
+/// mistaken for the effect of a set.
 pub fn plan_cases(trial: &TrialName, issues: &[IssueId], pairing: Pairing) -> Vec<PlannedCase> {
     let mut order: Vec<(u64, &IssueId)> = issues
         .iter()
@@ -208,8 +210,8 @@ fn place(trial: &TrialName, issue: &IssueId) -> f64 {
     bits as f64 / (1_u64 << SHARE_BITS) as f64
 }
 
-/// FNV-1a over `trial`, a zero byte and the identifier, then the finaliser of `MurmurHash3`: names that differ in their last
-/// letter differ in the upper bits only after it.
+/// FNV-1a over `trial`, a zero byte and the identifier, then the finaliser of `MurmurHash3`: names that differ in their
+/// last letter differ in the upper bits only after it.
 fn hash(trial: &TrialName, issue: &IssueId) -> u64 {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
@@ -242,7 +244,7 @@ mod tests {
         Share::new(number).unwrap()
     }
 
-    /// The assignment is recorded with runs: a change of the hash would mix the sets of trials that are under way.
+    /// The assignment is recorded with runs: a change of the hash would mix the sets of running trials.
     #[test]
     fn the_assignment_never_changes() {
         let sets = issues(16).iter().fold(String::new(), |mut text, issue| {
@@ -303,7 +305,7 @@ mod tests {
             assert_eq!(both.len(), 2 * count);
             assert!(both.chunks(2).all(|two| two[0].issue == two[1].issue));
             assert!(both.chunks(2).all(|two| two[0].set != two[1].set));
-            // the one that comes first is that which the issue would have alone
+            // The first one is the one that the issue would have alone.
             let first: Vec<PlannedCase> = both.into_iter().step_by(2).collect();
             assert_eq!(first, cases);
         }

@@ -1,4 +1,4 @@
-//! What an issue came to with a set of prompts.
+//! The result of an issue with a set of prompts.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,19 +12,19 @@ use crate::unit::{Tokens, UsdMicros};
 pub enum CaseEnd {
     /// A reviewer approved the work, or it was merged.
     Approved,
-    /// Agents and reviewers came to an end without an approval.
+    /// Agents and reviewers ended without an approval.
     NotApproved {
         /// Why it went no further, for a person.
         reason: String,
     },
-    /// It says nothing about the prompts and is in no number of the report.
+    /// It shows nothing about the prompts and is not counted in the report.
     LeftOut {
         /// Why, for a person.
         reason: String,
     },
 }
 
-/// What an issue came to with a set of prompts.
+/// The result of an issue with a set of prompts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaseOutcome {
     /// The issue.
@@ -34,14 +34,14 @@ pub struct CaseOutcome {
     /// How it ended.
     #[serde(flatten)]
     pub end: CaseEnd,
-    /// Whether all required gates passed on what was handed in first. Work that was never handed in passed none; nothing
-    /// where the project has no gates.
+    /// Whether all required gates passed on the first hand-in. Work that was never handed in passed none; `None` if the
+    /// project has no gates.
     pub gates_first_time: Option<bool>,
     /// Runs of workers that reached their agent and were not ended by an outage.
     pub attempts: u32,
     /// Tokens of all runs.
     pub tokens: Tokens,
-    /// The cost of all runs, where the provider tells it for each.
+    /// The cost of all runs, if the provider reports it for each.
     pub cost: Option<UsdMicros>,
     /// Time that agents ran, in milliseconds; waiting and gates are not in it.
     pub agent_ms: u64,
@@ -50,11 +50,11 @@ pub struct CaseOutcome {
 /// A run of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attempt {
-    /// Whether it is an attempt of a worker that says something: it reached its agent and was not ended by an outage.
+    /// Whether it is an attempt of a worker that counts: it reached its agent and was not ended by an outage.
     pub counts: bool,
     /// Its tokens.
     pub tokens: Tokens,
-    /// Its cost, where the provider tells it.
+    /// Its cost, if the provider reports it.
     pub cost: Option<UsdMicros>,
     /// How long it ran.
     pub ms: u64,
@@ -90,7 +90,7 @@ pub struct CaseFacts {
     pub runs: Vec<Attempt>,
 }
 
-/// Sums up a case. One without an attempt that counts says nothing about the prompts and is left out.
+/// Sums up a case. One without an attempt that counts shows nothing about the prompts and is omitted.
 pub fn case_outcome(facts: CaseFacts) -> CaseOutcome {
     let counted = facts.runs.iter().filter(|run| run.counts).count();
     let end = match facts.end {

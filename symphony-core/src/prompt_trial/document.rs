@@ -29,7 +29,7 @@ const COMMIT_CHARS: [usize; 2] = [40, 64];
 pub struct RecordedIssues {
     /// [`RECORDED_VERSION`].
     pub version: u32,
-    /// The issues: at least one, none twice.
+    /// The issues: at least one, without duplicates.
     #[serde(deserialize_with = "issues")]
     pub issues: Vec<RecordedIssue>,
 }
@@ -43,13 +43,13 @@ pub struct RecordedIssue {
     /// Title.
     #[serde(deserialize_with = "title")]
     pub title: String,
-    /// What is asked for. Acceptance criteria of the issue's own text are in it.
+    /// The description. It includes acceptance criteria of the issue's own text.
     #[serde(default, deserialize_with = "description")]
     pub description: String,
-    /// How urgent.
+    /// The priority.
     #[serde(default = "no_priority")]
     pub priority: Priority,
-    /// How much work.
+    /// The estimated size.
     #[serde(default)]
     pub size: Option<Size>,
     /// Labels.
@@ -61,7 +61,7 @@ pub struct RecordedIssue {
     /// Acceptance criteria that documents outside of the issue's text had; a replay adds them to the description.
     #[serde(default)]
     pub criteria: Vec<String>,
-    /// What people had said before the first agent started, [`RECORDED_COMMENTS_MAX`] at most.
+    /// People's comments from before the first agent started, [`RECORDED_COMMENTS_MAX`] at most.
     #[serde(default, deserialize_with = "comments")]
     pub comments: Vec<RecordedComment>,
 }
@@ -79,7 +79,7 @@ const fn no_priority() -> Priority {
     Priority::None
 }
 
-/// Reads the issues one after the other, so that an error is about the one it names.
+/// Reads the issues one after the other, so that an error names the issue it is about.
 fn issues<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RecordedIssue>, D::Error> {
     deserializer.deserialize_seq(Issues)
 }

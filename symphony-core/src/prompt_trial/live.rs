@@ -1,4 +1,4 @@
-//! A trial in real work: what is configured, and what its two sets must have in common.
+//! A live trial: its configuration, and what its two sets must have in common.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::profile::ProfileSet;
 pub struct LiveTrial {
     /// Its name.
     pub name: TrialName,
-    /// The folder of the set A; without it, the folder of prompts that is used without a trial.
+    /// The folder of the set A; `None` for the folder of prompts that is used without a trial.
     pub a: Option<PathBuf>,
     /// The folder of the set B.
     pub b: PathBuf,
@@ -21,7 +21,7 @@ pub struct LiveTrial {
 }
 
 impl LiveTrial {
-    /// Returns the folder of a set; none for A where that is the folder of prompts that is used without a trial.
+    /// Returns the folder of a set; `None` for A if that is the folder of prompts that is used without a trial.
     pub fn folder(&self, set: PromptSet) -> Option<&Path> {
         match set {
             PromptSet::A => self.a.as_deref(),
@@ -29,7 +29,7 @@ impl LiveTrial {
         }
     }
 
-    /// Returns the set that an issue without a parent gets, and all below it, when none is recorded for it.
+    /// Returns the set of an issue without a parent, and of everything below it, if none is recorded for it.
     pub fn assign(&self, issue: &IssueId) -> Assignment {
         Assignment {
             trial: self.name.clone(),
@@ -47,7 +47,7 @@ impl LiveTrial {
     }
 }
 
-/// Names what two sets dispatch differently; empty where they differ in what agents read only.
+/// Lists what two sets dispatch differently; empty if they differ only in what agents read.
 ///
 /// The tick chooses phases, profiles and models before it knows which set an issue has, so these must be the same.
 pub fn dispatch_differences(
@@ -79,7 +79,7 @@ pub fn dispatch_differences(
     found
 }
 
-/// Returns a contract without what only its reader sees.
+/// Returns a contract without the parts that only agents read.
 fn without_texts(contract: &PhaseContract) -> PhaseContract {
     PhaseContract {
         required_sections: Vec::new(),

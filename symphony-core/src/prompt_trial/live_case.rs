@@ -1,4 +1,4 @@
-//! What a piece of work came to in a trial in real work: an issue, with all below it.
+//! The result of a piece of work in a live trial: an issue, with everything below it.
 
 use serde::Serialize;
 
@@ -10,11 +10,11 @@ use crate::issue::IssueState;
 /// A run of an agent on an issue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveRun {
-    /// What it came to.
+    /// Its result.
     pub attempt: Attempt,
     /// The set that it was built with.
     pub prompt_set: Option<Assignment>,
-    /// Whether it worked on the issue with prompts: a run that failed before has none, and intake only sorts.
+    /// Whether it worked on the issue with prompts: a run that failed earlier has none, and intake only sorts.
     pub has_worked: bool,
 }
 
@@ -45,9 +45,9 @@ pub enum LiveCase {
     Ended(CaseOutcome),
 }
 
-/// Decides where a piece of work is: the issue that a set was given to, and all below it.
+/// Decides the state of a piece of work: the issue with a set, and everything below it.
 ///
-/// An issue and its sub-tasks are one case, since they have one set: what one of them came to says something about the others.
+/// An issue and its sub-tasks are one case, since they have one set: the result of one says something about the others.
 pub fn live_case(assignment: &Assignment, issues: &[LiveIssue], has_gates: bool) -> LiveCase {
     let open: Vec<&IssueState> = issues
         .iter()
@@ -84,7 +84,7 @@ pub fn live_case(assignment: &Assignment, issues: &[LiveIssue], has_gates: bool)
     }))
 }
 
-/// Returns what a piece of work came to that has ended.
+/// Returns the result of a piece of work that has ended.
 fn end_of(assignment: &Assignment, issues: &[LiveIssue]) -> CaseEnd {
     let top = issues.iter().find(|issue| issue.id == assignment.issue);
     let reason = match top.map(|issue| &issue.state) {

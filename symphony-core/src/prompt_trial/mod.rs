@@ -1,4 +1,4 @@
-//! Trials of prompts: two sets of prompt texts, issues that are given to one or the other, and what came of each.
+//! Trials of prompts: two sets of prompt texts, issues that get one or the other, and the results of each.
 //!
 //! This has nothing to do with [`crate::trial`], which is about gates. What the cases say together, with intervals, is
 //! computed by `symphony-learning`.

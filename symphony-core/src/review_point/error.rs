@@ -2,7 +2,7 @@
 
 use super::model::{POINT_CHARS_MAX, POINTS_OPEN_MAX, PointNumber};
 
-/// Where the part of [`PointError::Unanswered`] begins that says what an agent has to do.
+/// Where the advice to the agent begins in [`PointError::Unanswered`].
 pub const ANSWER_ADVICE: &str = ": call answer_review_point";
 
 /// A rule about review points that a call breaks. Each text says what to do instead.
@@ -20,7 +20,7 @@ pub enum PointError {
     /// One call closes or reopens a point twice.
     #[error("review point {number} is named twice: decide on each point once")]
     Twice {
-        /// Which.
+        /// Its number.
         number: PointNumber,
     },
     /// A judge closes a person's point.
@@ -28,7 +28,7 @@ pub enum PointError {
         "a person raised review point {number}, and only a person can close it: leave it as it is"
     )]
     Persons {
-        /// Which.
+        /// Its number.
         number: PointNumber,
     },
     /// Something is approved while must-points are open.
@@ -56,7 +56,7 @@ pub enum PointError {
     /// An answer to a point that is closed.
     #[error("review point {number} is closed: it needs no answer")]
     Closed {
-        /// Which.
+        /// Its number.
         number: PointNumber,
     },
     /// There would be too many open points.
@@ -78,7 +78,7 @@ pub enum PointError {
         /// Its length.
         found: usize,
     },
-    /// A path is no path.
+    /// A path is not valid.
     #[error("the file of a review point must be a path on one line, relative to the project")]
     BadFile,
     /// A rejection without anything to do.

@@ -1,8 +1,8 @@
-//! Review points: what a review asks for, point by point, and what was answered.
+//! Review points: what a review asks for, point by point, and the answers.
 //!
-//! The points of an issue, or of a plan, are one numbered list through all its reviews, kept apart from comments. The rules here
-//! decide what a point holds up: a `must` point without an answer keeps the work from being handed in, an open one keeps it from
-//! being approved. This module reads and writes nothing: the store asks it before it writes.
+//! The points of an issue, or of a plan, are one numbered list through all its reviews, kept apart from comments. The
+//! rules here decide what a point holds up: a `must` point without an answer keeps the work from being handed in, an
+//! open one keeps it from being approved. This module reads and writes nothing: the store asks it before it writes.
 
 mod error;
 mod model;

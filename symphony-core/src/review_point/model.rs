@@ -16,7 +16,7 @@ pub const POINT_CHARS_MAX: usize = 2_000;
 /// Most open points of people on an issue or a plan, and most of agents (spec: review, "Review points").
 pub const POINTS_OPEN_MAX: usize = 50;
 
-/// The number of a point within its issue or plan, from 1; it is never given twice.
+/// The number of a point within its issue or plan, from 1; it is never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PointNumber(u32);
@@ -55,7 +55,7 @@ impl FromStr for PointNumber {
 closed_set!(
     /// How much a point holds up.
     Severity, "severity", {
-        /// It has to be answered before the work is handed in, and closed before it is approved.
+        /// It must be answered before the work is handed in, and closed before it is approved.
         Must = "must",
         /// It is worth doing, and keeps nothing back.
         Should = "should",
@@ -115,7 +115,7 @@ closed_set!(
 pub enum ReviewOf {
     /// A pull request.
     PullRequest(PrId),
-    /// The claim of a phase.
+    /// The delivery of a phase.
     #[serde(rename = "claim")]
     Delivery(DeliveryId),
 }
@@ -138,53 +138,53 @@ pub struct ReviewPoint {
     pub severity: Severity,
     /// What it asks for.
     pub text: String,
-    /// Where.
+    /// The place.
     pub place: Option<Place>,
     /// Whether it is settled.
     pub state: PointState,
     /// Who made it: a judge, or a person.
     pub author: CommentAuthor,
-    /// The review that it came from; none when a person added it outside one.
+    /// The review that it came from; `None` if a person added it outside of one.
     pub review: Option<ReviewOf>,
-    /// The commit that was looked at.
+    /// The reviewed commit.
     pub commit: Option<String>,
     /// How often it was opened, from 1: an answer counts only for the time in which it was given.
     pub round: u32,
-    /// What was said to it, oldest first.
+    /// The answers to it, oldest first.
     pub answers: Vec<PointAnswer>,
     /// When it was made.
     pub created_at: Timestamp,
 }
 
-/// What was said to a point.
+/// An answer to a point.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PointAnswer {
-    /// What it says.
+    /// The kind of answer.
     pub kind: AnswerKind,
-    /// In words.
+    /// The text.
     pub text: String,
     /// The commit that answers the point.
     pub commit: Option<String>,
-    /// Whose it is.
+    /// The author.
     pub author: CommentAuthor,
     /// The time the point was open for, as [`ReviewPoint::round`] counts.
     pub round: u32,
-    /// When.
+    /// When it was created.
     pub created_at: Timestamp,
 }
 
 impl ReviewPoint {
-    /// Says whether it is not settled.
+    /// Returns whether it is not settled.
     pub fn is_open(&self) -> bool {
         self.state == PointState::Open
     }
 
-    /// Says whether it keeps a change from being approved.
+    /// Returns whether it stops the approval of a change.
     pub fn is_open_must(&self) -> bool {
         self.is_open() && self.severity == Severity::Must
     }
 
-    /// Says whether it was answered since it was last opened. A question is no answer: it asks for one.
+    /// Returns whether it was answered since it was last opened. A question is not an answer: it asks for one.
     pub fn is_answered(&self) -> bool {
         self.answers.iter().any(|answer| {
             answer.round == self.round
@@ -198,31 +198,31 @@ impl ReviewPoint {
         last.filter(|answer| answer.kind == AnswerKind::Question)
     }
 
-    /// Says whether a person made it: only a person closes it.
+    /// Returns whether a person created it: only a person closes it.
     pub fn is_persons(&self) -> bool {
         self.author == CommentAuthor::Human
     }
 }
 
-/// A point to be made.
+/// A point to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPoint {
     /// How much it holds up.
     pub severity: Severity,
     /// What it asks for.
     pub text: String,
-    /// Where.
+    /// The place.
     pub place: Option<Place>,
 }
 
-/// A point to be closed, or opened again.
+/// A point to close or reopen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PointMove {
-    /// Which.
+    /// Its number.
     pub number: PointNumber,
     /// Where to: `open` asks for another answer, also when it is open already.
     pub to: PointState,
-    /// Why.
+    /// The reason.
     pub remark: Option<String>,
 }
 
@@ -236,12 +236,12 @@ pub struct PointChanges {
 }
 
 impl PointChanges {
-    /// Says whether nothing changes.
+    /// Returns whether nothing changes.
     pub fn is_empty(&self) -> bool {
         self.new.is_empty() && self.moved.is_empty()
     }
 
-    /// Says whether there is something to do afterwards that was not to be done before.
+    /// Returns whether there is new work to do afterwards.
     pub fn asks_for_work(&self) -> bool {
         let reopens = |moved: &PointMove| moved.to == PointState::Open;
         !self.new.is_empty() || self.moved.iter().any(reopens)

@@ -4,14 +4,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Longest path of a point, in characters: as long as Linux takes one.
+/// Longest path of a point, in characters: the limit of Linux.
 pub const PATH_CHARS_MAX: usize = 4_096;
 
 /// A text that names no lines.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{found}` names no lines; write `12`, or `12-20`")]
 pub struct PlaceError {
-    /// What was given.
+    /// The given text.
     pub found: String,
 }
 
@@ -72,7 +72,7 @@ impl From<Lines> for String {
 pub struct Place {
     /// The file, relative to the project.
     pub file: String,
-    /// Its lines; none for the whole file.
+    /// Its lines; `None` for the whole file.
     pub lines: Option<Lines>,
 }
 

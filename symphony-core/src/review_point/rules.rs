@@ -14,7 +14,8 @@ use crate::pull_request::VerdictKind;
 /// What is done with the points: a verdict, or a person's change outside one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// A verdict of this kind. An agent's approval may leave the points of people open: it takes effect when they have closed them.
+    /// A verdict of this kind. An agent's approval may leave the points of people open: it takes effect when they have
+    /// closed them.
     Given(VerdictKind),
     /// None: a person changes points.
     None,
@@ -42,8 +43,8 @@ pub fn unanswered(points: &[ReviewPoint]) -> Vec<PointNumber> {
     numbers(points.iter().filter(is_unanswered))
 }
 
-/// Refuses to hand work in while a must-point has had no answer since it was last opened: a pull request, a proposal that nothing is
-/// left to do, the delivery of an issue's phase, and the end of the last phase of a plan.
+/// Refuses to hand work in while a must-point has had no answer since it was last opened: a pull request, a proposal
+/// that nothing is left to do, the delivery of an issue's phase, and the end of the last phase of a plan.
 ///
 /// # Errors
 /// Names the points, and the tool that answers them.
@@ -89,10 +90,10 @@ pub fn pending_question(points: &[ReviewPoint]) -> Option<&ReviewPoint> {
         .find(|point| point.pending_question().is_some())
 }
 
-/// What the reason of a blocked issue begins with, before the number of the point that a person is asked about.
+/// The prefix of a blocked issue's reason, before the number of the point that a person is asked about.
 const QUESTION_PREFIX: &str = "review point ";
 
-/// Says about which point a person is asked, and what: the reason of the blocked issue.
+/// Describes which point a person is asked about, and the question: the reason of the blocked issue.
 pub fn question_reason(point: PointNumber, question: &str) -> String {
     format!("{QUESTION_PREFIX}{point}: {}", question.trim())
 }
@@ -106,8 +107,8 @@ pub fn asked_point(reason: &str) -> Option<&str> {
 /// Checks what someone does to the points of an issue or a plan.
 ///
 /// # Errors
-/// When a point does not exist, is named twice or may not be closed by them; a new one is malformed, or one too many; an approval
-/// leaves must-points open; or a rejection asks for nothing.
+/// When a point does not exist, is named twice or may not be closed by them; a new one is malformed, or one too many;
+/// an approval leaves must-points open; or a rejection asks for nothing.
 pub fn check_changes(
     points: &[ReviewPoint],
     by: &CommentAuthor,
@@ -131,7 +132,8 @@ pub fn check_changes(
         moved.map_or(point.state, |moved| moved.to) == PointState::Open
     };
     let open: Vec<&ReviewPoint> = points.iter().filter(stays_open).collect();
-    // those of people and of agents are counted apart: no agent closes a person's, however many keep it from rejecting
+    // Points of people and of agents are counted separately: no agent can close a person's, so many of them would stop
+    // it from rejecting.
     let is_persons = *by == CommentAuthor::Human;
     let own = open
         .iter()
@@ -181,10 +183,10 @@ fn check_move(
     Ok(())
 }
 
-/// Checks a point to be made.
+/// Checks a point to create.
 ///
 /// # Errors
-/// When its text is empty or too long, or its file is no path.
+/// When its text is empty or too long, or its file is not a valid path.
 pub fn check_new(new: &NewPoint) -> Result<(), PointError> {
     check_text(&new.text)?;
     let is_bad = |file: &str| {

@@ -3,8 +3,8 @@
 use super::model::{NewPoint, POINT_CHARS_MAX, Severity};
 use super::place::{Lines, Place};
 
-/// Makes points of plain feedback: one `must` point, and more only where it is longer than a point may be. It is parted between
-/// paragraphs, else between lines, and nothing is left out.
+/// Turns plain feedback into points: one `must` point, and more only if it is longer than a point may be. It is split
+/// between paragraphs, else between lines, and nothing is lost.
 pub fn points_from_feedback(feedback: &str) -> Vec<NewPoint> {
     let mut points = Vec::new();
     let mut rest = feedback.trim();
@@ -33,10 +33,11 @@ fn part(text: &str) -> usize {
         .unwrap_or(limit)
 }
 
-/// Reads a point as a person types it: `[SEVERITY: ][FILE[:LINES]: ]TEXT`, as in `should: src/a.rs:12-20: name the field`.
+/// Reads a point as a person types it: `[SEVERITY: ][FILE[:LINES]: ]TEXT`, as in
+/// `should: src/a.rs:12-20: name the field`.
 ///
-/// Without a severity it has the default one. What is before a colon and a blank is a file when it has no blank, and a dot, a slash or
-/// lines: else it belongs to the text.
+/// Without a severity it has the default one. What is before a colon and a blank is a file when it has no blank, and a
+/// dot, a slash or lines: else it belongs to the text.
 pub fn read_point(typed: &str, default: Severity) -> NewPoint {
     let typed = typed.trim();
     let severity = typed

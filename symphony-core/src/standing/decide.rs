@@ -1,4 +1,4 @@
-//! The standing of each item by itself; whether what it waits for is stuck comes after.
+//! The status of each item alone; whether what it waits for is stuck is decided afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use crate::tick::{
     gates_obstacles, intake_obstacles, obstacles, project_obstacles, review_obstacles,
 };
 
-/// Returns the standing of everything, without a look at what it waits for.
+/// Returns the status of everything, without looking at what it waits for.
 pub(super) fn each_by_itself(observed: &Observed<'_>) -> BTreeMap<Item, Standing> {
     let mut standings = BTreeMap::new();
     let index = Index::of(observed);
@@ -48,14 +48,14 @@ fn stranded(why: impl Into<String>) -> Standing {
     Standing::Stranded { why: why.into() }
 }
 
-/// What is looked up for each issue: a project may have thousands.
+/// Indexes for looking up each issue: a project may have thousands.
 struct Index<'a> {
     entries: BTreeMap<&'a IssueId, &'a InboxItem>,
     publications: BTreeMap<&'a IssueId, &'a InboxItem>,
     live: BTreeMap<&'a IssueId, &'a LiveRun>,
     reviews: BTreeMap<&'a IssueId, &'a ReviewCandidate>,
     candidates: BTreeSet<&'a IssueId>,
-    /// Issues that the tick acts on, or says why it does not.
+    /// Issues that the tick acts on, or explains why it does not.
     planned: BTreeSet<&'a IssueId>,
     /// Issues whose pull request was merged outside: the tick records it.
     merged: BTreeSet<&'a IssueId>,
@@ -120,7 +120,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// What the plan adds to the predicates: slots, and probes that are under way.
+    /// What the schedule adds to the predicates: slots, and running probes.
     fn planned_reasons(&self, id: &IssueId, observed: &Observed<'_>) -> Vec<Reason> {
         if !self.planned.contains(id) {
             return Vec::new();
@@ -135,7 +135,8 @@ impl<'a> Index<'a> {
             .collect()
     }
 
-    /// Where nothing keeps an issue in `todo` from starting, the tick must have planned something for it, or have too many.
+    /// Where nothing keeps an issue in `todo` from starting, the tick must have planned something for it, or have too
+    /// many.
     fn startable(&self, open: &OpenIssue, reasons: &[Reason], observed: &Observed<'_>) -> Standing {
         let id = &open.issue;
         let opens =
@@ -249,7 +250,7 @@ fn acts_on(action: &Action) -> Option<&IssueId> {
         Action::RefreshProposal(stale) => Some(&stale.issue),
         Action::StartRun(start) => start.target.issue(),
         Action::RecordMerge(merge) => merge.of.issue(),
-        // they only tell a person
+        // They only inform a person.
         Action::NoteBase(_) | Action::RememberBase(_) | Action::TidyRun { .. } => None,
     }
 }
@@ -257,7 +258,7 @@ fn acts_on(action: &Action) -> Option<&IssueId> {
 fn merged(action: &Action) -> Option<&IssueId> {
     match action {
         Action::RecordMerge(merge) => merge.of.issue(),
-        // the tick ends the review by itself, whatever the inbox would say
+        // The tick ends the review, whatever the inbox would say.
         Action::ConfirmDone { issue, .. } => Some(issue),
         Action::ReturnProposal(moved) => Some(&moved.issue),
         Action::RefreshProposal(stale) => Some(&stale.issue),
@@ -311,7 +312,7 @@ fn entry_of_plan<'a>(
     observed.inbox.iter().find(is_it)
 }
 
-/// A plan whose pull request is open, and that neither a run nor a person has now.
+/// A plan whose pull request is open, and that waits for neither a run nor a person.
 fn plan_review(plan: &OpenPlan, observed: &Observed<'_>) -> Standing {
     let snapshot = observed.snapshot;
     let mut reviews = snapshot.reviews.iter();
@@ -371,7 +372,7 @@ fn plan_standing(plan: &OpenPlan, observed: &Observed<'_>) -> Standing {
     if observed.schedule.actions.iter().any(records) {
         return Standing::Runnable;
     }
-    // that it was not published holds its review up no more than an issue's
+    // As for an issue, a missing publication does not stop its review.
     if let Some(entry) = entry_of_plan(&plan.plan, observed, |kind| kind != InboxKind::Publication)
     {
         let entry = entry.key.clone();

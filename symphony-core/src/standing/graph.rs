@@ -1,4 +1,5 @@
-//! A dependency counts only when it is not stuck itself: what waits for something stranded, or in a circle, is stranded.
+//! A dependency counts only when it is not stuck itself: what waits for something stranded, or in a circle, is
+//! stranded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +8,7 @@ use super::{Dependency, Item, Standing};
 /// Items of a circle that a sentence names.
 const CIRCLE_NAMED_MAX: usize = 5;
 
-/// Follows what waits for something else to its end, and marks as stranded what comes to none.
+/// Follows what items wait for to its end, and marks items as stranded if that end cannot come.
 pub(super) fn follow_dependencies(standings: &mut BTreeMap<Item, Standing>) {
     let edges: BTreeMap<Item, Vec<Item>> = standings
         .iter()
@@ -46,7 +47,7 @@ pub(super) fn follow_dependencies(standings: &mut BTreeMap<Item, Standing>) {
     }
 }
 
-/// Returns what an item waits for that has a standing of its own; none when it waits for nothing of the kind.
+/// Returns the items that an item waits for; `None` if it waits for no item.
 fn items_of(standing: &Standing) -> Option<Vec<Item>> {
     let Standing::WaitsFor { dependencies } = standing else {
         return None;
@@ -58,7 +59,7 @@ fn items_of(standing: &Standing) -> Option<Vec<Item>> {
     Some(items.collect())
 }
 
-/// Returns the standing of what waits in vain; none where what it waits for is not stuck.
+/// Returns the status of an item that waits in vain; `None` if what it waits for is not stuck.
 fn stuck_on(item: &Item, on: &Item, standing: Option<&Standing>) -> Option<Standing> {
     let why = match (item, standing) {
         (_, None) => format!("it waits for {on}, which has ended or does not exist"),
@@ -73,7 +74,7 @@ fn stuck_on(item: &Item, on: &Item, standing: Option<&Standing>) -> Option<Stand
     Some(Standing::Stranded { why })
 }
 
-/// Names the circle that an item is in, or leads into.
+/// Names the circle that an item is in, or waits for.
 fn in_circle(item: &Item, edges: &BTreeMap<Item, Vec<Item>>) -> String {
     let mut path: Vec<&Item> = vec![item];
     while let Some(next) = path

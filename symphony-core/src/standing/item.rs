@@ -27,9 +27,9 @@ pub enum Dependency {
     Item(Item),
     /// The setup wizard of a project.
     Wizard(ProjectId),
-    /// The reviews of a project, of which as many wait as are wanted.
+    /// The reviews of a project, of which the maximum number already waits.
     Reviews(ProjectId),
-    /// A run that gives up its slot.
+    /// A run that releases its slot.
     Slot,
     /// Those before it: a tick reads a bounded number.
     Queue,
@@ -45,7 +45,7 @@ pub enum Standing {
     Runnable,
     /// A tick goes on with it at a moment.
     Due {
-        /// When.
+        /// The time.
         at: Timestamp,
     },
     /// A run is live on it.
@@ -65,7 +65,7 @@ pub enum Standing {
     },
     /// It is in the backlog because a person has not asked for it.
     NotAskedFor,
-    /// Nothing will ever go on with it, and no inbox entry says so.
+    /// Nothing will ever continue it, and no inbox entry shows that.
     Stranded {
         /// Why, in a sentence without a full stop.
         why: String,

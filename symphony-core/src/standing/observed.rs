@@ -5,7 +5,7 @@ use crate::Timestamp;
 use crate::inbox::InboxItem;
 use crate::tick::{Schedule, Snapshot};
 
-/// What a moment shows: the database, the tick that would come next, and the inbox.
+/// The observations at one moment: the database, the schedule of the next tick, and the inbox.
 #[derive(Debug, Clone, Copy)]
 pub struct Observed<'a> {
     /// What the tick sees.
@@ -16,6 +16,6 @@ pub struct Observed<'a> {
     pub inbox: &'a [InboxItem],
     /// Everything that has not ended.
     pub open: &'a OpenItems,
-    /// When.
+    /// The current time.
     pub now: Timestamp,
 }

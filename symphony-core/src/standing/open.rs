@@ -7,7 +7,7 @@ use crate::publication::PublicationState;
 use crate::pull_request::PullRequestOf;
 use crate::tick::Candidate;
 
-/// How long a publication that has begun is taken for a command at work, in milliseconds: longer than its time limit.
+/// How long a started publication counts as a running command, in milliseconds: longer than its time limit.
 pub const UNSEEN_PUBLICATION_MS: i64 = 15 * 60 * 1000;
 
 /// Everything that has not ended; plans are in the snapshot.

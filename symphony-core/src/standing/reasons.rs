@@ -1,4 +1,4 @@
-//! What a reason not to start something leads to: a person, a dependency, a moment, or the next tick.
+//! What ends a reason not to start something: a person, a dependency, a moment, or the next tick.
 
 use std::fmt;
 
@@ -12,14 +12,15 @@ use crate::tick::{
     Action, CANDIDATES_MAX, LiveRun, Reason, SlotLimit, Snapshot, project_agent_obstacles,
 };
 
-/// Where the reasons not to start an item lead.
+/// What ends the reasons not to start an item.
 #[derive(Debug, Default)]
 struct Leads {
     person: Option<String>,
     dependencies: Vec<Dependency>,
     due: Option<Timestamp>,
     nowhere: Option<String>,
-    /// What keeps it from starting when its time and its dependencies have come: then a tick reads it, and it is in the inbox.
+    /// What keeps it from starting when its time and its dependencies have come: then a tick reads it, and it is in the
+    /// inbox.
     later: Option<String>,
 }
 
@@ -58,12 +59,12 @@ impl Leads {
     }
 }
 
-/// Says that a reason leads nowhere.
+/// Describes a reason that nothing ends.
 fn unheard(reason: &Reason) -> String {
     format!("{reason}, but it is not in the inbox")
 }
 
-/// Returns where reasons lead; none where they do not keep the next tick from going on.
+/// Returns what ends the reasons; `None` if they do not stop the next tick.
 pub(super) fn lead(
     reasons: &[Reason],
     project: &ProjectId,
@@ -169,7 +170,7 @@ fn wizard(reason: &Reason, project: &ProjectId, observed: &Observed<'_>, leads: 
     }
 }
 
-/// Says whether something has the slot that is not free: a run, or one that the next tick starts.
+/// Returns whether something uses the missing slot: a run, or one that the next tick starts.
 fn is_slot_taken(limit: &SlotLimit, observed: &Observed<'_>) -> bool {
     let (SlotLimit::Total(n)
     | SlotLimit::KeptForJudge(n)
@@ -181,7 +182,7 @@ fn is_slot_taken(limit: &SlotLimit, observed: &Observed<'_>) -> bool {
     *n > 0 && (takes || observed.schedule.actions.iter().any(starts))
 }
 
-/// Says whether a tick does not read every issue of a project that could start.
+/// Returns whether a tick does not read every issue of a project that could start.
 pub(super) fn is_cut(snapshot: &Snapshot, project: &ProjectId) -> bool {
     let read = snapshot.candidates.iter().filter(|c| c.project == *project);
     read.count() >= CANDIDATES_MAX

@@ -5,7 +5,7 @@ use crate::id::{IssueId, ProjectId};
 use crate::issue::Priority;
 use crate::project::WizardState;
 
-/// Issues in `backlog` from which on no one looks for more work (spec: orchestrator, the row of the scanner).
+/// From how many issues in `backlog` on the scanner stops (spec: orchestrator, the row of the scanner).
 pub const IDLE_BACKLOG_MAX: u32 = 10;
 
 /// What dispatch knows about a project's own agents.
@@ -19,14 +19,14 @@ pub struct ProjectAgents {
     pub wizard_enabled: bool,
     /// Whether issues of the backlog are triaged.
     pub intake_enabled: bool,
-    /// Whether the scanner looks for work when there is none.
+    /// Whether the scanner searches for work when there is none.
     pub scanner_enabled: bool,
     /// Whether the researcher works when there is nothing else to do.
     pub background_research: bool,
     /// Least time between two runs of the scanner, and of background research, in milliseconds.
     pub idle_interval_ms: u64,
-    /// Since when nothing else was at work, for a loop that ends when nothing is left to do: an agent that has run since then
-    /// found nothing, and would find nothing again.
+    /// Since when nothing else was running, for a loop that ends when nothing is left to do: an agent that has run
+    /// since then found nothing, and would find nothing again.
     pub idle_since: Option<Timestamp>,
     /// How far the wizard came.
     pub wizard: WizardState,
@@ -59,7 +59,7 @@ impl Default for ProjectAgents {
 }
 
 impl ProjectAgents {
-    /// Says whether any of them may be dispatched.
+    /// Returns whether any of them may be dispatched.
     pub const fn any_enabled(&self) -> bool {
         self.wizard_enabled
             || self.intake_enabled
@@ -75,7 +75,7 @@ pub struct IntakeCandidate {
     pub issue: IssueId,
     /// Its project.
     pub project: ProjectId,
-    /// How urgent.
+    /// The priority.
     pub priority: Priority,
     /// When it was made.
     pub created_at: Timestamp,

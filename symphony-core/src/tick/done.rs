@@ -1,4 +1,4 @@
-//! Proposals that nothing is left to do: confirmed by the tick where that is configured, returned where the base moved under them.
+//! Proposals that nothing is left to do: confirmed by the tick if that is configured, returned if the base has moved.
 
 use super::reason::Reason;
 use super::schedule::{Action, Schedule};
@@ -6,8 +6,8 @@ use super::snapshot::{GatesState, ReviewCandidate, ReviewSubject, Snapshot};
 use crate::done::{Obstacle, StaleLook, StaleProposal};
 use crate::id::IssueId;
 
-/// Returns the confirmation of a proposal that `auto_done` leaves to Symphony, or what has to look at it again before anyone can
-/// confirm it; none where a person decides, or something is still to come.
+/// Returns the confirmation of a proposal that `auto_done` leaves to Symphony, or what has to look at it again before
+/// anyone can confirm it; `None` if a person decides, or something is still missing.
 pub(super) fn confirm_or_refresh(review: &ReviewCandidate, snapshot: &Snapshot) -> Option<Action> {
     let ReviewSubject::Done {
         pr,
@@ -43,8 +43,8 @@ pub(super) fn confirm_or_refresh(review: &ReviewCandidate, snapshot: &Snapshot) 
     }))
 }
 
-/// Returns what looks at a proposal again. Gates do once the judge has spoken, or none will: on a base that keeps moving, a judge
-/// would otherwise wait for gates forever.
+/// Returns what looks at a proposal again. Gates run after the judge has decided, or if no judge will: on a base that
+/// keeps moving, a judge would otherwise wait for gates for ever.
 fn what_is_stale(
     review: &ReviewCandidate,
     obstacles: &[Obstacle],
@@ -58,8 +58,8 @@ fn what_is_stale(
     (has_run && is_stale && (review.has_verdict || !judge_enabled)).then_some(StaleLook::Gates)
 }
 
-/// Sends the proposals back whose base has moved in a way that concerns them, and returns their issues. What a run is at work on
-/// waits for its end: the tick after it looks again.
+/// Returns the proposals whose base has moved in a way that concerns them to their workers; returns their issues. What
+/// a run is working on waits for its end: the tick after it looks again.
 pub(super) fn return_proposals<'a>(
     snapshot: &'a Snapshot,
     schedule: &mut Schedule,

@@ -1,5 +1,4 @@
-//! What is in the way of runs that do not come from the backlog: phases of plans. They share slots and holds with
-//! issues.
+//! What stops runs that do not come from the backlog: phases of plans. They share slots and holds with issues.
 
 use super::holds::{covers, is_probed, stands};
 use super::own_runs::wizard_comes_first;
@@ -10,10 +9,10 @@ use crate::agent::AgentType;
 use crate::hold::{Hold, HoldScope};
 use crate::id::ProjectId;
 
-/// Returns how many workers of a project may start now, holds apart: none while dispatch is paused, or before the
+/// Returns how many workers of a project may start now, apart from holds: none while dispatch is paused, or before the
 /// project's setup wizard has ended.
 ///
-/// The slot that is kept for judges while a review can be judged is not given away.
+/// The slot that is reserved for judges while a review can be judged is not included.
 pub fn free_worker_slots(snapshot: &Snapshot, project: &ProjectId, now: Timestamp) -> u32 {
     let view = snapshot.projects.get(project);
     if snapshot.paused || view.is_some_and(|view| wizard_comes_first(project, view, snapshot)) {

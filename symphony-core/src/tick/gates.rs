@@ -18,7 +18,7 @@ use crate::id::ProjectId;
 use crate::issue::Priority;
 use crate::run::RunTarget;
 
-/// Returns every reason, slots apart, why the gates of a pull request do not run now.
+/// Returns every reason, apart from slots, why the gates of a pull request do not run now.
 pub fn gates_obstacles(
     review: &ReviewCandidate,
     snapshot: &Snapshot,
@@ -41,7 +41,7 @@ pub fn gates_obstacles(
     reasons
 }
 
-/// Returns the run of a review's gates where it can start.
+/// Returns the run of a review's gates if it can start.
 pub(super) fn start(
     review: &ReviewCandidate,
     snapshot: &Snapshot,
@@ -93,8 +93,8 @@ pub(super) fn probes(snapshot: &Snapshot, now: Timestamp, schedule: &mut Schedul
     waiting
 }
 
-/// Returns why a probe of a base that has not moved leaves the last free slot to the gates of the pull request that repairs it: those
-/// are new, and the probe would most likely find what the last one found.
+/// Returns why a probe of a base that has not moved leaves the last free slot to the gates of the pull request that
+/// repairs it: those are new, and the probe would most likely find what the last one found.
 fn left_to_repair(project: &ProjectId, snapshot: &Snapshot, now: Timestamp) -> Option<Reason> {
     let view = snapshot.projects.get(project)?;
     let taken = snapshot
@@ -116,8 +116,8 @@ fn left_to_repair(project: &ProjectId, snapshot: &Snapshot, now: Timestamp) -> O
     is_left.then_some(Reason::NoSlot { limit })
 }
 
-/// Returns the trials of gates that were added or changed, for projects in which an issue waits for nothing else: whoever waits
-/// for a person too would not start after a trial.
+/// Returns the trials of gates that were added or changed, for projects in which an issue waits only for that: if a
+/// person is needed, too, it would not start after a trial.
 pub(super) fn trials(snapshot: &Snapshot, now: Timestamp, schedule: &Schedule) -> Vec<Waiting> {
     let only_untried = |reasons: &[Reason]| {
         reasons
@@ -216,5 +216,5 @@ fn gates_run(project: &ProjectId, target: RunTarget, probes: Vec<HoldScope>) -> 
     }
 }
 
-/// What stands for the provider of a run that needs none.
+/// The provider of a run that needs none.
 pub const NO_PROVIDER: &str = "none";

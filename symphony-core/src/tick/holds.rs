@@ -1,4 +1,4 @@
-//! Holds, and what else everything of a project waits for.
+//! Holds, and other reasons why everything of a project waits.
 
 use super::reason::Reason;
 use super::snapshot::{ProjectView, Snapshot};
@@ -7,7 +7,7 @@ use crate::hold::{Hold, HoldScope};
 use crate::id::ProjectId;
 use crate::retry::{HOLD_TOLD_MAX_MS, after, is_ahead_of_clock};
 
-/// Says whether a hold covers a run; a hold that is over covers all but its probe.
+/// Returns whether a hold covers a run; an expired hold covers everything except its probe.
 pub(super) fn covers(
     hold: &Hold,
     project: &ProjectId,
@@ -25,11 +25,12 @@ pub(super) fn covers(
     }
 }
 
-/// Says whether a hold is not over. One that was placed in the future, or a provider's that ends later than any can, is
-/// from before the clock was set back: it is probed, else everything would wait for as long as the clock jumped.
+/// Returns whether a hold is in effect. One that was placed in the future, or a provider's that ends later than any
+/// can, is from before the clock was set back: it is probed, otherwise everything would wait for as long as the clock
+/// jumped.
 pub(super) fn stands(hold: &Hold, now: Timestamp) -> bool {
     let latest = match hold.scope {
-        // a spending cap's is made anew by each tick, and one without an end waits for a human
+        // Each tick recreates a spending cap's hold, and one without an end waits for a human.
         HoldScope::Project(_) => Timestamp::MAX,
         HoldScope::Provider(_)
         | HoldScope::Model { .. }
@@ -39,7 +40,7 @@ pub(super) fn stands(hold: &Hold, now: Timestamp) -> bool {
     hold.until > now && hold.until <= latest && !is_ahead_of_clock(hold.placed_at, now)
 }
 
-/// Returns the hold of a project whose gates fail on its base. It lasts until a probe passes, however long that takes.
+/// Returns the hold of a project whose gates fail on its base. It stays until a probe passes, however long that takes.
 pub(super) fn gates_hold(project: &ProjectId, snapshot: &Snapshot) -> Option<Reason> {
     gates_hold_of(project, snapshot).map(Reason::held)
 }
@@ -50,7 +51,7 @@ pub(super) fn gates_hold_of<'s>(project: &ProjectId, snapshot: &'s Snapshot) -> 
     snapshot.holds.iter().find(of_project)
 }
 
-/// Says whether a probe of a hold is under way.
+/// Returns whether a probe of a hold is running.
 pub(super) fn is_probed(hold: &Hold, snapshot: &Snapshot) -> bool {
     hold.canary
         .as_ref()

@@ -1,4 +1,5 @@
-//! What a tick does to issues without starting a run: next phases, ended sub-tasks, worktrees that are no longer needed.
+//! What a tick does to issues without starting a run: next phases, ended sub-tasks, worktrees that are no longer
+//! needed.
 
 use super::holds::no_base;
 use super::reason::Reason;
@@ -11,11 +12,11 @@ use crate::id::IssueId;
 use crate::retry::after;
 use crate::watchdog::Watch;
 
-/// How long what has no lock file is left alone: its maker may be about to make one. Making one takes milliseconds.
+/// How long a run without a lock file is left alone: its maker may be about to create one, which takes milliseconds.
 pub const LEFTOVER_GRACE_MS: u64 = 60_000;
 
-/// Returns what follows from the looks at supervisors: suspicions are kept, supervisors that are stuck are ended. A run whose
-/// lock is free has no supervisor to look at.
+/// Returns the actions that follow from the looks at supervisors: suspicions are kept, stuck supervisors are ended. A
+/// run whose lock is free has no supervisor to look at.
 pub fn watch_supervisors(snapshot: &Snapshot) -> impl Iterator<Item = Action> {
     let held = |run: &&LiveRun| run.lock == LockState::Held;
     snapshot.live.iter().filter(held).filter_map(|live| {
@@ -32,7 +33,7 @@ pub fn watch_supervisors(snapshot: &Snapshot) -> impl Iterator<Item = Action> {
     })
 }
 
-/// Takes issues to their next phase, but never while a run is live on them: its exit handling does it then.
+/// Moves issues to their next phase, but never while a run is live on them: its exit handling does it then.
 pub(super) fn advance_phases(snapshot: &Snapshot, schedule: &mut Schedule) {
     for accepted in &snapshot.accepted {
         let issue = accepted.issue.clone();
@@ -46,8 +47,8 @@ pub(super) fn advance_phases(snapshot: &Snapshot, schedule: &mut Schedule) {
     }
 }
 
-/// Puts issues back to `todo` whose sub-tasks have ended, at least one of them well. While their planner is at work it
-/// may be about to make the next one.
+/// Moves issues back to `todo` whose sub-tasks have ended, at least one of them successfully. While their planner is
+/// running, it may be about to create the next one.
 pub(super) fn unblock(snapshot: &Snapshot, schedule: &mut Schedule) {
     for split in &snapshot.split {
         let issue = split.issue.clone();
@@ -66,8 +67,8 @@ pub(super) fn unblock(snapshot: &Snapshot, schedule: &mut Schedule) {
     }
 }
 
-/// Removes worktrees of issues that have ended, but none that a run still works in, and none while it is unknown what
-/// of their work the base branch has. One that could not be removed is tried again when it is due.
+/// Removes worktrees of issues that have ended, except those that a run still works in, and none while it is unknown
+/// how much of their work the base branch has. A failed removal is retried when it is due.
 pub(super) fn clean_up(snapshot: &Snapshot, now: Timestamp, schedule: &mut Schedule) {
     let is_due = |clean_up: &&CleanUp| {
         let put_off = clean_up.put_off.as_ref();
@@ -86,8 +87,8 @@ pub(super) fn clean_up(snapshot: &Snapshot, now: Timestamp, schedule: &mut Sched
     }
 }
 
-/// Puts the files of runs in order that no one will come back to: the prompts of a run whose supervisor died after its end
-/// was recorded, the folder of a run that was never claimed.
+/// Tidies the files of runs that no one will return to: the prompts of a run whose supervisor died after its end was
+/// recorded, the folder of a run that was never claimed.
 pub(super) fn tidy(snapshot: &Snapshot, now: Timestamp, schedule: &mut Schedule) {
     for leftover in snapshot.leftovers.iter().filter(|left| is_over(left, now)) {
         let (run, project) = (leftover.run.clone(), leftover.project.clone());
@@ -99,8 +100,8 @@ pub(super) fn tidy(snapshot: &Snapshot, now: Timestamp, schedule: &mut Schedule)
     }
 }
 
-/// Says whether no one is at work on a run that left something. A run is locked before it is claimed, and the lock is held
-/// until its files are in order.
+/// Returns whether no one works on a run that left something. A run is locked before it is claimed, and the lock is
+/// held until its files are tidied.
 pub fn is_over(leftover: &Leftover, now: Timestamp) -> bool {
     match (leftover.lock, leftover.owner) {
         (LockState::Held, _) => false,
@@ -111,7 +112,7 @@ pub fn is_over(leftover: &Leftover, now: Timestamp) -> bool {
     }
 }
 
-/// Returns the run at work on an issue, as a reason to leave it alone.
+/// Returns the run that works on an issue, as a reason to leave it alone.
 fn running(snapshot: &Snapshot, issue: &IssueId) -> Option<Reason> {
     snapshot.run_on(issue).map(LiveRun::reason)
 }

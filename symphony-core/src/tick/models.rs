@@ -1,4 +1,4 @@
-//! Which model a run would ask its provider for: holds are placed by provider and model.
+//! Which model of its provider a run would use: holds are placed by provider and model.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use crate::agent::AgentType;
 use crate::id::PhaseName;
 use crate::run::RunTarget;
 
-/// The models that the agents of a project ask for; whatever is not named uses its provider's default.
+/// The models that the agents of a project use; others use their provider's default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AskedModels {
     /// By agent, and by the phase for which it works on an issue.
     by_agent: BTreeMap<(AgentType, Option<PhaseName>), String>,
-    /// That of plans' phases which name none of their own.
+    /// The model of plans' phases that have none of their own.
     of_plans: Option<String>,
 }
 
-/// Returns the phase whose model a run uses: what is configured for a phase is meant for its author, not for its judge, and
-/// an issue without a phase counts as ready.
+/// Returns the phase whose model a run uses: what is configured for a phase is meant for its author, not for its judge,
+/// and an issue without a phase counts as ready.
 pub fn phase_of_model(
     target: &RunTarget,
     agent: &AgentType,
@@ -42,7 +42,7 @@ impl AskedModels {
         self.of_plans = model;
     }
 
-    /// Returns the model that a run would ask for; none for its provider's default.
+    /// Returns the model that a run would use; `None` for its provider's default.
     pub fn of(
         &self,
         target: &RunTarget,
@@ -56,7 +56,7 @@ impl AskedModels {
         self.by_agent.get(&key).map(String::as_str)
     }
 
-    /// Returns the model of plans' phases that name none of their own.
+    /// Returns the model of plans' phases that have none of their own.
     pub fn of_plans(&self) -> Option<&str> {
         self.of_plans.as_deref()
     }

@@ -17,7 +17,7 @@ pub struct OpenPlan {
     pub status: PlanStatus,
     /// When it began.
     pub started_at: Timestamp,
-    /// Where its phases stand.
+    /// The states of its phases.
     pub phases: Vec<OpenPhase>,
     /// What follows when the last of them is complete.
     pub completion: Completion,
@@ -26,26 +26,26 @@ pub struct OpenPlan {
 }
 
 impl OpenPlan {
-    /// Says whether the pull request of its work is to be opened: any tick does that, whoever carries plans on.
+    /// Returns whether the pull request of its work should be opened: any tick does that, whoever drives plans.
     pub fn awaits_review(&self) -> bool {
         self.completion == Completion::OpensPullRequest
             && self.status == PlanStatus::Running
             && self.is_complete()
     }
 
-    /// Says whether every phase is complete, skipped ones included.
+    /// Returns whether every phase is complete, skipped ones included.
     pub fn is_complete(&self) -> bool {
         let mut phases = self.phases.iter();
         phases.all(|phase| matches!(phase.state, PhaseState::Complete { .. }))
     }
 
-    /// Says whether one of its phases awaits a person's decision.
+    /// Returns whether one of its phases awaits a person's decision.
     pub fn asks(&self) -> bool {
         let mut phases = self.phases.iter();
         phases.any(|phase| matches!(phase.state, PhaseState::AwaitingDecision { .. }))
     }
 
-    /// Says whether the next round of whoever carries it on has something to do, now or later, before a person says a word.
+    /// Returns whether the next round has something to do, now or later, before a person acts.
     pub fn goes_on_by_itself(&self) -> bool {
         match self.status {
             PlanStatus::Running => true,
@@ -67,7 +67,7 @@ pub struct OpenPhase {
 /// What carries a plan on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanDriver {
-    /// A command at work: `plan run`, or a tick in its round.
+    /// A running command: `plan run`, or a tick in its round.
     Command,
     /// The ticks (`plan.by_tick`).
     Tick,

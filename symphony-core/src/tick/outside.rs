@@ -1,4 +1,4 @@
-//! What follows from a base branch that moved: merges are recorded, what nothing explains is told.
+//! What follows from a base branch that moved: merges are recorded, unexplained commits are reported.
 
 use super::reason::Reason;
 use super::schedule::{Action, Schedule};
@@ -6,8 +6,8 @@ use super::snapshot::Snapshot;
 use crate::agent::AgentType;
 use crate::outside::{BaseNotice, FoundMerge, unexplained};
 
-/// Records merges that were made outside, and tells what a person has to look at. The look is remembered last: whatever dies
-/// before, the next tick looks at the same commits again, and each record is made once.
+/// Records merges that were made outside, and reports what a person has to look at. The look is recorded last: if the
+/// process dies before, the next tick looks at the same commits again, and each record is made once.
 pub(super) fn notice_outside(snapshot: &Snapshot, schedule: &mut Schedule) {
     let base = &snapshot.base;
     for merge in &base.merges {
@@ -43,8 +43,8 @@ pub(super) fn notice_outside(snapshot: &Snapshot, schedule: &mut Schedule) {
     }
 }
 
-/// Says whether the agent that writes the branch is at work. It may have moved the base itself, so that no one has decided
-/// anything. Judges and gates only read.
+/// Returns whether the agent that writes the branch is running. It may have moved the base itself, so that no one
+/// decided anything. Judges and gates only read.
 fn agent_at_work(snapshot: &Snapshot, merge: &FoundMerge) -> bool {
     let run = snapshot.run_on_source(&merge.of);
     run.is_some_and(|run| !matches!(run.agent, AgentType::Judge | AgentType::Gates))

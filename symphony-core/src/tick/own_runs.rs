@@ -5,8 +5,8 @@ use crate::agent::AgentType;
 use crate::id::ProjectId;
 use crate::project::WizardState;
 
-/// Says whether a project's setup wizard is still to come, or at work: nothing else of the project starts before it has
-/// ended.
+/// Returns whether a project's setup wizard is still to run, or running: nothing else of the project starts before it
+/// has ended.
 pub(super) fn wizard_comes_first(
     id: &ProjectId,
     project: &ProjectView,

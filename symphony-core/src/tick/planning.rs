@@ -44,7 +44,7 @@ pub fn plan_tick(snapshot: &Snapshot, now: Timestamp) -> Schedule {
     schedule
 }
 
-/// Returns what of the backlog could start now as the probe of a hold, by item: whoever moves a plan on looks at it.
+/// Returns what in the backlog could start now as the probe of a hold, by item: used by whoever drives a plan.
 pub fn probe_candidates(snapshot: &Snapshot, now: Timestamp) -> Vec<(ProbeItem, Vec<HoldScope>)> {
     if snapshot.holds.is_empty() {
         return Vec::new();
@@ -67,7 +67,7 @@ fn tier_of(phase: Option<&PhaseName>) -> u8 {
 /// Splits candidates into those that only lack a slot, and those with a reason to wait.
 fn sort_out(snapshot: &Snapshot, now: Timestamp, schedule: &mut Schedule) -> Vec<Waiting> {
     let mut waiting = Vec::new();
-    // the base has their change: nobody is paid for it any more
+    // The base has their change: no one is paid for it any longer.
     let merged: BTreeSet<&PullRequestOf> = snapshot.base.merges.iter().map(|m| &m.of).collect();
     let mut seen: BTreeSet<&IssueId> = merged.iter().filter_map(|of| of.issue()).collect();
     seen.extend(return_proposals(snapshot, schedule));
@@ -150,7 +150,7 @@ struct WantedRun<'a> {
     phase: Option<PhaseName>,
 }
 
-/// Returns the run to start, or records why not; opens the breaker where only that is in the way.
+/// Returns the run to start, or records why not; opens the breaker if that is the only obstacle.
 fn admit(
     snapshot: &Snapshot,
     schedule: &mut Schedule,
@@ -177,7 +177,7 @@ fn admit(
             ..start
         });
     }
-    // a breaker that sends issues to `todo` leaves them there: opening it again would say the same each tick
+    // A breaker that sends issues to `todo` leaves them there: opening it again would repeat the notice each tick.
     let to_todo = view.is_some_and(|v| v.breaker_target == BreakerTarget::Todo);
     let only_spent = matches!(reasons.as_slice(), [Reason::AttemptsSpent { .. }]);
     if let Some(issue) = issue {

@@ -1,4 +1,4 @@
-//! The predicates of dispatch: what an issue wants, and what is in its way. `plan_tick` and `explain` read the same.
+//! The predicates of dispatch: what an issue needs, and what stops it. `plan_tick` and `explain` read the same.
 
 use super::gates::gates_obstacles;
 use super::holds::{covers, is_probed, no_base, stands};
@@ -49,7 +49,7 @@ pub fn wanted_agent(candidate: &Candidate, project: &ProjectView) -> Result<Agen
     }
 }
 
-/// Returns every reason, slots apart, why an issue in `todo` is not dispatched now.
+/// Returns every reason, apart from slots, why an issue in `todo` is not dispatched now.
 pub fn obstacles(candidate: &Candidate, snapshot: &Snapshot, now: Timestamp) -> Vec<Reason> {
     let project = snapshot.projects.get(&candidate.project);
     let wanted = project.map(|project| wanted_agent(candidate, project));
@@ -99,7 +99,7 @@ pub fn obstacles(candidate: &Candidate, snapshot: &Snapshot, now: Timestamp) -> 
     reasons
 }
 
-/// Returns every reason, slots apart, why a review is not given to a judge now.
+/// Returns every reason, apart from slots, why no judge gets a review now.
 pub fn review_obstacles(
     review: &ReviewCandidate,
     snapshot: &Snapshot,
@@ -153,10 +153,10 @@ pub fn review_obstacles(
             }
         }
     }
-    // who judges next is of no interest where no judge is
+    // Who judges next is irrelevant without judges.
     let awaits_judge = !review.has_verdict && project.judge_enabled;
     if let Some(last) = review.last_judged_at.filter(|_| awaits_judge) {
-        // a run from before the clock was set back says nothing: the pause would last as long as the clock jumped
+        // A run from before the clock was set back is ignored: the pause would last as long as the clock jumped.
         let until = after(last, project.judge_cooldown_ms);
         if until > now && !is_ahead_of_clock(last, now) {
             reasons.push(Reason::CoolingDown { until });
@@ -165,7 +165,8 @@ pub fn review_obstacles(
     reasons
 }
 
-/// Returns that what a judge would look at conflicts with its base. Whoever repairs that changes the commit, and a verdict is about one commit.
+/// Returns that what a judge would look at conflicts with its base. Resolving that changes the commit, and a verdict is
+/// about one commit.
 fn conflict(review: &ReviewCandidate, snapshot: &Snapshot) -> Option<Reason> {
     let ReviewSubject::PullRequest(pr) = review.subject else {
         return None;
@@ -178,7 +179,7 @@ fn conflict(review: &ReviewCandidate, snapshot: &Snapshot) -> Option<Reason> {
     })
 }
 
-/// Returns that the branch of what a judge would look at is at another commit.
+/// Returns that the branch of what a judge would look at has moved.
 fn moved_head(review: &ReviewCandidate, snapshot: &Snapshot) -> Option<Reason> {
     let ReviewSubject::PullRequest(pr) = review.subject else {
         return None;
@@ -195,8 +196,8 @@ fn moved_head(review: &ReviewCandidate, snapshot: &Snapshot) -> Option<Reason> {
     }
 }
 
-/// Returns that a review waits for a person to close their points. One judge looks at it all the same: it can send the work back. When that
-/// one has ended, no other comes to anything, as each approval is refused.
+/// Returns that a review waits for a person to close their points. One judge looks at it nevertheless: it can send the
+/// work back. After that, another one is useless, as each approval is refused.
 fn persons_points(review: &ReviewCandidate, judge_enabled: bool) -> Option<Reason> {
     let is_judged_first = judge_enabled && !review.has_verdict && review.judges.by_themselves == 0;
     let waits = !review.persons_points.is_empty() && !is_judged_first;
@@ -205,8 +206,8 @@ fn persons_points(review: &ReviewCandidate, judge_enabled: bool) -> Option<Reaso
     })
 }
 
-/// Says whether an appointment is still ahead. One further away than the longest wait was made before the clock was
-/// set back: it counts as due, else the issue would wait for as long as the clock jumped.
+/// Returns whether an appointment is in the future. One further away than the longest wait was made before the clock
+/// was set back: it counts as due, otherwise the issue would wait for as long as the clock jumped.
 fn is_ahead(retry: &DueRetry, project: &ProjectView, now: Timestamp) -> bool {
     let latest = after(now, project.max_backoff_ms.max(CONTINUATION_MS));
     retry.due_at > now && retry.due_at <= latest
@@ -264,7 +265,7 @@ pub fn project_obstacles(
     reasons.extend(no_base(project));
     let provider = match &project.provider {
         Ok(name) => name.as_str(),
-        // a broken configuration can name no provider: it was told already
+        // A broken configuration cannot name a provider: it was reported already.
         Err(problem) if project.broken.as_ref() == Some(problem) => "",
         Err(problem) => {
             reasons.push(Reason::NoProvider {

@@ -1,6 +1,6 @@
 //! Agents that work on a project itself (setup wizard, scanner, background research), and intake: when they are
-//! dispatched (spec: orchestrator, the table of agents). They have no retries: the wizard works once, intake once an
-//! issue, the others when their interval has passed.
+//! dispatched (spec: orchestrator, the table of agents). They are not retried: the wizard runs once, intake once per
+//! issue, the others after their interval.
 
 use std::collections::BTreeSet;
 
@@ -21,8 +21,8 @@ use crate::project::WizardState;
 use crate::retry::{after, is_ahead_of_clock};
 use crate::run::RunTarget;
 
-/// Returns every reason, slots apart, why an issue in `backlog` is not given to intake now. Attempts at the issue do not
-/// matter: triage is none.
+/// Returns every reason, apart from slots, why intake does not get an issue in `backlog` now. Attempts at the issue do
+/// not matter: triage is not one.
 pub fn intake_obstacles(
     candidate: &IntakeCandidate,
     snapshot: &Snapshot,
@@ -51,7 +51,7 @@ fn wanted(project: &ProjectView) -> impl Iterator<Item = AgentType> {
     .filter_map(|(wanted, agent)| wanted.then_some(agent))
 }
 
-/// Returns every reason, slots apart, why one of a project's own agents does not start now.
+/// Returns every reason, apart from slots, why one of a project's own agents does not start now.
 pub fn project_agent_obstacles(
     id: &ProjectId,
     agent: &AgentType,
@@ -85,7 +85,7 @@ pub fn project_agent_obstacles(
         });
     }
     if let Some(last) = last_run(project, agent) {
-        // a run from before the clock was set back says nothing: the pause would last as long as the clock jumped
+        // A run from before the clock was set back is ignored: the pause would last as long as the clock jumped.
         let has_looked = agents.idle_since.is_some_and(|since| last >= since);
         let rest_min = if has_looked { SCANNER_INTERVAL_MS } else { 0 };
         let until = after(last, agents.idle_interval_ms.max(rest_min));
@@ -104,7 +104,8 @@ fn last_run(project: &ProjectView, agent: &AgentType) -> Option<Timestamp> {
     }
 }
 
-/// Says whether this tick puts an issue of the project to `todo`: its sub-tasks have ended, or its phase was accepted.
+/// Returns whether this tick moves an issue of the project to `todo`: its sub-tasks have ended, or its phase was
+/// accepted.
 fn is_about_to_have_work(id: &ProjectId, snapshot: &Snapshot) -> bool {
     let goes_on = |split: &&super::snapshot::SplitIssue| {
         split.project == *id && split.outcome == SubtasksOutcome::SomeDone

@@ -16,13 +16,13 @@ use crate::outside::HeadFound;
 use crate::retry::RetryKind;
 use crate::review_point::{PointNumber, list_numbers};
 
-/// Gates that a reason names; the rest is counted.
+/// Most gates that a reason lists; the rest is counted.
 const GATES_NAMED_MAX: usize = 3;
 
-/// Files that a reason names; the rest is counted.
+/// Most files that a reason lists; the rest is counted.
 const FILES_NAMED_MAX: usize = 5;
 
-/// What a time follows at which something is tried again by itself.
+/// What precedes the time of an automatic retry.
 pub const NEXT_TRY: &str = "next try";
 
 /// One reason why an issue is not dispatched now.
@@ -31,7 +31,7 @@ pub const NEXT_TRY: &str = "next try";
 pub enum Reason {
     /// A human paused all dispatch.
     Paused,
-    /// A run is at work on it.
+    /// A run is working on it.
     Running {
         /// The run.
         run: RunId,
@@ -61,16 +61,16 @@ pub enum Reason {
     },
     /// Something is on hold.
     Held {
-        /// What.
+        /// The scope of the hold.
         scope: HoldScope,
         /// Until when.
         until: Timestamp,
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// Dependencies are not done.
     WaitingOn {
-        /// Which.
+        /// The issues.
         issues: Vec<IssueId>,
     },
     /// Its next attempt is not due.
@@ -101,7 +101,7 @@ pub enum Reason {
         /// The files.
         files: Vec<String>,
     },
-    /// Its branch is not at the reviewed commit any more: no judge is paid for what cannot be merged as it is.
+    /// Its branch is no longer at the reviewed commit: no judge is paid for what cannot be merged as it is.
     HeadMoved {
         /// The branch.
         branch: String,
@@ -126,7 +126,7 @@ pub enum Reason {
     PlanningOff,
     /// Its phase needs a researcher, and research is off.
     ResearchOff,
-    /// As many reviews wait for a human as are wanted.
+    /// The maximum number of reviews waits for a human.
     ReviewsFull {
         /// How many wait.
         waiting: u32,
@@ -137,11 +137,11 @@ pub enum Reason {
     JudgeOff,
     /// The gates have not run on the commit to be judged.
     GatesPending,
-    /// Required gates failed on the commit to be judged, and no agent repairs it by itself.
+    /// Required gates failed on the commit to be judged, and no agent repairs it automatically.
     GatesRed,
     /// Its gates could not be run, and are tried again later.
     GatesDelayed {
-        /// When.
+        /// When they are due.
         until: Timestamp,
         /// Why they could not be run.
         problem: String,
@@ -156,7 +156,7 @@ pub enum Reason {
         /// Their names.
         gates: Vec<String>,
     },
-    /// It is to repair a gate whose program is missing on this machine.
+    /// It repairs a gate whose program is missing on this machine.
     ProgramMissing {
         /// The project, which is on hold for it.
         project: ProjectId,
@@ -168,11 +168,11 @@ pub enum Reason {
         /// The branch.
         base: String,
     },
-    /// A verdict stands: a human merges.
+    /// There is a verdict: a human merges.
     Judged,
     /// A judge agrees that nothing is left to do: a person confirms it.
     DoneJudged {
-        /// Why Symphony would not confirm it by itself, whether or not that is left to it.
+        /// Why Symphony would not confirm it, whether or not that is left to it.
         obstacles: Vec<Obstacle>,
     },
     /// The base has moved under the proposal that nothing is left to do: a worker looks again.
@@ -187,7 +187,7 @@ pub enum Reason {
     },
     /// The setup wizard of its project has not ended.
     WizardFirst,
-    /// There is work: no one looks for more.
+    /// There is work: no one searches for more.
     WorkWaits,
     /// The backlog is long enough.
     BacklogFull {
@@ -206,12 +206,12 @@ pub enum Reason {
     },
 }
 
-/// When a reason ends by itself.
+/// When a reason ends without help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
-    /// When.
+    /// The time.
     pub at: Timestamp,
-    /// What happens then, in words that a time follows: `next try`.
+    /// What happens then, in words that precede a time: `next try`.
     pub then: &'static str,
 }
 
@@ -225,7 +225,7 @@ impl Reason {
         }
     }
 
-    /// Says whether this lasts until a person answers for the issue or plan itself.
+    /// Returns whether this lasts until a person acts on the issue or plan itself.
     pub const fn is_for_person(&self) -> bool {
         matches!(
             self,
@@ -246,7 +246,7 @@ impl Reason {
         )
     }
 
-    /// Returns when this ends by itself; none where something else, or a person, ends it.
+    /// Returns when this ends without help; `None` if something else, or a person, ends it.
     pub fn due(&self) -> Option<Due> {
         let (at, then) = match self {
             Self::ExitPutOff { put_off, .. } => (put_off.due_at, NEXT_TRY),
@@ -269,7 +269,8 @@ impl Reason {
 }
 
 impl Reason {
-    /// Returns the reason without what the gates of a project on hold say: for a list, below or beside which that is shown once.
+    /// Returns the reason without what the gates of a project on hold say: for a list, below or beside which that is
+    /// shown once.
     pub fn brief(&self) -> String {
         match self {
             Self::Held {
@@ -297,7 +298,7 @@ pub enum SlotLimit {
     Gates(u32),
 }
 
-/// Without times: who shows a reason adds [`Reason::due`] as suits its reader.
+/// Without times: the caller adds [`Reason::due`] in a form that suits its reader.
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

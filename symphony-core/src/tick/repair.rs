@@ -1,4 +1,4 @@
-//! What is in the way of an issue that repairs gates: that there is nothing to repair, or that no one knows it yet.
+//! What stops an issue that repairs gates: there is nothing to repair, or that is not known yet.
 
 use super::holds::gates_hold_of;
 use super::reason::Reason;
@@ -6,8 +6,8 @@ use super::snapshot::{Candidate, ProjectView, Snapshot};
 use crate::gates::{BaseGates, RepairNeed, repair_need};
 use crate::id::ProjectId;
 
-/// Returns what the gates of its project have to do with an issue: one that repairs some waits until they are known to be red on the
-/// base, all others until they are green there.
+/// Returns how the gates of its project affect an issue: one that repairs some waits until they are known to be red on
+/// the base, all others until they are green there.
 pub(super) fn gates_obstacle(candidate: &Candidate, snapshot: &Snapshot) -> Option<Reason> {
     let hold = gates_hold_of(&candidate.project, snapshot);
     if candidate.repairs.is_empty() {
@@ -31,7 +31,8 @@ pub(super) fn gates_obstacle(candidate: &Candidate, snapshot: &Snapshot) -> Opti
     }
 }
 
-/// Says whether gates of a project are to be tried on its base before an issue starts. Where they hold the project, its probe does.
+/// Returns whether gates of a project have to be tried on its base before an issue starts. If they hold the project,
+/// its probe does that.
 pub(super) fn needs_trial(project: &ProjectId, view: &ProjectView, snapshot: &Snapshot) -> bool {
     !view.untried_gates.is_empty()
         || view.base_gates == Some(BaseGates::Untried) && gates_hold_of(project, snapshot).is_none()

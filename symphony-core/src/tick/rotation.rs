@@ -11,8 +11,8 @@ use crate::hold::{Hold, HoldScope, ProbeItem, turn_of, yields_until};
 use crate::id::PlanId;
 use crate::plan::state::{PhaseState, PlanStatus};
 
-/// Takes what would probe a hold out of what waits, in the order in which it is asked: least recently tried first, then as
-/// everything else is dispatched.
+/// Takes what would probe a hold out of what waits, in the order in which it is asked: least recently tried first, then
+/// as everything else is dispatched.
 pub(super) fn take_probes(snapshot: &Snapshot, waiting: &mut Vec<Waiting>) -> Vec<Waiting> {
     let (mut probes, rest): (Vec<_>, Vec<_>) = std::mem::take(waiting)
         .into_iter()
@@ -46,8 +46,8 @@ fn turn(snapshot: &Snapshot, waiting: &Waiting) -> i64 {
     turn_of(&waiting.start.item(), probed(snapshot, waiting))
 }
 
-/// Returns the reason to leave a probe to another item: one that this plan starts already, or a phase of a plan that was
-/// tried less recently.
+/// Returns the reason to leave a probe to another item: one that this plan starts already, or a phase of a plan that
+/// was tried less recently.
 pub(super) fn left_to_others(
     snapshot: &Snapshot,
     waiting: &Waiting,
@@ -71,9 +71,9 @@ pub(super) fn left_to_others(
     })
 }
 
-/// Returns the turn of the ready phase that was tried against a hold least recently, of plans that something carries on;
-/// none where there is no such phase. A phase that was never tried may be of another provider or model: it counts where
-/// its project uses the provider.
+/// Returns the turn of the ready phase that was tried against a hold least recently, among plans that something drives;
+/// `None` if there is no such phase. A phase that was never tried may be of another provider or model: it counts if its
+/// project uses the provider.
 pub fn phases_turn(snapshot: &Snapshot, hold: &Hold, but: Option<&PlanId>) -> Option<i64> {
     if matches!(hold.scope, HoldScope::Project(_) | HoldScope::Gates(_)) {
         return None;

@@ -17,7 +17,7 @@ use crate::watchdog::{Stuck, Suspicion};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "action")]
 pub enum Action {
-    /// Do the exit handling of a run whose supervisor died, or whose exit handling was put off.
+    /// Do the exit handling of a run whose supervisor died, or whose exit handling was postponed.
     FinishCrashed {
         /// The run.
         run: RunId,
@@ -42,7 +42,7 @@ pub enum Action {
         /// What was seen.
         stuck: Stuck,
     },
-    /// Take an issue to its next phase: the one before is accepted.
+    /// Move an issue to its next phase: the one before is accepted.
     AdvancePhase {
         /// The issue.
         issue: IssueId,
@@ -57,7 +57,8 @@ pub enum Action {
         /// The issue.
         issue: IssueId,
     },
-    /// Record that the base has the change of a pull request that Symphony did not merge: its issue is done, or its plan completed.
+    /// Record that the base has the change of a pull request that Symphony did not merge: its issue is done, or its
+    /// plan completed.
     RecordMerge(FoundMerge),
     /// Confirm that nothing is left to do on an issue: its gates are green, a judge agrees, and `auto_done` is on.
     ConfirmDone {
@@ -71,13 +72,13 @@ pub enum Action {
         #[serde(skip)]
         base: Box<BaseNow>,
     },
-    /// Have the gates or a judge look at a proposal again: what they saw is not what there is now.
+    /// Have the gates or a judge look at a proposal again: what they saw is out of date.
     RefreshProposal(StaleProposal),
     /// Send a proposal that nothing is left to do back to a worker: the base has moved in a way that concerns it.
     ReturnProposal(MovedProposal),
     /// Tell a person about commits of an agent on the base.
     NoteBase(BaseNotice),
-    /// Remember how far a base branch was looked at.
+    /// Record how far a base branch was looked at.
     RememberBase(BaseLook),
     /// Claim and start a run.
     StartRun(StartRun),
@@ -88,25 +89,25 @@ pub enum Action {
         /// Its project.
         project: ProjectId,
     },
-    /// Put the files of a run in order that no one comes back to.
+    /// Tidy the files of a run that no one returns to.
     TidyRun {
         /// The run.
         run: RunId,
         /// The project in whose folder they are.
         project: ProjectId,
-        /// Whose they are.
+        /// Their owner.
         owner: LeftoverOwner,
     },
 }
 
-/// A run to be claimed and started.
+/// A run to claim and start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StartRun {
     /// The project.
     pub project: ProjectId,
     /// What it works on.
     pub target: RunTarget,
-    /// Who works.
+    /// The type of agent.
     pub agent: AgentType,
     /// The issue's phase.
     pub phase: Option<PhaseName>,
@@ -163,7 +164,7 @@ pub struct Schedule {
     pub actions: Vec<Action>,
     /// Why everything else is not.
     pub decisions: Vec<Decision>,
-    /// Why agents that work on a project itself are not.
+    /// Why agents that work on a project itself are not started.
     pub project_decisions: Vec<ProjectDecision>,
     /// Why the pull requests of plans are not given to judges.
     pub plan_decisions: Vec<PlanReviewDecision>,

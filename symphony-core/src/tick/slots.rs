@@ -76,11 +76,11 @@ impl Load {
 /// What waits in one tier and priority, by project, the next one last.
 type Queue = BTreeMap<ProjectId, Vec<Waiting>>;
 
-/// Gives out slots: first to the probes of holds, which rotate; then by tier, then priority, then the project with fewest
-/// live runs, then oldest, then identifier.
+/// Gives out slots: first to the probes of holds, which rotate; then by tier, then priority, then the project with
+/// fewest live runs, then oldest, then identifier.
 ///
-/// A probe takes one slot, once in a hold's time, and everything that the hold covers waits for it. If it waited for its
-/// place in the queue, others could keep it from a slot for ever.
+/// A probe takes one slot, once in a hold's time, and everything that the hold covers waits for it. If it waited for
+/// its place in the queue, others could keep it from a slot for ever.
 ///
 /// The number of live runs changes with each start, so the order inside a tier and priority is decided again each
 /// time: one queue a project, and the project with the least load is served next.
@@ -94,7 +94,7 @@ pub(super) fn dispatch(
     for run in snapshot.live.iter().filter(|run| run.takes_slot()) {
         load.add(&run.project, &run.agent);
     }
-    // a slot that no judge can take now would be idle until one can, such as for minutes after each verdict
+    // A slot that no judge can take now would be idle until one can, for example for minutes after each verdict.
     let keep_judge_slot = waiting.iter().any(|item| {
         let limit = load.limit(&item.start, snapshot, false);
         item.start.target.is_review() && matches!(limit, None | Some(SlotLimit::Total(_)))

@@ -27,7 +27,7 @@ use crate::review_point::PointNumber;
 use crate::run::RunTarget;
 use crate::watchdog::{Stuck, Watch};
 
-/// Candidates that a tick reads of a project: many times the slots of a machine, while a long backlog costs no more.
+/// Most candidates that a tick reads per project: many times the slots of a machine, and a long backlog costs no more.
 pub const CANDIDATES_MAX: usize = 500;
 
 /// Everything that the plan of one tick depends on, apart from the time.
@@ -55,24 +55,25 @@ pub struct Snapshot {
     pub split: Vec<SplitIssue>,
     /// Worktrees of issues that have ended.
     pub clean_ups: Vec<CleanUp>,
-    /// Runs that are not live, and whose files were never put in order.
+    /// Runs that are not live, and whose files were never tidied.
     pub leftovers: Vec<Leftover>,
-    /// What was found of supervisors that are alive and past the limit of their step.
+    /// What was found about supervisors that are alive and past the limit of their step.
     pub watched: BTreeMap<RunId, Watch>,
     /// What base branches show that have moved.
     pub base: BaseView,
     /// Temporary worktrees whose run has ended.
     pub left_worktrees: Vec<LeftWorktree>,
-    /// Accepted documents that are not in their repository any more.
+    /// Accepted documents that are no longer in their repository.
     pub lost_documents: Vec<LostDocument>,
     /// Plans that have not ended.
     pub plans: Vec<OpenPlan>,
-    /// Another tick that has its turn and makes no progress.
+    /// Another tick that holds the turn and makes no progress.
     pub stuck_tick: Option<Stuck>,
 }
 
 impl Snapshot {
-    /// Says whether one model of a provider is on hold: only then does anyone need to know which models are asked for.
+    /// Returns whether a single model of a provider is on hold: only then does anyone need to know which models are
+    /// used.
     pub fn has_model_hold(&self) -> bool {
         self.holds
             .iter()
@@ -95,13 +96,13 @@ impl Snapshot {
         self.live.iter().find(|run| run.plan.as_ref() == plan)
     }
 
-    /// Says whether an issue of a project waits to be dispatched: its phase tells for which agent.
+    /// Returns whether an issue of a project waits to be dispatched: its phase decides for which agent.
     pub fn needs_phases(&self, project: &ProjectId) -> bool {
         self.candidates.iter().any(|c| c.project == *project)
     }
 
-    /// Says whether anything of a project may be done that needs its base branch: a dispatch, a run's end, or the removal of a
-    /// worktree.
+    /// Returns whether anything of a project may be done that needs its base branch: a dispatch, a run's end, or the
+    /// removal of a worktree.
     pub fn needs_base(&self, project: &ProjectId) -> bool {
         let agents = self.projects.get(project).map(|view| &view.agents);
         agents.is_some_and(ProjectAgents::any_enabled)
@@ -123,7 +124,7 @@ impl Snapshot {
 pub struct SlotLimits {
     /// In the installation; never 0.
     pub total: u32,
-    /// By agent type, where the configuration names one.
+    /// By agent type, if configured.
     pub by_agent: BTreeMap<AgentType, u32>,
     /// Pull requests whose gates may run at once; they take no agent's slot.
     pub gates: u32,
@@ -146,13 +147,13 @@ pub struct ProjectView {
     pub breaker_target: BreakerTarget,
     /// The provider that a run would use, or why there is none.
     pub provider: Result<String, String>,
-    /// Which models its agents ask for; empty while no hold depends on it.
+    /// Which models its agents use; empty while no hold depends on it.
     pub models: AskedModels,
     /// Whether judges review.
     pub judge_enabled: bool,
     /// Whether a proposal that nothing is left to do is confirmed without a person.
     pub auto_done: bool,
-    /// How long after a judge's run the next one may look at the same thing.
+    /// How long after a judge's run the next one may look at the same work.
     pub judge_cooldown_ms: u64,
     /// Whether planners split issues.
     pub planner_enabled: bool,
@@ -172,19 +173,20 @@ pub struct ProjectView {
     pub agents: ProjectAgents,
     /// The names of its gates.
     pub gate_names: Vec<String>,
-    /// Its gates, with all that their results depend on; empty where no pull request is open.
+    /// Its gates, with everything that their results depend on; empty if no pull request is open.
     pub gates: Vec<ConfiguredGate>,
-    /// Required gates that have not passed on the base as they are now; empty where no issue waits.
+    /// Required gates that have not passed on the base with their current definition; empty if no issue waits.
     pub untried_gates: Vec<String>,
-    /// What is known of its gates on its base; none where they hold nothing and no issue is to repair one.
+    /// What is known of its gates on its base; `None` if they hold nothing and no issue repairs one.
     pub base_gates: Option<BaseGates>,
     /// What is wrong with its configuration; nothing of it is dispatched then.
     pub broken: Option<String>,
-    /// Why there is nothing that work could start from; nothing of it is dispatched then.
+    /// Why there is no base that work could start from; nothing of it is dispatched then.
     pub no_base: Option<NoBase>,
 }
 
-/// Why there is nothing that work on a project could start from: its base branch is missing, or git cannot check it out.
+/// Why there is no base that work on a project could start from: its base branch is missing, or git cannot check it
+/// out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoBase {
     /// What is wrong, and what to do.
@@ -225,11 +227,11 @@ impl ProjectView {
 }
 
 closed_set!(
-    /// What the lock file of a run tells.
+    /// The state of a run's lock file.
     LockState, "lock state", {
         /// Somebody holds it: the run lives.
         Held = "held",
-        /// The file is there, and no one holds it: its holder is dead.
+        /// The file exists, and no one holds it: its holder is dead.
         Free = "free",
         /// There is no such file.
         Missing = "missing",
@@ -247,31 +249,31 @@ pub struct LiveRun {
     pub issue: Option<IssueId>,
     /// Its plan, when it works on a phase of one or on its pull request.
     pub plan: Option<PlanId>,
-    /// Who works.
+    /// The type of agent.
     pub agent: AgentType,
     /// The provider.
     pub provider: String,
     /// When it was claimed.
     pub started_at: Timestamp,
-    /// What its lock tells.
+    /// The state of its lock.
     pub lock: LockState,
-    /// Its exit handling, when that was put off.
+    /// Its exit handling, if that was postponed.
     pub put_off: Option<PutOff>,
 }
 
 impl LiveRun {
-    /// Says whether its exit handling waits for its time, and no one is to be at work with it before.
+    /// Returns whether its exit handling waits for its time, and no one should work on it before.
     pub fn waits(&self, now: Timestamp) -> bool {
         let put_off = self.put_off.as_ref();
         self.lock != LockState::Held && put_off.is_some_and(|put_off| !put_off.is_due(now))
     }
 
-    /// Says whether it takes a slot: its agent is gone when its exit handling was put off.
+    /// Returns whether it takes a slot: if its exit handling was postponed, its agent has ended.
     pub fn takes_slot(&self) -> bool {
         self.put_off.is_none()
     }
 
-    /// Says whether an agent is at work in one of the slots for agents: gates have slots of their own.
+    /// Returns whether an agent is running in one of the slots for agents: gates have slots of their own.
     pub fn takes_agent_slot(&self) -> bool {
         self.agent != AgentType::Gates && self.takes_slot()
     }
@@ -293,7 +295,7 @@ impl LiveRun {
 /// A retry that is not over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DueRetry {
-    /// Why.
+    /// The reason.
     pub kind: RetryKind,
     /// Not before.
     pub due_at: Timestamp,
@@ -310,9 +312,9 @@ pub struct Candidate {
     pub project: ProjectId,
     /// Its phase label.
     pub phase: Option<PhaseName>,
-    /// How urgent.
+    /// The priority.
     pub priority: Priority,
-    /// How much work.
+    /// The estimated size.
     pub size: Option<Size>,
     /// Whether it has the label `needs-planning`.
     pub needs_planning: bool,
@@ -330,7 +332,7 @@ pub struct Candidate {
     pub repairs: Vec<String>,
 }
 
-/// Where the gates of a review stand.
+/// The state of a review's gates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GatesState {
     /// They ran on its head commit; a delivery has none.
@@ -365,19 +367,19 @@ pub struct ReviewCandidate {
     pub project: ProjectId,
     /// What is reviewed.
     pub subject: ReviewSubject,
-    /// How urgent.
+    /// The priority.
     pub priority: Priority,
     /// When the issue was made, or the plan began.
     pub created_at: Timestamp,
-    /// Where its gates stand.
+    /// The state of its gates.
     pub gates: GatesState,
     /// Whether its issue repairs a gate (`fixes-gate:NAME`).
     pub fixes_gate: bool,
-    /// Whether a verdict on its head commit stands.
+    /// Whether there is a verdict on its head commit.
     pub has_verdict: bool,
     /// When the last judge's run on it started.
     pub last_judged_at: Option<Timestamp>,
-    /// What counts towards the breaker; nothing for a plan, which has none.
+    /// What counts towards the breaker; zero for a plan, which has no breaker.
     pub counts: AttemptCounts,
     /// How many judges ended without a verdict on it, in a row, since a person last cleared the attempts.
     pub judges: JudgesEnded,
@@ -386,7 +388,8 @@ pub struct ReviewCandidate {
 }
 
 impl ReviewCandidate {
-    /// Returns what its judge would work on, and the phase of a delivery; none for a delivery of a plan, which there is not.
+    /// Returns what its judge would work on, and the phase of a delivery; `None` for a delivery of a plan, which cannot
+    /// exist.
     pub fn target(&self) -> Option<(RunTarget, Option<PhaseName>)> {
         match (&self.subject, &self.of) {
             (ReviewSubject::PullRequest(pr) | ReviewSubject::Done { pr, .. }, of) => {
@@ -410,12 +413,12 @@ pub enum ReviewSubject {
     Done {
         /// Its number.
         pr: PrId,
-        /// What is in the way of its confirmation by Symphony; nothing where it can be confirmed.
+        /// What stops its confirmation by Symphony; empty if it can be confirmed.
         obstacles: Vec<Obstacle>,
-        /// What was seen of its base; none where it was not looked at.
+        /// What was seen of its base; `None` if it was not looked at.
         base: Option<Box<BaseNow>>,
     },
-    /// The claim of a phase.
+    /// The delivery of a phase.
     Delivery(DeliveryId, PhaseName),
 }
 
@@ -474,16 +477,16 @@ closed_set!(
     }
 );
 
-/// A run that is not live, and whose files were never put in order.
+/// A run that is not live, and whose files were never tidied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftover {
     /// The run.
     pub run: RunId,
     /// The project in whose folder they are.
     pub project: ProjectId,
-    /// Whose they are.
+    /// Their owner.
     pub owner: LeftoverOwner,
-    /// What its lock tells.
+    /// The state of its lock.
     pub lock: LockState,
     /// Since when its files are there.
     pub since: Timestamp,

@@ -27,7 +27,7 @@ impl Waiting {
     }
 }
 
-/// Orders what else is equal: the prefix, the number and the text of an issue's identifier, or the id of a plan.
+/// The last tie-breaker: the prefix, the number and the text of an issue's identifier, or the id of a plan.
 type TurnId<'a> = (Option<(&'a str, u64, &'a IssueId)>, Option<&'a PlanId>);
 
 /// Tiers of dispatch, first to last.
@@ -40,7 +40,7 @@ pub(super) mod tier {
     pub(in crate::tick) const PHASE: u8 = 2;
     /// Workers, planners, intake.
     pub(in crate::tick) const READY: u8 = 3;
-    /// What is done when there is nothing else to do.
+    /// What runs when there is nothing else to do.
     pub(in crate::tick) const IDLE: u8 = 4;
 }
 

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::set::ToolSet;
 use super::tool::Tool;
 
-/// The name that stands for every tool.
+/// The name that means every tool.
 const EVERY: &str = "*";
 
-/// A list of tools as a profile's front matter writes it; a name that no tool has stands for nothing.
+/// A list of tools as in a profile's front matter; an unknown name means nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ToolList(Vec<String>);
@@ -19,7 +19,7 @@ impl ToolList {
         Self(vec![EVERY.to_owned()])
     }
 
-    /// Makes a list of names as they were written.
+    /// Creates a list of names as they were written.
     pub fn new(names: Vec<String>) -> Self {
         Self(names)
     }
@@ -29,7 +29,7 @@ impl ToolList {
         &self.0
     }
 
-    /// Returns the tools that the list stands for.
+    /// Returns the tools of the list.
     pub fn tools(&self) -> ToolSet {
         if self.0.iter().any(|name| name == EVERY) {
             return ToolSet::ALL;

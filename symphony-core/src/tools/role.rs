@@ -1,4 +1,4 @@
-//! Roles: what a run is to the MCP service. One row of the tool table each.
+//! Roles: what a run is for the MCP service. Each is a row of the tool table.
 
 use crate::agent::AgentType;
 use crate::closed_set::closed_set;
@@ -56,7 +56,7 @@ pub enum Assignment {
     PrReview,
     /// The open proposal that nothing is left to do on an issue.
     DoneReview,
-    /// The claim of an issue's phase.
+    /// The delivery of an issue's phase.
     PhaseReview,
     /// The project, without an issue: scanner, background research, wizard.
     Background,

@@ -17,7 +17,7 @@ impl ToolSet {
     /// Every tool of the registry.
     pub const ALL: Self = Self::of(Tool::ALL);
 
-    /// Makes a set of the given tools.
+    /// Creates a set of the given tools.
     pub const fn of(tools: &[Tool]) -> Self {
         let mut bits = 0;
         let mut rest = tools;
@@ -28,12 +28,12 @@ impl ToolSet {
         Self(bits)
     }
 
-    /// Says whether the tool is in the set.
+    /// Returns whether the tool is in the set.
     pub const fn contains(self, tool: Tool) -> bool {
         self.0 & (1 << (tool as u32)) != 0
     }
 
-    /// Says whether the set has no tool.
+    /// Returns whether the set has no tool.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }

@@ -57,7 +57,7 @@ const INTAKE: ToolSet = READ.union(ToolSet::of(&[
 ]));
 
 impl Role {
-    /// Returns the tools that record the outcome of a run of the role: without a call of one of them it comes to nothing.
+    /// Returns the tools that record the outcome of a run of the role: without a call of one of them it has no result.
     pub const fn duty(self) -> &'static [Tool] {
         match self {
             Self::Worker => &[Tool::CreatePr],
@@ -78,7 +78,7 @@ impl Role {
         }
     }
 
-    /// Says whether a refusal of the tool is kept with a run of the role: its end says why nothing was handed in.
+    /// Returns whether a refusal of the tool is kept with a run of the role: its end says why nothing was handed in.
     pub fn hands_in_with(self, tool: Tool) -> bool {
         // a worker may hand in either way, and needs only the first
         self.duty().contains(&tool) || (self == Self::Worker && tool == Tool::ProposeDone)
@@ -145,7 +145,7 @@ impl Role {
     }
 }
 
-/// A phase run other than `ready` claims its phase, and makes neither pull requests nor sub-tasks.
+/// A phase run other than `ready` delivers its phase, and creates neither pull requests nor sub-tasks.
 const fn in_phase(row: ToolSet) -> ToolSet {
     row.union(ToolSet::of(&[Tool::CompletePhase, Tool::AnswerReviewPoint]))
         .difference(ToolSet::of(&[

@@ -13,7 +13,7 @@ closed_set!(
         UpdateIssueStatus = "update_issue_status",
         /// Files a new issue in the backlog.
         CreateIssue = "create_issue",
-        /// Makes a child of the run's issue.
+        /// Creates a child of the run's issue.
         CreateSubtask = "create_subtask",
         /// Records a structured finding.
         AddFinding = "add_finding",
@@ -53,7 +53,8 @@ closed_set!(
 );
 
 impl Tool {
-    /// Returns the older tool that a profile's list of tools may name in its place: such a list was written before there was this one.
+    /// Returns the older tool that a profile's list of tools may name in its place: such a list was written before
+    /// there was this one.
     pub const fn named_by(self) -> Option<Self> {
         match self {
             Self::ProposeDone => Some(Self::CreatePr),

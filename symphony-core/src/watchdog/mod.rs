@@ -1,8 +1,8 @@
 //! The watchdog: has a supervisor, or a tick, stopped making progress?
 //!
-//! Each of them records the step that it is in, with a time limit, on a clock that stands still while the machine is
-//! suspended. [`watch`] compares such a record with what an earlier look found: nothing is done before two looks, some real
-//! time apart, have seen the same step past its limit.
+//! Each of them records its current step, with a time limit, on a clock that stops while the machine is suspended.
+//! [`watch`] compares such a record with what an earlier look found: nothing is done before two looks, some real time
+//! apart, have seen the same step past its limit.
 
 mod step;
 mod verdict;

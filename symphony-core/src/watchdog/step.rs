@@ -1,4 +1,4 @@
-//! What a process that is watched says about itself.
+//! What a watched process records about itself.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ closed_set!(
         Prepare = "prepare",
         /// The set-up command of a worktree or of a gate's checkout runs.
         SetUp = "set_up",
-        /// The agent is at work.
+        /// The agent is running.
         Agent = "agent",
         /// The agent's processes are being ended.
         EndAgent = "end_agent",
@@ -60,7 +60,7 @@ impl Step {
     }
 }
 
-/// A moment on the clock that stands still while the machine is suspended. Moments of two boots cannot be compared.
+/// A moment of a clock that stops while the machine is suspended. Moments of two boots cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moment {
     /// Names the boot of the machine.
@@ -69,9 +69,10 @@ pub struct Moment {
     pub at_ms: u64,
 }
 
-/// The step that a process is in, as it recorded it itself.
+/// The current step of a process, as it recorded it itself.
 ///
-/// An agent runs as the same user and can write whatever it likes here. What it gains by that is bounded: see [`watch`].
+/// An agent runs as the same user and can write whatever it likes here. What it gains by that is bounded: see
+/// [`watch`].
 ///
 /// [`watch`]: super::watch
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,7 +81,7 @@ pub struct StepRecord {
     pub pid: i32,
     /// When the process started, in clock ticks since boot: two processes with one number differ in it.
     pub start_time: u64,
-    /// Counts the steps of the process, so that a step that is repeated is another one.
+    /// Counts the steps of the process, so that a repeated step counts as another one.
     pub number: u32,
     /// The step.
     pub step: Step,

@@ -70,7 +70,7 @@ fn one_look_past_the_limit_is_a_suspicion_and_two_some_time_apart_are_certain() 
         (seen_at(1_100), 1_159, suspected(Some(record()), 1_100)),
         (seen_at(1_100), 1_160, stuck(160)),
         (seen_at(1_100), 9_000, stuck(8_000)),
-        // a suspicion of the future, or of another boot, is none
+        // A suspicion of the future, or of another boot, does not count.
         (seen_at(1_300), 1_200, suspected(Some(record()), 1_200)),
         (
             Some(suspicion(Some(record()), of_another_boot(1_100))),

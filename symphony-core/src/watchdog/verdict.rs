@@ -11,14 +11,14 @@ pub struct WatchLimits {
     pub grace_ms: u64,
     /// Longest limit that a record is believed.
     pub believed_max_ms: u64,
-    /// Limit of a process that has recorded nothing that can be read, from the first look that found it so.
+    /// Limit of a process without a readable record, from the first look that found it so.
     pub unrecorded_ms: u64,
 }
 
 /// What an earlier look found suspicious.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suspicion {
-    /// The record that was seen; none when there was none that could be read.
+    /// The record that was seen; `None` if there was no readable one.
     pub record: Option<StepRecord>,
     /// When it was first seen so.
     pub since: Moment,
@@ -27,7 +27,7 @@ pub struct Suspicion {
 /// A process that has stopped making progress.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stuck {
-    /// The process, as it recorded itself; none when nothing can be read. To be checked before it is signalled.
+    /// The process, as it recorded itself; `None` if nothing can be read. Must be checked before it is signalled.
     pub pid: Option<i32>,
     /// When that process started, in clock ticks since boot.
     pub start_time: Option<u64>,
@@ -38,7 +38,7 @@ pub struct Stuck {
 }
 
 impl Stuck {
-    /// A process that has not got past its recorded step for this many milliseconds.
+    /// A process that has been in its recorded step for this many milliseconds.
     pub fn of(record: &StepRecord, for_ms: u64) -> Self {
         Self {
             pid: Some(record.pid),
@@ -48,9 +48,9 @@ impl Stuck {
         }
     }
 
-    /// Says whether the record that can be read now is the one that this was found in: the same process, in the same step since
-    /// then. Who was about to end it leaves it alone otherwise, since someone else may have ended it meanwhile, and started
-    /// another supervisor for its exit handling.
+    /// Returns whether the current record is the one that this was found in: the same process, in the same step ever
+    /// since. Otherwise it must be left alone: someone else may have ended the process meanwhile, and started another
+    /// supervisor for its exit handling.
     pub fn is_still(&self, record: Option<&StepRecord>, now: &Moment) -> bool {
         let record = record.filter(|record| is_possible(record, now));
         let in_step_for = record.map_or(u64::MAX, |record| now.at_ms - record.begun.at_ms);
@@ -60,7 +60,7 @@ impl Stuck {
             && in_step_for >= self.for_ms
     }
 
-    /// Says how long nothing has happened, to follow "the supervisor" or "the tick of process 1".
+    /// Describes how long nothing has happened, to follow "the supervisor" or "the tick of process 1".
     pub fn words(&self) -> String {
         let seconds = self.for_ms / 1000;
         match self.step {
@@ -77,20 +77,21 @@ pub enum Watch {
     InTime,
     /// The step is past its limit, or unknown. The suspicion is kept for the next look.
     Suspect(Suspicion),
-    /// Two looks have seen it past its limit: it is to be ended.
+    /// Two looks have seen it past its limit: it must be ended.
     Stuck(Stuck),
 }
 
 /// Decides what follows from the record of a process that is alive, and from the suspicion of an earlier look.
 ///
 /// - A step within its limit is left alone, and so is one that differs from the suspected step, even in its number: the
-///   process moves.
-/// - A step past its limit becomes a suspicion, and a suspicion that is at least `grace_ms` old becomes [`Watch::Stuck`]. Both
-///   looks use the clock that stands still during a suspension, so a laptop that was asleep finds every step where it was.
-/// - A limit beyond `believed_max_ms` counts as `believed_max_ms`. A record of another boot, from the future, or that cannot be
-///   read counts as none: time then runs from the first look that found it so. An agent that forges a record once
-///   thus gains at most `believed_max_ms`. One that goes on forging gains more, and one that forges another run's record can
-///   end that run, as `kill` could: only a sandbox that hides the folder of runs stops these.
+///   process makes progress.
+/// - A step past its limit becomes a suspicion, and a suspicion that is at least `grace_ms` old becomes
+///   [`Watch::Stuck`]. Both looks use the clock that stops during a suspension, so a laptop that was asleep finds every
+///   step where it was.
+/// - A limit beyond `believed_max_ms` counts as `believed_max_ms`. A record that is unreadable, of another boot or from
+///   the future counts as none: time then runs from the first look that found it so. An agent that forges a record once
+///   thus gains at most `believed_max_ms`. One that keeps forging gains more, and one that forges another run's record
+///   can end that run, as `kill` could: only a sandbox that hides the folder of runs stops these.
 pub fn watch(
     record: Option<&StepRecord>,
     earlier: Option<&Suspicion>,
@@ -131,8 +132,8 @@ pub fn watch(
     }
 }
 
-/// Returns how long a step that is past its limit has taken, in milliseconds; none while it is within its limit, or when the
-/// record is of another boot.
+/// Returns how long a step that is past its limit has taken, in milliseconds; `None` while it is within its limit, or
+/// when the record is of another boot.
 pub fn overdue(record: &StepRecord, now: &Moment, limits: &WatchLimits) -> Option<u64> {
     if !is_possible(record, now) {
         return None;
@@ -141,7 +142,7 @@ pub fn overdue(record: &StepRecord, now: &Moment, limits: &WatchLimits) -> Optio
     (passed >= record.limit_ms.min(limits.believed_max_ms)).then_some(passed)
 }
 
-/// Says whether a living process can have made this record: in this boot, and not in the future.
+/// Returns whether a living process can have written this record: in this boot, and not in the future.
 fn is_possible(record: &StepRecord, now: &Moment) -> bool {
     record.begun.boot == now.boot && record.begun.at_ms <= now.at_ms
 }

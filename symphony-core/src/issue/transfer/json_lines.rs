@@ -38,7 +38,7 @@ pub fn read_json_lines(text: &str) -> Result<Vec<(usize, IssueLine)>, Vec<Transf
     }
 }
 
-/// Returns what serde says without its line, which is always the first of one.
+/// Returns serde's message without its line number, which is always 1.
 fn plain(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = match text.rsplit_once(" at line 1 column ") {

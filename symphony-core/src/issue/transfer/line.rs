@@ -10,21 +10,21 @@ use crate::issue::state::IssueState;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IssueLine {
-    /// What it was called where it was exported.
+    /// Its identifier where it was exported.
     #[serde(default)]
     pub identifier: Option<String>,
     /// Title.
     pub title: String,
-    /// What is asked for.
+    /// The description.
     #[serde(default)]
     pub description: String,
     /// Its state.
     #[serde(default = "todo")]
     pub status: IssueStatus,
-    /// How urgent.
+    /// The priority.
     #[serde(default = "no_priority")]
     pub priority: Priority,
-    /// How much work.
+    /// The estimated size.
     #[serde(default)]
     pub size: Option<Size>,
     /// Labels.
@@ -50,7 +50,7 @@ const fn no_priority() -> Priority {
 }
 
 impl IssueLine {
-    /// A line with everything but a title as it is where nothing is said.
+    /// A line with a title and defaults for everything else.
     pub fn titled(title: impl Into<String>) -> Self {
         Self {
             identifier: None,
@@ -66,8 +66,8 @@ impl IssueLine {
         }
     }
 
-    /// Returns where the issue begins here: what was at work or in review elsewhere is to be done again, what was blocked
-    /// there waits to be asked for.
+    /// Returns where the issue begins here: what was in progress or in review elsewhere has to be done again, what was
+    /// blocked there goes to the backlog.
     pub const fn state(&self) -> IssueState {
         match self.status {
             IssueStatus::Backlog | IssueStatus::Blocked => IssueState::Backlog,

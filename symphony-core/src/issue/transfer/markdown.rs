@@ -71,7 +71,7 @@ fn write_one(text: &mut String, issue: &IssueLine) {
     }
 }
 
-/// Says whether a line is a heading, or an escaped one, escaped again and again.
+/// Returns whether a line is a heading, or an escaped one, however often.
 fn looks_like_heading(line: &str) -> bool {
     line.trim_start_matches('\\').starts_with(HEADING)
 }
@@ -124,7 +124,7 @@ impl Section {
     fn take(&mut self, number: usize, line: &str, problems: &mut Vec<TransferProblem>) {
         if self.in_fields {
             if line.trim().is_empty() {
-                // the one before the list of fields, or the one after it
+                // The one before the list of fields, or the one after it.
                 self.in_fields = !self.has_field;
                 return;
             }
@@ -152,7 +152,7 @@ impl Section {
         self.body.push(line.to_owned());
     }
 
-    /// Sets a field; none when there is no such field: the description begins.
+    /// Sets a field; `None` if there is no such field: the description begins.
     fn set(&mut self, name: &str, value: &str) -> Option<Result<(), String>> {
         let issue = &mut self.issue;
         let text = value.to_owned();

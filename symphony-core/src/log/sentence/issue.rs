@@ -6,7 +6,7 @@ use crate::id::{DeliveryId, PhaseName};
 use crate::issue::{IssueEvent, IssueStatus, NextPhase, TriageOutcome};
 use crate::review_point::{AnswerKind, PointNumber, PointState};
 
-/// Says where an issue moved, and why.
+/// Describes where an issue moved, and why.
 pub(super) fn moved(issue: &str, event: &IssueEvent, from: IssueStatus, to: IssueStatus) -> String {
     let cause = cause(event);
     let colon = if cause.is_empty() { "" } else { ": " };
@@ -17,7 +17,7 @@ pub(super) fn moved(issue: &str, event: &IssueEvent, from: IssueStatus, to: Issu
     }
 }
 
-/// Says why; nothing where the statuses say all of it.
+/// Describes why; empty if the statuses say it all.
 fn cause(event: &IssueEvent) -> String {
     let fixed = match event {
         IssueEvent::Queued | IssueEvent::Shelved | IssueEvent::Cancelled => "",
@@ -71,7 +71,7 @@ fn cause(event: &IssueEvent) -> String {
     fixed.to_owned()
 }
 
-/// Says what intake made of an issue.
+/// Describes what intake did with an issue.
 pub(super) fn triaged(issue: &str, outcome: TriageOutcome) -> String {
     match outcome {
         TriageOutcome::Changed => format!("Intake triaged {issue} and changed it"),
@@ -79,7 +79,7 @@ pub(super) fn triaged(issue: &str, outcome: TriageOutcome) -> String {
     }
 }
 
-/// Says what an agent claimed.
+/// Describes what an agent delivered.
 pub(super) fn claimed(
     claim: DeliveryId,
     phase: &PhaseName,
@@ -98,7 +98,7 @@ pub(super) fn claimed(
     }
 }
 
-/// Says what happened to a delivery.
+/// Describes what happened to a delivery.
 pub(super) fn settled(claim: DeliveryId, state: DeliveryState, commit: &str) -> String {
     let what = match state {
         DeliveryState::Accepted => "was accepted",
@@ -109,7 +109,7 @@ pub(super) fn settled(claim: DeliveryId, state: DeliveryState, commit: &str) -> 
     format!("Delivery {claim} {what} on {commit}")
 }
 
-/// Says what happened to a review point.
+/// Describes what happened to a review point.
 pub(super) fn point_moved(point: PointNumber, state: PointState, on: &str) -> String {
     match state {
         PointState::Open => format!("Review point {point}{on} was reopened"),
@@ -117,7 +117,7 @@ pub(super) fn point_moved(point: PointNumber, state: PointState, on: &str) -> St
     }
 }
 
-/// Says what was answered to a review point.
+/// Describes the answer to a review point.
 pub(super) fn point_answered(point: PointNumber, answer: AnswerKind, on: &str) -> String {
     match answer {
         AnswerKind::Fixed => format!("Review point {point}{on} was answered as fixed"),

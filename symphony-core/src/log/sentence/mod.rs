@@ -15,11 +15,11 @@ use crate::wording::counted;
 
 pub use subject::{Subject, short_run};
 
-/// Characters of a commit that a sentence shows, as git abbreviates it.
+/// How many characters of a commit a sentence shows, as git abbreviates it.
 const COMMIT_CHARS: usize = 8;
-/// Says in one sentence, without a full stop, what an entry means. Who did it is not part of it.
+/// Describes an entry in one sentence, without a full stop. Who did it is not part of it.
 ///
-/// Quoted texts (titles, reasons, errors) are cut to one line; whoever prints them makes them harmless for a terminal.
+/// Quoted texts (titles, reasons, errors) are cut to one line; whoever prints them neutralizes them for a terminal.
 pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
     use LogEvent as E;
     match event {

@@ -5,7 +5,7 @@ use crate::id::PlanPhaseId;
 use crate::plan::state::{Confirmation, PhaseEvent, PhaseOutcome, PlanEvent, ReleaseCause};
 use crate::wording::{counted, error_line};
 
-/// Says what happened to a plan or one of its phases.
+/// Describes what happened to a plan or one of its phases.
 pub(super) fn changed(plan: &str, event: &PlanEvent) -> String {
     match event {
         PlanEvent::Phase { phase, event } => phase_changed(phase, event),
@@ -87,7 +87,7 @@ fn phase_changed(phase: &PlanPhaseId, event: &PhaseEvent) -> String {
     format!("Phase {phase} {what}")
 }
 
-/// Says what a phase's agent reported.
+/// Describes what a phase's agent reported.
 pub(super) fn outcome(phase: &PlanPhaseId, outcome: &PhaseOutcome) -> String {
     match outcome {
         PhaseOutcome::Complete => format!("Phase {phase} was reported complete"),

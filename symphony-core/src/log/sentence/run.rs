@@ -12,7 +12,7 @@ const HOUR_MS: i64 = 60 * MINUTE_MS;
 /// Holds longer than this last until someone or something lifts them.
 const DAYS_MAX: i64 = 365;
 
-/// Says how a run ended.
+/// Describes how a run ended.
 pub(super) fn ended(end: RunEnd, about: &Subject<'_>) -> String {
     let mut text = format!("{} {}{}", about.run(), verb(end.status), about.on_issue());
     let class = end
@@ -52,7 +52,7 @@ const fn verb(status: RunStatus) -> &'static str {
     }
 }
 
-/// Says what is held, for how long and why.
+/// Describes what is on hold, for how long and why.
 pub(super) fn held(scope: &HoldScope, for_ms: i64, class: ErrorClass, reason: &str) -> String {
     let what = match scope {
         HoldScope::Provider(name) => format!("Runs on {name}"),
@@ -77,7 +77,7 @@ pub(super) fn held(scope: &HoldScope, for_ms: i64, class: ErrorClass, reason: &s
     }
 }
 
-/// Says that a hold was lifted, and what showed that its condition is over.
+/// Describes that a hold was lifted, and what showed that its condition is over.
 pub(super) fn lifted(scope: Option<&HoldScope>) -> String {
     match scope {
         None => "The hold was lifted: a run reached the provider again".to_owned(),
@@ -98,7 +98,7 @@ fn minutes(count: i64) -> String {
     counted(u64::try_from(count).unwrap_or(0), "minute")
 }
 
-/// Says what a profile's override holds now.
+/// Describes what a profile's override contains now.
 pub(super) fn overridden(
     agent: &AgentType,
     model: Option<&str>,

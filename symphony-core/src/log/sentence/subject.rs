@@ -3,7 +3,7 @@
 use crate::Timestamp;
 use crate::id::{IssueId, PlanId, ProjectId, RunId};
 
-/// Characters of a run's id that a sentence shows: its random end, by which `runs show` finds it.
+/// How many characters of a run's id a sentence shows: its random end, by which `runs show` finds it.
 const RUN_CHARS: usize = 8;
 
 /// What an entry is about.
@@ -49,7 +49,7 @@ impl Subject<'_> {
     }
 }
 
-/// Returns the end of a run's id: ids begin with the time, so that only their ends tell runs apart.
+/// Returns the end of a run's id: ids begin with the time, so only their ends distinguish runs.
 pub fn short_run(id: &RunId) -> &str {
     let text = id.as_str();
     let start = text.char_indices().rev().nth(RUN_CHARS - 1);

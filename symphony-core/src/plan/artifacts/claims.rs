@@ -10,10 +10,10 @@ pub const CLAIMS_MAX: usize = 1_000;
 /// Longest content of an artifact, in bytes: the limit of every text field of the tools.
 pub const ARTIFACT_CONTENT_BYTES_MAX: usize = 64 * 1024;
 
-/// Artifacts that are in order, and those that are not, with the reason.
+/// Valid artifacts, and invalid ones with the reason.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Claims {
-    /// What is in order; paths are relative to the project.
+    /// The valid ones; paths are relative to the project.
     pub artifacts: Vec<Artifact>,
     /// What is not.
     pub refused: Vec<RefusedClaim>,
@@ -50,7 +50,7 @@ impl Claims {
     }
 }
 
-/// Reads the markers in an agent's text: lines that begin with `[SYMPHONY:ARTIFACT]` and go on with a JSON object.
+/// Reads the markers in an agent's text: lines that begin with `[SYMPHONY:ARTIFACT]` and continue with a JSON object.
 ///
 /// `root` is the absolute path of the working directory: paths below it count as relative to it.
 pub fn parse_markers(text: &str, root: Option<&str>) -> Claims {
@@ -68,10 +68,10 @@ pub fn parse_markers(text: &str, root: Option<&str>) -> Claims {
     claims
 }
 
-/// Reads lines such as `Created file src/a.rs`, `Modified src/a.rs`, `Deleted src/a.rs`: for runs without a worktree,
-/// where git cannot tell whose change is whose.
+/// Parses lines such as `Created file src/a.rs`, `Modified src/a.rs`, `Deleted src/a.rs`: for runs without a worktree,
+/// where git cannot attribute changes.
 ///
-/// A line counts when nothing follows the path, so that a sentence that begins with `Modified` is none.
+/// A line counts only if nothing follows the path, so that a sentence that begins with `Modified` does not.
 pub fn parse_output_lines(text: &str, root: Option<&str>) -> Claims {
     const VERBS: [(&str, ArtifactKind); 3] = [
         ("Created file ", ArtifactKind::FileCreated),
@@ -134,7 +134,7 @@ fn check(mut artifact: Artifact, root: Option<&str>) -> Result<Artifact, String>
     }
 }
 
-/// Takes a path that stands alone, bare or in quotes.
+/// Returns a path that is alone on its line, bare or in quotes.
 fn lone_path(text: &str) -> Option<&str> {
     let text = text.trim();
     for quote in ['`', '"', '\''] {

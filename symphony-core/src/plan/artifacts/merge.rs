@@ -1,4 +1,4 @@
-//! Merging what several sources tell about one phase.
+//! Merges what several sources report about one phase.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What phases produce: read from what an agent wrote, merged, and passed on to the phases that ask for it.
+//! What phases produce: read from what an agent wrote, merged, and passed on to other phases.
 
 mod claims;
 mod merge;

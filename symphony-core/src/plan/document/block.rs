@@ -1,4 +1,4 @@
-//! Finding the fenced block that holds the plan in a markdown text.
+//! Finds the fenced block that holds the plan in a markdown text.
 
 use std::borrow::Cow;
 
@@ -12,8 +12,8 @@ pub const PLAN_BLOCK: &str = "symphony-phases";
 /// The block of a plan file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanBlock<'a> {
-    /// The text between the fences. In a quote or a list item, spaces take the place of what begins each line, so that
-    /// columns stay those of the file.
+    /// The text between the fences. In a quote or a list item, spaces replace the prefix of each line, so that columns
+    /// stay those of the file.
     pub text: Cow<'a, str>,
     /// Line of the opening fence in the markdown file, from 1; the text begins on the next one.
     pub fence_line: usize,
@@ -34,7 +34,7 @@ struct Open {
     /// Offset of the first byte after the fence's line.
     begin: usize,
     is_plan: bool,
-    /// The plan's text as far as it was read, when the block is in a quote or a list item.
+    /// The plan's text as far as it was read, if the block is in a quote or a list item.
     unquoted: Option<String>,
 }
 
@@ -190,7 +190,7 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// Says whether a line continues the running text before it, though it lacks the prefixes of its containers.
+    /// Returns whether a line continues the running text before it, although it lacks the prefixes of its containers.
     fn is_lazy(&self, cursor: Cursor<'_>) -> bool {
         let text = cursor.rest().trim_start();
         self.is_paragraph
@@ -223,7 +223,7 @@ impl<'a> Search<'a> {
     fn end(mut self) -> Result<PlanBlock<'a>, PlanError> {
         let open = self.open.filter(|block| block.is_plan);
         let open = open.map(|block| block.line);
-        // the first block counts, also when it is the one that is not closed
+        // The first block counts, even if it is the one that is not closed.
         let first = self.found.as_ref().map(|block| block.fence_line);
         match (self.unclosed, first, open) {
             (Some((line, outside)), None, _) => Err(PlanError::UnclosedBlock {

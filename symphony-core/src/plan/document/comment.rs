@@ -2,10 +2,10 @@
 
 const OPENING: &str = "<!--";
 const CLOSING: &str = "-->";
-/// Longest run of backquotes that is taken for inline code.
+/// Longest run of backquotes that counts as inline code.
 const CODE_RUN_MAX: usize = 32;
 
-/// Whether a comment that nothing closes hides the rest of the text.
+/// Whether an unclosed comment hides the rest of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unclosed {
     /// Yes, when it begins the line: that is how markdown has it.
@@ -24,7 +24,7 @@ pub(super) fn last_closing(markdown: &str) -> Option<usize> {
     markdown.rfind(CLOSING)
 }
 
-/// Says whether a comment begins on a line and goes on after it. What is inline code does not count. Linear.
+/// Returns whether a comment begins on a line and continues after it. Inline code is ignored. Linear.
 pub(super) fn leaves_open(line: &str, unclosed: Unclosed) -> bool {
     let mut has_no_end = [false; CODE_RUN_MAX + 1];
     let mut rest = line;
@@ -59,7 +59,7 @@ pub(super) fn leaves_open(line: &str, unclosed: Unclosed) -> bool {
 fn after_code<'a>(text: &'a str, has_no_end: &mut [bool; CODE_RUN_MAX + 1]) -> &'a str {
     let inside = text.trim_start_matches('`');
     let length = text.len() - inside.len();
-    // a length that was looked for in vain is not looked for again, so that the whole stays linear
+    // A length without an end is not searched for again, so that the whole stays linear.
     if has_no_end.get(length).copied().unwrap_or(true) {
         return inside;
     }

@@ -46,7 +46,7 @@ impl<'a> Cursor<'a> {
         self.rest().trim().is_empty()
     }
 
-    /// Returns the width of the white space at the cursor, in columns; a tab leads to the next multiple of four.
+    /// Returns the width of the white space at the cursor, in columns; a tab advances to the next multiple of four.
     pub(super) fn indent(&self) -> usize {
         let mut ahead = *self;
         while ahead.step_over_space() {}
@@ -125,7 +125,7 @@ fn marker_bytes(text: &str) -> Option<usize> {
 pub(super) struct Containers(Vec<Container>);
 
 impl Containers {
-    /// Moves over the prefixes of the containers that a line continues; returns how many those are.
+    /// Skips the prefixes of the containers that a line continues; returns their number.
     pub(super) fn continued_by(&self, cursor: &mut Cursor<'_>) -> usize {
         let mut open = self.0.iter();
         let ended = open.position(|container| match container {
@@ -154,7 +154,7 @@ impl Containers {
         }
     }
 
-    /// Says whether a container begins at the cursor.
+    /// Returns whether a container begins at the cursor.
     pub(super) fn begin_at(mut cursor: Cursor<'_>) -> bool {
         cursor.indent() < CODE_INDENT && (cursor.take_quote() || cursor.take_item().is_some())
     }

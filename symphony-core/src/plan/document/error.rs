@@ -9,7 +9,7 @@ pub enum PlanError {
     /// There is no block.
     #[error("no ```symphony-phases block found{}", hidden_note(*hidden))]
     NoBlock {
-        /// What looks like one, but does not count where it is.
+        /// What looks like one, but does not count at its place.
         hidden: Option<HiddenBlock>,
     },
     /// The block has no closing fence.
@@ -49,12 +49,12 @@ pub enum PlanError {
     Invalid {
         /// All of the problems: schema, references, cycles.
         problems: Vec<PlanProblem>,
-        /// What is odd beside: often the cause, such as a misspelt field.
+        /// Other oddities: often the cause, such as a misspelt field.
         warnings: Vec<PlanWarning>,
     },
 }
 
-/// A plan block that does not count where it is.
+/// A plan block that does not count at its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HiddenBlock {
     /// Line of its opening fence.

@@ -1,7 +1,7 @@
-//! JSON values that know the line they stand on.
+//! JSON values with their line numbers.
 //!
-//! `serde_json` decides what JSON is and where it is broken, for it names both best; `jsonc-parser` reads a text that passed
-//! and knows where each value is.
+//! `serde_json` decides what JSON is and where it is broken, because its messages are best; `jsonc-parser` reads a text
+//! that passed and knows the position of each value.
 
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::error::PlanError;
 
-/// A value and where it begins.
+/// A value and its start.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct JsonNode {
     /// Line in the markdown file, from 1.

@@ -1,4 +1,4 @@
-//! Plan files: from a markdown text to a checked [`Plan`], or to all that is wrong with it at once (spec: plan).
+//! Plan files: from a markdown text to a checked [`Plan`], or to all its problems at once (spec: plan).
 //!
 //! The text is a value: finding and reading plan files is the caller's part.
 

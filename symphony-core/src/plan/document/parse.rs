@@ -67,7 +67,7 @@ pub fn parse_plan(markdown: &str) -> Result<(Plan, Vec<PlanWarning>), PlanError>
         _ => {}
     }
     let Some((items, line)) = phases else {
-        // a misspelt `phases` tells more than that there are none
+        // A misspelt `phases` explains more than that there are none.
         return Err(if report.problems.is_empty() {
             not_a_plan(&root)
         } else {

@@ -22,7 +22,7 @@ closed_set!(
 /// A broken rule. In JSON: `{"index", "phase_id", "field", "message", "line", "kind"}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlanProblem {
-    /// Position of the phase in the file, from 0; none for a problem of the plan as a whole.
+    /// Position of the phase in the file, from 0; `None` for a problem of the plan as a whole.
     pub index: Option<usize>,
     /// The phase's id, when it has one.
     pub phase_id: Option<String>,
@@ -56,7 +56,7 @@ pub fn render_problems(problems: &[PlanProblem]) -> String {
     text
 }
 
-/// Something odd that does not keep a plan from running. In JSON: `{"line", "message"}`.
+/// Something odd that does not stop a plan. In JSON: `{"line", "message"}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlanWarning {
@@ -65,7 +65,7 @@ pub enum PlanWarning {
         /// Line of its opening fence.
         line: usize,
     },
-    /// A field that the plan's metadata does not have, and that resembles none that it has.
+    /// An unknown field of the plan's metadata that resembles none of the known ones.
     UnknownField {
         /// Where, such as `metadata.author`.
         path: String,
@@ -74,14 +74,14 @@ pub enum PlanWarning {
     },
     /// A field that is given twice in one object; the last one counts.
     RepeatedField {
-        /// Where.
+        /// The path.
         path: String,
         /// Line of the last one.
         line: usize,
     },
     /// `metadata.total_phases` disagrees with the phases.
     TotalPhases {
-        /// What it says.
+        /// The stated number.
         stated: u64,
         /// How many there are.
         found: usize,
@@ -90,7 +90,7 @@ pub enum PlanWarning {
     },
     /// An advisory field (`parallel_groups`, `metadata`) that has the wrong form and is left out.
     Advisory {
-        /// Where.
+        /// The path.
         path: String,
         /// What was expected.
         expected: &'static str,

@@ -59,7 +59,7 @@ pub(super) fn check_cycles(nodes: &[PhaseNode], report: &mut Report) {
             positions.entry(id).or_insert(index);
         }
     }
-    // references that were reported already are left out, so that no problem is told twice
+    // References that were reported already are skipped, so that no problem is reported twice.
     let waits_for: Vec<Vec<usize>> = nodes
         .iter()
         .enumerate()

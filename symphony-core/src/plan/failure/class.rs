@@ -26,7 +26,7 @@ impl FailureClass {
     /// The names of the classes that a project may have patterns for.
     pub const OF_TEXTS: &[&str] = &["timeout", "permanent", "logic", "transient", "resource"];
 
-    /// Returns the class as a person reads it; none where nothing is known.
+    /// Returns the class as a person reads it; `None` if nothing is known.
     pub const fn words(self) -> Option<&'static str> {
         Some(match self {
             Self::Timeout => "a time limit",
@@ -39,7 +39,7 @@ impl FailureClass {
         })
     }
 
-    /// Says whether such a failure is tried again without asking.
+    /// Returns whether such a failure is retried without asking.
     pub const fn is_retried(self) -> bool {
         !matches!(self, Self::Permanent | Self::Logic)
     }

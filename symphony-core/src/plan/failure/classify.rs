@@ -1,4 +1,4 @@
-//! Naming the class of a failure: structure first, then text.
+//! Determines the class of a failure: structure first, then text.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ closed_set!(
 /// What is known of a failure.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FailureEvidence<'a> {
-    /// Why the run ended, when Symphony or its provider's stream told.
+    /// Why the run ended, if Symphony or its provider's stream reported it.
     pub error_class: Option<ErrorClass>,
     /// Status of the provider's HTTP answer, when it is known as such.
     pub http_status: Option<u16>,
@@ -42,7 +42,7 @@ pub struct Classification {
     pub class: FailureClass,
     /// How sure it is.
     pub confidence: Confidence,
-    /// What decided: a piece of the text, the run's error class, or `HTTP 503`. None when nothing did.
+    /// What decided: a part of the text, the run's error class, or `HTTP 503`; `None` if nothing did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matched: Option<String>,
 }
@@ -90,7 +90,7 @@ fn by_own_patterns(text: &str) -> Option<(FailureClass, &str)> {
     })
 }
 
-/// Takes out the escape sequences with which tools colour what they print.
+/// Removes the escape sequences with which tools colour their output.
 fn without_colours(text: &str) -> Cow<'_, str> {
     if !text.contains("\u{1b}[") {
         return Cow::Borrowed(text);

@@ -37,8 +37,8 @@ impl FailurePatterns {
     }
 }
 
-/// Says whether a text is a regular expression within the bounds that can be a pattern of a failure. One that fits the
-/// empty text would make every failure one of its class, so it cannot.
+/// Returns whether a text can be the pattern of a failure: a regular expression within the limits. One that matches the
+/// empty text would give every failure its class, so it cannot.
 pub fn is_failure_pattern(text: &str) -> bool {
     compile(text).is_some()
 }

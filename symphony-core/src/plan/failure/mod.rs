@@ -1,4 +1,4 @@
-//! Why a phase failed, and when it is tried again (spec: plan, "Failures").
+//! Why a phase failed, and when it is retried (spec: plan, "Failures").
 
 mod class;
 mod classify;

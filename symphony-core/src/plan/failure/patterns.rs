@@ -2,14 +2,14 @@
 
 use super::class::FailureClass;
 
-/// What to look for. Words are lower case; `a|b` stands for either.
+/// What to search for. Words are lower case; `a|b` matches either.
 #[derive(Debug)]
 pub(super) enum Pattern {
     /// Words in a row.
     Phrase(&'static str),
     /// Words in a row, and later on the same line others.
     Gap(&'static str, &'static str),
-    /// A number that stands as a status.
+    /// A number in the position of a status.
     Status(&'static str),
 }
 

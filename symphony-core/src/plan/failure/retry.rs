@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::backoff::Backoff;
 
-/// How often and how soon a phase is tried again. In the state file: `{"maxRetries", "initialDelayMs",
-/// "maxDelayMs", "jitterPercent"}`.
+/// How often and how soon a phase is retried. In the state file: `{"maxRetries", "initialDelayMs", "maxDelayMs",
+/// "jitterPercent"}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RetryPolicy {

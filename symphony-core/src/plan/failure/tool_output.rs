@@ -15,7 +15,7 @@ const FORMS: &[(FailureClass, &[&str])] = &[
     (FailureClass::Logic, WRONG),
 ];
 
-/// Something that has to be installed or declared first.
+/// Something that must be installed or declared first.
 const MISSING: &[&str] = &[
     // shells
     r"^(?:\S*/)?(?:ba|da|z|k)?sh: .*\b(?:command )?not found$",

@@ -1,4 +1,4 @@
-//! Looking for phrases in a text at word boundaries, without regular expressions: phrases of prose, in any case.
+//! Searches a text for phrases at word boundaries, without regular expressions: phrases of prose, ignoring case.
 
 use super::patterns::Pattern;
 
@@ -82,7 +82,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Says whether the word before takes back what follows: "0 tests failed", "no lint errors".
+    /// Returns whether the word before negates what follows: "0 tests failed", "no lint errors".
     fn is_denied(&self, at: usize) -> bool {
         const DENIALS: [&str; 4] = ["0", "no", "zero", "without"];
         let is_joined = self
@@ -132,8 +132,8 @@ impl<'a> Words<'a> {
         Some((start, end))
     }
 
-    /// Says whether a number can be an HTTP status: alone, in brackets or quotes, or behind `status:` and the like;
-    /// no part of a larger number, of a name, or of a place in a file.
+    /// Returns whether a number can be an HTTP status: alone, in brackets or quotes, or after `status:` and the like;
+    /// not a part of a larger number, of a name, or of a place in a file.
     fn stands_as_status(&self, at: usize, word: &Word) -> bool {
         const NAMES: [&str; 6] = [
             "status",
@@ -199,7 +199,7 @@ fn is_delimiter(c: char) -> bool {
     c.is_whitespace() || "\"'`,;()[]{}<>=|".contains(c)
 }
 
-/// Says whether a chunk is a path, an address or a file name, whose words tell nothing.
+/// Returns whether a chunk is a path, an address or a file name, whose words mean nothing here.
 fn is_path(chunk: &str) -> bool {
     let chunk = chunk.trim_end_matches(['.', ':', '!', '?']);
     let slashes = chunk.matches(['/', '\\']).count();

@@ -4,7 +4,7 @@
     reason = "all indices are positions of nodes, made here and below the length of every table"
 )]
 
-/// Longest path that a message shows whole, in ids; of longer ones the middle is left out.
+/// Longest path that a message shows whole, in ids; the middle of longer ones is omitted.
 pub const CYCLE_IDS_MAX: usize = 64;
 
 /// Finds one cycle in each group of nodes that wait for each other, by Tarjan's algorithm for strongly connected
@@ -31,7 +31,7 @@ pub(crate) fn find_cycles(waits_for: &[Vec<usize>]) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// Walks breadth first within the group of `start` until an edge leads back to it.
+/// Walks breadth first within the group of `start` until an edge returns to it.
 fn shortest_way_back(
     start: usize,
     waits_for: &[Vec<usize>],

@@ -33,7 +33,7 @@ impl Dag {
         let mut sources = Vec::with_capacity(phases.len());
         let mut artifact_sources = Vec::with_capacity(phases.len());
         let mut dependents = vec![Vec::new(); phases.len()];
-        // the phase that named a source last: finds repetitions without a set per phase
+        // The last phase that named a source: finds repetitions without a set per phase.
         let mut named_by = vec![usize::MAX; phases.len()];
         for (index, phase) in phases.iter().enumerate() {
             let resolve = |reference: &String| {
@@ -57,7 +57,7 @@ impl Dag {
             let mut artifacts = Vec::new();
             for reference in &phase.required_context.artifacts_from {
                 let source = resolve(reference)?;
-                // marks in the upper half of the range, so that they cannot meet those of the loop above
+                // Marks in the upper half of the range, so that they cannot collide with those of the loop above.
                 if named_by[source] != usize::MAX - 1 - index {
                     named_by[source] = usize::MAX - 1 - index;
                     artifacts.push(source);
@@ -86,7 +86,7 @@ impl Dag {
         self.ids.len()
     }
 
-    /// Says whether there is no phase.
+    /// Returns whether there is no phase.
     pub const fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
@@ -101,12 +101,12 @@ impl Dag {
         &self.ids
     }
 
-    /// Returns the phases that the one at `position` waits for, each once; none when there is no such phase.
+    /// Returns the phases that the one at `position` waits for, each once; empty if there is no such phase.
     pub fn sources(&self, position: usize) -> &[usize] {
         self.sources.get(position).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the phases whose artifacts the one at `position` asks for, each once, in its order.
+    /// Returns the phases whose artifacts the one at `position` uses, each once, in its order.
     pub fn artifact_sources(&self, position: usize) -> &[usize] {
         self.artifact_sources
             .get(position)

@@ -1,4 +1,4 @@
-//! The graph with its progress: what a program that runs phases itself needs.
+//! The graph with its progress: for programs that run phases themselves.
 #![expect(
     clippy::indexing_slicing,
     reason = "all indices are positions that the graph made, below the length of every table"
@@ -107,7 +107,7 @@ impl DependencyGraph {
         self.ready.iter().map(id).collect()
     }
 
-    /// Notes that a phase is complete, with what it produced; returns the phases that became ready by it.
+    /// Records that a phase is complete, with what it produced; returns the phases that became ready.
     ///
     /// # Errors
     /// When the plan has no such phase, or it is not ready.
@@ -131,7 +131,7 @@ impl DependencyGraph {
         Ok(released)
     }
 
-    /// Notes that a phase failed for good; returns the phases that are blocked by it, in level order.
+    /// Records that a phase failed for good; returns the phases that it blocks, in level order.
     ///
     /// # Errors
     /// As [`DependencyGraph::mark_complete`].
@@ -142,7 +142,7 @@ impl DependencyGraph {
         let mut walk = vec![at];
         while let Some(at) = walk.pop() {
             for dependent in self.dag.dependents(at) {
-                // those that are blocked already have no waiting phase behind them
+                // No phase waits for one that is blocked already.
                 if self.standing[*dependent] == Standing::Waiting {
                     self.standing[*dependent] = Standing::Blocked;
                     blocked.push(*dependent);

@@ -30,7 +30,7 @@ pub enum GraphError {
     UnknownReference {
         /// The phase.
         phase: PlanPhaseId,
-        /// What it names.
+        /// The reference.
         reference: String,
     },
     /// Phases wait for each other, or one for itself.
@@ -42,7 +42,7 @@ pub enum GraphError {
     /// The plan has no such phase.
     #[error("the plan has no phase `{phase}`")]
     UnknownPhase {
-        /// What was asked for.
+        /// The requested phase.
         phase: PlanPhaseId,
     },
     /// The phase cannot end now.

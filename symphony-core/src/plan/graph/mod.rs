@@ -1,6 +1,6 @@
 //! Which phase waits for which: order, levels, cycles, and what a completion or a failure means for the others.
 //!
-//! Everything here is linear in phases and edges and free of recursion: a plan may be a chain of 100,000 phases.
+//! Everything here is linear in phases and edges, without recursion: a plan may be a chain of 100,000 phases.
 
 mod cycle;
 mod dag;

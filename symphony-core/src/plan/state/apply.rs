@@ -132,7 +132,7 @@ const fn allowed_for_plan(status: PlanStatus) -> &'static [&'static str] {
     }
 }
 
-/// The table of transitions: the names of the events that a phase takes.
+/// The table of transitions: the names of the events that a phase accepts.
 pub(super) const fn allowed_for_phase(status: PhaseStatus) -> &'static [&'static str] {
     match status {
         PhaseStatus::Pending | PhaseStatus::Retrying => {
@@ -233,7 +233,7 @@ fn change(progress: &mut PhaseProgress, event: &PhaseEvent) {
         } => {
             progress.state = PhaseState::Retrying { due_at: *due_at };
             progress.attempts = progress.attempts.saturating_sub(1);
-            // shown until the next run ends; no part of the history, which the next agent reads
+            // Shown until the next run ends; not a part of the history, which the next agent reads.
             progress.failure = Some(failure.clone());
         }
         PhaseEvent::DecisionAsked { failure, .. } => {

@@ -10,7 +10,7 @@ use super::plan_state::{PlanState, PlanStatus};
 use crate::id::PlanPhaseId;
 use crate::plan::graph::Dag;
 
-/// A plan's phases by position, moved on by the events that are decided so far.
+/// A plan's phases by position, with the events applied that are decided so far.
 pub(super) struct Board<'a> {
     dag: &'a Dag,
     state: &'a PlanState,
@@ -56,7 +56,7 @@ impl<'a> Board<'a> {
         }
     }
 
-    /// Lets what follows for one phase happen, given that all phases it waits for have settled.
+    /// Applies the consequences for one phase, given that all phases it waits for have settled.
     pub(super) fn settle_phase(&mut self, at: usize, now: Timestamp) {
         let sources = self.dag.sources(at);
         let blocker = sources.iter().find(|source| self.status(**source).blocks());
@@ -78,7 +78,7 @@ impl<'a> Board<'a> {
         }
     }
 
-    /// Says whether a phase is at work or will be without a person's word.
+    /// Returns whether a phase is running or will be without a person's decision.
     pub(super) fn can_move(&self) -> bool {
         self.statuses.iter().any(|status| {
             matches!(
@@ -99,8 +99,8 @@ impl<'a> Board<'a> {
 
 /// Returns the events that follow from the graph and the time alone: due retries and phases whose sources are complete
 /// become ready, phases behind one that will not complete are blocked, blocked ones whose sources can complete again
-/// are freed; a plan that waited for a person is under way again as soon as one of its phases can go on. Nothing follows in
-/// a plan that has ended. Linear in phases and edges.
+/// are freed; a plan that waited for a person is running again as soon as one of its phases can go on. Nothing follows
+/// in a plan that has ended. Linear in phases and edges.
 pub fn settle(dag: &Dag, state: &PlanState, now: Timestamp) -> Vec<PlanEvent> {
     if state.status.is_ended() {
         return Vec::new();
@@ -109,7 +109,7 @@ pub fn settle(dag: &Dag, state: &PlanState, now: Timestamp) -> Vec<PlanEvent> {
     for at in dag.order() {
         board.settle_phase(*at, now);
     }
-    // No round has to do this: an order is carried out while nothing carries the plan on.
+    // No round is needed for this: orders are carried out even while nothing drives the plan.
     if state.status == PlanStatus::AwaitingUserDecision && board.can_move() {
         board.events.push(PlanEvent::Continued);
     }

@@ -17,13 +17,13 @@ pub struct PlanChanges {
 }
 
 impl PlanChanges {
-    /// Says whether the plans have the same phases. Their order and what is advisory do not count.
+    /// Returns whether the plans have the same phases. Their order and advisory fields are ignored.
     pub const fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
     }
 }
 
-/// Compares the plan that is under way with the file as it is now.
+/// Compares the active plan with the current file.
 pub fn compare_plans(old: &Plan, new: &Plan) -> PlanChanges {
     let (before, now) = (by_id(old), by_id(new));
     let mut changes = PlanChanges::default();

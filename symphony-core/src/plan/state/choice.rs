@@ -26,7 +26,8 @@ closed_set!(
     }
 );
 
-/// What an order leads to. After these events, [`settle`](super::settle) says what follows for other phases.
+/// The consequences of an order. After these events, [`settle`](super::settle) returns the consequences for other
+/// phases.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Decision {
     /// The events, in order.
@@ -70,7 +71,7 @@ pub fn decide(
     }
 }
 
-/// Passes over a phase that is neither running nor complete; warns of the phases that ask for its artifacts.
+/// Skips a phase that is neither running nor complete; warns of the phases that use its artifacts.
 ///
 /// # Errors
 /// When the plan has no such phase, or it is running or complete.
@@ -104,7 +105,7 @@ pub fn skip_phase(
     Ok(Decision { events, warnings })
 }
 
-/// Gives a phase up; [`settle`](super::settle) then blocks everything behind it.
+/// Gives up a phase; [`settle`](super::settle) then blocks everything that depends on it.
 ///
 /// # Errors
 /// When the plan has no such phase, or it is complete or aborted.
@@ -122,7 +123,7 @@ pub fn abort_branch(
     Ok(Decision::of(events))
 }
 
-/// Gives everything up that is not complete. Nothing is left to do in a plan that has ended.
+/// Gives up everything that is not complete. In a plan that has ended this does nothing.
 pub fn abort_all(state: &PlanState, now: Timestamp) -> Decision {
     if state.status.is_ended() {
         return Decision::of(Vec::new());
@@ -136,8 +137,8 @@ pub fn abort_all(state: &PlanState, now: Timestamp) -> Decision {
     Decision::of(events)
 }
 
-/// Lets a phase begin again that failed, was aborted or awaits a decision, or retries one without waiting for its time.
-/// While the work of a plan is reviewed or was rejected, a complete phase begins again on top of all that was made.
+/// Restarts a phase that failed, was aborted or awaits a decision, or retries one without waiting for its time. While
+/// the work of a plan is reviewed or was rejected, a complete phase starts again on top of all the work.
 ///
 /// # Errors
 /// When the plan has no such phase, or it is in another state.
@@ -158,7 +159,8 @@ pub fn retry_phase(
     Ok(Decision::of(events))
 }
 
-/// Lets every failed and aborted phase begin again, or a plan that was given up with all phases complete go on; [`settle`](super::settle) then frees the blocked ones.
+/// Restarts every failed and aborted phase, or an aborted plan whose phases are all complete; [`settle`](super::settle)
+/// then frees the blocked ones.
 pub fn retry_failed(state: &PlanState) -> Decision {
     let resets: Vec<PlanEvent> = state
         .phases
@@ -172,7 +174,7 @@ pub fn retry_failed(state: &PlanState) -> Decision {
         .map(|(id, _)| PlanEvent::of(id.clone(), PhaseEvent::Reset))
         .collect();
     if resets.is_empty() {
-        // given up while its work was reviewed: no phase failed, and the work is offered again
+        // Aborted while its work was reviewed: no phase failed, and the work is offered again.
         let is_given_up = state.status == PlanStatus::Aborted && state.is_complete();
         return Decision::of(if is_given_up { reopened(state) } else { resets });
     }
@@ -214,7 +216,7 @@ fn refused(phase: &PlanPhaseId, from: PhaseStatus, event: &'static str) -> PlanT
     }
 }
 
-/// An order to a plan that has ended opens it again; one that is under review goes on.
+/// An order reopens a plan that has ended; one that is under review continues.
 fn reopened(state: &PlanState) -> Vec<PlanEvent> {
     match state.status {
         PlanStatus::Completed | PlanStatus::Failed | PlanStatus::Aborted => {

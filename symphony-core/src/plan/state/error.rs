@@ -11,7 +11,7 @@ pub enum PlanTransitionError {
     /// The plan has no such phase.
     #[error("the plan has no phase `{phase}`")]
     UnknownPhase {
-        /// What was named.
+        /// The named phase.
         phase: PlanPhaseId,
     },
     /// The phase's state does not take the event.

@@ -16,9 +16,9 @@ closed_set!(
         Held = "held",
         /// Its supervisor died.
         Crashed = "crashed",
-        /// Its agent left without a word on the outcome; that is asked for once more.
+        /// Its agent exited without reporting an outcome; it is asked once more.
         Silent = "silent",
-        /// The project's folder was moved while it was at work.
+        /// The project's folder was moved while it was running.
         Moved = "moved",
     }
 );
@@ -27,15 +27,15 @@ closed_set!(
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confirmation {
-    /// Its agent or a person said so, or its checks showed it.
+    /// Its agent or a person reported it, or its checks showed it.
     #[default]
     Confirmed,
-    /// Its agent had no way to say so, and it has no checks.
+    /// Its agent had no way to report it, and it has no checks.
     Unconfirmed,
 }
 
 impl Confirmation {
-    /// Says whether it is known.
+    /// Returns whether it is known.
     pub const fn is_confirmed(&self) -> bool {
         matches!(self, Self::Confirmed)
     }
@@ -49,7 +49,7 @@ pub enum PlanEvent {
     Phase {
         /// The phase.
         phase: PlanPhaseId,
-        /// What.
+        /// The event.
         event: PhaseEvent,
     },
     /// A person stopped further starts.
@@ -81,7 +81,7 @@ pub enum PlanEvent {
     Ended {
         /// How: `completed`, `failed` or `aborted`.
         status: PlanStatus,
-        /// When.
+        /// The time.
         at: Timestamp,
     },
     /// A person ordered more work on a plan that had ended.
@@ -101,19 +101,19 @@ pub enum PhaseEvent {
     MadeReady,
     /// An attempt began.
     Started {
-        /// The run; none when someone else than Symphony runs the phase.
+        /// The run; `None` if Symphony does not run the phase itself.
         run: Option<RunId>,
-        /// When.
+        /// The time.
         at: Timestamp,
     },
     /// The attempt ended without counting.
     Released {
         /// The run.
         run: Option<RunId>,
-        /// Why.
+        /// The reason.
         cause: ReleaseCause,
     },
-    /// The attempt succeeded, and its work is merged where there is something to merge.
+    /// The attempt succeeded, and its work is merged if there is something to merge.
     Completed {
         /// The run.
         run: Option<RunId>,
@@ -122,7 +122,7 @@ pub enum PhaseEvent {
         /// Whether that is known.
         #[serde(default, skip_serializing_if = "Confirmation::is_confirmed")]
         confirmation: Confirmation,
-        /// When.
+        /// The time.
         at: Timestamp,
     },
     /// The attempt failed, and another one will follow.
@@ -143,7 +143,7 @@ pub enum PhaseEvent {
         /// Not before.
         due_at: Timestamp,
     },
-    /// The attempt failed, and a person has to say how to go on.
+    /// The attempt failed, and a person has to decide how to go on.
     DecisionAsked {
         /// The run.
         run: Option<RunId>,
@@ -159,30 +159,30 @@ pub enum PhaseEvent {
     },
     /// No one is asked: the phase that awaited a decision has failed.
     GivenUp {
-        /// When.
+        /// The time.
         at: Timestamp,
     },
     /// A person ordered one more attempt: the count stays, the error goes.
     RetriedOnce,
     /// A person ordered a phase that had ended to begin again.
     Reset,
-    /// A person passed over the phase.
+    /// A person skipped the phase.
     Skipped {
-        /// The note that stands for its work.
+        /// The note that replaces its work.
         note: Artifact,
-        /// When.
+        /// The time.
         at: Timestamp,
     },
     /// A person gave the phase up.
     Aborted {
-        /// When.
+        /// The time.
         at: Timestamp,
     },
     /// A phase it waits for will not complete.
     Blocked {
         /// That phase.
         by: PlanPhaseId,
-        /// When.
+        /// The time.
         at: Timestamp,
     },
     /// All it waits for can complete again.
@@ -211,7 +211,7 @@ impl PhaseEvent {
         }
     }
 
-    /// Returns where the event leads.
+    /// Returns the status after the event.
     pub const fn target(&self) -> PhaseStatus {
         match self {
             Self::MadeReady | Self::Released { .. } | Self::RetriedOnce => PhaseStatus::Ready,

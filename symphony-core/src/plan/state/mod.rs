@@ -1,7 +1,7 @@
-//! A plan under way: states, the events that change them, and what to do next.
+//! An active plan: states, the events that change them, and what to do next.
 //!
-//! Every change goes through [`apply`]. [`settle`] says what follows from the graph alone, [`plan_step`] what a loop
-//! does now; both only return values, so that a plan can be taken over by another process at any moment.
+//! Every change goes through [`apply()`]. [`settle`] returns what follows from the graph alone, [`plan_step`] what a
+//! loop does now; both only return values, so that another process can take a plan over at any moment.
 
 mod apply;
 mod board;

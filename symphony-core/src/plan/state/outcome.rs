@@ -1,4 +1,4 @@
-//! What a failed or lost attempt leads to.
+//! The consequences of a failed or lost attempt.
 
 use crate::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::id::RunId;
 use crate::plan::failure::{FailureClass, RetryPolicy, retry_delay_ms};
 use crate::retry::after;
 
-/// Runs in a row that may die without an outcome before it counts as a failure: a phase that kills its supervisor
+/// How many runs in a row may die without an outcome before that counts as a failure: a phase that kills its supervisor
 /// would otherwise be started for ever.
 pub const CRASHES_MAX: u32 = 3;
 
@@ -46,7 +46,7 @@ pub struct FailureReport<'a> {
     pub seed: (&'a str, &'a str),
 }
 
-/// Decides what a failed attempt leads to: another one later, a question, or the phase's end.
+/// Decides the consequences of a failed attempt: another one later, a question, or the phase's end.
 pub fn plan_failure(
     progress: &PhaseProgress,
     report: &FailureReport<'_>,
@@ -70,8 +70,8 @@ pub fn plan_failure(
     }
 }
 
-/// Decides what a run that died without an outcome leads to: the phase is ready again, or, after [`CRASHES_MAX`] such
-/// runs in a row, has failed an attempt.
+/// Decides the consequences of a run that died without an outcome: the phase is ready again, or, after [`CRASHES_MAX`]
+/// such runs in a row, has failed an attempt.
 pub fn plan_crash(
     progress: &PhaseProgress,
     report: &FailureReport<'_>,

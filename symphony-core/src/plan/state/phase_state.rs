@@ -8,8 +8,8 @@ use crate::id::RunId;
 use crate::plan::artifact::Artifact;
 use crate::plan::failure::FailureClass;
 
-/// Longest error text that is kept, in bytes: enough for a compiler's message, and it stands in a state file that is
-/// written at each change.
+/// Longest error text that is kept, in bytes: enough for a compiler's message; it is in a state file that is rewritten
+/// at each change.
 pub const ERROR_BYTES_MAX: usize = 4 * 1024;
 /// Most failures that a phase's history keeps; the oldest go first. A person may order any number of retries.
 pub const FAILURES_KEPT_MAX: usize = 20;
@@ -23,7 +23,7 @@ closed_set!(
         Ready = "ready",
         /// At work.
         Running = "running",
-        /// Failed, and will be tried again by itself.
+        /// Failed, and will be retried automatically.
         Retrying = "retrying",
         /// Failed, and waits for a person.
         AwaitingDecision = "awaiting_decision",
@@ -47,7 +47,7 @@ impl PhaseStatus {
         }
     }
 
-    /// Says whether the phase has ended: `complete`, `failed`, `blocked`, `aborted`.
+    /// Returns whether the phase has ended: `complete`, `failed`, `blocked`, `aborted`.
     pub const fn is_terminal(self) -> bool {
         matches!(
             self,
@@ -55,13 +55,13 @@ impl PhaseStatus {
         )
     }
 
-    /// Says whether phases that wait for this one wait in vain: `failed`, `blocked`, `aborted`.
+    /// Returns whether phases that depend on this one wait in vain: `failed`, `blocked`, `aborted`.
     pub const fn blocks(self) -> bool {
         matches!(self, Self::Failed | Self::Blocked | Self::Aborted)
     }
 }
 
-/// The state of a phase, with what is true only there.
+/// The state of a phase, with the data that only this state has.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum PhaseState {
@@ -72,7 +72,7 @@ pub enum PhaseState {
     Ready,
     /// At work.
     Running {
-        /// The run; none when someone else than Symphony runs the phase.
+        /// The run; `None` if Symphony does not run the phase itself.
         run: Option<RunId>,
         /// Since when.
         since: Timestamp,
@@ -89,7 +89,7 @@ pub enum PhaseState {
     },
     /// Done.
     Complete {
-        /// Whether a person passed over it.
+        /// Whether a person skipped it.
         skipped: bool,
     },
     /// Failed for good.
@@ -126,12 +126,12 @@ pub struct PhaseFailure {
     pub error: String,
     /// Its class.
     pub class: FailureClass,
-    /// When.
+    /// The time.
     pub at: Timestamp,
 }
 
 impl PhaseFailure {
-    /// Makes a record, cutting an error text that is too long.
+    /// Creates a record, cutting an error text that is too long.
     pub fn new(attempt: u32, error: &str, class: FailureClass, at: Timestamp) -> Self {
         let end = error.floor_char_boundary(ERROR_BYTES_MAX);
         let error = error.get(..end).unwrap_or("").to_owned();
@@ -151,14 +151,14 @@ pub struct PhaseProgress {
     pub state: PhaseState,
     /// Attempts so far.
     pub attempts: u32,
-    /// Failed attempts that were tried again by themselves.
+    /// Failed attempts that were retried automatically.
     pub retry_count: u32,
     /// Runs in a row that died without an outcome.
     pub crash_count: u32,
-    /// Whether the last run left without a word on the outcome, and was continued.
+    /// Whether the last run exited without reporting an outcome, and was continued.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_continued: bool,
-    /// Whether it is complete although neither its agent said so nor a check showed it.
+    /// Whether it is complete although neither its agent reported it nor a check showed it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_unconfirmed: bool,
     /// When the first attempt began.

@@ -20,7 +20,7 @@ closed_set!(
         AwaitingUserDecision = "awaiting_user_decision",
         /// Every phase is complete, and the pull request of its work is open.
         Review = "review",
-        /// Every phase is complete, and the work is where it belongs.
+        /// Every phase is complete, and the work is in its final place.
         Completed = "completed",
         /// Ended with phases that are not complete.
         Failed = "failed",
@@ -38,7 +38,7 @@ impl PlanStatus {
         }
     }
 
-    /// Says whether the plan has ended.
+    /// Returns whether the plan has ended.
     pub const fn is_ended(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Aborted)
     }
@@ -53,7 +53,7 @@ pub enum Completion {
     OpensPullRequest,
 }
 
-/// How many phases stand where.
+/// How many phases are in which state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PlanCounts {
     /// All of them.
@@ -64,7 +64,7 @@ pub struct PlanCounts {
     pub failed: usize,
 }
 
-/// A plan's progress. Changed by [`apply`](super::apply) alone.
+/// A plan's progress. Changed by [`apply`](super::apply()) alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanState {
     /// Its state.
@@ -79,7 +79,8 @@ pub struct PlanState {
     pub phases: BTreeMap<PlanPhaseId, PhaseProgress>,
 }
 
-/// Says how a plan ends whose phases stand so; none while one can still go on, or the merge of a pull request is to end it.
+/// Returns how a plan with these phases ends; `None` while one can still go on, or while the merge of a pull request
+/// will end it.
 pub(super) fn end_of(
     mut statuses: impl Iterator<Item = PhaseStatus> + Clone,
     is_aborted: bool,
@@ -118,20 +119,20 @@ impl PlanState {
             .map_or(PhaseStatus::Pending, PhaseProgress::status)
     }
 
-    /// Returns how the plan ends when none of its runs is alive; none while a phase can still go on, or the merge of a
-    /// pull request is to end it.
+    /// Returns how the plan ends when none of its runs is alive; `None` while a phase can still go on, or while the
+    /// merge of a pull request will end it.
     pub fn end_status(&self, completion: Completion) -> Option<PlanStatus> {
         let statuses = self.phases.values().map(PhaseProgress::status);
         end_of(statuses, self.is_abort_requested, completion)
     }
 
-    /// Says whether every phase is complete, skipped ones included.
+    /// Returns whether every phase is complete, skipped ones included.
     pub fn is_complete(&self) -> bool {
         let mut phases = self.phases.values();
         phases.all(|progress| progress.status() == PhaseStatus::Complete)
     }
 
-    /// Says whether the pull request of the work is to be opened now. After a rejection a person acts first.
+    /// Returns whether the pull request of the work should be opened now. After a rejection a person acts first.
     pub fn awaits_review(&self, completion: Completion) -> bool {
         completion == Completion::OpensPullRequest
             && self.status == PlanStatus::Running
@@ -139,8 +140,8 @@ impl PlanState {
             && self.is_complete()
     }
 
-    /// Says whether a person may send complete phases back: nothing runs, and the work as a whole is under review or was
-    /// rejected.
+    /// Returns whether a person may send complete phases back: nothing runs, and the work as a whole is under review or
+    /// was rejected.
     pub(super) fn is_reviewed(&self) -> bool {
         let status = self.status;
         matches!(
@@ -149,8 +150,8 @@ impl PlanState {
         ) && self.is_complete()
     }
 
-    /// Says whether the work of the plan is handed in once this phase completes: every other phase is complete, or its run has
-    /// reported that it is (`reported`). Until then another phase may answer what a review asks for.
+    /// Returns whether the work of the plan is handed in once this phase completes: every other phase is complete, or
+    /// its run has reported that it is (`reported`). Until then another phase may answer what a review asks for.
     pub fn is_last_to_complete(
         &self,
         phase: &PlanPhaseId,

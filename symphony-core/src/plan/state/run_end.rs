@@ -1,4 +1,4 @@
-//! What the end of a phase's run leads to.
+//! The consequences of the end of a phase's run.
 
 use crate::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ use crate::run::{RunError, RunStatus};
 pub enum PhaseOutcome {
     /// All success criteria are met.
     Complete,
-    /// Its agent left cleanly, had no way to say so, and nothing checks it.
+    /// Its agent exited cleanly, had no way to report, and nothing checks it.
     Unconfirmed,
     /// They are not.
     Failed {
@@ -46,7 +46,7 @@ closed_set!(
 /// What happened to the work of a phase that is complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PhaseWork {
-    /// It is where it belongs: merged, or made there.
+    /// It is in its final place: merged, or created there.
     InPlace,
     /// It conflicts with what was merged before, in these files.
     Conflict(Vec<String>),
@@ -57,7 +57,7 @@ pub enum PhaseWork {
         /// How it ended.
         output: String,
     },
-    /// The branch that it is merged into lost work of other phases: a person says how to go on.
+    /// The branch that it is merged into lost work of other phases: a person decides how to go on.
     BaseLost(String),
     /// It could not be merged, for another reason.
     Unmerged(String),
@@ -78,7 +78,7 @@ pub struct PhaseRunEnd<'a> {
     pub unprepared_before: u32,
     /// Why its last call of `complete_phase` was refused.
     pub refused: Option<&'a RefusedCall>,
-    /// The `must` points that keep the phase from being complete, because no one has answered them.
+    /// The unanswered `must` points that keep the phase from being complete.
     pub unanswered: &'a [PointNumber],
     /// What happened to the work, when the phase is complete.
     pub work: &'a PhaseWork,
@@ -102,11 +102,11 @@ impl PhaseRunEnd<'_> {
     }
 }
 
-/// Says whether a phase is complete with the end of its run, apart from what merging its work gives.
+/// Returns whether a phase is complete with the end of its run, apart from the result of merging its work.
 ///
-/// A recorded outcome is honoured whatever came after it, but for tampering and a person's order to end the run: an
-/// agent that is slow to leave has done its work all the same. A clean exit alone is no outcome: [`clean_exit_outcome`]
-/// says when one is recorded for it.
+/// A recorded outcome counts whatever came after it, except for tampering and a person's order to end the run: an agent
+/// that is slow to exit has still done its work. A clean exit alone is no outcome: [`clean_exit_outcome`] decides when
+/// one is recorded for it.
 pub const fn is_phase_complete(status: RunStatus, outcome: Option<&PhaseOutcome>) -> bool {
     match (status, outcome) {
         (RunStatus::Tampered | RunStatus::Cancelled, _)
@@ -120,22 +120,22 @@ pub const fn is_phase_complete(status: RunStatus, outcome: Option<&PhaseOutcome>
 pub enum Reporting {
     /// By the tool `complete_phase`.
     ByTool,
-    /// Not at all: all that there is is the exit code.
+    /// Not at all: there is only the exit code.
     None,
 }
 
 /// Whether the review points that a phase has to answer before it is complete have their answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PointAnswers {
-    /// There is none that it has to answer.
+    /// There is none that it must answer.
     Given,
     /// A `must` point has no answer, and no other phase is left to give one.
     Missing,
 }
 
-/// Returns the outcome that counts for an agent that left cleanly without reporting one: the phase's checks decide where
-/// there are any; an agent that has no way to report is believed, without confirmation. None when it could have
-/// reported, or answered a review point, and did not: it is asked again.
+/// Returns the outcome of an agent that exited cleanly without reporting one: the phase's checks decide if there are
+/// any; an agent that has no way to report is believed, without confirmation. `None` if it could have reported, or
+/// answered a review point, and did not: it is asked again.
 pub const fn clean_exit_outcome(
     phase: &Phase,
     reporting: Reporting,
@@ -152,7 +152,7 @@ pub const fn clean_exit_outcome(
 /// [`ERROR_BYTES_MAX`](super::ERROR_BYTES_MAX).
 const CHECK_OUTPUT_BYTES_MAX: usize = 3_500;
 
-/// What a person and the next attempt read of a red check: the end of its output tells what failed.
+/// What a person and the next attempt read about a red check: the end of its output shows what failed.
 fn check_error(check: &str, output: &str) -> String {
     let output = output.trim();
     let from = output.ceil_char_boundary(output.len().saturating_sub(CHECK_OUTPUT_BYTES_MAX));
@@ -162,7 +162,7 @@ fn check_error(check: &str, output: &str) -> String {
     )
 }
 
-/// Decides what the end of a phase's run leads to.
+/// Decides the consequences of the end of a phase's run.
 pub fn route_phase_run_end(
     progress: &PhaseProgress,
     end: &PhaseRunEnd<'_>,
@@ -223,7 +223,7 @@ pub fn route_phase_run_end(
             plan_crash(progress, &report, policy, now)
         }
         _ => {
-            // what the agent said before it failed tells more than how its process ended
+            // What the agent said before it failed explains more than how its process ended.
             let said = match end.outcome {
                 Some(PhaseOutcome::Failed { error }) => format!("{error}\n{message}"),
                 _ => message.to_owned(),
@@ -233,8 +233,8 @@ pub fn route_phase_run_end(
     }
 }
 
-/// Decides what a run leads to that git or the machine kept from being prepared: another one, later each time. Where that does not
-/// help for more than an hour, someone decides.
+/// Decides the consequences of a run that could not be prepared because of git or the machine: another one, with
+/// growing delays. If that does not help for more than an hour, someone decides.
 fn plan_unprepared(
     progress: &PhaseProgress,
     end: &PhaseRunEnd<'_>,
@@ -253,7 +253,8 @@ fn plan_unprepared(
     }
 }
 
-/// Decides what a run leads to whose agent left cleanly and did not report: it is continued once, then someone decides.
+/// Decides the consequences of a run whose agent exited cleanly without reporting: it is continued once, then someone
+/// decides.
 fn plan_silence(
     progress: &PhaseProgress,
     end: &PhaseRunEnd<'_>,

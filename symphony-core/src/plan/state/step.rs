@@ -14,7 +14,7 @@ use crate::closed_set::closed_set;
 use crate::id::{PlanPhaseId, RunId};
 use crate::plan::graph::Dag;
 
-/// Phases that run at once unless `--max-parallel` says otherwise.
+/// How many phases run at once by default (`--max-parallel`).
 pub const MAX_PARALLEL_DEFAULT: usize = 4;
 
 closed_set!(
@@ -28,7 +28,7 @@ closed_set!(
         Fail = "fail",
         /// It is skipped.
         Skip = "skip",
-        /// It and everything behind it is given up.
+        /// It and everything that depends on it is given up.
         AbortBranch = "abort-branch",
         /// The plan is given up.
         AbortAll = "abort-all",
@@ -88,7 +88,7 @@ pub enum PlanAction {
         /// The phase.
         phase: PlanPhaseId,
     },
-    /// End a live run that no phase waits for any more.
+    /// End a live run that no phase waits for.
     EndRun {
         /// The phase it works on.
         phase: PlanPhaseId,
@@ -153,7 +153,7 @@ pub enum NotStarted {
 pub struct PhaseDecision {
     /// The phase.
     pub phase: PlanPhaseId,
-    /// Why.
+    /// The reason.
     #[serde(flatten)]
     pub reason: NotStarted,
 }
@@ -173,7 +173,7 @@ pub struct PlanStep {
 
 /// Decides what a plan's loop does now. Linear in phases and edges; the same input gives the same step.
 ///
-/// Nothing in it depends on earlier steps: a loop that died between events and actions is made good by the next one.
+/// Nothing in it depends on earlier steps: if a loop dies between events and actions, the next one makes up for it.
 pub fn plan_step(snapshot: &PlanSnapshot<'_>, now: Timestamp, limits: &PlanLimits) -> PlanStep {
     if snapshot.state.status.is_ended() {
         let mut step = PlanStep::default();
@@ -217,7 +217,7 @@ pub fn plan_step(snapshot: &PlanSnapshot<'_>, now: Timestamp, limits: &PlanLimit
     step
 }
 
-/// Decides for a phase that awaits a decision when no one is to be asked. Says whether the whole plan is given up.
+/// Decides for a phase that awaits a decision when no one should be asked. Returns whether the whole plan is given up.
 fn decide_unasked(
     snapshot: &PlanSnapshot<'_>,
     board: &mut Board<'_>,
@@ -368,7 +368,7 @@ fn waiting_on(dag: &Dag, board: &Board<'_>, at: usize) -> Vec<PlanPhaseId> {
         .collect()
 }
 
-/// Says how the plan itself stands after the step: ended, waiting for a person, or under way again.
+/// Returns the new state of the plan itself after the step: ended, waiting for a person, or running again.
 fn status_event(
     snapshot: &PlanSnapshot<'_>,
     board: &Board<'_>,
@@ -378,7 +378,7 @@ fn status_event(
     let statuses = board.statuses();
     let has_live_run = !snapshot.live_runs.is_empty();
     if let Some(status) = end_of(statuses.iter().copied(), is_aborted, snapshot.completion) {
-        // runs that are being ended are waited for: the end is the end
+        // The plan waits for runs that are being ended: an ended plan has no live run.
         return (!has_live_run).then_some(PlanEvent::Ended { status, at: now });
     }
     if statuses

@@ -1,4 +1,4 @@
-//! What the operations answer, as JSON on stdout.
+//! The answers of the operations, as JSON on stdout.
 
 use crate::Timestamp;
 use serde::Serialize;
@@ -14,14 +14,14 @@ use crate::plan::state::{PhaseStatus, PlanStatus};
 pub struct ReadyPhase {
     /// The phase.
     pub phase: Phase,
-    /// The artifacts it asks for, each with `metadata.sourcePhase`.
+    /// The artifacts it uses, each with `metadata.sourcePhase`.
     pub artifacts: Vec<Artifact>,
     /// Until when the phase stays with the session that took it.
     #[serde(rename = "leaseUntil", skip_serializing_if = "Option::is_none")]
     pub lease_until: Option<Timestamp>,
 }
 
-/// The answer of an operation that changed a phase. Fields that do not apply are left out.
+/// The answer of an operation that changed a phase. Fields that do not apply are omitted.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SkillAnswer {

@@ -10,10 +10,10 @@ use crate::plan::state::{
     Choice, PhaseFailure, PhaseProgress, PhaseState, PhaseStatus, PlanState, PlanStatus,
 };
 
-/// What a state file says beside the plan and its state.
+/// What a state file contains beside the plan and its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateHeader {
-    /// Who writes the file; none when a skill does.
+    /// Who writes the file; `None` if a skill does.
     pub managed_by: Option<String>,
     /// The plan file.
     pub plan_path: String,
@@ -60,7 +60,7 @@ impl StateFile {
         state.completed_at = self.completed_at;
         for (id, progress) in &mut state.phases {
             if let Some(record) = self.phases.get(id) {
-                // a record that somebody edited may lack its times: the plan's beginning stands in
+                // A record that somebody edited may lack its times: the plan's beginning replaces them.
                 let asked_at = asked_at(id).map_or(self.started_at, |decision| decision.asked_at);
                 *progress = read(record, self.started_at, asked_at);
             }

@@ -14,14 +14,14 @@ use crate::plan::state::{PhaseStatus, PlanStatus};
 
 /// The file's name, in the project's folder.
 pub const STATE_FILE: &str = ".symphony-state.json";
-/// What `managedBy` says in a file that Symphony writes.
+/// The value of `managedBy` in a file that Symphony writes.
 pub const MANAGED_BY: &str = "symphony";
 
 /// A plan's progress.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StateFile {
-    /// Who writes the file; none when a skill does.
+    /// Who writes the file; `None` if a skill does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub managed_by: Option<String>,
     /// The plan file.
@@ -97,16 +97,16 @@ pub struct PhaseRecord {
     /// When it is tried again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_retry_at: Option<Timestamp>,
-    /// Present and true when a person passed over it.
+    /// Present and true if a person skipped it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<bool>,
-    /// Present and true when it counts as complete although neither its agent said so nor a check showed it.
+    /// Present and true if it counts as complete although neither its agent reported it nor a check showed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unconfirmed: Option<bool>,
-    /// Until when it stays with the session that took it; none for a session that took it without a limit.
+    /// How long it belongs to the session that took it; `None` for a session that took it without a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_until: Option<Timestamp>,
-    /// How long a renewal lasts unless it says otherwise, in milliseconds.
+    /// The default length of a renewal, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_ms: Option<u64>,
 }
@@ -121,7 +121,7 @@ pub struct RetryRecord {
     pub error: String,
     /// Its class.
     pub error_category: FailureClass,
-    /// When.
+    /// The time.
     pub at: Timestamp,
 }
 
@@ -129,7 +129,7 @@ impl StateFile {
     /// Parses a file's text.
     ///
     /// # Errors
-    /// When it is no JSON or not of this form; the error names the field.
+    /// When it is not JSON or not of this form; the error names the field.
     pub fn parse(text: &str) -> Result<Self, StateFileError> {
         let mut deserializer = serde_json::Deserializer::from_str(text);
         let state = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {

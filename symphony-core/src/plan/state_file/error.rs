@@ -19,7 +19,7 @@ pub enum StateFileError {
         /// What is wrong there.
         source: Arc<serde_json::Error>,
     },
-    /// Symphony writes the file: it is a picture of the database, and a change to it would be lost.
+    /// Symphony writes the file: it is a copy of the database's state, and a change to it would be lost.
     #[error("the state file is managed by {by}: change the plan with `symphony plan` instead")]
     Managed {
         /// What `managedBy` says.
@@ -31,10 +31,10 @@ pub enum StateFileError {
     /// The file has no such phase.
     #[error("the state file has no phase `{phase}`")]
     UnknownPhase {
-        /// What was named.
+        /// The named phase.
         phase: PlanPhaseId,
     },
-    /// The phase or the plan stands elsewhere.
+    /// The phase or the plan is in another state.
     #[error(transparent)]
     Transition(#[from] PlanTransitionError),
     /// The retry is not due.
@@ -42,7 +42,7 @@ pub enum StateFileError {
     NotDue {
         /// The phase.
         phase: PlanPhaseId,
-        /// When.
+        /// When it is due.
         due_at: crate::Timestamp,
     },
     /// The phase waits for an answer, is running, or has ended, and is not retried without force.

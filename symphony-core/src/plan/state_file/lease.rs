@@ -1,7 +1,7 @@
 //! Leases: how long a phase stays with the session that took it.
 //!
-//! A session of a coding agent dies without a word. A phase that it took with a lease is offered again when the lease
-//! has run out; that counts as a failed attempt, so that a phase that kills its sessions is not given out for ever.
+//! A session of a coding agent may die without reporting. A phase that it took with a lease is offered again when the
+//! lease has run out; that counts as a failed attempt, so that a phase that kills its sessions is not offered for ever.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub const LEASE_MS_MAX: u64 = 24 * 60 * 60 * 1_000;
 pub(super) struct Lease {
     /// When it runs out.
     pub(super) until: Timestamp,
-    /// How long a renewal lasts.
+    /// The length of a renewal.
     pub(super) length_ms: u64,
 }
 
@@ -57,7 +57,7 @@ impl Leases {
         Self(lease.collect())
     }
 
-    /// Removes and returns the phases whose leases have run out, but for one.
+    /// Removes and returns the phases whose leases have expired, except one.
     pub(super) fn take_run_out(
         &mut self,
         now: Timestamp,
@@ -87,7 +87,7 @@ impl Leases {
     }
 }
 
-/// Decides what the loss of a session leads to: the phase is tried again at once, or someone has to decide.
+/// Decides the consequences of a lost session: the phase is retried at once, or someone has to decide.
 pub(super) fn plan_loss(
     progress: &PhaseProgress,
     error: &str,
@@ -102,7 +102,7 @@ pub(super) fn plan_loss(
         seed,
     };
     match plan_failure(progress, &report, policy, now) {
-        // it has waited for as long as its lease lasted
+        // It has waited for the length of its lease already.
         PhaseEvent::RetryScheduled { run, failure, .. } => PhaseEvent::RetryScheduled {
             run,
             failure,

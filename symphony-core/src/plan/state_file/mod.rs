@@ -1,8 +1,8 @@
 //! `.symphony-state.json`: a plan's progress as people, scripts and skills read it (spec: plan, "State file").
 //!
-//! For a plan that Symphony runs the file is a picture of the database and is only written. A file without
-//! `managedBy` belongs to a skill: the operations here are all that changes it. Locking and atomic writing are the
-//! caller's part.
+//! For a plan that Symphony runs, the file is a copy of the database's state and is only written. A file without
+//! `managedBy` belongs to a skill: only the operations here change it. Locking and atomic writing are the caller's
+//! part.
 
 mod answer;
 mod convert;

@@ -79,7 +79,7 @@ pub fn ready_phases(file: &StateFile, now: Timestamp) -> Result<Vec<ReadyPhase>,
     Ok(desk.ready(file, usize::MAX))
 }
 
-/// Returns what a phase gets from the phases it asks, whoever manages the file. Changes nothing.
+/// Returns what a phase gets from the phases it uses, whoever manages the file. Changes nothing.
 ///
 /// # Errors
 /// When the file is not sound or has no such phase.
@@ -123,7 +123,7 @@ pub fn start_ready(
     Ok(ready)
 }
 
-/// Notes that a phase is complete, with what it produced.
+/// Records that a phase is complete, with what it produced.
 ///
 /// # Errors
 /// When an artifact is refused, or the phase waits for others, for a decision, or has ended.
@@ -149,8 +149,8 @@ pub fn mark_complete(
     desk.finish(file, phase, now)
 }
 
-/// Notes that a phase failed: it is tried again, awaits a decision, or has failed for good, as its class and the
-/// file's retry policy say.
+/// Records that a phase failed: it is retried, awaits a decision, or has failed for good, depending on its class and
+/// the file's retry policy.
 ///
 /// # Errors
 /// When the phase waits for others, for a decision, or has ended.
@@ -191,8 +191,8 @@ pub fn mark_failed(
     Ok(answer)
 }
 
-/// Keeps a running phase with the session that took it, for as long as it took it for unless another length is given.
-/// A lease that has run out is renewed too, when no one else has taken the phase.
+/// Renews the lease of the session that runs a phase, with its original length unless another one is given. An expired
+/// lease is renewed too if no one else has taken the phase.
 ///
 /// # Errors
 /// When the phase is not running.
@@ -217,8 +217,8 @@ pub fn renew(
     desk.finish(file, phase, now)
 }
 
-/// Makes a phase ready again whose retry is due; by force also before that, when it awaits a decision, when it failed
-/// or was aborted, and when it is running: it is then taken back from its session, which counts as an attempt.
+/// Makes a phase ready again whose retry is due. With force, also earlier, if it awaits a decision, failed or was
+/// aborted, and if it is running: it is then taken from its session, which counts as an attempt.
 ///
 /// # Errors
 /// When it is not due, or in another state.
@@ -300,8 +300,8 @@ struct Desk {
 }
 
 impl Desk {
-    /// Opens a file: phases whose leases have run out have lost their sessions, but for the one that an operation
-    /// reports on, because its session is alive.
+    /// Opens a file: phases with expired leases have lost their sessions, except the one that an operation reports on,
+    /// because its session is alive.
     fn open(
         file: &StateFile,
         now: Timestamp,
@@ -351,7 +351,7 @@ impl Desk {
         Ok(())
     }
 
-    /// A skill reports on phases it took from `ready` without telling: they begin and end in one step.
+    /// A skill may report on phases that it took from `ready` without marking them: they begin and end in one step.
     fn bring_to_running(
         &mut self,
         phase: &PlanPhaseId,
@@ -383,7 +383,7 @@ impl Desk {
         Ok(())
     }
 
-    /// Lets happen what follows for other phases and the plan, without starting anything.
+    /// Applies the consequences for other phases and the plan, without starting anything.
     fn follow_up(&mut self, now: Timestamp) -> Result<(), PlanTransitionError> {
         let snapshot = PlanSnapshot {
             completion: state::Completion::Ends,

@@ -1,4 +1,4 @@
-//! What the plan of a state file has come to.
+//! The current result of the plan of a state file.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use crate::plan::graph::Dag;
 use crate::plan::state::PhaseStatus;
 use crate::plan::view::PlanSummary;
 
-/// What the plan of a state file has come to. In JSON the fields of the summary, and `running`.
+/// The current result of the plan of a state file. In JSON the fields of the summary, and `running`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StateSummary {
     /// The plan and its phases.
@@ -27,7 +27,7 @@ pub struct LeasedPhase {
     pub id: PlanPhaseId,
     /// Since when it was first tried.
     pub started_at: Option<Timestamp>,
-    /// Until when it stays with its session; none without a lease.
+    /// How long it belongs to its session; `None` without a lease.
     pub lease_until: Option<Timestamp>,
     /// Whether the lease has run out: `ready` offers the phase again.
     pub lease_has_run_out: bool,

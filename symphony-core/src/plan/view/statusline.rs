@@ -66,7 +66,7 @@ struct GlancePhase {
     unconfirmed: Option<bool>,
 }
 
-/// Renders the line for the text of a state file, without a newline; none when the text is not a state file or has no
+/// Renders the line for the text of a state file, without a newline; `None` if the text is not a state file or has no
 /// phases.
 pub fn render_statusline(state_file: &str, colour: Colour) -> Option<String> {
     let glance: Glance = serde_json::from_str(state_file).ok()?;

@@ -1,4 +1,4 @@
-//! What a plan came to.
+//! The result of a plan.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::plan::artifact::ArtifactKind;
 use crate::plan::graph::Dag;
 use crate::plan::state::{PhaseProgress, PhaseState, PhaseStatus, PlanState, PlanStatus};
 
-/// What a plan came to. `Display` is the text for people; in JSON the fields are as here.
+/// The result of a plan. `Display` is the text for people; in JSON the fields are as here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlanSummary {
     /// How it ended, or its state.
@@ -30,16 +30,16 @@ pub struct PlanSummary {
     pub artifacts: Vec<String>,
 }
 
-/// What a phase came to.
+/// The result of a phase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PhaseResult {
     /// The phase.
     pub id: PlanPhaseId,
     /// Its state.
     pub status: PhaseStatus,
-    /// Whether a person passed over it.
+    /// Whether a person skipped it.
     pub skipped: bool,
-    /// Whether it counts as complete although neither its agent said so nor a check showed it.
+    /// Whether it counts as complete although neither its agent reported it nor a check showed it.
     pub unconfirmed: bool,
     /// From its first start to its end, in milliseconds.
     pub duration_ms: Option<u64>,
@@ -99,7 +99,7 @@ fn result(id: &PlanPhaseId, progress: &PhaseProgress) -> PhaseResult {
     }
 }
 
-/// Says whether a phase counts as complete without confirmation.
+/// Returns whether a phase counts as complete without confirmation.
 pub(super) fn is_unconfirmed(progress: &PhaseProgress) -> bool {
     progress.state == PhaseState::Complete { skipped: false } && progress.is_unconfirmed
 }

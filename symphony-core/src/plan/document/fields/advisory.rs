@@ -1,4 +1,4 @@
-//! `parallel_groups` and `metadata`: they advise, so that nothing in them is an error but a misspelt field.
+//! `parallel_groups` and `metadata`: advisory, so nothing in them is an error except a misspelt field.
 
 use super::report::{Object, Report, Unknown, check_fields};
 use crate::plan::document::json::{Json, JsonNode, Member};

@@ -1,4 +1,4 @@
-//! The rules on single fields: JSON values become phases, and everything that breaks a rule is noted.
+//! The rules on single fields: JSON values become phases, and every violation is recorded.
 
 pub(super) mod advisory;
 mod check_node;

@@ -36,7 +36,7 @@ pub(in crate::plan::document) struct PhaseNode {
     pub(in crate::plan::document) artifacts_from_line: usize,
 }
 
-/// Reads the phase at `index`; what breaks a rule is noted and left blank.
+/// Reads the phase at `index`; a field that breaks a rule is recorded and left blank.
 pub(in crate::plan::document) fn phase_node(
     index: usize,
     node: &JsonNode,

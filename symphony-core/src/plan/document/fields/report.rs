@@ -14,7 +14,7 @@ pub(in crate::plan::document) struct Report {
 /// What an unknown field of an object is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::plan::document) enum Unknown {
-    /// A problem: what it says would silently not be done.
+    /// A problem: otherwise it would silently be ignored.
     Problem,
     /// A problem when it resembles a known field, else a warning.
     ProblemWhenMisspelt,
