@@ -36,7 +36,7 @@ pub(crate) struct MergeArgs {
     message: Option<String>,
 }
 
-/// What a merge did.
+/// The result of a merge.
 #[derive(Debug, Serialize)]
 struct MergeView {
     #[serde(flatten)]
