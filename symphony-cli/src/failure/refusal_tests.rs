@@ -11,6 +11,7 @@ use symphony_core::pull_request::{PrState, PullRequestOf};
 use symphony_core::review_point::ReviewOf;
 use symphony_runner::database::DatabaseRefusal;
 use symphony_runner::merge::{MergeRefusal, NotMerged};
+use symphony_runner::plan::PlanRefusal as Run;
 use symphony_store::ClaimRefusal;
 use symphony_store::{IssueRefusal, KeptFor, PlanRefusal, PrStep, ProjectRefusal, ReviewRefusal};
 
@@ -254,16 +255,14 @@ fn what_is_refused_of_a_plan_says_what_to_do() {
         PlanRefusal::NoOpenPullRequest(plan()),
         PlanRefusal::NoPhase(RunId::parse("run-1").unwrap()),
     ];
-    let changed = |has_ended| symphony_runner::plan::PlanRefusal::FileChanged {
+    let changed = |has_ended| Run::FileChanged {
         path: text("plan.md"),
         plan: plan(),
         changes: text("added: c"),
         has_ended,
     };
-    use symphony_runner::plan::PlanRefusal as Run;
     let run = [
         Run::WorkLeft {
-            path: text("plan.md"),
             branch: text("main"),
             plan: plan(),
             reason: text("a.rs conflicts"),

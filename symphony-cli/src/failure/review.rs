@@ -28,7 +28,7 @@ pub(super) fn merge_hint(error: &NotMerged) -> Option<String> {
                  NUMBER` closes one; {force}"
             )
         }
-        MergeRefusal::Obstacle(obstacle) => obstacle_hint(error, obstacle, &name, &force),
+        MergeRefusal::Obstacle(obstacle) => obstacle_hint(error, obstacle, &name),
         MergeRefusal::Filter { .. } => {
             format!(
                 "`symphony pr reject {name} --feedback TEXT` gives it back to an agent; {force}"
@@ -50,7 +50,7 @@ pub(super) fn merge_hint(error: &NotMerged) -> Option<String> {
     Some(hint)
 }
 
-fn obstacle_hint(error: &NotMerged, obstacle: &MergeObstacle, name: &str, force: &str) -> String {
+fn obstacle_hint(error: &NotMerged, obstacle: &MergeObstacle, name: &str) -> String {
     let listed = |ways: Vec<String>| {
         let ways: Vec<String> = ways.iter().map(|way| format!("`{way}`")).collect();
         ways.join(" or ")
@@ -75,10 +75,19 @@ fn obstacle_hint(error: &NotMerged, obstacle: &MergeObstacle, name: &str, force:
         ),
         MergeObstacle::Head(lost) => format!("{} continues", listed(lost.answers(name))),
         MergeObstacle::Unpublished(found) => {
-            format!("{} continues; {force}", listed(found.answers(name)))
+            let (mut ways, force) = (
+                found.answers(name),
+                format!("symphony pr merge {name} --force"),
+            );
+            if !ways.contains(&force) {
+                ways.push(force);
+            }
+            format!("{} continues", listed(ways))
         }
         MergeObstacle::Returning(found) => format!("{} continues", listed(found.answers(name))),
-        other => format!("{} continues", listed(other.answers(name))),
+        MergeObstacle::Checkout(_) => {
+            format!("{} continues", listed(obstacle.answers(name)))
+        }
     }
 }
 

@@ -10,22 +10,16 @@ const NAMES_MAX: usize = 3;
 
 /// What is refused about a database and the folders of its projects.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each text shows what its fields are")]
 #[non_exhaustive]
 pub enum DatabaseRefusal {
     /// There is no file.
     #[error("the database {} does not exist", database.display())]
-    Missing {
-        /// The file.
-        database: PathBuf,
-        /// The repository.
-        root: PathBuf,
-    },
+    Missing { database: PathBuf, root: PathBuf },
     /// SQLite's locks, and those of runs, hold on one machine only.
     #[error("the database {} is on a network file system ({file_system}), where file locks are unreliable", database.display())]
     OnNetwork {
-        /// The file.
         database: PathBuf,
-        /// The kind of file system.
         file_system: String,
     },
     /// The environment names no folder for backups.
@@ -40,12 +34,7 @@ pub enum DatabaseRefusal {
     IsOpen(Vec<String>),
     /// Runs are at work in a folder.
     #[error("runs are active in {} ({})", root.display(), list_few(runs.iter().map(String::as_str), NAMES_MAX))]
-    RunsAreActive {
-        /// The folder.
-        root: PathBuf,
-        /// The runs.
-        runs: Vec<String>,
-    },
+    RunsAreActive { root: PathBuf, runs: Vec<String> },
     /// There is nothing in it to go on with.
     #[error("{} cannot be kept: it is missing, empty or damaged", .0.display())]
     NothingToKeep(PathBuf),
@@ -57,26 +46,11 @@ pub enum DatabaseRefusal {
     NoBackup,
     /// The backup has other repositories.
     #[error("{} is a backup of other repositories: it does not know {}", backup.display(), root.display())]
-    OfOthers {
-        /// The backup.
-        backup: PathBuf,
-        /// The repository.
-        root: PathBuf,
-    },
+    OfOthers { backup: PathBuf, root: PathBuf },
     /// The folder of a project has not moved.
     #[error("project {project} is still at {}", root.display())]
-    StillThere {
-        /// The project.
-        project: ProjectId,
-        /// Where it is.
-        root: PathBuf,
-    },
+    StillThere { project: ProjectId, root: PathBuf },
     /// A folder is not the project's.
     #[error("{} is not the repository of project {project}", root.display())]
-    AnotherRepository {
-        /// The folder.
-        root: PathBuf,
-        /// The project.
-        project: ProjectId,
-    },
+    AnotherRepository { root: PathBuf, project: ProjectId },
 }

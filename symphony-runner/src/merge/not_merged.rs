@@ -26,6 +26,7 @@ pub struct NotMerged {
 
 /// What is in the way of a merge, in words that follow "is not merged:".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each text shows what its fields are")]
 #[non_exhaustive]
 pub enum MergeRefusal {
     /// Another process has the turn at it.
@@ -40,18 +41,11 @@ pub enum MergeRefusal {
     /// It brings a filter into the base that Symphony may not run.
     #[error("its attributes bring the git filter `{name}` along for {}, which Symphony may not run (`git.trusted_filters`)",
         list_few(patterns.iter().map(String::as_str), NAMES_MAX))]
-    Filter {
-        /// The filter.
-        name: String,
-        /// The files it would work on.
-        patterns: Vec<String>,
-    },
+    Filter { name: String, patterns: Vec<String> },
     /// Required gates failed.
     #[error("required gates are red on commit {commit}: {}{}", gates.join(", "), output_in(logs.as_ref()))]
     RedGates {
-        /// The commit that they ran on.
         commit: String,
-        /// Their names.
         gates: Vec<String>,
         /// The folder of their output, where no command prints it.
         logs: Option<PathBuf>,

@@ -146,7 +146,6 @@ fn settle_last(
             reason,
             command,
         } if !request.anew => Err(PlanRefusal::WorkLeft {
-            path: record.path.clone(),
             branch,
             plan: record.id.clone(),
             reason,

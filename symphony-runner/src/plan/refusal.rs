@@ -8,16 +8,13 @@ use symphony_core::plan::Isolation;
 
 /// What keeps a plan from being carried out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each text shows what its fields are")]
 #[non_exhaustive]
 pub enum PlanRefusal {
     /// Its file has changed, but the user's branch cannot have the work of the plan that the file had.
-    #[error("{path} has changed, and {branch} lacks the work of plan {plan}: {reason}")]
+    #[error("the file of plan {plan} has changed, and {branch} lacks its work: {reason}")]
     WorkLeft {
-        /// The file.
-        path: String,
-        /// The user's branch.
         branch: String,
-        /// The plan.
         plan: PlanId,
         /// Why the branch does not have it.
         reason: String,
@@ -28,22 +25,13 @@ pub enum PlanRefusal {
     #[error(
         "plan {plan} began with isolation `{isolation}`, which cannot change while it is under way"
     )]
-    IsolationFixed {
-        /// The plan.
-        plan: PlanId,
-        /// Where they work.
-        isolation: Isolation,
-    },
+    IsolationFixed { plan: PlanId, isolation: Isolation },
     /// Its file says something else than when it began.
     #[error("{path} was changed since plan {plan} began ({changes})")]
     FileChanged {
-        /// The file.
         path: String,
-        /// The plan.
         plan: PlanId,
-        /// What is different, in words.
         changes: String,
-        /// Whether the plan has ended.
         has_ended: bool,
     },
     /// The branch that is checked out is one of Symphony's, of another plan.
@@ -61,21 +49,14 @@ pub enum PlanRefusal {
         ways_on(branch, base_commit)
     )]
     TargetGone {
-        /// The plan.
         plan: PlanId,
-        /// The branch.
         branch: String,
         /// The commit that the plan began at.
         base_commit: String,
     },
     /// Other phases kept moving its base.
     #[error("the base of plan {plan} moved {tries} times meanwhile: try again")]
-    BaseKeepsMoving {
-        /// The plan.
-        plan: PlanId,
-        /// How often its record was tried.
-        tries: usize,
-    },
+    BaseKeepsMoving { plan: PlanId, tries: usize },
     /// Every id that its file could give it is taken.
     #[error("no id is left for {0}")]
     NoIdLeft(String),

@@ -10,6 +10,7 @@ use crate::issue::subtask::LEVELS_MAX;
 
 /// What is refused about an issue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each text shows what its fields are")]
 #[non_exhaustive]
 pub enum IssueRefusal {
     /// New issues begin in two statuses only.
@@ -28,12 +29,7 @@ pub enum IssueRefusal {
     #[error(
         "{issue} is open and has nearly the same title (\"{title}\"): add a comment or a finding there instead, or say in the title what is different"
     )]
-    NearTitle {
-        /// The open issue.
-        issue: String,
-        /// Its title.
-        title: String,
-    },
+    NearTitle { issue: String, title: String },
     /// It would have a parent in another project.
     #[error("{0} belongs to another project: it cannot be the parent")]
     ParentElsewhere(IssueId),
@@ -42,9 +38,7 @@ pub enum IssueRefusal {
         "{parent} is `{status}`: sub-tasks can be added while it is `todo`, `in_progress` or waits for its sub-tasks"
     )]
     NoSubtasksNow {
-        /// The parent.
         parent: IssueId,
-        /// Where it is.
         status: IssueStatus,
     },
     /// Sub-tasks of sub-tasks go so deep only.
@@ -53,21 +47,13 @@ pub enum IssueRefusal {
     /// Its sub-tasks are not done.
     #[error("{issue} waits for its sub-tasks: {open} are open, {done} are done")]
     SubtasksOpen {
-        /// The issue.
         issue: IssueId,
-        /// How many are open.
         open: i64,
-        /// How many are done.
         done: i64,
     },
     /// It would depend on too many.
     #[error("{issue} would depend on {count} issues; the limit is {DEPENDENCIES_MAX}")]
-    TooManyDependencies {
-        /// The issue.
-        issue: IssueId,
-        /// On how many.
-        count: usize,
-    },
+    TooManyDependencies { issue: IssueId, count: usize },
     /// It would wait for itself.
     #[error("{0} cannot depend on itself")]
     DependsOnItself(IssueId),
@@ -75,18 +61,11 @@ pub enum IssueRefusal {
     #[error(
         "{issue} cannot depend on {dependency}: {dependency} waits for {issue}, by its dependencies or its sub-tasks"
     )]
-    DependsInCircle {
-        /// The issue.
-        issue: IssueId,
-        /// The other one.
-        dependency: IssueId,
-    },
+    DependsInCircle { issue: IssueId, dependency: IssueId },
     /// A sub-task would wait for what waits for its parent.
     #[error("a sub-task of {parent} cannot depend on {dependency}: it would wait for itself")]
     SubtaskInCircle {
-        /// The parent.
         parent: IssueId,
-        /// The other one.
         dependency: IssueId,
     },
     /// It would depend on an issue of another project.
@@ -100,12 +79,7 @@ pub enum IssueRefusal {
     SetByPerson(PersonsChoice),
     /// It is not deleted.
     #[error("{issue} is not deleted: {why}")]
-    Kept {
-        /// The issue.
-        issue: IssueId,
-        /// What keeps it.
-        why: KeptFor,
-    },
+    Kept { issue: IssueId, why: KeptFor },
 }
 
 /// What keeps an issue from being deleted.

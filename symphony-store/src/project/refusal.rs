@@ -6,6 +6,7 @@ use symphony_core::id::{PlanId, ProjectId, RunId};
 
 /// What is refused about a project.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each text shows what its fields are")]
 #[non_exhaustive]
 pub enum ProjectRefusal {
     /// The prefix is malformed.
@@ -15,20 +16,12 @@ pub enum ProjectRefusal {
     BadPrefix(String),
     /// Another project had the prefix, which its issues keep.
     #[error("older issues of project {project} use the prefix `{prefix}`")]
-    PrefixUsed {
-        /// The other project.
-        project: String,
-        /// The prefix.
-        prefix: String,
-    },
+    PrefixUsed { project: String, prefix: String },
     /// Another project has it.
     #[error("the {what} `{value}` belongs to the project at {root}")]
     Taken {
-        /// What kind of thing.
         what: String,
-        /// What it is.
         value: String,
-        /// The folder of the other project.
         root: String,
     },
     /// Its path cannot be recorded.
@@ -39,20 +32,10 @@ pub enum ProjectRefusal {
     Numbered(ProjectId),
     /// A run is at work on it.
     #[error("run {run} of project {project} is live")]
-    RunIsLive {
-        /// The run.
-        run: RunId,
-        /// The project.
-        project: ProjectId,
-    },
+    RunIsLive { run: RunId, project: ProjectId },
     /// A plan of it has not ended.
     #[error("plan {plan} of project {project} is under way")]
-    PlanUnderWay {
-        /// The plan.
-        plan: PlanId,
-        /// The project.
-        project: ProjectId,
-    },
+    PlanUnderWay { plan: PlanId, project: ProjectId },
     /// Its setup wizard is at work.
     #[error("the setup wizard of {0} is running")]
     WizardRuns(ProjectId),

@@ -11,18 +11,15 @@ use symphony_core::wording::with_article;
 
 /// What is refused about something that is, was or cannot be under review.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each text shows what its fields are")]
 #[non_exhaustive]
 pub enum ReviewRefusal {
     /// The pull request or proposal has ended.
     #[error("{noun} {pr} is {state}{}", step.refused_in(*state))]
     Ended {
-        /// What it is called.
         noun: &'static str,
-        /// The pull request.
         pr: PrId,
-        /// What it finishes.
         of: PullRequestOf,
-        /// How it ended.
         state: PrState,
         /// What was to be done with it.
         step: PrStep,
@@ -31,12 +28,7 @@ pub enum ReviewRefusal {
     #[error(
         "proposal {pr} says that nothing is left to do, so there is nothing to merge or publish"
     )]
-    Proposal {
-        /// The proposal.
-        pr: PrId,
-        /// What it is about.
-        of: PullRequestOf,
-    },
+    Proposal { pr: PrId, of: PullRequestOf },
     /// It is a change, where a proposal is expected.
     #[error("pull request {0} is a change, not a proposal that nothing is left to do")]
     Change(PrId),
@@ -45,42 +37,23 @@ pub enum ReviewRefusal {
     ChangeIsOpen(PrId),
     /// The issue is not in review. The text goes into a sentence about an approval too.
     #[error("{issue} is `{status}`, not in review: `symphony issue move {issue} review` first")]
-    IssueNotInReview {
-        /// The issue.
-        issue: IssueId,
-        /// Where it is.
-        status: IssueStatus,
-    },
+    IssueNotInReview { issue: IssueId, status: IssueStatus },
     /// The plan is not in review.
     #[error("plan {plan} is `{status}`, not in review")]
-    PlanNotInReview {
-        /// The plan.
-        plan: PlanId,
-        /// Where it is.
-        status: PlanStatus,
-    },
+    PlanNotInReview { plan: PlanId, status: PlanStatus },
     /// The verdict is about a commit that is not the head.
     #[error("the verdict is about commit {commit}, but the head of {of} is {head}")]
     OtherCommit {
-        /// What is judged.
         of: ReviewOf,
-        /// The commit of the verdict.
         commit: String,
-        /// The head.
         head: String,
     },
     /// The run that judges is none of a judge of this.
     #[error("only a judge's run on {of} may judge it; this is a run of {}", with_article(agent.name()))]
-    NotItsJudge {
-        /// What is judged.
-        of: ReviewOf,
-        /// Whose run it is.
-        agent: AgentType,
-    },
+    NotItsJudge { of: ReviewOf, agent: AgentType },
     /// A proposal has something in its way.
     #[error("proposal {pr} cannot be confirmed: {obstacles}")]
     NotConfirmed {
-        /// The proposal.
         pr: PrId,
         /// What is in its way, in words.
         obstacles: String,
@@ -88,19 +61,14 @@ pub enum ReviewRefusal {
     /// The phase of the issue does not end with a pull request.
     #[error("the pull request is superseded: {issue} {} now. What is committed stays on the branch; end your turn", phase_words(phase.as_ref()))]
     PrSuperseded {
-        /// The issue.
         issue: IssueId,
-        /// Its phase.
         phase: Option<PhaseName>,
     },
     /// The phase of a delivery is not the issue's any more.
     #[error("the delivery of `{delivered}` is superseded: {issue} {} now", phase_words(phase.as_ref()))]
     DeliverySuperseded {
-        /// The phase of the delivery.
         delivered: PhaseName,
-        /// The issue.
         issue: IssueId,
-        /// Its phase.
         phase: Option<PhaseName>,
     },
     /// The run has delivered already.
@@ -108,47 +76,30 @@ pub enum ReviewRefusal {
         "this run has already claimed `{phase}` (delivery {delivery}, {state}): nothing is left to do, end your turn"
     )]
     Delivered {
-        /// The phase.
         phase: PhaseName,
-        /// The delivery.
         delivery: DeliveryId,
-        /// What it came to.
         state: DeliveryState,
     },
     /// Deliveries come from issues that are worked on.
     #[error("{issue} is `{status}`: a phase is claimed while the issue is in progress")]
-    NotInProgress {
-        /// The issue.
-        issue: IssueId,
-        /// Where it is.
-        status: IssueStatus,
-    },
+    NotInProgress { issue: IssueId, status: IssueStatus },
     /// No judge is asked about the delivery.
     #[error("delivery {delivery} is {state}: there is nothing to judge")]
     NothingToJudge {
-        /// The delivery.
         delivery: DeliveryId,
-        /// What it came to.
         state: DeliveryState,
     },
     /// The delivery is settled.
     #[error("delivery {delivery} is already {state}")]
     Settled {
-        /// The delivery.
         delivery: DeliveryId,
-        /// What it came to.
         state: DeliveryState,
     },
     /// It is not any more what the merge began with.
     #[error(
         "pull request {pr} changed while it was being merged: {change}. The base was not moved"
     )]
-    ChangedInMerge {
-        /// The pull request.
-        pr: PrId,
-        /// What is different, in words.
-        change: String,
-    },
+    ChangedInMerge { pr: PrId, change: String },
     /// The end of a run takes the step to the next phase.
     #[error("a run is live on {0}: when it ends, the issue moves to its next phase")]
     RunIsLive(IssueId),
