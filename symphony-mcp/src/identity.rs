@@ -62,7 +62,7 @@ pub enum ReviewTarget {
     /// The delivery of a phase.
     Delivery {
         /// Its id.
-        claim: DeliveryId,
+        delivery: DeliveryId,
         /// The commit that the judge was shown; only a verdict on it counts.
         commit: String,
     },

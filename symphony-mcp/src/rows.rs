@@ -46,16 +46,16 @@ pub(crate) fn point_row(point: &ReviewPoint) -> Value {
 }
 
 /// Returns a delivery as `get_issue` shows it.
-pub(crate) fn delivery_row(claim: &Delivery) -> Value {
+pub(crate) fn delivery_row(delivery: &Delivery) -> Value {
     json!({
-        "id": claim.id,
-        "phase": claim.phase,
-        "state": claim.state,
-        "artifact_path": claim.artifact_path,
-        "summary": claim.summary,
-        "skip_to": claim.skip_to,
-        "reasons": claim.reasons,
-        "verdict": claim.verdict,
-        "head_commit": claim.head_commit,
+        "id": delivery.id,
+        "phase": delivery.phase,
+        "state": delivery.state,
+        "artifact_path": delivery.artifact_path,
+        "summary": delivery.summary,
+        "skip_to": delivery.skip_to,
+        "reasons": delivery.reasons,
+        "verdict": delivery.verdict,
+        "head_commit": delivery.head_commit,
     })
 }

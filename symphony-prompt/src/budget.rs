@@ -40,7 +40,7 @@ pub const CHILDREN_NAMED_MAX: usize = 500;
 pub(crate) const INTEGRATION_PART: u64 = 4;
 
 /// Rejected claims shown to a phase agent; the last ones.
-pub const REJECTED_CLAIMS_MAX: usize = 3;
+pub const REJECTED_DELIVERIES_MAX: usize = 3;
 
 /// How the user budget is shared out, in percent. The shares add up to 100.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -39,7 +39,7 @@ mod project_agents;
 
 use self::evidence::{Evidence, pending_gates};
 use self::limit::CANDIDATES_LIMIT;
-use self::plan_reviews::{JUDGED_CLAIM_SQL, JUDGED_SQL, count_judges, load_plan_reviews};
+use self::plan_reviews::{JUDGED_DELIVERY_SQL, JUDGED_SQL, count_judges, load_plan_reviews};
 use self::project_agents::{load_agents, load_intake};
 
 /// SQLite's value for no limit.
@@ -96,8 +96,8 @@ impl Store {
                     .extend(load_candidates(tx, id, now, view)?);
                 let mut reviews = load_reviews(tx, id)?;
                 reviews.extend(load_plan_reviews(tx, id)?);
-                let (claims, accepted) = load_deliveries(tx, id)?;
-                reviews.extend(claims);
+                let (deliveries, accepted) = load_deliveries(tx, id)?;
+                reviews.extend(deliveries);
                 // A review that no judge will look at any longer waits for a person.
                 let waits = |r: &&ReviewCandidate| r.has_verdict || !view.judge_enabled;
                 view.open_reviews =
@@ -357,7 +357,7 @@ fn review_subject(
     })
 }
 
-const CLAIMS_SQL: &str =
+const DELIVERIES_SQL: &str =
     "SELECT i.id, i.project, i.priority, i.created_at, i.consecutive_failures, i.total_runs,
             c.id AS claim, c.phase, c.state,
             coalesce(json_extract(c.verdict, '$.kind') = 'approved' AND json_extract(c.verdict, '$.commit') = c.head_commit, 0) AS is_approved,
@@ -370,7 +370,7 @@ fn load_deliveries(
     conn: &Connection,
     project: &ProjectId,
 ) -> Result<(Vec<ReviewCandidate>, Vec<AcceptedPhase>), StoreError> {
-    let mut statement = conn.prepare_cached(CLAIMS_SQL)?;
+    let mut statement = conn.prepare_cached(DELIVERIES_SQL)?;
     let mut rows = statement.query(params![project.as_str(), CANDIDATES_LIMIT])?;
     let (mut reviews, mut accepted) = (Vec::new(), Vec::new());
     while let Some(row) = rows.next()? {
@@ -381,7 +381,7 @@ fn load_deliveries(
             accepted.push(AcceptedPhase { issue, project });
             continue;
         }
-        let claim = DeliveryId::new(row.get("claim")?);
+        let delivery = DeliveryId::new(row.get("claim")?);
         let of = PullRequestOf::Issue(issue);
         let counts = counts_from(row)?;
         let persons_points = persons_points(conn, &of)?;
@@ -390,7 +390,7 @@ fn load_deliveries(
             persons_points,
             of,
             project,
-            subject: ReviewSubject::Delivery(claim, parsed("phase", row.get("phase")?)?),
+            subject: ReviewSubject::Delivery(delivery, parsed("phase", row.get("phase")?)?),
             priority: priority_from(row)?,
             created_at: time(row.get("created_at")?)?,
             gates: GatesState::Verified,
@@ -401,8 +401,8 @@ fn load_deliveries(
                 .transpose()?,
             judges: count_judges(
                 conn,
-                JUDGED_CLAIM_SQL,
-                claim.get(),
+                JUDGED_DELIVERY_SQL,
+                delivery.get(),
                 counts.consecutive_failures,
             )?,
             counts,

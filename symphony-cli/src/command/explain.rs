@@ -94,7 +94,7 @@ fn explain(
         .iter()
         .map(|reason| WaitView::Dispatch(ReasonView::from(reason)))
         .collect();
-    let claim = store
+    let delivery = store
         .open_delivery(&issue.id)?
         .filter(Delivery::awaits_judge);
     let standing = standings.remove(&Item::Issue(issue.id.clone()));
@@ -107,7 +107,7 @@ fn explain(
             });
         waits.extend(item.map(|item| for_you(item, &reasons)));
         if item.is_none() {
-            waits.extend(claim.as_ref().map(delivery_to_judge));
+            waits.extend(delivery.as_ref().map(delivery_to_judge));
             if next.is_none() && issue.state == IssueState::Backlog && !waits.is_empty() {
                 waits.insert(0, before_intake(issue));
             } else if next.is_none() && waits.is_empty() {
@@ -131,10 +131,10 @@ fn explain(
 }
 
 /// What a person can do about a delivery while no judge has spoken.
-fn delivery_to_judge(claim: &Delivery) -> WaitView {
+fn delivery_to_judge(delivery: &Delivery) -> WaitView {
     let Delivery {
         id, issue, phase, ..
-    } = claim;
+    } = delivery;
     WaitView::Person {
         reason: "phase_claim",
         text: format!(

@@ -220,10 +220,10 @@ fn open_review(store: &Store, issue: &IssueId) -> anyhow::Result<Option<ReviewTa
             commit: pr.head_commit,
         }));
     }
-    let claim = store.open_delivery(issue)?.filter(Delivery::awaits_judge);
-    Ok(claim.map(|claim| ReviewTarget::Delivery {
-        claim: claim.id,
-        commit: claim.head_commit.unwrap_or_default(),
+    let delivery = store.open_delivery(issue)?.filter(Delivery::awaits_judge);
+    Ok(delivery.map(|delivery| ReviewTarget::Delivery {
+        delivery: delivery.id,
+        commit: delivery.head_commit.unwrap_or_default(),
     }))
 }
 

@@ -18,7 +18,7 @@ use crate::output::{List, Page, View};
 /// Newest comments and findings shown: as many as a person reads.
 const NOTES_MAX: u32 = 100;
 /// Newest phase deliveries shown.
-const CLAIMS_MAX: u32 = 20;
+const DELIVERIES_MAX: u32 = 20;
 /// Newest runs shown.
 const RUNS_MAX: u32 = 20;
 
@@ -93,7 +93,7 @@ impl IssueDetail {
                 .collect(),
             lost_documents: Vec::new(),
             deliveries: store
-                .claims(id, None, CLAIMS_MAX)?
+                .deliveries(id, None, DELIVERIES_MAX)?
                 .into_iter()
                 .map(DeliveryView::from)
                 .collect(),
@@ -138,7 +138,7 @@ impl View for IssueDetail {
             page.block(&self.issue.description);
         }
         if !self.deliveries.is_empty() {
-            page.heading("Phase claims");
+            page.heading("Deliveries");
             List {
                 items: self.deliveries.clone(),
             }

@@ -39,7 +39,7 @@ pub enum Effect {
     /// Its open delivery is closed without a verdict, with an entry in the log.
     RejectDelivery {
         /// The delivery.
-        claim: DeliveryId,
+        delivery: DeliveryId,
         /// The reason.
         reason: &'static str,
     },

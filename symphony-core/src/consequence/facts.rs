@@ -36,7 +36,7 @@ pub struct IssueFacts {
     /// Its open pull request.
     pub pull_request: Option<PrId>,
     /// Its open delivery.
-    pub claim: Option<OpenDelivery>,
+    pub delivery: Option<OpenDelivery>,
     /// Whether a run is live on it.
     pub live_run: LiveRun,
 }
@@ -48,7 +48,7 @@ impl IssueFacts {
             Effect::SetState(state) => self.state = state.clone(),
             Effect::SetCounts(counts) => self.counts = *counts,
             Effect::ClosePullRequest(_) => self.pull_request = None,
-            Effect::RejectDelivery { .. } | Effect::CloseDelivery(_) => self.claim = None,
+            Effect::RejectDelivery { .. } | Effect::CloseDelivery(_) => self.delivery = None,
             Effect::DependencyMet
             | Effect::DependencyReopened
             | Effect::RemoveRetry
@@ -65,6 +65,6 @@ impl IssueFacts {
 
     /// Returns the open delivery when it is accepted and the issue has not gone on to its next phase.
     pub(super) fn delivery_to_step(&self) -> Option<OpenDelivery> {
-        self.claim.clone().filter(Delivery::awaits_step)
+        self.delivery.clone().filter(Delivery::awaits_step)
     }
 }

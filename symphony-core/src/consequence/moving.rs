@@ -84,10 +84,10 @@ impl Cascade {
         {
             self.push(Effect::ClosePullRequest(pr));
         }
-        if let Some(claim) = &self.facts.claim {
-            let claim = claim.id;
+        if let Some(delivery) = &self.facts.delivery {
+            let delivery = delivery.id;
             let reason = ISSUE_ENDED;
-            self.push(Effect::RejectDelivery { claim, reason });
+            self.push(Effect::RejectDelivery { delivery, reason });
         }
     }
 
@@ -98,38 +98,38 @@ impl Cascade {
         if self.facts.state == IssueState::Todo
             && self.facts.live_run == LiveRun::No
             && !steps_itself
-            && let Some(claim) = self.facts.delivery_to_step()
+            && let Some(delivery) = self.facts.delivery_to_step()
         {
-            self.close_step(claim);
+            self.close_step(delivery);
         }
     }
 
     /// Takes the issue of an accepted delivery on to its next phase: the move, and the label. One that is already in
     /// `todo` only lacks the label.
     pub(super) fn step(&mut self, mover: Mover) -> Result<(), TransitionError> {
-        let Some(claim) = self.facts.delivery_to_step() else {
+        let Some(delivery) = self.facts.delivery_to_step() else {
             return Ok(());
         };
         if self.facts.state != IssueState::Todo {
-            let next = claim.next();
+            let next = delivery.next();
             self.move_issue(&IssueEvent::PhaseAccepted { next }, mover)?;
         }
-        self.close_step(claim);
+        self.close_step(delivery);
         Ok(())
     }
 
     /// Sets the label of the next phase, and records that the delivery has had its effect. The counts of the phase are
     /// over.
-    fn close_step(&mut self, claim: OpenDelivery) {
-        if let Some(next) = &claim.next_phase {
+    fn close_step(&mut self, delivery: OpenDelivery) {
+        if let Some(next) = &delivery.next_phase {
             self.push(Effect::EnterPhase(next.clone()));
         }
         self.push(Effect::SetCounts(AttemptCounts::default()));
-        self.push(Effect::CloseDelivery(claim.id));
+        self.push(Effect::CloseDelivery(delivery.id));
         self.push(Effect::Log(LogEvent::PhaseAdvanced {
-            claim: claim.id,
-            from: claim.phase,
-            to: claim.next_phase,
+            delivery: delivery.id,
+            from: delivery.phase,
+            to: delivery.next_phase,
         }));
     }
 }

@@ -12,19 +12,19 @@ use crate::run::{Run, RunStatus};
 /// Decides whether the open delivery of a run that ends cannot count: it was never settled, or the run changed
 /// configuration that runs programs. This comes before the routing, which asks whether the phase is accepted.
 pub fn delivery_at_end(facts: &IssueFacts, run: &RunId, status: RunStatus) -> Option<Effect> {
-    let claim = facts.claim.as_ref()?;
-    if claim.run.as_ref() != Some(run) {
+    let delivery = facts.delivery.as_ref()?;
+    if delivery.run.as_ref() != Some(run) {
         return None;
     }
     let reason = if status == RunStatus::Tampered {
         "its run changed configuration that runs programs"
-    } else if claim.state == DeliveryState::Submitted {
+    } else if delivery.state == DeliveryState::Submitted {
         "its run ended before the delivery was settled"
     } else {
         return None;
     };
     Some(Effect::RejectDelivery {
-        claim: claim.id,
+        delivery: delivery.id,
         reason,
     })
 }

@@ -13,7 +13,7 @@ use crate::issue::{AttemptCounts, IssueEvent, IssueState, IssueStatus, apply, sa
 use crate::log::LogEvent;
 use crate::run::RunStatus;
 
-fn claim(state: DeliveryState, next: Option<&str>) -> OpenDelivery {
+fn delivery(state: DeliveryState, next: Option<&str>) -> OpenDelivery {
     Delivery {
         id: DeliveryId::new(4),
         project: "demo".parse().unwrap(),
@@ -42,7 +42,7 @@ fn facts(state: IssueState) -> IssueFacts {
             total_runs: 2,
         },
         pull_request: Some(PrId::new(7)),
-        claim: None,
+        delivery: None,
         live_run: LiveRun::No,
     }
 }
@@ -57,11 +57,11 @@ fn words(effects: &[Effect]) -> String {
                 counts.consecutive_failures, counts.total_runs
             ),
             Effect::ClosePullRequest(pr) => format!("close pull request {pr}"),
-            Effect::RejectDelivery { claim, reason } => {
-                format!("reject delivery {claim}: {reason}")
+            Effect::RejectDelivery { delivery, reason } => {
+                format!("reject delivery {delivery}: {reason}")
             }
             Effect::EnterPhase(phase) => format!("enter {phase}"),
-            Effect::CloseDelivery(claim) => format!("close delivery {claim}"),
+            Effect::CloseDelivery(delivery) => format!("close delivery {delivery}"),
             Effect::Log(event) => format!("log {}", event.kind()),
             other => format!("{other:?}"),
         };
@@ -72,8 +72,8 @@ fn words(effects: &[Effect]) -> String {
 
 #[test]
 fn moves_by_their_consequences() {
-    let accepted = claim(DeliveryState::Accepted, Some("architecture"));
-    let waiting = claim(DeliveryState::AwaitingJudge, None);
+    let accepted = delivery(DeliveryState::Accepted, Some("architecture"));
+    let waiting = delivery(DeliveryState::AwaitingJudge, None);
     let base = facts;
     let table = [
         (
@@ -94,7 +94,7 @@ fn moves_by_their_consequences() {
         (
             "a merge settles its pull request itself",
             IssueFacts {
-                claim: Some(waiting.clone()),
+                delivery: Some(waiting.clone()),
                 ..base(IssueState::Review)
             },
             IssueEvent::Merged,
@@ -103,7 +103,7 @@ fn moves_by_their_consequences() {
         (
             "a cancelled issue leaves nothing open",
             IssueFacts {
-                claim: Some(waiting),
+                delivery: Some(waiting),
                 live_run: LiveRun::Yes,
                 ..base(IssueState::InProgress)
             },
@@ -119,7 +119,7 @@ fn moves_by_their_consequences() {
         (
             "an accepted phase is not worked on again",
             IssueFacts {
-                claim: Some(accepted.clone()),
+                delivery: Some(accepted.clone()),
                 ..base(IssueState::InProgress)
             },
             IssueEvent::RunReturned,
@@ -128,7 +128,7 @@ fn moves_by_their_consequences() {
         (
             "while a run is live its end takes the step",
             IssueFacts {
-                claim: Some(accepted),
+                delivery: Some(accepted),
                 live_run: LiveRun::Yes,
                 ..base(IssueState::InProgress)
             },
@@ -145,14 +145,14 @@ fn moves_by_their_consequences() {
 }
 
 #[test]
-fn a_step_of_an_accepted_claim() {
-    let with = |state, claim| IssueFacts {
-        claim,
+fn a_step_of_an_accepted_delivery() {
+    let with = |state, delivery| IssueFacts {
+        delivery,
         ..facts(state)
     };
-    let accepted = claim(DeliveryState::Accepted, Some("architecture"));
-    let last = claim(DeliveryState::Accepted, None);
-    let waiting = claim(DeliveryState::AwaitingJudge, None);
+    let accepted = delivery(DeliveryState::Accepted, Some("architecture"));
+    let last = delivery(DeliveryState::Accepted, None);
+    let waiting = delivery(DeliveryState::AwaitingJudge, None);
     let step = |facts: &IssueFacts| words(&consequences_of_step(facts, Mover::Other).unwrap());
     let mut text = String::new();
     for (name, facts) in [
@@ -174,12 +174,12 @@ fn a_step_of_an_accepted_claim() {
 }
 
 #[test]
-fn the_claim_of_a_run_that_ends() {
+fn the_delivery_of_a_run_that_ends() {
     let (own, other) = (RunId::parse("r1").unwrap(), RunId::parse("r2").unwrap());
     let end = |state, run: &RunId, status| {
-        let claim = Some(claim(state, None));
+        let delivery = Some(delivery(state, None));
         let facts = IssueFacts {
-            claim,
+            delivery,
             ..facts(IssueState::InProgress)
         };
         delivery_at_end(&facts, run, status).map(|effect| words(&[effect]).trim().to_owned())
@@ -217,24 +217,24 @@ fn the_claim_of_a_run_that_ends() {
 }
 
 fn any_facts() -> impl Strategy<Value = IssueFacts> {
-    let claims = vec![
+    let deliveries = vec![
         None,
-        Some(claim(DeliveryState::Submitted, Some("architecture"))),
-        Some(claim(DeliveryState::AwaitingJudge, None)),
-        Some(claim(DeliveryState::Accepted, Some("architecture"))),
-        Some(claim(DeliveryState::Accepted, None)),
+        Some(delivery(DeliveryState::Submitted, Some("architecture"))),
+        Some(delivery(DeliveryState::AwaitingJudge, None)),
+        Some(delivery(DeliveryState::Accepted, Some("architecture"))),
+        Some(delivery(DeliveryState::Accepted, None)),
     ];
     let pulls = vec![None, Some(PrId::new(7))];
     let runs = vec![LiveRun::Yes, LiveRun::No];
     (
         select(samples::states()),
         select(pulls),
-        select(claims),
+        select(deliveries),
         select(runs),
     )
-        .prop_map(|(state, pull_request, claim, live_run)| IssueFacts {
+        .prop_map(|(state, pull_request, delivery, live_run)| IssueFacts {
             pull_request,
-            claim,
+            delivery,
             live_run,
             ..facts(state)
         })
@@ -280,7 +280,7 @@ proptest! {
         if terminal {
             // nothing stays open, and what is live is asked to end, but only then
             prop_assert!(later.pull_request.is_none() || matches!(event, IssueEvent::Merged | IssueEvent::MergedOutside));
-            prop_assert_eq!(&later.claim, &None);
+            prop_assert_eq!(&later.delivery, &None);
             prop_assert_eq!(effects.contains(&Effect::EndRuns), facts.live_run == LiveRun::Yes);
         } else {
             prop_assert!(!effects.contains(&Effect::EndRuns));

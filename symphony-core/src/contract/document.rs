@@ -27,7 +27,7 @@ pub struct TicketDocument {
 /// The deliveries of an issue and of those above it, each list oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TicketDeliveries {
-    /// Claims of the issue.
+    /// Deliveries of the issue.
     pub own: Vec<Delivery>,
     /// The parent of a sub-task, its parent and so on, nearest first, at most [`ANCESTORS_MAX`], each with its
     /// deliveries.
@@ -35,12 +35,12 @@ pub struct TicketDeliveries {
 }
 
 /// Lists the documents of an issue, those of earlier phases first: at the path of the phase's newest accepted delivery,
-/// otherwise at the contract's. With `before`, only phases that come before it. `claims` are the issue's deliveries,
+/// otherwise at the contract's. With `before`, only phases that come before it. `deliveries` are the issue's deliveries,
 /// oldest first.
 pub fn ticket_documents(
     pipeline: &Pipeline,
     issue: &IssueId,
-    claims: &[Delivery],
+    deliveries: &[Delivery],
     before: Option<&PhaseName>,
 ) -> Vec<TicketDocument> {
     let is_wanted = |contract: &&PhaseContract| {
@@ -50,16 +50,16 @@ pub fn ticket_documents(
     // A phase with more phases after it comes earlier.
     phases.sort_by_key(|contract| std::cmp::Reverse(pipeline.later(&contract.phase).len()));
     let documents = phases.into_iter().filter_map(|contract| {
-        let accepted = claims
-            .iter()
-            .rfind(|claim| claim.phase == contract.phase && claim.state == DeliveryState::Accepted);
-        let claimed = accepted.and_then(|claim| claim.artifact_path.clone());
+        let accepted = deliveries.iter().rfind(|delivery| {
+            delivery.phase == contract.phase && delivery.state == DeliveryState::Accepted
+        });
+        let delivered = accepted.and_then(|delivery| delivery.artifact_path.clone());
         let contracted = contract.artifact_path.as_ref();
         Some(TicketDocument {
             issue: issue.clone(),
             phase: contract.phase.clone(),
-            path: claimed.or_else(|| contracted.map(|path| path.for_issue(issue)))?,
-            accepted: accepted.and_then(|claim| claim.head_commit.clone()),
+            path: delivered.or_else(|| contracted.map(|path| path.for_issue(issue)))?,
+            accepted: accepted.and_then(|delivery| delivery.head_commit.clone()),
         })
     });
     documents.take(TICKET_DOCUMENTS_MAX).collect()
@@ -98,7 +98,7 @@ mod tests {
         Pipeline::new([contracts], &[], &profiles).unwrap()
     }
 
-    fn claim(phase: &str, state: DeliveryState, path: Option<&str>, commit: &str) -> Delivery {
+    fn delivery(phase: &str, state: DeliveryState, path: Option<&str>, commit: &str) -> Delivery {
         Delivery {
             id: DeliveryId::new(1),
             project: ProjectId::parse("demo").unwrap(),
@@ -119,10 +119,10 @@ mod tests {
         }
     }
 
-    fn listed(claims: &[Delivery], before: Option<&str>) -> Vec<String> {
+    fn listed(deliveries: &[Delivery], before: Option<&str>) -> Vec<String> {
         let before = before.map(|phase| PhaseName::parse(phase).unwrap());
         let issue = IssueId::parse("A-1").unwrap();
-        ticket_documents(&pipeline(), &issue, claims, before.as_ref())
+        ticket_documents(&pipeline(), &issue, deliveries, before.as_ref())
             .into_iter()
             .map(|found| {
                 let commit = found.accepted.as_deref().unwrap_or("-");
@@ -132,22 +132,26 @@ mod tests {
     }
 
     #[test]
-    fn documents_come_in_the_order_of_their_phases_and_the_newest_accepted_claim_counts() {
+    fn documents_come_in_the_order_of_their_phases_and_the_newest_accepted_delivery_counts() {
         use DeliveryState::{Accepted, Rejected};
-        let claims = [
-            claim("research", Accepted, Some("notes/a.md"), "c1"),
-            claim("research", Accepted, Some("notes/b.md"), "c2"),
-            claim("research", Rejected, Some("notes/c.md"), "c3"),
-            claim("design", Rejected, None, "c4"),
+        let deliveries = [
+            delivery("research", Accepted, Some("notes/a.md"), "c1"),
+            delivery("research", Accepted, Some("notes/b.md"), "c2"),
+            delivery("research", Rejected, Some("notes/c.md"), "c3"),
+            delivery("design", Rejected, None, "c4"),
         ];
-        for (claims, before, expected) in [
+        for (deliveries, before, expected) in [
             (
-                &claims[..],
+                &deliveries[..],
                 Some("ready"),
                 vec!["research notes/b.md c2", "design docs/A-1/design.md -"],
             ),
-            (&claims[..], Some("design"), vec!["research notes/b.md c2"]),
-            (&claims[..], Some("research"), vec![]),
+            (
+                &deliveries[..],
+                Some("design"),
+                vec!["research notes/b.md c2"],
+            ),
+            (&deliveries[..], Some("research"), vec![]),
             (
                 &[],
                 None,
@@ -158,7 +162,7 @@ mod tests {
                 ],
             ),
         ] {
-            assert_eq!(listed(claims, before), expected, "{before:?}");
+            assert_eq!(listed(deliveries, before), expected, "{before:?}");
         }
     }
 }

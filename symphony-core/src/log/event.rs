@@ -239,10 +239,11 @@ log_events!(
             url: Option<String>,
         },
 
-        /// An agent claimed that a phase is finished.
+        /// An agent delivered a phase.
         PhaseDelivered = "phase_claimed" {
             /// The delivery.
-            claim: DeliveryId,
+            #[serde(rename = "claim")]
+            delivery: DeliveryId,
             /// The phase.
             phase: PhaseName,
             /// What the contract made of it.
@@ -253,7 +254,8 @@ log_events!(
         /// A delivery was tied to a commit.
         DeliverySettled = "claim_settled" {
             /// The delivery.
-            claim: DeliveryId,
+            #[serde(rename = "claim")]
+            delivery: DeliveryId,
             /// Whether it is accepted or waits for a judge.
             state: DeliveryState,
             /// The commit.
@@ -262,21 +264,24 @@ log_events!(
         /// The commit that a delivery is about moved.
         DeliveryHeadMoved = "claim_head_moved" {
             /// The delivery.
-            claim: DeliveryId,
+            #[serde(rename = "claim")]
+            delivery: DeliveryId,
             /// The commit now.
             commit: String,
         },
         /// A delivery was closed without a verdict.
         DeliveryRejected = "claim_rejected" {
             /// The delivery.
-            claim: DeliveryId,
+            #[serde(rename = "claim")]
+            delivery: DeliveryId,
             /// The reason.
             reason: String,
         },
         /// A judge or a person gave a verdict on a delivery.
         PhaseJudged = "phase_judged" {
             /// The delivery.
-            claim: DeliveryId,
+            #[serde(rename = "claim")]
+            delivery: DeliveryId,
             /// The verdict.
             kind: VerdictKind,
             /// The commit it is about.
@@ -306,7 +311,8 @@ log_events!(
         /// An accepted delivery took its issue to the next phase.
         PhaseAdvanced = "phase_advanced" {
             /// The delivery.
-            claim: DeliveryId,
+            #[serde(rename = "claim")]
+            delivery: DeliveryId,
             /// The phase that ended.
             from: PhaseName,
             /// The phase that begins; `None` if it was the last.

@@ -124,7 +124,7 @@ impl fmt::Display for ReviewOf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::PullRequest(pr) => write!(f, "pull request {pr}"),
-            Self::Delivery(claim) => write!(f, "delivery {claim}"),
+            Self::Delivery(delivery) => write!(f, "delivery {delivery}"),
         }
     }
 }

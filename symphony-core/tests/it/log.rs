@@ -113,7 +113,7 @@ fn long_texts_of_many_lines_are_quoted_as_one_short_line() {
     };
     let reason = format!("\n  {}\nsecond line", "é".repeat(300));
     let event = LogEvent::DeliveryRejected {
-        claim: DeliveryId::new(7),
+        delivery: DeliveryId::new(7),
         reason,
     };
     let expected = format!("Delivery 7 was closed: {}…", "é".repeat(200));

@@ -47,13 +47,13 @@ pub(crate) fn read_criteria(store: &Store, identity: &Identity) -> Result<Criter
         return Ok(shown);
     }
     let issue = store.issue(issue)?;
-    let claims = store.ticket_deliveries(&issue)?;
+    let deliveries = store.ticket_deliveries(&issue)?;
     let Some(workspace) = &identity.workspace else {
         return Ok(collect_criteria(&issue.description, &[]));
     };
     let repository = Repository::open(&workspace.project_root, workspace.options.clone())?;
     let pipeline = identity.phases.get();
-    Ok(repository.read_criteria(&issue.id, &issue.description, pipeline, &claims)?)
+    Ok(repository.read_criteria(&issue.id, &issue.description, pipeline, &deliveries)?)
 }
 
 /// Combines the issue's criteria with a call's answers.

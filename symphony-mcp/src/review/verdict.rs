@@ -140,9 +140,9 @@ pub(crate) fn judge_delivery(
     identity: &Identity,
     said: impl Into<Judgement>,
 ) -> Result<Delivery, ToolError> {
-    let (claim, commit) = judged(store, identity)?;
+    let (delivery, commit) = judged(store, identity)?;
     let verdict = said.into().on(commit, || Ok(Criteria::default()))?;
-    Ok(store.record_phase_review(&identity.context(), claim, &verdict)?)
+    Ok(store.record_phase_review(&identity.context(), delivery, &verdict)?)
 }
 
 /// Returns the delivery under review, and the commit that a verdict is about.
@@ -152,26 +152,26 @@ fn judged(store: &mut Store, identity: &Identity) -> Result<(DeliveryId, String)
     }
     let head = identity.workspace.as_ref().map(branch_head).transpose()?;
     match &identity.review {
-        Some(ReviewTarget::Delivery { claim, commit }) => match head {
+        Some(ReviewTarget::Delivery { delivery, commit }) => match head {
             Some(head) if head != *commit => Err(ToolError::new(format!(
                 "the branch is now at {head}, but you were shown {commit}: your verdict would not count. End your turn; the next \
                  judge will review the new commit."
             ))),
-            _ => Ok((*claim, commit.clone())),
+            _ => Ok((*delivery, commit.clone())),
         },
         _ if identity.actor.is_human() => {
             let issue = identity.own_issue()?;
-            let claim = store
+            let delivery = store
                 .open_delivery(issue)?
                 .filter(Delivery::awaits_judge)
                 .ok_or_else(|| {
                     ToolError::new(format!("{issue} has no delivery that waits for a judge"))
                 })?;
-            let commit = head.or(claim.head_commit.clone()).unwrap_or_default();
-            if claim.head_commit.as_ref() != Some(&commit) {
-                store.move_delivery_head(&identity.context(), claim.id, &commit)?;
+            let commit = head.or(delivery.head_commit.clone()).unwrap_or_default();
+            if delivery.head_commit.as_ref() != Some(&commit) {
+                store.move_delivery_head(&identity.context(), delivery.id, &commit)?;
             }
-            Ok((claim.id, commit))
+            Ok((delivery.id, commit))
         }
         _ => Err(ToolError::new("this run reviews no delivery")),
     }

@@ -19,16 +19,19 @@ impl ToolCall for ApprovePhase {
         open `must` point in the same call.";
 
     fn carry_out(self, store: &mut Store, identity: &Identity) -> Result<Answer, ToolError> {
-        let claim = judge_delivery(store, identity, self.0)?;
-        let then = match &claim.next_phase {
-            _ if claim.is_approved() => {
+        let delivery = judge_delivery(store, identity, self.0)?;
+        let then = match &delivery.next_phase {
+            _ if delivery.is_approved() => {
                 "it takes effect when the person whose review points are open has closed them"
                     .to_owned()
             }
-            Some(next) => format!("{} goes on to `{next}`", claim.issue),
-            None => format!("{} has no further phase: a person looks at it", claim.issue),
+            Some(next) => format!("{} goes on to `{next}`", delivery.issue),
+            None => format!(
+                "{} has no further phase: a person looks at it",
+                delivery.issue
+            ),
         };
-        let message = format!("approved the phase `{}`; {then}", claim.phase);
-        Ok(Answer::new(message).with("claim", delivery_row(&claim)))
+        let message = format!("approved the phase `{}`; {then}", delivery.phase);
+        Ok(Answer::new(message).with("claim", delivery_row(&delivery)))
     }
 }

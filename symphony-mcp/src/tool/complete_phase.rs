@@ -191,35 +191,35 @@ fn settle(
     settlement: Settlement,
     warnings: &[CheckFailure],
 ) -> Result<Delivery, ToolError> {
-    let claim = store.submit_delivery(&identity.context(), new)?;
+    let delivery = store.submit_delivery(&identity.context(), new)?;
     let commit = match commit_delivered(workspace, &new.issue, &new.phase) {
         Ok(commit) => commit,
         Err(error) => {
-            store.withdraw_delivery(&identity.context(), claim.id, &error.text)?;
+            store.withdraw_delivery(&identity.context(), delivery.id, &error.text)?;
             return Err(error);
         }
     };
     let context = identity.context();
     let settled =
-        store.settle_delivery(&context, claim.id, settlement, &commit, &texts(warnings))?;
+        store.settle_delivery(&context, delivery.id, settlement, &commit, &texts(warnings))?;
     keep_delivered(workspace, &new.issue, commit);
     Ok(settled)
 }
 
-fn answer(claim: &Delivery, what: &str) -> Answer {
-    let then = match &claim.next_phase {
+fn answer(delivery: &Delivery, what: &str) -> Answer {
+    let then = match &delivery.next_phase {
         Some(next) => format!("the issue then goes on to `{next}`"),
         None => "a person then looks at the issue".to_owned(),
     };
-    let warnings = if claim.reasons.is_empty() {
+    let warnings = if delivery.reasons.is_empty() {
         String::new()
     } else {
-        format!(" Warnings: {}.", claim.reasons.join("; "))
+        format!(" Warnings: {}.", delivery.reasons.join("; "))
     };
     let message = format!(
         "the delivery of `{}` {what}, at commit {}; {then}.{warnings} You are done: end your turn.",
-        claim.phase,
-        claim.head_commit.as_deref().unwrap_or("none")
+        delivery.phase,
+        delivery.head_commit.as_deref().unwrap_or("none")
     );
-    Answer::new(message).with("claim", delivery_row(claim))
+    Answer::new(message).with("claim", delivery_row(delivery))
 }

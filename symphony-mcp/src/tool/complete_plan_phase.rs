@@ -93,18 +93,18 @@ impl ToolCall for CompletePlanPhase {
             .directory
             .as_ref()
             .and_then(|directory| directory.to_str());
-        let claims = check_artifacts(artifacts, root);
-        if !claims.refused.is_empty() {
-            let reasons: Vec<String> = claims.refused.iter().map(ToString::to_string).collect();
+        let reported = check_artifacts(artifacts, root);
+        if !reported.refused.is_empty() {
+            let reasons: Vec<String> = reported.refused.iter().map(ToString::to_string).collect();
             return Err(ToolError::new(format!(
                 "nothing was recorded. Fix these artifacts and call again: {}",
                 reasons.join("; ")
             )));
         }
-        let (count, name) = (claims.artifacts.len(), self.outcome.0);
+        let (count, name) = (reported.artifacts.len(), self.outcome.0);
         let recorded = RecordedOutcome {
             outcome,
-            artifacts: claims.artifacts,
+            artifacts: reported.artifacts,
         };
         store.record_phase_outcome(&identity.context(), run, &recorded)?;
         Ok(Answer::new(format!(

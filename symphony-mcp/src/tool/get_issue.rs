@@ -61,7 +61,10 @@ impl ToolCall for GetIssue {
             .filter(|point| point.is_open())
             .map(point_row)
             .collect();
-        let claim = store.claims(&issue.id, None, 1)?.first().map(delivery_row);
+        let delivery = store
+            .deliveries(&issue.id, None, 1)?
+            .first()
+            .map(delivery_row);
         let mut shown = issue_row(&issue);
         if let Value::Object(fields) = &mut shown {
             fields.insert("description".to_owned(), json!(issue.description));
@@ -75,7 +78,7 @@ impl ToolCall for GetIssue {
             .with("dependencies", Value::Array(dependencies))
             .with("children", children.items.iter().map(issue_row).collect())
             .with("pull_request", pr.unwrap_or(Value::Null))
-            .with("phase_claim", claim.unwrap_or(Value::Null))
+            .with("phase_claim", delivery.unwrap_or(Value::Null))
             .with("review_points", Value::Array(points)))
     }
 }

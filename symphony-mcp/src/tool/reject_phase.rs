@@ -19,11 +19,11 @@ impl ToolCall for RejectPhase {
         one point for each problem; at most 50 can be open.";
 
     fn carry_out(self, store: &mut Store, identity: &Identity) -> Result<Answer, ToolError> {
-        let claim = judge_delivery(store, identity, self.0)?;
+        let delivery = judge_delivery(store, identity, self.0)?;
         let message = format!(
             "rejected the phase `{}`; {} goes back to an agent with every open point",
-            claim.phase, claim.issue
+            delivery.phase, delivery.issue
         );
-        Ok(Answer::new(message).with("claim", delivery_row(&claim)))
+        Ok(Answer::new(message).with("claim", delivery_row(&delivery)))
     }
 }

@@ -99,9 +99,9 @@ pub struct PhaseDispatch {
     /// Remarks of the dispatcher for the agent, such as a merge conflict with the base.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// Why claims of this phase were rejected, oldest first; the author is who rejected them.
-    #[serde(default)]
-    pub rejected_claims: Vec<CommentInput>,
+    /// Why deliveries of this phase were rejected, oldest first; the author is who rejected them.
+    #[serde(default, rename = "rejected_claims")]
+    pub rejected_deliveries: Vec<CommentInput>,
     /// Open points of earlier reviews, in the order of their numbers; all of them are in the prompt, whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub review_points: Vec<PointInput>,
@@ -149,7 +149,7 @@ impl PhaseDispatch {
             claude_md: None,
             provider_reads_claude_md: false,
             notes: Vec::new(),
-            rejected_claims: Vec::new(),
+            rejected_deliveries: Vec::new(),
             review_points: Vec::new(),
             artifacts: Vec::new(),
             prefer_full_text: true,
@@ -254,10 +254,10 @@ impl PhaseDispatch {
         } else {
             self.budgets.artifact_tokens
         };
-        let claims = self
-            .rejected_claims
+        let deliveries = self
+            .rejected_deliveries
             .iter()
-            .map(|claim| claim.content.as_str());
+            .map(|delivery| delivery.content.as_str());
         let comments = self.comments.iter().map(|comment| comment.content.as_str());
         let parts = [
             Shared {
@@ -275,9 +275,9 @@ impl PhaseDispatch {
             },
             Shared {
                 cap: caps.findings,
-                need: need_of_list(claims, counter),
+                need: need_of_list(deliveries, counter),
                 draft: Box::new(move |cap| {
-                    section::rejected_claims(&self.rejected_claims, cap, fitter)
+                    section::rejected_deliveries(&self.rejected_deliveries, cap, fitter)
                 }),
             },
             Shared {
@@ -295,7 +295,7 @@ impl PhaseDispatch {
         let (shared, left) = draft_shared(&parts, total);
         let mut shared = shared.into_iter();
         let mut next = || shared.next().into_iter();
-        let (description, documents, claims, comments) = (next(), next(), next(), next());
+        let (description, documents, deliveries, comments) = (next(), next(), next(), next());
         let mut list = vec![
             self.assignment_section(),
             section::header(&self.issue, None, &self.notes),
@@ -305,7 +305,7 @@ impl PhaseDispatch {
             &self.review_points,
             PointsReader::PhaseAgent,
         ));
-        list.extend(claims);
+        list.extend(deliveries);
         list.extend(documents);
         list.extend(comments);
         (list, left)

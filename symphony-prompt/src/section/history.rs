@@ -6,7 +6,7 @@ use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::unit::Tokens;
 
-use crate::budget::{ATTEMPTS_MAX, FINDINGS_MAX, OUTPUT_BYTES_MAX, REJECTED_CLAIMS_MAX};
+use crate::budget::{ATTEMPTS_MAX, FINDINGS_MAX, OUTPUT_BYTES_MAX, REJECTED_DELIVERIES_MAX};
 use crate::fence::Fenced;
 use crate::hidden::{escape_hidden, one_line, strip_hidden};
 use crate::input::{AttemptInput, CommentInput, FindingInput};
@@ -168,15 +168,21 @@ pub(crate) fn findings<'a>(
     )
 }
 
-/// Why claims of the phase were rejected, by the list rule.
-pub(crate) fn rejected_claims<'a>(
-    claims: &'a [CommentInput],
+/// Why deliveries of the phase were rejected, by the list rule.
+pub(crate) fn rejected_deliveries<'a>(
+    deliveries: &'a [CommentInput],
     cap: Tokens,
     fitter: Fitter<'_>,
 ) -> SectionDraft<'a> {
-    let shown = last(claims, REJECTED_CLAIMS_MAX);
-    let make = |claim| comment("rejected delivery", claim);
-    let (kept, fit) = fitter.fit_newest(shown, claims.len(), cap, |claim| &claim.content, make);
+    let shown = last(deliveries, REJECTED_DELIVERIES_MAX);
+    let make = |delivery| comment("rejected delivery", delivery);
+    let (kept, fit) = fitter.fit_newest(
+        shown,
+        deliveries.len(),
+        cap,
+        |delivery| &delivery.content,
+        make,
+    );
     list_section(
         SectionName::RejectedDeliveries,
         "## Rejected Deliveries of This Phase\n\nEarlier deliveries were refused for these reasons. Fix all of them before you call complete_phase again.\n",

@@ -71,7 +71,7 @@ fn what_a_profile_dispatch_reads_is_stripped() {
 fn what_a_phase_dispatch_reads_is_stripped_and_its_artifacts_are_shown_escaped() {
     let mut dispatch = rich::phase(AgentType::Architect, "architecture");
     dispatch.comments = vec![comment("comment")];
-    dispatch.rejected_claims = vec![comment("claim")];
+    dispatch.rejected_deliveries = vec![comment("claim")];
     dispatch.cross_project_learnings[0].pattern = hiding("cross");
     assert_shown(
         &dispatch.build().unwrap(),

@@ -79,11 +79,11 @@ pub fn preview_prompt(
             let points = store.review_points(&pr.of)?;
             Some(review_input(pr, &points, diff, &config, &repository)?)
         }
-        Subject::Delivery(claim) => {
-            let artifact = judged_artifact(claim, &repository, &places)?;
+        Subject::Delivery(delivery) => {
+            let artifact = judged_artifact(delivery, &repository, &places)?;
             Some(phase_review(
-                claim,
-                library.pipeline.get(&claim.phase),
+                delivery,
+                library.pipeline.get(&delivery.phase),
                 artifact,
             ))
         }
@@ -162,15 +162,15 @@ fn documents(
     };
     let before = match subject {
         Subject::Phase(contract) => Some(&contract.phase),
-        Subject::Delivery(claim) => Some(&claim.phase),
+        Subject::Delivery(delivery) => Some(&delivery.phase),
         Subject::PullRequest(_) | Subject::Issue(_) => None,
     };
-    let claims = store.ticket_deliveries(issue)?;
+    let deliveries = store.ticket_deliveries(issue)?;
     let query = DocumentQuery {
         issue: &issue.id,
         head: head.as_ref(),
         before,
-        claims: &claims,
+        deliveries: &deliveries,
     };
     Ok(Documents::read(repository, &library.pipeline, query)?)
 }
@@ -189,9 +189,10 @@ fn criteria(
         Subject::Issue(_) if *agent == AgentType::Worker => None,
         _ => return Ok(None),
     };
-    let claims = store.ticket_deliveries(issue)?;
+    let deliveries = store.ticket_deliveries(issue)?;
     let pipeline = Some(&library.pipeline);
-    let criteria = repository.read_criteria(&issue.id, &issue.description, pipeline, &claims)?;
+    let criteria =
+        repository.read_criteria(&issue.id, &issue.description, pipeline, &deliveries)?;
     Ok(Some(criteria_input(&criteria, answers)))
 }
 
@@ -275,11 +276,11 @@ fn subject(
         return Ok(Subject::PullRequest(Box::new(pr)));
     }
     if judges
-        && let Some(claim) = store
+        && let Some(delivery) = store
             .open_delivery(&issue.id)?
             .filter(Delivery::awaits_judge)
     {
-        return Ok(Subject::Delivery(Box::new(claim)));
+        return Ok(Subject::Delivery(Box::new(delivery)));
     }
     let phase = issue.phase().filter(|phase| !phase.is_ready());
     let contract = phase.and_then(|phase| library.pipeline.get(&phase));

@@ -62,7 +62,7 @@ pub(crate) struct DocumentQuery<'a> {
     /// The phase that the reader delivers or judges: only documents of earlier phases are read. `None` for all phases.
     pub(crate) before: Option<&'a PhaseName>,
     /// The deliveries of the ticket.
-    pub(crate) claims: &'a TicketDeliveries,
+    pub(crate) deliveries: &'a TicketDeliveries,
 }
 
 impl Documents {
@@ -77,14 +77,15 @@ impl Documents {
     ) -> Result<Self, WorkspaceError> {
         let base = repository.base()?;
         let mut documents = Self::default();
-        for (nearer, (ancestor, claims)) in query.claims.ancestors.iter().enumerate().rev() {
+        for (nearer, (ancestor, deliveries)) in query.deliveries.ancestors.iter().enumerate().rev()
+        {
             let branch = BranchName::of_issue(ancestor);
             let places = DocumentPlaces {
                 head: repository.branch_head(&branch)?,
                 branch,
                 base: base.clone(),
             };
-            let wanted = ticket_documents(pipeline, ancestor, claims, None);
+            let wanted = ticket_documents(pipeline, ancestor, deliveries, None);
             let found = repository.read_documents(wanted, &places);
             documents.extend(Some((ancestor, nearer + 1)), found);
         }
@@ -93,7 +94,7 @@ impl Documents {
             head: query.head.cloned(),
             base,
         };
-        let wanted = ticket_documents(pipeline, query.issue, &query.claims.own, query.before);
+        let wanted = ticket_documents(pipeline, query.issue, &query.deliveries.own, query.before);
         documents.extend(None, repository.read_documents(wanted, &places));
         Ok(documents)
     }

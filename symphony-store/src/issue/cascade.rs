@@ -77,7 +77,7 @@ pub(crate) fn load_facts(tx: &Transaction<'_>, id: &IssueId) -> Result<IssueFact
         state: issue.state,
         counts: issue.counts,
         pull_request: open_pr_id(tx, id)?,
-        claim: load_open_delivery(tx, id)?,
+        delivery: load_open_delivery(tx, id)?,
         live_run,
     })
 }
@@ -130,12 +130,12 @@ pub(crate) fn carry_out(
                 let of = PullRequestOf::from(id.clone());
                 set_pr_state(tx, context, &of, *pr, PrState::Closed)?;
             }
-            Effect::RejectDelivery { claim, reason } => {
-                reject_delivery(tx, context, id, *claim, reason)?;
+            Effect::RejectDelivery { delivery, reason } => {
+                reject_delivery(tx, context, id, *delivery, reason)?;
             }
             Effect::RecordMover => record_mover(tx, context, id)?,
             Effect::EnterPhase(phase) => set_phase(tx, id, phase)?,
-            Effect::CloseDelivery(claim) => close_delivery(tx, *claim)?,
+            Effect::CloseDelivery(delivery) => close_delivery(tx, *delivery)?,
             Effect::Appoint(appointment) => appoint(tx, id, appointment)?,
             Effect::Comment(text) => {
                 add_comment_in(tx, context, id, text)?;

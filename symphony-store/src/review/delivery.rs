@@ -26,7 +26,7 @@ use crate::review::state::reject_delivery;
 use crate::run::hand_in::forget_refused_call;
 
 /// How many deliveries one run may make, refused ones included. A run that makes more is looping.
-const RUN_CLAIMS_MAX: i64 = 50;
+const RUN_DELIVERIES_MAX: i64 = 50;
 
 /// A delivery to be recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Store {
     ) -> Result<Delivery, StoreError> {
         check_fields(new)?;
         self.write(context, |tx| {
-            let issue = claimable(tx, context, new)?;
+            let issue = deliverable(tx, context, new)?;
             let id = insert(tx, context, &issue, new, DeliveryState::Rejected, reasons)?;
             load_delivery(tx, id)
         })
@@ -87,7 +87,7 @@ impl Store {
     ) -> Result<Delivery, StoreError> {
         check_fields(new)?;
         self.write(context, |tx| {
-            let issue = claimable(tx, context, new)?;
+            let issue = deliverable(tx, context, new)?;
             if issue.state.status() != IssueStatus::InProgress {
                 let status = issue.state.status();
                 let issue = issue.id;
@@ -119,15 +119,15 @@ impl Store {
         self.write(context, |tx| {
             // Another process may have ended the run, and rejected its delivery, while the worktree was being
             // committed.
-            let claim = load_delivery(tx, id)?;
-            if claim.state != DeliveryState::Submitted {
-                let (delivery, state) = (id, claim.state);
+            let delivery = load_delivery(tx, id)?;
+            if delivery.state != DeliveryState::Submitted {
+                let (delivery, state) = (id, delivery.state);
                 return Err(ReviewRefusal::Settled { delivery, state }.into());
             }
             let state = match settlement {
                 Settlement::Accepted => DeliveryState::Accepted,
                 Settlement::AwaitingJudge => {
-                    move_in(tx, context, &claim.issue, &IssueEvent::PhaseDelivered)?;
+                    move_in(tx, context, &delivery.issue, &IssueEvent::PhaseDelivered)?;
                     DeliveryState::AwaitingJudge
                 }
             };
@@ -136,11 +136,11 @@ impl Store {
                 params![id.get(), state.name(), commit, to_json(warnings)],
             )?;
             let settled = LogEvent::DeliverySettled {
-                claim: id,
+                delivery: id,
                 state,
                 commit: commit.to_owned(),
             };
-            append(tx, context, About::issue(&claim.issue), &settled)?;
+            append(tx, context, About::issue(&delivery.issue), &settled)?;
             load_delivery(tx, id)
         })
     }
@@ -156,9 +156,9 @@ impl Store {
         reason: &str,
     ) -> Result<(), StoreError> {
         self.write(context, |tx| {
-            let claim = load_delivery(tx, id)?;
-            if claim.state == DeliveryState::Submitted {
-                reject_delivery(tx, context, &claim.issue, claim.id, reason)?;
+            let delivery = load_delivery(tx, id)?;
+            if delivery.state == DeliveryState::Submitted {
+                reject_delivery(tx, context, &delivery.issue, delivery.id, reason)?;
             }
             Ok(())
         })
@@ -176,9 +176,9 @@ impl Store {
         commit: &str,
     ) -> Result<Delivery, StoreError> {
         self.write(context, |tx| {
-            let claim = load_delivery(tx, id)?;
-            if !claim.awaits_judge() {
-                let (delivery, state) = (id, claim.state);
+            let delivery = load_delivery(tx, id)?;
+            if !delivery.awaits_judge() {
+                let (delivery, state) = (id, delivery.state);
                 return Err(ReviewRefusal::NothingToJudge { delivery, state }.into());
             }
             tx.execute(
@@ -186,10 +186,10 @@ impl Store {
                 params![id.get(), commit],
             )?;
             let moved = LogEvent::DeliveryHeadMoved {
-                claim: id,
+                delivery: id,
                 commit: commit.to_owned(),
             };
-            append(tx, context, About::issue(&claim.issue), &moved)?;
+            append(tx, context, About::issue(&delivery.issue), &moved)?;
             load_delivery(tx, id)
         })
     }
@@ -204,12 +204,12 @@ fn check_fields(new: &NewDelivery) -> Result<(), StoreError> {
 }
 
 /// Returns the issue if it is in the delivery's phase and the run may make another delivery.
-fn claimable(
+fn deliverable(
     tx: &Transaction<'_>,
     context: &Context,
     new: &NewDelivery,
 ) -> Result<Issue, StoreError> {
-    check_run_limit(tx, context, "phase_claim", RUN_CLAIMS_MAX)?;
+    check_run_limit(tx, context, "phase_claim", RUN_DELIVERIES_MAX)?;
     let issue = load_issue(tx, &new.issue)?;
     let phase = issue.phase();
     if phase.as_ref() == Some(&new.phase) {
@@ -272,12 +272,12 @@ fn insert(
         ],
     )?;
     let id = DeliveryId::new(tx.last_insert_rowid());
-    let claimed = LogEvent::PhaseDelivered {
-        claim: id,
+    let delivered = LogEvent::PhaseDelivered {
+        delivery: id,
         phase: new.phase.clone(),
         state,
         reasons: reasons.to_vec(),
     };
-    append(tx, context, About::issue(&issue.id), &claimed)?;
+    append(tx, context, About::issue(&issue.id), &delivered)?;
     Ok(id)
 }

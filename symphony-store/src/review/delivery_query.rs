@@ -12,7 +12,7 @@ use crate::database::row::{json, parsed, parsed_opt, time};
 use crate::error::StoreError;
 
 /// How many deliveries of one issue are searched for documents: as many as one run may make.
-const TICKET_CLAIMS_MAX: u32 = 50;
+const TICKET_DELIVERIES_MAX: u32 = 50;
 
 /// The deliveries whose documents later agents still need.
 const NEEDED_DOCUMENTS: &str = "
@@ -88,7 +88,7 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn claims(
+    pub fn deliveries(
         &self,
         issue: &IssueId,
         phase: Option<&PhaseName>,
@@ -100,11 +100,11 @@ impl Store {
         )?;
         let mut rows =
             statement.query(params![issue.as_str(), phase.map(PhaseName::as_str), limit])?;
-        let mut claims = Vec::new();
+        let mut deliveries = Vec::new();
         while let Some(row) = rows.next()? {
-            claims.push(from_row(row)?);
+            deliveries.push(from_row(row)?);
         }
-        Ok(claims)
+        Ok(deliveries)
     }
 
     /// Returns the last deliveries of an issue and of all issues above it, which show where their documents are.
@@ -115,12 +115,12 @@ impl Store {
         let mut ancestors: Vec<(IssueId, Vec<Delivery>)> = Vec::new();
         let mut above = issue.parent.clone();
         while let Some(id) = above.take_if(|_| ancestors.len() < ANCESTORS_MAX) {
-            let claims = self.claims(&id, None, TICKET_CLAIMS_MAX)?;
+            let deliveries = self.deliveries(&id, None, TICKET_DELIVERIES_MAX)?;
             above = self.issue(&id)?.parent;
-            ancestors.push((id, claims));
+            ancestors.push((id, deliveries));
         }
         Ok(TicketDeliveries {
-            own: self.claims(&issue.id, None, TICKET_CLAIMS_MAX)?,
+            own: self.deliveries(&issue.id, None, TICKET_DELIVERIES_MAX)?,
             ancestors,
         })
     }
@@ -134,14 +134,14 @@ impl Store {
         let mut rows = statement.query([project.as_str()])?;
         let mut needed = Vec::new();
         while let Some(row) = rows.next()? {
-            let claim = from_row(row)?;
-            needed.extend(claim.head_commit.map(|commit| NeededDocument {
-                issue: claim.issue,
-                phase: claim.phase,
-                path: claim.artifact_path,
+            let delivery = from_row(row)?;
+            needed.extend(delivery.head_commit.map(|commit| NeededDocument {
+                issue: delivery.issue,
+                phase: delivery.phase,
+                path: delivery.artifact_path,
                 commit,
-                is_accepted: claim.state == DeliveryState::Accepted,
-                since: claim.created_at,
+                is_accepted: delivery.state == DeliveryState::Accepted,
+                since: delivery.created_at,
             }));
         }
         Ok(needed)

@@ -43,9 +43,9 @@ impl Store {
     ) -> Result<Delivery, StoreError> {
         new.check_comment()?;
         self.write(context, |tx| {
-            let claim = judged(tx, id, &new.commit)?;
-            let protection = check_judge(tx, context, &claim)?;
-            let of = PullRequestOf::from(claim.issue.clone());
+            let delivery = judged(tx, id, &new.commit)?;
+            let protection = check_judge(tx, context, &delivery)?;
+            let of = PullRequestOf::from(delivery.issue.clone());
             let reviewed = Reviewed {
                 of: &of,
                 review: Some(ReviewOf::Delivery(id)),
@@ -60,16 +60,16 @@ impl Store {
                 }
                 VerdictKind::Approved => DeliveryState::AwaitingJudge,
             };
-            write_verdict(tx, context, &claim, state, &verdict, &said)?;
+            write_verdict(tx, context, &delivery, state, &verdict, &said)?;
             forget_refused_call(tx, context)?;
             match state {
                 DeliveryState::Rejected => {
-                    move_in(tx, context, &claim.issue, &IssueEvent::ReviewRejected)?;
+                    move_in(tx, context, &delivery.issue, &IssueEvent::ReviewRejected)?;
                 }
                 // While a run is live, its end moves the issue: moved now, the issue would be in its next phase with a
                 // run of the old one.
-                DeliveryState::Accepted if !is_live(tx, &claim.issue)? => {
-                    take_step(tx, context, &claim.issue)?;
+                DeliveryState::Accepted if !is_live(tx, &delivery.issue)? => {
+                    take_step(tx, context, &delivery.issue)?;
                 }
                 _ => {}
             }
@@ -99,14 +99,14 @@ impl Store {
 
 /// Returns the delivery if a verdict on this commit of it may be given.
 fn judged(tx: &Transaction<'_>, id: DeliveryId, commit: &str) -> Result<Delivery, StoreError> {
-    let claim = load_delivery(tx, id)?;
-    if !claim.awaits_judge() {
-        let (delivery, state) = (id, claim.state);
+    let delivery = load_delivery(tx, id)?;
+    if !delivery.awaits_judge() {
+        let (delivery, state) = (id, delivery.state);
         return Err(ReviewRefusal::NothingToJudge { delivery, state }.into());
     }
     // A verdict names a commit. The head may have moved since the judge read it, and what it did not read must not be
     // accepted.
-    let head = claim.head_commit.as_deref().unwrap_or_default();
+    let head = delivery.head_commit.as_deref().unwrap_or_default();
     if head != commit {
         return Err(ReviewRefusal::OtherCommit {
             of: ReviewOf::Delivery(id),
@@ -115,28 +115,28 @@ fn judged(tx: &Transaction<'_>, id: DeliveryId, commit: &str) -> Result<Delivery
         }
         .into());
     }
-    let status = load_issue(tx, &claim.issue)?.state.status();
+    let status = load_issue(tx, &delivery.issue)?.state.status();
     if status != IssueStatus::Review {
-        let issue = claim.issue;
+        let issue = delivery.issue;
         return Err(ReviewRefusal::IssueNotInReview { issue, status }.into());
     }
-    Ok(claim)
+    Ok(delivery)
 }
 
 /// Checks that the writer may judge, and returns how it is protected.
 fn check_judge(
     tx: &Transaction<'_>,
     context: &Context,
-    claim: &Delivery,
+    delivery: &Delivery,
 ) -> Result<ProtectionLevel, StoreError> {
     let Actor::Run(key) = &context.actor else {
         return Ok(ProtectionLevel::Isolated);
     };
     let run = load_run(tx, &key.run)?;
-    let on_this = matches!(&run.target, RunTarget::Delivery(_, id) if *id == claim.id);
-    if run.agent != AgentType::Judge || !on_this || claim.run.as_ref() == Some(&run.id) {
+    let on_this = matches!(&run.target, RunTarget::Delivery(_, id) if *id == delivery.id);
+    if run.agent != AgentType::Judge || !on_this || delivery.run.as_ref() == Some(&run.id) {
         return Err(ReviewRefusal::NotItsJudge {
-            of: ReviewOf::Delivery(claim.id),
+            of: ReviewOf::Delivery(delivery.id),
             agent: run.agent,
         }
         .into());
@@ -149,7 +149,7 @@ fn check_judge(
 fn write_verdict(
     tx: &Transaction<'_>,
     context: &Context,
-    claim: &Delivery,
+    delivery: &Delivery,
     state: DeliveryState,
     verdict: &Verdict,
     said: &str,
@@ -159,13 +159,13 @@ fn write_verdict(
         VerdictKind::Rejected => "Rejected",
     };
     let reasons: Vec<&str> = match verdict.kind {
-        VerdictKind::Approved => claim.reasons.iter().map(String::as_str).collect(),
+        VerdictKind::Approved => delivery.reasons.iter().map(String::as_str).collect(),
         VerdictKind::Rejected => vec![verdict.comment.as_str()],
     };
     tx.execute(
         "UPDATE phase_claim SET state = ?2, open = ?3, reasons = ?4, verdict = ?5 WHERE id = ?1",
         params![
-            claim.id.get(),
+            delivery.id.get(),
             state.name(),
             state != DeliveryState::Rejected,
             to_json(&reasons),
@@ -174,37 +174,37 @@ fn write_verdict(
     )?;
     let text = format!(
         "{word} the phase {} (delivery {}) on commit {}{said}",
-        claim.phase, claim.id, verdict.commit
+        delivery.phase, delivery.id, verdict.commit
     );
     let finding = NewFinding {
         kind: FindingKind::PhaseVerdict,
         text,
-        files: claim.artifact_path.iter().cloned().collect(),
+        files: delivery.artifact_path.iter().cloned().collect(),
     };
-    add_finding_in(tx, context, &claim.issue, &finding)?;
+    add_finding_in(tx, context, &delivery.issue, &finding)?;
     if !said.is_empty() {
-        let comment = format!("{word} the phase {}{said}", claim.phase);
-        add_comment_in(tx, context, &claim.issue, &comment)?;
+        let comment = format!("{word} the phase {}{said}", delivery.phase);
+        add_comment_in(tx, context, &delivery.issue, &comment)?;
     }
     if state == DeliveryState::AwaitingJudge {
         // The approval is logged when it takes effect.
         return Ok(());
     }
-    log_verdict(tx, context, claim, verdict)
+    log_verdict(tx, context, delivery, verdict)
 }
 
 fn log_verdict(
     tx: &Transaction<'_>,
     context: &Context,
-    claim: &Delivery,
+    delivery: &Delivery,
     verdict: &Verdict,
 ) -> Result<(), StoreError> {
     let judged = LogEvent::PhaseJudged {
-        claim: claim.id,
+        delivery: delivery.id,
         kind: verdict.kind,
         commit: verdict.commit.clone(),
     };
-    append(tx, context, About::issue(&claim.issue), &judged)
+    append(tx, context, About::issue(&delivery.issue), &judged)
 }
 
 /// Accepts a delivery that a judge approved. The caller has checked that no `must` point is open.
@@ -214,7 +214,7 @@ pub(crate) fn accept_judged(
     issue: &IssueId,
 ) -> Result<(), StoreError> {
     let approved = load_open_delivery(tx, issue)?.filter(Delivery::is_approved);
-    let Some((claim, verdict)) = approved
+    let Some((delivery, verdict)) = approved
         .as_ref()
         .and_then(|c| Some((c, c.verdict.as_ref()?)))
     else {
@@ -222,9 +222,9 @@ pub(crate) fn accept_judged(
     };
     tx.execute(
         "UPDATE phase_claim SET state = ?2 WHERE id = ?1",
-        params![claim.id.get(), DeliveryState::Accepted.name()],
+        params![delivery.id.get(), DeliveryState::Accepted.name()],
     )?;
-    log_verdict(tx, context, claim, verdict)?;
+    log_verdict(tx, context, delivery, verdict)?;
     let is_in_review = load_issue(tx, issue)?.state.status() == IssueStatus::Review;
     // Otherwise a tick moves the issue once it is in review again.
     if is_in_review && !is_live(tx, issue)? {
@@ -239,9 +239,9 @@ fn take_step(
     context: &Context,
     issue: &IssueId,
 ) -> Result<Option<Delivery>, StoreError> {
-    let Some(claim) = load_open_delivery(tx, issue)?.filter(Delivery::awaits_step) else {
+    let Some(delivery) = load_open_delivery(tx, issue)?.filter(Delivery::awaits_step) else {
         return Ok(None);
     };
     step_in(tx, context, issue)?;
-    load_delivery(tx, claim.id).map(Some)
+    load_delivery(tx, delivery.id).map(Some)
 }

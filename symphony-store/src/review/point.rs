@@ -89,7 +89,7 @@ fn point_from(row: &Row<'_>) -> Result<ReviewPoint, StoreError> {
     let file: Option<String> = row.get("file")?;
     let lines = parsed_opt("lines", row.get("lines")?)?;
     let pr: Option<i64> = row.get("pull_request")?;
-    let claim: Option<i64> = row.get("claim")?;
+    let delivery: Option<i64> = row.get("claim")?;
     Ok(ReviewPoint {
         number: PointNumber::new(count32(row, "number")?),
         severity: parsed("severity", row.get("severity")?)?,
@@ -99,7 +99,7 @@ fn point_from(row: &Row<'_>) -> Result<ReviewPoint, StoreError> {
         author: parsed("author", row.get("author")?)?,
         review: pr
             .map(|id| ReviewOf::PullRequest(PrId::new(id)))
-            .or(claim.map(|id| ReviewOf::Delivery(DeliveryId::new(id)))),
+            .or(delivery.map(|id| ReviewOf::Delivery(DeliveryId::new(id)))),
         commit: row.get("commit_id")?,
         round: count32(row, "round")?,
         answers: Vec::new(),

@@ -205,7 +205,7 @@ pub(crate) fn insert_point(
         PullRequestOf::Issue(issue) => load_issue(tx, issue)?.project,
         PullRequestOf::Plan(plan) => load_head(tx, plan)?.project,
     };
-    let (pr, claim) = match reviewed.review {
+    let (pr, delivery) = match reviewed.review {
         Some(ReviewOf::PullRequest(id)) => (Some(id.get()), None),
         Some(ReviewOf::Delivery(id)) => (None, Some(id.get())),
         None => (None, None),
@@ -227,7 +227,7 @@ pub(crate) fn insert_point(
             context.actor.author().name(),
             context.actor.run().map(RunId::as_str),
             pr,
-            claim,
+            delivery,
             reviewed.commit,
             context.now.as_millisecond(),
             context.actor.unverified(),

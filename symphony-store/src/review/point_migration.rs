@@ -23,7 +23,7 @@ struct Rejection {
     project: String,
     issue: String,
     pull_request: Option<i64>,
-    claim: Option<i64>,
+    delivery: Option<i64>,
     verdict: String,
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn points_of_last_rejections(tx: &Transaction<'_>) -> HookResult {
                 project: row.get(0)?,
                 issue: row.get(1)?,
                 pull_request: row.get(2)?,
-                claim: row.get(3)?,
+                delivery: row.get(3)?,
                 verdict: row.get(4)?,
             })
         })?
@@ -67,7 +67,7 @@ fn insert(tx: &Transaction<'_>, rejection: &Rejection, verdict: &Verdict) -> Hoo
                 CommentAuthor::name(&verdict.author),
                 verdict.run.as_ref().map(symphony_core::id::RunId::as_str),
                 rejection.pull_request,
-                rejection.claim,
+                rejection.delivery,
                 verdict.commit,
                 verdict.at.as_millisecond(),
                 verdict.unverified,

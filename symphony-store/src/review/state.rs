@@ -55,23 +55,23 @@ pub(crate) fn reject_delivery(
     tx: &Transaction<'_>,
     context: &Context,
     issue: &IssueId,
-    claim: DeliveryId,
+    delivery: DeliveryId,
     reason: &str,
 ) -> Result<(), StoreError> {
     tx.execute(
         "UPDATE phase_claim SET state = 'rejected', open = 0, reasons = ?2 WHERE id = ?1",
-        params![claim.get(), to_json(&[reason])],
+        params![delivery.get(), to_json(&[reason])],
     )?;
     let reason = reason.to_owned();
-    let rejected = LogEvent::DeliveryRejected { claim, reason };
+    let rejected = LogEvent::DeliveryRejected { delivery, reason };
     append(tx, context, About::issue(issue), &rejected)
 }
 
 /// Records that an accepted delivery has taken effect.
-pub(crate) fn close_delivery(tx: &Transaction<'_>, claim: DeliveryId) -> Result<(), StoreError> {
+pub(crate) fn close_delivery(tx: &Transaction<'_>, delivery: DeliveryId) -> Result<(), StoreError> {
     tx.execute(
         "UPDATE phase_claim SET open = 0 WHERE id = ?1",
-        [claim.get()],
+        [delivery.get()],
     )?;
     Ok(())
 }

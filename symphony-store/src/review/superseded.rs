@@ -48,9 +48,9 @@ fn superseded(
     id: &IssueId,
     phase: Option<&PhaseName>,
 ) -> Result<Option<SupersededReview>, StoreError> {
-    let claim = load_open_delivery(conn, id)?.filter(|claim| phase != Some(&claim.phase));
-    if let Some(claim) = claim {
-        return Ok(Some(SupersededReview::Delivery(Box::new(claim))));
+    let delivery = load_open_delivery(conn, id)?.filter(|delivery| phase != Some(&delivery.phase));
+    if let Some(delivery) = delivery {
+        return Ok(Some(SupersededReview::Delivery(Box::new(delivery))));
     }
     if phase.is_none_or(PhaseName::is_ready) {
         return Ok(None);
@@ -68,12 +68,12 @@ pub(crate) fn end_superseded(
     let issue = load_issue(tx, id)?;
     match superseded(tx, id, issue.phase().as_ref())? {
         None => Ok(()),
-        Some(SupersededReview::Delivery(claim)) => {
+        Some(SupersededReview::Delivery(delivery)) => {
             let reason = format!(
                 "superseded: the issue {} now",
                 phase_words(issue.phase().as_ref())
             );
-            reject_delivery(tx, context, id, claim.id, &reason)?;
+            reject_delivery(tx, context, id, delivery.id, &reason)?;
             if issue.state.status() == IssueStatus::Review {
                 move_in(tx, context, id, &IssueEvent::ReviewRejected)?;
             }

@@ -227,7 +227,7 @@ fn settle_delivery(
         carry_out(tx, context, issue, std::slice::from_ref(&effect))?;
         facts.take(&effect);
     }
-    let accepted = facts.claim.filter(Delivery::awaits_step);
+    let accepted = facts.delivery.filter(Delivery::awaits_step);
     Ok(accepted.as_ref().map(Delivery::next))
 }
 
@@ -269,7 +269,7 @@ fn end_gates(
 fn evidence(tx: &Transaction<'_>, run: &Run, finish: &RunFinish) -> Result<Evidence, StoreError> {
     let verdict = match &run.target {
         RunTarget::PullRequest(_, pr) => load_pr(tx, *pr)?.verdict,
-        RunTarget::Delivery(_, claim) => load_delivery(tx, *claim)?.verdict,
+        RunTarget::Delivery(_, delivery) => load_delivery(tx, *delivery)?.verdict,
         _ => None,
     };
     let found = verdict.is_some_and(|verdict| verdict.run.as_ref() == Some(&run.id));

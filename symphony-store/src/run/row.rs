@@ -31,7 +31,7 @@ pub(crate) fn parsed_name(name: String) -> Result<TrialName, StoreError> {
 pub(crate) fn from_row(row: &Row<'_>) -> Result<Run, StoreError> {
     let issue: Option<IssueId> = parsed_opt("issue id", row.get("issue")?)?;
     let pr: Option<i64> = row.get("pull_request")?;
-    let claim: Option<i64> = row.get("claim")?;
+    let delivery: Option<i64> = row.get("claim")?;
     let plan_phase: Option<PlanPhaseId> = parsed_opt("plan phase id", row.get("plan_phase")?)?;
     let plan: Option<PlanId> = parsed_opt("plan id", row.get("plan")?)?;
     let agent: AgentType = parsed("agent type", row.get("agent")?)?;
@@ -39,9 +39,11 @@ pub(crate) fn from_row(row: &Row<'_>) -> Result<Run, StoreError> {
         AgentType::Gates => RunTarget::Gates(of, PrId::new(pr)),
         _ => RunTarget::PullRequest(of, PrId::new(pr)),
     };
-    let target = match (issue, pr, claim, (plan, plan_phase)) {
+    let target = match (issue, pr, delivery, (plan, plan_phase)) {
         (Some(issue), Some(pr), _, _) => of_pull_request(issue.into(), pr),
-        (Some(issue), None, Some(claim), _) => RunTarget::Delivery(issue, DeliveryId::new(claim)),
+        (Some(issue), None, Some(delivery), _) => {
+            RunTarget::Delivery(issue, DeliveryId::new(delivery))
+        }
         (Some(issue), None, None, _) => RunTarget::Issue(issue),
         (None, Some(pr), _, (Some(plan), _)) => of_pull_request(plan.into(), pr),
         (None, None, _, (Some(plan), Some(phase))) => RunTarget::PlanPhase(plan, phase),

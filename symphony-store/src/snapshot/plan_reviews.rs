@@ -59,7 +59,7 @@ pub(super) fn load_plan_reviews(
 }
 
 /// Ended runs of judges on a delivery.
-pub(super) const JUDGED_CLAIM_SQL: &str = "SELECT error_class, exit_code IS NOT NULL AS has_exit_code FROM run
+pub(super) const JUDGED_DELIVERY_SQL: &str = "SELECT error_class, exit_code IS NOT NULL AS has_exit_code FROM run
     WHERE claim = ?1 AND agent = 'judge' AND status NOT IN ('starting', 'running', 'cancelled') ORDER BY fence DESC";
 
 /// Counts the judges of an open pull request or delivery that ended without a verdict, since a verdict ends the review.

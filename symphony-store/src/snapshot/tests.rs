@@ -99,7 +99,7 @@ fn costs(store: &Store) -> Vec<(&'static str, Cost)> {
         ),
         (
             "claims",
-            cost(store, CLAIMS_SQL, params!["p", CANDIDATES_LIMIT]),
+            cost(store, DELIVERIES_SQL, params!["p", CANDIDATES_LIMIT]),
         ),
         (
             "clean-ups",
@@ -126,9 +126,9 @@ fn every_read_of_a_tick_goes_through_its_partial_index() {
     for (sql, index) in [
         (candidates_sql(), "issue_ready"),
         (REVIEWS_SQL.to_owned(), "issue_review"),
-        (CLAIMS_SQL.to_owned(), "issue_review"),
-        (CLAIMS_SQL.to_owned(), "phase_claim_open"),
-        (CLAIMS_SQL.to_owned(), "run_claim"),
+        (DELIVERIES_SQL.to_owned(), "issue_review"),
+        (DELIVERIES_SQL.to_owned(), "phase_claim_open"),
+        (DELIVERIES_SQL.to_owned(), "run_claim"),
         (CLEAN_UPS_SQL.to_owned(), "issue_clean_up"),
         (SPLIT_SQL.to_owned(), "issue_split"),
         (LIVE_SQL.to_owned(), "run_live"),

@@ -439,7 +439,7 @@ fn one_claim_is_open_and_a_later_run_takes_its_place() {
         "{error}"
     );
     let states: Vec<_> = store
-        .claims(&issue, None, 9)
+        .deliveries(&issue, None, 9)
         .unwrap()
         .into_iter()
         .map(|claim| (claim.id, claim.state))

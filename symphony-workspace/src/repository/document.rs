@@ -83,7 +83,7 @@ impl Repository {
         issue: &IssueId,
         text: &str,
         pipeline: Option<&Pipeline>,
-        claims: &TicketDeliveries,
+        deliveries: &TicketDeliveries,
     ) -> Result<Criteria, WorkspaceError> {
         let Some(pipeline) = pipeline else {
             return Ok(collect_criteria(text, &[]));
@@ -93,7 +93,7 @@ impl Repository {
             head: None,
             base: self.base()?,
         };
-        let wanted = ticket_documents(pipeline, issue, &claims.own, None);
+        let wanted = ticket_documents(pipeline, issue, &deliveries.own, None);
         let (found, _unread) = self.read_documents(wanted, &places);
         let documents: Vec<(&str, &str)> = found
             .iter()

@@ -1,4 +1,4 @@
-//! Phases: `symphony phase`. Contracts are listed, shown and checked; claims are approved and rejected.
+//! Phases: `symphony phase`. Contracts are listed, shown and checked; deliveries are approved and rejected.
 
 mod check;
 mod contracts;

@@ -65,19 +65,19 @@ impl ApprovePhaseArgs {
             points: self.points.changes(Severity::Note),
             ..NewVerdict::plain(VerdictKind::Approved, "", &comment)
         };
-        let claim = give(app, &self.issue, verdict).context("approve the phase")?;
-        let then = match &claim.next_phase {
+        let delivery = give(app, &self.issue, verdict).context("approve the phase")?;
+        let then = match &delivery.next_phase {
             Some(next) => format!("it continues with `{next}`"),
             None => format!(
                 "it was the last one; `symphony issue move {} done` completes the issue",
-                claim.issue
+                delivery.issue
             ),
         };
         let sentence = format!(
             "Approved the phase `{}` of {}: {then}.",
-            claim.phase, claim.issue
+            delivery.phase, delivery.issue
         );
-        app.out.done(&DeliveryView::from(claim), &sentence)
+        app.out.done(&DeliveryView::from(delivery), &sentence)
     }
 }
 
@@ -89,12 +89,12 @@ impl RejectPhaseArgs {
             points: self.points.changes(Severity::Must),
             ..NewVerdict::plain(VerdictKind::Rejected, "", &feedback)
         };
-        let claim = give(app, &self.issue, verdict).context("reject the phase")?;
+        let delivery = give(app, &self.issue, verdict).context("reject the phase")?;
         let sentence = format!(
             "Rejected the phase `{}`: {} goes back to its agent.",
-            claim.phase, claim.issue
+            delivery.phase, delivery.issue
         );
-        app.out.done(&DeliveryView::from(claim), &sentence)
+        app.out.done(&DeliveryView::from(delivery), &sentence)
     }
 }
 
@@ -102,23 +102,23 @@ impl RejectPhaseArgs {
 fn give(app: &App, issue: &IssueId, verdict: NewVerdict) -> anyhow::Result<Delivery> {
     let mut session = app.session()?;
     let store = &mut session.store;
-    let claim = awaiting(store, issue)?;
+    let delivery = awaiting(store, issue)?;
     // a judge at work must not speak after a person
     end_run_of(&session.installation, store, issue)?;
-    let claim = awaiting(store, &claim.issue)?;
-    let project = store.project(&claim.project)?;
+    let delivery = awaiting(store, &delivery.issue)?;
+    let project = store.project(&delivery.project)?;
     let config = session.installation.project_config(&project)?;
     let head = open_repository(&project, &config)?.branch_head(&BranchName::of_issue(issue))?;
     let commit = match head {
         Some(head) => head.as_str().to_owned(),
-        None => claim.head_commit.clone().unwrap_or_default(),
+        None => delivery.head_commit.clone().unwrap_or_default(),
     };
     let context = App::as_human();
-    if claim.head_commit.as_ref() != Some(&commit) {
-        store.move_delivery_head(&context, claim.id, &commit)?;
+    if delivery.head_commit.as_ref() != Some(&commit) {
+        store.move_delivery_head(&context, delivery.id, &commit)?;
     }
     let verdict = NewVerdict { commit, ..verdict };
-    let given = store.record_phase_review(&context, claim.id, &verdict);
+    let given = store.record_phase_review(&context, delivery.id, &verdict);
     given.map_err(|error| of_open_points(error, issue))
 }
 

@@ -80,8 +80,8 @@ pub(super) fn triaged(issue: &str, outcome: TriageOutcome) -> String {
 }
 
 /// Describes what an agent delivered.
-pub(super) fn claimed(
-    claim: DeliveryId,
+pub(super) fn delivered(
+    delivery: DeliveryId,
     phase: &PhaseName,
     state: DeliveryState,
     reasons: &[String],
@@ -90,23 +90,25 @@ pub(super) fn claimed(
     let reasons = quoted(&reasons.join("; "));
     match state {
         DeliveryState::Rejected => {
-            format!("Phase {phase}{on_issue} was claimed and refused (delivery {claim}): {reasons}")
+            format!(
+                "Phase {phase}{on_issue} was delivered and refused (delivery {delivery}): {reasons}"
+            )
         }
         DeliveryState::Submitted | DeliveryState::Accepted | DeliveryState::AwaitingJudge => {
-            format!("Phase {phase}{on_issue} was claimed as finished (delivery {claim})")
+            format!("Phase {phase}{on_issue} was delivered (delivery {delivery})")
         }
     }
 }
 
 /// Describes what happened to a delivery.
-pub(super) fn settled(claim: DeliveryId, state: DeliveryState, commit: &str) -> String {
+pub(super) fn settled(delivery: DeliveryId, state: DeliveryState, commit: &str) -> String {
     let what = match state {
         DeliveryState::Accepted => "was accepted",
         DeliveryState::AwaitingJudge => "waits for a judge",
         DeliveryState::Rejected => "was rejected",
         DeliveryState::Submitted => "was submitted",
     };
-    format!("Delivery {claim} {what} on {commit}")
+    format!("Delivery {delivery} {what} on {commit}")
 }
 
 /// Describes what happened to a review point.

@@ -169,28 +169,31 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
             (PublicationState::Failed, _) => format!("Publishing pull request {pr} failed"),
         },
         E::PhaseDelivered {
-            claim,
+            delivery,
             phase,
             state,
             reasons,
-        } => issue::claimed(*claim, phase, *state, reasons, &about.on_issue()),
+        } => issue::delivered(*delivery, phase, *state, reasons, &about.on_issue()),
         E::DeliverySettled {
-            claim,
+            delivery,
             state,
             commit: on,
-        } => issue::settled(*claim, *state, &commit(on)),
-        E::DeliveryHeadMoved { claim, commit: on } => {
-            format!("Delivery {claim} is now about {}", commit(on))
+        } => issue::settled(*delivery, *state, &commit(on)),
+        E::DeliveryHeadMoved {
+            delivery,
+            commit: on,
+        } => {
+            format!("Delivery {delivery} is now about {}", commit(on))
         }
-        E::DeliveryRejected { claim, reason } => {
-            format!("Delivery {claim} was closed: {}", quoted(reason))
+        E::DeliveryRejected { delivery, reason } => {
+            format!("Delivery {delivery} was closed: {}", quoted(reason))
         }
         E::PhaseJudged {
-            claim,
+            delivery,
             kind,
             commit: on,
         } => {
-            format!("Delivery {claim} was {kind} on {}", commit(on))
+            format!("Delivery {delivery} was {kind} on {}", commit(on))
         }
         E::ReviewPointRaised { point, severity } => {
             format!(

@@ -6,7 +6,7 @@ use crate::plan::artifact::{Artifact, ArtifactKind};
 
 /// Merges the artifacts of one phase: what git saw, then what the agent claimed (markers, output lines, tool call).
 ///
-/// What git saw overrides file claims on the same path. Artifacts with the same type and path (or name, or content)
+/// What git saw overrides reported files on the same path. Artifacts with the same type and path (or name, or content)
 /// are one: the first counts. Order is kept; linear but for ordered sets.
 pub fn merge_artifacts(seen: Vec<Artifact>, claimed: Vec<Artifact>) -> Vec<Artifact> {
     let paths: BTreeSet<String> = seen
@@ -16,7 +16,7 @@ pub fn merge_artifacts(seen: Vec<Artifact>, claimed: Vec<Artifact>) -> Vec<Artif
         .collect();
     let claimed = claimed
         .into_iter()
-        .filter(|claim| file_path(claim).is_none_or(|path| !paths.contains(path)));
+        .filter(|artifact| file_path(artifact).is_none_or(|path| !paths.contains(path)));
     let mut keys = BTreeSet::new();
     let mut merged: Vec<Artifact> = Vec::with_capacity(seen.len());
     for artifact in seen.into_iter().chain(claimed) {
@@ -80,7 +80,7 @@ mod tests {
             file(FileModified, "c.rs", Some("first")),
             file(FileModified, "c.rs", Some("second")),
             file(FileCreated, "c.rs", None),
-            export("stays: not a claim on a file"),
+            export("stays: not a report of a file"),
             note(None, "one"),
             note(Some("n"), "one"),
             note(Some("n"), "two"),
@@ -91,7 +91,7 @@ mod tests {
             file(FileDeleted, "b.rs", None),
             file(FileModified, "c.rs", Some("first")),
             file(FileCreated, "c.rs", None),
-            export("stays: not a claim on a file"),
+            export("stays: not a report of a file"),
             note(None, "one"),
             note(Some("n"), "one"),
         ];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::id::PlanPhaseId;
-use crate::plan::artifacts::RefusedClaim;
+use crate::plan::artifacts::RefusedArtifact;
 use crate::plan::graph::GraphError;
 use crate::plan::state::PlanTransitionError;
 
@@ -63,7 +63,7 @@ pub enum StateFileError {
     },
     /// An artifact is refused.
     #[error("refused {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
-    Artifacts(Vec<RefusedClaim>),
+    Artifacts(Vec<RefusedArtifact>),
 }
 
 impl From<serde_json::Error> for StateFileError {

@@ -44,12 +44,14 @@ pub(super) async fn issue_briefing(
     let mut criteria = None;
     if pr.is_some() || job.run.agent == AgentType::Worker {
         let of = request.issue.clone();
-        let claims = store
+        let deliveries = store
             .call(move |store| store.ticket_deliveries(&of))
             .await??;
         let pipeline = Some(&sources.library.pipeline);
         let (id, text) = (&request.issue.id, &request.issue.description);
-        let read = site.repository.read_criteria(id, text, pipeline, &claims)?;
+        let read = site
+            .repository
+            .read_criteria(id, text, pipeline, &deliveries)?;
         let answers = pr.as_ref().map(|pr| pr.checklist.as_slice());
         request.criteria = Some(criteria_input(&read, answers));
         criteria = Some(read);
@@ -74,7 +76,7 @@ pub(super) async fn documents(
     before: Option<&PhaseName>,
 ) -> Result<Documents, RunnerError> {
     let of = issue.clone();
-    let claims = sources
+    let deliveries = sources
         .store
         .call(move |store| store.ticket_deliveries(&of))
         .await??;
@@ -84,7 +86,7 @@ pub(super) async fn documents(
         issue: &issue.id,
         head: Some(&head),
         before,
-        claims: &claims,
+        deliveries: &deliveries,
     };
     let pipeline = &sources.library.pipeline;
     Ok(Documents::read(&site.repository, pipeline, query)?)

@@ -61,16 +61,16 @@ pub(crate) fn override_text(
 pub(super) async fn delivery_briefing(
     sources: BriefingSources<'_>,
     issue: Issue,
-    claim: Delivery,
+    delivery: Delivery,
 ) -> Result<Briefing, RunnerError> {
     let BriefingSources { store, site, .. } = sources;
     let head = site.repository.head(&site.worktree)?;
-    let claim = follow_head(store, claim, head).await?;
+    let delivery = follow_head(store, delivery, head).await?;
     let places = [site.path(), sources.job.project.root.as_path()];
-    let artifact = judged_artifact(&claim, &site.repository, &places)?;
-    let documents = documents(sources, &issue, Some(&claim.phase)).await?;
-    let contract = sources.library.pipeline.get(&claim.phase);
-    let review = phase_review(&claim, contract, artifact);
+    let artifact = judged_artifact(&delivery, &site.repository, &places)?;
+    let documents = documents(sources, &issue, Some(&delivery.phase)).await?;
+    let contract = sources.library.pipeline.get(&delivery.phase);
+    let review = phase_review(&delivery, contract, artifact);
     // From the base, so that nothing planted in the branch influences the judge.
     let base = site.repository.base()?.commit;
     let claude_md = site
@@ -83,8 +83,8 @@ pub(super) async fn delivery_briefing(
     Ok(Briefing {
         prompts,
         review: Some(ReviewTarget::Delivery {
-            claim: claim.id,
-            commit: claim.head_commit.unwrap_or_default(),
+            delivery: delivery.id,
+            commit: delivery.head_commit.unwrap_or_default(),
         }),
         criteria: None,
     })
@@ -93,15 +93,15 @@ pub(super) async fn delivery_briefing(
 /// A commit that came after the delivery becomes the judged one.
 async fn follow_head(
     store: &StoreThread,
-    claim: Delivery,
+    delivery: Delivery,
     head: CommitId,
 ) -> Result<Delivery, RunnerError> {
-    if claim.head_commit.as_deref() == Some(head.as_str()) {
-        return Ok(claim);
+    if delivery.head_commit.as_deref() == Some(head.as_str()) {
+        return Ok(delivery);
     }
     let context = Job::as_system();
     Ok(store
-        .call(move |store| store.move_delivery_head(&context, claim.id, head.as_str()))
+        .call(move |store| store.move_delivery_head(&context, delivery.id, head.as_str()))
         .await??)
 }
 
@@ -109,14 +109,14 @@ async fn follow_head(
 /// it does not exist, which the judge must see. An artifact that git ignores is in no commit: only then it is read
 /// where the delivery's checks found it.
 pub(crate) fn judged_artifact(
-    claim: &Delivery,
+    delivery: &Delivery,
     repository: &Repository,
     places: &[&Path],
 ) -> Result<Option<String>, RunnerError> {
-    let Some(path) = &claim.artifact_path else {
+    let Some(path) = &delivery.artifact_path else {
         return Ok(None);
     };
-    let commit = claim.head_commit.as_deref();
+    let commit = delivery.head_commit.as_deref();
     if let Some(commit) = commit.and_then(|commit| CommitId::parse(commit).ok())
         && repository.has_commit(&commit)?
         && let Some(bytes) = repository.file_at(&commit, path, ARTIFACT_BYTES)?

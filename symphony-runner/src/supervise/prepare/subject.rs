@@ -35,7 +35,10 @@ pub(crate) enum Subject {
         pr: Box<PullRequest>,
     },
     /// The review of a phase's delivery.
-    Delivery { issue: Issue, claim: Box<Delivery> },
+    Delivery {
+        issue: Issue,
+        delivery: Box<Delivery>,
+    },
     /// The triage of an issue.
     Triage(Issue),
     /// The project itself.
@@ -111,15 +114,15 @@ impl Subject {
             }
             RunTarget::Delivery(_, id) => {
                 let (issue, id) = (own_issue(job)?, *id);
-                let claim = store.call(move |store| store.delivery(id)).await??;
-                if !claim.awaits_judge() {
+                let delivery = store.call(move |store| store.delivery(id)).await??;
+                if !delivery.awaits_judge() {
                     return Err(RunnerError::refused(format!(
                         "delivery {id} no longer awaits a judge"
                     )));
                 }
                 Ok(Self::Delivery {
                     issue,
-                    claim: Box::new(claim),
+                    delivery: Box::new(delivery),
                 })
             }
             RunTarget::PlanPhase(plan, phase) => {

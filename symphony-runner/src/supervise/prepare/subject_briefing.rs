@@ -23,7 +23,9 @@ impl Briefing {
                 issue_briefing(sources, issue, None).await
             }
             Subject::Phase { issue, phase, .. } => phase_briefing(sources, issue, phase).await,
-            Subject::Delivery { issue, claim } => delivery_briefing(sources, issue, *claim).await,
+            Subject::Delivery { issue, delivery } => {
+                delivery_briefing(sources, issue, *delivery).await
+            }
             Subject::PullRequest { issue, pr } => issue_briefing(sources, issue, Some(*pr)).await,
             Subject::PlanReview { plan, pr } => plan_review_briefing(sources, *plan, *pr).await,
             Subject::PlanPhase(subject) => plan_briefing(sources.job, *subject, sources.site).await,

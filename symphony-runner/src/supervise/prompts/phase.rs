@@ -10,7 +10,8 @@ use symphony_core::run::RunTarget;
 use symphony_core::web::WebAccess;
 use symphony_learning::Subject;
 use symphony_prompt::{
-    CommentInput, PhaseAssignment, PhaseDispatch, ProjectLearning, REJECTED_CLAIMS_MAX, Workspace,
+    CommentInput, PhaseAssignment, PhaseDispatch, ProjectLearning, REJECTED_DELIVERIES_MAX,
+    Workspace,
 };
 use symphony_store::Store;
 
@@ -25,7 +26,7 @@ use super::vault::load_vault;
 use crate::error::RunnerError;
 
 /// How many deliveries of a phase are searched for rejected ones: as many as a run may make.
-const CLAIMS_READ_MAX: u32 = 50;
+const DELIVERIES_READ_MAX: u32 = 50;
 
 /// What the prompts of a phase need besides what every prompt needs.
 #[derive(Debug)]
@@ -70,7 +71,7 @@ pub(crate) fn build_phase(
     dispatch.phase_conventions = config.phase_conventions;
     dispatch.cross_project_learnings = of_other_projects(issue, store)?;
     dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;
-    dispatch.rejected_claims = rejected_claims(issue, &contract.phase, store)?;
+    dispatch.rejected_deliveries = rejected_deliveries(issue, &contract.phase, store)?;
     dispatch.review_points = review_points(&issue.id.clone().into(), store)?;
     dispatch.comments = comments(issue, store)?;
     dispatch.budgets = budgets(config)?;
@@ -123,43 +124,43 @@ fn of_other_projects(
 
 /// Returns why earlier deliveries of the phase were refused since it was last accepted, and by whom. What became review
 /// points is shown there.
-fn rejected_claims(
+fn rejected_deliveries(
     issue: &Issue,
     phase: &PhaseName,
     store: &Store,
 ) -> Result<Vec<CommentInput>, RunnerError> {
-    let claims = store.claims(&issue.id, Some(phase), CLAIMS_READ_MAX)?;
+    let deliveries = store.deliveries(&issue.id, Some(phase), DELIVERIES_READ_MAX)?;
     let points = store.review_points(&issue.id.clone().into())?;
-    let has_points = |claim: &Delivery| {
-        let review = Some(ReviewOf::Delivery(claim.id));
+    let has_points = |delivery: &Delivery| {
+        let review = Some(ReviewOf::Delivery(delivery.id));
         points.iter().any(|point| point.review == review)
     };
-    let since = claims
+    let since = deliveries
         .iter()
-        .rposition(|claim| claim.state == DeliveryState::Accepted)
+        .rposition(|delivery| delivery.state == DeliveryState::Accepted)
         .map_or(0, |accepted| accepted + 1);
-    let rejected: Vec<&Delivery> = claims
+    let rejected: Vec<&Delivery> = deliveries
         .iter()
         .skip(since)
-        .filter(|claim| claim.state == DeliveryState::Rejected && !has_points(claim))
+        .filter(|delivery| delivery.state == DeliveryState::Rejected && !has_points(delivery))
         .collect();
-    let shown = rejected.len().saturating_sub(REJECTED_CLAIMS_MAX);
+    let shown = rejected.len().saturating_sub(REJECTED_DELIVERIES_MAX);
     Ok(rejected.into_iter().skip(shown).map(rejection).collect())
 }
 
-fn rejection(claim: &Delivery) -> CommentInput {
-    let lines: Vec<String> = claim
+fn rejection(delivery: &Delivery) -> CommentInput {
+    let lines: Vec<String> = delivery
         .reasons
         .iter()
         .map(|reason| format!("- {reason}"))
         .collect();
-    let author = claim
+    let author = delivery
         .verdict
         .as_ref()
         .map_or(CommentAuthor::System, |verdict| verdict.author.clone());
     CommentInput {
         author,
         content: lines.join("\n"),
-        created_at: Some(claim.created_at),
+        created_at: Some(delivery.created_at),
     }
 }

@@ -5,7 +5,7 @@ use symphony_prompt::{PhaseReview, Review};
 
 /// Turns the record into the judge's input.
 pub(crate) fn phase_review(
-    claim: &Delivery,
+    delivery: &Delivery,
     contract: Option<&PhaseContract>,
     artifact: Option<String>,
 ) -> Review {
@@ -13,12 +13,12 @@ pub(crate) fn phase_review(
         contract.map_or_else(Vec::new, |contract| list(contract).clone())
     };
     Review::Phase(Box::new(PhaseReview {
-        phase: claim.phase.clone(),
-        summary: claim.summary.clone(),
-        artifact_path: claim.artifact_path.clone().unwrap_or_default(),
+        phase: delivery.phase.clone(),
+        summary: delivery.summary.clone(),
+        artifact_path: delivery.artifact_path.clone().unwrap_or_default(),
         artifact,
         required_sections: of(|contract| &contract.required_sections),
         done_when: of(|contract| &contract.done_when),
-        skip_to: claim.skip_to.clone(),
+        skip_to: delivery.skip_to.clone(),
     }))
 }

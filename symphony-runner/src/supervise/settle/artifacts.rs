@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, ErrorKind};
 use std::path::Path;
 
 use symphony_core::plan::artifacts::{
-    Claims, check_artifacts, merge_artifacts, parse_markers, parse_output_lines,
+    ReportedArtifacts, check_artifacts, merge_artifacts, parse_markers, parse_output_lines,
 };
 use symphony_core::plan::{Artifact, ArtifactKind};
 use symphony_workspace::{ChangeKind, FileChange};
@@ -21,7 +21,7 @@ pub(super) enum OutputLines {
 }
 
 /// Merges what git saw with what the agent claimed: by markers, by lines of its text, by its call of `complete_phase`.
-/// Invalid claims are logged and left out.
+/// Invalid artifacts are logged and left out.
 pub(super) fn collect(
     job: &Job<'_>,
     seen: &[FileChange],
@@ -46,11 +46,11 @@ pub(super) fn collect(
     Ok(merge_artifacts(seen, claimed))
 }
 
-fn taken(source: &str, claims: Claims) -> Vec<Artifact> {
-    for refused in &claims.refused {
+fn taken(source: &str, reported: ReportedArtifacts) -> Vec<Artifact> {
+    for refused in &reported.refused {
         tracing::warn!(source, %refused, "an artifact was ignored");
     }
-    claims.artifacts
+    reported.artifacts
 }
 
 /// A renamed file counts as one deleted and one created file.

@@ -5,47 +5,47 @@ use crate::plan::path::{PathRefusal, normalise_path};
 
 /// What begins a line that holds an artifact.
 pub const ARTIFACT_MARKER: &str = "[SYMPHONY:ARTIFACT]";
-/// Most artifacts that one run may claim: as many paths as anyone reads, and a bound on what a flood can store.
-pub const CLAIMS_MAX: usize = 1_000;
+/// Most artifacts that one run may report: as many paths as anyone reads, and a bound on what a flood can store.
+pub const ARTIFACTS_MAX: usize = 1_000;
 /// Longest content of an artifact, in bytes: the limit of every text field of the tools.
 pub const ARTIFACT_CONTENT_BYTES_MAX: usize = 64 * 1024;
 
 /// Valid artifacts, and invalid ones with the reason.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Claims {
+pub struct ReportedArtifacts {
     /// The valid ones; paths are relative to the project.
     pub artifacts: Vec<Artifact>,
     /// What is not.
-    pub refused: Vec<RefusedClaim>,
+    pub refused: Vec<RefusedArtifact>,
 }
 
-/// A claim that is ignored.
+/// An artifact that is ignored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("artifact {place}: {reason}")]
-pub struct RefusedClaim {
+pub struct RefusedArtifact {
     /// Line of the text, or position in the list, from 1.
     pub place: usize,
     /// What is wrong.
     pub reason: String,
 }
 
-impl Claims {
-    fn take(&mut self, place: usize, claim: Result<Artifact, String>, root: Option<&str>) {
-        let checked = claim.and_then(|artifact| check(artifact, root));
+impl ReportedArtifacts {
+    fn take(&mut self, place: usize, artifact: Result<Artifact, String>, root: Option<&str>) {
+        let checked = artifact.and_then(|artifact| check(artifact, root));
         match checked {
-            Ok(_) if self.artifacts.len() >= CLAIMS_MAX => self.refuse_the_rest(place),
+            Ok(_) if self.artifacts.len() >= ARTIFACTS_MAX => self.refuse_the_rest(place),
             Ok(artifact) => self.artifacts.push(artifact),
-            Err(reason) if self.refused.len() < CLAIMS_MAX => {
-                self.refused.push(RefusedClaim { place, reason });
+            Err(reason) if self.refused.len() < ARTIFACTS_MAX => {
+                self.refused.push(RefusedArtifact { place, reason });
             }
             Err(_) => {}
         }
     }
 
     fn refuse_the_rest(&mut self, place: usize) {
-        let reason = format!("a run may claim {CLAIMS_MAX} artifacts; the rest is ignored");
+        let reason = format!("a run may report {ARTIFACTS_MAX} artifacts; the rest is ignored");
         if self.refused.last().is_none_or(|last| last.reason != reason) {
-            self.refused.push(RefusedClaim { place, reason });
+            self.refused.push(RefusedArtifact { place, reason });
         }
     }
 }
@@ -53,32 +53,32 @@ impl Claims {
 /// Reads the markers in an agent's text: lines that begin with `[SYMPHONY:ARTIFACT]` and continue with a JSON object.
 ///
 /// `root` is the absolute path of the working directory: paths below it count as relative to it.
-pub fn parse_markers(text: &str, root: Option<&str>) -> Claims {
-    let mut claims = Claims::default();
+pub fn parse_markers(text: &str, root: Option<&str>) -> ReportedArtifacts {
+    let mut reported = ReportedArtifacts::default();
     for (index, line) in text.lines().enumerate() {
         let Some(json) = line.trim_start().strip_prefix(ARTIFACT_MARKER) else {
             continue;
         };
-        let claim = serde_json::from_str::<Artifact>(json.trim()).map_err(|error| {
+        let artifact = serde_json::from_str::<Artifact>(json.trim()).map_err(|error| {
             let full = error.to_string();
             full.split(" at line ").next().unwrap_or("").to_owned()
         });
-        claims.take(index + 1, claim, root);
+        reported.take(index + 1, artifact, root);
     }
-    claims
+    reported
 }
 
 /// Parses lines such as `Created file src/a.rs`, `Modified src/a.rs`, `Deleted src/a.rs`: for runs without a worktree,
 /// where git cannot attribute changes.
 ///
 /// A line counts only if nothing follows the path, so that a sentence that begins with `Modified` does not.
-pub fn parse_output_lines(text: &str, root: Option<&str>) -> Claims {
+pub fn parse_output_lines(text: &str, root: Option<&str>) -> ReportedArtifacts {
     const VERBS: [(&str, ArtifactKind); 3] = [
         ("Created file ", ArtifactKind::FileCreated),
         ("Modified ", ArtifactKind::FileModified),
         ("Deleted ", ArtifactKind::FileDeleted),
     ];
-    let mut claims = Claims::default();
+    let mut reported = ReportedArtifacts::default();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim().trim_start_matches(['-', '*', ' ']);
         let stated = VERBS
@@ -95,18 +95,18 @@ pub fn parse_output_lines(text: &str, root: Option<&str>) -> Claims {
             content: None,
             metadata: None,
         };
-        claims.take(index + 1, Ok(artifact), root);
+        reported.take(index + 1, Ok(artifact), root);
     }
-    claims
+    reported
 }
 
 /// Checks artifacts that came as values, such as those of the tool `complete_phase`.
-pub fn check_artifacts(artifacts: Vec<Artifact>, root: Option<&str>) -> Claims {
-    let mut claims = Claims::default();
+pub fn check_artifacts(artifacts: Vec<Artifact>, root: Option<&str>) -> ReportedArtifacts {
+    let mut reported = ReportedArtifacts::default();
     for (index, artifact) in artifacts.into_iter().enumerate() {
-        claims.take(index + 1, Ok(artifact), root);
+        reported.take(index + 1, Ok(artifact), root);
     }
-    claims
+    reported
 }
 
 fn check(mut artifact: Artifact, root: Option<&str>) -> Result<Artifact, String> {
@@ -159,8 +159,8 @@ mod tests {
         serde_json::from_str(json).unwrap()
     }
 
-    fn refused(place: usize, reason: &str) -> RefusedClaim {
-        RefusedClaim {
+    fn refused(place: usize, reason: &str) -> RefusedArtifact {
+        RefusedArtifact {
             place,
             reason: reason.to_owned(),
         }
@@ -182,7 +182,7 @@ mod tests {
             "[SYMPHONY:ARTIFACT] {\"type\":\"note\",\"metadata\":{\"a\":1}}\n",
             "[SYMPHONY:ARTIFACT] {\"type\":\"file_modified\",\"path\":\"/w/b.rs\",\"metadata\":{\"a\":1}}",
         );
-        let expected = Claims {
+        let expected = ReportedArtifacts {
             artifacts: vec![
                 artifact("{\"type\":\"file_created\",\"path\":\"src/a.rs\"}"),
                 artifact("{\"type\":\"note\",\"content\":\"n\"}"),
@@ -208,8 +208,8 @@ mod tests {
     fn output_lines_name_a_path_and_nothing_else() {
         let text = "Created file src/a.rs\n- Modified `src/b c.rs`.\nDeleted file old.rs.\n\
                     Modified the parser so that it works\nCreated src/c.rs\nDeleted /etc/passwd\n";
-        let claims = parse_output_lines(text, None);
-        let seen: Vec<_> = claims
+        let reported = parse_output_lines(text, None);
+        let seen: Vec<_> = reported
             .artifacts
             .iter()
             .map(|a| (a.kind.name(), a.path.as_deref().unwrap()))
@@ -223,7 +223,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            claims.refused,
+            reported.refused,
             [refused(6, "`/etc/passwd`: the path is outside the project")]
         );
     }
@@ -231,10 +231,10 @@ mod tests {
     #[test]
     fn a_flood_of_claims_is_bounded() {
         let line = "[SYMPHONY:ARTIFACT] {\"type\":\"note\",\"content\":\"n\"}\n";
-        let claims = parse_markers(&line.repeat(CLAIMS_MAX + 5), None);
-        assert_eq!(claims.artifacts.len(), CLAIMS_MAX);
-        assert_eq!(claims.refused.len(), 1);
-        let bad = "[SYMPHONY:ARTIFACT] x\n".repeat(CLAIMS_MAX + 5);
-        assert_eq!(parse_markers(&bad, None).refused.len(), CLAIMS_MAX);
+        let reported = parse_markers(&line.repeat(ARTIFACTS_MAX + 5), None);
+        assert_eq!(reported.artifacts.len(), ARTIFACTS_MAX);
+        assert_eq!(reported.refused.len(), 1);
+        let bad = "[SYMPHONY:ARTIFACT] x\n".repeat(ARTIFACTS_MAX + 5);
+        assert_eq!(parse_markers(&bad, None).refused.len(), ARTIFACTS_MAX);
     }
 }
