@@ -183,7 +183,7 @@ fn a_human_decides_at_once_when_no_run_is_live() {
 }
 
 #[test]
-fn only_a_judge_of_this_claim_and_this_commit_counts() {
+fn only_a_judge_of_this_delivery_and_this_commit_counts() {
     let (mut store, issue, run) = in_phase("research");
     let claim = claimed(&mut store, &run, Settlement::AwaitingJudge);
     let approve = VerdictKind::Approved;
@@ -213,7 +213,7 @@ fn only_a_judge_of_this_claim_and_this_commit_counts() {
         )
         .unwrap_err();
     assert!(
-        error.to_string().contains("delivery 1 is about c2"),
+        error.to_string().contains("the head of delivery 1 is c2"),
         "{error}"
     );
     assert_eq!(store.delivery(claim.id).unwrap().verdict, None);
