@@ -384,7 +384,7 @@ fn a_set_up_that_fails_on_a_merge_result_is_a_red_gate_of_its_own() {
     let answer = project.symphony(&["pr", "merge", "SYM-1"]);
     assert_eq!(answer.code, 4, "{answer:#?}");
     let logs = project.root.join(".symphony/merges/SYM-1");
-    let said = format!(": set-up; their output is in {} (`--force`", logs.display());
+    let said = format!(": set-up; their output is in {}\nhint: ", logs.display());
     assert!(answer.stderr.contains(&said), "{answer:#?}");
     let log = std::fs::read_to_string(logs.join("setup.log")).unwrap();
     assert_eq!(log, "no network\n");
