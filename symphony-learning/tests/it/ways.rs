@@ -83,9 +83,10 @@ fn rendered_conventions_stay_within_the_cap() {
         let learnings = generate::learnings(generate::natural_patterns(300, 9), 9);
         let best = rank_best(&learnings, &subject(), now(), options).unwrap();
         let lines = best.conventions.iter();
-        let text: String = lines
+        let lines: Vec<String> = lines
             .map(|hit| format!("- {}\n", learnings[hit.index].pattern))
             .collect();
+        let text = lines.concat();
         assert!(text.chars().count() <= cap, "{cap}: {text}");
         assert!(cap < 300 || !text.is_empty(), "{cap}");
         assert!(cap > 3 || text.is_empty(), "{cap}");
