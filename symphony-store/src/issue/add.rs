@@ -17,11 +17,8 @@ use crate::issue::cascade::move_in;
 use crate::issue::dependency::{check_dependency, set_dependencies};
 use crate::issue::note::add_limited_comment;
 use crate::issue::query::load_issue;
-use crate::issue::refusal::IssueRefusal;
+use crate::issue::refusal::{IssueRefusal, RUN_ISSUES_MAX};
 use crate::issue::write::{remove_retry, set_counts, set_labels};
-
-/// How many issues one run may add (spec: mcp, "Limits").
-pub(crate) const RUN_ISSUES_MAX: i64 = 20;
 
 /// An issue to be added.
 #[derive(Debug, Clone)]

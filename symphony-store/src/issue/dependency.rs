@@ -6,10 +6,7 @@ use symphony_core::issue::{Issue, IssueStatus};
 
 use crate::error::StoreError;
 use crate::issue::query::load_issue;
-use crate::issue::refusal::IssueRefusal;
-
-/// How many issues one issue may depend on; beyond that, it is a plan.
-pub(crate) const DEPENDENCIES_MAX: usize = 100;
+use crate::issue::refusal::{DEPENDENCIES_MAX, IssueRefusal};
 
 /// Replaces an issue's dependencies.
 pub(crate) fn set_dependencies(

@@ -4,9 +4,12 @@ use symphony_core::id::{IdError, IssueId, PrId};
 use symphony_core::issue::IssueStatus;
 use symphony_core::log::PersonsChoice;
 
-use crate::issue::add::RUN_ISSUES_MAX;
-use crate::issue::dependency::DEPENDENCIES_MAX;
-use crate::issue::subtask::LEVELS_MAX;
+/// How many issues one run may add (spec: mcp, "Limits").
+pub(crate) const RUN_ISSUES_MAX: i64 = 20;
+/// How many issues one issue may depend on; beyond that, it is a plan.
+pub(crate) const DEPENDENCIES_MAX: usize = 100;
+/// How many levels of sub-tasks an issue may have: planners that keep splitting what planners split would never end.
+pub(crate) const LEVELS_MAX: i64 = 3;
 
 /// What is refused about an issue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

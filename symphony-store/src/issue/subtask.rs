@@ -15,13 +15,11 @@ use crate::issue::add::{NewIssue, add_issue_in};
 use crate::issue::cascade::move_in;
 use crate::issue::dependency::check_dependency;
 use crate::issue::query::load_issue;
-use crate::issue::refusal::IssueRefusal;
+use crate::issue::refusal::{IssueRefusal, LEVELS_MAX};
 use crate::run::hand_in::forget_refused_call;
 
 /// The label of a sub-task, which a worker takes without research (spec: domain, "Phases").
 const SUBTASK_LABEL: &str = "phase:ready";
-/// How many levels of sub-tasks an issue may have: planners that keep splitting what planners split would never end.
-pub(crate) const LEVELS_MAX: i64 = 3;
 
 /// A sub-task to be created.
 #[derive(Debug, Clone)]
