@@ -5,10 +5,11 @@
 //! the paths in the invocation, and `process` starts the process. Only [`detect`] accesses the disk, and only
 //! [`program_version`] runs a program.
 //!
-//! Adding a provider: a name in `symphony_core::config::ProviderName`, a variant of [`ProviderCall`] with what only
-//! that provider needs, one file here with `fn command(&AgentInvocation, …) -> AgentCommand`, an arm in
-//! [`agent_command()`], and (if it writes a format of its own) a parser in `stream`. The compiler finds every place
-//! that is missing.
+//! Adding a provider: a name in `symphony_core::config::ProviderName` and its settings beside it, a variant of
+//! [`ProviderCall`] with what only that provider needs, one file here with `fn command(&AgentInvocation, …) ->
+//! AgentCommand`, an arm in [`agent_command()`], and (if it writes a format of its own) a parser in `stream`. The compiler
+//! finds every place that is missing, except for three lists: the providers that `auto` chooses from ([`detect`]), and the
+//! programs and logins that `symphony doctor` looks at (`doctor/programs.rs`, `doctor/agents.rs`).
 
 mod agent_command;
 mod claude;
