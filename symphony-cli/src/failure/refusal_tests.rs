@@ -1,3 +1,5 @@
+//! The text, the exit code and the hint of each refusal.
+
 use symphony_core::agent::AgentType;
 use symphony_core::contract::DeliveryState;
 use symphony_core::id::{DeliveryId, IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};

@@ -100,7 +100,6 @@ log_events!(
             /// The ref that has it.
             rescue: String,
         },
-
         /// A run was claimed: it has its lock, and its supervisor starts next.
         RunClaimed = "run_claimed" {
             /// The agent's type.
@@ -238,7 +237,6 @@ log_events!(
             /// The address it printed.
             url: Option<String>,
         },
-
         /// An agent delivered a phase.
         PhaseDelivered = "phase_claimed" {
             /// The delivery.
@@ -318,7 +316,6 @@ log_events!(
             /// The phase that begins; `None` if it was the last.
             to: Option<PhaseName>,
         },
-
         /// A plan was started.
         PlanCreated = "plan_created" {
             /// The plan file's path.
@@ -349,7 +346,6 @@ log_events!(
             /// The merge commit.
             commit: String,
         },
-
         /// A learning was recorded.
         LearningAdded = "learning_added" {
             /// The learning.
@@ -406,7 +402,6 @@ log_events!(
             /// How many of them are flagged.
             flags: u64,
         },
-
         /// A hold was placed: a global condition keeps runs from starting.
         HoldPlaced = "hold_placed" {
             /// What it covers.
@@ -446,7 +441,6 @@ log_events!(
             /// Whether it is paused now.
             paused: bool,
         },
-
         /// A project was added.
         ProjectAdded = "project_added" {
             /// The prefix of its issues.
