@@ -95,6 +95,11 @@ impl ErrorClass {
         )
     }
 
+    /// Returns whether it is about a provider's account, so that a person has to help: log in, or add credit.
+    pub const fn is_of_account(self) -> bool {
+        matches!(self, Self::AuthFailed | Self::CreditExhausted)
+    }
+
     /// Returns the class as a person reads it.
     pub fn words(self) -> String {
         self.name().replace('_', " ")

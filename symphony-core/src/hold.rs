@@ -119,18 +119,9 @@ impl fmt::Display for HoldScope {
     }
 }
 
-/// Returns the command that logs a provider's program in; `None` if Symphony does not know the program.
-pub fn login_command(provider: &str) -> Option<&'static str> {
-    match provider {
-        "claude-cli" => Some("claude auth login"),
-        "codex-cli" => Some("codex login"),
-        _ => None,
-    }
-}
-
 /// Returns what a person does about a condition of a provider's account; `None` for conditions that pass without help.
-pub fn account_advice(class: ErrorClass, provider: &str) -> Option<String> {
-    let login = login_command(provider);
+/// `login` is the command that logs the provider's program in, if it is known.
+pub fn account_advice(class: ErrorClass, provider: &str, login: Option<&str>) -> Option<String> {
     match (class, login) {
         (ErrorClass::AuthFailed, Some(login)) => Some(format!(
             "log in with `{login}`, then run `symphony resume` to try again at once"

@@ -21,6 +21,30 @@ pub fn with_article(noun: &str) -> String {
     format!("{article} {noun}")
 }
 
+/// Returns texts as alternatives: `a`, `a or b`, `a, b or c`.
+pub fn any_of<T: AsRef<str>>(texts: &[T]) -> String {
+    match texts {
+        [] => String::new(),
+        [only] => only.as_ref().to_owned(),
+        [first @ .., last] => format!("{} or {}", listed(first), last.as_ref()),
+    }
+}
+
+/// Returns the beginning of a sentence that says of no text that it is something: `a is not`, `neither a nor b is`,
+/// `none of a, b, c is`.
+pub fn none_is<T: AsRef<str>>(texts: &[T]) -> String {
+    match texts {
+        [only] => format!("{} is not", only.as_ref()),
+        [one, other] => format!("neither {} nor {} is", one.as_ref(), other.as_ref()),
+        texts => format!("none of {} is", listed(texts)),
+    }
+}
+
+fn listed<T: AsRef<str>>(texts: &[T]) -> String {
+    let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+    texts.join(", ")
+}
+
 /// Returns the first meaningful line of an error, with the next one if it ends in a colon.
 pub fn error_line(error: &str) -> String {
     let mut lines = error.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -83,6 +107,17 @@ mod tests {
             (3, "search", "3 searches"),
         ] {
             assert_eq!(counted(count, noun), expected);
+        }
+    }
+
+    #[test]
+    fn lists_are_sentences_for_any_number() {
+        for (texts, any, none) in [
+            (&["a"][..], "a", "a is not"),
+            (&["a", "b"], "a or b", "neither a nor b is"),
+            (&["a", "b", "c"], "a, b or c", "none of a, b, c is"),
+        ] {
+            assert_eq!((any_of(texts), none_is(texts)), (any.into(), none.into()));
         }
     }
 

@@ -28,6 +28,7 @@ use symphony_core::watchdog::Watch;
 use symphony_store::{Project, Store};
 
 use crate::error::RunnerError;
+use crate::provider::login_command;
 
 /// Most proposals of agents that are read per project: more than agents create before a person looks.
 const PROPOSALS_MAX: u32 = 1_000;
@@ -370,7 +371,8 @@ fn held(store: &Store, snapshot: &Snapshot, now: Timestamp) -> Result<Vec<InboxI
             }
             _ => KnownGates::default(),
         };
-        items.push(hold_item(&hold, hold.placed_at, &gates));
+        let login = hold.scope.provider().and_then(login_command);
+        items.push(hold_item(&hold, hold.placed_at, &gates, login));
         items.extend(lone_probe(store, snapshot, &hold)?);
     }
     for hold in &snapshot.holds {
@@ -388,7 +390,7 @@ fn cap_item(
     project: &ProjectId,
     now: Timestamp,
 ) -> Result<InboxItem, RunnerError> {
-    let mut item = hold_item(hold, day_start(now), &KnownGates::default());
+    let mut item = hold_item(hold, day_start(now), &KnownGates::default(), None);
     if let Some(reached_at) = store.last_spent_at(project)? {
         item.since = reached_at.min(now);
     }

@@ -5,61 +5,32 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
 use symphony_workspace::{CommitId, Redactor, Repository, secret_of_variable, tokens_in};
 
 use crate::error::RunnerError;
+use crate::provider::{Credentials, agent_clis};
 
 /// Largest login file that is read: those of the CLIs have a few kilobytes.
 const LOGIN_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Where a CLI keeps the tokens of its login.
-#[derive(Debug)]
-struct Login {
-    /// The variable that overrides its folder.
-    folder_variable: &'static str,
-    /// The default folder, in the home folder.
-    folder: &'static str,
-    file: &'static str,
-}
-
-const LOGINS: [Login; 2] = [
-    Login {
-        folder_variable: "CLAUDE_CONFIG_DIR",
-        folder: ".claude",
-        file: ".credentials.json",
-    },
-    Login {
-        folder_variable: "CODEX_HOME",
-        folder: ".codex",
-        file: "auth.json",
-    },
-];
-
-impl Login {
-    /// Reads the tokens, by names such as `claude.accessToken`; none if no one is logged in. They are kept in memory
-    /// only.
-    fn tokens(&self, environment: &BTreeMap<OsString, OsString>) -> Vec<(String, String)> {
-        let folder = |name: &str| {
-            let value = environment.get(OsStr::new(name))?;
-            (!value.is_empty()).then(|| PathBuf::from(value))
-        };
-        let own = folder(self.folder_variable);
-        let Some(folder) = own.or_else(|| Some(folder("HOME")?.join(self.folder))) else {
-            return Vec::new();
-        };
-        let document = document_at(&folder.join(self.file)).unwrap_or_default();
-        let named = |(name, token)| {
-            (
-                format!("{}.{name}", self.folder.trim_start_matches('.')),
-                token,
-            )
-        };
-        tokens_in(&document).into_iter().map(named).collect()
-    }
+/// Reads the tokens of a CLI's login, by names such as `claude.accessToken`; none if no one is logged in. They are kept
+/// in memory only.
+fn tokens_of(
+    credentials: &Credentials,
+    environment: &BTreeMap<OsString, OsString>,
+) -> Vec<(String, String)> {
+    let variable = |name: &str| environment.get(OsStr::new(name)).cloned();
+    let Some(path) = credentials.path(variable) else {
+        return Vec::new();
+    };
+    let document = document_at(&path).unwrap_or_default();
+    let cli = credentials.folder.trim_start_matches('.');
+    let named = |(name, token)| (format!("{cli}.{name}"), token);
+    tokens_in(&document).into_iter().map(named).collect()
 }
 
 fn document_at(path: &Path) -> Option<Value> {
@@ -124,6 +95,6 @@ fn secrets_of(
         let secret = secret_of_variable(name, value)?;
         Some((name.to_owned(), secret.to_owned()))
     });
-    let logins = LOGINS.iter().flat_map(|login| login.tokens(environment));
+    let logins = agent_clis().flat_map(|cli| tokens_of(&cli.credentials, environment));
     variables.chain(logins)
 }

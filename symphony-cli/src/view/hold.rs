@@ -3,8 +3,9 @@
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::failure::ErrorClass;
-use symphony_core::hold::{login_command, lone_item};
+use symphony_core::hold::lone_item;
 use symphony_core::tick::{Hold, HoldScope, NEXT_TRY, Reason};
+use symphony_runner::provider::login_command;
 
 use crate::output::Clock;
 
@@ -43,11 +44,8 @@ impl From<&Hold> for HoldView {
             HoldScope::Gates(id) => ("gates", Some(id.to_string()), None),
             HoldScope::Everything => ("everything", None, None),
         };
-        let is_account = matches!(
-            hold.class,
-            ErrorClass::AuthFailed | ErrorClass::CreditExhausted
-        );
-        let provider = hold.scope.provider().filter(|_| is_account);
+        let provider = hold.scope.provider();
+        let provider = provider.filter(|_| hold.class.is_of_account());
         Self {
             scope,
             name,

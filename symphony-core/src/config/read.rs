@@ -246,12 +246,13 @@ impl ConfigReader<'_> {
         profiles
     }
 
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "the array is as long as the list of names"
+    )]
     fn providers(&mut self) -> Providers {
         Providers {
-            claude_cli: self.provider(ProviderName::ClaudeCli),
-            codex_cli: self.provider(ProviderName::CodexCli),
-            command: self.provider(ProviderName::Command),
-            scripted: self.provider(ProviderName::Scripted),
+            each: std::array::from_fn(|at| self.provider(ProviderName::ALL[at])),
             command_line: self.get("providers.command.command"),
             command_output: self.get_or("providers.command.output", CommandOutput::ClaudeStream),
             scenario: self.path("providers.scripted.scenario"),
@@ -404,7 +405,8 @@ impl ConfigReader<'_> {
     }
 
     fn check_provider(&mut self, config: &ProjectConfig) {
-        if config.provider == ProviderChoice::Command && config.providers.command_line.is_none() {
+        let command = ProviderChoice::Named(ProviderName::Command);
+        if config.provider == command && config.providers.command_line.is_none() {
             let expected = "`providers.command.command` to be set with this provider".to_owned();
             self.problem(
                 &KeyPath::of("provider"),

@@ -232,14 +232,8 @@ impl ProjectConfig {
 /// Settings of each provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Providers {
-    /// Anthropic's CLI.
-    pub claude_cli: ProviderSettings,
-    /// `OpenAI`'s CLI.
-    pub codex_cli: ProviderSettings,
-    /// Any program.
-    pub command: ProviderSettings,
-    /// The built-in offline agent.
-    pub scripted: ProviderSettings,
+    /// What every provider has, in the order of [`ProviderName::ALL`]; see [`Providers::settings`].
+    pub each: [ProviderSettings; ProviderName::ALL.len()],
     /// What the provider `command` runs; set whenever it is the project's provider.
     pub command_line: Option<CommandLine>,
     /// What the provider `command` writes.
@@ -250,13 +244,12 @@ pub struct Providers {
 
 impl Providers {
     /// Returns what every provider has.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "there is an element for each name, in the order of the names"
+    )]
     pub const fn settings(&self, provider: ProviderName) -> &ProviderSettings {
-        match provider {
-            ProviderName::ClaudeCli => &self.claude_cli,
-            ProviderName::CodexCli => &self.codex_cli,
-            ProviderName::Command => &self.command,
-            ProviderName::Scripted => &self.scripted,
-        }
+        &self.each[provider as usize]
     }
 }
 

@@ -206,10 +206,15 @@ const PROVIDER_ENV: Key = Key {
 const HOLD: Key = leaf("hold_ms", WAIT, Integer(d::HOLD_MS), TopLevel,
     "Length of the first hold of this provider, when it does not say when its limit ends.");
 
+/// The section of an agent's CLI.
+const fn agent_cli(name: &'static str, doc: &'static str) -> Key {
+    section(name, &[BINARY, ARGS, PROVIDER_ENV, HOLD], TopLevel, doc)
+}
+
 #[rustfmt::skip]
 const PROVIDERS: &[Key] = &[
-    section("claude-cli", &[BINARY, ARGS, PROVIDER_ENV, HOLD], TopLevel, "Anthropic's CLI."),
-    section("codex-cli", &[BINARY, ARGS, PROVIDER_ENV, HOLD], TopLevel, "OpenAI's CLI."),
+    agent_cli("claude-cli", "Anthropic's CLI."),
+    agent_cli("codex-cli", "OpenAI's CLI."),
     section("command", &[
         leaf("command", Leaf::Command, Unset(r#"["my-agent", "--headless"]"#), TopLevel,
             "The command that starts the agent; its environment names the prompt files and the MCP configuration."),

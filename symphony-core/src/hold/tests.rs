@@ -187,10 +187,12 @@ fn a_condition_covers_the_machine_an_account_or_a_model() {
 #[test]
 fn a_condition_of_an_account_says_what_to_type() {
     use ErrorClass as C;
-    for (class, provider, expected) in [
+    let login = Some("codex login");
+    for (class, provider, login, expected) in [
         (
             C::AuthFailed,
             "claude-cli",
+            Some("claude auth login"),
             Some(
                 "log in with `claude auth login`, then run `symphony resume` to try again at once",
             ),
@@ -198,11 +200,13 @@ fn a_condition_of_an_account_says_what_to_type() {
         (
             C::AuthFailed,
             "codex-cli",
+            login,
             Some("log in with `codex login`, then run `symphony resume` to try again at once"),
         ),
         (
             C::AuthFailed,
             "command",
+            None,
             Some(
                 "renew the credentials of provider command, then run `symphony resume` to try again at once",
             ),
@@ -210,16 +214,18 @@ fn a_condition_of_an_account_says_what_to_type() {
         (
             C::CreditExhausted,
             "codex-cli",
+            login,
             Some(
                 "add credit to the account, or log in to another one with `codex login`; then run `symphony resume` \
                  to try again at once",
             ),
         ),
-        (C::ProviderError, "claude-cli", None),
-        (C::UsageLimit, "claude-cli", None),
+        (C::ProviderError, "codex-cli", login, None),
+        (C::UsageLimit, "codex-cli", login, None),
     ] {
-        let found = account_advice(class, provider);
+        let found = account_advice(class, provider, login);
         assert_eq!(found.as_deref(), expected, "{class} {provider}");
+        assert_eq!(class.is_of_account(), expected.is_some(), "{class}");
     }
 }
 

@@ -7,7 +7,7 @@ use crate::command_line::shell_quoted;
 use crate::config_change::AtWork;
 use crate::exit_handling::PutOff;
 use crate::gates::{BASE_HAS_CHANGED, GateRepair, KnownGates, persons_part, telling_line, ways_on};
-use crate::hold::{ProbeItem, account_advice, login_command, lone_item};
+use crate::hold::{ProbeItem, lone_item};
 use crate::id::{IssueId, PlanId, PlanPhaseId, ProjectId, RunId};
 use crate::left_behind::{LeftBehind, LeftKind, left_behind_text};
 use crate::listing::list_few;
@@ -224,8 +224,14 @@ pub fn proposals_item(
     })
 }
 
-/// Returns the item of a hold; `gates` are those of its project, if the hold is about them.
-pub fn hold_item(hold: &Hold, since: Timestamp, gates: &KnownGates) -> InboxItem {
+/// Returns the item of a hold; `gates` are those of its project, if the hold is about them, and `login` is the command
+/// that logs its provider's program in, if it is about a provider.
+pub fn hold_item(
+    hold: &Hold,
+    since: Timestamp,
+    gates: &KnownGates,
+    login: Option<&str>,
+) -> InboxItem {
     let resume = ["symphony doctor", "symphony resume"].map(str::to_owned);
     let resume_first = ["symphony resume", "symphony doctor"].map(str::to_owned);
     let name = &hold.scope;
@@ -242,8 +248,8 @@ pub fn hold_item(hold: &Hold, since: Timestamp, gates: &KnownGates) -> InboxItem
             let answers = ways_on(&hold.reason, gates);
             (Some(id.clone()), answers)
         }
-        HoldScope::Provider(name) if account_advice(hold.class, name).is_some() => {
-            let login = login_command(name).map(str::to_owned);
+        HoldScope::Provider(_) if hold.class.is_of_account() => {
+            let login = login.map(str::to_owned);
             (None, login.into_iter().chain(resume_first).collect())
         }
         HoldScope::Provider(_) | HoldScope::Model { .. } | HoldScope::Everything => {

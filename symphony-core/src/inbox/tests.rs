@@ -146,15 +146,15 @@ fn a_hold_is_one_item_for_as_long_as_it_stands() {
         trials: Vec::new(),
     };
     let (first, later) = (
-        hold_item(&hold(0, 60), at(5), &KnownGates::default()),
-        hold_item(&hold(2, 240), at(5), &KnownGates::default()),
+        hold_item(&hold(0, 60), at(5), &KnownGates::default(), None),
+        hold_item(&hold(2, 240), at(5), &KnownGates::default(), None),
     );
     assert_eq!(first.key, later.key);
     assert_eq!(first.answers, ["symphony doctor", "symphony resume"]);
     assert_eq!(later.text, "provider claude-cli is on hold: 529");
     assert_ne!(
         first.key,
-        hold_item(&hold(0, 60), at(6), &KnownGates::default()).key,
+        hold_item(&hold(0, 60), at(6), &KnownGates::default(), None).key,
         "another outage"
     );
 }

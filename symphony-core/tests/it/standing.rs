@@ -426,7 +426,12 @@ fn a_hold_counts_only_when_it_is_in_the_inbox() {
                 let provider = provider.clone();
                 move |s| s.holds = vec![hold(provider.clone(), NOW + 60)]
             }),
-            hold_item(&hold(provider, NOW + 60), at(1), &KnownGates::default()),
+            hold_item(
+                &hold(provider, NOW + 60),
+                at(1),
+                &KnownGates::default(),
+                None,
+            ),
         ),
         (
             "red base",
@@ -434,7 +439,7 @@ fn a_hold_counts_only_when_it_is_in_the_inbox() {
                 let gates = gates.clone();
                 move |s| s.holds = vec![hold(gates.clone(), NOW + 60)]
             }),
-            hold_item(&hold(gates, NOW + 60), at(1), &KnownGates::default()),
+            hold_item(&hold(gates, NOW + 60), at(1), &KnownGates::default(), None),
         ),
         (
             "full disk",
@@ -443,6 +448,7 @@ fn a_hold_counts_only_when_it_is_in_the_inbox() {
                 &hold(HoldScope::Everything, NOW + 60),
                 at(1),
                 &KnownGates::default(),
+                None,
             ),
         ),
         (
@@ -452,6 +458,7 @@ fn a_hold_counts_only_when_it_is_in_the_inbox() {
                 &hold(HoldScope::Project(project("a")), NOW + 60),
                 at(1),
                 &KnownGates::default(),
+                None,
             ),
         ),
     ];

@@ -10,11 +10,10 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use symphony_core::id::RunId;
 
+use crate::provider::agent_clis;
+
 /// The variable that marks every process of a run: a sweep after a crash finds strays by it.
 pub const RUN_MARKER: &str = "SYMPHONY_RUN_ID";
-
-/// Maximum output tokens of the Claude CLI, unless project or provider set another.
-const OUTPUT_TOKENS_MAX: (&str, &str) = ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "64000");
 
 /// Git configuration in variables: no `gc --auto`, no `maintenance run --auto`.
 const NO_HOUSEKEEPING: [(&str, &str); 5] = [
@@ -32,33 +31,18 @@ const PATH_FALLBACK: &str = "/usr/bin:/bin";
 const PATH_ADDED_IN_HOME: &str = ".local/bin";
 const PATH_ADDED: [&str; 2] = ["/opt/homebrew/bin", "/usr/local/bin"];
 
-/// Variables that pass by name: who and where the user is, proxies, certificates, settings of the real CLIs.
-pub(super) const PASSED: [&str; 46] = [
+/// Variables that pass by name: who and where the user is, proxies, certificates.
+const PASSED: [&str; 31] = [
     "ALL_PROXY",
-    "API_TIMEOUT_MS",
-    "BASH_DEFAULT_TIMEOUT_MS",
-    "BASH_MAX_OUTPUT_LENGTH",
-    "BASH_MAX_TIMEOUT_MS",
     "COLORTERM",
     "CURL_CA_BUNDLE",
-    "DISABLE_AUTOUPDATER",
-    "DISABLE_BUG_COMMAND",
-    "DISABLE_ERROR_REPORTING",
-    "DISABLE_PROMPT_CACHING",
-    "DISABLE_TELEMETRY",
-    "ENABLE_TOOL_SEARCH",
     "GIT_SSL_CAINFO",
     "HOME",
     "HTTPS_PROXY",
     "HTTP_PROXY",
-    "IS_SANDBOX",
     "LANG",
     "LANGUAGE",
     "LOGNAME",
-    "MAX_MCP_OUTPUT_TOKENS",
-    "MAX_THINKING_TOKENS",
-    "MCP_TIMEOUT",
-    "MCP_TOOL_TIMEOUT",
     "NODE_EXTRA_CA_CERTS",
     "NO_PROXY",
     "PATH",
@@ -84,7 +68,7 @@ pub(super) const PASSED: [&str; 46] = [
 
 /// Variables that say where toolchains are, so that gates find them outside of the home folder. They hold paths and
 /// versions, no secrets.
-pub(super) const TOOLCHAINS: [&str; 22] = [
+const TOOLCHAINS: [&str; 22] = [
     "CARGO_HOME",
     "COREPACK_HOME",
     "DOTNET_ROOT",
@@ -109,51 +93,15 @@ pub(super) const TOOLCHAINS: [&str; 22] = [
     "VOLTA_HOME",
 ];
 
-/// Prefixes of the names that pass: locale categories and the providers' own settings.
-const PASSED_PREFIXES: [&str; 5] = ["ANTHROPIC_", "CLAUDE_", "CODEX_", "LC_", "OPENAI_"];
+/// Prefix of the locale categories, which pass.
+const LOCALE_PREFIX: &str = "LC_";
 
-/// What also passes if the Claude CLI uses a cloud's API: the switch, then prefixes of names.
-pub(super) const CLOUDS: [(&str, &[&str]); 2] = [
-    ("CLAUDE_CODE_USE_BEDROCK", &["AWS_"]),
-    (
-        "CLAUDE_CODE_USE_VERTEX",
-        &["CLOUD_ML_REGION", "GOOGLE_", "VERTEX_REGION_"],
-    ),
-];
-
-/// Marks of an agent session around Symphony: with them a CLI would take itself for a part of that session.
-const SESSION_MARKERS: [&str; 22] = [
-    "AI_AGENT",
-    "CLAUDECODE",
-    "CLAUDE_AGENT_SDK_VERSION",
-    "CLAUDE_CODE_CHILD_SESSION",
-    "CLAUDE_CODE_CONTAINER_ID",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_CODE_EXECPATH",
-    "CLAUDE_CODE_MESSAGING_SOCKET",
-    "CLAUDE_CODE_MESSAGING_TOKEN",
-    "CLAUDE_CODE_PARENT_SESSION_ID",
-    "CLAUDE_CODE_REMOTE",
-    "CLAUDE_CODE_SESSION_ACCESS_TOKEN",
-    "CLAUDE_CODE_SESSION_ID",
-    "CLAUDE_CODE_SSE_PORT",
-    "CLAUDE_ENV_FILE",
-    "CLAUDE_PID",
-    "CLAUDE_PROJECT_DIR",
-    "CODEX_CI",
-    "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
-    "CODEX_SANDBOX",
-    "CODEX_SANDBOX_NETWORK_DISABLED",
-    "CODEX_THREAD_ID",
-];
-
-/// A suffix and prefixes of further marks: descriptors that only the surrounding session holds, remote sessions.
-const SESSION_MARKER_SUFFIX: &str = "_FILE_DESCRIPTOR";
-const SESSION_MARKER_PREFIX: &str = "CLAUDE_CODE_REMOTE_";
+/// What marks any agent's session around Symphony.
+const SESSION_MARKERS: [&str; 2] = ["AI_AGENT", RUN_MARKER];
 
 /// Builds the whole environment of an agent.
 ///
-/// Later ones win: allowed inherited variables, Symphony's default, the project's `env`, the provider's settings, the
+/// Later ones win: allowed inherited variables, Symphony's defaults, the project's `env`, the provider's settings, the
 /// run's marker. `PATH` loses entries that are empty or relative (they would run programs of the branch) and gets the
 /// common folders appended, whoever set it. Names that no environment can hold (empty, with `=` or NUL) and values with
 /// NUL are omitted.
@@ -163,8 +111,7 @@ pub fn agent_environment(
     provider_env: &BTreeMap<String, String>,
     run: &RunId,
 ) -> BTreeMap<OsString, OsString> {
-    let clouds: Vec<&str> = CLOUDS
-        .iter()
+    let clouds: Vec<&str> = clouds()
         .filter(|(switch, _)| is_switched_on(inherited, project_env, switch))
         .flat_map(|(_, prefixes)| prefixes.iter().copied())
         .collect();
@@ -176,8 +123,9 @@ pub fn agent_environment(
         })
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    let (name, value) = OUTPUT_TOKENS_MAX;
-    environment.insert(name.into(), value.into());
+    for (name, value) in agent_clis().flat_map(|cli| cli.variables.defaults) {
+        environment.insert(name.into(), value.into());
+    }
     for (name, value) in project_env.iter().chain(provider_env) {
         environment.insert(name.into(), value.into());
     }
@@ -215,21 +163,32 @@ pub fn agent_search_path(
     search_path(set("PATH").as_ref(), set("HOME").as_ref())
 }
 
-/// Returns whether a variable marks an agent session that surrounds Symphony.
+/// Returns whether a variable marks an agent session that surrounds Symphony: with it a CLI would take itself for a part
+/// of that session.
 pub fn is_session_marker(name: &str) -> bool {
     SESSION_MARKERS.contains(&name)
-        || name == RUN_MARKER
-        || name.starts_with(SESSION_MARKER_PREFIX)
-        || (name.starts_with("CLAUDE_CODE_") && name.ends_with(SESSION_MARKER_SUFFIX))
+        || agent_clis().any(|cli| (cli.variables.is_session_marker)(name))
 }
 
-pub(super) fn is_passed(name: &str, clouds: &[&str]) -> bool {
+/// Returns whether a variable passes, and holds no secret by its name: paths, versions and settings.
+pub(super) fn is_plain(name: &str) -> bool {
     PASSED.contains(&name)
         || TOOLCHAINS.contains(&name)
-        || PASSED_PREFIXES
-            .iter()
-            .chain(clouds)
-            .any(|prefix| name.starts_with(prefix))
+        || name.starts_with(LOCALE_PREFIX)
+        || agent_clis().any(|cli| cli.variables.settings.contains(&name))
+}
+
+/// Returns whether a variable passes; `clouds` are the prefixes that pass for the clouds whose API is used.
+pub(super) fn is_passed(name: &str, clouds: &[&str]) -> bool {
+    let mut prefixes = agent_clis()
+        .flat_map(|cli| cli.variables.prefixes)
+        .chain(clouds);
+    is_plain(name) || prefixes.any(|prefix| name.starts_with(prefix))
+}
+
+/// Returns what also passes if a CLI uses a cloud's API: the switch, then prefixes of names.
+pub(super) fn clouds() -> impl Iterator<Item = &'static (&'static str, &'static [&'static str])> {
+    agent_clis().flat_map(|cli| cli.variables.clouds)
 }
 
 fn is_switched_on(

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 
 use symphony_workspace::is_secret_name;
 
-use super::agent::{CLOUDS, PASSED, RUN_MARKER, TOOLCHAINS, is_passed, is_session_marker};
+use super::agent::{RUN_MARKER, clouds, is_passed, is_plain, is_session_marker};
 
 /// Variables that a supervisor reads for itself and git.
 const SUPERVISOR_PASSED: [&str; 6] = [
@@ -24,11 +24,7 @@ pub fn is_public(name: &OsStr) -> bool {
         return false;
     };
     let is_own = name.starts_with("SYMPHONY_") && name != RUN_MARKER;
-    let is_listed = PASSED.contains(&name)
-        || TOOLCHAINS.contains(&name)
-        || SUPERVISOR_PASSED.contains(&name)
-        || name.starts_with("LC_");
-    (is_listed || is_own) && !is_secret_name(name)
+    (is_plain(name) || SUPERVISOR_PASSED.contains(&name) || is_own) && !is_secret_name(name)
 }
 
 /// Selects what a supervisor gets: what may be visible in it, and what agents may get. The rest of the user's
@@ -37,9 +33,8 @@ pub fn is_public(name: &OsStr) -> bool {
 pub fn supervisor_environment(
     inherited: &BTreeMap<OsString, OsString>,
 ) -> BTreeMap<OsString, OsString> {
-    // The project's `env` may switch to a cloud API later, so the variables of both clouds pass.
-    let clouds: Vec<&str> = CLOUDS
-        .iter()
+    // The project's `env` may switch to a cloud API later, so the variables of all clouds pass.
+    let clouds: Vec<&str> = clouds()
         .flat_map(|(switch, prefixes)| std::iter::once(*switch).chain(prefixes.iter().copied()))
         .collect();
     let is_for_agents = |name: &OsStr| {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use symphony_core::agent::AgentType;
-use symphony_core::config::{ProjectConfig, ProviderName};
+use symphony_core::config::ProjectConfig;
 use symphony_core::prompt_trial::PromptSet;
 use symphony_prompt::lint::{Finding, LintInput, PromptText as LintText, Switch, TextKind, lint};
 use symphony_store::{Project, Store};
@@ -14,6 +14,7 @@ use crate::installation::Installation;
 use crate::prompts::library::OwnText;
 use crate::prompts::live_trial::{equal_sets, set_findings};
 use crate::prompts::preview::provider_of;
+use crate::provider::reads_claude_md;
 use crate::supervise::{budgets, read_own};
 
 /// Most files of a prompts folder that are looked at: far more than agents, phases and overrides there can be.
@@ -69,7 +70,7 @@ fn lint_folder(
         own: &own,
         off: switched_off(config),
         budgets: budgets(config)?,
-        provider_reads_claude_md: provider == ProviderName::ClaudeCli,
+        provider_reads_claude_md: reads_claude_md(provider),
     }))
 }
 

@@ -2,13 +2,101 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use symphony_core::config::ProviderName;
 use symphony_core::run::ProtectionLevel;
 use symphony_core::web::WebAccess;
 
+use super::cli::{AgentCli, Credentials, RootRefusal, Variables};
 use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, StdinSource};
+use crate::stream::StreamFormat;
+
+/// What Symphony knows about it.
+pub(super) static CLI: AgentCli = AgentCli {
+    name: ProviderName::ClaudeCli,
+    title: "Claude Code",
+    program: "claude",
+    install: "npm install -g @anthropic-ai/claude-code",
+    login: "claude auth login",
+    credentials: Credentials {
+        variables: &[
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_AUTH_TOKEN",
+            "CLAUDE_CODE_OAUTH_TOKEN",
+            "CLAUDE_CODE_USE_BEDROCK",
+            "CLAUDE_CODE_USE_VERTEX",
+        ],
+        folder_variable: "CLAUDE_CONFIG_DIR",
+        folder: ".claude",
+        file: ".credentials.json",
+        fix: "start `claude` and type `/login`, or set ANTHROPIC_API_KEY where `symphony` runs",
+    },
+    variables: Variables {
+        prefixes: &["ANTHROPIC_", "CLAUDE_"],
+        settings: &[
+            "API_TIMEOUT_MS",
+            "BASH_DEFAULT_TIMEOUT_MS",
+            "BASH_MAX_OUTPUT_LENGTH",
+            "BASH_MAX_TIMEOUT_MS",
+            "DISABLE_AUTOUPDATER",
+            "DISABLE_BUG_COMMAND",
+            "DISABLE_ERROR_REPORTING",
+            "DISABLE_PROMPT_CACHING",
+            "DISABLE_TELEMETRY",
+            "ENABLE_TOOL_SEARCH",
+            SANDBOX_VARIABLE,
+            "MAX_MCP_OUTPUT_TOKENS",
+            "MAX_THINKING_TOKENS",
+            "MCP_TIMEOUT",
+            "MCP_TOOL_TIMEOUT",
+        ],
+        clouds: &[
+            ("CLAUDE_CODE_USE_BEDROCK", &["AWS_"]),
+            (
+                "CLAUDE_CODE_USE_VERTEX",
+                &["CLOUD_ML_REGION", "GOOGLE_", "VERTEX_REGION_"],
+            ),
+        ],
+        defaults: &[("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "64000")],
+        is_session_marker,
+    },
+    root: Some(RootRefusal {
+        variable: SANDBOX_VARIABLE,
+        hint: "the Claude CLI refuses to run unattended as root; run Symphony as another user, or set IS_SANDBOX=1 in \
+               its environment when this machine is a container or another sandbox",
+    }),
+    reads_claude_md: true,
+    format: StreamFormat::Claude,
+    native: std::convert::identity,
+    command,
+};
+
+/// The variable that says that the machine is a sandbox.
+const SANDBOX_VARIABLE: &str = "IS_SANDBOX";
+/// Marks of a session of it: with them the CLI would take itself for a part of that session.
+const SESSION_MARKERS: [&str; 16] = [
+    "CLAUDECODE",
+    "CLAUDE_AGENT_SDK_VERSION",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_CONTAINER_ID",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_EXECPATH",
+    "CLAUDE_CODE_MESSAGING_SOCKET",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
+    "CLAUDE_CODE_PARENT_SESSION_ID",
+    "CLAUDE_CODE_REMOTE",
+    "CLAUDE_CODE_SESSION_ACCESS_TOKEN",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_SSE_PORT",
+    "CLAUDE_ENV_FILE",
+    "CLAUDE_PID",
+    "CLAUDE_PROJECT_DIR",
+];
+/// Prefix of further marks: remote sessions.
+const SESSION_MARKER_PREFIX: &str = "CLAUDE_CODE_REMOTE_";
+/// Suffix of further marks: descriptors that only the surrounding session holds.
+const SESSION_MARKER_SUFFIX: &str = "_FILE_DESCRIPTOR";
 
 /// Tools with which sessions of one user see and message each other.
 const PEER_TOOLS: &str = "ListAgents,SendMessage";
@@ -19,7 +107,7 @@ const JUDGE_TOOLS: &str = "Read,Grep,Glob";
 /// No trailers of the CLI's own in commits and pull requests.
 const SETTINGS: &str = r#"{"attribution":{"commit":"","pr":""}}"#;
 
-pub(super) fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
+fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
     let mut args = Args::default();
     args.add(["-p", "--output-format", "stream-json", "--verbose"]);
     if let Some(model) = &invocation.model {
@@ -64,7 +152,7 @@ pub(super) fn command(invocation: &AgentInvocation, program: &Path) -> AgentComm
         ("DISABLE_AUTOUPDATER".to_owned(), "1".to_owned()),
     ]);
     if invocation.protection == ProtectionLevel::Sandbox {
-        env.insert("IS_SANDBOX".to_owned(), "1".to_owned());
+        env.insert(SANDBOX_VARIABLE.to_owned(), "1".to_owned());
     }
     AgentCommand {
         program: program.to_owned(),
@@ -76,6 +164,12 @@ pub(super) fn command(invocation: &AgentInvocation, program: &Path) -> AgentComm
     }
 }
 
+fn is_session_marker(name: &str) -> bool {
+    SESSION_MARKERS.contains(&name)
+        || name.starts_with(SESSION_MARKER_PREFIX)
+        || (name.starts_with("CLAUDE_CODE_") && name.ends_with(SESSION_MARKER_SUFFIX))
+}
+
 /// Returns the user prompt in a form that is safe to write to the Claude CLI's stdin.
 ///
 /// A prompt that begins with `/` and a known name would be run as a command of the CLI and never reach the model.
@@ -85,21 +179,6 @@ pub fn prompt_for_stdin(prompt: &str) -> Cow<'_, str> {
     } else {
         Cow::Borrowed(prompt)
     }
-}
-
-/// Returns why the Claude CLI will not start as root, if so: it refuses to skip permissions there unless it is told
-/// that it is in a sandbox.
-pub fn root_hint(
-    effective_user_id: u32,
-    environment: &BTreeMap<OsString, OsString>,
-) -> Option<&'static str> {
-    let told = environment
-        .get(OsStr::new("IS_SANDBOX"))
-        .is_some_and(|value| value == "1");
-    (effective_user_id == 0 && !told).then_some(
-        "the Claude CLI refuses to run unattended as root; run Symphony as another user, or set \
-         IS_SANDBOX=1 in its environment when this machine is a container or another sandbox",
-    )
 }
 
 #[cfg(test)]
@@ -116,15 +195,5 @@ mod tests {
         ] {
             assert_eq!(prompt_for_stdin(prompt), expected);
         }
-    }
-
-    #[test]
-    fn root_is_told_what_to_set() {
-        let with =
-            |value: &str| BTreeMap::from([(OsString::from("IS_SANDBOX"), OsString::from(value))]);
-        assert!(root_hint(0, &BTreeMap::new()).is_some());
-        assert!(root_hint(0, &with("0")).is_some());
-        assert!(root_hint(0, &with("1")).is_none());
-        assert!(root_hint(1000, &BTreeMap::new()).is_none());
     }
 }

@@ -3,19 +3,60 @@
 //! It has no turn limit and no list of tools: the verdict of a judge that runs on it is stored as advisory.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use symphony_core::config::ProviderName;
 use symphony_core::web::WebAccess;
 use toml::Value;
 
+use super::cli::{AgentCli, Credentials, Variables};
+use super::detect::is_executable;
 use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, StdinSource};
 use crate::environment::RUN_MARKER;
+use crate::stream::StreamFormat;
+
+/// What Symphony knows about it.
+pub(super) static CLI: AgentCli = AgentCli {
+    name: ProviderName::CodexCli,
+    title: "Codex",
+    program: "codex",
+    install: "npm install -g @openai/codex",
+    login: "codex login",
+    credentials: Credentials {
+        variables: &["CODEX_API_KEY", "OPENAI_API_KEY"],
+        folder_variable: "CODEX_HOME",
+        folder: ".codex",
+        file: "auth.json",
+        fix: "`codex login`, or set CODEX_API_KEY where `symphony` runs",
+    },
+    variables: Variables {
+        prefixes: &["CODEX_", "OPENAI_"],
+        settings: &[],
+        clouds: &[],
+        defaults: &[],
+        is_session_marker: |name| SESSION_MARKERS.contains(&name),
+    },
+    root: None,
+    reads_claude_md: false,
+    format: StreamFormat::Codex,
+    native,
+    command,
+};
+
+/// Marks of a session of it: with them the CLI would take itself for a part of that session.
+const SESSION_MARKERS: [&str; 5] = [
+    "CODEX_CI",
+    "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "CODEX_THREAD_ID",
+];
 
 /// Up to this size (in bytes, as an encoded argument) the system prompt is an argument; above it, a file. The kernel
 /// limits one argument to 128 KiB.
 const INSTRUCTIONS_ARG_BYTES_MAX: usize = 120 * 1024;
 
-pub(super) fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
+fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
     let mut args = Args::default();
     args.add([
         "exec",
@@ -81,4 +122,35 @@ fn settings(invocation: &AgentInvocation) -> Vec<(&'static str, Value)> {
         ("mcp_servers.symphony.required", Value::Boolean(true)),
     ]);
     settings
+}
+
+/// Returns the native binary behind npm's wrapper, or the program itself.
+///
+/// A SIGKILL of the wrapper would leave the native process running; started directly, there is no wrapper.
+fn native(program: PathBuf) -> PathBuf {
+    let Ok(wrapper) = program.canonicalize() else {
+        return program;
+    };
+    let Some(package) = wrapper
+        .extension()
+        .filter(|extension| *extension == "js")
+        .and_then(|_| wrapper.parent())
+        .and_then(Path::parent)
+    else {
+        return program;
+    };
+    let (platform, triple) = if cfg!(target_arch = "aarch64") {
+        ("codex-linux-arm64", "aarch64-unknown-linux-musl")
+    } else {
+        ("codex-linux-x64", "x86_64-unknown-linux-musl")
+    };
+    let binary = Path::new("vendor").join(triple).join("bin/codex");
+    let nested = package.join("node_modules/@openai").join(platform);
+    let beside = package.parent().map(|scope| scope.join(platform));
+    [Some(nested), beside, Some(package.to_owned())]
+        .into_iter()
+        .flatten()
+        .map(|root| root.join(&binary))
+        .find(|candidate| is_executable(candidate))
+        .unwrap_or(program)
 }

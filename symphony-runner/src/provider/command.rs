@@ -3,9 +3,21 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use symphony_core::config::CommandLine;
+use symphony_core::config::{CommandLine, Providers};
 
-use super::invocation::{AgentCommand, AgentInvocation, Args, StdinSource};
+use super::error::ProviderError;
+use super::invocation::{AgentCommand, AgentInvocation, Args, ProviderCall, StdinSource};
+
+/// Returns the call of the configured command.
+pub(super) fn find(providers: &Providers) -> Result<ProviderCall, ProviderError> {
+    Ok(ProviderCall::Command {
+        line: providers
+            .command_line
+            .clone()
+            .ok_or(ProviderError::NoCommand)?,
+        output: providers.command_output,
+    })
+}
 
 /// Builds the call. The user prompt also comes on stdin, so that a filter-like program needs no variable.
 pub(super) fn command(invocation: &AgentInvocation, line: &CommandLine) -> AgentCommand {

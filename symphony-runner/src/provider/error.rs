@@ -2,7 +2,12 @@
 
 use std::path::PathBuf;
 
+use symphony_core::config::ProviderName;
 use symphony_core::failure::ErrorClass;
+use symphony_core::wording::{any_of, none_is};
+
+use super::agent_clis;
+use super::cli::AgentCli;
 
 /// Why no provider can be called.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -10,24 +15,24 @@ use symphony_core::failure::ErrorClass;
 pub enum ProviderError {
     /// The provider is `auto`, and no agent CLI is installed.
     #[error(
-        "neither `claude` nor `codex` is in PATH; install Claude Code \
-         (`npm install -g @anthropic-ai/claude-code`) or Codex (`npm install -g @openai/codex`), \
-         or try Symphony without one: `symphony demo`"
+        "{} in PATH; install {}, or try Symphony without one: `symphony demo`",
+        none_is(&of_each(|cli| format!("`{}`", cli.program))),
+        any_of(&of_each(|cli| format!("{} (`{}`)", cli.title, cli.install))),
     )]
     NothingInstalled,
-    /// The named provider's program is missing.
+    /// The program of the named provider is missing.
     #[error(
-        "provider `{provider}` needs `{}`, which is not {}; {hint}",
+        "provider `{name}` needs `{}`, which is not {}; install it (`{}`) or set `providers.{name}.binary`",
         program.display(),
         if program.components().count() > 1 { "an executable file" } else { "in PATH" },
+        cli.install,
+        name = cli.name,
     )]
     ProgramMissing {
-        /// The provider's name.
-        provider: &'static str,
+        /// The provider.
+        cli: &'static AgentCli,
         /// The program that was looked for.
         program: PathBuf,
-        /// What to do about it.
-        hint: &'static str,
     },
     /// The provider `command` is chosen, and no command is configured.
     #[error("provider `command` needs `providers.command.command`, which is not set")]
@@ -49,8 +54,8 @@ pub enum ProviderError {
     /// The provider's program would refuse to run.
     #[error("provider `{provider}` does not start: {hint}")]
     Refuses {
-        /// The provider's name.
-        provider: &'static str,
+        /// The provider.
+        provider: ProviderName,
         /// Why, and what to do about it.
         hint: &'static str,
     },
@@ -61,4 +66,8 @@ impl ProviderError {
     pub const fn class(&self) -> ErrorClass {
         ErrorClass::ProviderMissing
     }
+}
+
+fn of_each(text: fn(&AgentCli) -> String) -> Vec<String> {
+    agent_clis().map(text).collect()
 }

@@ -10,6 +10,7 @@ use symphony_core::run::ProtectionLevel;
 use symphony_core::unit::UsdMicros;
 use symphony_core::web::WebAccess;
 
+use super::cli::AgentCli;
 use crate::stream::StreamFormat;
 
 /// One run of an agent.
@@ -59,17 +60,14 @@ impl AgentInvocation {
     }
 }
 
-/// A provider, with what only it needs. The set is closed: see the module's documentation for how to add one.
+/// A provider, with what only it needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProviderCall {
-    /// The Claude CLI.
-    ClaudeCli {
-        /// The program.
-        program: PathBuf,
-    },
-    /// The Codex CLI.
-    CodexCli {
-        /// The program; the native binary if it was found.
+    /// The CLI of an agent.
+    Cli {
+        /// What Symphony knows about it.
+        cli: &'static AgentCli,
+        /// What is started.
         program: PathBuf,
     },
     /// Any program.
@@ -94,8 +92,7 @@ impl ProviderCall {
     /// Returns the provider's name.
     pub const fn name(&self) -> ProviderName {
         match self {
-            Self::ClaudeCli { .. } => ProviderName::ClaudeCli,
-            Self::CodexCli { .. } => ProviderName::CodexCli,
+            Self::Cli { cli, .. } => cli.name,
             Self::Command { .. } => ProviderName::Command,
             Self::Scripted { .. } => ProviderName::Scripted,
         }
@@ -104,8 +101,8 @@ impl ProviderCall {
     /// Returns the format of its output.
     pub const fn format(&self) -> StreamFormat {
         match self {
-            Self::ClaudeCli { .. } | Self::Scripted { .. } => StreamFormat::Claude,
-            Self::CodexCli { .. } => StreamFormat::Codex,
+            Self::Cli { cli, .. } => cli.format,
+            Self::Scripted { .. } => StreamFormat::Claude,
             Self::Command { output, .. } => match output {
                 CommandOutput::ClaudeStream => StreamFormat::Claude,
                 CommandOutput::Text => StreamFormat::Text,

@@ -2,17 +2,14 @@
 //!
 //! A provider turns an [`AgentInvocation`] (plain data) into an [`AgentCommand`] (program, arguments, environment,
 //! input) and names the format of its output. Building a command is pure: the caller writes the prompt and MCP files to
-//! the paths in the invocation, and `process` starts the process. Only [`detect`] accesses the disk, and only
-//! [`program_version`] runs a program.
+//! the paths in the invocation, and `process` starts the process. Only the search for a provider ([`detect`]) accesses the
+//! disk, and only [`program_version`] runs a program.
 //!
-//! Adding a provider: a name in `symphony_core::config::ProviderName` and its settings beside it, a variant of
-//! [`ProviderCall`] with what only that provider needs, one file here with `fn command(&AgentInvocation, …) ->
-//! AgentCommand`, an arm in [`agent_command()`], and (if it writes a format of its own) a parser in `stream`. The compiler
-//! finds every place that is missing, except for three lists: the providers that `auto` chooses from ([`detect`]), and the
-//! programs and logins that `symphony doctor` looks at (`doctor/programs.rs`, `doctor/agents.rs`).
+//! Everything that Symphony knows about the CLI of an agent is the [`AgentCli`] in its own file. This module has the
+//! only list of them; CONTRIBUTING.md says how to add one.
 
-mod agent_command;
 mod claude;
+mod cli;
 mod codex;
 mod command;
 pub mod detect;
@@ -22,11 +19,73 @@ mod mcp_config;
 mod scripted;
 mod version;
 
-pub use agent_command::agent_command;
-pub use claude::{prompt_for_stdin, root_hint};
+use symphony_core::config::ProviderName;
+
+pub use claude::prompt_for_stdin;
+pub use cli::{AgentCli, Credentials, RootRefusal, Variables};
 pub use error::ProviderError;
 pub use invocation::{
     AgentCommand, AgentInvocation, AgentRole, McpServerCommand, ProviderCall, RunFiles, StdinSource,
 };
 pub use mcp_config::mcp_config;
 pub use version::program_version;
+
+/// What a provider is.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    /// The CLI of an agent.
+    Cli(&'static AgentCli),
+    /// Any program.
+    Command,
+    /// The built-in offline agent.
+    Scripted,
+}
+
+fn kind(name: ProviderName) -> Kind {
+    match name {
+        ProviderName::ClaudeCli => Kind::Cli(&claude::CLI),
+        ProviderName::CodexCli => Kind::Cli(&codex::CLI),
+        ProviderName::Command => Kind::Command,
+        ProviderName::Scripted => Kind::Scripted,
+    }
+}
+
+/// Returns what Symphony knows about the provider's CLI; `None` if the provider is not the CLI of an agent.
+pub fn agent_cli(name: ProviderName) -> Option<&'static AgentCli> {
+    match kind(name) {
+        Kind::Cli(cli) => Some(cli),
+        Kind::Command | Kind::Scripted => None,
+    }
+}
+
+/// Returns the CLIs of agents, in the order in which `auto` tries them.
+pub fn agent_clis() -> impl Iterator<Item = &'static AgentCli> {
+    ProviderName::ALL.iter().filter_map(|name| agent_cli(*name))
+}
+
+/// Returns whether a provider adds the project's CLAUDE.md to an author's prompt by itself.
+pub fn reads_claude_md(name: ProviderName) -> bool {
+    agent_cli(name).is_some_and(|cli| cli.reads_claude_md)
+}
+
+/// Returns the command that logs in the program of a provider with this name; `None` if Symphony does not know the
+/// program.
+pub fn login_command(name: &str) -> Option<&'static str> {
+    let name = ProviderName::parse(name).ok()?;
+    Some(agent_cli(name)?.login)
+}
+
+/// Turns an invocation into the command that its provider needs.
+pub fn agent_command(invocation: &AgentInvocation) -> AgentCommand {
+    let mut command = match &invocation.call {
+        ProviderCall::Cli { cli, program } => (cli.command)(invocation, program),
+        ProviderCall::Command { line, .. } => command::command(invocation, line),
+        ProviderCall::Scripted {
+            program,
+            scenario,
+            state_dir,
+        } => scripted::command(invocation, program, scenario, state_dir),
+    };
+    command.env.extend(invocation.extra_env.clone());
+    command
+}

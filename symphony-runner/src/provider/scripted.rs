@@ -3,11 +3,39 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, StdinSource};
-use symphony_scripted::ScriptedOptions;
+use symphony_core::config::{Providers, without_dots};
+use symphony_scripted::{ScriptedOptions, check_scenario};
+
+use super::detect::Installation;
+use super::error::ProviderError;
+use super::invocation::{
+    AgentCommand, AgentInvocation, AgentRole, Args, ProviderCall, StdinSource,
+};
 
 /// The hidden command that runs the scripted agent.
 const COMMAND: &str = "scripted-agent";
+
+/// Returns the call that plays the configured scenario.
+pub(super) fn find(
+    providers: &Providers,
+    installation: &Installation<'_>,
+) -> Result<ProviderCall, ProviderError> {
+    let scenario = providers
+        .scenario
+        .clone()
+        .ok_or(ProviderError::NoScenario)?;
+    if let Err(problem) = check_scenario(&scenario) {
+        return Err(ProviderError::BadScenario {
+            path: without_dots(&scenario),
+            problem,
+        });
+    }
+    Ok(ProviderCall::Scripted {
+        program: installation.symphony.to_owned(),
+        scenario,
+        state_dir: installation.scripted_state_dir.to_owned(),
+    })
+}
 
 pub(super) fn command(
     invocation: &AgentInvocation,

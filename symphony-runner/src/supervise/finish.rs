@@ -2,6 +2,7 @@
 //! can be repeated without harm.
 
 use symphony_core::config::ProviderName;
+use symphony_core::config::defaults::HOLD_MS;
 use symphony_core::failure::ErrorClass;
 use symphony_core::hold::{account_advice, condition_scope};
 use symphony_core::outcome::FailureLimits;
@@ -23,6 +24,7 @@ use crate::error::RunnerError;
 use crate::gates::{GatesEnded, base_hold, start_gates};
 use crate::plan::write_state_file;
 use crate::process::Supervision;
+use crate::provider::login_command;
 use crate::repository::open_repository;
 use crate::upkeep::leftovers::left_files;
 
@@ -248,16 +250,20 @@ async fn hold(
     // The model was recorded when the agent started, after this run was loaded.
     let run = job.run.id.clone();
     let model = store.call(move |store| store.run(&run)).await??.model;
-    let advice = account_advice(error.class, &job.run.provider);
+    let login = login_command(&job.run.provider);
+    let advice = account_advice(error.class, &job.run.provider, login);
     let advice = advice.map_or_else(String::new, |advice| format!("; {advice}"));
     // A provider that is no longer known has no settings, so its first hold has the default length.
-    let provider = ProviderName::parse(&job.run.provider).unwrap_or(ProviderName::ClaudeCli);
+    let provider = ProviderName::parse(&job.run.provider);
+    let first_ms = provider.map_or(HOLD_MS, |provider| {
+        job.config.providers.settings(provider).hold_ms.get()
+    });
     Ok(Some(NewHold {
         tried: None,
         scope: condition_scope(error.class, &job.run.provider, model.as_deref()),
         class: error.class,
         reason: format!("{}: {}{advice}", error.class, error.message),
         until: outcome.hold_until,
-        first_ms: job.config.providers.settings(provider).hold_ms.get(),
+        first_ms,
     }))
 }

@@ -8,18 +8,19 @@ use std::num::NonZeroU32;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
+use symphony_core::config::ProviderChoice::{self, Auto, Named};
 use symphony_core::config::{
-    CommandLine, CommandOutput, Millis, ProviderChoice, ProviderSettings, Providers,
+    CommandLine, CommandOutput, KEYS, ProjectConfig, ProviderName, Providers,
 };
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::RunId;
 use symphony_core::run::ProtectionLevel;
 use symphony_core::unit::UsdMicros;
 use symphony_core::web::WebAccess;
-use symphony_runner::provider::detect::{Installation, find_provider, native_codex};
+use symphony_runner::provider::detect::{Installation, find_provider};
 use symphony_runner::provider::{
     AgentCommand, AgentInvocation, AgentRole, McpServerCommand, ProviderCall, ProviderError,
-    RunFiles, agent_command, mcp_config,
+    RunFiles, agent_cli, agent_clis, agent_command, mcp_config,
 };
 use symphony_runner::stream::StreamFormat;
 
@@ -93,16 +94,19 @@ fn shown(command: &AgentCommand) -> String {
     text
 }
 
-fn claude() -> ProviderCall {
-    ProviderCall::ClaudeCli {
-        program: "/bin/claude".into(),
+fn call_of(name: ProviderName, program: impl Into<PathBuf>) -> ProviderCall {
+    ProviderCall::Cli {
+        cli: agent_cli(name).unwrap(),
+        program: program.into(),
     }
 }
 
+fn claude() -> ProviderCall {
+    call_of(ProviderName::ClaudeCli, "/bin/claude")
+}
+
 fn codex() -> ProviderCall {
-    ProviderCall::CodexCli {
-        program: "/bin/codex".into(),
-    }
+    call_of(ProviderName::CodexCli, "/bin/codex")
 }
 
 fn scripted() -> ProviderCall {
@@ -250,23 +254,9 @@ struct Machine {
 
 impl Machine {
     fn new() -> Self {
-        let settings = ProviderSettings {
-            binary: None,
-            args: Vec::new(),
-            env: BTreeMap::new(),
-            hold_ms: Millis::new(60_000),
-        };
         Self {
             dir: tempfile::tempdir().unwrap(),
-            providers: Providers {
-                claude_cli: settings.clone(),
-                codex_cli: settings.clone(),
-                command: settings.clone(),
-                scripted: settings,
-                command_line: None,
-                command_output: CommandOutput::Text,
-                scenario: None,
-            },
+            providers: ProjectConfig::defaults("/p").providers,
         }
     }
 
@@ -296,7 +286,7 @@ impl Machine {
 fn auto_takes_claude_then_codex_then_says_what_to_install() {
     let machine = Machine::new();
     machine.program("bin/claude", 0o644);
-    let nothing = machine.find(ProviderChoice::Auto).unwrap_err();
+    let nothing = machine.find(Auto).unwrap_err();
     assert_eq!(nothing, ProviderError::NothingInstalled);
     assert_eq!(nothing.class(), ErrorClass::ProviderMissing);
     for word in [
@@ -308,23 +298,41 @@ fn auto_takes_claude_then_codex_then_says_what_to_install() {
     }
     let codex = machine.program("bin/codex", 0o755);
     assert_eq!(
-        machine.find(ProviderChoice::Auto),
-        Ok(ProviderCall::CodexCli { program: codex })
+        machine.find(Auto),
+        Ok(call_of(ProviderName::CodexCli, codex))
     );
     let claude = machine.program("bin/claude", 0o755);
     assert_eq!(
-        machine.find(ProviderChoice::Auto),
-        Ok(ProviderCall::ClaudeCli { program: claude })
+        machine.find(Auto),
+        Ok(call_of(ProviderName::ClaudeCli, claude))
     );
+}
+
+#[test]
+fn a_cli_is_listed_under_its_own_name() {
+    for name in ProviderName::ALL {
+        let listed = agent_cli(*name).map(|cli| cli.name);
+        assert!(listed.is_none_or(|listed| listed == *name), "{name}");
+    }
+}
+
+#[test]
+fn the_reference_names_what_auto_tries_in_this_order() {
+    let key = KEYS.iter().find(|key| key.name == "provider").unwrap();
+    let places: Vec<Option<usize>> = agent_clis()
+        .map(|cli| key.doc.find(cli.name.name()))
+        .collect();
+    assert!(places.is_sorted() && places[0].is_some(), "{}", key.doc);
 }
 
 #[test]
 fn a_named_provider_is_found_or_told_missing() {
     let mut machine = Machine::new();
-    machine.providers.claude_cli.binary = Some("/nonexistent/claude".into());
+    machine.providers.each[ProviderName::ClaudeCli as usize].binary =
+        Some("/nonexistent/claude".into());
     assert_eq!(
         machine
-            .find(ProviderChoice::ClaudeCli)
+            .find(Named(ProviderName::ClaudeCli))
             .unwrap_err()
             .to_string(),
         "provider `claude-cli` needs `/nonexistent/claude`, which is not an executable file; install it \
@@ -332,25 +340,25 @@ fn a_named_provider_is_found_or_told_missing() {
     );
     assert_eq!(
         machine
-            .find(ProviderChoice::CodexCli)
+            .find(Named(ProviderName::CodexCli))
             .unwrap_err()
             .to_string(),
         "provider `codex-cli` needs `codex`, which is not in PATH; install it (`npm install -g @openai/codex`) \
          or set `providers.codex-cli.binary`"
     );
     assert_eq!(
-        machine.find(ProviderChoice::Command),
+        machine.find(Named(ProviderName::Command)),
         Err(ProviderError::NoCommand)
     );
     assert_eq!(
-        machine.find(ProviderChoice::Scripted),
+        machine.find(Named(ProviderName::Scripted)),
         Err(ProviderError::NoScenario)
     );
     let scenario = machine.dir.path().join("s.json");
     machine.providers.scenario = Some(scenario.clone());
     assert_eq!(
         machine
-            .find(ProviderChoice::Scripted)
+            .find(Named(ProviderName::Scripted))
             .unwrap_err()
             .to_string(),
         format!(
@@ -360,7 +368,7 @@ fn a_named_provider_is_found_or_told_missing() {
     );
     fs::write(&scenario, r#"{"scenarios": []}"#).unwrap();
     assert_eq!(
-        machine.find(ProviderChoice::Scripted),
+        machine.find(Named(ProviderName::Scripted)),
         Ok(ProviderCall::Scripted {
             program: "/usr/bin/symphony".into(),
             scenario,
@@ -387,13 +395,18 @@ fn the_native_codex_is_taken_behind_npms_wrapper() {
         fs::create_dir(machine.dir.path().join("bin")).unwrap();
         let link = machine.dir.path().join("bin/codex");
         symlink(&wrapper, &link).unwrap();
-        assert_eq!(native_codex(&link), link, "without a native binary");
+        assert_eq!(
+            machine.find(Named(ProviderName::CodexCli)),
+            Ok(call_of(ProviderName::CodexCli, link)),
+            "without a native binary"
+        );
         let native = machine.program(&layout, 0o755);
         assert_eq!(
-            machine.find(ProviderChoice::CodexCli),
-            Ok(ProviderCall::CodexCli {
-                program: native.canonicalize().unwrap()
-            })
+            machine.find(Named(ProviderName::CodexCli)),
+            Ok(call_of(
+                ProviderName::CodexCli,
+                native.canonicalize().unwrap()
+            ))
         );
     }
 }

@@ -1,55 +1,17 @@
 //! Whether the agents' CLI is logged in, as far as that can be known without a request that costs money: whether
 //! credentials are there. No value and no file is looked into.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::Path;
 
 use symphony_core::config::{ProjectConfig, ProviderName};
+use symphony_core::wording::none_is;
 use symphony_runner::installation::Installation;
+use symphony_runner::provider::{AgentCli, agent_cli};
 
 use super::check::CheckView;
 
 const CHECK: &str = "login";
-
-/// Where a CLI keeps its credentials.
-#[derive(Debug)]
-struct Credentials {
-    /// What the CLI is called.
-    name: &'static str,
-    /// Variables any of which logs it in.
-    variables: &'static [&'static str],
-    /// The variable that names its own folder.
-    folder_variable: &'static str,
-    /// That folder otherwise, in the home folder.
-    folder: &'static str,
-    /// The file of its login in that folder.
-    file: &'static str,
-    /// How a person logs in.
-    fix: &'static str,
-}
-
-const CLAUDE: Credentials = Credentials {
-    name: "Claude Code",
-    variables: &[
-        "ANTHROPIC_API_KEY",
-        "ANTHROPIC_AUTH_TOKEN",
-        "CLAUDE_CODE_OAUTH_TOKEN",
-        "CLAUDE_CODE_USE_BEDROCK",
-        "CLAUDE_CODE_USE_VERTEX",
-    ],
-    folder_variable: "CLAUDE_CONFIG_DIR",
-    folder: ".claude",
-    file: ".credentials.json",
-    fix: "start `claude` and type `/login`, or set ANTHROPIC_API_KEY where `symphony` runs",
-};
-
-const CODEX: Credentials = Credentials {
-    name: "Codex",
-    variables: &["CODEX_API_KEY", "OPENAI_API_KEY"],
-    folder_variable: "CODEX_HOME",
-    folder: ".codex",
-    file: "auth.json",
-    fix: "`codex login`, or set CODEX_API_KEY where `symphony` runs",
-};
 
 /// Looks for the credentials of the provider that a project uses; nothing for providers without a login of their own.
 pub(super) fn check_login(
@@ -57,41 +19,30 @@ pub(super) fn check_login(
     config: &ProjectConfig,
     provider: ProviderName,
 ) -> Option<CheckView> {
-    let credentials = match provider {
-        ProviderName::ClaudeCli => CLAUDE,
-        ProviderName::CodexCli => CODEX,
-        ProviderName::Command | ProviderName::Scripted => return None,
-    };
+    let cli = agent_cli(provider)?;
     let own = &config.providers.settings(provider).env;
-    let variable = |name: &str| -> Option<String> {
-        let configured = own.get(name).or_else(|| config.env.get(name)).cloned();
-        let value = configured.or_else(|| {
-            let inherited = installation.variable(name)?;
-            Some(inherited.to_string_lossy().into_owned())
-        });
-        value.filter(|value| !value.is_empty())
+    let variable = |name: &str| -> Option<OsString> {
+        let configured = own.get(name).or_else(|| config.env.get(name));
+        let configured = configured.map(OsString::from);
+        configured.or_else(|| installation.variable(name).map(OsString::from))
     };
     let has_file = |path: &Path| path.metadata().is_ok_and(|meta| meta.len() > 0);
-    Some(view(&credentials, &variable, &has_file))
+    Some(view(cli, &variable, &has_file))
 }
 
 fn view(
-    credentials: &Credentials,
-    variable: &dyn Fn(&str) -> Option<String>,
+    cli: &AgentCli,
+    variable: &dyn Fn(&str) -> Option<OsString>,
     has_file: &dyn Fn(&Path) -> bool,
 ) -> CheckView {
-    let name = credentials.name;
+    let (name, credentials) = (cli.title, &cli.credentials);
     let unproven = "the first run shows whether it is accepted";
+    let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
     let mut variables = credentials.variables.iter();
-    if let Some(found) = variables.find(|name| variable(name).is_some()) {
+    if let Some(found) = variables.find(|name| is_set(name)) {
         return CheckView::ok(CHECK, format!("{name}: {found} is set; {unproven}"));
     }
-    let home = || variable("HOME").map(|home| PathBuf::from(home).join(credentials.folder));
-    let folder = variable(credentials.folder_variable).map(PathBuf::from);
-    let file = folder
-        .or_else(home)
-        .map(|folder| folder.join(credentials.file));
-    let place = match file {
+    let place = match credentials.path(variable) {
         Some(file) if has_file(&file) => {
             let file = file.display();
             return CheckView::ok(CHECK, format!("{name}: {file} exists; {unproven}"));
@@ -99,22 +50,12 @@ fn view(
         Some(file) => format!("{} does not exist", file.display()),
         None => "HOME is not set".to_owned(),
     };
+    let unset = none_is(credentials.variables);
     CheckView::warning(
         CHECK,
-        format!(
-            "{name} seems not to be logged in: {place}, and {} is set",
-            none_of(credentials.variables)
-        ),
+        format!("{name} seems not to be logged in: {place}, and {unset} set"),
         credentials.fix,
     )
-}
-
-/// Returns the subject of a sentence that says of no name that it is set.
-fn none_of(names: &[&str]) -> String {
-    match names {
-        [one, other] => format!("neither {one} nor {other}"),
-        names => format!("none of {}", names.join(", ")),
-    }
 }
 
 #[cfg(test)]
@@ -124,16 +65,17 @@ mod tests {
 
     #[test]
     fn the_sentences_agree_with_what_was_looked_for() {
-        let detail = |credentials: &Credentials, set: bool| {
-            let variable = |name: &str| (set && name == "OPENAI_API_KEY").then(|| "x".to_owned());
-            view(credentials, &variable, &|_| false).detail
+        let codex = agent_cli(ProviderName::CodexCli).unwrap();
+        let detail = |set: bool| {
+            let variable = |name: &str| (set && name == "OPENAI_API_KEY").then(|| "x".into());
+            view(codex, &variable, &|_| false).detail
         };
         assert_eq!(
-            detail(&CODEX, true),
+            detail(true),
             "Codex: OPENAI_API_KEY is set; the first run shows whether it is accepted"
         );
         assert_eq!(
-            detail(&CODEX, false),
+            detail(false),
             "Codex seems not to be logged in: HOME is not set, and neither CODEX_API_KEY nor OPENAI_API_KEY is set"
         );
     }
@@ -175,12 +117,13 @@ mod tests {
                 "Claude Code seems not to be logged in: HOME is not set, and none of",
             ),
         ];
+        let claude = agent_cli(ProviderName::ClaudeCli).unwrap();
         for (variables, file, status, begins) in table {
             let variable = |name: &str| {
                 let found = variables.iter().find(|(known, _)| *known == name);
-                found.map(|(_, value)| (*value).to_owned())
+                found.map(|(_, value)| OsString::from(value))
             };
-            let found = view(&CLAUDE, &variable, &|path| path == Path::new(file));
+            let found = view(claude, &variable, &|path| path == Path::new(file));
             assert_eq!(found.status, *status, "{found:?}");
             assert!(found.detail.starts_with(begins), "{found:?}");
             assert!(!format!("{found:?}").contains("secret"), "{found:?}");

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use symphony_core::config::{CommandLine, ProjectConfig, ProviderName};
+use symphony_core::config::{CommandLine, ProjectConfig};
+use symphony_runner::provider::agent_clis;
 use symphony_workspace::FilterUse;
 
 /// Who looks for a program, and where.
@@ -26,15 +27,10 @@ pub(super) fn needed_programs(config: &ProjectConfig, lfs: &FilterUse) -> Vec<(P
     if let FilterUse::Runs(program) = lfs {
         add(program.into(), Seeker::Symphony);
     }
-    for (provider, default) in [
-        (ProviderName::ClaudeCli, "claude"),
-        (ProviderName::CodexCli, "codex"),
-    ] {
-        let chosen = config.provider.named();
-        if chosen.is_none_or(|name| name == provider) {
-            let binary = config.providers.settings(provider).binary.clone();
-            add(binary.unwrap_or_else(|| default.into()), Seeker::Agent);
-        }
+    let chosen = config.provider.named();
+    for cli in agent_clis().filter(|cli| chosen.is_none_or(|name| name == cli.name)) {
+        let binary = config.providers.settings(cli.name).binary.clone();
+        add(binary.unwrap_or_else(|| cli.program.into()), Seeker::Agent);
     }
     // npm's programs are scripts of Node.js
     add("node".into(), Seeker::Agent);

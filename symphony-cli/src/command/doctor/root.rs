@@ -6,49 +6,50 @@ use std::ffi::OsString;
 use rustix::process::geteuid;
 use symphony_core::config::{ProjectConfig, ProviderName};
 use symphony_runner::installation::Installation;
-use symphony_runner::provider::root_hint;
+use symphony_runner::provider::{AgentCli, agent_cli};
 
 use super::check::CheckView;
 
 const CHECK: &str = "root";
-/// What tells the Claude CLI that root may let it work unattended.
-const SANDBOX: &str = "IS_SANDBOX";
-
-/// Says what the Claude CLI makes of root; nothing for other users and other providers.
+/// Says what the provider's CLI makes of root; nothing for other users, and for a CLI that does not care.
 pub(super) fn check_root(
     installation: &Installation,
     config: &ProjectConfig,
     provider: ProviderName,
 ) -> Option<CheckView> {
-    if provider != ProviderName::ClaudeCli {
-        return None;
-    }
+    let cli = agent_cli(provider)?;
+    let variable = cli.root.as_ref()?.variable;
     let own = &config.providers.settings(provider).env;
-    let configured = own.get(SANDBOX).or_else(|| config.env.get(SANDBOX));
+    let configured = own.get(variable).or_else(|| config.env.get(variable));
     let value = configured
         .map(OsString::from)
-        .or_else(|| installation.variable(SANDBOX).map(OsString::from));
-    view(geteuid().as_raw(), value)
+        .or_else(|| installation.variable(variable).map(OsString::from));
+    view(cli, variable, geteuid().as_raw(), value)
 }
 
-fn view(user: u32, sandbox: Option<OsString>) -> Option<CheckView> {
-    let environment: BTreeMap<OsString, OsString> = sandbox
-        .map(|value| (OsString::from(SANDBOX), value))
+fn view(cli: &AgentCli, variable: &str, user: u32, value: Option<OsString>) -> Option<CheckView> {
+    let environment: BTreeMap<OsString, OsString> = value
+        .map(|value| (OsString::from(variable), value))
         .into_iter()
         .collect();
     if user != 0 {
         return None;
     }
-    Some(match root_hint(user, &environment) {
+    let name = cli.title;
+    Some(match cli.root_hint(user, &environment) {
         None => CheckView::ok(
             CHECK,
-            "IS_SANDBOX=1 lets Claude Code run unattended as root",
+            format!("{variable}=1 lets {name} run unattended as root"),
         ),
         Some(_) => CheckView::failed(
             CHECK,
-            &"you are root, and Claude Code refuses to run unattended as root, so no agent would start",
-            "run Symphony as another user; or, if this machine is a container or another sandbox, \
-             `export IS_SANDBOX=1` where `symphony` runs",
+            &format!(
+                "you are root, and {name} refuses to run unattended as root, so no agent would start"
+            ),
+            format!(
+                "run Symphony as another user; or, if this machine is a container or another sandbox, \
+                 `export {variable}=1` where `symphony` runs"
+            ),
         ),
     })
 }
@@ -60,8 +61,10 @@ mod tests {
 
     #[test]
     fn only_root_outside_a_sandbox_is_refused() {
+        let claude = agent_cli(ProviderName::ClaudeCli).unwrap();
         let status = |user, value: Option<&str>| {
-            view(user, value.map(OsString::from)).map(|check| check.status)
+            let value = value.map(OsString::from);
+            view(claude, "IS_SANDBOX", user, value).map(|check| check.status)
         };
         for (user, value, expected) in [
             (1000, None, None),

@@ -218,7 +218,11 @@ fn a_full_file_reaches_every_field() {
     );
     assert_eq!(claude.env["A"], "1");
     assert_eq!(
-        project.providers.codex_cli.binary.as_deref(),
+        project
+            .providers
+            .settings(ProviderName::CodexCli)
+            .binary
+            .as_deref(),
         Some(Path::new("codex"))
     );
     assert_eq!(

@@ -5,7 +5,6 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use serde_json::json;
-use symphony_core::config::ProviderName;
 use symphony_core::criteria::{Criteria, SHOWN_CRITERIA};
 use symphony_core::hand_in::HEAD_AT_START;
 use symphony_core::profile::ResolvedModel;
@@ -26,8 +25,8 @@ use crate::error::RunnerError;
 use crate::paths::write_private;
 use crate::process::Supervision;
 use crate::provider::{
-    AgentCommand, AgentInvocation, ProviderCall, ProviderError, agent_command, mcp_config,
-    prompt_for_stdin, root_hint,
+    AgentCommand, AgentInvocation, ProviderCall, ProviderError, agent_cli, agent_command,
+    mcp_config, prompt_for_stdin,
 };
 use crate::redaction::redactor_for;
 use crate::supervise::Job;
@@ -142,21 +141,20 @@ fn environment(job: &Job<'_>, provider: &ProviderCall) -> BTreeMap<OsString, OsS
     environment
 }
 
-/// The Claude CLI refuses to run unattended as root. This is reported before it starts, with what to do.
+/// A CLI may refuse to run unattended as root. This is reported before it starts, with what to do.
 fn refuse_root(
     provider: &ProviderCall,
     environment: &BTreeMap<OsString, OsString>,
 ) -> Result<(), RunnerError> {
-    if provider.name() == ProviderName::ClaudeCli
-        && let Some(hint) = root_hint(rustix::process::geteuid().as_raw(), environment)
-    {
-        return Err(ProviderError::Refuses {
-            provider: provider.name().name(),
-            hint,
+    let user = rustix::process::geteuid().as_raw();
+    let cli = agent_cli(provider.name());
+    match cli.and_then(|cli| cli.root_hint(user, environment)) {
+        Some(hint) => {
+            let provider = provider.name();
+            Err(ProviderError::Refuses { provider, hint }.into())
         }
-        .into());
+        None => Ok(()),
     }
-    Ok(())
 }
 
 async fn record_start(

@@ -18,6 +18,7 @@ use super::points::review_points;
 use super::vault::load_vault;
 use crate::error::RunnerError;
 use crate::prompts::library::PromptLibrary;
+use crate::provider::reads_claude_md;
 use crate::supervise::Documents;
 
 /// What the prompts of a dispatch need besides the store.
@@ -92,7 +93,7 @@ pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts
     let best = learnings(issue, store)?;
     dispatch.convention_learnings = texts(&best.conventions);
     dispatch.learnings = texts(&best.tactical);
-    dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;
+    dispatch.provider_reads_claude_md = reads_claude_md(request.provider);
     dispatch.claude_md.clone_from(&request.claude_md);
     dispatch.dependencies = dependencies(issue, store)?;
     dispatch.children = children(issue, store)?;

@@ -1,7 +1,6 @@
 //! The prompts of a phase dispatch (path B), in which the contract is the agent's whole identity.
 
 use symphony_core::Timestamp;
-use symphony_core::config::ProviderName;
 use symphony_core::contract::{Delivery, DeliveryState, PhaseContract};
 use symphony_core::id::PhaseName;
 use symphony_core::issue::{CommentAuthor, Issue};
@@ -24,6 +23,7 @@ use super::points::review_points;
 use super::project::external_research;
 use super::vault::load_vault;
 use crate::error::RunnerError;
+use crate::provider::reads_claude_md;
 
 /// How many deliveries of a phase are searched for rejected ones: as many as a run may make.
 const DELIVERIES_READ_MAX: u32 = 50;
@@ -70,7 +70,7 @@ pub(crate) fn build_phase(
     dispatch.convention_learnings = texts(&best.conventions);
     dispatch.phase_conventions = config.phase_conventions;
     dispatch.cross_project_learnings = of_other_projects(issue, store)?;
-    dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;
+    dispatch.provider_reads_claude_md = reads_claude_md(request.provider);
     dispatch.rejected_deliveries = rejected_deliveries(issue, &contract.phase, store)?;
     dispatch.review_points = review_points(&issue.id.clone().into(), store)?;
     dispatch.comments = comments(issue, store)?;

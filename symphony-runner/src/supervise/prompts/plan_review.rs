@@ -15,6 +15,7 @@ use super::points::review_points;
 use super::vault::load_vault;
 use crate::error::RunnerError;
 use crate::prompts::library::PromptLibrary;
+use crate::provider::reads_claude_md;
 
 /// What the prompts of a plan's review need.
 #[derive(Debug)]
@@ -54,7 +55,7 @@ pub(crate) fn build_plan_review(
     dispatch.profile = profile
         .map(|profile| profile.body.clone())
         .unwrap_or_default();
-    dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;
+    dispatch.provider_reads_claude_md = reads_claude_md(request.provider);
     dispatch.claude_md = request.claude_md;
     dispatch.gates = gate_commands(&request.config.gates);
     dispatch.budgets = budgets(&request.config)?;

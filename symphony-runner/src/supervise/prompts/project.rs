@@ -22,6 +22,7 @@ use super::omissions::log_omissions;
 use super::vault::load_vault;
 use crate::error::RunnerError;
 use crate::prompts::library::PromptLibrary;
+use crate::provider::reads_claude_md;
 use crate::repository::open_repository;
 
 /// How many entries of the root the wizard gets: enough to see what kind of project it is.
@@ -101,7 +102,7 @@ pub(crate) fn build_background(
     dispatch.findings = project_findings(&request.project.id, store)?;
     dispatch.fence_marker = fence_marker();
     dispatch.claude_md.clone_from(&request.claude_md);
-    dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;
+    dispatch.provider_reads_claude_md = reads_claude_md(request.provider);
     dispatch
         .custom_instructions
         .clone_from(&request.custom_instructions);
@@ -132,7 +133,7 @@ pub(crate) fn build_wizard(request: ProjectRequest) -> Result<Prompts, RunnerErr
     dispatch.setup = proposal.setup.map(|setup| setup.to_string());
     dispatch.entries = entries(&request.read_from)?;
     dispatch.claude_md = request.claude_md;
-    dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;
+    dispatch.provider_reads_claude_md = reads_claude_md(request.provider);
     dispatch.budgets = budgets(&request.config)?;
     Ok(Prompts {
         built: dispatch.build()?,
