@@ -5,6 +5,7 @@ use crate::Timestamp;
 use crate::agent::AgentType;
 use crate::backoff::Backoff;
 use crate::closed_set::closed_set;
+use crate::config::defaults::MAX_RETRY_BACKOFF_MS;
 use crate::id::IssueId;
 
 /// Delay before the first retry after a failure.
@@ -12,7 +13,7 @@ pub const BACKOFF_BASE_MS: u64 = 10_000;
 /// The jitter of such a delay, in percent, either way.
 const BACKOFF_JITTER_PERCENT: u8 = 10;
 /// Default maximum of the delay.
-pub const BACKOFF_MAX_MS: u64 = 300_000;
+pub const BACKOFF_MAX_MS: u64 = MAX_RETRY_BACKOFF_MS;
 /// Delay before a continuation.
 pub const CONTINUATION_MS: u64 = 1_000;
 /// Longest hold of a provider that reports no reset time.

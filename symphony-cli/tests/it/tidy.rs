@@ -330,7 +330,7 @@ fn recipes_name_a_few_files_that_are_there() {
     let text = std::fs::read_to_string(root.join("CONTRIBUTING.md")).unwrap();
     let recipes: Vec<&str> = text
         .split("\n## ")
-        .filter(|section| section.starts_with("Adding "))
+        .filter(|section| section.starts_with("Adding ") || section.starts_with("Changing "))
         .collect();
     assert!(!recipes.is_empty(), "CONTRIBUTING.md has no recipe");
     for recipe in recipes {

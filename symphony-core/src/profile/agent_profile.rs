@@ -51,23 +51,7 @@ impl AgentProfile {
 
     /// Returns the roles that a run of this profile can have.
     pub fn roles(&self) -> &'static [Role] {
-        match self.agent {
-            AgentType::Worker => &[Role::Worker, Role::WorkerInPhase],
-            AgentType::Judge => &[
-                Role::JudgePr,
-                Role::JudgeDone,
-                Role::JudgePhase,
-                Role::JudgeInPhase,
-            ],
-            AgentType::Planner => &[Role::Planner, Role::PlannerInPhase],
-            AgentType::Researcher | AgentType::Architect | AgentType::Custom(_) => {
-                &[Role::Researcher, Role::BackgroundResearcher]
-            }
-            AgentType::Intake => &[Role::Intake, Role::IntakeInPhase],
-            AgentType::Scanner => &[Role::Scanner, Role::ScannerInPhase],
-            AgentType::Wizard => &[Role::Wizard],
-            AgentType::Gates => &[],
-        }
+        Role::of(&self.agent)
     }
 
     /// Reports problems of tool lists whose names are all valid.

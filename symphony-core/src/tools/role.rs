@@ -119,6 +119,45 @@ fn in_phase(agent: &AgentType) -> Role {
     }
 }
 
+impl Role {
+    /// Returns the roles that a run of an agent type can have.
+    pub const fn of(agent: &AgentType) -> &'static [Self] {
+        match agent {
+            AgentType::Worker => &[Self::Worker, Self::WorkerInPhase],
+            AgentType::Judge => &[
+                Self::JudgePr,
+                Self::JudgeDone,
+                Self::JudgePhase,
+                Self::JudgeInPhase,
+            ],
+            AgentType::Planner => &[Self::Planner, Self::PlannerInPhase],
+            AgentType::Researcher | AgentType::Architect | AgentType::Custom(_) => {
+                &[Self::Researcher, Self::BackgroundResearcher]
+            }
+            AgentType::Intake => &[Self::Intake, Self::IntakeInPhase],
+            AgentType::Scanner => &[Self::Scanner, Self::ScannerInPhase],
+            AgentType::Wizard => &[Self::Wizard],
+            AgentType::Gates => &[],
+        }
+    }
+
+    /// Returns the roles in which an agent reads its profile's text. In a phase before `ready` it reads the contract
+    /// instead.
+    pub const fn with_profile(agent: &AgentType) -> &'static [Self] {
+        match agent {
+            AgentType::Worker => &[Self::Worker],
+            AgentType::Judge => &[Self::JudgePr, Self::JudgeDone, Self::JudgePhase],
+            AgentType::Planner => &[Self::Planner],
+            AgentType::Researcher => &[Self::BackgroundResearcher, Self::Researcher],
+            AgentType::Architect | AgentType::Custom(_) => &[Self::Researcher],
+            AgentType::Intake => &[Self::Intake],
+            AgentType::Scanner => &[Self::Scanner],
+            AgentType::Wizard => &[Self::Wizard],
+            AgentType::Gates => &[],
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

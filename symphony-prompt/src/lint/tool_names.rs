@@ -148,7 +148,7 @@ pub(super) fn readers(text: &PromptText<'_>, parsed: &Parsed<'_>) -> Vec<(Role, 
             let Some((agent, _)) = parsed.profiles.iter().find(is_this) else {
                 return Vec::new();
             };
-            let roles = of_profile(agent).iter();
+            let roles = Role::with_profile(agent).iter();
             roles.map(|role| of_agent(agent, *role)).collect()
         }
         TextKind::Contract => {
@@ -186,20 +186,5 @@ pub(super) fn readers(text: &PromptText<'_>, parsed: &Parsed<'_>) -> Vec<(Role, 
         }
         TextKind::PlanWorker => vec![(Role::PlanWorker, Role::PlanWorker.allowed())],
         TextKind::ClaudeMd | TextKind::Unread => Vec::new(),
-    }
-}
-
-/// The roles in which an agent reads its profile's text. In a phase before `ready` it reads the contract instead.
-const fn of_profile(agent: &AgentType) -> &'static [Role] {
-    match agent {
-        AgentType::Worker => &[Role::Worker],
-        AgentType::Judge => &[Role::JudgePr, Role::JudgeDone, Role::JudgePhase],
-        AgentType::Planner => &[Role::Planner],
-        AgentType::Researcher => &[Role::BackgroundResearcher, Role::Researcher],
-        AgentType::Architect | AgentType::Custom(_) => &[Role::Researcher],
-        AgentType::Intake => &[Role::Intake],
-        AgentType::Scanner => &[Role::Scanner],
-        AgentType::Wizard => &[Role::Wizard],
-        AgentType::Gates => &[],
     }
 }
