@@ -118,7 +118,7 @@ fn each_rule_has_its_message() {
     for (fields, expected) in [
         ("\"id\": null", "id: Phase ID is required"),
         ("\"id\": \"  \"", "id: Phase ID is required"),
-        ("\"id\": 7", "id: Phase ID is required"),
+        ("\"id\": 7", "id: Expected a string, found a number"),
         (
             "\"id\": \"Setup_DB\"",
             "id: Phase ID must be in kebab-case format",
@@ -135,10 +135,7 @@ fn each_rule_has_its_message() {
             "\"title\": \" \"",
             "title: Phase title must be a non-empty string",
         ),
-        (
-            "\"title\": 1",
-            "title: Phase title must be a non-empty string",
-        ),
+        ("\"title\": 1", "title: Expected a string, found a number"),
         (
             "\"objective\": \"\"",
             "objective: Phase objective must be a non-empty string",
@@ -168,6 +165,10 @@ fn each_rule_has_its_message() {
         (
             "\"success_criteria\": \"\\n\"",
             "success_criteria: Success criteria is required",
+        ),
+        (
+            "\"success_criteria\": [\"S\"]",
+            "success_criteria: Expected a string, found an array",
         ),
         (
             "\"dependencies\": {}",
@@ -207,7 +208,7 @@ fn each_rule_has_its_message() {
         ),
         (
             "\"provider\": 3",
-            "provider: Provider must be a non-empty string",
+            "provider: Expected a string, found a number",
         ),
     ] {
         assert_eq!(

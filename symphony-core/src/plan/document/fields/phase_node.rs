@@ -71,6 +71,14 @@ fn field<'a>(members: &'a [Member], name: &str) -> Option<&'a JsonNode> {
     (member.node.value != Json::Null).then_some(&member.node)
 }
 
+/// Says what was found where a string belongs; `None` for a string.
+fn not_a_string(node: &JsonNode) -> Option<String> {
+    match &node.value {
+        Json::String(_) => None,
+        other => Some(format!("Expected a string, found {}", other.kind())),
+    }
+}
+
 struct PhaseReader<'a> {
     index: usize,
     id: Option<String>,
@@ -171,7 +179,9 @@ impl<'a> PhaseReader<'a> {
     fn check_id(&mut self) {
         let line = self.field("id").map_or(self.line, |node| node.line);
         let Some(id) = self.id.clone() else {
-            return self.problem("id", line, "Phase ID is required");
+            let message = self.field("id").and_then(not_a_string);
+            let message = message.unwrap_or_else(|| "Phase ID is required".to_owned());
+            return self.problem("id", line, message);
         };
         if PlanPhaseId::parse(id.as_str()).is_ok() {
             return;
@@ -193,6 +203,9 @@ impl<'a> PhaseReader<'a> {
             Some(Json::String(text)) if !text.trim().is_empty() => text.clone(),
             _ => {
                 let line = node.map_or(self.line, |node| node.line);
+                let message = node
+                    .and_then(not_a_string)
+                    .unwrap_or_else(|| message.to_owned());
                 self.problem(name, line, message);
                 String::new()
             }
@@ -292,7 +305,7 @@ impl<'a> PhaseReader<'a> {
                     texts.push(text.clone());
                     refuse(text)
                 }
-                other => Some(format!("Expected a string, found {}", other.kind())),
+                _ => not_a_string(item),
             };
             if let Some(message) = message {
                 self.problem(format!("{place}{name}[{position}]"), item.line, message);
