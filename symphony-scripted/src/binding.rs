@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::error::ScriptError;
 use crate::scenario::{Scenario, ScenarioFile};
+use crate::unmatched::Unmatched;
 
 /// The file in the state directory that counts uses, and is the lock over them.
 const USES_FILE: &str = "uses.json";
@@ -30,6 +31,7 @@ pub(crate) fn choose(
     state_dir: Option<&Path>,
 ) -> Result<Scenario, ScriptError> {
     let mut counts = None;
+    let mut used_up = Vec::new();
     for (number, scenario) in file.scenarios.iter().enumerate() {
         if !scenario.fits(prompts.system, prompts.user, prompts.model)? {
             continue;
@@ -56,8 +58,10 @@ pub(crate) fn choose(
             counts.save()?;
             return Ok(scenario.clone());
         }
+        used_up.push(number);
     }
-    Err(ScriptError::NoMatch)
+    let unmatched = Unmatched::new(path, prompts, &file.scenarios, &used_up);
+    Err(ScriptError::NoMatch(Box::new(unmatched)))
 }
 
 /// The counts, locked for as long as they are held.

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::unmatched::Unmatched;
+
 /// The command line of the scripted agent is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -58,8 +60,8 @@ pub(crate) enum ScriptError {
     #[error("regex {regex:?} is not valid: {what}")]
     Regex { regex: String, what: String },
     /// No scenario fits the prompts.
-    #[error("NO SCENARIO MATCHED")]
-    NoMatch,
+    #[error("{0}")]
+    NoMatch(Box<Unmatched>),
     /// The last tool result is not what the turn expects.
     #[error("expected {expected:?}, last tool result: {found:?}")]
     Expectation { expected: String, found: String },

@@ -70,6 +70,7 @@ mod price;
 mod run;
 mod scenario;
 mod tool;
+mod unmatched;
 
 pub use error::OptionsError;
 pub use options::{ScriptedOptions, Surroundings};

@@ -23,6 +23,24 @@ fn the_demo_merges_its_issues_and_leaves_nothing() {
         "{}",
         first.stdout
     );
+    let (at, id) = (folder.to_str().unwrap(), "DEMO-1");
+    let merged = format!("Merged pull request 1 into main; {id}: worktree removed");
+    assert!(first.stderr.contains(&merged), "{}", first.stderr);
+
+    // an issue that no script knows goes the same way
+    project.ok(&["-C", at, "issue", "add", "Greet in Latin"]);
+    project.ok(&["-C", at, "run", "--until-idle"]);
+    let issue = project.json(&["-C", at, "issue", "show", "DEMO-3"]);
+    assert_eq!(issue["status"], "review", "{issue:#}");
+    project.ok(&["-C", at, "pr", "merge", "DEMO-3"]);
+    assert_eq!(
+        project
+            .git(&["-C", at, "show", "main:notes/DEMO-3.md"])
+            .lines()
+            .next(),
+        Some("# DEMO-3: Greet in Latin")
+    );
+
     // the folder is taken now
     let second = project.json(&arguments);
     assert_eq!(

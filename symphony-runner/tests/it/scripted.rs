@@ -491,7 +491,7 @@ fn scenarios_are_used_up_across_runs() {
         stage
             .play()
             .output
-            .contains("SCRIPT ERROR: NO SCENARIO MATCHED")
+            .contains("played as often as `uses` allows")
     );
     // Without a state directory each run begins anew.
     let mut alone = Stage::new(&scenario);
@@ -539,7 +539,7 @@ fn what_is_wrong_with_a_script_is_its_result() {
         ),
         (
             json!({"scenarios": [{"match": "ISSUE-7"}]}),
-            "SCRIPT ERROR: NO SCENARIO MATCHED",
+            "SCRIPT ERROR: no scenario in DIR/scenario.json matches this run (system prompt: `You are a worker.`; prompt: `ISSUE-42 to do.`). The file has scenario 1 (match `ISSUE-7`)",
         ),
         (
             json!({"scenarios": [{"turns": [{"repeat": "x"}]}]}),

@@ -64,7 +64,10 @@ fn last_failure(conn: &Connection, issue: &str) -> Result<Option<String>, StoreE
     let class: ErrorClass = parsed("error class", class)?;
     let message: Option<String> = row.get("error_message")?;
     let line = error_line(message.as_deref().unwrap_or_default());
-    let quoted: String = line.chars().take(ERROR_CHARS_MAX).collect();
+    let mut quoted: String = line.chars().take(ERROR_CHARS_MAX).collect();
+    if quoted.len() < line.len() {
+        quoted.push('…');
+    }
     Ok(Some(match quoted.as_str() {
         "" => class.words(),
         quoted => format!("{}: {quoted}", class.words()),

@@ -71,9 +71,10 @@ fn merge_approved(session: &mut Session, progress: &Progress) -> anyhow::Result<
             pr.id,
             &MergeOptions::default(),
         )?;
+        // the clean-up names the issue itself
         progress.say(&format!(
-            "{}: merged into {}; {}",
-            pr.of, pr.base, merged.clean_up
+            "Merged pull request {} into {}; {}",
+            pr.id, pr.base, merged.clean_up
         ));
     }
     Ok(())

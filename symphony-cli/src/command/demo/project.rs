@@ -58,6 +58,8 @@ const ISSUES: [(&str, &str); 2] = [
 #[derive(Debug)]
 pub(super) struct Files {
     pub(super) config: PathBuf,
+    /// What runs the agents.
+    pub(super) provider: ProviderName,
 }
 
 /// Chooses the folder: a new one, or the wanted one, with a number behind its name when something is there already.
@@ -111,7 +113,7 @@ impl Files {
         if provider != ProviderName::Scripted {
             set(&config, FileRole::Project, "provider", provider.name())?;
         }
-        Ok(Self { config })
+        Ok(Self { config, provider })
     }
 
     /// Adds the issues, each depending on the one before.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
+use symphony_core::config::ProviderName;
 use symphony_core::issue::IssueStatus;
 use symphony_core::learning::LearningState;
 use symphony_runner::paths::RunPaths;
@@ -27,6 +28,9 @@ pub(super) struct DemoView {
     leftovers: Leftovers,
     #[serde(skip)]
     log: Option<PathBuf>,
+    /// Whether its agents play a script.
+    #[serde(skip)]
+    is_scripted: bool,
 }
 
 impl DemoView {
@@ -81,6 +85,7 @@ impl DemoView {
                 .map(LearningView::from)
                 .collect(),
             leftovers,
+            is_scripted: files.provider == ProviderName::Scripted,
         })
     }
 
@@ -147,5 +152,15 @@ impl View for DemoView {
             page.line(&format!("  symphony runs logs {id}"));
         }
         page.line("  symphony learnings list");
+        page.line("  symphony issue add 'Greet in Latin' && symphony run --until-idle");
+        if self.is_scripted {
+            let ids: Vec<&str> = self.issues.iter().map(|i| i.identifier.as_str()).collect();
+            page.line(&format!(
+                "The scripted agent can do {} only. For any other issue it adds a note, which shows the same steps. \
+                 `symphony demo --provider claude-cli` makes a project whose agents can do any issue; that costs \
+                 tokens.",
+                ids.join(" and ")
+            ));
+        }
     }
 }
