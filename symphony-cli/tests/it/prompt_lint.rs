@@ -157,6 +157,41 @@ fn doctor_init_and_the_configuration_look_at_the_prompts_too() {
     );
 }
 
+#[test]
+fn a_prompts_folder_that_is_set_and_missing_is_reported_by_all_who_would_read_it() {
+    let project = Project::repository("lint");
+    project.ok(&["init", "--prefix", "SYM", "--no-try"]);
+    project.configure(&json!({ "prefix": "SYM", "provider": "command",
+        "providers": { "command": { "command": "true" } }, "prompts_dir": "own" }));
+    project.add_issue("Say hello");
+    let found = "the folder own, which `prompts_dir` names, does not exist";
+    for command in [
+        &["config", "check"][..],
+        &["prompt", "lint"],
+        &["doctor"],
+        &["tick"],
+    ] {
+        let answer = project.symphony(command);
+        assert_eq!(answer.code, 1, "{command:?}: {answer:?}");
+        let told = format!("{}{}", answer.stdout, answer.stderr);
+        assert!(told.contains(found), "{command:?}: {told}");
+    }
+    let inbox = project.ok(&["inbox"]);
+    assert!(inbox.contains(found), "{inbox}");
+    assert!(project.ok(&["runs", "list"]).contains("No runs"));
+
+    write(&project, "own", "a file");
+    let answer = project.symphony(&["prompt", "lint"]);
+    assert!(
+        answer.stdout.contains("is a file, not a folder"),
+        "{answer:?}"
+    );
+    std::fs::remove_file(project.root.join("own")).unwrap();
+    std::fs::create_dir(project.root.join("own")).unwrap();
+    project.ok(&["prompt", "lint"]);
+    project.ok(&["config", "check"]);
+}
+
 /// The heading that a contract requires is misspelt, so that nobody would read the criteria of its documents.
 #[test]
 fn a_misspelt_heading_of_a_contract_is_reported_once_wherever_prompts_are_looked_at() {

@@ -36,6 +36,8 @@ pub enum LintRule {
     NearHeading,
     /// A placeholder that nothing fills in.
     Placeholder,
+    /// The folder of the project's prompts, which is configured and missing.
+    Folder,
     /// A set of a trial that cannot be used, or that agents would be dispatched differently with.
     Trial,
     /// A text for which the budget has no room.

@@ -11,6 +11,7 @@ use symphony_store::{Project, Store};
 
 use crate::error::RunnerError;
 use crate::installation::Installation;
+use crate::prompts::folder::missing_folder;
 use crate::prompts::library::OwnText;
 use crate::prompts::live_trial::{equal_sets, set_findings};
 use crate::prompts::preview::provider_of;
@@ -36,11 +37,16 @@ pub fn lint_project(
 ) -> Result<Vec<Finding>, RunnerError> {
     let project = recorded.map(|(_, project)| &project.id);
     let mut findings = set_findings(installation, config, root, project)?;
+    let missing = missing_folder(installation, config, root, project)?;
+    // Nothing can be read below a file in its place.
+    let own = Some(config.prompts_dir.as_path());
+    let own = own.filter(|folder| missing.is_none() || !folder.exists());
+    findings.extend(missing);
     findings.extend(equal_sets(installation, config, root, project)?);
     let trial = config.prompt_trial.as_ref();
     let sets = PromptSet::ALL.iter();
     let sets = sets.filter_map(|set| trial?.folder(*set));
-    for folder in std::iter::once(config.prompts_dir.as_path()).chain(sets) {
+    for folder in own.into_iter().chain(sets) {
         for finding in lint_folder(installation, config, folder, root, recorded)? {
             // CLAUDE.md is the same with every set
             if !findings.contains(&finding) {

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use symphony_core::config::{KeyPath, ProjectConfig, Source};
+use symphony_core::config::ProjectConfig;
 use symphony_core::id::ProjectId;
 use symphony_core::prompt_trial::{LiveTrial, PromptSet, dispatch_differences};
 use symphony_prompt::lint::{Finding, LintRule, Severity};
 
 use crate::error::RunnerError;
 use crate::installation::Installation;
+use crate::prompts::folder::place_of;
 use crate::prompts::library::PromptLibrary;
 
 /// What to do about sets that a tick would dispatch differently.
@@ -170,29 +171,4 @@ pub(crate) fn require_sets(
     } else {
         Err(RunnerError::PromptFiles { problems })
     }
-}
-
-/// Returns where a key is set: the file, as a person in the root would type it, and the place in it.
-fn place_of(
-    installation: &Installation,
-    root: &Path,
-    project: Option<&ProjectId>,
-    key: &str,
-) -> Result<(String, usize, Option<usize>), RunnerError> {
-    let (settings, _) = installation.loaded().inspect_project(project, root, None)?;
-    let entry = settings.effective.get(&KeyPath::of(key));
-    let file = entry.and_then(|entry| match &entry.source {
-        Source::File { path, .. } => Some(path.strip_prefix(root).unwrap_or(path)),
-        Source::Default | Source::Database => None,
-    });
-    let file = file.map_or_else(
-        || "the configuration".to_owned(),
-        |path| path.display().to_string(),
-    );
-    let position = entry.and_then(|entry| entry.position);
-    Ok((
-        file,
-        position.map_or(1, |position| position.line),
-        position.map(|position| position.column),
-    ))
 }

@@ -27,6 +27,7 @@ use crate::gates::shown_gates;
 use crate::installation::Installation;
 use crate::models::read_models;
 use crate::plan::is_plan_driven;
+use crate::prompts::folder::require_folder;
 use crate::prompts::live_trial::require_sets;
 use crate::repository::require_base;
 use crate::upkeep::kept_documents::lost_documents;
@@ -268,6 +269,7 @@ fn view(
 ) -> Result<(ProjectView, ProjectConfig), RunnerError> {
     let config = installation.project_config(project)?;
     // A project whose prompts cannot be read is not dispatched, since each of its runs would fail.
+    require_folder(installation, &config, &project.root, &project.id)?;
     require_sets(installation, &config, &project.root, &project.id)?;
     let pipeline = if installation.has_own_prompts(&config) {
         installation.library(&config)?.pipeline
