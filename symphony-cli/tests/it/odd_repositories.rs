@@ -314,7 +314,8 @@ fn a_change_whose_filter_was_configured_later_is_not_merged_without_a_word() {
 #[test]
 fn a_problem_that_lasts_is_mailed_once() {
     let project = project();
-    project.configure_more(&json!({ "base_branch": "develop" }));
+    let gates = json!([{ "name": "test", "command": "true" }]);
+    project.configure_more(&json!({ "base_branch": "develop", "gates": gates }));
     project.add_issue("Say hello");
     project.ok(&["pause"]);
     let mailed = || {
@@ -328,8 +329,14 @@ fn a_problem_that_lasts_is_mailed_once() {
     project.git(&["branch", "-D", "develop"]);
     assert_eq!([mailed(), mailed()], [(1, true), (1, false)]);
     assert!(project.json(&["status"])["last_tick_at"].is_string());
-    // who looks himself is told each time
+    // who looks himself is told each time, and once: no line of a log comes with it
     assert_eq!(project.symphony(&["tick"]).stderr.lines().count(), 1);
+    for command in [&["inbox"][..], &["explain", "SYM-1"]] {
+        let answer = project.symphony(command);
+        assert_eq!(answer.stderr, "", "{command:?}");
+        let named = answer.stdout.matches("`develop` does not exist").count();
+        assert_eq!(named, 1, "{command:?}: {}", answer.stdout);
+    }
 }
 
 #[test]

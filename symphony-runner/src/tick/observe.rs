@@ -108,7 +108,7 @@ pub(crate) fn observe(
     observed.snapshot.lost_documents.extend(lost);
     problems.extend(failed);
     add_gates(installation, store, &mut observed)?;
-    look_at_base_gates(store, &mut observed, now);
+    problems.extend(look_at_base_gates(store, &mut observed, now));
     observed.snapshot.plans = plans(store, &observed.projects)?;
     Ok((observed, problems))
 }
