@@ -146,7 +146,7 @@ fn the_audit_names_the_project_that_it_cannot_look_at_and_checks_the_rest() {
         2,
         "{found:#?}"
     );
-    let named = "I13 project over-there: it was not searched for secret values: its base branch `main` does not exist";
+    let named = "I13 project over-there: it was not searched for secret values, nor for merges that the database does not know: its base branch `main` does not exist";
     assert!(
         found.iter().any(|found| found.starts_with(named)),
         "{found:#?}"

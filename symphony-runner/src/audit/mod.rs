@@ -2,6 +2,7 @@
 //! (reliability, "Invariants"). It only looks.
 
 mod branches;
+mod landed;
 mod left_locks;
 mod processes;
 mod run_files;
@@ -120,10 +121,21 @@ fn check_project(
         "its repository was not searched for git's locks",
         found,
     )?;
-    let seen = match repository.base() {
-        Ok(base) => secrets::check(store, project, &repository, &base, found),
-        Err(error) => Err(error.into()),
+    let base = match repository.base() {
+        Ok(base) => base,
+        Err(error) => {
+            let what = "it was not searched for secret values, nor for merges that the database does not know";
+            return or_unseen(Err(error.into()), project, what, found);
+        }
     };
+    let seen = landed::check(store, project, &repository, &base, found);
+    or_unseen(
+        seen,
+        project,
+        "it was not searched for merges that the database does not know",
+        found,
+    )?;
+    let seen = secrets::check(store, project, &repository, &base, found);
     or_unseen(
         seen,
         project,

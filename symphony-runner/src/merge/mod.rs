@@ -23,7 +23,8 @@ use symphony_core::outside::{BaseNotice, MergeObstacle};
 use symphony_core::pull_request::{PullRequest, PullRequestOf, VerifiedGates};
 use symphony_store::{Context, Project, Store};
 use symphony_workspace::{
-    BranchName, CommitId, Failpoint, Identity, MergePlan, MergeStyle, Repository, WorkspaceError,
+    BranchName, CommitId, Failpoint, Identity, MergePlan, MergeStyle, MergedBy, Repository,
+    WorkspaceError,
 };
 
 use crate::cancel::end_run_on;
@@ -243,7 +244,11 @@ impl Merge<'_> {
         Failpoint::MergeIntended.reach();
         // `expected` is the base that the gates ran on. A base that has moved since is refused, because that merge was
         // never tested.
-        if let Err(error) = repository.move_base(&base, &expected, &target, &identity) {
+        let by = MergedBy {
+            identity: &identity,
+            of: Some(&pr.of.in_subject()),
+        };
+        if let Err(error) = repository.move_base(&base, &expected, &target, by) {
             // Git may fail after it moved the ref, so the base decides, not the error.
             return match settle_cut_off(store, repository, self.turn, pr) {
                 Ok(Settled::Reached(commit)) => Ok((commit, gates)),

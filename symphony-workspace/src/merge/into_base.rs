@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use symphony_core::outside::MERGED_BY;
+
 use super::in_the_way::in_the_way;
 use super::into_worktree::{index_shows, move_checkout};
 use super::plan::merge_trees;
@@ -31,6 +33,28 @@ fn checkout_after(base: Unconfirmed, shows_base: bool) -> CheckoutAfter {
     }
 }
 
+/// Who merges, and what: the reflog of the base says both. A fast-forward leaves no other trace of what was merged.
+#[derive(Debug, Clone, Copy)]
+pub struct MergedBy<'a> {
+    /// Who merges.
+    pub identity: &'a Identity,
+    /// The issue or the plan, as the subject of a merge names it.
+    pub of: Option<&'a str>,
+}
+
+impl<'a> From<&'a Identity> for MergedBy<'a> {
+    fn from(identity: &'a Identity) -> Self {
+        Self { identity, of: None }
+    }
+}
+
+impl MergedBy<'_> {
+    fn reason(&self) -> String {
+        let of = self.of.map(|of| format!(" ({of})")).unwrap_or_default();
+        format!("{MERGED_BY}{}{of}", self.identity.name)
+    }
+}
+
 impl Repository {
     /// Moves the base from one commit to another, such as the merge commit that gates ran on. When the base is there already (a
     /// merge that was interrupted after its effect, or a repetition), that counts as done.
@@ -38,12 +62,12 @@ impl Repository {
     /// # Errors
     /// [`WorkspaceError::RefMoved`] when the base is not where it was expected, [`WorkspaceError::CheckoutDirty`] when
     /// the base is checked out with changes, or untracked files, that the move would overwrite. Nothing was changed then.
-    pub fn move_base(
+    pub fn move_base<'a>(
         &self,
         base: &BranchName,
         expected: &CommitId,
         to: &CommitId,
-        identity: &Identity,
+        by: impl Into<MergedBy<'a>>,
     ) -> Result<(), WorkspaceError> {
         let _lock = self.lock()?;
         // Before the base is read: a checkout that a crash left between two commits would look like changes of its
@@ -53,7 +77,7 @@ impl Repository {
         if self.branch_head(base)?.as_ref() == Some(to) {
             return Ok(());
         }
-        self.move_locked(base, expected, to, identity)
+        self.move_locked(base, expected, to, &by.into().reason())
     }
 
     fn move_locked(
@@ -61,7 +85,7 @@ impl Repository {
         base: &BranchName,
         from: &CommitId,
         to: &CommitId,
-        identity: &Identity,
+        why: &str,
     ) -> Result<(), WorkspaceError> {
         // Read again under the lock: gates ran for minutes since `from` was read, and only their result may become the
         // base.
@@ -73,9 +97,8 @@ impl Repository {
                 found,
             });
         }
-        let why = format!("symphony: merged by {}", identity.name);
         let Some(checkout) = self.checkout_of(base)? else {
-            return move_ref(&self.git, &base.reference(), Expect::At(from), to, &why);
+            return move_ref(&self.git, &base.reference(), Expect::At(from), to, why);
         };
         let changes = in_the_way(&checkout, from, to)?;
         if !changes.is_empty() {
@@ -97,7 +120,7 @@ impl Repository {
             });
         }
         Failpoint::MergeCheckoutMoved.reach();
-        let moved = move_ref(&self.git, &base.reference(), Expect::At(from), to, &why);
+        let moved = move_ref(&self.git, &base.reference(), Expect::At(from), to, why);
         Failpoint::MergeBaseMoved.reach();
         let Err(error) = moved else {
             return note.remove();

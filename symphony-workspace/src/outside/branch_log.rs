@@ -9,6 +9,8 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
+use symphony_core::outside::MERGED_BY;
+
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::identity::is_own_branch;
@@ -30,7 +32,7 @@ const MADE_HERE: &[&str] = &[
     "revert:",
     "am:",
     // the work of a phase in the base of its plan; nothing else of Symphony's is merged into a branch of its own
-    "symphony: merged by ",
+    MERGED_BY,
 ];
 
 impl Repository {
@@ -75,7 +77,7 @@ impl Repository {
 }
 
 /// Reads the end of a reflog; empty if there is none.
-fn read_end(path: &Path) -> String {
+pub(super) fn read_end(path: &Path) -> String {
     let read = || -> std::io::Result<Vec<u8>> {
         let mut file = File::open(path)?;
         let length = file.metadata()?.len();

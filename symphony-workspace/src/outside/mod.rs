@@ -6,5 +6,6 @@
 mod branch_log;
 mod change;
 mod merger;
+mod shown_merges;
 
 pub use change::{ChangeQuery, FoundChange};
