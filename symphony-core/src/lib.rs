@@ -48,6 +48,7 @@ pub mod prompt_trial;
 pub mod publication;
 pub mod pull_request;
 mod pull_request_of;
+pub mod restore;
 pub mod retry;
 pub mod review_point;
 pub mod risk;

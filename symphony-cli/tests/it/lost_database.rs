@@ -275,9 +275,62 @@ fn a_new_beginning_goes_on_above_every_number_that_was_seen() {
     assert!(run.fence.get() >= 2, "{run:?}");
     drop(store);
     // on purpose, with a database that is whole: it is kept aside and as a backup
-    let again = project.json(&["db", "restore", "--empty"]);
+    let refused = project.symphony(&["db", "restore", "--empty"]);
+    assert_eq!(refused.code, 4, "{refused:#?}");
+    let lost = "with an empty one would lose 1 issue (SYM-10) and 2 runs";
+    assert!(refused.stderr.contains(lost), "{refused:#?}");
+    let again = project.json(&["db", "restore", "--empty", "--yes"]);
     assert!(Path::new(&text(&again["replaced"])).is_file(), "{again:#}");
     assert_eq!(project.add_issue("Greet"), "SYM-11");
+}
+
+#[test]
+fn an_intact_database_is_replaced_only_when_a_person_confirms_it_and_can_be_had_back() {
+    let (project, _) = with_work("intact");
+    let old = project.beside.join("old.db");
+    let old = old.to_str().unwrap();
+    project.ok(&["db", "backup", old]);
+    project.ok(&["pr", "merge", "SYM-1"]);
+    project.add_issue("Greet again");
+
+    let refused = project.symphony(&["db", "restore", old]);
+    assert_eq!(refused.code, 4, "{refused:#?}");
+    for told in [
+        "is intact; replacing it with ",
+        "would lose 1 issue (SYM-2) and changes to 1 issue (SYM-1); ",
+        "its newest entry is from ",
+        "that of the backup from ",
+        &format!("`symphony db restore {old} --yes` replaces it"),
+    ] {
+        assert!(refused.stderr.contains(told), "{told}: {refused:#?}");
+    }
+    assert_eq!(project.issue("SYM-2")["status"], "todo");
+
+    // what an agent would do again is found: the base has it, and the database does not know
+    project.ok(&["db", "restore", "--empty", "--yes"]);
+    project.ok(&["db", "restore", old, "--yes"]);
+    project.ok(&["pr", "close", "SYM-1"]);
+    assert_eq!(project.issue("SYM-1")["status"], "todo");
+    let audit = project.symphony(&["doctor", "--audit"]);
+    assert_eq!(audit.code, 1, "{audit:#?}");
+    let found = "SYM-1: it is in `todo`, but main has its merge (";
+    assert!(audit.stdout.contains(found), "{audit:#?}");
+    project.ok(&["issue", "close", "SYM-1", "--done", "--reason", "merged"]);
+    let audit = project.symphony(&["doctor", "--audit"]);
+    assert!(!audit.stdout.contains("SYM-1: it is"), "{audit:#?}");
+
+    // each file that was replaced is kept, however fast the restores follow each other
+    let restored = project.json(&["db", "restore", old, "--yes"]);
+    let replaced = text(&restored["replaced"]);
+    assert_eq!(
+        text(&restored["undo"]),
+        format!("symphony db restore {replaced} --yes")
+    );
+    let kept = std::fs::read(&replaced).unwrap();
+    let undone = project.json(&["db", "restore", &replaced, "--yes"]);
+    assert_ne!(undone["replaced"], restored["replaced"]);
+    assert_eq!(std::fs::read(&replaced).unwrap(), kept);
+    assert_eq!(project.issue("SYM-1")["status"], "done");
 }
 
 #[test]

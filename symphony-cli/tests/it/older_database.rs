@@ -261,7 +261,7 @@ fn the_mark_of_one_database_says_nothing_about_another_one() {
     assert_eq!(project.add_issue("Greet again"), "SYM-2");
     // an empty database begins a new installation, above all that the old one had given out
     let old = copied(&project, "old.db");
-    project.ok(&["db", "restore", "--empty", "--prefix", "SYM"]);
+    project.ok(&["db", "restore", "--empty", "--prefix", "SYM", "--yes"]);
     assert_eq!(project.add_issue("Begin again"), "SYM-3");
     put(&project, &old);
     let refused = project.symphony(&["status"]);

@@ -31,22 +31,8 @@ pub(super) fn identified(
     opened: Opened,
 ) -> Result<Option<Store>, RunnerError> {
     let root = &installation.root;
-    let marker = read_marker(root);
-    // The marks are read before the database: if another process commits and raises the mark in between, a mark that is
-    // read later would be ahead of our view, which would then look like an older copy.
     let places = places_of(installation);
-    let marks = places.read();
-    let mut facts = Facts {
-        database: state_of(&opened, root, marker.as_ref())?,
-        marker,
-        marks: marks.into_iter().flatten().collect(),
-        traces: None,
-    };
-    let mut verdict = identify(&facts);
-    if verdict == Verdict::LookForTraces {
-        facts.traces = Some(current_traces(installation)?);
-        verdict = identify(&facts);
-    }
+    let (facts, verdict) = judged(installation, &places, &opened)?;
     let store = match opened {
         Opened::Whole(store) => Some(*store),
         Opened::Missing | Opened::Empty => None,
@@ -79,6 +65,38 @@ pub(super) fn identified(
         }
         (_, store) => Ok(store),
     }
+}
+
+/// Returns whether a database can be used for the repository, without noting anything.
+pub(super) fn is_usable(installation: &Installation, opened: &Opened) -> bool {
+    matches!(opened, Opened::Whole(_))
+        && judged(installation, &places_of(installation), opened)
+            .is_ok_and(|(_, verdict)| !matches!(verdict, Verdict::Refused(_)))
+}
+
+/// Gathers the facts about what was opened, and judges them.
+fn judged(
+    installation: &Installation,
+    places: &MarkPlaces,
+    opened: &Opened,
+) -> Result<(Facts, Verdict), RunnerError> {
+    let root = &installation.root;
+    let marker = read_marker(root);
+    // The marks are read before the database: if another process commits and raises the mark in between, a mark that is
+    // read later would be ahead of our view, which would then look like an older copy.
+    let marks = places.read();
+    let mut facts = Facts {
+        database: state_of(opened, root, marker.as_ref())?,
+        marker,
+        marks: marks.into_iter().flatten().collect(),
+        traces: None,
+    };
+    let mut verdict = identify(&facts);
+    if verdict == Verdict::LookForTraces {
+        facts.traces = Some(current_traces(installation)?);
+        verdict = identify(&facts);
+    }
+    Ok((facts, verdict))
 }
 
 /// Records the database's progress if it is ahead of the mark. A mark that cannot be written now is written by the next

@@ -1,9 +1,10 @@
 //! Why a database is not used, restored, or taken along with its project.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use symphony_core::id::ProjectId;
 use symphony_core::listing::list_few;
+use symphony_core::restore::Loss;
 
 /// Runs and processes that a text names.
 const NAMES_MAX: usize = 3;
@@ -35,6 +36,13 @@ pub enum DatabaseRefusal {
     /// Runs are at work in a folder.
     #[error("runs are active in {} ({})", root.display(), list_few(runs.iter().map(String::as_str), NAMES_MAX))]
     RunsAreActive { root: PathBuf, runs: Vec<String> },
+    /// The current database can be used, and no one has confirmed that it is to be replaced.
+    #[error("the current database {} is intact; {} would lose {loss}", database.display(), replacing(backup.as_deref()))]
+    Healthy {
+        database: PathBuf,
+        backup: Option<PathBuf>,
+        loss: Box<Loss>,
+    },
     /// There is nothing in it to go on with.
     #[error("{} cannot be kept: it is missing, empty or damaged", .0.display())]
     NothingToKeep(PathBuf),
@@ -53,4 +61,12 @@ pub enum DatabaseRefusal {
     /// A folder is not the project's.
     #[error("{} is not the repository of project {project}", root.display())]
     AnotherRepository { root: PathBuf, project: ProjectId },
+}
+
+/// Names what would be done; without a backup the database would begin empty.
+fn replacing(backup: Option<&Path>) -> String {
+    match backup {
+        Some(backup) => format!("replacing it with {}", backup.display()),
+        None => "replacing it with an empty one".to_owned(),
+    }
 }

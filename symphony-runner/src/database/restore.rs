@@ -17,6 +17,7 @@ use symphony_workspace::{
 };
 
 use super::backup::{back_up_replaced, list_backups, restore_config};
+use super::current::{Consent, Current, current};
 use super::identity::{Opened, all_places, current_traces, places_of};
 use super::locks::held_runs;
 use super::marker::adopt;
@@ -50,6 +51,8 @@ pub struct Restored {
     pub database: PathBuf,
     /// Where the file that was replaced is now.
     pub replaced: Option<PathBuf>,
+    /// Whether that file can be restored in its turn: it was intact, and belongs to this repository.
+    pub can_be_undone: bool,
     /// The project of the repository.
     pub project: ProjectId,
     /// Whether the repository's configuration file was restored, too.
@@ -62,10 +65,12 @@ pub struct Restored {
 ///
 /// # Errors
 /// While a run or a tick is active or another process has the database open, or when the backup is damaged, of another
-/// program or of another repository. The database is unchanged then.
+/// program or of another repository. Without consent also when the current database can be used: the error says what
+/// would be lost. The database is unchanged then.
 pub fn restore(
     installation: &Installation,
     source: &RestoreSource,
+    consent: Consent,
 ) -> Result<Restored, RunnerError> {
     let database = &installation.config.database;
     if let Some(folder) = database.parent() {
@@ -81,26 +86,20 @@ pub fn restore(
     refuse_held(&installation.root)?;
     let current = current(installation);
     match source {
-        RestoreSource::Empty(prefix) => begin_again(installation, current, prefix.as_ref()),
+        RestoreSource::Empty(prefix) => {
+            begin_again(installation, current, prefix.as_ref(), consent)
+        }
         RestoreSource::InPlace => {
-            if current.is_none() {
+            if current.store.is_none() {
                 let database = database.clone();
                 return Err(DatabaseRefusal::NothingToKeep(database).into());
             }
-            put_back(installation, current, database)
+            put_back(installation, current, database, Consent::Given)
         }
         RestoreSource::Newest | RestoreSource::Named(_) => {
             let backup = chosen(installation, source)?;
-            put_back(installation, current, &backup)
+            put_back(installation, current, &backup, consent)
         }
-    }
-}
-
-/// The current database, if it can be opened; a damaged one is only set aside.
-fn current(installation: &Installation) -> Option<Store> {
-    match open_any(installation) {
-        Ok(Opened::Whole(store)) => Some(*store),
-        _ => None,
     }
 }
 
@@ -123,8 +122,9 @@ fn chosen(installation: &Installation, source: &RestoreSource) -> Result<PathBuf
 
 fn put_back(
     installation: &Installation,
-    current: Option<Store>,
+    current: Current,
     backup: &Path,
+    consent: Consent,
 ) -> Result<Restored, RunnerError> {
     let file = BackupFile::open(backup)?;
     let contents = file.contents()?;
@@ -148,6 +148,7 @@ fn put_back(
     for project in &contents.projects {
         refuse_held(&project.root)?;
     }
+    current.require_consent(installation, Some((backup, &file)), consent)?;
     let new = prepared(&installation.config.database)?;
     file.copy_to(&new)?;
     drop(file);
@@ -172,10 +173,11 @@ fn put_back(
         &project,
         &installation.root,
     )?;
-    let replaced = swap(&installation, current, store, &new)?;
+    let replaced = swap(&installation, current.store, store, &new)?;
     Ok(Restored {
         backup: Some(backup.to_owned()),
         database: installation.config.database.clone(),
+        can_be_undone: current.is_healthy && replaced.is_some(),
         replaced,
         project,
         config_restored,
@@ -220,8 +222,9 @@ fn count_marks_in(places: &MarkPlaces, of: Option<&InstallationId>, seen: &mut S
 
 fn begin_again(
     installation: &Installation,
-    current: Option<Store>,
+    current: Current,
     prefix: Option<&IssuePrefix>,
+    consent: Consent,
 ) -> Result<Restored, RunnerError> {
     let database = &installation.config.database;
     let mut seen = Seen::default();
@@ -235,8 +238,12 @@ fn begin_again(
     );
     let prefix = prefix_for(installation, prefix, &seen)?;
     // A database that is shared with other repositories must not be lost for them.
-    let shared = current.filter(|_| !database.starts_with(&installation.root));
-    let is_shared = shared.is_some();
+    let is_shared = current.store.is_some() && !database.starts_with(&installation.root);
+    if !is_shared {
+        current.require_consent(installation, None, consent)?;
+    }
+    let is_healthy = current.is_healthy;
+    let shared = current.store.filter(|_| is_shared);
     let new = prepared(database)?;
     let mut store = match shared {
         Some(store) => store,
@@ -277,6 +284,7 @@ fn begin_again(
     Ok(Restored {
         backup: None,
         database: database.clone(),
+        can_be_undone: is_healthy && replaced.is_some(),
         replaced,
         project: project.id,
         config_restored: false,
@@ -351,7 +359,7 @@ fn swap(
     drop(current);
     drop(new_store);
     let time = Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
-    let aside = database.with_extension(format!("replaced-{time}.db"));
+    let aside = free_name(database, &time.to_string());
     let mut replaced = None;
     for (from, to) in with_companions(database)
         .into_iter()
@@ -371,6 +379,16 @@ fn swap(
             .map_err(|error| RunnerError::io("write", folder, error))?;
     }
     Ok(replaced)
+}
+
+/// Returns the name under which a database is set aside. A rename would overwrite what an earlier restore of the same
+/// second set aside, which may be the very file that is restored.
+fn free_name(database: &Path, time: &str) -> PathBuf {
+    let first = database.with_extension(format!("replaced-{time}.db"));
+    let numbered = (2..).map(|n: u64| database.with_extension(format!("replaced-{time}-{n}.db")));
+    let mut names = std::iter::once(first.clone()).chain(numbered);
+    let is_free = |path: &PathBuf| with_companions(path).iter().all(|path| !path.exists());
+    names.find(is_free).unwrap_or(first)
 }
 
 fn refuse_held(root: &Path) -> Result<(), RunnerError> {

@@ -115,6 +115,10 @@ impl BackupFile {
         })
     }
 
+    pub(crate) const fn connection(&self) -> &Connection {
+        &self.conn
+    }
+
     /// Checks that every page can be read and every reference has its row.
     ///
     /// # Errors

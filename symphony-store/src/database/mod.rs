@@ -4,6 +4,7 @@ pub(crate) mod backup;
 pub(crate) mod context;
 pub(crate) mod event;
 pub(crate) mod event_query;
+pub(crate) mod holdings;
 pub(crate) mod identity;
 pub(crate) mod maintenance;
 pub(crate) mod migration;

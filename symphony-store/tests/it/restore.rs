@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use symphony_core::id::{InstallationId, RunId};
 use symphony_core::identity::Seen;
 use symphony_core::publication::PublicationState;
+use symphony_core::restore::loss_of;
 use symphony_core::run::RunStatus;
 use symphony_store::{BackupFile, PublishWish, Store, StoreError, new_installation_id};
 
@@ -105,6 +106,11 @@ fn an_id_is_adopted_once_and_every_copy_has_it() {
     let contents = backup.contents().unwrap();
     assert_eq!(contents.installation, Some(first));
     assert_eq!(contents.projects.len(), 1);
+    let held = backup.holdings().unwrap();
+    assert_eq!(held, store.holdings().unwrap());
+    let issue = add(&mut store, "Later").id;
+    let loss = loss_of(&store.holdings().unwrap(), Some(&held));
+    assert_eq!(loss.issues, [issue]);
     // one file, for its owner alone
     let names: Vec<_> = std::fs::read_dir(folder.path())
         .unwrap()

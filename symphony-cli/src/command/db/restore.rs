@@ -7,14 +7,19 @@ use clap::Args;
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::backup::BackupCause;
+use symphony_core::command_line::shell_quoted;
 use symphony_core::config::IssuePrefix;
 use symphony_core::id::ProjectId;
-use symphony_runner::database::{Backup, RestoreSource, Restored, list_backups, restore};
+use symphony_runner::RunnerError;
+use symphony_runner::database::{
+    Backup, Consent, DatabaseRefusal, RestoreSource, Restored, list_backups, restore,
+};
 use symphony_runner::installation::Installation;
 use symphony_workspace::config_file::CONFIG_FILE_NAME;
 
 use crate::app::App;
-use crate::output::{List, Page, View, ago, plural};
+use crate::failure::{Exit, Stop};
+use crate::output::{Clock, List, Page, View, ago, plural};
 
 /// What `db restore` takes.
 #[derive(Debug, Args)]
@@ -22,8 +27,13 @@ use crate::output::{List, Page, View, ago, plural};
     after_help = "The tick makes a backup in each hour in which something happened, and an update makes one before it \
                   changes the schema. Backups are in $XDG_STATE_HOME/symphony (~/.local/state/symphony). A restore \
                   changes no branch and no worktree. New issue numbers continue above all that are found in the \
-                  repository, and the replaced file is kept.\n\n\
+                  repository, and the replaced file is kept. A database that is intact is replaced only with --yes; \
+                  without it, the command says what would be lost.\n\n\
                   Examples:\n  symphony db restore --list\n  symphony db restore"
+)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
 )]
 pub(crate) struct RestoreArgs {
     /// The backup: a file, or the name of one that --list shows; by default the newest
@@ -41,6 +51,9 @@ pub(crate) struct RestoreArgs {
     /// With --empty: the prefix of the issues' identifiers; by default the one in the names of the branches
     #[arg(long, value_name = "PREFIX", requires = "empty", value_parser = |text: &str| IssuePrefix::parse(text))]
     prefix: Option<IssuePrefix>,
+    /// Replace the current database although it is intact
+    #[arg(long, conflicts_with_all = ["keep", "list"])]
+    yes: bool,
 }
 
 /// A backup.
@@ -94,6 +107,8 @@ struct RestoredView {
     backup: Option<PathBuf>,
     /// Where the replaced file is now.
     replaced: Option<PathBuf>,
+    /// The command that brings it back, where it was intact.
+    undo: Option<String>,
     config_restored: bool,
     /// Whether the repository has no configuration file now.
     config_missing: bool,
@@ -115,6 +130,14 @@ impl RestoredView {
             project: restored.project,
             database: restored.database,
             backup: restored.backup,
+            undo: restored
+                .replaced
+                .as_ref()
+                .filter(|_| restored.can_be_undone)
+                .map(|replaced| {
+                    let file = shell_quoted(&replaced.display().to_string());
+                    format!("symphony db restore {file} --yes")
+                }),
             replaced: restored.replaced,
             config_restored: restored.config_restored,
             config_missing: !installation.root.join(CONFIG_FILE_NAME).exists()
@@ -137,6 +160,9 @@ impl View for RestoredView {
         }
         if let Some(replaced) = &self.replaced {
             page.line(&format!("The replaced file is now {}.", replaced.display()));
+        }
+        if let Some(undo) = &self.undo {
+            page.line(&format!("`{undo}` undoes this restore."));
         }
         for NextNumber { project, number } in &self.next_numbers {
             page.line(&format!(
@@ -187,7 +213,51 @@ impl RestoreArgs {
             }
             None => RestoreSource::Newest,
         };
-        let restored = restore(installation, &source).context("restore the database")?;
+        let consent = if self.yes {
+            Consent::Given
+        } else {
+            Consent::Unasked
+        };
+        let restored = match restore(installation, &source, consent) {
+            Err(RunnerError::Database(refusal)) if let Some(stop) = self.unasked(&refusal) => {
+                return Err(stop.into());
+            }
+            restored => restored.context("restore the database")?,
+        };
         app.out.answer(&RestoredView::new(restored, installation))
+    }
+
+    /// Says what a restore would lose that no one has confirmed; none for other refusals.
+    fn unasked(&self, refusal: &DatabaseRefusal) -> Option<Stop> {
+        let DatabaseRefusal::Healthy { loss, .. } = refusal else {
+            return None;
+        };
+        let clock = Clock::system();
+        let mut message = format!("restore the database: {refusal}");
+        if let Some(newest) = loss.newest {
+            message.push_str(&format!(
+                "; its newest entry is from {}",
+                clock.since(newest)
+            ));
+        }
+        if let Some(newest) = loss.replacement_newest {
+            message.push_str(&format!(
+                ", that of the backup from {}",
+                clock.since(newest)
+            ));
+        }
+        let mut command = "symphony db restore".to_owned();
+        if let Some(backup) = &self.backup {
+            command.push_str(&format!(" {}", shell_quoted(&backup.display().to_string())));
+        }
+        if self.empty {
+            command.push_str(" --empty");
+        }
+        if let Some(prefix) = &self.prefix {
+            command.push_str(&format!(" --prefix {}", prefix.as_str()));
+        }
+        let hint =
+            format!("`{command} --yes` replaces it, and keeps the current file beside the new one");
+        Some(Stop::new(Exit::Refused, message).hint(hint))
     }
 }
