@@ -36,7 +36,7 @@ mod tick;
 
 pub(crate) use clean::CleanArgs;
 pub(crate) use completions::CompletionsArgs;
-pub(crate) use config::ConfigCommand;
+pub(crate) use config::{ConfigCommand, problems_of};
 pub(crate) use db::DbCommand;
 pub(crate) use deliver::DeliverArgs;
 pub(crate) use demo::DemoArgs;

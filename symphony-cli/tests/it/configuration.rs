@@ -52,6 +52,50 @@ fn a_broken_file_is_checked_shown_and_mended() {
 }
 
 #[test]
+fn a_doctor_reports_every_problem_that_a_check_does() {
+    let project = Project::repository("tool");
+    project.ok(&["init", "--prefix", "SYM"]);
+    // one problem of the project alone, and one of a section for another project
+    project.configure(&json!({
+        "prefix": "SYM", "colour": 1, "projects": { "other": { "max_retries": "x" } },
+    }));
+    let checked = project.symphony(&["config", "check", "--json"]);
+    assert!(checked.stderr.contains("2 problems"), "{checked:#?}");
+    let doctor = project.symphony(&["doctor", "--json"]);
+    assert_eq!(doctor.code, 1, "{doctor:#?}");
+    let checks = doctor.json();
+    let failed: Vec<&serde_json::Value> = checks["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|check| check["status"] == "failed")
+        .collect();
+    assert_eq!(failed.len(), 1, "{failed:#?}");
+    assert_eq!(failed[0]["check"], "configuration");
+    let detail = failed[0]["detail"].as_str().unwrap();
+    for problem in checked.json()["items"].as_array().unwrap() {
+        let message = problem["message"].as_str().unwrap();
+        assert!(detail.contains(message), "{message}: {detail}");
+    }
+}
+
+#[test]
+fn problems_of_the_scenario_file_and_of_prompts_are_both_counted() {
+    let project = Project::repository("tool");
+    project.ok(&["init", "--prefix", "SYM"]);
+    let scripted = json!({ "scenario": "nowhere.json" });
+    project.configure(&json!({
+        "prefix": "SYM", "provider": "scripted", "providers": { "scripted": scripted },
+        "prompts_dir": "nowhere",
+    }));
+    let checked = project.symphony(&["config", "check"]);
+    assert_eq!(checked.code, 1, "{checked:#?}");
+    let counts = "error: 1 problem with the scenario file, and 1 error in the prompts\n";
+    assert!(checked.stderr.starts_with(counts), "{checked:#?}");
+    assert_eq!(checked.stdout.lines().count(), 2, "{checked:#?}");
+}
+
+#[test]
 fn a_value_that_a_check_would_refuse_is_not_set() {
     let project = Project::repository("tool");
     project.ok(&["init", "--prefix", "SYM"]);

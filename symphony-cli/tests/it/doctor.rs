@@ -363,6 +363,22 @@ fn nothing_that_is_missing_is_called_ok_and_each_failure_names_a_command() {
     );
     assert_eq!(check(&project, "provider").0, "failed");
 
+    for (command, found) in [
+        (
+            "no-such-agent --run",
+            "`no-such-agent`, which providers.command.command starts, is not in the PATH that agents get",
+        ),
+        (
+            "/no/such/agent",
+            "`/no/such/agent`, which providers.command.command starts, does not exist, or is not executable",
+        ),
+    ] {
+        project.ok(&["config", "set", "providers.command.command", command]);
+        project.ok(&["config", "set", "provider", "command"]);
+        let (status, detail, _) = check(&project, "provider");
+        assert_eq!((status.as_str(), detail.as_str()), ("failed", found));
+    }
+
     let gates = r#"[{"name": "test", "command": "sh -c true", "required": false}]"#;
     project.ok(&["config", "set", "gates", gates]);
     let (status, detail, _) = check(&project, "gates");

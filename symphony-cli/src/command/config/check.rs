@@ -114,15 +114,8 @@ impl CheckArgs {
         let of_prompts = findings.iter().map(ProblemView::from);
         let all = of_files.chain(of_scenario).chain(of_prompts);
         app.out.answer(&all.collect::<List<_>>())?;
-        if let Some(error) = scenario {
-            return Err(Stop::finding("1 problem with the scenario file")
-                .hint(provider_fix(&error))
-                .into());
-        }
-        if errors(&findings).next().is_some() {
-            let message = format!("{} in the prompts", counted(&findings));
-            let hint = "`symphony prompt lint` suggests a fix for each";
-            return Err(Stop::finding(message).hint(hint).into());
+        if let Some(stop) = refusal(scenario.as_ref(), &findings) {
+            return Err(stop.into());
         }
         if problems.is_empty() {
             return Ok(());
@@ -135,6 +128,24 @@ impl CheckArgs {
             .hint("`symphony config schema` shows what is allowed")
             .into())
     }
+}
+
+/// Says what is wrong with what a correct configuration leads to: the scenario file and the prompts, each counted.
+fn refusal(scenario: Option<&RunnerError>, findings: &[Finding]) -> Option<Stop> {
+    let mut found = Vec::new();
+    let mut hints = Vec::new();
+    if let Some(error) = scenario {
+        found.push("1 problem with the scenario file".to_owned());
+        hints.push(provider_fix(error));
+    }
+    if errors(findings).next().is_some() {
+        found.push(format!("{} in the prompts", counted(findings)));
+        hints.push("`symphony prompt lint` suggests a fix for each".to_owned());
+    }
+    if found.is_empty() {
+        return None;
+    }
+    Some(Stop::finding(found.join(", and ")).hint(hints.join("; ")))
 }
 
 /// Says what keeps the scripted agent from playing the scenario file, where the project here uses that agent.
@@ -166,7 +177,7 @@ pub(super) fn scenario_problem(app: &App) -> anyhow::Result<Option<RunnerError>>
 ///
 /// # Errors
 /// When a file cannot be read.
-pub(super) fn problems_of(
+pub(crate) fn problems_of(
     loaded: &LoadedConfig,
     root: &Path,
 ) -> Result<Vec<ConfigProblem>, ConfigFileError> {

@@ -6,4 +6,5 @@ mod set;
 mod show;
 mod tree;
 
+pub(crate) use check::problems_of;
 pub(crate) use tree::ConfigCommand;

@@ -14,7 +14,8 @@ use symphony_workspace::{GIT_VERSION_MIN, GitProgram, Repository, RepositoryOpti
 
 use super::agents::check_agents;
 use super::backups::{check_backups, check_branches, check_mark};
-use super::check::{CheckView, fail_with};
+use super::check::{CheckView, Health, fail_with};
+use super::configuration::check_configuration;
 use super::events::check_events;
 use super::notify::check_notify;
 use super::permissions::check_permissions;
@@ -44,11 +45,12 @@ fn check_all(app: &App) -> anyhow::Result<Vec<CheckView>> {
     let root = app.surroundings.root().context("check the repository")?;
     checks.push(check_repository(&root));
     checks.extend(check_writable(&root));
+    let (configuration, problems) = check_configuration(app, &root);
+    let is_reported = configuration.status == Health::Failed;
+    checks.push(configuration);
     let installation = match app.surroundings.installation_at(root) {
-        Ok(installation) => {
-            checks.push(CheckView::ok("configuration", "the configuration is valid"));
-            installation
-        }
+        Ok(installation) => installation,
+        Err(_repeated) if is_reported => return Ok(checks),
         Err(error) => {
             checks.push(CheckView::failed(
                 "configuration",
@@ -64,7 +66,7 @@ fn check_all(app: &App) -> anyhow::Result<Vec<CheckView>> {
     checks.push(check_cgroups());
     let project = check_database(&installation, &mut checks);
     if let Some(project) = project {
-        check_project(&installation, &project, &mut checks);
+        check_project(&installation, &project, &problems, &mut checks);
         checks.extend(check_notify(&installation, &project));
     }
     Ok(checks)

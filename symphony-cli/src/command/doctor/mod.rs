@@ -5,6 +5,8 @@ mod args;
 mod audit;
 mod backups;
 mod check;
+mod command_provider;
+mod configuration;
 mod contents;
 mod cron;
 mod cron_path;

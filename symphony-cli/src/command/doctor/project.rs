@@ -1,6 +1,6 @@
 //! What a project needs: settings, a provider, prompts, gates, a base branch, room for worktrees.
 
-use symphony_core::config::ProjectConfig;
+use symphony_core::config::{ConfigProblem, ProjectConfig};
 use symphony_prompt::lint::{Finding, Severity};
 use symphony_runner::environment::agents_committers;
 use symphony_runner::installation::Installation;
@@ -11,6 +11,8 @@ use symphony_store::Project;
 use symphony_workspace::{Identity, Repository, WorkspaceError, WorktreeState};
 
 use super::check::CheckView;
+use super::command_provider::check_command;
+use super::configuration::is_reported;
 use super::contents::check_contents;
 use super::gates::check_gates;
 use super::login::check_login;
@@ -26,10 +28,12 @@ const FIRST_COMMIT: &str = "`git init && git commit --allow-empty -m 'first comm
 pub(super) fn check_project(
     installation: &Installation,
     project: &Project,
+    reported: &[ConfigProblem],
     checks: &mut Vec<CheckView>,
 ) {
     let config = match installation.project_config(project) {
         Ok(config) => config,
+        Err(error) if is_reported(&error, reported) => return,
         Err(error) => {
             checks.push(CheckView::failed(
                 "settings",
@@ -44,7 +48,8 @@ pub(super) fn check_project(
         Ok(call) => {
             login = check_login(installation, &config, call.name());
             root = check_root(installation, &config, call.name());
-            CheckView::ok("provider", format!("{} is found", call.name()))
+            check_command(installation, &config, &call)
+                .unwrap_or_else(|| CheckView::ok("provider", format!("{} is found", call.name())))
         }
         Err(error) => CheckView::failed("provider", &error, provider_fix(&error)),
     });
