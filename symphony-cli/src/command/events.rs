@@ -43,13 +43,16 @@ impl EventsArgs {
     /// Runs it.
     ///
     /// # Errors
-    /// When the database cannot be read, the run or issue does not exist, or the answer cannot be written.
+    /// When the database cannot be read, the run, issue or plan does not exist, or the answer cannot be written.
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
         const SHOW: &str = "show the events";
         let session = app.session()?;
         let store = &session.store;
         if let Some(issue) = &self.issue {
             store.issue(issue).context(SHOW)?;
+        }
+        if let Some(plan) = &self.plan {
+            store.plan_status(plan).context(SHOW)?;
         }
         let run = match &self.run {
             Some(reference) => Some(find_run(store, reference).context(SHOW)?.id),

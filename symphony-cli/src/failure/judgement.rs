@@ -186,6 +186,11 @@ fn of_store(error: &StoreError) -> Verdict {
                 ),
             )
         }
+        StoreError::Transition { id, source }
+            if source.from.is_terminal() || source.to == Some(source.from) =>
+        {
+            Verdict::new(Exit::Refused, ways_from(id, source.from))
+        }
         StoreError::Transition { id, source } => match source.allowed.first() {
             Some(status) => Verdict::new(
                 Exit::Refused,
@@ -321,21 +326,30 @@ fn of_workspace(error: &WorkspaceError) -> Verdict {
     }
 }
 
+/// Says what can be done with an issue that has ended, or is where it was to go.
+fn ways_from(id: &str, status: IssueStatus) -> String {
+    if status.is_terminal() {
+        format!("`symphony issue move {id} todo` opens it again")
+    } else {
+        format!("`symphony explain {id}` shows what it is waiting for")
+    }
+}
+
 /// Names the command that lists things of a kind.
 fn listing(what: &str) -> String {
     let command = match what {
+        "issue" => "symphony issue list",
         "run" => "symphony runs list",
         "pull request" => "symphony pr list",
         "learning" => "symphony learnings list",
-        "project" => "symphony init",
+        "project" => "symphony project list",
         "plan" => "symphony plan list",
-        _ => "symphony issue list",
+        "phase of the plan" => "symphony plan status",
+        "review point" => "symphony point list ISSUE",
+        // of notices, and of all else that a person names by what the inbox shows
+        _ => "symphony inbox",
     };
-    if what == "project" {
-        format!("run `{command}` in a repository to make it one")
-    } else {
-        format!("`{command}` lists what exists")
-    }
+    format!("`{command}` lists what exists")
 }
 
 fn of_config(error: &ConfigFileError) -> Verdict {

@@ -9,6 +9,7 @@ use symphony_core::plan::state_file::StateFileError;
 
 use super::Exit;
 use super::verdict::Verdict;
+use crate::output::Clock;
 
 /// Judges one error of a chain; none when it is not about a plan.
 pub(super) fn judge_cause(cause: &(dyn Error + 'static)) -> Option<Verdict> {
@@ -62,9 +63,12 @@ fn of_state_file(error: &StateFileError) -> Verdict {
             Exit::Refused,
             "`symphony plan ready STATE --start --lease 30m` hands out the phases that can start",
         ),
-        StateFileError::NotDue { phase, .. } => Verdict::new(
+        StateFileError::NotDue { phase, due_at } => Verdict::new(
             Exit::Refused,
-            format!("`symphony plan retry-phase STATE {phase} --force` retries it now"),
+            format!(
+                "it is due {}; `symphony plan retry-phase STATE {phase} --force` retries it now",
+                Clock::system().until(*due_at)
+            ),
         ),
         StateFileError::Transition(error) => of_transition(error),
         StateFileError::Malformed { .. } | StateFileError::Graph(_) => Verdict::new(

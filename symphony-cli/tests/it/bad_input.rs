@@ -282,6 +282,65 @@ fn files_of_a_project_have_no_power_over_the_terminal() {
 }
 
 #[test]
+fn what_does_not_exist_is_an_error_whose_hint_lists_what_does() {
+    let project = project();
+    project.add_issue("Title");
+    for (arguments, found, hint) in [
+        (
+            &["inbox", "--dismiss", "notice:3"][..],
+            "no notice `notice:3`",
+            "`symphony inbox`",
+        ),
+        (
+            &["project", "show", "nope"],
+            "no project `nope`",
+            "`symphony project list`",
+        ),
+        (
+            &["events", "--plan", "nope"],
+            "no plan `nope`",
+            "`symphony plan list`",
+        ),
+        (
+            &["runs", "list", "--plan", "nope"],
+            "no plan `nope`",
+            "`symphony plan list`",
+        ),
+        (
+            &["events", "--issue", "SYM-9"],
+            "no issue `SYM-9`",
+            "`symphony issue list`",
+        ),
+    ] {
+        let answer = project.symphony(arguments);
+        assert_eq!(
+            (answer.code, answer.stdout.as_str()),
+            (3, ""),
+            "{arguments:?}"
+        );
+        let (error, told) = answer.stderr.split_once("\nhint: ").unwrap();
+        assert!(error.ends_with(found), "{answer:#?}");
+        assert!(told.starts_with(hint), "{answer:#?}");
+    }
+    // it is there already
+    for (arguments, hint) in [
+        (
+            &["issue", "move", "SYM-1", "todo"][..],
+            "`symphony explain SYM-1` shows",
+        ),
+        (&["issue", "move", "SYM-1", "cancelled"], ""),
+        (
+            &["issue", "move", "SYM-1", "cancelled"],
+            "`symphony issue move SYM-1 todo` opens it again",
+        ),
+    ] {
+        let answer = project.symphony(arguments);
+        assert_eq!(answer.code == 0, hint.is_empty(), "{answer:#?}");
+        assert!(answer.stderr.contains(hint), "{answer:#?}");
+    }
+}
+
+#[test]
 fn what_can_not_be_found_or_written_is_named() {
     let project = project();
     project.add_issue("Title");

@@ -203,6 +203,7 @@ pub struct TransitionError {
 impl fmt::Display for TransitionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.to {
+            Some(to) if to == self.from => return write!(f, "the issue is already in `{to}`"),
             Some(to) => write!(f, "an issue in `{}` cannot move to `{to}`", self.from)?,
             None => write!(
                 f,
@@ -477,5 +478,7 @@ mod tests {
     fn a_refused_move_names_both_states_and_what_is_allowed() {
         let error = human_move(&IssueState::Todo, IssueStatus::Done, Review::None).unwrap_err();
         insta::assert_snapshot!(error, @"an issue in `todo` cannot move to `done`; from `todo` a human can move it to `backlog`, `cancelled`");
+        let error = human_move(&IssueState::Todo, IssueStatus::Todo, Review::None).unwrap_err();
+        assert_eq!(error.to_string(), "the issue is already in `todo`");
     }
 }

@@ -36,6 +36,9 @@ impl ListArgs {
             Some(issue) => session.store.issue(issue).context("list the runs")?.project,
             None => session.project.id.clone(),
         };
+        if let Some(plan) = &self.plan {
+            session.store.plan_status(plan).context("list the runs")?;
+        }
         let filter = RunFilter {
             project: Some(project),
             issue: self.issue.clone(),

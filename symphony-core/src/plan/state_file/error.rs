@@ -38,7 +38,7 @@ pub enum StateFileError {
     #[error(transparent)]
     Transition(#[from] PlanTransitionError),
     /// The retry is not due.
-    #[error("phase `{phase}` cannot be tried again before {due_at}")]
+    #[error("phase `{phase}` cannot be tried again yet")]
     NotDue {
         /// The phase.
         phase: PlanPhaseId,
