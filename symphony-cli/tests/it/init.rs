@@ -90,6 +90,21 @@ fn a_shared_configuration_is_shown_by_git_and_holds_no_path_of_this_machine() {
     project.ok(&["init"]);
     let config = project.root.join("symphony.config.json");
     assert_eq!(project.git(&["status", "--porcelain"]), "");
+    // the file is there, and git begins to show it
+    let said = project.ok(&["init", "--shared"]);
+    for told in [
+        "symphony.config.json is now visible to git",
+        "git add symphony.config.json",
+    ] {
+        assert!(said.contains(told), "{said}");
+    }
+    assert_eq!(
+        project.git(&["status", "--porcelain"]),
+        "?? symphony.config.json"
+    );
+    let said = project.ok(&["init", "--shared"]);
+    assert!(!said.contains("now visible"), "{said}");
+
     std::fs::remove_file(&config).unwrap();
     let said = project.ok(&["init", "--shared"]);
     assert!(said.contains("git add symphony.config.json"), "{said}");

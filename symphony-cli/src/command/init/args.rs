@@ -189,7 +189,7 @@ impl InitArgs {
         let proposal = propose(&repository);
         // `doctor` and every tick say what is wrong where there is none
         let base = repository.base().ok();
-        let excludes_added = ignore_own_files(&repository, readers, &proposal.fills)?;
+        let excludes = ignore_own_files(&repository, readers, &proposal.fills)?;
         let mut store = match joins {
             Some(database) => installation.with_database(database).require_store()?,
             None => installation.create_store()?,
@@ -227,7 +227,8 @@ impl InitArgs {
             config: written.path,
             registered,
             config_written: written.is_new,
-            excludes_added,
+            excludes_added: excludes.added,
+            config_shown: excludes.config_shown && !written.is_new,
             shared: readers == FileReaders::Team,
             wizard: self.wizard.then_some(project.wizard),
             gates: config.gates.iter().map(|gate| gate.name.clone()).collect(),

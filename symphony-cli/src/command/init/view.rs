@@ -34,6 +34,8 @@ pub(crate) struct InitView {
     pub(crate) config_written: bool,
     /// Whether `.git/info/exclude` was changed now.
     pub(crate) excludes_added: bool,
+    /// Whether git shows from now on a configuration file that it did not show.
+    pub(crate) config_shown: bool,
     /// Whether the configuration file is for everyone who clones the repository.
     pub(crate) shared: bool,
     /// How far the setup wizard came, where it was asked for.
@@ -100,7 +102,7 @@ impl View for InitView {
         self.write_tried(page);
         page.gap();
         page.line("Next:");
-        if self.shared && self.config_written {
+        if self.shared && (self.config_written || self.config_shown) {
             page.line("  git add symphony.config.json        then commit it, for everyone who clones the repository");
         }
         let doctor = if self.provider_problem.is_some() {
@@ -153,6 +155,13 @@ impl InitView {
         if self.config_written {
             page.line(&format!(
                 "Wrote {}, with a comment on every setting.",
+                self.config.display()
+            ));
+        }
+        if self.config_shown {
+            page.line(&format!(
+                "{} is now visible to git. Check that it contains nothing that is only for you, such as a path of \
+                 this machine, before you commit it.",
                 self.config.display()
             ));
         }
