@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use symphony_core::config::ProjectConfig;
 use symphony_core::gates::ConfiguredGate;
+use symphony_core::listing::list_few;
 use symphony_runner::gates::shown_gates;
 use symphony_runner::installation::Installation;
 use symphony_runner::process::adopt_environment;
@@ -16,7 +17,11 @@ use symphony_workspace::discover;
 
 use crate::failure::{Exit, Stop};
 use crate::global::GlobalArgs;
+use crate::output::Output;
 use crate::shipped::SHIPPED;
+
+/// Projects that a sentence names.
+const NAMES_MAX: usize = 5;
 
 /// What surrounds the process: read once, at the edge.
 #[derive(Debug, Clone)]
@@ -145,6 +150,27 @@ impl Surroundings {
         let store = installation
             .existing_store()?
             .ok_or_else(|| not_set_up(&installation))?;
+        Ok((installation, store))
+    }
+
+    /// Opens the database for a command that works on all its projects; says so where the repository itself is none.
+    ///
+    /// # Errors
+    /// As [`Surroundings::existing`], and when there is no project at all.
+    pub(crate) fn all_projects(&self, out: Output) -> anyhow::Result<(Installation, Store)> {
+        let (installation, store) = self.existing()?;
+        let projects = store.projects()?;
+        if projects.is_empty() {
+            return Err(not_set_up(&installation).into());
+        }
+        if store.project_at(&installation.root)?.is_none() {
+            let names = projects.iter().map(|project| project.id.as_str());
+            out.note(&format!(
+                "No project is set up in {}: `symphony init` sets it up. This command works on {}.",
+                installation.root.display(),
+                list_few(names, NAMES_MAX)
+            ));
+        }
         Ok((installation, store))
     }
 

@@ -65,7 +65,7 @@ struct TickEvent<'a> {
 
 impl RunArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<Exit> {
-        let (installation, mut store) = app.surroundings.existing()?;
+        let (installation, mut store) = app.surroundings.all_projects(app.out)?;
         let breakers = if self.until_idle {
             open_breakers(&installation, &mut store).context("run")?
         } else {

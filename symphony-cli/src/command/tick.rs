@@ -39,7 +39,7 @@ pub(crate) struct TickArgs {
 
 impl TickArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<Exit> {
-        let (installation, mut store) = app.surroundings.existing()?;
+        let (installation, mut store) = app.surroundings.all_projects(app.out)?;
         let options = TickOptions {
             dry_run: self.dry_run,
             wait_for_lock: self.wait,

@@ -57,9 +57,12 @@ fn a_removed_project_loses_nothing_and_comes_back() {
     let gone = project.symphony(&["issue", "list"]);
     assert_eq!(gone.code, 3, "{gone:#?}");
     assert!(gone.stderr.contains("symphony init"), "{gone:#?}");
-    // a tick has nothing to do with it
-    let tick = project.json(&["tick"]);
-    assert_eq!(tick["actions"], json!([]), "{tick:#}");
+    // a tick has no project to work on, and says so
+    for command in [&["tick"][..], &["run", "--until-idle"]] {
+        let answer = project.symphony(command);
+        assert_eq!(answer.code, 3, "{command:?}: {answer:#?}");
+        assert!(answer.stderr.contains("`symphony init`"), "{answer:#?}");
+    }
 
     project.ok(&["init"]);
     assert_eq!(project.issue("SYM-1")["status"], "review");
