@@ -116,7 +116,8 @@ impl TickArgs {
         report: TickReport,
     ) -> anyhow::Result<TickView> {
         if self.dry_run {
-            return Ok(TickView::planned(&report.schedule, report.problems));
+            let live = &report.snapshot.live;
+            return Ok(TickView::planned(&report.schedule, live, report.problems));
         }
         let started: Vec<RunId> = report.started.iter().map(|run| run.id.clone()).collect();
         let mut view = TickView::done(report);

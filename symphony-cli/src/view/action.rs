@@ -4,7 +4,7 @@ use serde::Serialize;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
 use symphony_core::run::RunTarget;
-use symphony_core::tick::{Action, StartRun};
+use symphony_core::tick::{Action, LiveRun, StartRun};
 use symphony_core::wording::with_article;
 
 /// One action; what does not belong to it is null.
@@ -136,6 +136,18 @@ const fn pull_request(start: &StartRun) -> Option<PrId> {
 }
 
 impl ActionView {
+    /// Adds what a live run is about, where it is about no issue: the action itself names the run alone.
+    pub(crate) fn about_run(mut self, live: &[LiveRun]) -> Self {
+        let of_run = |live: &&LiveRun| self.run.as_ref() == Some(&live.run);
+        if self.issue.is_none()
+            && let Some(live) = live.iter().find(of_run)
+        {
+            self.project = Some(live.project.clone());
+            self.plan.clone_from(&live.plan);
+        }
+        self
+    }
+
     /// Says whether it starts gates.
     pub(crate) fn runs_gates(&self) -> bool {
         self.profile == Some(AgentType::Gates)
@@ -193,6 +205,41 @@ impl ActionView {
             "unblock" => "continue, because its sub-tasks have ended",
             "advance_phase" => "continue with its next phase",
             _ => "open the circuit breaker",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use symphony_core::Timestamp;
+    use symphony_core::tick::LockState;
+
+    use super::*;
+
+    #[test]
+    fn an_action_on_a_run_without_an_issue_names_its_plan_or_its_project() {
+        let run = RunId::parse("0198c0de-0000-7000-8000-000000000000").unwrap();
+        let live = |plan: Option<&str>| LiveRun {
+            run: run.clone(),
+            project: ProjectId::parse("api").unwrap(),
+            issue: None,
+            plan: plan.map(|plan| PlanId::parse(plan).unwrap()),
+            agent: AgentType::Scanner,
+            provider: "scripted".to_owned(),
+            started_at: Timestamp::UNIX_EPOCH,
+            lock: LockState::Free,
+            put_off: None,
+        };
+        let action = Action::FinishCrashed {
+            run: run.clone(),
+            issue: None,
+        };
+        for (plan, expected) in [(None, "api"), (Some("ship"), "plan ship")] {
+            let view = ActionView::from(&action).about_run(&[live(plan)]);
+            assert_eq!(
+                view.text(),
+                format!("{expected}: do the exit handling of the crashed run {run}")
+            );
         }
     }
 }

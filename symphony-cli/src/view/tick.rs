@@ -131,7 +131,7 @@ impl TickView {
     }
 
     /// Views a plan that is not carried out.
-    pub(crate) fn planned(schedule: &Schedule, problems: Vec<String>) -> Self {
+    pub(crate) fn planned(schedule: &Schedule, live: &[LiveRun], problems: Vec<String>) -> Self {
         Self {
             dry_run: true,
             actions: schedule
@@ -139,7 +139,7 @@ impl TickView {
                 .iter()
                 // bookkeeping, of which no issue takes notice
                 .filter(|action| !matches!(action, Action::RememberBase(_)))
-                .map(ActionView::from)
+                .map(|action| ActionView::from(action).about_run(live))
                 .collect(),
             decisions: schedule
                 .decisions
@@ -160,7 +160,7 @@ impl TickView {
             live: report.snapshot.live.iter().map(LiveView::from).collect(),
             runs: report.started.into_iter().map(RunView::from).collect(),
             events: report.events.iter().map(StepEventView::from).collect(),
-            ..Self::planned(&report.schedule, report.problems)
+            ..Self::planned(&report.schedule, &report.snapshot.live, report.problems)
         }
     }
 }
