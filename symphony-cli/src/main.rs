@@ -11,7 +11,6 @@ mod completion;
 mod deferred;
 mod dependents;
 mod document;
-mod elsewhere;
 mod failure;
 mod global;
 mod interrupt;
@@ -30,7 +29,6 @@ mod shipped;
 mod standstill;
 mod trial;
 mod value;
-mod view;
 mod watch;
 
 use std::process::ExitCode;

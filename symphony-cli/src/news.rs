@@ -6,9 +6,8 @@ use std::collections::BTreeSet;
 use symphony_core::inbox::InboxItem;
 use symphony_core::news::{PrLook, news};
 use symphony_store::{Store, StoreError};
-
-use crate::elsewhere::Elsewhere;
-use crate::view::{InboxView, PrNewsView};
+use symphony_view::Elsewhere;
+use symphony_view::{InboxView, PrNewsView};
 
 /// What was seen and said already.
 #[derive(Debug)]

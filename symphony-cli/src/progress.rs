@@ -9,9 +9,10 @@ use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::id::RunId;
 use symphony_store::{Store, StoreError};
+use symphony_view::RunView;
+use symphony_view::text::one_line;
 
-use crate::output::{Output, one_line};
-use crate::view::RunView;
+use crate::output::Output;
 
 /// Time between two frames of a spinner.
 const FRAME: Duration = Duration::from_millis(120);

@@ -1,9 +1,9 @@
 //! Merges that were cut off, before a person's order that they could cross.
 
 use symphony_runner::merge::{MergesUnderWay, settle_merges};
+use symphony_view::lines_of;
 
 use crate::app::App;
-use crate::view::lines_of;
 
 /// Settles the merges of the project that were cut off, and waits for one whose base is just moving: the order that follows finds
 /// pull requests, issues and plans as they are then. Where it cannot, the order is refused if it crosses a merge.

@@ -11,9 +11,8 @@ use symphony_runner::inbox::inbox;
 use symphony_runner::installation::Installation;
 use symphony_runner::tick::{TickReport, observe_snapshot};
 use symphony_store::Store;
-
-use crate::output::Clock;
-use crate::view::{DecisionView, TickView, issues_and_plans};
+use symphony_view::text::Clock;
+use symphony_view::{DecisionView, TickView, issues_and_plans};
 
 /// Issues that a sentence names; the rest is counted.
 const NAMED_MAX: usize = 5;

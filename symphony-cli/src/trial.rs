@@ -23,11 +23,12 @@ use symphony_runner::installation::Installation;
 use symphony_runner::repository::open_repository;
 use symphony_runner::trial::{TrialRequest, TrialWatch, keep_trial};
 use symphony_store::{Context, Project};
+use symphony_view::text::{Page, compact_duration, one_line};
 use symphony_workspace::config_file::{CONFIG_FILE_NAME, remove_old_remarks};
 
 use crate::app::App;
 use crate::interrupt::Interrupts;
-use crate::output::{Output, Page, compact_duration, one_line};
+use crate::output::Output;
 use crate::permission::identify_asker;
 
 /// Time of a trial unless the person says otherwise: a cold build of a large project, and its tests.

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use symphony_core::Timestamp;
+use symphony_view::text::View;
 
 use crate::interrupt::Interrupts;
-use crate::output::{Output, Screen, View};
+use crate::output::{Output, Screen};
 
 /// Loads a view and shows it, at once and after each interval, until Ctrl-C or SIGTERM. A look that fails after the first is
 /// shown and tried again: a database that is busy for a moment does not end the watch.

@@ -10,11 +10,11 @@ use symphony_runner::repository::open_repository;
 use symphony_runner::upkeep::clean_up::clean_up;
 use symphony_runner::upkeep::left_worktrees::{clear_left_worktree, left_worktrees};
 use symphony_runner::upkeep::retention::{old_logs, remove_logs};
+use symphony_view::text::{Page, View, plural};
 use symphony_workspace::LeftLock;
 
 use crate::app::App;
 use crate::failure::Stop;
-use crate::output::{Page, View, plural};
 use crate::place::Session;
 
 /// What `clean` takes.

@@ -10,6 +10,7 @@ use symphony_core::review_point::Severity;
 use symphony_mcp::Reviewed;
 use symphony_runner::confirm::{Confirmation, confirm_done};
 use symphony_store::{PrStep, StoreError};
+use symphony_view::PrView;
 
 use crate::app::App;
 use crate::command::point::PointArgs;
@@ -17,7 +18,6 @@ use crate::command::pr::{RedGates, Verdict, open_pr, other_subject};
 use crate::failure::{Exit, Stop};
 use crate::interrupt::Interrupts;
 use crate::value::PrReference;
-use crate::view::PrView;
 
 /// A decision on the proposal that nothing is left to do. `symphony issue show` shows its reason and its evidence.
 #[derive(Debug, Subcommand)]

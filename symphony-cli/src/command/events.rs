@@ -6,12 +6,12 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::{IssueId, PlanId};
 use symphony_store::{EventFilter, EventRecord};
+use symphony_view::EventView;
+use symphony_view::text::{List, one_line};
 
 use super::find_run;
 use crate::app::App;
-use crate::output::{List, one_line};
 use crate::value::{RunReference, issue_id};
-use crate::view::EventView;
 
 /// Time between two looks at a log that is followed.
 const LOOK: Duration = Duration::from_millis(200);

@@ -15,14 +15,14 @@ use symphony_core::tick::{
 use symphony_runner::standing::Outlook;
 use symphony_runner::tick::observe_snapshot;
 use symphony_store::{RunFilter, Store};
+use symphony_view::Elsewhere;
+use symphony_view::{ActionView, ENDED, ExplainView, FailureView, ReasonView, RunView, WaitView};
 
 use super::explain_plan::explain_plan;
 use super::explain_wait::{for_you, note_changed_base, stranded};
 use super::source::find_source;
 use crate::app::App;
-use crate::elsewhere::Elsewhere;
 use crate::value::SourceName;
-use crate::view::{ActionView, ENDED, ExplainView, FailureView, ReasonView, RunView, WaitView};
 
 /// What `explain` takes.
 #[derive(Debug, Args)]
@@ -42,7 +42,8 @@ impl ExplainArgs {
         let now = Timestamp::now();
         let snapshot =
             observe_snapshot(&session.installation, &mut session.store, now).with_context(what)?;
-        let elsewhere = Elsewhere::load(&app.surroundings, &session.store).with_context(what)?;
+        let elsewhere = Elsewhere::load(app.surroundings.typed_in().as_deref(), &session.store)
+            .with_context(what)?;
         match &of {
             PullRequestOf::Issue(issue) => {
                 let issue = session.store.issue(issue).with_context(what)?;

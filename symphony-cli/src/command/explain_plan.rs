@@ -8,10 +8,10 @@ use symphony_core::standing::{Item, Standing};
 use symphony_core::tick::{Action, Reason, Schedule, Snapshot};
 use symphony_runner::standing::Outlook;
 use symphony_store::RunFilter;
+use symphony_view::{ActionView, ExplainPlanView, PlanView, ReasonView, RunView, WaitView};
 
 use super::explain_wait::{for_you, note_changed_base, stranded};
 use crate::place::Session;
-use crate::view::{ActionView, ExplainPlanView, PlanView, ReasonView, RunView, WaitView};
 
 /// Phases that are named one by one: a plan may have thousands.
 const PHASES_MAX: usize = 20;

@@ -8,12 +8,12 @@ use symphony_core::id::{IssueId, PlanId};
 use symphony_core::tick::plan_tick;
 use symphony_runner::inbox::inbox;
 use symphony_runner::tick::observe_snapshot;
+use symphony_view::Elsewhere;
+use symphony_view::InboxView;
+use symphony_view::text::List;
 
 use crate::app::App;
-use crate::elsewhere::Elsewhere;
-use crate::output::List;
 use crate::place::Session;
-use crate::view::InboxView;
 
 /// What `inbox` takes.
 #[derive(Debug, Args)]
@@ -72,7 +72,7 @@ fn load(app: &App, session: &mut Session) -> anyhow::Result<List<InboxView>> {
     let snapshot = observe_snapshot(&session.installation, &mut session.store, now)?;
     let schedule = plan_tick(&snapshot, now);
     let items = inbox(&session.store, &snapshot, &schedule, now)?;
-    let elsewhere = Elsewhere::load(&app.surroundings, &session.store)?;
+    let elsewhere = Elsewhere::load(app.surroundings.typed_in().as_deref(), &session.store)?;
     let items = items.into_iter();
     Ok(items.map(|item| InboxView::new(item, &elsewhere)).collect())
 }

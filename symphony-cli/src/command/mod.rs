@@ -55,7 +55,7 @@ pub(crate) use phase::PhaseCommand;
 pub(crate) use plan::{PlanCommand, print_statusline};
 pub(crate) use point::PointCommand;
 pub(crate) use pr::PrCommand;
-pub(crate) use profile::{OverrideView, ProfileCommand, known_profile};
+pub(crate) use profile::{ProfileCommand, known_profile};
 pub(crate) use project::ProjectCommand;
 pub(crate) use prompt::{PromptCommand, lint_here};
 pub(crate) use run::RunArgs;

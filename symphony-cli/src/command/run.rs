@@ -13,17 +13,17 @@ use symphony_runner::cancel::end_if_live;
 use symphony_runner::installation::Installation;
 use symphony_runner::tick::{TickOptions, TickOutcome, tick};
 use symphony_store::Store;
+use symphony_view::Elsewhere;
+use symphony_view::text::{Clock, plural};
+use symphony_view::{DecisionView, PrNewsView, RunView, TickView, TodayView, lines_of};
 
 use crate::app::App;
-use crate::elsewhere::Elsewhere;
 use crate::failure::Exit;
 use crate::interrupt::Interrupts;
 use crate::news::News;
-use crate::output::{Clock, plural};
 use crate::progress::{Progress, Stream};
 use crate::reap::reap_supervisors;
 use crate::standstill::{breakers_of, open_breakers, standstill, waiting_after, waiting_items};
-use crate::view::{DecisionView, PrNewsView, RunView, TickView, TodayView, lines_of};
 
 /// Time between two looks at the runs.
 const LOOK: Duration = Duration::from_millis(200);
@@ -195,7 +195,8 @@ impl Loop<'_> {
             TickOutcome::Done(report) => {
                 lines_of(&report.events).for_each(|line| self.progress.say(&line));
                 let items = waiting_after(&report, &self.store)?;
-                let elsewhere = Elsewhere::load(&self.app.surroundings, &self.store)?;
+                let elsewhere =
+                    Elsewhere::load(self.app.surroundings.typed_in().as_deref(), &self.store)?;
                 self.breakers_now = breakers_of(&items);
                 let waiting = self.news.of_inbox(items, &elsewhere);
                 self.holds.clone_from(&report.snapshot.holds);

@@ -18,15 +18,15 @@ use symphony_runner::gates::running_now;
 use symphony_runner::inbox::inbox;
 use symphony_runner::tick::{last_tick, observe_snapshot};
 use symphony_store::{IssueFilter, PrFilter, Project, RunFilter, Store};
-
-use crate::app::App;
-use crate::elsewhere::Elsewhere;
-use crate::place::Session;
-use crate::view::{
+use symphony_view::Elsewhere;
+use symphony_view::{
     BlockedView, GatesNow, HoldView, InboxView, IssueView, LiveTrialLine, OpenPlanView, OpenPrView,
     PrView, QueueView, ReasonView, RetryView, RunView, RunningView, StatusView, StuckTickView,
     TodayView,
 };
+
+use crate::app::App;
+use crate::place::Session;
 use crate::watch::watch;
 
 /// What `status` takes.
@@ -80,7 +80,7 @@ fn load(app: &App, session: &mut Session) -> anyhow::Result<StatusView> {
         .map(|(status, n)| (status.name(), n))
         .collect();
     let waiting = waiting(store, project, &snapshot, &schedule, now)?;
-    let elsewhere = Elsewhere::load(&app.surroundings, store)?;
+    let elsewhere = Elsewhere::load(app.surroundings.typed_in().as_deref(), store)?;
     let mut inbox: BTreeMap<&'static str, u64> = BTreeMap::new();
     for item in &waiting {
         *inbox.entry(item.kind.name()).or_default() += 1;

@@ -11,14 +11,14 @@ use symphony_core::watchdog::Stuck;
 use symphony_runner::installation::Installation;
 use symphony_runner::outreach::publish::start_publisher;
 use symphony_runner::tick::{TickOptions, TickOutcome, TickReport, tick, wait_for};
+use symphony_view::Elsewhere;
+use symphony_view::{RunView, StuckTickView, TickView, TodayView};
 
 use crate::app::App;
-use crate::elsewhere::Elsewhere;
 use crate::failure::{Exit, Stop};
 use crate::news::News;
 use crate::progress::{Progress, Stream};
 use crate::standstill::{breakers_of, open_breakers, standstill, waiting_items};
-use crate::view::{RunView, StuckTickView, TickView, TodayView};
 
 /// What `tick` takes.
 #[derive(Debug, Args)]
@@ -64,7 +64,8 @@ impl TickArgs {
         let new_problems = report.new_problems.clone();
         let holds = report.snapshot.holds.clone();
         let mut view = self.view(app, &installation, report)?;
-        let elsewhere = Elsewhere::load(&app.surroundings, &store).context("tick")?;
+        let elsewhere =
+            Elsewhere::load(app.surroundings.typed_in().as_deref(), &store).context("tick")?;
         let decisions = &mut view.decisions;
         elsewhere.decisions(&mut store, decisions).context("tick")?;
         let due = TodayView::load(&store, None, &holds, Timestamp::now());

@@ -6,10 +6,10 @@ use symphony_core::id::{PlanId, PlanPhaseId};
 use symphony_core::plan::PlanError;
 use symphony_core::plan::state::{PhaseStatus, PlanStatus, PlanTransitionError};
 use symphony_core::plan::state_file::StateFileError;
+use symphony_view::text::Clock;
 
 use super::Exit;
 use super::verdict::Verdict;
-use crate::output::Clock;
 
 /// Judges one error of a chain; none when it is not about a plan.
 pub(super) fn judge_cause(cause: &(dyn Error + 'static)) -> Option<Verdict> {

@@ -3,10 +3,10 @@
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
+use symphony_view::text::{View, one_line};
+
 use super::stream::Output;
 use super::terminal::{self, Size};
-use super::text::one_line;
-use super::view::View;
 
 /// The alternate screen, without a cursor: what was on the terminal comes back at the end.
 const OPEN: &str = "\u{1b}[?1049h\u{1b}[?25l";

@@ -6,13 +6,10 @@ use anyhow::Context as _;
 use owo_colors::OwoColorize as _;
 use serde::Serialize;
 use symphony_runner::output::neutralised;
+use symphony_view::text::{Clock, Document, Page, View, one_line};
 
-use super::page::Page;
 use super::pager::{self, Paging};
 use super::terminal::{self, is_movable};
-use super::text::one_line;
-use super::time::Clock;
-use super::view::{Document, View};
 
 /// What fails when standard output cannot be written.
 const WRITE: &str = "write the answer";

@@ -38,6 +38,16 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "symphony-view",
+        &[
+            "symphony-core",
+            "symphony-learning",
+            "symphony-prompt",
+            "symphony-store",
+            "symphony-runner",
+        ],
+    ),
+    (
         "symphony-cli",
         &[
             "symphony-core",
@@ -48,6 +58,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "symphony-mcp",
             "symphony-runner",
             "symphony-scripted",
+            "symphony-view",
         ],
     ),
 ];

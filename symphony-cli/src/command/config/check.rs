@@ -9,13 +9,13 @@ use symphony_core::config::ConfigProblem;
 use symphony_prompt::lint::{Finding, Severity};
 use symphony_runner::RunnerError;
 use symphony_runner::provider::ProviderError;
+use symphony_view::text::{List, Listed, Page, plural};
+use symphony_view::{counted, errors};
 use symphony_workspace::config_file::{ConfigFileError, LoadedConfig, load};
 
 use crate::app::App;
 use crate::command::lint_here;
 use crate::failure::{Exit, Stop, provider_fix};
-use crate::output::{List, Page, View, plural};
-use crate::view::{counted, errors};
 
 /// What `config check` takes.
 #[derive(Debug, Args)]
@@ -82,15 +82,15 @@ impl ProblemView {
     }
 }
 
-impl View for List<ProblemView> {
-    fn write(&self, page: &mut Page) {
+impl Listed for ProblemView {
+    fn write_all(items: &[Self], page: &mut Page) {
         let is_error = |problem: &ProblemView| problem.severity == Severity::Error;
-        if !self.items.iter().any(is_error) {
+        if !items.iter().any(is_error) {
             page.line("The configuration is valid.");
         }
-        self.items
-            .iter()
-            .for_each(|problem| page.line(&problem.text));
+        for problem in items {
+            page.line(&problem.text);
+        }
     }
 }
 

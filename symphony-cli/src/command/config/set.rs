@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use symphony_core::config::ConfigProblem;
 use symphony_runner::repository::open_repository;
+use symphony_view::text::plural;
 use symphony_workspace::config_file::{
     CONFIG_FILE_NAME, ConfigFileError, Edit, load, load_edited, prepare_over,
 };
@@ -19,7 +20,6 @@ use super::show::role;
 use crate::app::App;
 use crate::command::doctor::{INSTALL, missing_programs};
 use crate::failure::{Exit, Stop, provider_fix};
-use crate::output::plural;
 
 /// What `config set` takes.
 #[derive(Debug, Args)]

@@ -9,11 +9,11 @@ use serde_json::Value;
 use symphony_core::config::{
     Effective, Entry, FileRole, INSTALLATION_KEYS, KeyPath, Segment, Source,
 };
+use symphony_view::text::{List, Listed, Page, Table};
 use symphony_workspace::config_file::{LoadedConfig, load};
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
-use crate::output::{List, Page, Table, View};
 
 /// What `config show` takes.
 #[derive(Debug, Args)]
@@ -53,10 +53,10 @@ impl ValueView {
     }
 }
 
-impl View for List<ValueView> {
-    fn write(&self, page: &mut Page) {
+impl Listed for ValueView {
+    fn write_all(items: &[Self], page: &mut Page) {
         let mut table = Table::new(["KEY", "VALUE", "FROM"]);
-        for value in &self.items {
+        for value in items {
             table.row([
                 value.key.clone(),
                 value.value.to_string(),

@@ -15,11 +15,11 @@ use symphony_runner::database::{
     Backup, Consent, DatabaseRefusal, RestoreSource, Restored, list_backups, restore,
 };
 use symphony_runner::installation::Installation;
+use symphony_view::text::{Clock, List, Listed, Page, View, ago, plural};
 use symphony_workspace::config_file::CONFIG_FILE_NAME;
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
-use crate::output::{Clock, List, Page, View, ago, plural};
 
 /// What `db restore` takes.
 #[derive(Debug, Args)]
@@ -80,13 +80,13 @@ impl From<Backup> for BackupView {
     }
 }
 
-impl View for List<BackupView> {
-    fn write(&self, page: &mut Page) {
-        if self.items.is_empty() {
+impl Listed for BackupView {
+    fn write_all(items: &[Self], page: &mut Page) {
+        if items.is_empty() {
             page.line("No backup of this repository's database was found.");
         }
         let now = Timestamp::now();
-        for backup in &self.items {
+        for backup in items {
             page.line(&format!(
                 "{}  {}, {}, {} KiB",
                 backup.path.display(),

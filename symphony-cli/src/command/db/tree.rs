@@ -8,10 +8,10 @@ use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::invariant::Violation;
 use symphony_store::{SCHEMA_VERSION, Store};
+use symphony_view::text::{Page, View, plural};
 
 use crate::app::App;
 use crate::failure::Exit;
-use crate::output::{Page, View, plural};
 
 /// A command on the database.
 #[derive(Debug, Subcommand)]

@@ -11,9 +11,9 @@ use symphony_store::{IssueFilter, LearningFilter, PrFilter, RunFilter};
 
 use super::leftovers::Leftovers;
 use super::project::Files;
-use crate::output::{List, Page, View, plural};
 use crate::place::Session;
-use crate::view::{IssueView, LearningView, PrView, RunView};
+use symphony_view::text::{List, Page, View, plural};
+use symphony_view::{IssueView, LearningView, PrView, RunView};
 
 /// What happened.
 #[derive(Debug, Clone, Serialize)]

@@ -5,10 +5,10 @@ use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::invariant::{Invariant, Violation};
 use symphony_runner::audit::audit;
+use symphony_view::text::{List, Listed, Page, plural};
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
-use crate::output::{List, Page, View, plural};
 
 /// A finding, with what should hold.
 #[derive(Debug, Clone, Serialize)]
@@ -33,12 +33,12 @@ impl From<Violation> for FindingView {
     }
 }
 
-impl View for List<FindingView> {
-    fn write(&self, page: &mut Page) {
-        if self.items.is_empty() {
+impl Listed for FindingView {
+    fn write_all(items: &[Self], page: &mut Page) {
+        if items.is_empty() {
             page.line("The audit found nothing.");
         }
-        for finding in &self.items {
+        for finding in items {
             page.line(&format!(
                 "{}  {}: {}",
                 finding.invariant, finding.subject, finding.detail

@@ -8,10 +8,10 @@ use symphony_runner::database::{is_marked, list_backups};
 use symphony_runner::installation::Installation;
 use symphony_runner::tick::last_tick;
 use symphony_store::Store;
+use symphony_view::text::{ago, plural};
 use symphony_workspace::Repository;
 
 use super::check::CheckView;
-use crate::output::{ago, plural};
 
 /// Age of the newest backup above which ticks seem not to make any.
 const BACKUP_AGE_MAX_MS: u64 = 24 * 60 * 60 * 1000;

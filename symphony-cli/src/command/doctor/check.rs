@@ -3,9 +3,9 @@
 use std::fmt;
 
 use serde::Serialize;
+use symphony_view::text::{Listed, Page, plural};
 
 use crate::failure::Stop;
-use crate::output::{List, Page, View, plural};
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -91,9 +91,9 @@ pub(super) fn write_checks(checks: &[CheckView], page: &mut Page) {
     }
 }
 
-impl View for List<CheckView> {
-    fn write(&self, page: &mut Page) {
-        write_checks(&self.items, page);
+impl Listed for CheckView {
+    fn write_all(items: &[Self], page: &mut Page) {
+        write_checks(items, page);
     }
 }
 

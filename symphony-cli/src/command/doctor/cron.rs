@@ -10,13 +10,13 @@ use symphony_core::config::ProjectConfig;
 use symphony_runner::installation::Installation;
 use symphony_runner::repository::open_repository;
 use symphony_runner::tick::last_tick;
+use symphony_view::text::{Page, View, ago};
 use symphony_workspace::{FilterUse, LFS_FILTER};
 
 use super::check::{CheckView, fail_with, write_checks};
 use super::cron_path::needed_path;
 use super::schedule::Schedule;
 use crate::app::App;
-use crate::output::{Page, View, ago};
 
 /// A tick older than this is missing: cron makes one each minute.
 const TICK_AGE_SECONDS_MAX: i64 = 300;

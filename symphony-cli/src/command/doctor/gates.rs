@@ -11,12 +11,12 @@ use symphony_runner::gates::has_moved;
 use symphony_runner::installation::Installation;
 use symphony_runner::provider::detect::find_program;
 use symphony_store::Project;
+use symphony_view::text::{Page, View};
 
 use super::check::CheckView;
 use super::programs::programs_of;
 use crate::app::App;
 use crate::failure::Stop;
-use crate::output::{Page, View};
 use crate::trial::{BaseHold, copy_advice, note_trial, try_gates, write_trial};
 
 /// A trial, and whether the project is on hold for it.

@@ -10,6 +10,7 @@ use symphony_runner::installation::Installation;
 use symphony_runner::paths::STATE_DIR;
 use symphony_runner::repository::open_repository;
 use symphony_store::{Project, SCHEMA_VERSION, Store};
+use symphony_view::text::List;
 use symphony_workspace::{GIT_VERSION_MIN, GitProgram, Repository, RepositoryOptions};
 
 use super::agents::check_agents;
@@ -23,7 +24,6 @@ use super::project::{check_project, unusable};
 use super::protection::{check_cgroups, check_protection};
 use crate::app::App;
 use crate::failure::{database_fix, identity_fix};
-use crate::output::List;
 
 /// Free space below which worktrees and logs soon fill the disk.
 const FREE_BYTES_MIN: u64 = 1 << 30;

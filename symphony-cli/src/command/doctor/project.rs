@@ -8,6 +8,8 @@ use symphony_runner::prompts::lint::lint_project;
 use symphony_runner::repository::{BaseProblem, open_repository};
 use symphony_runner::supervise::read_vault;
 use symphony_store::Project;
+use symphony_view::LiveTrialLine;
+use symphony_view::text::plural;
 use symphony_workspace::{Identity, Repository, WorkspaceError, WorktreeState};
 
 use super::check::CheckView;
@@ -18,8 +20,6 @@ use super::gates::check_gates;
 use super::login::check_login;
 use super::root::check_root;
 use crate::failure::provider_fix;
-use crate::output::plural;
-use crate::view::LiveTrialLine;
 
 /// What makes a folder something to work in.
 const FIRST_COMMIT: &str = "`git init && git commit --allow-empty -m 'first commit'` creates a repository \

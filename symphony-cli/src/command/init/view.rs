@@ -8,10 +8,10 @@ use symphony_core::id::ProjectId;
 use symphony_core::project::WizardState;
 use symphony_core::trial::Trial;
 use symphony_prompt::lint::Finding;
+use symphony_view::counted;
+use symphony_view::text::{Page, View, plural};
 
-use crate::output::{Page, View, plural};
 use crate::trial::{BaseHold, write_trial};
-use crate::view::counted;
 
 /// Findings on prompts that are shown; the rest is counted.
 const FINDINGS_MAX: usize = 5;

@@ -7,11 +7,11 @@ use symphony_core::id::IssueId;
 use symphony_core::issue::{IssueStatus, Priority, Size};
 use symphony_runner::database::note_mark;
 use symphony_store::NewIssue;
+use symphony_view::IssueView;
 
 use super::repair::check_repairs;
 use crate::app::App;
 use crate::value::{issue_id, named};
-use crate::view::IssueView;
 
 /// What `issue add` takes.
 #[derive(Debug, Args)]

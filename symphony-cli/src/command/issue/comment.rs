@@ -3,10 +3,10 @@
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::IssueId;
+use symphony_view::CommentView;
 
 use crate::app::App;
 use crate::value::issue_id;
-use crate::view::CommentView;
 
 /// What `issue comment` takes.
 #[derive(Debug, Args)]

@@ -8,12 +8,12 @@ use symphony_core::issue::{
 use symphony_core::pull_request::{PrState, PullRequest};
 use symphony_runner::cancel::end_run_of;
 use symphony_store::{EndedIssue, IssueEnd, IssueFilter, Store};
+use symphony_view::IssueView;
+use symphony_view::text::plural;
 
 use crate::app::App;
 use crate::dependents::{choose_fate, fate_in_words};
-use crate::output::plural;
 use crate::place::Session;
-use crate::view::IssueView;
 
 /// How an issue is ended.
 #[derive(Debug)]

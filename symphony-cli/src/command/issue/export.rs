@@ -6,11 +6,11 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::issue::{IssueLine, IssueStatus, write_json_lines, write_markdown};
 use symphony_store::{IssueFilter, Store};
+use symphony_view::text::plural;
 
 use super::format::Format;
 use crate::app::App;
 use crate::document::export;
-use crate::output::plural;
 use crate::value::named;
 
 /// What `issue export` takes.

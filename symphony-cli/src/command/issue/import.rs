@@ -8,12 +8,12 @@ use symphony_core::id::IssueId;
 use symphony_core::issue::{IssueLine, TransferProblem, read_json_lines, read_markdown};
 use symphony_runner::database::note_mark;
 use symphony_store::ImportedIssues;
+use symphony_view::text::plural;
 
 use super::format::Format;
 use crate::app::App;
 use crate::document::{DocumentSource, read_text};
 use crate::failure::{Exit, Stop};
-use crate::output::plural;
 use crate::value::named;
 
 /// Problems that are listed: enough to see what is wrong with a file.

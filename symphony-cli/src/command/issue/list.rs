@@ -6,11 +6,11 @@ use serde::Serialize;
 use symphony_core::id::IssueId;
 use symphony_core::issue::IssueStatus;
 use symphony_store::IssueFilter;
+use symphony_view::IssueView;
+use symphony_view::text::{List, Page, View, plural};
 
 use crate::app::App;
-use crate::output::{List, Page, View, plural};
 use crate::value::{issue_id, named};
-use crate::view::IssueView;
 
 /// Issues that a list shows when no limit is typed: more scroll away.
 const LIST_MAX: u32 = 100;

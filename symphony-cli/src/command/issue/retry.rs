@@ -6,11 +6,11 @@ use symphony_core::id::IssueId;
 use symphony_core::issue::{Issue, IssueStatus, Review, human_move};
 use symphony_runner::absorb::{absorb_for_issue, absorbed_text};
 use symphony_store::{Store, StoreError};
+use symphony_view::IssueView;
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::value::issue_id;
-use crate::view::IssueView;
 
 /// What `issue retry` takes.
 #[derive(Debug, Args)]

@@ -5,11 +5,11 @@ use clap::Args;
 use symphony_core::id::IssueId;
 use symphony_core::inbox::LostDocument;
 use symphony_runner::upkeep::kept_documents::lost_documents;
+use symphony_view::IssueDetail;
 
 use crate::app::App;
 use crate::place::Session;
 use crate::value::issue_id;
-use crate::view::IssueDetail;
 
 /// What `issue show` takes.
 #[derive(Debug, Args)]

@@ -5,11 +5,11 @@ use clap::Args;
 use symphony_core::id::{IssueId, LearningId};
 use symphony_core::learning::{LearningState, LearningType};
 use symphony_store::{LearningAddition, LearningRecord, NewLearning};
+use symphony_view::LearningView;
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::value::{issue_id, named};
-use crate::view::LearningView;
 
 /// What `learnings add` takes.
 #[derive(Debug, Args)]

@@ -6,11 +6,11 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::learning::LearningState;
 use symphony_store::LearningFilter;
+use symphony_view::text::plural;
 
 use super::line::LearningLine;
 use crate::app::App;
 use crate::document::export;
-use crate::output::plural;
 
 /// What `learnings export` takes.
 #[derive(Debug, Args)]

@@ -10,14 +10,14 @@ use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
 use symphony_core::issue::TEXT_BYTES_MAX;
 use symphony_store::LearningRecord;
+use symphony_view::ImportView;
+use symphony_view::text::plural;
 
 use super::line::LearningLine;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::json::from_json;
-use crate::output::plural;
 use crate::secret::SecretCheck;
-use crate::view::ImportView;
 
 /// Longest line: every text at its limit, escaped, and the rest of the fields.
 const LINE_BYTES_MAX: usize = 8 * TEXT_BYTES_MAX;

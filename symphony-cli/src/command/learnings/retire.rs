@@ -5,10 +5,10 @@ use clap::Args;
 use symphony_core::id::LearningId;
 use symphony_core::learning::LearningState;
 use symphony_store::{LearningRecord, Store, StoreError};
+use symphony_view::LearningView;
+use symphony_view::text::{List, plural};
 
 use crate::app::App;
-use crate::output::{List, plural};
-use crate::view::LearningView;
 
 /// What `learnings accept` takes.
 #[derive(Debug, Args)]

@@ -5,11 +5,11 @@ use clap::Args;
 use symphony_core::Timestamp;
 use symphony_learning::{Options, Relevance};
 use symphony_store::LearningScope;
+use symphony_view::text::List;
+use symphony_view::{FoundLearning, ScoredLearning};
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
-use crate::output::List;
-use crate::view::{FoundLearning, ScoredLearning};
 
 /// What `learnings search` takes.
 #[derive(Debug, Args)]

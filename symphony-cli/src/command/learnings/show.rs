@@ -2,9 +2,9 @@
 
 use anyhow::Context as _;
 use clap::Args;
+use symphony_view::MeasuredLearning;
 
 use crate::app::App;
-use crate::view::MeasuredLearning;
 
 /// What `learnings show` takes.
 #[derive(Debug, Args)]

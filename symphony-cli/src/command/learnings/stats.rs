@@ -4,10 +4,10 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::learning::LearningState;
 use symphony_store::LearningFilter;
+use symphony_view::LearningUseView;
+use symphony_view::text::List;
 
 use crate::app::App;
-use crate::output::List;
-use crate::view::LearningUseView;
 
 /// What `learnings stats` takes.
 #[derive(Debug, Args)]

@@ -8,11 +8,11 @@ use serde::Serialize;
 use symphony_core::contract::parse_contract;
 use symphony_prompt::lint::Finding;
 use symphony_runner::prompts::library::check_chain;
+use symphony_view::text::{List, Listed, Page, plural};
 use symphony_workspace::config_file::load;
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
-use crate::output::{List, Page, View, plural};
 use crate::shipped::SHIPPED;
 
 /// What `phase check` takes.
@@ -37,12 +37,12 @@ struct PhaseProblem {
     snippet: String,
 }
 
-impl View for List<PhaseProblem> {
-    fn write(&self, page: &mut Page) {
-        if self.items.is_empty() {
+impl Listed for PhaseProblem {
+    fn write_all(items: &[Self], page: &mut Page) {
+        if items.is_empty() {
             page.line("The contract is valid.");
         }
-        for problem in &self.items {
+        for problem in items {
             page.verbatim(&problem.snippet);
         }
     }

@@ -5,10 +5,10 @@ use clap::Args;
 use serde::Serialize;
 use symphony_core::contract::{PhaseContract, Pipeline};
 use symphony_core::id::PhaseName;
+use symphony_view::text::{List, Listed, Page, Table, View};
 
 use crate::app::App;
 use crate::failure::{Exit, Stop, did_you_mean};
-use crate::output::{List, Page, Table, View};
 
 /// What `phase list` takes.
 #[derive(Debug, Args)]
@@ -37,8 +37,8 @@ impl From<PhaseContract> for PhaseView {
     }
 }
 
-impl View for List<PhaseView> {
-    fn write(&self, page: &mut Page) {
+impl Listed for PhaseView {
+    fn write_all(items: &[Self], page: &mut Page) {
         let mut table = Table::new([
             "PHASE",
             "PROFILE",
@@ -47,7 +47,7 @@ impl View for List<PhaseView> {
             "SKIPPABLE",
             "ARTIFACT",
         ]);
-        for view in &self.items {
+        for view in items {
             let contract = &view.contract;
             table.row([
                 contract.phase.to_string(),

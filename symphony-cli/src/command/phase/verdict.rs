@@ -9,13 +9,13 @@ use symphony_core::review_point::{PointError, Severity};
 use symphony_runner::cancel::end_run_of;
 use symphony_runner::repository::open_repository;
 use symphony_store::{NewVerdict, Store, StoreError};
+use symphony_view::DeliveryView;
 use symphony_workspace::BranchName;
 
 use crate::app::App;
 use crate::command::point::PointArgs;
 use crate::failure::{Exit, Stop};
 use crate::value::issue_id;
-use crate::view::DeliveryView;
 
 /// What `phase approve` takes.
 #[derive(Debug, Args)]

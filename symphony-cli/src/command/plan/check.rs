@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 use symphony_core::plan::{Dag, Plan, PlanError, PlanProblem, PlanWarning, parse_plan};
+use symphony_view::text::{Page, View, plural};
 
 use super::source::{located, named_or_found, read_plan};
 use crate::app::App;
 use crate::failure::{Exit, Stop, plan_hint};
-use crate::output::{Page, View, plural};
 
 /// What `plan check` takes.
 #[derive(Debug, Args)]

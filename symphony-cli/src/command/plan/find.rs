@@ -2,10 +2,10 @@
 
 use clap::Args;
 use serde::Serialize;
+use symphony_view::text::{Page, View};
 
 use super::source::find_plan;
 use crate::app::App;
-use crate::output::{Page, View};
 
 /// What `plan find` takes.
 #[derive(Debug, Args)]

@@ -9,12 +9,12 @@ use symphony_core::id::PlanPhaseId;
 use symphony_core::plan::state::{PhaseStatus, PlanState};
 use symphony_core::plan::view::{GraphFormat, render_graph};
 use symphony_core::plan::{Dag, Phase};
+use symphony_view::text::{Page, View};
 
 use super::record::PlanChoice;
 use super::source::load_plan;
 use super::state::read_state;
 use crate::app::App;
-use crate::output::{Page, View};
 use crate::value::named;
 
 /// What `plan graph` takes.

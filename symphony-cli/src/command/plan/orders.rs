@@ -7,11 +7,11 @@ use symphony_core::plan::state::{Choice, PhaseState};
 use symphony_runner::absorb::{absorb_for_phase, absorbed_text};
 use symphony_runner::plan::{PlanOrder, carry_out_order};
 use symphony_store::PlanRecord;
+use symphony_view::PlanView;
 
 use super::record::PlanChoice;
 use crate::app::App;
 use crate::value::named;
-use crate::view::PlanView;
 
 /// What `plan decide` takes.
 #[derive(Debug, Args)]

@@ -8,15 +8,15 @@ use symphony_core::id::PlanId;
 use symphony_core::plan::state::{OnFailure, PlanStatus, RetryMode};
 use symphony_core::plan::{Dag, Isolation, Plan, PlanOptions};
 use symphony_runner::plan::{BeginRequest, Begun, OptionChanges, begin_plan, recorded_path};
+use symphony_view::{PlanPreview, PlanResult};
 
 use super::dialog::is_possible;
 use super::record::PlanChoice;
-use super::run_loop::{AfterReview, PlanLoop};
+use super::run_loop::{AfterReview, PlanLoop, exit_after};
 use super::source::load_plan;
 use crate::app::App;
 use crate::failure::{Exit, Stop, exit_of};
 use crate::place::Session;
-use crate::view::{PlanPreview, PlanResult};
 
 /// Largest file of instructions: a prompt of the longest kind.
 const INSTRUCTIONS_BYTES_MAX: u64 = 200_000;
@@ -180,7 +180,7 @@ impl RunArgs {
                 "Plan {} has already ended ({}): {retry}`--new` starts another.",
                 record.id, record.state.status
             ));
-            return Ok(result.exit());
+            return Ok(exit_after(&result));
         }
         // a person at the terminal is asked, unless this command was told to wait
         let may_ask = self.on_failure != Some(OnFailure::Wait);

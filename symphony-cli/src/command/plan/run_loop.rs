@@ -15,15 +15,15 @@ use symphony_runner::plan::{
     Begun, Conclusion, PlanDrive, PlanOrder, PlanRound, PlanWatch, carry_out_order,
 };
 use symphony_store::{PlanRecord, Store};
+use symphony_view::text::{in_future, plural};
+use symphony_view::{PlanResult, StepEventView, failure_text};
 
 use super::dialog::{Dialog, Said, title};
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::interrupt::Interrupts;
-use crate::output::{in_future, plural};
 use crate::progress::{Progress, Stream};
 use crate::reap::reap_supervisors;
-use crate::view::{PlanResult, StepEventView, failure_text};
 
 /// Time between two looks at the plan.
 const LOOK: Duration = Duration::from_millis(100);
@@ -283,7 +283,7 @@ impl<'a> PlanLoop<'a> {
         app.out.answer(&result)?;
         match refusal {
             Some(error) => Err(error.context("merge the pull request")),
-            None => Ok(result.exit()),
+            None => Ok(exit_after(&result)),
         }
     }
 
@@ -335,5 +335,14 @@ impl<'a> PlanLoop<'a> {
         self.progress
             .say("They continue without this command: `symphony plan run` continues the plan.");
         Ok(Exit::Failed)
+    }
+}
+
+/// Decides how `plan run` ends.
+pub(super) const fn exit_after(result: &PlanResult) -> Exit {
+    if result.is_stopped() {
+        Exit::Failed
+    } else {
+        Exit::Done
     }
 }

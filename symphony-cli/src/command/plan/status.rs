@@ -4,11 +4,11 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_runner::tick::observe_snapshot;
+use symphony_view::text::List;
+use symphony_view::{PlanListed, PlanView};
 
 use super::record::PlanChoice;
 use crate::app::App;
-use crate::output::List;
-use crate::view::{PlanListed, PlanView};
 
 /// What `plan status` takes.
 #[derive(Debug, Args)]

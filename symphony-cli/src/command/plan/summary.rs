@@ -5,10 +5,10 @@ use clap::Args;
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::plan::state_file::{LeasedPhase, StateSummary, summarise};
+use symphony_view::text::{Page, View, ago, in_future};
 
 use super::state::{StateArg, read_state};
 use crate::app::App;
-use crate::output::{Page, View, ago, in_future};
 
 /// What `plan summary` takes.
 #[derive(Debug, Args)]

@@ -3,13 +3,13 @@
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::review_point::{PointChanges, ReviewPoint, Severity, list_numbers, read_point};
+use symphony_view::PointView;
+use symphony_view::text::List;
 
 use super::settle::how_it_goes_back;
 use crate::app::App;
 use crate::command::source::find_source;
-use crate::output::List;
 use crate::value::SourceName;
-use crate::view::PointView;
 
 /// What `point add` takes.
 #[derive(Debug, Args)]

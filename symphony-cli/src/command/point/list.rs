@@ -2,12 +2,12 @@
 
 use anyhow::Context as _;
 use clap::Args;
+use symphony_view::PointView;
+use symphony_view::text::List;
 
 use crate::app::App;
 use crate::command::source::find_source;
-use crate::output::List;
 use crate::value::SourceName;
-use crate::view::PointView;
 
 /// What `point list` takes.
 #[derive(Debug, Args)]

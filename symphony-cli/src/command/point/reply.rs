@@ -5,11 +5,11 @@ use clap::Args;
 use symphony_core::issue::IssueStatus;
 use symphony_core::review_point::{AnswerKind, PointNumber};
 use symphony_store::NewAnswer;
+use symphony_view::PointView;
 
 use crate::app::App;
 use crate::command::source::find_source;
 use crate::value::SourceName;
-use crate::view::PointView;
 
 /// What `point reply` takes.
 #[derive(Debug, Args)]

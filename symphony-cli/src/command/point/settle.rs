@@ -8,14 +8,14 @@ use symphony_core::review_point::{
     PointChanges, PointNumber, PointState, ReviewPoint, list_numbers,
 };
 use symphony_core::wording::capitalised;
+use symphony_view::PointView;
+use symphony_view::text::List;
 
 use super::args::moves;
 use crate::app::App;
 use crate::command::source::find_source;
-use crate::output::List;
 use crate::place::Session;
 use crate::value::SourceName;
-use crate::view::PointView;
 
 /// What `point close` takes.
 #[derive(Debug, Args)]

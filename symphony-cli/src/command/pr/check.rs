@@ -6,12 +6,12 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::pull_request::{PrState, PullRequest};
 use symphony_runner::gates::check_pr;
 use symphony_runner::tick::wait_for;
+use symphony_view::PrView;
 
 use super::find::find_pr;
 use crate::app::App;
 use crate::failure::Exit;
 use crate::value::PrReference;
-use crate::view::PrView;
 
 /// What `pr check` takes.
 #[derive(Debug, Args)]

@@ -2,11 +2,11 @@
 
 use anyhow::Context as _;
 use clap::Args;
+use symphony_view::DiffView;
 
 use super::find::find_pr;
 use crate::app::App;
 use crate::value::PrReference;
-use crate::view::DiffView;
 
 /// What `pr diff` takes.
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ use symphony_runner::gates::shown_gates;
 use symphony_runner::repository::open_repository;
 use symphony_runner::supervise::submodule_changes;
 use symphony_store::{PrFilter, RunFilter};
+use symphony_view::{CriteriaChanged, PrView, RunView};
 use symphony_workspace::{BranchName, Repository};
 
 use crate::app::App;
@@ -14,7 +15,6 @@ use crate::command::source::find_source;
 use crate::failure::{Exit, Stop};
 use crate::place::Session;
 use crate::value::PrReference;
-use crate::view::{CriteriaChanged, PrView, RunView};
 
 /// Views a pull request beside the gates that its project has now, and what its branch has now. A configuration or a repository
 /// that cannot be read is reported elsewhere, and says nothing here.

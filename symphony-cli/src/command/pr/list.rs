@@ -5,12 +5,12 @@ use clap::Args;
 use symphony_core::id::IssueId;
 use symphony_core::pull_request::PrState;
 use symphony_store::PrFilter;
+use symphony_view::PrView;
+use symphony_view::text::List;
 
 use crate::app::App;
 use crate::command::plan::named_plan;
-use crate::output::List;
 use crate::value::{issue_id, named};
-use crate::view::PrView;
 
 /// What `pr list` takes.
 #[derive(Debug, Args)]

@@ -5,13 +5,13 @@ use clap::Args;
 use serde::Serialize;
 use symphony_core::pull_request::PullRequestOf;
 use symphony_runner::merge::{MergeOptions, Merged, Squash, merge_pr_until};
+use symphony_view::PrView;
 
 use super::find::find_pr;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::interrupt::Interrupts;
 use crate::value::PrReference;
-use crate::view::PrView;
 
 /// What `pr merge` takes.
 #[derive(Debug, Args)]

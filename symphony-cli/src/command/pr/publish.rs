@@ -3,12 +3,12 @@
 use anyhow::Context as _;
 use clap::Args;
 use symphony_runner::outreach::publish::publish_pr;
+use symphony_view::PrView;
 
 use super::find::find_pr;
 use crate::app::App;
 use crate::failure::Exit;
 use crate::value::PrReference;
-use crate::view::PrView;
 
 /// What `pr publish` takes.
 #[derive(Debug, Args)]

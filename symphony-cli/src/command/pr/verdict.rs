@@ -12,6 +12,7 @@ use symphony_mcp::Reviewed;
 use symphony_runner::cancel::{end_judge_on, end_run_on};
 use symphony_runner::plan::show_plan_of;
 use symphony_store::{NewVerdict, PrStep, StoreError, refuse_ended};
+use symphony_view::PrView;
 
 use super::find::{find_pr, view_pr};
 use crate::app::App;
@@ -19,7 +20,6 @@ use crate::command::point::PointArgs;
 use crate::failure::{Exit, Stop};
 use crate::place::Session;
 use crate::value::PrReference;
-use crate::view::PrView;
 
 /// What `pr approve` takes.
 #[derive(Debug, Args)]

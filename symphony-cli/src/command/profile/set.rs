@@ -6,8 +6,8 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::ProjectId;
 use symphony_core::profile::ModelChoice;
 use symphony_store::OverrideEdit;
+use symphony_view::OverrideView;
 
-use super::override_view::OverrideView;
 use super::show::known_profile;
 use crate::app::App;
 use crate::failure::{Exit, Stop};

@@ -5,11 +5,11 @@ use clap::Args;
 use serde::Serialize;
 use symphony_core::agent::AgentType;
 use symphony_core::profile::{AgentProfile, ProfileSet};
+use symphony_view::OverrideView;
+use symphony_view::text::{List, Listed, Page, Table, View};
 
-use super::override_view::OverrideView;
 use crate::app::App;
 use crate::failure::{Exit, Stop, did_you_mean};
-use crate::output::{List, Page, Table, View};
 use crate::place::Session;
 
 /// What `profile list` takes.
@@ -74,10 +74,10 @@ impl ProfileView {
     }
 }
 
-impl View for List<ProfileView> {
-    fn write(&self, page: &mut Page) {
+impl Listed for ProfileView {
+    fn write_all(items: &[Self], page: &mut Page) {
         let mut table = Table::new(["TYPE", "MODEL", "TURNS", "DESCRIPTION"]).right(2);
-        for profile in &self.items {
+        for profile in items {
             table.row([
                 profile.agent.to_string(),
                 profile.model.clone(),

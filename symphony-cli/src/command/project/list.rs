@@ -3,11 +3,11 @@
 use clap::Args;
 use symphony_core::issue::IssueStatus;
 use symphony_store::{Project, RunFilter, StoreError};
+use symphony_view::ProjectView;
+use symphony_view::text::List;
 
 use crate::app::App;
-use crate::output::List;
 use crate::place::Session;
-use crate::view::ProjectView;
 
 /// What `project list` takes.
 #[derive(Debug, Args)]

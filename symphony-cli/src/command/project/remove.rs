@@ -10,11 +10,11 @@ use symphony_core::pull_request::PullRequest;
 use symphony_runner::database::{
     ProjectFates, RemovedProject, WorktreesFate, remove_project, worktrees_of,
 };
+use symphony_view::text::{Page, View, plural};
 
 use crate::app::App;
 use crate::dependents::{choose_fate, fate_in_words};
 use crate::failure::{Exit, Stop};
-use crate::output::{Page, View, plural};
 use crate::question::{Choice, ask, is_possible};
 use crate::value::named;
 

@@ -3,12 +3,11 @@
 use clap::Args;
 use symphony_core::agent::AgentType;
 use symphony_core::id::ProjectId;
+use symphony_view::{OverrideView, ProjectDetail};
 
 use super::find::find_project;
 use super::list::summary;
 use crate::app::App;
-use crate::command::OverrideView;
-use crate::view::ProjectDetail;
 
 /// Newest findings about the project that are shown: as many as a person reads.
 const FINDINGS_MAX: u32 = 20;

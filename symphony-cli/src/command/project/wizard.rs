@@ -8,14 +8,14 @@ use symphony_core::id::ProjectId;
 use symphony_core::project::WizardState;
 use symphony_runner::repository::open_repository;
 use symphony_store::{Project, RunFilter};
+use symphony_view::RunView;
+use symphony_view::text::{Page, View};
 use symphony_workspace::config_file::CONFIG_FILE_NAME;
 
 use super::find::find_project;
 use crate::app::App;
 use crate::command::{ask_wizard, propose};
-use crate::output::{Page, View};
 use crate::place::Session;
-use crate::view::RunView;
 
 /// Runs that are looked through for the wizard's last one: it comes first, so it is among a project's oldest or newest.
 const RUNS_LOOKED_AT: u32 = 1_000;

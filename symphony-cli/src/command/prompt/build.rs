@@ -3,10 +3,10 @@
 use anyhow::Context as _;
 use clap::Args;
 use symphony_prompt::{PromptInput, build_document};
+use symphony_view::text::{Clock, Page};
 
 use crate::app::App;
 use crate::document::{DocumentSource, read_document};
-use crate::output::{Clock, Page};
 
 /// What a document looks like.
 const FORM: &str = "a document is an object whose single key names the kind of dispatch, such as `profile_dispatch`; \

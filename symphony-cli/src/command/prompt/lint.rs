@@ -4,11 +4,11 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_prompt::lint::Finding;
 use symphony_runner::prompts::lint::lint_project;
+use symphony_view::text::List;
+use symphony_view::{FindingView, counted, errors};
 
 use crate::app::App;
 use crate::failure::Stop;
-use crate::output::List;
-use crate::view::{FindingView, counted, errors};
 
 /// What `prompt lint` takes.
 #[derive(Debug, Args)]

@@ -4,11 +4,11 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::run::Run;
 use symphony_runner::cancel::{end_run, force_end_run};
+use symphony_view::RunView;
 
 use super::find::find_run;
 use crate::app::App;
 use crate::value::RunReference;
-use crate::view::RunView;
 
 /// What `runs cancel` takes.
 #[derive(Debug, Args)]

@@ -4,11 +4,11 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::{IssueId, PlanId};
 use symphony_store::RunFilter;
+use symphony_view::RunView;
+use symphony_view::text::List;
 
 use crate::app::App;
-use crate::output::List;
 use crate::value::issue_id;
-use crate::view::RunView;
 
 /// What `runs list` takes.
 #[derive(Debug, Args)]

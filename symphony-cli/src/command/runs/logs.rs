@@ -11,12 +11,12 @@ use symphony_core::run::Run;
 use symphony_runner::output::neutralised;
 use symphony_runner::paths::RunPaths;
 use symphony_store::Store;
+use symphony_view::text::painted_log;
 
 use super::find::find_run;
 use super::follow::{Follower, LOOK};
 use crate::app::App;
 use crate::failure::{Exit, Stop};
-use crate::output::painted_log;
 use crate::value::RunReference;
 
 /// What `runs logs` takes.

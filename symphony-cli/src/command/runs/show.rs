@@ -2,11 +2,11 @@
 
 use anyhow::Context as _;
 use clap::Args;
+use symphony_view::RunView;
 
 use super::find::find_run;
 use crate::app::App;
 use crate::value::RunReference;
-use crate::view::RunView;
 
 /// What `runs show` takes.
 #[derive(Debug, Args)]

@@ -12,6 +12,7 @@ use symphony_core::pull_request::PrState;
 use symphony_core::tick::Reason;
 use symphony_runner::RunnerError;
 use symphony_runner::tick::{TickOptions, TickOutcome, tick, wait_for};
+use symphony_view::{DecisionView, TickView};
 
 use super::case::end_all;
 use super::measured::{agent_runs, attempt, changes, first_hand_in};
@@ -20,7 +21,6 @@ use crate::place::Session;
 use crate::progress::Progress;
 use crate::reap::reap_supervisors;
 use crate::standstill::waiting_items;
-use crate::view::{DecisionView, TickView};
 
 /// Ticks of a case: its attempts are limited by `max_retries`, so that this is only reached when something is wrong.
 const TICKS_MAX: usize = 1_000;

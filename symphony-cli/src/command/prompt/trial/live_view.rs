@@ -3,11 +3,11 @@
 use serde::Serialize;
 use symphony_core::prompt_trial::{Assignment, CaseOutcome, LiveCase, PromptSet, Share, TrialName};
 use symphony_learning::PromptTrialReport;
+use symphony_view::percent;
+use symphony_view::text::{Page, View, plural};
 
 use super::texts::ChangedText;
 use super::view::{write_reasons, write_report};
-use crate::output::{Page, View, plural};
-use crate::view::percent;
 
 /// A trial in real work.
 #[derive(Debug, Serialize)]

@@ -10,10 +10,10 @@ use symphony_learning::{
     CASES_NEEDED_MAX, DECISION_CASES_MIN, DECISION_PAIRS_MIN, Difference, Measure, MeasureReport,
     PromptTrialReport, SetDifference, SetReport,
 };
+use symphony_view::text::{Page, Table, View, plural};
 
 use super::folder::TrialFolder;
 use super::spent::TrialSpending;
-use crate::output::{Page, Table, View, plural};
 
 /// A trial.
 #[derive(Debug, Serialize)]
@@ -254,7 +254,7 @@ mod tests {
     use symphony_core::unit::{Tokens, UsdMicros};
 
     use super::*;
-    use crate::output::Clock;
+    use symphony_view::text::Clock;
 
     fn case(number: u32, set: PromptSet, approved: bool) -> CaseOutcome {
         CaseOutcome {

@@ -1,0 +1,97 @@
+//! Comments and findings.
+
+use serde::Serialize;
+use symphony_core::Timestamp;
+use symphony_core::asker::verification_note;
+use symphony_core::id::{CommentId, FindingId, IssueId, RunId};
+use symphony_core::issue::{Comment, CommentAuthor, Finding, FindingKind};
+
+use crate::text::{Page, View, ago};
+
+/// A comment.
+#[derive(Debug, Clone, Serialize)]
+pub struct CommentView {
+    /// Its id.
+    pub id: CommentId,
+    /// The issue it is on.
+    pub issue: IssueId,
+    /// Who wrote it.
+    pub author: CommentAuthor,
+    /// The text, in Markdown.
+    pub content: String,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// Why Symphony could not tell that a person wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unverified: Option<String>,
+}
+
+impl From<Comment> for CommentView {
+    fn from(comment: Comment) -> Self {
+        let Comment {
+            id,
+            issue,
+            author,
+            content,
+            created_at,
+            unverified,
+        } = comment;
+        Self {
+            id,
+            issue,
+            author,
+            content,
+            created_at,
+            unverified,
+        }
+    }
+}
+
+impl View for CommentView {
+    fn write(&self, page: &mut Page) {
+        page.line(&format!(
+            "{}{} · {}",
+            self.author,
+            verification_note(self.unverified.as_deref()),
+            ago(self.created_at, page.now())
+        ));
+        page.block(&self.content);
+    }
+}
+
+/// A finding.
+#[derive(Debug, Clone, Serialize)]
+pub struct FindingView {
+    pub id: FindingId,
+    pub kind: FindingKind,
+    pub text: String,
+    pub files: Vec<String>,
+    pub author: CommentAuthor,
+    pub run: Option<RunId>,
+    pub created_at: Timestamp,
+}
+
+impl From<Finding> for FindingView {
+    fn from(finding: Finding) -> Self {
+        Self {
+            id: finding.id,
+            kind: finding.kind,
+            text: finding.text,
+            files: finding.files,
+            author: finding.author,
+            run: finding.run,
+            created_at: finding.created_at,
+        }
+    }
+}
+
+impl View for FindingView {
+    fn write(&self, page: &mut Page) {
+        let age = ago(self.created_at, page.now());
+        page.line(&format!("{} · {} · {age}", self.kind, self.author));
+        page.block(&self.text);
+        if !self.files.is_empty() {
+            page.line(&format!("  files: {}", self.files.join(", ")));
+        }
+    }
+}
