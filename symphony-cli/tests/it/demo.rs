@@ -41,6 +41,15 @@ fn the_demo_merges_its_issues_and_leaves_nothing() {
         Some("# DEMO-3: Greet in Latin")
     );
 
+    // what is offered can be typed, also where `symphony` is not installed
+    let program = env!("CARGO_BIN_EXE_symphony");
+    assert!(
+        first
+            .stdout
+            .contains(&format!("\n  alias symphony={program}\n  cd '")),
+        "{}",
+        first.stdout
+    );
     // the folder is taken now
     let second = project.json(&arguments);
     assert_eq!(

@@ -1,19 +1,22 @@
 //! What happened in a demo, and where to look.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use symphony_core::command_line::shell_quoted;
 use symphony_core::config::ProviderName;
 use symphony_core::issue::IssueStatus;
 use symphony_core::learning::LearningState;
+use symphony_runner::installation::Installation;
 use symphony_runner::paths::RunPaths;
+use symphony_runner::provider::detect::find_program;
 use symphony_store::{IssueFilter, LearningFilter, PrFilter, RunFilter};
+use symphony_view::text::{List, Page, View, plural};
+use symphony_view::{IssueView, LearningView, PrView, RunView};
 
 use super::leftovers::Leftovers;
 use super::project::Files;
 use crate::place::Session;
-use symphony_view::text::{List, Page, View, plural};
-use symphony_view::{IssueView, LearningView, PrView, RunView};
 
 /// What happened.
 #[derive(Debug, Clone, Serialize)]
@@ -31,6 +34,9 @@ pub(super) struct DemoView {
     /// Whether its agents play a script.
     #[serde(skip)]
     is_scripted: bool,
+    /// This program, where the shell does not find it as `symphony`.
+    #[serde(skip)]
+    program: Option<PathBuf>,
 }
 
 impl DemoView {
@@ -74,6 +80,7 @@ impl DemoView {
                 .into_iter()
                 .map(IssueView::from)
                 .collect(),
+            program: unless_found(&session.installation),
             log: runs
                 .first()
                 .map(|run| RunPaths::new(&session.project.root, &run.id).log()),
@@ -93,6 +100,15 @@ impl DemoView {
     pub(super) const fn is_clean(&self) -> bool {
         self.leftovers.processes == 0 && self.leftovers.worktrees == 0
     }
+}
+
+/// Returns the program that runs, unless a shell finds it by the name `symphony`.
+fn unless_found(installation: &Installation) -> Option<PathBuf> {
+    let search_path = installation.variable("PATH").unwrap_or_default();
+    let found = find_program(Path::new("symphony"), search_path);
+    let is_it = found.and_then(|found| found.canonicalize().ok())
+        == installation.executable.canonicalize().ok();
+    (!is_it).then(|| installation.executable.clone())
 }
 
 impl View for DemoView {
@@ -143,7 +159,12 @@ impl View for DemoView {
             page.field("first log", &log.display().to_string());
         }
         page.heading("What to try");
-        page.line(&format!("  cd '{}'", self.dir.display()));
+        if let Some(program) = &self.program {
+            let program = shell_quoted(&program.display().to_string());
+            page.line(&format!("  alias symphony={program}"));
+        }
+        let folder = shell_quoted(&self.dir.display().to_string());
+        page.line(&format!("  cd {folder}"));
         if let Some(issue) = self.issues.first() {
             let id = &issue.identifier;
             page.line("  git log --graph --stat");
