@@ -2,12 +2,13 @@
 
 use symphony_core::Timestamp;
 use symphony_runner::person::as_person;
+use symphony_runner::session::Session;
 use symphony_store::Context;
 
 use crate::global::GlobalArgs;
 use crate::output::Output;
 use crate::permission::admit;
-use crate::place::{Session, Surroundings};
+use crate::place::Surroundings;
 use crate::secret::SecretCheck;
 use crate::value::text_or_stdin;
 

@@ -5,12 +5,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use symphony_core::config::ProjectConfig;
-use symphony_core::gates::ConfiguredGate;
 use symphony_core::listing::list_few;
-use symphony_runner::gates::shown_gates;
 use symphony_runner::installation::Installation;
 use symphony_runner::process::adopt_environment;
+use symphony_runner::session::Session;
 use symphony_store::{Project, Store};
 use symphony_workspace::config_file::ConfigPaths;
 use symphony_workspace::discover;
@@ -210,36 +208,6 @@ impl Surroundings {
             .get(OsStr::new(name))
             .map(OsString::as_os_str)
             .filter(|value| !value.is_empty())
-    }
-}
-
-/// An open database with the project that commands are about.
-#[derive(Debug)]
-pub(crate) struct Session {
-    /// Where it runs.
-    pub(crate) installation: Installation,
-    /// The database.
-    pub(crate) store: Store,
-    /// The project.
-    pub(crate) project: Project,
-}
-
-impl Session {
-    /// Returns what holds for the project.
-    ///
-    /// # Errors
-    /// When anything that concerns the project is wrong in its configuration.
-    pub(crate) fn config(&self) -> anyhow::Result<ProjectConfig> {
-        Ok(self.installation.project_config(&self.project)?)
-    }
-
-    /// Returns the gates that the project has now; none where its configuration is broken, which is reported elsewhere.
-    pub(crate) fn configured_gates(&self) -> Vec<ConfiguredGate> {
-        let config = self.config();
-        config.map_or_else(
-            |_| Vec::new(),
-            |config| shown_gates(&self.installation, &self.project, &config),
-        )
     }
 }
 

@@ -26,6 +26,7 @@ pub mod provider;
 pub mod redaction;
 pub mod repository;
 mod runtime;
+pub mod session;
 mod shared_state;
 pub mod standing;
 pub mod step_event;

@@ -7,7 +7,7 @@ use std::path::Path;
 use symphony_core::command_line::{text_elsewhere, typed_elsewhere};
 use symphony_core::id::ProjectId;
 use symphony_core::inbox::InboxItem;
-use symphony_store::Store;
+use symphony_store::{Store, StoreError};
 
 use crate::{DecisionView, WaitView};
 
@@ -22,7 +22,7 @@ impl Elsewhere {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn load(here: Option<&Path>, store: &Store) -> anyhow::Result<Self> {
+    pub fn load(here: Option<&Path>, store: &Store) -> Result<Self, StoreError> {
         let projects = store.projects()?.into_iter();
         // no command runs in a folder that is gone
         let elsewhere = projects
@@ -74,7 +74,7 @@ impl Elsewhere {
         &self,
         store: &mut Store,
         decisions: &mut [DecisionView],
-    ) -> anyhow::Result<()> {
+    ) -> Result<(), StoreError> {
         if self.roots.is_empty() {
             return Ok(());
         }

@@ -37,6 +37,7 @@ mod profile_override;
 mod project;
 mod prompt;
 mod pull_request;
+pub mod read;
 mod run;
 mod status;
 mod step_event;

@@ -7,6 +7,7 @@ use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, PlanId, PlanPhaseId, RunId};
 use symphony_runner::plan::{clean_up_phase, ended_phase_worktrees};
 use symphony_runner::repository::open_repository;
+use symphony_runner::session::Session;
 use symphony_runner::upkeep::clean_up::clean_up;
 use symphony_runner::upkeep::left_worktrees::{clear_left_worktree, left_worktrees};
 use symphony_runner::upkeep::retention::{old_logs, remove_logs};
@@ -15,7 +16,6 @@ use symphony_workspace::LeftLock;
 
 use crate::app::App;
 use crate::failure::Stop;
-use crate::place::Session;
 
 /// What `clean` takes.
 #[derive(Debug, Args)]

@@ -5,15 +5,11 @@ use clap::Args;
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, PlanId};
-use symphony_core::tick::plan_tick;
-use symphony_runner::inbox::inbox;
-use symphony_runner::tick::observe_snapshot;
-use symphony_view::Elsewhere;
-use symphony_view::InboxView;
+use symphony_runner::session::Session;
 use symphony_view::text::List;
+use symphony_view::{Elsewhere, InboxView, read};
 
 use crate::app::App;
-use crate::place::Session;
 
 /// What `inbox` takes.
 #[derive(Debug, Args)]
@@ -68,11 +64,8 @@ fn dismiss(app: &App, key: &str) -> anyhow::Result<()> {
 }
 
 fn load(app: &App, session: &mut Session) -> anyhow::Result<List<InboxView>> {
-    let now = Timestamp::now();
-    let snapshot = observe_snapshot(&session.installation, &mut session.store, now)?;
-    let schedule = plan_tick(&snapshot, now);
-    let items = inbox(&session.store, &snapshot, &schedule, now)?;
-    let elsewhere = Elsewhere::load(app.surroundings.typed_in().as_deref(), &session.store)?;
-    let items = items.into_iter();
-    Ok(items.map(|item| InboxView::new(item, &elsewhere)).collect())
+    let here = app.surroundings.typed_in();
+    let elsewhere = Elsewhere::load(here.as_deref(), &session.store)?;
+    let items = read::inbox(session, &elsewhere, Timestamp::now())?;
+    Ok(List { items })
 }

@@ -10,8 +10,6 @@ mod doctor;
 mod done;
 mod events;
 mod explain;
-mod explain_plan;
-mod explain_wait;
 mod inbox;
 mod init;
 mod issue;

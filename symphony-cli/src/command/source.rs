@@ -1,11 +1,11 @@
 //! Finding what is meant where an issue or a plan can be named.
 
 use symphony_core::pull_request::PullRequestOf;
+use symphony_runner::session::Session;
 
 use super::plan::find_plan;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
-use crate::place::Session;
 use crate::value::{SourceName, issue_id};
 
 /// Returns the issue or the plan of a name. An issue comes first: a plan has a file, too.

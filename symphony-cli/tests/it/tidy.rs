@@ -44,6 +44,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "symphony-learning",
             "symphony-prompt",
             "symphony-store",
+            "symphony-workspace",
             "symphony-runner",
         ],
     ),

@@ -7,12 +7,12 @@ use symphony_core::id::RunId;
 use symphony_core::issue::IssueStatus;
 use symphony_core::pull_request::PrState;
 use symphony_runner::merge::{MergeOptions, merge_pr};
+use symphony_runner::session::Session;
 use symphony_runner::tick::{TickOptions, TickOutcome, tick, wait_for};
 use symphony_store::{IssueFilter, PrFilter};
 use symphony_view::lines_of;
 
 use crate::failure::{Exit, Stop};
-use crate::place::Session;
 use crate::progress::Progress;
 
 /// Ticks of a demo: a scripted one takes four, a real agent may need to be sent back some times.

@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 use symphony_runner::process::sweep_marked;
+use symphony_runner::session::Session;
 use symphony_store::RunFilter;
-
-use crate::place::Session;
 
 /// What was left.
 #[derive(Debug, Clone, Copy, Serialize)]

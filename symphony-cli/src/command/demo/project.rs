@@ -7,13 +7,13 @@ use anyhow::Context as _;
 use git2::{IndexAddOption, RepositoryInitOptions, Signature};
 use symphony_core::config::{FileRole, ProviderName};
 use symphony_core::issue::{Issue, IssueStatus, Priority, Size};
+use symphony_runner::session::Session;
 use symphony_store::NewIssue;
 use symphony_workspace::config_file::{CONFIG_FILE_NAME, set};
 
 use crate::app::App;
 use crate::command::InitArgs;
 use crate::failure::{Exit, Stop};
-use crate::place::Session;
 
 /// Folders of one name that are told apart by a number.
 const SAME_NAME_MAX: u32 = 1000;

@@ -10,13 +10,13 @@ use symphony_core::learning::LearningState;
 use symphony_runner::installation::Installation;
 use symphony_runner::paths::RunPaths;
 use symphony_runner::provider::detect::find_program;
+use symphony_runner::session::Session;
 use symphony_store::{IssueFilter, LearningFilter, PrFilter, RunFilter};
 use symphony_view::text::{List, Page, View, plural};
 use symphony_view::{IssueView, LearningView, PrView, RunView};
 
 use super::leftovers::Leftovers;
 use super::project::Files;
-use crate::place::Session;
 
 /// What happened.
 #[derive(Debug, Clone, Serialize)]

@@ -7,12 +7,12 @@ use symphony_core::id::IssueId;
 use symphony_core::issue::{DependentsFate, IssueEvent, Resolution};
 use symphony_core::listing::list_few;
 use symphony_runner::cancel::end_run_of;
+use symphony_runner::session::Session;
 use symphony_runner::upkeep::clean_up::give_up_branch;
 use symphony_store::{IssueEnd, IssueReferrers, Links};
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
-use crate::place::Session;
 use crate::question;
 use crate::value::issue_id;
 

@@ -6,13 +6,13 @@ use symphony_core::id::IssueId;
 use symphony_core::issue::{Priority, Size, phase_of};
 use symphony_runner::cancel::end_run_of;
 use symphony_runner::repository::keep_head;
+use symphony_runner::session::Session;
 use symphony_store::{IssueEdit, SupersededReview};
 use symphony_view::IssueView;
 
 use super::repair::check_repairs;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
-use crate::place::Session;
 use crate::value::{issue_id, named};
 
 /// What `issue edit` takes.

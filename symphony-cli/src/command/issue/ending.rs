@@ -7,13 +7,13 @@ use symphony_core::issue::{
 };
 use symphony_core::pull_request::{PrState, PullRequest};
 use symphony_runner::cancel::end_run_of;
+use symphony_runner::session::Session;
 use symphony_store::{EndedIssue, IssueEnd, IssueFilter, Store};
 use symphony_view::IssueView;
 use symphony_view::text::plural;
 
 use crate::app::App;
 use crate::dependents::{choose_fate, fate_in_words};
-use crate::place::Session;
 
 /// How an issue is ended.
 #[derive(Debug)]

@@ -8,13 +8,13 @@ use symphony_core::issue::{
 };
 use symphony_core::pull_request::PrState;
 use symphony_runner::cancel::end_run_of;
+use symphony_runner::session::Session;
 use symphony_store::StoreError;
 use symphony_view::IssueView;
 
 use super::ending::{Ending, closed_in_words, ending_view, now_in};
 use crate::app::App;
 use crate::failure::{Exit, Stop};
-use crate::place::Session;
 use crate::value::{issue_id, named};
 
 /// What `issue move` takes.

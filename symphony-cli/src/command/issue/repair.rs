@@ -2,9 +2,9 @@
 
 use anyhow::Context as _;
 use symphony_core::gates::{GateRepair, repaired_gates};
+use symphony_runner::session::Session;
 
 use crate::failure::{Exit, Stop, did_you_mean};
-use crate::place::Session;
 
 /// Refuses labels for the repair of a gate that the project does not have, and of one that another issue is to repair: the same work
 /// would be paid for twice. `what` is what the labels are for.

@@ -8,12 +8,12 @@ use symphony_core::Timestamp;
 use symphony_core::id::IssueId;
 use symphony_core::learning::{Learning, LearningState, LearningType};
 use symphony_learning::{Best, Options, Ranker, Subject};
+use symphony_runner::session::Session;
 use symphony_store::LearningFilter;
 use symphony_view::text::List;
 use symphony_view::{ExplainedLearning, LearningFate, MeasuredLearning};
 
 use crate::app::App;
-use crate::place::Session;
 use crate::value::{issue_id, named};
 
 /// What `learnings list` takes.

@@ -3,11 +3,11 @@
 use clap::Args;
 use symphony_core::id::PlanId;
 use symphony_runner::plan::recorded_path;
+use symphony_runner::session::Session;
 use symphony_store::PlanRecord;
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
-use crate::place::Session;
 
 /// Names a plan that was begun.
 #[derive(Debug, Clone, Default, Args)]

@@ -8,6 +8,7 @@ use symphony_core::id::PlanId;
 use symphony_core::plan::state::{OnFailure, PlanStatus, RetryMode};
 use symphony_core::plan::{Dag, Isolation, Plan, PlanOptions};
 use symphony_runner::plan::{BeginRequest, Begun, OptionChanges, begin_plan, recorded_path};
+use symphony_runner::session::Session;
 use symphony_view::{PlanPreview, PlanResult};
 
 use super::dialog::is_possible;
@@ -16,7 +17,6 @@ use super::run_loop::{AfterReview, PlanLoop, exit_after};
 use super::source::load_plan;
 use crate::app::App;
 use crate::failure::{Exit, Stop, exit_of};
-use crate::place::Session;
 
 /// Largest file of instructions: a prompt of the longest kind.
 const INSTRUCTIONS_BYTES_MAX: u64 = 200_000;

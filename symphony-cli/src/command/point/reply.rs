@@ -4,6 +4,7 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::issue::IssueStatus;
 use symphony_core::review_point::{AnswerKind, PointNumber};
+use symphony_runner::session::Session;
 use symphony_store::NewAnswer;
 use symphony_view::PointView;
 
@@ -39,7 +40,7 @@ impl ReplyArgs {
             commit: None,
             text,
         };
-        let status = |session: &crate::place::Session| -> anyhow::Result<Option<IssueStatus>> {
+        let status = |session: &Session| -> anyhow::Result<Option<IssueStatus>> {
             let issue = of.issue().map(|issue| session.store.issue(issue));
             Ok(issue.transpose()?.map(|issue| issue.state.status()))
         };

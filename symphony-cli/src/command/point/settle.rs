@@ -8,13 +8,13 @@ use symphony_core::review_point::{
     PointChanges, PointNumber, PointState, ReviewPoint, list_numbers,
 };
 use symphony_core::wording::capitalised;
+use symphony_runner::session::Session;
 use symphony_view::PointView;
 use symphony_view::text::List;
 
 use super::args::moves;
 use crate::app::App;
 use crate::command::source::find_source;
-use crate::place::Session;
 use crate::value::SourceName;
 
 /// What `point close` takes.

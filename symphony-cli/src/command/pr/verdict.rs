@@ -11,14 +11,14 @@ use symphony_core::review_point::{
 use symphony_mcp::Reviewed;
 use symphony_runner::cancel::{end_judge_on, end_run_on};
 use symphony_runner::plan::show_plan_of;
+use symphony_runner::session::Session;
 use symphony_store::{NewVerdict, PrStep, StoreError, refuse_ended};
-use symphony_view::PrView;
+use symphony_view::{PrView, read};
 
-use super::find::{find_pr, view_pr};
+use super::find::find_pr;
 use crate::app::App;
 use crate::command::point::PointArgs;
 use crate::failure::{Exit, Stop};
-use crate::place::Session;
 use crate::value::PrReference;
 
 /// What `pr approve` takes.
@@ -100,7 +100,7 @@ impl ApproveArgs {
         let is_green = pr.gates_of_head().is_some_and(VerifiedGates::green);
         let session = app.session()?;
         let refused = session.store.require_review(&pr).err();
-        let view = view_pr(&session, pr).context("approve the pull request")?;
+        let view = read::pull_request(&session, pr).context("approve the pull request")?;
         let gates = if view.gates_age == Some(GatesAge::Outdated) {
             format!(" Its gates are {}.", view.gate_summary())
         } else {

@@ -5,12 +5,12 @@ use clap::Args;
 use serde::Serialize;
 use symphony_core::agent::AgentType;
 use symphony_core::profile::{AgentProfile, ProfileSet};
+use symphony_runner::session::Session;
 use symphony_view::OverrideView;
 use symphony_view::text::{List, Listed, Page, Table, View};
 
 use crate::app::App;
 use crate::failure::{Exit, Stop, did_you_mean};
-use crate::place::Session;
 
 /// What `profile list` takes.
 #[derive(Debug, Args)]

@@ -2,9 +2,8 @@
 
 use anyhow::Context as _;
 use symphony_core::id::ProjectId;
+use symphony_runner::session::Session;
 use symphony_store::Project;
-
-use crate::place::Session;
 
 /// Returns the named project, or the one of the repository.
 ///

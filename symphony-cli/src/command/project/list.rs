@@ -2,12 +2,12 @@
 
 use clap::Args;
 use symphony_core::issue::IssueStatus;
+use symphony_runner::session::Session;
 use symphony_store::{Project, RunFilter, StoreError};
 use symphony_view::ProjectView;
 use symphony_view::text::List;
 
 use crate::app::App;
-use crate::place::Session;
 
 /// What `project list` takes.
 #[derive(Debug, Args)]

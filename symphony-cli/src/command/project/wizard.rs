@@ -7,6 +7,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::ProjectId;
 use symphony_core::project::WizardState;
 use symphony_runner::repository::open_repository;
+use symphony_runner::session::Session;
 use symphony_store::{Project, RunFilter};
 use symphony_view::RunView;
 use symphony_view::text::{Page, View};
@@ -15,7 +16,6 @@ use symphony_workspace::config_file::CONFIG_FILE_NAME;
 use super::find::find_project;
 use crate::app::App;
 use crate::command::{ask_wizard, propose};
-use crate::place::Session;
 
 /// Runs that are looked through for the wizard's last one: it comes first, so it is among a project's oldest or newest.
 const RUNS_LOOKED_AT: u32 = 1_000;

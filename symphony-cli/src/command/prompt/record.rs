@@ -14,13 +14,13 @@ use symphony_core::prompt_trial::{
 };
 use symphony_core::pull_request::PullRequest;
 use symphony_core::run::Run;
+use symphony_runner::session::Session;
 use symphony_store::{IssueFilter, PrFilter, RunFilter, Store};
 use symphony_view::text::plural;
 
 use crate::app::App;
 use crate::document::export;
 use crate::failure::{Exit, Stop};
-use crate::place::Session;
 use crate::value::issue_id;
 
 /// Comments of an issue that are looked through.

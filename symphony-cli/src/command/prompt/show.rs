@@ -11,13 +11,13 @@ use symphony_runner::paths::RunPaths;
 use symphony_runner::prompts::preview::{
     PreviewOptions, assigned_set, preview_project_prompt, preview_prompt,
 };
+use symphony_runner::session::Session;
 use symphony_store::Store;
 use symphony_view::PromptView;
 
 use crate::app::App;
 use crate::command::{find_run, known_profile};
 use crate::failure::{Exit, Stop};
-use crate::place::Session;
 use crate::value::{RunReference, issue_id};
 
 /// What `prompt show` takes.

@@ -12,6 +12,7 @@ use symphony_core::prompt_trial::{
 use symphony_core::prompt_trial::{CaseFacts, HandIn};
 use symphony_runner::prompts::library::PromptLibrary;
 use symphony_runner::prompts::preview::provider_of;
+use symphony_runner::session::Session;
 
 use super::case::{Case, SetUp};
 use super::drive::{Driven, drive, sum_up};
@@ -26,7 +27,6 @@ use crate::app::App;
 use crate::document::{DocumentSource, read_text};
 use crate::failure::{Exit, Stop};
 use crate::interrupt::Interrupts;
-use crate::place::Session;
 use crate::progress::{Progress, Stream};
 use crate::value::named;
 

@@ -11,6 +11,7 @@ use symphony_runner::cancel::end_if_live;
 use symphony_runner::database::discard_backups;
 use symphony_runner::installation::Installation;
 use symphony_runner::repository::open_repository;
+use symphony_runner::session::Session;
 use symphony_store::{NewIssue, Store};
 use symphony_workspace::{BranchName, CommitId, WorkspaceError, write_private};
 
@@ -18,7 +19,6 @@ use super::folder::{TrialFolder, remove};
 use crate::app::App;
 use crate::command::InitArgs;
 use crate::failure::{Exit, Stop};
-use crate::place::Session;
 
 /// The configuration file of a case, beside its repository.
 const CONFIG_FILE: &str = "symphony.config.json";

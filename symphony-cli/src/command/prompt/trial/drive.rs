@@ -11,13 +11,13 @@ use symphony_core::prompt_trial::{CaseEnd, CaseFacts, CaseOutcome, PromptSet, ca
 use symphony_core::pull_request::PrState;
 use symphony_core::tick::Reason;
 use symphony_runner::RunnerError;
+use symphony_runner::session::Session;
 use symphony_runner::tick::{TickOptions, TickOutcome, tick, wait_for};
 use symphony_view::{DecisionView, TickView};
 
 use super::case::end_all;
 use super::measured::{agent_runs, attempt, changes, first_hand_in};
 use crate::interrupt::Interrupts;
-use crate::place::Session;
 use crate::progress::Progress;
 use crate::reap::reap_supervisors;
 use crate::standstill::waiting_items;

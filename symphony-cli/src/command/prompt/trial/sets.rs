@@ -10,11 +10,11 @@ use anyhow::Context as _;
 use sha2::{Digest as _, Sha256};
 use symphony_core::prompt_trial::PromptSet;
 use symphony_runner::prompts::lint::lint_project;
+use symphony_runner::session::Session;
 use symphony_view::errors;
 use symphony_view::text::plural;
 
 use crate::failure::{Exit, Stop};
-use crate::place::Session;
 
 /// Most files of a set: far more than there are prompts.
 const FILES_MAX: usize = 1_000;

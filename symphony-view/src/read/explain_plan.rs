@@ -6,26 +6,43 @@ use symphony_core::inbox::{InboxItem, InboxKind, PlanWaitsFor};
 use symphony_core::plan::state::{PhaseStatus, PlanStatus};
 use symphony_core::standing::{Item, Standing};
 use symphony_core::tick::{Action, Reason, Schedule, Snapshot};
+use symphony_runner::RunnerError;
+use symphony_runner::session::Session;
 use symphony_runner::standing::Outlook;
+use symphony_runner::tick::observe_snapshot;
 use symphony_store::RunFilter;
-use symphony_view::{ActionView, ExplainPlanView, PlanView, ReasonView, RunView, WaitView};
 
 use super::explain_wait::{for_you, note_changed_base, stranded};
-use crate::place::Session;
+use crate::{ActionView, Elsewhere, ExplainPlanView, PlanView, ReasonView, RunView, WaitView};
 
 /// Phases that are named one by one: a plan may have thousands.
 const PHASES_MAX: usize = 20;
 
-/// Says why a plan waits, or what runs it.
+/// Reads why a plan waits, or what runs it.
 ///
 /// # Errors
-/// When the database, the repository or the plan's lock cannot be read.
-pub(super) fn explain_plan(
+/// When there is no such plan, or the database, the repository or the plan's lock cannot be read.
+pub fn explain_plan(
+    session: &mut Session,
+    id: &PlanId,
+    elsewhere: &Elsewhere,
+    now: Timestamp,
+) -> Result<ExplainPlanView, RunnerError> {
+    let snapshot = observe_snapshot(&session.installation, &mut session.store, now)?;
+    let mut view = explain(session, id, &snapshot, now)?;
+    let project = session.store.plan(id)?.project;
+    elsewhere.waits(&project, &mut view.reasons);
+    let advice = view.advice.take();
+    view.advice = advice.map(|text| elsewhere.text(&project, text));
+    Ok(view)
+}
+
+fn explain(
     session: &mut Session,
     id: &PlanId,
     snapshot: &Snapshot,
     now: Timestamp,
-) -> anyhow::Result<ExplainPlanView> {
+) -> Result<ExplainPlanView, RunnerError> {
     let record = session.store.plan(id)?;
     let project = session.store.project(&record.project)?;
     let Outlook {

@@ -5,7 +5,8 @@ use symphony_core::hold::HoldScope;
 use symphony_core::inbox::InboxItem;
 use symphony_core::tick::{Reason, Snapshot};
 use symphony_core::wording::before_more;
-use symphony_view::WaitView;
+
+use crate::WaitView;
 
 /// Adds to a hold of gates that its base is not the one that was tried: no one has to repair what is repaired.
 pub(super) fn note_changed_base(reason: &mut Reason, snapshot: &Snapshot) {
