@@ -179,6 +179,7 @@ const COMMANDS: &[(&str, Permission)] = {
         ("runs cancel", Person(Nothing)),
         ("runs list", Agents),
         ("runs logs", Agents),
+        ("runs prompt", Agents),
         ("runs show", Agents),
         ("status", Agents),
         ("supervise", Internal),

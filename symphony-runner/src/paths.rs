@@ -82,6 +82,16 @@ impl RunPaths {
         self.dir.join("user-prompt.md")
     }
 
+    /// The system prompt as it was sent, without secret values. Kept as long as the log.
+    pub fn sent_system_prompt(&self) -> PathBuf {
+        self.dir.join("sent-system-prompt.md")
+    }
+
+    /// The user prompt as it was sent, without secret values. Kept as long as the log.
+    pub fn sent_user_prompt(&self) -> PathBuf {
+        self.dir.join("sent-user-prompt.md")
+    }
+
     /// The agent CLI's MCP configuration.
     pub fn mcp_config(&self) -> PathBuf {
         self.dir.join("mcp.json")

@@ -6,6 +6,7 @@ use serde::Serialize;
 use similar::TextDiff;
 use symphony_core::prompt_trial::Assignment;
 use symphony_prompt::{BuiltPrompt, LeftOutItem, Outcome, PartReport, Report};
+use symphony_runner::prompts::sent::{PromptTexts, SentPrompts};
 
 use crate::text::{Page, Table, View};
 
@@ -15,8 +16,8 @@ const CONTEXT_LINES: usize = 3;
 /// What a dispatch would send, with the report on it.
 #[derive(Debug, Serialize)]
 pub struct PromptView {
-    system: String,
-    user: String,
+    system: Option<String>,
+    user: Option<String>,
     report: Report,
     /// The set of the trial of prompts that is configured; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,9 +37,25 @@ impl PromptView {
             report,
         } = built;
         Self {
+            system: Some(system),
+            user: Some(user),
+            report,
+            prompt_set: None,
+            difference: None,
+            texts,
+        }
+    }
+
+    /// Shows the prompts of a past run: the report, and with `texts` the prompts as they were sent.
+    pub fn sent(sent: SentPrompts, texts: bool) -> Self {
+        let (system, user) = match sent.texts {
+            Some(PromptTexts { system, user }) => (Some(system), Some(user)),
+            None => (None, None),
+        };
+        Self {
             system,
             user,
-            report,
+            report: sent.report,
             prompt_set: None,
             difference: None,
             texts,
@@ -53,14 +70,16 @@ impl PromptView {
 
     /// Adds what is different from a past run: from its report, and from its prompts where they were kept.
     #[must_use]
-    pub fn compare(mut self, run: String, past: &Report, texts: Option<(String, String)>) -> Self {
-        let parts = differences("system", &past.system, &self.report.system)
+    pub fn compare(mut self, run: String, past: &SentPrompts) -> Self {
+        let then = &past.report;
+        let parts = differences("system", &then.system, &self.report.system)
             .into_iter()
-            .chain(differences("user", &past.user, &self.report.user))
+            .chain(differences("user", &then.user, &self.report.user))
             .collect();
-        let diff = texts.map(|(system, user)| {
-            let mut text = text_diff("system prompt", &system, &self.system);
-            text.push_str(&text_diff("user prompt", &user, &self.user));
+        let diff = past.texts.as_ref().map(|then| {
+            let now = |text: &Option<String>| text.clone().unwrap_or_default();
+            let mut text = text_diff("system prompt", &then.system, &now(&self.system));
+            text.push_str(&text_diff("user prompt", &then.user, &now(&self.user)));
             text
         });
         self.difference = Some(PromptDifference { run, parts, diff });
@@ -178,10 +197,13 @@ impl View for PromptView {
             write_difference(difference, page);
         }
         if self.texts {
-            page.heading("System prompt");
-            page.verbatim(&self.system);
-            page.heading("User prompt");
-            page.verbatim(&self.user);
+            for (name, text) in [("System prompt", &self.system), ("User prompt", &self.user)] {
+                page.heading(name);
+                match text {
+                    Some(text) => page.verbatim(text),
+                    None => page.line("It is no longer kept (`log_retention_days`)."),
+                }
+            }
         }
     }
 }
@@ -271,7 +293,7 @@ fn write_difference(difference: &PromptDifference, page: &mut Page) {
     }
     match &difference.diff {
         Some(diff) => page.verbatim(diff),
-        None => page.line("the texts of that run were not kept (`keep_run_files`)"),
+        None => page.line("the texts of that run are no longer kept (`log_retention_days`)"),
     }
 }
 

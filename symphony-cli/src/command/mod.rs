@@ -57,7 +57,7 @@ pub(crate) use profile::{ProfileCommand, known_profile};
 pub(crate) use project::ProjectCommand;
 pub(crate) use prompt::{PromptCommand, lint_here};
 pub(crate) use run::RunArgs;
-pub(crate) use runs::{RunsCommand, find_run};
+pub(crate) use runs::{RunsCommand, find_agent_run, find_run, sent_prompts};
 pub(crate) use scripted_agent::{SCRIPTED_AGENT_COMMAND, scripted_agent};
 pub(crate) use status::StatusArgs;
 pub(crate) use supervise::SuperviseArgs;

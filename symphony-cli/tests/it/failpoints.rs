@@ -340,7 +340,7 @@ impl Life {
         Ok(())
     }
 
-    /// Every run has ended, no two of them were live at the same time, no prompt is left.
+    /// Every run has ended, no two of them were live at the same time, no prompt with secret values is left.
     fn check_runs(&self, runs: &[Value]) -> Result<(), String> {
         let mut times: Vec<(String, String)> = Vec::new();
         for run in runs {
@@ -353,7 +353,11 @@ impl Life {
             times.push((sortable(&text(&run["started_at"])), sortable(ended)));
             let left: Vec<String> = file_names(&self.project.run_folder(&id))
                 .into_iter()
-                .filter(|name| name.ends_with("prompt.md") || name == "mcp.json")
+                .filter(|name| {
+                    // those that were sent are kept with the log
+                    let is_prompt = name.ends_with("prompt.md") && !name.starts_with("sent-");
+                    is_prompt || name == "mcp.json"
+                })
                 .collect();
             if !left.is_empty() {
                 return Err(format!("run {id} left {left:?}"));

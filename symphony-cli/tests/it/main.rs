@@ -201,6 +201,8 @@ mod scenarios;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]
+mod sent_prompts;
+#[cfg(test)]
 mod situations;
 #[cfg(test)]
 mod skill;

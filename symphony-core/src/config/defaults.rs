@@ -34,7 +34,7 @@ pub const USER_TOKENS: u64 = 8_000;
 pub const SYSTEM_TOKENS: u64 = 12_000;
 /// Tokens that the documents of a ticket share.
 pub const ARTIFACT_TOKENS: u64 = 4_000;
-/// Days that logs of runs are kept.
+/// Days that the logs of runs are kept, with the prompts that were sent.
 pub const LOG_RETENTION_DAYS: u64 = 30;
 /// Whether prompt files stay after a run.
 pub const KEEP_RUN_FILES: bool = false;

@@ -5,4 +5,5 @@ pub mod library;
 pub mod lint;
 pub(crate) mod live_trial;
 pub mod preview;
+pub mod sent;
 pub mod worker_prompt;

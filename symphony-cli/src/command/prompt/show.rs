@@ -5,18 +5,15 @@ use clap::Args;
 use symphony_core::agent::AgentType;
 use symphony_core::config::ProviderName;
 use symphony_core::id::IssueId;
-use symphony_core::run::Run;
-use symphony_prompt::{BuiltPrompt, Report};
-use symphony_runner::paths::RunPaths;
+use symphony_prompt::BuiltPrompt;
 use symphony_runner::prompts::preview::{
     PreviewOptions, assigned_set, preview_project_prompt, preview_prompt,
 };
 use symphony_runner::session::Session;
-use symphony_store::Store;
 use symphony_view::PromptView;
 
 use crate::app::App;
-use crate::command::{find_run, known_profile};
+use crate::command::{find_agent_run, known_profile, sent_prompts};
 use crate::failure::{Exit, Stop};
 use crate::value::{RunReference, issue_id};
 
@@ -39,7 +36,7 @@ pub(crate) struct ShowArgs {
     /// Use this provider instead of the configured one
     #[arg(long, value_name = "NAME", value_parser = ProviderName::parse)]
     provider: Option<ProviderName>,
-    /// Show what differs from a past run (its id, or an issue to select its newest run)
+    /// Show what differs from a past run (its id, or an issue to select its newest run of an agent)
     #[arg(long, value_name = "RUN")]
     diff_run: Option<RunReference>,
     /// Print the two prompts too
@@ -65,13 +62,10 @@ impl ShowArgs {
         };
         let mut view = PromptView::new(built, self.texts).with_set(prompt_set);
         if let Some(reference) = &self.diff_run {
-            let run =
-                find_run(&session.store, reference).context("find the run to compare with")?;
-            view = view.compare(
-                run.id.to_string(),
-                &past_report(&run)?,
-                past_texts(&session.store, &run)?,
-            );
+            let run = find_agent_run(&session.store, reference)
+                .context("find the run to compare with")?;
+            let sent = sent_prompts(&session.store, &run)?;
+            view = view.compare(run.id.to_string(), &sent);
         }
         app.out.answer_long(&view)
     }
@@ -119,24 +113,4 @@ fn works_on_an_issue(who: &str) -> Stop {
     Stop::new(Exit::Usage, message).hint(
         "name one: `symphony prompt show SYM-1`; the scanner, the researcher and the wizard work on the project, too",
     )
-}
-
-/// The report that stands in a run's metadata.
-fn past_report(run: &Run) -> anyhow::Result<Report> {
-    let report = run.metadata.get("prompt").cloned().unwrap_or_default();
-    serde_json::from_value(report).map_err(|_absent| {
-        Stop::new(
-            Exit::NotFound,
-            format!("run {} has no report on its prompts", run.id),
-        )
-        .hint("a run that ended before its prompts were built has none")
-        .into()
-    })
-}
-
-/// The prompts of a run, where they were kept.
-fn past_texts(store: &Store, run: &Run) -> anyhow::Result<Option<(String, String)>> {
-    let paths = RunPaths::new(&store.project(&run.project)?.root, &run.id);
-    let read = |path: std::path::PathBuf| symphony_workspace::read_own_text(&path).ok();
-    Ok(read(paths.system_prompt()).zip(read(paths.user_prompt())))
 }

@@ -12,6 +12,18 @@ use crate::value::RunReference;
 /// # Errors
 /// When there is none, or several fit.
 pub(crate) fn find_run(store: &Store, reference: &RunReference) -> anyhow::Result<Run> {
+    find(store, reference, false)
+}
+
+/// Returns a run of an agent: as [`find_run`], but of an issue its newest run that is not of gates.
+///
+/// # Errors
+/// When there is none, or several fit.
+pub(crate) fn find_agent_run(store: &Store, reference: &RunReference) -> anyhow::Result<Run> {
+    find(store, reference, true)
+}
+
+fn find(store: &Store, reference: &RunReference, agents_only: bool) -> anyhow::Result<Run> {
     let issue = match reference {
         RunReference::Id(text) => {
             // a whole id is looked up as one: no other can fit
@@ -25,6 +37,7 @@ pub(crate) fn find_run(store: &Store, reference: &RunReference) -> anyhow::Resul
     store.issue(issue)?;
     let filter = RunFilter {
         issue: Some(issue.clone()),
+        agents_only,
         limit: Some(1),
         ..RunFilter::default()
     };

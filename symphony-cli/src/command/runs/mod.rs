@@ -5,8 +5,10 @@ mod find;
 mod follow;
 mod list;
 mod logs;
+mod prompt;
 mod show;
 mod tree;
 
-pub(crate) use find::find_run;
+pub(crate) use find::{find_agent_run, find_run};
+pub(crate) use prompt::sent_prompts;
 pub(crate) use tree::RunsCommand;

@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::{cancel, list, logs, show};
+use super::{cancel, list, logs, prompt, show};
 use crate::app::App;
 
 /// A command on runs. Each is named by the beginning or the end of its id, or by its issue.
@@ -16,6 +16,8 @@ pub(crate) enum RunsCommand {
     /// Print the log of a run
     #[command(visible_alias = "log")]
     Logs(logs::LogsArgs),
+    /// Show the prompts that a run's agent was given, and what went into them
+    Prompt(prompt::PromptArgs),
     /// End a live run; its work is kept and its issue goes back to where it was
     Cancel(cancel::CancelArgs),
 }
@@ -30,6 +32,7 @@ impl RunsCommand {
             Self::List(args) => args.run(app),
             Self::Show(args) => args.run(app),
             Self::Logs(args) => args.run(app),
+            Self::Prompt(args) => args.run(app),
             Self::Cancel(args) => args.run(app),
         }
     }

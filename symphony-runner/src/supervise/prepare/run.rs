@@ -24,6 +24,7 @@ use crate::environment::{agent_environment, leave_housekeeping_to_the_user, name
 use crate::error::RunnerError;
 use crate::paths::write_private;
 use crate::process::Supervision;
+use crate::prompts::sent::{PROMPT_REPORT, keep_prompts};
 use crate::provider::{
     AgentCommand, AgentInvocation, ProviderCall, ProviderError, agent_cli, agent_command,
     mcp_config, prompt_for_stdin,
@@ -103,6 +104,7 @@ pub(crate) async fn prepare(
     );
     let head = site.repository.head(&site.worktree)?;
     let redactor = redactor_for(&site.repository, &head, &environment)?;
+    keep_prompts(&job.paths, &built, redactor.as_deref())?;
     Ok(Prepared {
         command,
         environment,
@@ -173,7 +175,7 @@ async fn record_start(
         branch: site.branch_name(),
         metadata: json!({
             "model_source": model.map(|model| model.source),
-            "prompt": built.report,
+            PROMPT_REPORT: built.report,
             SHOWN_CRITERIA: criteria,
             HEAD_AT_START: site.repository.head(&site.worktree)?.as_str(),
         }),

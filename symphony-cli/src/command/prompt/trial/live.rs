@@ -8,12 +8,13 @@ use symphony_core::id::IssueId;
 use symphony_core::issue::Issue;
 use symphony_core::prompt_trial::{Assignment, LiveCase, LiveIssue, LiveRun, TrialName, live_case};
 use symphony_core::run::Run;
+use symphony_runner::prompts::sent::PROMPT_REPORT;
 use symphony_runner::session::Session;
 use symphony_store::{KnownTrial, Store};
 
 use super::live_view::LiveTrialView;
 use super::measured::{agent_runs, attempt, changes, first_hand_in, is_merged};
-use super::texts::{PROMPT_REPORT, changed_texts};
+use super::texts::changed_texts;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 

@@ -8,9 +8,7 @@ use symphony_core::id::PhaseName;
 use symphony_core::prompt_trial::PromptSet;
 use symphony_core::run::Run;
 use symphony_prompt::{LayerName, Report};
-
-/// What a run keeps of its prompts once they are built.
-pub(super) const PROMPT_REPORT: &str = "prompt";
+use symphony_runner::prompts::sent::PROMPT_REPORT;
 
 /// The layers of a system prompt that come from a set.
 const OF_A_SET: [LayerName; 3] = [LayerName::Profile, LayerName::Contract, LayerName::Override];
