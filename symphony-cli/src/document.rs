@@ -1,28 +1,27 @@
-//! Documents that a pure crate is run on: a JSON file, or standard input.
+//! Files that a command reads as a whole, or standard input in their place.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::de::DeserializeOwned;
 
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::json::from_versioned_json;
 
-/// Largest document: a million learnings fit.
+/// Largest file: a million learnings fit.
 const DOCUMENT_BYTES_MAX: u64 = 1 << 30;
 
-/// Where a document comes from.
+/// The file to read.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DocumentSource {
-    /// The document; `-` is standard input
+    /// The file to read; `-` is standard input
     #[arg(short, long, value_name = "FILE")]
     pub(crate) input: PathBuf,
 }
 
-/// Reads a document; an error names the place inside that is wrong, and `form` says what was expected.
+/// Reads a JSON file; an error names the place inside that is wrong, and `form` says what was expected.
 ///
 /// # Errors
 /// When it cannot be read, or is not what is expected.
@@ -32,22 +31,21 @@ pub(crate) fn read_document<T: DeserializeOwned>(
     form: &str,
 ) -> anyhow::Result<T> {
     let bytes = read_bytes(app, source)?;
-    from_versioned_json(&bytes).map_err(|problem| {
-        let message = format!("read the document {}: {problem}", name(source));
-        Stop::new(Exit::Failed, message).hint(form).into()
-    })
+    from_versioned_json(&bytes)
+        .map_err(|problem| Stop::new(Exit::Failed, problem.to_string()).hint(form))
+        .with_context(|| reading(source))
 }
 
-fn name(source: &DocumentSource) -> String {
+fn reading(source: &DocumentSource) -> String {
     if source.input.as_os_str() == "-" {
-        "on standard input".to_owned()
+        "read standard input".to_owned()
     } else {
-        source.input.display().to_string()
+        format!("read {}", source.input.display())
     }
 }
 
 fn read_bytes(app: &App, source: &DocumentSource) -> anyhow::Result<Vec<u8>> {
-    let what = || format!("read the document {}", name(source));
+    let what = || reading(source);
     let mut bytes = Vec::new();
     if source.input.as_os_str() == "-" {
         std::io::stdin()
@@ -59,11 +57,7 @@ fn read_bytes(app: &App, source: &DocumentSource) -> anyhow::Result<Vec<u8>> {
         let path = app.surroundings.current.join(&source.input);
         let file = match std::fs::File::open(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(Stop::new(
-                    Exit::NotFound,
-                    format!("{}: there is no such file", what()),
-                )
-                .into());
+                return Err(Stop::new(Exit::NotFound, "there is no such file")).with_context(what);
             }
             other => other.with_context(what)?,
         };
@@ -72,30 +66,26 @@ fn read_bytes(app: &App, source: &DocumentSource) -> anyhow::Result<Vec<u8>> {
             .with_context(what)?;
     }
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > DOCUMENT_BYTES_MAX {
-        let message = format!("{}: it is larger than {DOCUMENT_BYTES_MAX} bytes", what());
-        return Err(Stop::new(Exit::Failed, message).into());
+        let message = format!("it is larger than {DOCUMENT_BYTES_MAX} bytes");
+        return Err(Stop::new(Exit::Failed, message)).with_context(what);
     }
     Ok(bytes)
 }
 
-/// Reads a document that is a text.
+/// Reads a text.
 ///
 /// # Errors
 /// When it cannot be read, or is not UTF-8.
 pub(crate) fn read_text(app: &App, source: &DocumentSource) -> anyhow::Result<String> {
     let bytes = read_bytes(app, source)?;
-    String::from_utf8(bytes).map_err(|error| {
+    let text = String::from_utf8(bytes).map_err(|error| {
         let before = error.as_bytes().iter();
         let before = before.take(error.utf8_error().valid_up_to());
         let line = before.filter(|byte| **byte == b'\n').count() + 1;
-        let message = format!(
-            "read the document {}: line {line} is not UTF-8",
-            name(source)
-        );
-        Stop::new(Exit::Failed, message)
+        Stop::new(Exit::Failed, format!("line {line} is not UTF-8"))
             .hint("save the file in the encoding UTF-8, then type the command again")
-            .into()
-    })
+    });
+    text.with_context(|| reading(source))
 }
 
 /// Writes what was exported to a file, and says so; `-` is standard output, which gets nothing else.

@@ -1,8 +1,12 @@
 //! What a command that did not succeed says, and its exit code (spec: cli).
 //!
-//! Libraries state facts; `judgement` turns their typed errors into an exit code and a hint. An error is one sentence,
-//! `failed to …: cause`, and a hint says what to type next.
+//! An error is one sentence. Each part of it is a fact, a clause that can be read alone: "no git repository was found at
+//! /tmp or above it", "cannot read a.json". What a command was doing is the only verb phrase: [`Context`] adds it, and in
+//! front of a sentence it reads "failed to add the issue: …", further inside "cannot add the issue: …". An error without
+//! it is a fact that says enough. `judgement` turns the typed errors of the libraries into an exit code and a hint, which
+//! says what to type next.
 
+mod context;
 mod judgement;
 mod place;
 mod plan;
@@ -24,8 +28,10 @@ use symphony_runner::output::neutralised;
 use symphony_store::StoreError;
 use symphony_workspace::config_file::ConfigFileError;
 
+use self::context::Unfinished;
 use self::judgement::judge;
-use self::stop::Form;
+
+pub(crate) use context::Context;
 pub(crate) use judgement::{database_fix, identity_fix};
 pub(crate) use plan::plan_hint;
 pub(crate) use provider::provider_fix;
@@ -52,17 +58,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     let verdict = judge(error);
     let mut stderr = anstream::stderr().lock();
     let text = sentence(error);
-    let mut causes = error.chain().map(|cause| cause.downcast_ref::<Stop>());
-    let is_finding = causes
-        .next()
-        .flatten()
-        .is_some_and(|stop| stop.form == Form::Finding);
-    let failed_to = if is_finding { "" } else { "failed to " };
-    let mut lines = format!(
-        "{} {failed_to}{}\n",
-        "error:".red().bold(),
-        neutralised(&text)
-    );
+    let mut lines = format!("{} {}\n", "error:".red().bold(), neutralised(&text));
     for problem in problems(error).iter().skip(1) {
         lines.push_str(&format!("  also: {}\n", neutralised(&problem.to_string())));
     }
@@ -79,11 +75,15 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
 }
 
 /// Joins an error and its causes; a cause that its parent repeats is left out, as is one that only puts a number in front.
-fn sentence(error: &anyhow::Error) -> String {
+pub(crate) fn sentence(error: &anyhow::Error) -> String {
     let mut text = String::new();
     let mut last = String::new();
     for cause in error.chain() {
-        let part = cause.to_string();
+        let part = match cause.downcast_ref::<Unfinished>() {
+            Some(unfinished) if text.is_empty() => format!("failed to {}", unfinished.action),
+            _ => cause.to_string(),
+        };
+        let part = without_name(&text, part);
         if text.contains(part.trim()) || !last.is_empty() && part.ends_with(&last) {
             continue;
         }
@@ -101,6 +101,18 @@ fn sentence(error: &anyhow::Error) -> String {
         }
     }
     text.replace(NO_SPACE, "the disk is full")
+}
+
+/// Takes off the name that a cause begins with when the text before it has the name already: "set `a`: a: …".
+fn without_name(before: &str, part: String) -> String {
+    let is_named = |name: &str| {
+        let mut words = before.split([' ', '`']);
+        words.any(|word| word == name)
+    };
+    match part.split_once(": ") {
+        Some((name, rest)) if is_named(name) => rest.to_owned(),
+        _ => part,
+    }
 }
 
 /// What the C library says of a full disk, and what Rust adds.
@@ -132,7 +144,7 @@ fn problems(error: &anyhow::Error) -> &[ConfigProblem] {
 
 #[cfg(test)]
 mod tests {
-    use anyhow::Context as _;
+    use symphony_core::config::{KeyPath, ProblemKind};
     use symphony_core::issue::{IssueState, IssueStatus, Review, human_move};
     use symphony_workspace::WorkspaceError;
 
@@ -187,34 +199,77 @@ mod tests {
         ];
         for (error, code) in table {
             let text = error.to_string();
-            assert_eq!(judge(&error.context("do it")).exit.code(), code, "{text}");
+            assert_eq!(
+                judge(&Err::<(), _>(error).context("do it").unwrap_err())
+                    .exit
+                    .code(),
+                code,
+                "{text}"
+            );
         }
     }
 
-    #[test]
-    fn a_full_disk_is_called_that() {
-        use rusqlite::{Error, ffi};
-        let source = Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_IOERR), None);
-        let database = anyhow::Error::from(StoreError::DiskFull(source)).context("add the issue");
-        assert_eq!(
-            sentence(&database),
-            "add the issue: write to the database: the disk is full"
-        );
-        let file = anyhow::Error::from(io::Error::from_raw_os_error(28)).context("write x.json");
-        assert_eq!(sentence(&file), "write x.json: the disk is full");
+    fn shown(error: impl Into<anyhow::Error>, actions: &[&str]) -> String {
+        let error = actions.iter().rev().fold(error.into(), |error, action| {
+            Err::<(), _>(error).context(*action).unwrap_err()
+        });
+        sentence(&error)
     }
 
     #[test]
-    fn a_cause_that_is_repeated_is_said_once() {
-        let transition =
-            human_move(&IssueState::Todo, IssueStatus::Done, Review::None).unwrap_err();
-        let error = StoreError::Transition {
-            id: "A-1".to_owned(),
-            source: transition,
+    fn an_error_reads_as_one_sentence() {
+        let no_repository = || WorkspaceError::NotARepository {
+            path: "/tmp".into(),
         };
-        let error = Err::<(), _>(error)
-            .context("move A-1 to `done`")
-            .unwrap_err();
-        insta::assert_snapshot!(sentence(&error), @"move A-1 to `done`: A-1: an issue in `todo` cannot move to `done`; from `todo` a human can move it to `backlog`, `cancelled`");
+        let not_readable = || WorkspaceError::Io {
+            action: "read",
+            path: "/p/a.md".into(),
+            source: io::Error::from_raw_os_error(13),
+        };
+        let invalid = || ConfigFileError::Invalid {
+            problems: vec![ConfigProblem {
+                path: KeyPath::parse("gates[0]").unwrap(),
+                kind: ProblemKind::Missing {
+                    expected: "`command`".to_owned(),
+                },
+                file: Some("/p/symphony.config.json".to_owned()),
+                position: None,
+            }],
+        };
+        let transition = || StoreError::Transition {
+            id: "A-1".to_owned(),
+            source: human_move(&IssueState::Todo, IssueStatus::Done, Review::None).unwrap_err(),
+        };
+        let full = || {
+            use rusqlite::{Error, ffi};
+            StoreError::DiskFull(Error::SqliteFailure(
+                ffi::Error::new(ffi::SQLITE_IOERR),
+                None,
+            ))
+        };
+        let table = [
+            shown(no_repository(), &[]),
+            shown(no_repository(), &["add ../web"]),
+            shown(
+                RunnerError::from(no_repository()),
+                &["run the demo", "add the project"],
+            ),
+            shown(not_readable(), &[]),
+            shown(not_readable(), &["check the prompts"]),
+            shown(invalid(), &["load the configuration"]),
+            shown(Stop::new(Exit::Failed, "2 checks failed"), &[]),
+            shown(
+                Stop::new(Exit::Refused, "it is already `done`"),
+                &["close A-1"],
+            ),
+            shown(transition(), &["move A-1 to `done`"]),
+            shown(full(), &["add the issue"]),
+            shown(io::Error::from_raw_os_error(28), &["write x.json"]),
+            shown(
+                io::Error::from_raw_os_error(2),
+                &["write the manual pages into m"],
+            ),
+        ];
+        insta::assert_snapshot!(table.join("\n"));
     }
 }

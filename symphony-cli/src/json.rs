@@ -109,13 +109,15 @@ fn problem(path: &str, error: &serde_json::Error) -> JsonProblem {
         .strip_suffix(&format!(" at line {} column {}", at.0, at.1))
         .unwrap_or(&whole);
     let mut text = suggestion(text).unwrap_or_else(|| text.to_owned());
+    // serde calls a name of a closed set what Rust calls it
+    text = text.replace("unknown variant `", "unknown name `");
     for (name, words) in NUMBERS {
         if text.ends_with(name) {
             text = text.replace(name, words);
         }
     }
     if error.is_eof() {
-        text = format!("it ends unexpectedly: {text}");
+        "it ends too early".clone_into(&mut text);
     }
     let what = if path.is_empty() {
         text
@@ -182,7 +184,7 @@ mod tests {
             ),
             (
                 r#"{"title": "a", "kind": "offical"}"#,
-                "kind: unknown variant `offical`; did you mean `official`? at line 1 column 32",
+                "kind: unknown name `offical`; did you mean `official`? at line 1 column 32",
             ),
             (
                 r#"{"title": "a", "pages": 300}"#,
@@ -190,12 +192,9 @@ mod tests {
             ),
             (
                 "{\"title\":\n\"a",
-                "title: it ends unexpectedly: EOF while parsing a string at line 2 column 2",
+                "title: it ends too early at line 2 column 2",
             ),
-            (
-                r#"{"title": "a","#,
-                "it ends unexpectedly: EOF while parsing a value at line 1 column 14",
-            ),
+            (r#"{"title": "a","#, "it ends too early at line 1 column 14"),
             (
                 r#"{"title": "a"} x"#,
                 "trailing characters at line 1 column 16",

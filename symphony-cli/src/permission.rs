@@ -5,7 +5,6 @@
 
 use std::cell::LazyCell;
 
-use anyhow::Context as _;
 use symphony_core::Timestamp;
 use symphony_core::asker::{Asker, Verification};
 use symphony_core::id::RunId;
@@ -16,7 +15,7 @@ use symphony_runner::process::{AskerQuestions, asker};
 use symphony_store::Store;
 use symphony_workspace::RepositoryOptions;
 
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::place::Surroundings;
 
 /// Who may run a command.
@@ -226,9 +225,8 @@ pub(crate) fn admit(surroundings: &Surroundings, command: &str) -> anyhow::Resul
     let Asker::Agent(why) = identify_asker(surroundings)? else {
         return Ok(Admission::Person);
     };
-    let message = format!(
-        "run `symphony {command}`: this command is an agent's ({why}), and only a person may run it"
-    );
+    let message =
+        format!("only a person may run `symphony {command}`, and this looks like an agent: {why}");
     let way = if surroundings.variable(RUN_MARKER).is_some() {
         format!("a person types `env -u {RUN_MARKER} symphony {command} …`")
     } else {

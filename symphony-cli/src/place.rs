@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use symphony_core::listing::list_few;
 use symphony_runner::installation::Installation;
 use symphony_runner::process::adopt_environment;
@@ -13,7 +12,7 @@ use symphony_store::{Project, Store};
 use symphony_workspace::config_file::ConfigPaths;
 use symphony_workspace::discover;
 
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::global::GlobalArgs;
 use crate::output::Output;
 use crate::shipped::SHIPPED;
@@ -46,7 +45,7 @@ impl Surroundings {
             Some(folder) => {
                 let folder = current.join(folder);
                 if !folder.is_dir() {
-                    let message = format!("run in {}: no such folder", folder.display());
+                    let message = format!("there is no folder {}", folder.display());
                     return Err(Stop::new(Exit::NotFound, message)
                         .hint("`-C` takes the path of a folder")
                         .into());
@@ -64,7 +63,8 @@ impl Surroundings {
         })
     }
 
-    /// Reads what a shell's question needs; what a supervisor hands over is left alone.
+    /// Reads what completing a command line in a shell needs. It does not take over the environment that a tick hands to a
+    /// supervisor.
     ///
     /// # Errors
     /// When the working directory is not there.
@@ -224,10 +224,7 @@ pub(crate) fn prefix_here() -> Option<String> {
 fn not_set_up(installation: &Installation) -> Stop {
     Stop::new(
         Exit::NotFound,
-        format!(
-            "find a project: {} is not set up for Symphony",
-            installation.root.display()
-        ),
+        format!("{} is not set up for Symphony", installation.root.display()),
     )
     .hint("`symphony init` sets it up")
 }

@@ -2,8 +2,7 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
-use anyhow::Context as _;
-
+use crate::failure::Context as _;
 use crate::output::Output;
 
 /// Times that an unclear answer is asked about again.

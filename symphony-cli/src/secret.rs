@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use clap::ArgMatches;
 use symphony_runner::redaction::redactor_for_person;
 use symphony_runner::repository::open_repository;
 use symphony_workspace::Redactor;
 
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::place::Surroundings;
 
 /// The groups of commands whose texts get into prompts, or beside the work of agents.
@@ -69,7 +68,7 @@ impl SecretCheck {
             return Ok(());
         };
         let message = format!(
-            "accept the text: it contains the value of {held}, which agents would read; nothing was recorded"
+            "nothing was recorded: the text contains the value of {held}, and agents would read it"
         );
         Err(Stop::new(Exit::Refused, message)
             .hint("write the name instead of the value; a value that a file on the base branch contains is not \

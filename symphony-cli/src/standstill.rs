@@ -92,7 +92,7 @@ pub(crate) fn standstill(
             let since = Some(since).filter(|since| *since != Timestamp::UNIX_EPOCH);
             let since = since.map(|since| format!(" since {}", Clock::system().since(since)));
             return Some(format!(
-                "Nothing can run{although}: dispatch is paused{}. `symphony resume` starts agents again.",
+                "Nothing can run{although}: Symphony is paused{}. `symphony resume` starts agents again.",
                 since.unwrap_or_default()
             ));
         }

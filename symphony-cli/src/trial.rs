@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Serialize, Serializer};
 use symphony_core::Timestamp;
@@ -27,6 +26,7 @@ use symphony_view::text::{Page, compact_duration, one_line};
 use symphony_workspace::config_file::{CONFIG_FILE_NAME, remove_old_remarks};
 
 use crate::app::App;
+use crate::failure::Context as _;
 use crate::interrupt::Interrupts;
 use crate::output::Output;
 use crate::permission::identify_asker;

@@ -3,13 +3,12 @@
 use std::io::Read as _;
 use std::str::FromStr;
 
-use anyhow::Context as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use symphony_core::closed_set::UnknownName;
 use symphony_core::id::{IdError, IssueId, PlanId, PrId};
 use symphony_core::issue::TEXT_BYTES_MAX;
 
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::place::prefix_here;
 
 /// Parses a name of a closed set; help and completions list the set.
@@ -137,7 +136,7 @@ pub(crate) fn text_within(typed: &str, bytes_max: usize) -> anyhow::Result<Strin
         .read_to_end(&mut bytes)
         .context("read standard input")?;
     if bytes.len() > bytes_max {
-        let message = format!("read standard input: it is longer than {bytes_max} bytes");
+        let message = format!("the text on standard input is longer than {bytes_max} bytes");
         return Err(Stop::new(Exit::Refused, message)
             .hint("put the rest into a file in the repository and refer to that file")
             .into());

@@ -5,6 +5,7 @@ use std::time::Duration;
 use symphony_core::Timestamp;
 use symphony_view::text::View;
 
+use crate::failure::sentence;
 use crate::interrupt::Interrupts;
 use crate::output::{Output, Screen};
 
@@ -25,13 +26,13 @@ pub(crate) fn watch<T: View>(
         let now = Timestamp::now();
         match (&view, &mut screen) {
             (Ok(view), Some(screen)) => screen.draw(view, interval)?,
-            (Err(error), Some(screen)) => screen.draw_problem(&format!("{error:#}"))?,
+            (Err(error), Some(screen)) => screen.draw_problem(&sentence(error))?,
             (Ok(view), None) if out.is_json() => out.event(view)?,
             (Ok(view), None) => {
                 out.write(&format!("--- {now}\n"))?;
                 out.answer(view)?;
             }
-            (Err(error), None) => out.warn(&format!("{error:#}")),
+            (Err(error), None) => out.warn(&sentence(error)),
         }
         interrupts.wait(interval);
         if interrupts.count() == 0 {

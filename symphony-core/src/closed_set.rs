@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 /// A name that is not in a closed set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{found}` is no {what}; expected one of: {}", expected.join(", "))]
+#[error("`{found}` is not a valid {what}; expected one of: {}", expected.join(", "))]
 pub struct UnknownName {
     /// What the set holds.
     pub what: &'static str,

@@ -10,9 +10,31 @@ pub fn list_few<'a>(names: impl ExactSizeIterator<Item = &'a str>, max: usize) -
     }
 }
 
+/// Joins alternatives: `a, b or c`. Nothing is listed as an empty text.
+pub fn one_of(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_alternative_comes_after_or() {
+        for (names, expected) in [
+            (&[][..], ""),
+            (&["a"], "a"),
+            (&["a", "b"], "a or b"),
+            (&["a", "b", "c"], "a, b or c"),
+        ] {
+            let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+            assert_eq!(one_of(&names), expected);
+        }
+    }
 
     #[test]
     fn the_first_are_named_and_the_rest_is_counted() {

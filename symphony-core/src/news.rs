@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::id::PrId;
 use crate::issue::CommentAuthor;
 use crate::listing::list_few;
-use crate::pull_request::{PrState, PullRequestOf, VerdictKind, VerifiedGates};
+use crate::pull_request::{PrState, PullRequestOf, VerdictKind, VerifiedGates, noun};
 
 /// Most gates that a sentence lists; the rest is counted.
 const NAMED_MAX: usize = 5;
@@ -220,11 +220,7 @@ const fn is_false(value: &bool) -> bool {
 
 impl PrNews<'_> {
     const fn noun(&self) -> &'static str {
-        if self.now.is_proposal {
-            "proposal"
-        } else {
-            "pull request"
-        }
+        noun(self.now.is_proposal)
     }
 
     /// Describes the state of the gates, as a clause.

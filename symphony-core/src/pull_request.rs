@@ -317,6 +317,15 @@ pub struct PullRequest {
     pub created_at: Timestamp,
 }
 
+/// Returns how people call a pull request, depending on whether it proposes that nothing is left to do.
+pub const fn noun(is_proposal: bool) -> &'static str {
+    if is_proposal {
+        "proposal"
+    } else {
+        "pull request"
+    }
+}
+
 impl PullRequest {
     /// Returns the verified gates if they ran on the head commit.
     pub fn gates_of_head(&self) -> Option<&VerifiedGates> {
@@ -340,10 +349,7 @@ impl PullRequest {
 
     /// Returns its name for people: a pull request, or a proposal that nothing is left to do.
     pub const fn noun(&self) -> &'static str {
-        match self.proposal {
-            Some(_) => "proposal",
-            None => "pull request",
-        }
+        noun(self.proposal.is_some())
     }
 
     /// Returns how a person refers to it in a command: its issue, or its number if it has none.

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use crate::id::{IdError, IssueId, PlanId, PrId};
 use crate::wording::capitalised;
 
-/// What a pull request finishes, in one record and with one process: gates, judge and merge treat both the same.
+/// What a pull request finishes. Gates, judge and merge treat an issue and a plan alike.
 ///
-/// As text it is the issue's identifier, or `plan` and the plan's id with a blank between them, which is in no
-/// identifier.
+/// As text it is the issue's identifier, or `plan ID` for a plan. No identifier contains a blank, so the two cannot be
+/// confused.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum PullRequestOf {

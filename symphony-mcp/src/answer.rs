@@ -118,6 +118,6 @@ impl From<StoreError> for ToolError {
 
 impl From<WorkspaceError> for ToolError {
     fn from(error: WorkspaceError) -> Self {
-        Self::new(format!("git: failed to {error}"))
+        Self::new(error.to_string())
     }
 }

@@ -36,12 +36,12 @@ pub enum PromptError {
         /// How many markers were tried.
         candidates: usize,
     },
-    /// An agent that this path does not serve.
-    #[error("agent `{agent}` cannot be dispatched on path {path}; expected {expected}")]
+    /// An agent whose prompts are built in another way.
+    #[error("the agent `{agent}` has no prompts {path}; expected {expected}")]
     WrongAgent {
         /// The agent.
         agent: String,
-        /// The path, in words.
+        /// What the prompts are for, in words that follow "prompts".
         path: &'static str,
         /// Who can.
         expected: &'static str,

@@ -96,7 +96,7 @@ pub(crate) struct Fenced<'a> {
 }
 
 impl Fenced<'_> {
-    /// Characters that the fence adds to its text, for a marker of so many.
+    /// Returns how many characters the fence adds to its text, for a marker of `marker_chars` characters.
     pub(crate) fn overhead_chars(&self, marker_chars: usize) -> usize {
         // Both markers, " ", ", by ", and at most three line ends.
         2 * marker_chars + self.origin.len() + self.author.len() + 9

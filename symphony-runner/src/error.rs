@@ -14,7 +14,7 @@ use symphony_workspace::{CommitId, CommitIdError, WorkspaceError};
 
 use crate::database::DatabaseRefusal;
 use crate::merge::NotMerged;
-use crate::plan::PlanRefusal;
+use crate::plan::PlanRunRefusal;
 use crate::process::ProcessError;
 use crate::provider::ProviderError;
 
@@ -41,16 +41,16 @@ pub enum RunnerError {
     #[error(transparent)]
     Mcp(#[from] McpError),
     /// Prompts cannot be assembled.
-    #[error("assemble the prompts: {0}")]
+    #[error("the prompts cannot be assembled: {0}")]
     Prompt(#[from] PromptError),
     /// Prompt files of the project are wrong.
-    #[error("load the prompts:\n{}", problems.join("\n"))]
+    #[error("the project's prompt files have problems:\n{}", problems.join("\n"))]
     PromptFiles {
         /// All problems, each with its file and place.
         problems: Vec<String>,
     },
     /// The set-up command of the worktree failed.
-    #[error("run the set-up command `{command}`: {what}")]
+    #[error("the set-up command `{command}` failed: {what}")]
     Setup {
         /// The command.
         command: String,
@@ -58,7 +58,7 @@ pub enum RunnerError {
         what: String,
     },
     /// The set-up command failed on the files of the base: no issue can be worked on.
-    #[error("run the set-up command: {text}")]
+    #[error("the set-up command fails: {text}")]
     SetupOnBase {
         /// What fails there.
         text: String,
@@ -76,7 +76,7 @@ pub enum RunnerError {
         cap: CapReached,
     },
     /// The database is not the one that the repository was worked on with.
-    #[error("use the database {}: {problem}", database.display())]
+    #[error("the database {} cannot be used: {problem}", database.display())]
     Identity {
         /// The database.
         database: PathBuf,
@@ -88,7 +88,7 @@ pub enum RunnerError {
     NotMerged(#[from] NotMerged),
     /// A plan is not carried out.
     #[error(transparent)]
-    Plan(#[from] PlanRefusal),
+    Plan(#[from] PlanRunRefusal),
     /// The database, or a folder that goes with it, is not as it has to be.
     #[error(transparent)]
     Database(#[from] DatabaseRefusal),
@@ -134,7 +134,7 @@ pub enum RunnerError {
         reason: String,
     },
     /// A run did not end in time after it was asked to.
-    #[error("end run {run}: it is still alive after {seconds} s")]
+    #[error("run {run} is still alive after {seconds} s")]
     StillAlive {
         /// The run.
         run: RunId,
@@ -142,7 +142,7 @@ pub enum RunnerError {
         seconds: u64,
     },
     /// The operating system refused.
-    #[error("{action} {}: {source}", path.display())]
+    #[error("cannot {action} {}: {source}", path.display())]
     Io {
         /// What was tried, as a verb phrase that the path completes.
         action: &'static str,

@@ -303,7 +303,7 @@ fn unwritable(
     path: &Path,
     why: Unwritable,
 ) -> (String, String, String) {
-    let problem = format!("its work could not be committed: git cannot {error}");
+    let problem = format!("its work could not be committed: {error}");
     // If one folder of objects cannot be written, others usually cannot either.
     let objects = git_dir.join("objects");
     let path = if path.starts_with(&objects) {

@@ -148,7 +148,7 @@ impl Play<'_, '_> {
         Ok(calls)
     }
 
-    /// The number of tool results, and one: what the CLI calls turns.
+    /// Returns what the Claude CLI calls turns: one more than there are tool results.
     fn turns(&self) -> u64 {
         u64::try_from(self.results.len())
             .unwrap_or(u64::MAX)

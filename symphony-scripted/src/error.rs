@@ -10,9 +10,7 @@ use crate::unmatched::Unmatched;
 #[non_exhaustive]
 pub enum OptionsError {
     /// An argument is not known.
-    #[error(
-        "read the scripted agent's arguments: `{found}` is unknown; expected one of {expected}"
-    )]
+    #[error("the scripted agent has no argument `{found}`; expected one of {expected}")]
     Unknown {
         /// The argument.
         found: String,
@@ -20,13 +18,13 @@ pub enum OptionsError {
         expected: &'static str,
     },
     /// A flag has no value.
-    #[error("read the scripted agent's arguments: `{flag}` has no value")]
+    #[error("the scripted agent's argument `{flag}` has no value")]
     NoValue {
         /// The flag.
         flag: String,
     },
     /// A value is of the wrong kind.
-    #[error("read the scripted agent's arguments: `{flag}` is `{found}`; expected {expected}")]
+    #[error("the scripted agent's argument `{flag}` is `{found}`; expected {expected}")]
     BadValue {
         /// The flag.
         flag: String,
@@ -36,7 +34,7 @@ pub enum OptionsError {
         expected: &'static str,
     },
     /// A flag is missing.
-    #[error("read the scripted agent's arguments: `{flag}` is missing")]
+    #[error("the scripted agent's argument `{flag}` is missing")]
     Missing {
         /// The flag.
         flag: &'static str,

@@ -13,7 +13,7 @@ const API_RETRIES_MAX: u32 = 10;
 /// How long the Claude CLI waits for an MCP server to start.
 const MCP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What the scripted agent is told on its command line.
+/// The command line of the scripted agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ScriptedOptions {
     /// The scenario file.

@@ -98,7 +98,7 @@ pub enum StoreError {
     #[error("the database is busy: another process held its lock for more than 10 s")]
     Busy(#[source] rusqlite::Error),
     /// The database was written by a newer Symphony.
-    #[error("open the database {}: its schema has version {found}, but this Symphony supports up to {known}: a newer \
+    #[error("the database {} cannot be opened: its schema has version {found}, but this Symphony supports up to {known}: a newer \
              version wrote it", path.display())]
     NewerSchema {
         /// The file.
@@ -109,7 +109,7 @@ pub enum StoreError {
         known: i64,
     },
     /// The file cannot be opened.
-    #[error("open the database {}: {reason}", path.display())]
+    #[error("the database {} cannot be opened: {reason}", path.display())]
     Open {
         /// The file.
         path: PathBuf,
@@ -127,13 +127,13 @@ pub enum StoreError {
         found: String,
     },
     /// The file has no schema: it was cut off, or has not been filled yet.
-    #[error("open the database {}: it is empty", path.display())]
+    #[error("the database {} is empty", path.display())]
     Empty {
         /// The file.
         path: PathBuf,
     },
     /// The file is damaged or not a database. Restore a backup.
-    #[error("open the database {}: {reason}", path.display())]
+    #[error("the database {} cannot be opened: {reason}", path.display())]
     NotADatabase {
         /// The file.
         path: PathBuf,
@@ -141,13 +141,13 @@ pub enum StoreError {
         reason: &'static str,
     },
     /// A part of the file is damaged. Restore a backup.
-    #[error("read the database: it is damaged")]
+    #[error("the database is damaged")]
     Damaged(#[source] rusqlite::Error),
     /// The disk is full.
-    #[error("write to the database: the disk is full")]
+    #[error("the database cannot be written: the disk is full")]
     DiskFull(#[source] rusqlite::Error),
     /// Any other error of SQLite.
-    #[error("database error: {0}")]
+    #[error("the database reports an error: {0}")]
     Sqlite(#[source] rusqlite::Error),
 }
 

@@ -234,7 +234,7 @@ mod tests {
             (ran(GatesProgress::Green, GatesAge::Current), "green"),
             (
                 ran(GatesProgress::Green, GatesAge::Outdated),
-                "green, from before the gates or their environment changed; they run again before a merge",
+                "green (the gates or their environment have changed since: they run again before a merge)",
             ),
             (
                 ran(GatesProgress::Unverified, GatesAge::Current),
@@ -263,7 +263,7 @@ mod tests {
                     problem: None,
                     held: Some((&Reason::Paused).into()),
                 },
-                "waiting: dispatch is paused (`symphony resume` ends the pause)",
+                "waiting: Symphony is paused (`symphony resume` ends the pause)",
             ),
             (
                 GatesView::Waiting {

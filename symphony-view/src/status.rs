@@ -243,12 +243,12 @@ impl StatusView {
                 .map(|(kind, n)| format!("{kind}: {n}"))
                 .collect();
             page.field(
-                "for you",
+                "needs you",
                 &format!("{} (`symphony inbox`)", waits.join(", ")),
             );
         }
         if self.paused {
-            page.line("Dispatch is paused: `symphony resume` starts it again.");
+            page.line("Symphony is paused: `symphony resume` starts agents again.");
         }
         if let Some(problem) = &self.problem {
             page.hanging(2, &format!("Nothing starts: {problem}"));

@@ -16,13 +16,13 @@ use crate::repository::{OWN_BRANCHES, Unwritable};
 #[non_exhaustive]
 pub enum WorkspaceError {
     /// Install git, or fix `PATH`.
-    #[error("find the program `git` in PATH ({searched})")]
+    #[error("the program `git` was not found in PATH ({searched})")]
     GitMissing {
         /// The folders that were searched, joined by `:`.
         searched: String,
     },
     /// Git ran and refused; its words are in `stderr`.
-    #[error("run `{command}` in {}: {}{stderr}", place.display(), exit_text(*code))]
+    #[error("`{command}` failed in {}: {}{stderr}", place.display(), exit_text(*code))]
     Git {
         /// The subcommand and its arguments, without the hardening.
         command: String,
@@ -34,7 +34,7 @@ pub enum WorkspaceError {
         stderr: String,
     },
     /// Git did not end in time and was killed.
-    #[error("run `{command}` within {seconds} s in {}", place.display())]
+    #[error("`{command}` in {} did not end within {seconds} s", place.display())]
     GitTimedOut {
         /// The subcommand and its arguments.
         command: String,
@@ -44,7 +44,7 @@ pub enum WorkspaceError {
         seconds: u64,
     },
     /// Git answered something that this version of Symphony cannot read.
-    #[error("understand the answer of `{command}`: expected {expected}, found `{found}`")]
+    #[error("the answer of `{command}` was not understood: expected {expected}, found `{found}`")]
     GitAnswer {
         /// The subcommand and its arguments.
         command: String,
@@ -54,19 +54,19 @@ pub enum WorkspaceError {
         found: String,
     },
     /// The folder is no repository: `git init`, or go to another folder.
-    #[error("find a git repository at {} or above it", path.display())]
+    #[error("no git repository was found at {} or above it", path.display())]
     NotARepository {
         /// Where the search began.
         path: PathBuf,
     },
     /// A bare repository has no checkout to work from: use a clone of it.
-    #[error("use {}: it is a bare repository; expected one with a checkout", path.display())]
+    #[error("{} is a bare repository; expected one with a checkout", path.display())]
     Bare {
         /// The repository.
         path: PathBuf,
     },
     /// A repository with a checkout, although `core.bare` says that it has none: set `core.bare` to false.
-    #[error("use {}: `core.bare` is true in its git configuration, although it has a checkout; expected false", root.display())]
+    #[error("`core.bare` is true in the git configuration of {}, which has a checkout; expected false", root.display())]
     BareSetting {
         /// The repository's root.
         root: PathBuf,
@@ -75,7 +75,7 @@ pub enum WorkspaceError {
     },
     /// The folder belongs to a linked worktree: go to the main one.
     #[error(
-        "use {}: it is a linked worktree of the repository {}; expected that repository's main checkout",
+        "{} is a linked worktree of the repository {}; expected that repository's main checkout",
         path.display(), common_dir.display()
     )]
     LinkedWorktree {
@@ -85,13 +85,13 @@ pub enum WorkspaceError {
         common_dir: PathBuf,
     },
     /// Nothing to start a branch from: make a first commit.
-    #[error("start from {}: the repository has no commit yet", path.display())]
+    #[error("the repository {} has no commit yet", path.display())]
     NoCommits {
         /// The repository's root.
         path: PathBuf,
     },
     /// Neither the configuration nor the repository names the base branch: set `base_branch`.
-    #[error("find the default branch of {}: its branches are {}", root.display(), list(branches))]
+    #[error("the default branch of {} is not known: its branches are {}", root.display(), list(branches))]
     NoDefaultBranch {
         /// The repository's root.
         root: PathBuf,
@@ -99,7 +99,7 @@ pub enum WorkspaceError {
         branches: Vec<String>,
     },
     /// The branch does not exist.
-    #[error("find the branch `{branch}` in {}", root.display())]
+    #[error("there is no branch `{branch}` in {}", root.display())]
     BranchMissing {
         /// The branch.
         branch: String,
@@ -107,7 +107,7 @@ pub enum WorkspaceError {
         root: PathBuf,
     },
     /// The base branch is only another name of a branch that agents work on: give it a commit of its own again.
-    #[error("use the branch `{branch}` of {}: it is a symbolic ref that leads to {target}; expected a real branch", root.display())]
+    #[error("the branch `{branch}` of {} is a symbolic ref that leads to {target}; expected a real branch", root.display())]
     SymbolicBase {
         /// The branch.
         branch: String,
@@ -117,7 +117,7 @@ pub enum WorkspaceError {
         root: PathBuf,
     },
     /// A filter that git must run on files lacks its program: install it.
-    #[error("check out the files of {}: the user's git configuration runs `{program}` on {}, and it is not in PATH", root.display(), list(patterns))]
+    #[error("the files of {} cannot be checked out: the user's git configuration runs `{program}` on {}, and it is not in PATH", root.display(), list(patterns))]
     FilterMissing {
         /// The filter.
         name: String,
@@ -130,7 +130,7 @@ pub enum WorkspaceError {
     },
     /// A filter works on files for the user alone: name it in `git.trusted_filters`, with its commands in the user's
     /// global configuration.
-    #[error("check out the files of {}: the filter `{name}` works on {}, and Symphony may not run it; expected it in git.trusted_filters and in the user's global git configuration", root.display(), list(patterns))]
+    #[error("the files of {} cannot be checked out: the filter `{name}` works on {}, and Symphony may not run it; expected it in git.trusted_filters and in the user's global git configuration", root.display(), list(patterns))]
     FilterNotRun {
         /// The filter.
         name: String,
@@ -140,7 +140,7 @@ pub enum WorkspaceError {
         root: PathBuf,
     },
     /// The text cannot name a branch.
-    #[error("use `{name}` as a branch name: {reason}")]
+    #[error("`{name}` cannot be the name of a branch: {reason}")]
     BranchName {
         /// The text.
         name: String,
@@ -149,7 +149,7 @@ pub enum WorkspaceError {
     },
     /// A branch has the name of a folder of branches that is needed: rename it.
     #[error(
-        "create the branch `{branch}`: the branch `{blocker}` is in the way, because git cannot have a branch and a \
+        "the branch `{branch}` cannot be created: the branch `{blocker}` is in the way, because git cannot have a branch and a \
          folder of branches with the same name"
     )]
     BranchBlocked {
@@ -160,12 +160,12 @@ pub enum WorkspaceError {
     },
     /// A branch has the name of the folder of Symphony's branches: rename it.
     #[error(
-        "create a branch `{OWN_BRANCHES}/…`: the branch `{OWN_BRANCHES}` is in the way, because git cannot have a \
+        "branches `{OWN_BRANCHES}/…` cannot be created: the branch `{OWN_BRANCHES}` is in the way, because git cannot have a \
          branch and a folder of branches with the same name"
     )]
     OwnBranchesBlocked,
     /// A folder of the git folder cannot be written: return it to the user, or make it writable.
-    #[error("write to {}: {}", path.display(), why)]
+    #[error("git cannot write to {}: {why}", path.display())]
     NotWritable {
         /// The git folder.
         git_dir: PathBuf,
@@ -175,7 +175,7 @@ pub enum WorkspaceError {
         why: Unwritable,
     },
     /// Another checkout has the branch: switch that one to another branch.
-    #[error("check out the branch `{branch}`: it is checked out at {}", path.display())]
+    #[error("the branch `{branch}` is already checked out at {}", path.display())]
     BranchCheckedOut {
         /// The branch.
         branch: String,
@@ -183,7 +183,7 @@ pub enum WorkspaceError {
         path: PathBuf,
     },
     /// The commit is not in the repository (a shallow or partial clone, or pruned).
-    #[error("find the commit `{commit}` in {}", root.display())]
+    #[error("there is no commit `{commit}` in {}", root.display())]
     CommitMissing {
         /// The commit that was searched for.
         commit: String,
@@ -192,45 +192,45 @@ pub enum WorkspaceError {
     },
     /// Objects of a partial clone were never fetched, and no call of git here fetches: the human does.
     #[error(
-        "read the files of {}: its repository is a partial clone that lacks some of them; `git fetch --refetch --no-filter` there gets them", place.display()
+        "the files of {} cannot be read: its repository is a partial clone that lacks some of them; `git fetch --refetch --no-filter` there gets them", place.display()
     )]
     ObjectsNotFetched {
         /// Where git ran.
         place: PathBuf,
     },
     /// No worktree of that name is registered.
-    #[error("find a worktree at {}", path.display())]
+    #[error("there is no worktree at {}", path.display())]
     WorktreeMissing {
         /// Where it would be.
         path: PathBuf,
     },
     /// A symbolic link is in the place of a real file or folder: check it, then remove it.
-    #[error("use {}: a symbolic link is on the way; expected a real path", path.display())]
+    #[error("a symbolic link is on the way to {}; expected a real path", path.display())]
     Link {
         /// The path.
         path: PathBuf,
     },
     /// A file or a link is in the place of the folder of worktrees, or of a folder above it in the project.
-    #[error("create worktrees: {} is a file or a link; expected a folder", path.display())]
+    #[error("worktrees cannot be created: {} is a file or a link; expected a folder", path.display())]
     NoWorktreesFolder {
         /// The path.
         path: PathBuf,
     },
     /// A pristine checkout was removed, or replaced by something else, while commands ran there: create another one.
-    #[error("keep the checkout {}: it was removed or replaced while commands ran in it, so their results do not \
+    #[error("the checkout {} was removed or replaced while commands ran in it, so their results do not \
              count", path.display())]
     CheckoutGone {
         /// The checkout.
         path: PathBuf,
     },
     /// Something else than a regular file.
-    #[error("read {}: expected a regular file", path.display())]
+    #[error("{} is not a regular file", path.display())]
     NotAFile {
         /// The path.
         path: PathBuf,
     },
     /// A file over its limit.
-    #[error("read {}: {bytes} bytes; expected at most {bytes_max}", path.display())]
+    #[error("{} has {bytes} bytes; expected at most {bytes_max}", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
@@ -240,7 +240,7 @@ pub enum WorkspaceError {
         bytes_max: u64,
     },
     /// Another tool's settings are not what that tool reads: fix the file.
-    #[error("change {}: {reason}", path.display())]
+    #[error("{} cannot be changed: {reason}", path.display())]
     Settings {
         /// The file.
         path: PathBuf,
@@ -248,7 +248,7 @@ pub enum WorkspaceError {
         reason: String,
     },
     /// Claude Code has another status line: remove it, or call Symphony's from it.
-    #[error("set the status line in {}: it is {found}", path.display())]
+    #[error("{} already has a status line: {found}", path.display())]
     StatuslineTaken {
         /// The file.
         path: PathBuf,
@@ -256,7 +256,7 @@ pub enum WorkspaceError {
         found: String,
     },
     /// A file with binary contents.
-    #[error("read {}: line {line} is not UTF-8", path.display())]
+    #[error("{}: line {line} is not UTF-8", path.display())]
     NotText {
         /// The file.
         path: PathBuf,
@@ -264,7 +264,7 @@ pub enum WorkspaceError {
         line: usize,
     },
     /// A file that is in none of the searched places.
-    #[error("find `{path}`: looked in {}", list(&places.iter().map(|place| place.display().to_string()).collect::<Vec<_>>()))]
+    #[error("`{path}` was not found: looked for {}", list(&places.iter().map(|place| place.display().to_string()).collect::<Vec<_>>()))]
     FileMissing {
         /// The relative path.
         path: String,
@@ -272,7 +272,7 @@ pub enum WorkspaceError {
         places: Vec<PathBuf>,
     },
     /// A pattern of `worktree.copy` that cannot be used.
-    #[error("use the pattern `{pattern}` of worktree.copy: {reason}")]
+    #[error("the pattern `{pattern}` of worktree.copy cannot be used: {reason}")]
     Pattern {
         /// The pattern.
         pattern: String,
@@ -280,7 +280,7 @@ pub enum WorkspaceError {
         reason: String,
     },
     /// Processes work in the folder: end them, or wait.
-    #[error("change {}: processes are working in it (pid {})", path.display(), list(&pids.iter().map(u32::to_string).collect::<Vec<_>>()))]
+    #[error("{} cannot be changed: processes are working in it (pid {})", path.display(), list(&pids.iter().map(u32::to_string).collect::<Vec<_>>()))]
     Busy {
         /// The folder or file.
         path: PathBuf,
@@ -288,7 +288,7 @@ pub enum WorkspaceError {
         pids: Vec<u32>,
     },
     /// A lock file of git that may be in use: wait, or remove it as the reason says.
-    #[error("change what git's lock file {} protects: it was made {} ago{}; {reason}", lock.display(), age_text(*age), held_by(pids))]
+    #[error("git's lock file {} is in the way: it was made {} ago{}; {reason}", lock.display(), age_text(*age), held_by(pids))]
     GitLocked {
         /// The lock file.
         lock: PathBuf,
@@ -301,7 +301,7 @@ pub enum WorkspaceError {
     },
     /// A worktree holds a file that is too deep for any path: inspect it with programs that go down folder by folder.
     #[error(
-        "remove the worktree {}: a file in it is {depth} folders deep, where no path can name it, and could not be saved",
+        "the worktree {} cannot be removed: a file in it is {depth} folders deep, where no path can name it, and could not be saved",
         path.display()
     )]
     OutOfReach {
@@ -311,7 +311,7 @@ pub enum WorkspaceError {
         depth: usize,
     },
     /// Another process held the repository's lock for too long: try again.
-    #[error("lock {} within {seconds} s", path.display())]
+    #[error("another process held the lock {} for more than {seconds} s", path.display())]
     LockTimeout {
         /// The lock file.
         path: PathBuf,
@@ -319,7 +319,7 @@ pub enum WorkspaceError {
         seconds: u64,
     },
     /// The worktree is not what was made: a human has to look.
-    #[error("trust the worktree {}: {what}", path.display())]
+    #[error("the worktree {} cannot be trusted: {what}", path.display())]
     Tampered {
         /// The worktree.
         path: PathBuf,
@@ -327,7 +327,7 @@ pub enum WorkspaceError {
         what: String,
     },
     /// A repository inside the worktree cannot be saved with it: move it away, or remove it.
-    #[error("save the work in {}: it contains other repositories ({})", path.display(), list(embedded))]
+    #[error("the work in {} cannot be saved: it contains other repositories ({})", path.display(), list(embedded))]
     Embedded {
         /// The worktree.
         path: PathBuf,
@@ -335,7 +335,7 @@ pub enum WorkspaceError {
         embedded: Vec<String>,
     },
     /// Commits of a submodule cannot be saved in this repository, since their history is not whole: push them first.
-    #[error("save the commits of submodule {name}: it is a shallow clone, push them from {}", folder.display())]
+    #[error("the commits of submodule {name} cannot be saved: it is a shallow clone; push them from {}", folder.display())]
     ShallowSubmodule {
         /// Its git folder.
         folder: PathBuf,
@@ -343,7 +343,7 @@ pub enum WorkspaceError {
         name: String,
     },
     /// Nothing was removed, since what would be lost could not be saved.
-    #[error("save the work in {} to a rescue ref; nothing was removed", path.display())]
+    #[error("nothing was removed, because the work in {} cannot be saved to a rescue ref", path.display())]
     RescueFailed {
         /// The worktree.
         path: PathBuf,
@@ -352,7 +352,10 @@ pub enum WorkspaceError {
         source: Box<WorkspaceError>,
     },
     /// Two sides changed the same places: merge the base into the branch and resolve it there.
-    #[error("merge `{head}` into `{base}`: conflicts in {}", list(files))]
+    #[error(
+        "`{head}` cannot be merged into `{base}`: conflicts in {}",
+        list(files)
+    )]
     Conflict {
         /// The branch merged into.
         base: String,
@@ -362,7 +365,7 @@ pub enum WorkspaceError {
         files: Vec<String>,
     },
     /// The two sides have no common commit.
-    #[error("merge `{head}` into `{base}`: they have no common history")]
+    #[error("`{head}` cannot be merged into `{base}`: they have no common history")]
     Unrelated {
         /// One side.
         base: String,
@@ -370,7 +373,7 @@ pub enum WorkspaceError {
         head: String,
     },
     /// A ref has moved: look again and repeat.
-    #[error("move `{reference}`: expected it at {expected}, found it at {}", found.as_ref().map_or("nothing", CommitId::as_str))]
+    #[error("`{reference}` has moved: expected it at {expected}, found it at {}", found.as_ref().map_or("nothing", CommitId::as_str))]
     RefMoved {
         /// The full name of the ref.
         reference: String,
@@ -380,7 +383,7 @@ pub enum WorkspaceError {
         found: Option<CommitId>,
     },
     /// The checkout of the base has changes of its own: commit them, or put them away.
-    #[error("update the checkout {}: it has changes in {}", path.display(), list(files))]
+    #[error("the checkout {} cannot be updated: it has changes in {}", path.display(), list(files))]
     CheckoutDirty {
         /// The checkout.
         path: PathBuf,
@@ -388,7 +391,7 @@ pub enum WorkspaceError {
         files: Vec<String>,
     },
     /// A hook of the repository refused the commit (`worktree.run_hooks` is on).
-    #[error("commit in {}: a hook refused it: {stderr}", path.display())]
+    #[error("a hook refused the commit in {}: {stderr}", path.display())]
     HookRefused {
         /// The worktree.
         path: PathBuf,
@@ -396,7 +399,7 @@ pub enum WorkspaceError {
         stderr: String,
     },
     /// The operating system refused.
-    #[error("{action} {}", path.display())]
+    #[error("cannot {action} {}", path.display())]
     Io {
         /// What was tried, as a verb phrase that the path completes.
         action: &'static str,
@@ -481,7 +484,7 @@ mod tests {
         };
         assert_eq!(
             error.to_string(),
-            "merge `symphony/SYM-1` into `main`: conflicts in f0, f1, f2, f3, f4, f5, f6, f7, f8, f9 and 2 more"
+            "`symphony/SYM-1` cannot be merged into `main`: conflicts in f0, f1, f2, f3, f4, f5, f6, f7, f8, f9 and 2 more"
         );
     }
 

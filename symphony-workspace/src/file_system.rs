@@ -41,7 +41,7 @@ pub fn network_file_system(magic: u64) -> Option<&'static str> {
 pub fn network_file_system_of(path: &Path) -> Result<Option<&'static str>, WorkspaceError> {
     file_system_magic(path)
         .map(network_file_system)
-        .map_err(|source| WorkspaceError::io("tell the file system of", path, source))
+        .map_err(|source| WorkspaceError::io("find the file system of", path, source))
 }
 
 #[cfg(test)]

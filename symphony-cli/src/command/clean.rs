@@ -1,6 +1,5 @@
 //! `symphony clean`.
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::Timestamp;
@@ -15,7 +14,7 @@ use symphony_view::text::{Page, View, plural};
 use symphony_workspace::LeftLock;
 
 use crate::app::App;
-use crate::failure::Stop;
+use crate::failure::{Context as _, Exit, Stop};
 
 /// What `clean` takes.
 #[derive(Debug, Args)]
@@ -112,7 +111,7 @@ impl CleanArgs {
             "{} could not be removed",
             plural(view.problems.len(), "thing")
         );
-        Err(Stop::finding(message).into())
+        Err(Stop::new(Exit::Failed, message).into())
     }
 
     fn carry_out(&self, session: &mut Session) -> anyhow::Result<CleanView> {

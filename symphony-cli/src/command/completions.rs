@@ -1,6 +1,5 @@
 //! `symphony completions`.
 
-use anyhow::Context as _;
 use clap::Args;
 use clap_complete::Shell;
 
@@ -20,7 +19,7 @@ pub(crate) struct CompletionsArgs {
 impl CompletionsArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
         let script = registration(&self.shell.to_string())
-            .with_context(|| format!("print the completions of {}", self.shell))?;
+            .ok_or_else(|| anyhow::anyhow!("there are no completions for {}", self.shell))?;
         app.out.write_raw(&script)
     }
 }

@@ -1,11 +1,11 @@
 //! `symphony deliver`, hidden: tells people what waits for them, by the configured command.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_runner::outreach::notify::deliver;
 use symphony_runner::outreach::publish::publish_due;
 
 use crate::app::App;
+use crate::failure::Context as _;
 
 /// What `deliver` takes.
 #[derive(Debug, Args)]

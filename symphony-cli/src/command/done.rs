@@ -1,6 +1,5 @@
 //! `symphony done`: a person decides on the proposal that nothing is left to do on an issue.
 
-use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use symphony_core::done::{Obstacle, list_obstacles};
 use symphony_core::id::IssueId;
@@ -13,9 +12,9 @@ use symphony_store::{PrStep, StoreError};
 use symphony_view::PrView;
 
 use crate::app::App;
-use crate::command::point::PointArgs;
+use crate::command::point::{PointArgs, rejection};
 use crate::command::pr::{RedGates, Verdict, open_pr, other_subject};
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::interrupt::Interrupts;
 use crate::value::PrReference;
 
@@ -43,6 +42,7 @@ pub(crate) struct ApproveDoneArgs {
 /// What `done reject` takes.
 #[derive(Debug, Args)]
 #[command(
+    group = rejection(),
     after_help = "Examples:\n  symphony done reject SYM-1 --feedback 'Empty names are still accepted'\n  \
     symphony done reject SYM-1 --point 'src/main.rs:12: an empty name crashes it'"
 )]
@@ -52,7 +52,7 @@ pub(crate) struct RejectDoneArgs {
     issue: PrReference,
     /// What is still missing: a point that the next worker must answer, or a summary of those given with --point. `-` reads it from
     /// standard input
-    #[arg(short = 'm', long, value_name = "TEXT", required_unless_present_any = ["points", "reopen"])]
+    #[arg(short = 'm', long, value_name = "TEXT")]
     feedback: Option<String>,
     #[command(flatten)]
     points: PointArgs,

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::{IssueId, PlanId};
 use symphony_store::{EventFilter, EventRecord};
@@ -11,6 +10,7 @@ use symphony_view::text::{List, one_line};
 
 use super::find_run;
 use crate::app::App;
+use crate::failure::Context as _;
 use crate::value::{RunReference, issue_id};
 
 /// Time between two looks at a log that is followed.

@@ -1,6 +1,5 @@
 //! `symphony explain`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::pull_request::PullRequestOf;
@@ -8,6 +7,7 @@ use symphony_view::{Elsewhere, read};
 
 use super::source::find_source;
 use crate::app::App;
+use crate::failure::Context as _;
 use crate::value::SourceName;
 
 /// What `explain` takes.

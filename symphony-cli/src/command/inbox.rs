@@ -1,6 +1,5 @@
 //! `symphony inbox`.
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::Timestamp;
@@ -10,6 +9,7 @@ use symphony_view::text::List;
 use symphony_view::{Elsewhere, InboxView, read};
 
 use crate::app::App;
+use crate::failure::Context as _;
 
 /// What `inbox` takes.
 #[derive(Debug, Args)]

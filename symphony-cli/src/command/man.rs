@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use clap_mangen::Man;
 
 use crate::app::App;
+use crate::failure::Context as _;
 use crate::root::tree;
 
 /// What `man` takes.

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::{ArgGroup, Args};
 use symphony_core::agent::AgentType;
 use symphony_core::asker::Asker;
@@ -21,7 +20,7 @@ use symphony_runner::repository::{issue_workspace, open_repository};
 use symphony_store::{Actor, Project, Store};
 
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::permission::identify_asker;
 use crate::value::issue_id;
 
@@ -83,10 +82,7 @@ impl McpArgs {
         };
         let path = app.surroundings.current.join(path);
         if !path.exists() {
-            let message = format!(
-                "open the database {}: there is no such file",
-                path.display()
-            );
+            let message = format!("there is no database {}", path.display());
             return Err(Stop::new(Exit::NotFound, message)
                 .hint("`symphony init` makes one")
                 .into());
@@ -203,7 +199,7 @@ impl McpArgs {
             (Some(only), true) => Ok(only),
             _ => Err(Stop::new(
                 Exit::Usage,
-                "choose a project: the database has several, or none",
+                "which project is meant is not clear: the database has several, or none",
             )
             .hint("name an issue with --issue-id, or a project with --project-id")
             .into()),

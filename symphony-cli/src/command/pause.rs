@@ -1,10 +1,10 @@
 //! `symphony pause` and `symphony resume`.
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 
 use crate::app::App;
+use crate::failure::Context as _;
 
 /// What `pause` takes.
 #[derive(Debug, Args)]
@@ -16,7 +16,7 @@ pub(crate) struct PauseArgs {}
 #[command(after_help = "Example:\n  symphony resume")]
 pub(crate) struct ResumeArgs {}
 
-/// Whether dispatch is paused now, and how many holds were lifted.
+/// Whether Symphony is paused now, and how many holds were lifted.
 #[derive(Debug, Serialize)]
 struct PauseView {
     paused: bool,
@@ -30,8 +30,8 @@ impl PauseArgs {
         session
             .store
             .set_paused(&App::as_human(), true)
-            .context("pause dispatch")?;
-        let live = session.store.live_runs().context("pause dispatch")?.len();
+            .context("pause")?;
+        let live = session.store.live_runs().context("pause")?.len();
         let more = if live == 0 {
             String::new()
         } else {
@@ -53,14 +53,14 @@ impl ResumeArgs {
         session
             .store
             .set_paused(&App::as_human(), false)
-            .context("resume dispatch")?;
+            .context("resume")?;
         let lifted_holds = session
             .store
             .lift_holds(&App::as_human())
-            .context("resume dispatch")?;
+            .context("resume")?;
         let more = match lifted_holds {
             0 => String::new(),
-            n => format!(" What was on hold ({n}) is retried at once."),
+            n => format!(" What was on hold ({n}) will be retried at once."),
         };
         let view = PauseView {
             paused: false,

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::Timestamp;
@@ -18,7 +17,7 @@ use symphony_view::text::{Clock, plural};
 use symphony_view::{DecisionView, PrNewsView, RunView, TickView, TodayView, lines_of};
 
 use crate::app::App;
-use crate::failure::Exit;
+use crate::failure::{Context as _, Exit, sentence};
 use crate::interrupt::Interrupts;
 use crate::news::News;
 use crate::progress::{Progress, Stream};
@@ -40,7 +39,7 @@ const SHORT_WAIT_MS: i64 = 2_000;
 #[command(
     after_help = "Ctrl-C stops starting new agents, and running agents continue. A second Ctrl-C within three seconds ends them, too.\n\n\
                   With --until-idle the command ends when no agent can continue. Before that it waits for retries and other work that \
-                  are due within 15 seconds. If something is due later, it names it and exits with 1. Items that wait \
+                  are due within 15 seconds. If something is due later, it says what and when, and exits with 1. Items that wait \
                   for you do not count: it prints how many there are and exits with 0. The scanner and background \
                   research run once, and once more after \
                   other work.\n\nExample:\n  symphony run --until-idle"
@@ -171,7 +170,7 @@ impl Loop<'_> {
 
     /// Tells that a tick failed.
     fn failed(&mut self, error: &anyhow::Error) -> TickView {
-        let problem = format!("the tick failed: {error:#}");
+        let problem = format!("the tick failed: {}", sentence(error));
         if !self.told.contains(&problem) {
             self.progress.say(&format!("Problem: {problem}"));
         }

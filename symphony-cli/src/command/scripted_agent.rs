@@ -3,10 +3,9 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use symphony_scripted::{ScriptedOptions, Surroundings, run};
 
-use crate::failure::report;
+use crate::failure::{Context as _, report};
 
 /// The word that starts it.
 pub(crate) const SCRIPTED_AGENT_COMMAND: &str = "scripted-agent";

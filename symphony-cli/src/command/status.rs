@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_runner::session::Session;
 use symphony_view::{Elsewhere, StatusView, read};
 
 use crate::app::App;
+use crate::failure::Context as _;
 use crate::watch::watch;
 
 /// What `status` takes.

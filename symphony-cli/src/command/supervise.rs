@@ -1,11 +1,11 @@
 //! `symphony supervise`, hidden: the process that each run gets.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::RunId;
 use symphony_runner::supervise::{SuperviseMode, supervise};
 
 use crate::app::App;
+use crate::failure::Context as _;
 
 /// What `supervise` takes.
 #[derive(Debug, Args)]

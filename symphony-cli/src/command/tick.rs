@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::id::RunId;
@@ -15,7 +14,7 @@ use symphony_view::Elsewhere;
 use symphony_view::{RunView, StuckTickView, TickView, TodayView};
 
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::news::News;
 use crate::progress::{Progress, Stream};
 use crate::standstill::{breakers_of, open_breakers, standstill, waiting_items};
@@ -54,7 +53,7 @@ impl TickArgs {
         let report = match tick(&installation, &mut store, options).context("tick")? {
             TickOutcome::Done(report) => report,
             TickOutcome::Busy(None) if self.wait => {
-                let message = "tick: another tick has been running for a minute";
+                let message = "another tick has been running for a minute";
                 return Err(Stop::new(Exit::Busy, message)
                     .hint("`symphony status` shows what is running")
                     .into());

@@ -151,7 +151,7 @@ fn orders_of_phase(plan: &PlanId, phase: &PlanPhaseId, from: PhaseStatus) -> Str
     }
 }
 
-/// What can be ordered of a plan that stands somewhere.
+/// Says which orders a plan with this status accepts.
 fn orders_of_plan(plan: &PlanId, from: PlanStatus) -> String {
     match from {
         PlanStatus::Paused => format!("`symphony plan resume --plan {plan}` continues it"),
@@ -174,24 +174,24 @@ fn orders_of_plan(plan: &PlanId, from: PlanStatus) -> String {
 }
 
 /// Says how a plan that is not carried out can be.
-pub(super) fn run_hint(error: &symphony_runner::plan::PlanRefusal) -> Option<String> {
-    use symphony_runner::plan::PlanRefusal;
+pub(super) fn run_hint(error: &symphony_runner::plan::PlanRunRefusal) -> Option<String> {
+    use symphony_runner::plan::PlanRunRefusal;
     let hint = match error {
-        PlanRefusal::WorkLeft { command, .. } => {
+        PlanRunRefusal::WorkLeft { command, .. } => {
             format!("`{command}` takes that work over, `--new` starts without it")
         }
-        PlanRefusal::FileChanged {
+        PlanRunRefusal::FileChanged {
             has_ended: true, ..
         } => "`--accept-changes` continues with what is complete, `--new` starts another plan"
             .to_owned(),
-        PlanRefusal::FileChanged { .. } => {
+        PlanRunRefusal::FileChanged { .. } => {
             "`--accept-changes` continues with the file as it is now; complete phases stay complete"
                 .to_owned()
         }
-        PlanRefusal::OnPlanBranch(_) => {
+        PlanRunRefusal::OnPlanBranch(_) => {
             "`git switch` to the branch that should get the work".to_owned()
         }
-        PlanRefusal::ForeignStateFile(_) => "move it away first".to_owned(),
+        PlanRunRefusal::ForeignStateFile(_) => "move it away first".to_owned(),
         _ => return None,
     };
     Some(hint)

@@ -13,7 +13,7 @@ use symphony_core::pull_request::{PrState, PullRequestOf};
 use symphony_core::review_point::ReviewOf;
 use symphony_runner::database::DatabaseRefusal;
 use symphony_runner::merge::{MergeRefusal, NotMerged};
-use symphony_runner::plan::PlanRefusal as Run;
+use symphony_runner::plan::PlanRunRefusal as Run;
 use symphony_store::ClaimRefusal;
 use symphony_store::{IssueRefusal, KeptFor, PlanRefusal, PrStep, ProjectRefusal, ReviewRefusal};
 

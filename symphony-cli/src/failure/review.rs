@@ -73,7 +73,7 @@ fn obstacle_hint(error: &NotMerged, obstacle: &MergeObstacle, name: &str) -> Str
             "`symphony pr reject {name} --feedback TEXT` has it opened again with the later commits, `{back}` leaves \
              them out"
         ),
-        MergeObstacle::Head(lost) => format!("{} continues", listed(lost.answers(name))),
+        MergeObstacle::Head(lost) => format!("to continue, run {}", listed(lost.answers(name))),
         MergeObstacle::Unpublished(found) => {
             let (mut ways, force) = (
                 found.answers(name),
@@ -82,11 +82,13 @@ fn obstacle_hint(error: &NotMerged, obstacle: &MergeObstacle, name: &str) -> Str
             if !ways.contains(&force) {
                 ways.push(force);
             }
-            format!("{} continues", listed(ways))
+            format!("to continue, run {}", listed(ways))
         }
-        MergeObstacle::Returning(found) => format!("{} continues", listed(found.answers(name))),
+        MergeObstacle::Returning(found) => {
+            format!("to continue, run {}", listed(found.answers(name)))
+        }
         MergeObstacle::Checkout(_) => {
-            format!("{} continues", listed(obstacle.answers(name)))
+            format!("to continue, run {}", listed(obstacle.answers(name)))
         }
     }
 }

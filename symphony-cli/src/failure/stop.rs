@@ -47,34 +47,15 @@ pub(crate) struct Stop {
     pub(super) exit: Exit,
     message: String,
     pub(super) hint: Option<String>,
-    pub(super) form: Form,
-}
-
-/// How the message of an error is to be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    /// It follows "failed to".
-    Failed,
-    /// It is a finding of its own: what the command was asked to look for.
-    Finding,
 }
 
 impl Stop {
-    /// Makes an error; the message fits "failed to …", or completes a context behind a colon.
+    /// Makes an error; the message is a fact, which can be read alone.
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self {
             exit,
             message: message.into(),
             hint: None,
-            form: Form::Failed,
-        }
-    }
-
-    /// Makes the error of a command that found what is wrong, as it was asked to; the message needs nothing before it.
-    pub(crate) fn finding(message: impl Into<String>) -> Self {
-        Self {
-            form: Form::Finding,
-            ..Self::new(Exit::Failed, message)
         }
     }
 

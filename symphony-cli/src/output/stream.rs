@@ -2,7 +2,6 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
-use anyhow::Context as _;
 use owo_colors::OwoColorize as _;
 use serde::Serialize;
 use symphony_runner::output::neutralised;
@@ -10,6 +9,7 @@ use symphony_view::text::{Clock, Document, Page, View, one_line};
 
 use super::pager::{self, Paging};
 use super::terminal::{self, is_movable};
+use crate::failure::Context as _;
 
 /// What fails when standard output cannot be written.
 const WRITE: &str = "write the answer";

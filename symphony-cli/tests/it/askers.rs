@@ -47,7 +47,7 @@ fn what_a_script_does_works_and_is_marked_as_not_verified() {
         (&["issue", "history", "SYM-1"], NOTE),
         (
             &["events"],
-            "Dispatch was paused (not verified: no terminal)",
+            "Symphony was paused (not verified: no terminal)",
         ),
         (&["status"], "approved by a person (not verified)"),
     ] {

@@ -360,12 +360,12 @@ fn what_can_not_be_found_or_written_is_named() {
         (
             &["profile", "show", "other"],
             3,
-            "error: failed to show a profile: there is no profile `other`\n",
+            "error: there is no profile `other`\n",
         ),
         (
             &["phase", "show", "other"],
             3,
-            "error: failed to show a phase: there is no phase `other`\n",
+            "error: there is no phase `other`\n",
         ),
         (&["issue", "export", nowhere], 1, &export),
     ];

@@ -90,7 +90,7 @@ fn problems_of_the_scenario_file_and_of_prompts_are_both_counted() {
     }));
     let checked = project.symphony(&["config", "check"]);
     assert_eq!(checked.code, 1, "{checked:#?}");
-    let counts = "error: 1 problem with the scenario file, and 1 error in the prompts\n";
+    let counts = "error: the scenario file has 1 problem, and the prompts have 1 error\n";
     assert!(checked.stderr.starts_with(counts), "{checked:#?}");
     assert_eq!(checked.stdout.lines().count(), 2, "{checked:#?}");
 }

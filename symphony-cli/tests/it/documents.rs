@@ -66,12 +66,12 @@ fn a_wrong_document_names_the_place() {
         (
             ["prompt", "build"],
             r#"{"setup_wizzard": {}}"#,
-            "unknown variant `setup_wizzard`; did you mean `setup_wizard`? at line 1 column 16\n",
+            "unknown name `setup_wizzard`; did you mean `setup_wizard`? at line 1 column 16\n",
         ),
         (
             ["prompt", "worker"],
             "{\"phase\":\n{\"id\": \"a\", \"tasks\": [",
-            "phase.tasks: it ends unexpectedly: EOF while parsing a list at line 2 column 22\n",
+            "phase.tasks: it ends too early at line 2 column 22\n",
         ),
         (
             ["learnings", "rank"],
@@ -84,7 +84,7 @@ fn a_wrong_document_names_the_place() {
         assert_eq!((code, stdout.as_str()), (1, ""), "{stderr}");
         assert!(
             stderr.starts_with(&format!(
-                "error: failed to read the document on standard input: {problem}hint: a document is an object"
+                "error: failed to read standard input: {problem}hint: expected an object"
             )),
             "{stderr}"
         );
@@ -159,18 +159,15 @@ fn a_preview_for_what_is_not_there_says_so() {
     for (arguments, problem) in [
         (
             ["--profile", "jugde"],
-            "build the prompts for SYM-1: there is no profile `jugde`\nhint: did you mean `judge`? `symphony profile list` shows them\n",
+            "there is no profile `jugde`\nhint: did you mean `judge`? `symphony profile list` shows them\n",
         ),
         (
             ["--diff-run", "SYM-1"],
-            "find the run to compare with: SYM-1 has no run yet\nhint: `symphony explain SYM-1` shows what it is waiting for\n",
+            "failed to find the run to compare with: SYM-1 has no run yet\nhint: `symphony explain SYM-1` shows what it is waiting for\n",
         ),
     ] {
         let shown = project.symphony(&[&["prompt", "show", "SYM-1"], &arguments[..]].concat());
-        assert_eq!(
-            (shown.code, shown.stderr),
-            (3, format!("error: failed to {problem}"))
-        );
+        assert_eq!((shown.code, shown.stderr), (3, format!("error: {problem}")));
     }
 }
 
@@ -218,11 +215,11 @@ fn agents_of_the_project_are_previewed_without_an_issue() {
     for (arguments, problem) in [
         (
             &["--profile", "worker"][..],
-            "error: failed to build the prompts of the worker: it works on an issue\n",
+            "error: the worker works on an issue, and none was named\n",
         ),
         (
             &["SYM-1", "--profile", "wizard"],
-            "error: failed to build the prompts for SYM-1: the wizard works on the project, not on an issue\nhint: `symphony prompt show --profile wizard` shows its prompts\n",
+            "error: the wizard works on the project, not on an issue\nhint: `symphony prompt show --profile wizard` shows its prompts\n",
         ),
         (
             &[],

@@ -620,12 +620,16 @@ fn a_program_outside_of_the_project_that_changes_makes_its_gates_run_again() {
     project.tick_one("judge", "succeeded");
     let shown = || project.ok(&["pr", "show", "SYM-1"]);
     assert!(
-        !shown().contains("their environment changed"),
+        !shown().contains("their environment have changed"),
         "{}",
         shown()
     );
     is("! grep -rq BAD --include='*.txt' .\n");
-    assert!(shown().contains("their environment changed"), "{}", shown());
+    assert!(
+        shown().contains("their environment have changed"),
+        "{}",
+        shown()
+    );
     let merged = project.symphony(&["pr", "merge", "SYM-1"]);
     assert_ne!(merged.code, 0, "{merged:#?}");
     assert!(merged.stderr.contains("check"), "{merged:#?}");

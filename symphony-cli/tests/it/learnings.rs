@@ -280,7 +280,7 @@ fn a_bad_line_is_named_and_nothing_is_imported() {
     let answer = piped(&project, &["learnings", "import", "-"], lines);
     assert_eq!(answer.code, 1, "{answer:#?}");
     for problem in [
-        "import standard input: 4 lines wrong, nothing was imported: line 3: created_at: ",
+        "nothing was imported, because 4 lines of standard input cannot be used: line 3: created_at: ",
         "; line 4: ",
         "; line 5: pattern",
         "; line 6: version: 2 is unknown here; expected 1",

@@ -97,7 +97,7 @@ fn a_partial_clone_says_how_to_get_what_it_lacks() {
     );
     let worktree = partial.join(".symphony-workspaces/ODD-1");
     let message = format!(
-        "read the files of {}: its repository is a partial clone that lacks some of them; `git fetch --refetch --no-filter` there gets them",
+        "the files of {} cannot be read: its repository is a partial clone that lacks some of them; `git fetch --refetch --no-filter` there gets them",
         worktree.display()
     );
     assert_eq!(
@@ -387,7 +387,7 @@ fn a_missing_base_holds_the_project_and_uses_no_attempt() {
     assert_eq!(
         run["error"]["message"],
         format!(
-            "after the agent's end: find the branch `develop` in {}",
+            "after the agent's end: there is no branch `develop` in {}",
             project.root.display()
         )
     );

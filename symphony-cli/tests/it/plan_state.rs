@@ -257,7 +257,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
         (
             &["mark-complete", "gone.json", "top"],
             3,
-            "find `gone.json`",
+            "`gone.json` was not found",
         ),
         (
             &["retry-phase", STATE, "top"],

@@ -38,7 +38,10 @@ fn row(file: &str, line: u64, severity: &str, rule: &str) -> (String, u64, Strin
 fn shipped_prompts_are_right_and_each_finding_says_what_to_do() {
     let project = Project::repository("lint");
     project.ok(&["init", "--prefix", "SYM"]);
-    assert_eq!(project.ok(&["prompt", "lint"]), "The prompts are right.\n");
+    assert_eq!(
+        project.ok(&["prompt", "lint"]),
+        "No problems were found in the prompts.\n"
+    );
     assert!(
         project.json(&["prompt", "lint"])["items"]
             .as_array()
@@ -99,7 +102,7 @@ fn shipped_prompts_are_right_and_each_finding_says_what_to_do() {
     assert!(
         answer
             .stderr
-            .contains("2 errors and 6 warnings in the prompts"),
+            .contains("the prompts have 2 errors and 6 warnings"),
         "{answer:?}"
     );
     // the judge is the shipped one still, for whoever would be dispatched
@@ -152,7 +155,7 @@ fn doctor_init_and_the_configuration_look_at_the_prompts_too() {
     assert!(
         checked
             .stderr
-            .contains("1 error and 1 warning in the prompts"),
+            .contains("the prompts have 1 error and 1 warning"),
         "{checked:?}"
     );
 }

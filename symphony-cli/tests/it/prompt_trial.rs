@@ -225,7 +225,7 @@ fn a_trial_that_was_killed_goes_on_and_no_two_processes_run_it_at_once() {
     ] {
         let refused = project.symphony(&second);
         assert_eq!(refused.code, 5, "{refused:#?}");
-        let holder = format!("process {} is running it", begun.id());
+        let holder = format!("process {} is running the trial", begun.id());
         assert!(refused.stderr.contains(&holder), "{}", refused.stderr);
     }
     let report = project.json(&["prompt", "trial", "--name", "killed", "--report"]);
@@ -341,7 +341,8 @@ fn a_broken_set_is_refused_with_file_and_line_before_anything_runs() {
     let refused = project.symphony(&trial(&sets, &[]));
     assert_eq!(refused.code, 1, "{refused:#?}");
     assert!(
-        refused.stderr.contains("use the set B") && refused.stderr.contains("worker.md:3:"),
+        refused.stderr.contains("the prompts of the set B have")
+            && refused.stderr.contains("worker.md:3:"),
         "{}",
         refused.stderr
     );
@@ -361,7 +362,7 @@ fn a_broken_set_is_refused_with_file_and_line_before_anything_runs() {
     assert!(
         refused
             .stderr
-            .contains("read the issues of issues.json: missing field `issues` at line 1"),
+            .contains("the issues in issues.json cannot be read: missing field `issues` at line 1"),
         "{refused:#?}"
     );
     let one = project.symphony(&["prompt", "trial", "--set", "A=.", "--issues", "issues.json"]);

@@ -449,7 +449,7 @@ fn a_merge_leaves_changes_alone_that_it_does_not_touch() {
 #[test]
 fn green_gates_that_were_changed_since_are_called_so_wherever_they_are_shown() {
     const NOTE: &str =
-        "green, from before the gates or their environment changed; they run again before a merge";
+        "green (the gates or their environment have changed since: they run again before a merge)";
     let turns = [commit("hello.txt", "hello"), create_pr("Say hello")];
     let gates = |command: &str| json!({ "gates": [{ "name": "check", "command": command }], "judge_enabled": false });
     let project = Project::new("project", &scenarios([worker(turns)]), &gates("true"));

@@ -123,7 +123,7 @@ fn a_pause_that_keeps_an_issue_waiting_ends_the_wait_as_a_failure() {
     for waiting in [["run", "--until-idle"], ["tick", "--wait"]] {
         let answer = project.symphony(&waiting);
         assert_eq!(answer.code, 1, "{answer:#?}");
-        let paused = "Nothing can run although 1 issue waits: dispatch is paused since 20";
+        let paused = "Nothing can run although 1 issue waits: Symphony is paused since 20";
         assert!(answer.stderr.contains(paused), "{answer:#?}");
         assert!(
             answer

@@ -376,7 +376,7 @@ fn an_agent_that_clears_its_environment_is_recognised_by_what_is_above_it() {
     for file in ["asked.txt", "hidden.txt"] {
         let asked = std::fs::read_to_string(project.worktree("SYM-1").join(file)).unwrap();
         assert!(
-            asked.contains("this command is an agent's"),
+            asked.contains("this looks like an agent"),
             "{file}: {asked}"
         );
         assert!(
@@ -386,7 +386,7 @@ fn an_agent_that_clears_its_environment_is_recognised_by_what_is_above_it() {
     }
     let tried = std::fs::read_to_string(project.worktree("SYM-1").join("tried.txt")).unwrap();
     assert_eq!(
-        tried.matches("this command is an agent's").count(),
+        tried.matches("this looks like an agent").count(),
         16,
         "{tried}"
     );

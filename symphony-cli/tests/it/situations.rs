@@ -283,7 +283,7 @@ fn what_holds_a_whole_project_up_is_explained() {
     assert_eq!(inbox(&project), ["- project"]);
     project.configure_more(&json!({}));
     project.ok(&["pause"]);
-    let paused = "- dispatch is paused (`symphony resume` ends the pause)";
+    let paused = "- Symphony is paused (`symphony resume` ends the pause)";
     assert_explained(&project, &[(&issue, paused), (&reviewed, paused)]);
     project.ok(&["resume"]);
 
@@ -298,7 +298,7 @@ fn what_holds_a_whole_project_up_is_explained() {
     assert_eq!(inbox(&project), ["- hold"], "one warning a hold");
     let resumed = project.ok(&["resume"]);
     assert!(
-        resumed.contains("What was on hold (1) is retried at once."),
+        resumed.contains("What was on hold (1) will be retried at once."),
         "{resumed}"
     );
     assert_eq!(inbox(&project), [""; 0]);
@@ -360,7 +360,7 @@ fn what_keeps_intake_from_an_issue_of_the_backlog_is_explained() {
             (&issue, asked),
             (
                 &issue,
-                "- dispatch is paused (`symphony resume` ends the pause)",
+                "- Symphony is paused (`symphony resume` ends the pause)",
             ),
             (&issue, "- no provider can be used: "),
         ],

@@ -95,9 +95,7 @@ fn a_document_with_anything_wrong_is_refused_whole_with_its_lines() {
     let answer = project.symphony(&["issue", "import", file.to_str().unwrap()]);
     assert_eq!(answer.code, 1, "{answer:?}");
     assert!(
-        answer
-            .stderr
-            .contains("2 problems found, nothing was imported:\nline 3: "),
+        answer.stderr.contains(" has 2 problems:\nline 3: "),
         "{answer:?}"
     );
     assert!(
@@ -113,7 +111,7 @@ fn a_document_with_anything_wrong_is_refused_whole_with_its_lines() {
     assert!(
         answer
             .stderr
-            .contains("line 2: depends_on: `NO-1` is neither in the document nor"),
+            .contains("line 2: depends_on: `NO-1` is neither in the file nor"),
         "{answer:?}"
     );
     assert_eq!(exported(&project).len(), 1, "nothing was written");

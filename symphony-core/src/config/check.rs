@@ -314,8 +314,7 @@ impl<'a> Checker<'a> {
             if let Some(name) = object.get("name").and_then(Value::as_str)
                 && let Some(other) = names.insert(name, index)
             {
-                let expected =
-                    format!("a name that no other has (see {})", at.written.index(other));
+                let expected = format!("a name other than that of `{}`", at.written.index(other));
                 self.problem(&path.key("name"), wrong(&Value::from(name), expected));
             }
         }

@@ -79,8 +79,13 @@ pub enum ProblemKind {
         /// What must be there.
         expected: String,
     },
-    /// Something that must be there is not.
+    /// A key that an object needs is not there.
     Missing {
+        /// The key, in backticks.
+        expected: String,
+    },
+    /// A value that is to be set has no place, because of what is above it.
+    NoPlace {
         /// What must be there.
         expected: String,
     },
@@ -112,6 +117,7 @@ impl ConfigProblem {
         match &self.kind {
             ProblemKind::WrongValue { expected, .. }
             | ProblemKind::Missing { expected }
+            | ProblemKind::NoPlace { expected }
             | ProblemKind::Misplaced { expected } => Some(expected),
             _ => None,
         }
@@ -141,7 +147,8 @@ impl ConfigProblem {
                 }
                 None => format!("expected {expected}, found {found}"),
             },
-            ProblemKind::Missing { expected } => format!("missing; expected {expected}"),
+            ProblemKind::Missing { expected } => format!("{expected} is missing"),
+            ProblemKind::NoPlace { expected } => format!("expected {expected}"),
             ProblemKind::Duplicate { also: None } => "given twice".to_owned(),
             ProblemKind::Duplicate { also: Some(also) } => {
                 format!("given twice, also as `{also}`")

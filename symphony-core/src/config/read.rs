@@ -407,10 +407,10 @@ impl ConfigReader<'_> {
     fn check_provider(&mut self, config: &ProjectConfig) {
         let command = ProviderChoice::Named(ProviderName::Command);
         if config.provider == command && config.providers.command_line.is_none() {
-            let expected = "`providers.command.command` to be set with this provider".to_owned();
+            let expected = "another provider, or `providers.command.command` to be set".to_owned();
             self.problem(
                 &KeyPath::of("provider"),
-                "`command` without it".to_owned(),
+                "`command` alone".to_owned(),
                 expected,
             );
         }

@@ -50,7 +50,7 @@ impl GatesAge {
         match self {
             Self::Current => "",
             Self::Outdated => {
-                ", from before the gates or their environment changed; they run again before a merge"
+                " (the gates or their environment have changed since: they run again before a merge)"
             }
         }
     }

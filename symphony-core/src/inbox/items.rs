@@ -187,7 +187,7 @@ pub const PAUSE_KEY: &str = "pause";
 /// Returns the item of a pause: a person made it, and nothing starts before a person ends it.
 pub fn pause_item(since: Timestamp) -> InboxItem {
     InboxItem {
-        text: "dispatch is paused: nothing starts".to_owned(),
+        text: "Symphony is paused: no agent starts".to_owned(),
         answers: vec!["symphony resume".to_owned()],
         ..InboxItem::new(
             InboxKind::Hold,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::attributes::{IssueStatus, Resolution};
 use crate::closed_set::closed_set;
+use crate::listing::one_of;
 
 closed_set!(
     /// What a blocked issue waits for.
@@ -196,7 +197,7 @@ pub struct TransitionError {
     pub to: Option<IssueStatus>,
     /// What was to happen.
     pub event: &'static str,
-    /// The statuses that a human can move it to from here.
+    /// The statuses that a person can move it to from there.
     pub allowed: Vec<IssueStatus>,
 }
 
@@ -212,13 +213,10 @@ impl fmt::Display for TransitionError {
             )?,
         }
         if self.allowed.is_empty() {
-            return write!(f, "; it cannot be moved from here");
+            return write!(f, "; it cannot be moved from there");
         }
-        write!(f, "; from `{}` a human can move it to", self.from)?;
-        for (i, status) in self.allowed.iter().enumerate() {
-            write!(f, "{} `{status}`", if i == 0 { "" } else { "," })?;
-        }
-        Ok(())
+        let allowed: Vec<String> = self.allowed.iter().map(|to| format!("`{to}`")).collect();
+        write!(f, "; a person can move it to {}", one_of(&allowed))
     }
 }
 
@@ -477,7 +475,7 @@ mod tests {
     #[test]
     fn a_refused_move_names_both_states_and_what_is_allowed() {
         let error = human_move(&IssueState::Todo, IssueStatus::Done, Review::None).unwrap_err();
-        insta::assert_snapshot!(error, @"an issue in `todo` cannot move to `done`; from `todo` a human can move it to `backlog`, `cancelled`");
+        insta::assert_snapshot!(error, @"an issue in `todo` cannot move to `done`; a person can move it to `backlog` or `cancelled`");
         let error = human_move(&IssueState::Todo, IssueStatus::Todo, Review::None).unwrap_err();
         assert_eq!(error.to_string(), "the issue is already in `todo`");
     }

@@ -188,7 +188,7 @@ fn resolve_all(
                     lines,
                     i,
                     format!(
-                        "{field}: `{name}` is neither in the document nor an identifier or external id of the project"
+                        "{field}: `{name}` is neither in the file nor an identifier or external id of the project"
                     ),
                 );
             }

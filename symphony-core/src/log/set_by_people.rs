@@ -87,7 +87,7 @@ impl SetByPeople {
         }
     }
 
-    /// Describes what an edit would undo that a person set: its labels are the complete list.
+    /// Returns a choice of a person that an edit would undo; `labels` are all that the issue would have.
     pub fn undone_by(
         &self,
         labels: Option<&[String]>,

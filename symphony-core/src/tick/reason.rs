@@ -302,7 +302,7 @@ pub enum SlotLimit {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Paused => f.write_str("dispatch is paused (`symphony resume` ends the pause)"),
+            Self::Paused => f.write_str("Symphony is paused (`symphony resume` ends the pause)"),
             Self::Running { run } => write!(f, "run {run} is working on it"),
             Self::ExitPutOff { run, put_off } => write!(
                 f,

@@ -326,7 +326,7 @@ pub struct Candidate {
     pub waits_for: Vec<IssueId>,
     /// What counts towards the breaker.
     pub counts: AttemptCounts,
-    /// Its appointment.
+    /// Its next try, if it waits for one.
     pub retry: Option<DueRetry>,
     /// The gates that it repairs (`fixes-gate:NAME`): it starts while one of them is red on the base.
     pub repairs: Vec<String>,

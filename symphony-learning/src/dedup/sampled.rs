@@ -1,8 +1,9 @@
-//! Decides texts by samples that a text shares with every text that contains it.
+//! Finds out which texts are contained in others, by samples: short pieces that a text shares with every text that
+//! contains it.
 //!
-//! A sample that occurs once in all texts proves that nothing contains its text: this decides most of them after one
-//! pass. The others are found by their rarest sample in a second pass: every text that has it there is compared. Steps
-//! are counted; when there are too many, the caller has to go another way.
+//! If a sample occurs only once in all texts, no other text can contain the one that it comes from. One pass over the texts
+//! decides most of them this way. A second pass looks for the rarest sample of each of the others, and compares the
+//! texts that have it. Steps are counted: after too many of them the caller has to use another method.
 
 use super::gram::{self, Samples};
 use super::limits::Limits;
@@ -11,7 +12,7 @@ use super::state::State;
 use super::stretches::Stretches;
 use crate::texts::{small, wide};
 
-/// What is left for the next way.
+/// What is left for the next method.
 #[derive(Debug, Default)]
 pub(crate) struct Rest {
     /// The places that are not decided.
@@ -72,8 +73,8 @@ pub(crate) fn resolve(state: &mut State<'_>, places: &[u32], limits: Limits) -> 
 /// Bits of the filter for each sample: about 1 in 8 others passes.
 const FILTER_BITS: usize = 8;
 
-/// Up to this part of the texts (one in so many), those with common samples are looked for like the others: a text that
-/// occurs often is found soon. More of them would use up the steps of all.
+/// Texts that have only common samples are looked for like the others if at most one text in 64 is like that: a text that
+/// occurs often is found soon. If there were more of them, they would use up the steps of all texts.
 const FEW_ONE_IN: usize = 64;
 
 /// Counts the samples of all texts that may contain one of those at `places`, as far as these have them too.

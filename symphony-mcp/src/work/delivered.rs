@@ -46,7 +46,7 @@ pub(crate) fn read_delivered(
                 },
                 Err(error) => {
                     return Err(ToolError::new(format!(
-                        "the artifact cannot be read: failed to {error}"
+                        "the artifact cannot be read: {error}"
                     )));
                 }
             })

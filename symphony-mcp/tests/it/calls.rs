@@ -308,8 +308,7 @@ async fn moves_that_a_role_may_not_make_say_which_it_may() {
     let text = refused(&client, "update_issue_status", json!({ "status": "done" })).await;
     assert_eq!(
         text,
-        "an issue in `in_progress` cannot move to `done`; from `in_progress` a human can move it to \
-         `backlog`, `todo`, `cancelled`"
+        "an issue in `in_progress` cannot move to `done`; a person can move it to `backlog`, `todo` or `cancelled`"
     );
     assert_eq!(desk.events(), before);
 }

@@ -123,7 +123,7 @@ impl BackgroundDispatch {
         if !matches!(self.agent, AgentType::Scanner | AgentType::Researcher) {
             return Err(PromptError::WrongAgent {
                 agent: self.agent.name().to_owned(),
-                path: "C (in the background, without an issue)",
+                path: "of a run in the background, without an issue",
                 expected: "scanner or researcher",
             });
         }

@@ -174,7 +174,7 @@ impl PhaseDispatch {
         if self.agent == AgentType::Wizard || self.assignment.phase.as_str() == "ready" {
             return Err(PromptError::WrongAgent {
                 agent: self.agent.name().to_owned(),
-                path: "B (a phase before ready)",
+                path: "of a phase before `ready`",
                 expected: "an agent in a phase other than `ready`, whose path is A",
             });
         }

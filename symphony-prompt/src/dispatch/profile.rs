@@ -178,7 +178,7 @@ impl ProfileDispatch {
         if matches!(self.agent, AgentType::Scanner | AgentType::Wizard) {
             return Err(PromptError::WrongAgent {
                 agent: self.agent.name().to_owned(),
-                path: "A (a profile on an issue)",
+                path: "of a profile on an issue",
                 expected: "worker, judge, planner or another agent that works on an issue",
             });
         }

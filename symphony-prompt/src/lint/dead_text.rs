@@ -92,7 +92,7 @@ fn of_profile(
     dead.map(|(found, advice)| LintRule::DeadText.warning(text, line, found, advice))
 }
 
-/// A type of the project's own works in phases alone.
+/// An agent type that only the project has works only in phases.
 fn of_custom(agent: &AgentType, parsed: &Parsed<'_>) -> Option<(String, String)> {
     let is_dispatched = |(_, contract): &(_, PhaseContract)| contract.dispatch_profile == *agent;
     let is_custom = matches!(agent, AgentType::Custom(_));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use symphony_core::id::PrId;
 use symphony_core::listing::list_few;
 use symphony_core::outside::MergeObstacle;
-use symphony_core::pull_request::{PullRequest, PullRequestOf};
+use symphony_core::pull_request::{PullRequest, PullRequestOf, noun};
 
 /// Patterns of files, and changed settings, that a text names.
 const NAMES_MAX: usize = 5;
@@ -77,12 +77,7 @@ impl NotMerged {
     }
 
     fn subject(&self) -> String {
-        let noun = if self.is_proposal {
-            "proposal"
-        } else {
-            "pull request"
-        };
-        format!("{noun} {}", self.pr)
+        format!("{} {}", noun(self.is_proposal), self.pr)
     }
 }
 

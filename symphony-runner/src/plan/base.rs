@@ -7,7 +7,7 @@ use symphony_core::plan::{BaseSight, BaseStanding, LostBase, judge_base};
 use symphony_store::{Context, PlanRecord, PlanTarget, Store};
 use symphony_workspace::{BranchName, CommitId, Repository};
 
-use super::refusal::PlanRefusal;
+use super::refusal::PlanRunRefusal;
 use crate::error::RunnerError;
 
 /// How often a record is retried when another phase records at the same moment: as often as phases can end together.
@@ -129,7 +129,7 @@ pub(crate) fn record_base(
             return Ok(());
         }
     }
-    Err(PlanRefusal::BaseKeepsMoving {
+    Err(PlanRunRefusal::BaseKeepsMoving {
         plan: plan.clone(),
         tries: TRIES_MAX,
     }

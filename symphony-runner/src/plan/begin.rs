@@ -14,7 +14,7 @@ use symphony_workspace::{BranchName, Repository};
 
 use super::conclude::Conclusion;
 use super::drive::PlanDrive;
-use super::refusal::PlanRefusal;
+use super::refusal::PlanRunRefusal;
 use super::state_file::{refuse_foreign, write_state_file};
 use crate::error::RunnerError;
 use crate::installation::Installation;
@@ -73,8 +73,8 @@ pub struct BeginRequest {
     pub accept_changes: bool,
     /// Whether failed and aborted phases begin again.
     pub retry_failed: bool,
-    /// Whether an ended plan of this file is left as it is, and a new one begun.
-    pub anew: bool,
+    /// Whether to start a new plan when the last one of this file has ended.
+    pub start_new: bool,
 }
 
 /// The result of a request.
@@ -145,7 +145,7 @@ fn settle_last(
             branch,
             reason,
             command,
-        } if !request.anew => Err(PlanRefusal::WorkLeft {
+        } if !request.start_new => Err(PlanRunRefusal::WorkLeft {
             branch,
             plan: record.id.clone(),
             reason,
@@ -162,7 +162,7 @@ fn is_over(record: &PlanRecord, request: &BeginRequest) -> bool {
     let has_ended = record.state.status.is_ended();
     let is_changed = !compare_plans(&record.document, &request.document).is_empty();
     let is_done = record.state.status == PlanStatus::Completed;
-    has_ended && (request.anew || (is_done && is_changed && !request.accept_changes))
+    has_ended && (request.start_new || (is_done && is_changed && !request.accept_changes))
 }
 
 fn resume(
@@ -171,7 +171,7 @@ fn resume(
     request: &BeginRequest,
 ) -> Result<(PlanRecord, Begun), RunnerError> {
     let id = record.id.clone();
-    if request.anew {
+    if request.start_new {
         let under_way = symphony_store::PlanRefusal::UnderWay {
             path: record.path,
             other: id,
@@ -181,7 +181,7 @@ fn resume(
     }
     let options = request.options.over(&record.options);
     if options.isolation != record.options.isolation {
-        return Err(PlanRefusal::IsolationFixed {
+        return Err(PlanRunRefusal::IsolationFixed {
             plan: id,
             isolation: record.options.isolation,
         }
@@ -235,7 +235,7 @@ fn accept(
         .filter(|(_, phases)| !phases.is_empty())
         .map(|(what, phases)| format!("{what}: {}", phases.join(", ")))
         .collect();
-    Err(PlanRefusal::FileChanged {
+    Err(PlanRunRefusal::FileChanged {
         path: record.path,
         plan: record.id,
         changes: told.join("; "),
@@ -304,7 +304,7 @@ fn target(repository: &Repository) -> Result<PlanTarget, RunnerError> {
     let name = base.branch.as_str();
     if name.starts_with(PLAN_BRANCHES) {
         let branch = name.to_owned();
-        return Err(PlanRefusal::OnPlanBranch(branch).into());
+        return Err(PlanRunRefusal::OnPlanBranch(branch).into());
     }
     Ok(PlanTarget {
         branch: base.branch.as_str().to_owned(),
@@ -331,7 +331,7 @@ fn free_id(store: &Store, repository: &Repository, path: &str) -> Result<PlanId,
         }
     }
     let path = path.to_owned();
-    Err(PlanRefusal::NoIdLeft(path).into())
+    Err(PlanRunRefusal::NoIdLeft(path).into())
 }
 
 /// Most characters of a file's name in its plan's id, which is part of branch and folder names.

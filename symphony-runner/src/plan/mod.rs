@@ -27,7 +27,7 @@ pub use conclude::{Conclusion, clean_up_plan};
 pub use drive::PlanDrive;
 pub use lock::is_plan_driven;
 pub use order::{PlanOrder, carry_out_order};
-pub use refusal::PlanRefusal;
+pub use refusal::PlanRunRefusal;
 pub use round::{PlanRound, StartsLeft};
 pub use state_file::{show_plan_of, write_state_file};
 pub use tick::{PlanTick, tick_plans};

@@ -10,7 +10,7 @@ use symphony_core::plan::Isolation;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each text shows what its fields are")]
 #[non_exhaustive]
-pub enum PlanRefusal {
+pub enum PlanRunRefusal {
     /// Its file has changed, but the user's branch cannot have the work of the plan that the file had.
     #[error("the file of plan {plan} has changed, and {branch} lacks its work: {reason}")]
     WorkLeft {

@@ -12,7 +12,7 @@ use symphony_store::{Context, NewPullRequest, PlanRecord, PlanTarget, Store};
 use symphony_workspace::{BranchName, ChangeQuery, CommitId, DiffSnapshot, Failpoint, Repository};
 
 use super::base::{BaseRecord, PlanBase, look_at_base, stop_for_lost_base, tell_lost_base};
-use super::refusal::PlanRefusal;
+use super::refusal::PlanRunRefusal;
 use crate::error::RunnerError;
 use crate::paths::read_capped;
 
@@ -62,7 +62,7 @@ pub(super) fn open_review(
     }
     let branch = BranchName::parse(&target.branch)?;
     let Some(now) = repository.branch_head(&branch)? else {
-        return Err(PlanRefusal::TargetGone {
+        return Err(PlanRunRefusal::TargetGone {
             plan: record.id.clone(),
             branch: target.branch.clone(),
             base_commit: target.base_commit.clone(),

@@ -10,7 +10,7 @@ use symphony_store::{PlanRecord, Project, Store};
 use symphony_workspace::write_whole;
 
 use super::lock::plans_folder;
-use super::refusal::PlanRefusal;
+use super::refusal::PlanRunRefusal;
 use crate::error::RunnerError;
 
 /// Writes the state file of a plan from the database, atomically. Writers take a lock, and each reads the plan again
@@ -34,7 +34,7 @@ pub fn write_state_file(
     let written = match refuse_foreign(&project.root) {
         Ok(()) => write(&project.root, &record),
         // A skill began with a file of its own meanwhile: the plan goes on without a state file.
-        Err(error @ RunnerError::Plan(PlanRefusal::ForeignStateFile(_))) => {
+        Err(error @ RunnerError::Plan(PlanRunRefusal::ForeignStateFile(_))) => {
             tracing::warn!(%error, "the plan's state file is not written");
             Ok(())
         }
@@ -87,5 +87,5 @@ pub(super) fn refuse_foreign(root: &Path) -> Result<(), RunnerError> {
     if is_ours {
         return Ok(());
     }
-    Err(PlanRefusal::ForeignStateFile(path).into())
+    Err(PlanRunRefusal::ForeignStateFile(path).into())
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub enum ProcessError {
     /// This system lacks what Symphony needs to keep an agent's processes together.
     #[error(
-        "run an agent on {system}: Symphony refuses to run agents anywhere but on Linux, whose \
+        "Symphony does not run agents on {system}: it runs them only on Linux, whose \
          subreaper, pidfds and /proc it needs to end all of their processes"
     )]
     Unsupported {
@@ -17,7 +17,7 @@ pub enum ProcessError {
         system: &'static str,
     },
     /// The program was not found (error class `provider_missing` for an agent).
-    #[error("find the program `{program}` in {searched}")]
+    #[error("the program `{program}` was not found in {searched}")]
     ProgramNotFound {
         /// The name or path that was searched.
         program: String,
@@ -25,13 +25,13 @@ pub enum ProcessError {
         searched: String,
     },
     /// The program exists, but is not an executable file.
-    #[error("execute {}: it is not an executable file", path.display())]
+    #[error("{} is not an executable file", path.display())]
     ProgramNotExecutable {
         /// The file.
         path: PathBuf,
     },
     /// The program was found, but the system did not start it.
-    #[error("start {}", program.display())]
+    #[error("cannot start {}", program.display())]
     Spawn {
         /// The program.
         program: PathBuf,
@@ -40,10 +40,10 @@ pub enum ProcessError {
     },
     /// Agents must not be supervised from a thread that may end before the process, because their parent-death signal
     /// is bound to the thread that starts them.
-    #[error("supervise an agent from a thread other than the process's first")]
+    #[error("only the first thread of a process can supervise an agent")]
     NotMainThread,
     /// The agent's processes could not be ended in time.
-    #[error("end {count} processes within {seconds} s: {examples}")]
+    #[error("{count} processes did not end within {seconds} s: {examples}")]
     Survivors {
         /// How many are left.
         count: usize,
@@ -53,7 +53,7 @@ pub enum ProcessError {
         examples: String,
     },
     /// The table of processes could not be read.
-    #[error("read {}", path.display())]
+    #[error("cannot read {}", path.display())]
     Table {
         /// The file.
         path: PathBuf,
@@ -61,7 +61,7 @@ pub enum ProcessError {
         source: io::Error,
     },
     /// The lock file could not be opened, created or locked.
-    #[error("lock {}", path.display())]
+    #[error("cannot lock {}", path.display())]
     Lock {
         /// The file.
         path: PathBuf,
@@ -69,19 +69,19 @@ pub enum ProcessError {
         source: io::Error,
     },
     /// Another process holds the lock: the run is alive.
-    #[error("lock {}: another process holds it", path.display())]
+    #[error("another process holds the lock {}", path.display())]
     LockHeld {
         /// The file.
         path: PathBuf,
     },
     /// The descriptor that was handed over does not belong to the lock file.
-    #[error("take over the lock of {}: standard input is another file", path.display())]
+    #[error("the lock {} was not handed over: standard input is another file", path.display())]
     LockNotHandedOver {
         /// The file that was expected.
         path: PathBuf,
     },
     /// The log file of a detached process could not be opened.
-    #[error("open the log {}", path.display())]
+    #[error("cannot open the log {}", path.display())]
     Log {
         /// The file.
         path: PathBuf,
@@ -89,7 +89,7 @@ pub enum ProcessError {
         source: io::Error,
     },
     /// A system call failed.
-    #[error("{action}")]
+    #[error("cannot {action}")]
     System {
         /// What was tried.
         action: &'static str,

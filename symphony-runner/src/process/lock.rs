@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn a_folder_that_is_missing_is_named() {
         let error = RunLock::acquire("/no/such/folder/run.lock").unwrap_err();
-        assert_eq!(error.to_string(), "lock /no/such/folder/run.lock");
+        assert_eq!(error.to_string(), "cannot lock /no/such/folder/run.lock");
         assert!(std::error::Error::source(&error).is_some());
     }
 }

@@ -105,28 +105,25 @@ mod tests {
         };
         let table = [
             ("tool", "/R/two/tool"),
-            (
-                "plain",
-                "execute /R/two/plain: it is not an executable file",
-            ),
+            ("plain", "/R/two/plain is not an executable file"),
             (
                 "nothing",
-                "find the program `nothing` in PATH (relative:/R/missing:/R/one:/R/two)",
+                "the program `nothing` was not found in PATH (relative:/R/missing:/R/one:/R/two)",
             ),
             ("two/tool", "/R/two/tool"),
+            ("./one/tool", "/R/./one/tool is not an executable file"),
+            ("one/plain", "/R/one/plain is not an executable file"),
             (
-                "./one/tool",
-                "execute /R/./one/tool: it is not an executable file",
+                "no/such",
+                "the program `no/such` was not found in /R/no/such",
             ),
             (
-                "one/plain",
-                "execute /R/one/plain: it is not an executable file",
+                "/no/such",
+                "the program `/no/such` was not found in /no/such",
             ),
-            ("no/such", "find the program `no/such` in /R/no/such"),
-            ("/no/such", "find the program `/no/such` in /no/such"),
             (
                 "",
-                "find the program `` in PATH (relative:/R/missing:/R/one:/R/two)",
+                "the program `` was not found in PATH (relative:/R/missing:/R/one:/R/two)",
             ),
         ];
         for (program, expected) in table {
@@ -137,6 +134,9 @@ mod tests {
     #[test]
     fn without_a_search_path_no_name_is_found() {
         let error = resolve_program(Path::new("sh"), None, Path::new("/")).unwrap_err();
-        assert_eq!(error.to_string(), "find the program `sh` in PATH ()");
+        assert_eq!(
+            error.to_string(),
+            "the program `sh` was not found in PATH ()"
+        );
     }
 }

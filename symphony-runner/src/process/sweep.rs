@@ -330,7 +330,7 @@ mod tests {
         let left: Vec<ProcessRecord> = (1..=9).map(|pid| record(pid, 1)).collect();
         assert_eq!(
             survivors(&left).to_string(),
-            "end 9 processes within 10 s: 1 (p1), 2 (p2), 3 (p3), 4 (p4), 5 (p5), 6 (p6), 7 (p7), 8 (p8)"
+            "9 processes did not end within 10 s: 1 (p1), 2 (p2), 3 (p3), 4 (p4), 5 (p5), 6 (p6), 7 (p7), 8 (p8)"
         );
     }
 }

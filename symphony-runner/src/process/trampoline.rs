@@ -164,7 +164,7 @@ fn described(error: &ProcessError) -> (String, i32) {
             format!("cannot {action}: {source}"),
             source.raw_os_error().unwrap_or(0),
         ),
-        error => (format!("cannot {error}"), 0),
+        error => (error.to_string(), 0),
     }
 }
 

@@ -97,7 +97,7 @@ impl ShippedPrompts {
 }
 
 impl PromptLibrary {
-    /// Loads the shipped prompts and those of a folder over them, which need not exist.
+    /// Loads the shipped prompts; files of the same name in `folder` replace them. The folder need not exist.
     ///
     /// # Errors
     /// All problems of all files at once.

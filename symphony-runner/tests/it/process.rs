@@ -83,6 +83,6 @@ fn orphans_are_reaped_during_a_run_and_the_agents_status_is_not_stolen() {
 fn agents_are_supervised_from_the_first_thread_only() {
     assert_eq!(
         run_probe(&["thread"]),
-        [json!({ "refusal": "supervise an agent from a thread other than the process's first" })]
+        [json!({ "refusal": "only the first thread of a process can supervise an agent" })]
     );
 }

@@ -112,14 +112,14 @@ fn a_supervisor_without_its_lock_refuses() {
         (
             other.into_stdio(),
             format!(
-                "take over the lock of {}: standard input is another file",
+                "the lock {} was not handed over: standard input is another file",
                 path.display()
             ),
         ),
         (
             Stdio::null(),
             format!(
-                "take over the lock of {}: standard input is another file",
+                "the lock {} was not handed over: standard input is another file",
                 path.display()
             ),
         ),
@@ -142,7 +142,7 @@ fn a_supervisor_without_its_lock_refuses() {
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(
         report,
-        json!({ "error": format!("lock {}: another process holds it", path.display()) })
+        json!({ "error": format!("another process holds the lock {}", path.display()) })
     );
 }
 

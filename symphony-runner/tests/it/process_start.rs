@@ -74,18 +74,20 @@ fn a_program_that_cannot_start_is_told_apart_from_one_that_fails() {
     let failure = |program: &str| run_probe(&["run", program]).remove(0)["failure"].take();
     assert_eq!(
         failure(&orphaned),
-        format!("start {orphaned}: the interpreter or loader that the file names does not exist")
+        format!(
+            "cannot start {orphaned}: the interpreter or loader that the file names does not exist"
+        )
     );
     assert_eq!(failure(&honest), Value::Null);
 
     for (program, expected) in [
         (
             forbidden.as_str(),
-            format!("execute {forbidden}: it is not an executable file"),
+            format!("{forbidden} is not an executable file"),
         ),
         (
             "/no/such/program",
-            "find the program `/no/such/program` in /no/such/program".to_owned(),
+            "the program `/no/such/program` was not found in /no/such/program".to_owned(),
         ),
     ] {
         let output = Command::new(probe())

@@ -585,19 +585,19 @@ fn arguments_are_read_back() {
     let cases = [
         (
             vec!["--model", "m"],
-            "read the scripted agent's arguments: `--scenario` is missing",
+            "the scripted agent's argument `--scenario` is missing",
         ),
         (
             vec!["--scenario"],
-            "read the scripted agent's arguments: `--scenario` has no value",
+            "the scripted agent's argument `--scenario` has no value",
         ),
         (
             vec!["--max-turns", "x"],
-            "read the scripted agent's arguments: `--max-turns` is `x`; expected a number of turns",
+            "the scripted agent's argument `--max-turns` is `x`; expected a number of turns",
         ),
         (
             vec!["--what"],
-            "read the scripted agent's arguments: `--what` is unknown; expected one of --scenario, --system-prompt-file, --user-prompt-file, --mcp-config, --state-dir, --model, --max-turns, --tools",
+            "the scripted agent has no argument `--what`; expected one of --scenario, --system-prompt-file, --user-prompt-file, --mcp-config, --state-dir, --model, --max-turns, --tools",
         ),
     ];
     for (args, expected) in cases {

@@ -177,8 +177,9 @@ impl Store {
 }
 
 fn copy_whole(conn: &Connection, path: &Path) -> Result<(), StoreError> {
-    let unwritable =
-        |error: &std::io::Error| StoreError::refused(format!("write {}: {error}", path.display()));
+    let unwritable = |error: &std::io::Error| {
+        StoreError::refused(format!("cannot write {}: {error}", path.display()))
+    };
     // Created here, since SQLite would make it readable for everyone.
     let made = OpenOptions::new()
         .write(true)

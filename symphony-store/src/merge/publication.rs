@@ -20,7 +20,7 @@ use crate::review::refusal::{PrStep, refuse_ended, refuse_proposal};
 pub enum PublishWish {
     /// Symphony, because it was opened: once per commit, whatever the outcome.
     Opened,
-    /// A person: also again.
+    /// A person, who may publish the same commit again.
     Human,
 }
 

@@ -333,7 +333,7 @@ const PLANTED: &[(Invariant, &str, &[&str])] = &[
     (
         Invariant::I11,
         "INSERT INTO event (at, issue, actor, kind, payload) VALUES (1, 'DEM-1', 'human', 'issue_moved', '{\"event\":{\"event\":\"dispatched\"},\"from\":\"todo\",\"to\":\"in_progress\"}')",
-        &["I11 DEM-1: the database contains an invalid event log (``dispatched` does not apply to an issue in `done`; from `done` a human can move it to `todo``): restore a backup, or ask for help"],
+        &["I11 DEM-1: the database contains an invalid event log (``dispatched` does not apply to an issue in `done`; a person can move it to `todo``): restore a backup, or ask for help"],
     ),
     (
         Invariant::I11,

@@ -86,7 +86,7 @@ fn a_newer_schema_is_refused() {
         .unwrap();
     let error = Store::open(&path).unwrap_err().to_string();
     let expected = format!(
-        "open the database {}: its schema has version 99, but this Symphony supports up to {}: a newer version wrote it",
+        "the database {} cannot be opened: its schema has version 99, but this Symphony supports up to {}: a newer version wrote it",
         path.display(),
         symphony_store::SCHEMA_VERSION
     );

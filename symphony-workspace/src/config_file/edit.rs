@@ -300,7 +300,7 @@ fn known_name<'a>(above: &[Segment], name: &'a str) -> &'a str {
 
 fn expected_object(above: &[Segment]) -> ProblemKind {
     let above: KeyPath = above.iter().cloned().collect();
-    ProblemKind::Missing {
+    ProblemKind::NoPlace {
         expected: format!("`{above}` to be an object"),
     }
 }
@@ -308,7 +308,7 @@ fn expected_object(above: &[Segment]) -> ProblemKind {
 fn expected_list(above: &[Segment], count: usize) -> ProblemKind {
     let above: KeyPath = above.iter().cloned().collect();
     let items = if count == 1 { "item" } else { "items" };
-    ProblemKind::Missing {
+    ProblemKind::NoPlace {
         expected: format!("`{above}` to be a list with at least {count} {items}"),
     }
 }

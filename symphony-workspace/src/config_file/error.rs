@@ -9,19 +9,19 @@ use symphony_core::config::{ConfigProblem, KeyPathError};
 #[non_exhaustive]
 pub enum ConfigFileError {
     /// A file that was named is not there.
-    #[error("find the configuration file {}", path.display())]
+    #[error("there is no configuration file {}", path.display())]
     NotFound {
         /// The file.
         path: PathBuf,
     },
     /// A file exists where one was to be created.
-    #[error("create {}: it already exists", path.display())]
+    #[error("{} already exists", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
     /// The file cannot be read.
-    #[error("read {}", path.display())]
+    #[error("cannot read {}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -29,7 +29,7 @@ pub enum ConfigFileError {
         source: std::io::Error,
     },
     /// The file cannot be written.
-    #[error("write {}", path.display())]
+    #[error("cannot write {}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
@@ -37,13 +37,13 @@ pub enum ConfigFileError {
         source: std::io::Error,
     },
     /// The path is a folder, a pipe or a device.
-    #[error("read {}: it is not a regular file", path.display())]
+    #[error("{} is not a regular file", path.display())]
     NotAFile {
         /// The path.
         path: PathBuf,
     },
     /// The file is larger than any configuration.
-    #[error("read {}: it has {bytes} bytes, more than {bytes_max}", path.display())]
+    #[error("{} has {bytes} bytes; expected at most {bytes_max}", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
@@ -53,7 +53,7 @@ pub enum ConfigFileError {
         bytes_max: u64,
     },
     /// The file is not UTF-8.
-    #[error("read {}: it is not UTF-8 at byte {valid_up_to}", path.display())]
+    #[error("{} is not UTF-8 at byte {valid_up_to}", path.display())]
     NotUtf8 {
         /// The file.
         path: PathBuf,
@@ -61,7 +61,7 @@ pub enum ConfigFileError {
         valid_up_to: usize,
     },
     /// The file changed while it was edited.
-    #[error("write {}: another program has changed it in the meantime", path.display())]
+    #[error("another program has changed {} in the meantime", path.display())]
     ChangedMeanwhile {
         /// The file.
         path: PathBuf,
@@ -70,7 +70,7 @@ pub enum ConfigFileError {
     #[error(transparent)]
     Key(#[from] KeyPathError),
     /// The configuration, or what it would become, has problems; there is at least one.
-    #[error("use the configuration: {}", first(problems))]
+    #[error("{}", first(problems))]
     Invalid {
         /// All of them, in the order of the files and of their lines.
         problems: Vec<ConfigProblem>,

@@ -2,6 +2,7 @@
 
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
+use jsonc_parser::errors::ParseErrorKind;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Map, Value};
 use symphony_core::config::{ConfigProblem, KeyPath, Position, Positions, ProblemKind};
@@ -59,7 +60,7 @@ pub fn parse_text(file: &str, text: &str) -> ParsedText {
                 line: error.line_display(),
                 column: error.column_display(),
             };
-            walk.syntax_error(lower_first(&error.kind().to_string()), position);
+            walk.syntax_error(syntax_message(error.kind()), position);
             Some(Value::Object(Map::new()))
         }
     };
@@ -76,6 +77,29 @@ pub fn parse_text(file: &str, text: &str) -> ParsedText {
 }
 
 const START: Position = Position { line: 1, column: 1 };
+
+/// Says what is wrong, and what to write instead where that is clear.
+fn syntax_message(kind: &ParseErrorKind) -> String {
+    use ParseErrorKind as Kind;
+    let message = match kind {
+        Kind::UnterminatedObject => "the object that begins here is not closed; expected a `}`",
+        Kind::UnterminatedArray => "the list that begins here is not closed; expected a `]`",
+        Kind::UnterminatedCommentBlock => {
+            "the comment that begins here is not closed; expected a `*/`"
+        }
+        Kind::ExpectedComma => "a comma is missing here",
+        Kind::ExpectedStringObjectProperty => "expected a key in double quotes",
+        Kind::ExpectedColonAfterObjectKey => "expected a colon after the key",
+        Kind::ExpectedObjectValue => "expected a value after the colon",
+        Kind::SingleQuotedStringsNotAllowed => "expected double quotes, found single ones",
+        Kind::MultipleRootJsonValues => "expected the end of the file",
+        Kind::UnexpectedWord => {
+            "expected a value, found a word that is none; a text needs double quotes"
+        }
+        other => return lower_first(&other.to_string()),
+    };
+    message.to_owned()
+}
 
 fn lower_first(text: &str) -> String {
     let mut letters = text.chars();

@@ -53,7 +53,8 @@ pub enum FilterUse {
 }
 
 impl Repository {
-    /// Returns what a commit names and does not hold; the repository's own `info/attributes` count, too.
+    /// Returns what checking out a commit needs from elsewhere: its submodules, and the filters of its attributes and of the
+    /// repository's own `info/attributes`.
     ///
     /// # Errors
     /// When git fails.

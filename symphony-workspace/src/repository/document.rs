@@ -65,7 +65,7 @@ impl Repository {
                     problems.extend(problem);
                 }
                 Err(error) => problems.push(DocumentProblem::Unread(format!(
-                    "the document {} of {} is left out: failed to {error}",
+                    "the document {} of {} is left out: {error}",
                     document.path, document.issue
                 ))),
             }

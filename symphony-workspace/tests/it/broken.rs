@@ -219,7 +219,7 @@ fn a_branch_that_is_checked_out_elsewhere_is_refused() {
     assert_eq!(
         error.to_string(),
         format!(
-            "check out the branch `symphony/SYM-1`: it is checked out at {}",
+            "the branch `symphony/SYM-1` is already checked out at {}",
             project.root.display()
         )
     );
@@ -235,7 +235,7 @@ fn a_branch_called_symphony_is_refused_with_its_name() {
     let error = prepare(&repository, BaseMerge::Merge).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "create the branch `symphony/SYM-1`: the branch `symphony` is in the way, because git cannot have a branch and a folder of branches with the same name"
+        "the branch `symphony/SYM-1` cannot be created: the branch `symphony` is in the way, because git cannot have a branch and a folder of branches with the same name"
     );
     assert_eq!(git(&project.root, &["worktree", "list"]).lines().count(), 1);
 }

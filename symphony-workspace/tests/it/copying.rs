@@ -233,7 +233,7 @@ fn artifacts_are_read_from_the_worktree_first_and_never_through_links() {
     assert_eq!(
         error.to_string(),
         format!(
-            "find `docs/none.md`: looked in {}, {}",
+            "`docs/none.md` was not found: looked for {}, {}",
             worktree.path().join("docs/none.md").display(),
             project.root.join("docs/none.md").display()
         )

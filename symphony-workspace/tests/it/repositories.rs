@@ -52,10 +52,7 @@ fn what_cannot_be_worked_in_is_refused_with_the_reason() {
     git(&empty, &["init", "-q"]);
     assert_eq!(
         open(&empty).unwrap_err().to_string(),
-        format!(
-            "start from {}: the repository has no commit yet",
-            empty.display()
-        )
+        format!("the repository {} has no commit yet", empty.display())
     );
 
     let bare = root.join("bare.git");
@@ -76,7 +73,7 @@ fn what_cannot_be_worked_in_is_refused_with_the_reason() {
     assert_eq!(
         error.to_string(),
         format!(
-            "use {}: it is a linked worktree of the repository {}; expected that repository's main checkout",
+            "{} is a linked worktree of the repository {}; expected that repository's main checkout",
             linked.display(),
             project.root.join(".git").display()
         )

@@ -127,7 +127,7 @@ fn a_removal_is_refused_on_doubt() {
     assert_eq!(
         std::error::Error::source(&error).unwrap().to_string(),
         format!(
-            "save the work in {}: it contains other repositories (inner)",
+            "the work in {} cannot be saved: it contains other repositories (inner)",
             worktree.path().display()
         )
     );

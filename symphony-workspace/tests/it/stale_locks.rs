@@ -215,7 +215,7 @@ fn a_lock_that_is_shared_with_a_person_goes_only_when_nobody_needs_it() {
         make_older(&path, Duration::from_mins(9));
         let error = step().unwrap_err().to_string();
         let words = format!(
-            "change what git's lock file {} protects: it was made 9 min ago; Symphony removes it in 1 min unless git uses it: wait, or remove it if no git command is running",
+            "git's lock file {} is in the way: it was made 9 min ago; Symphony removes it in 1 min unless git uses it: wait, or remove it if no git command is running",
             path.display()
         );
         assert_eq!(error, words);

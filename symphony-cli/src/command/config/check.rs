@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::config::ConfigProblem;
@@ -15,7 +14,7 @@ use symphony_workspace::config_file::{ConfigFileError, LoadedConfig, load};
 
 use crate::app::App;
 use crate::command::lint_here;
-use crate::failure::{Exit, Stop, provider_fix};
+use crate::failure::{Context as _, Exit, Stop, provider_fix};
 
 /// What `config check` takes.
 #[derive(Debug, Args)]
@@ -121,7 +120,7 @@ impl CheckArgs {
             return Ok(());
         }
         let message = format!(
-            "accept the configuration: {}",
+            "the configuration has {}",
             plural(problems.len(), "problem")
         );
         Err(Stop::new(Exit::Failed, message)
@@ -135,17 +134,17 @@ fn refusal(scenario: Option<&RunnerError>, findings: &[Finding]) -> Option<Stop>
     let mut found = Vec::new();
     let mut hints = Vec::new();
     if let Some(error) = scenario {
-        found.push("1 problem with the scenario file".to_owned());
+        found.push("the scenario file has 1 problem".to_owned());
         hints.push(provider_fix(error));
     }
     if errors(findings).next().is_some() {
-        found.push(format!("{} in the prompts", counted(findings)));
+        found.push(format!("the prompts have {}", counted(findings)));
         hints.push("`symphony prompt lint` suggests a fix for each".to_owned());
     }
     if found.is_empty() {
         return None;
     }
-    Some(Stop::finding(found.join(", and ")).hint(hints.join("; ")))
+    Some(Stop::new(Exit::Failed, found.join(", and ")).hint(hints.join("; ")))
 }
 
 /// Says what keeps the scripted agent from playing the scenario file, where the project here uses that agent.

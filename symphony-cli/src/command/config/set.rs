@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
@@ -19,7 +18,8 @@ use super::list::ListElsewhere;
 use super::show::role;
 use crate::app::App;
 use crate::command::doctor::{INSTALL, missing_programs};
-use crate::failure::{Exit, Stop, provider_fix};
+use crate::failure::{Context as _, Exit, Stop, provider_fix};
+use crate::json::from_json;
 
 /// What `config set` takes.
 #[derive(Debug, Args)]
@@ -50,7 +50,7 @@ impl SetArgs {
         let paths = app.surroundings.config_paths();
         let file = if self.global {
             paths.global.ok_or_else(|| {
-                Stop::new(Exit::Failed, "find the global file: HOME is not set")
+                Stop::new(Exit::Failed, "HOME is not set, so there is no global file")
                     .hint("set HOME, or leave out --global")
             })?
         } else {
@@ -69,7 +69,7 @@ impl SetArgs {
         let whole = list.as_ref();
         let whole = whole.and_then(|list| Some((&list.path, list.value.as_ref()?)));
         let edit = prepare_over(&file, role(self.global), key, &self.value, whole)
-            .map_err(refusal)
+            .map_err(|error| refusal(error, &self.value))
             .with_context(what)?;
         // a value that is right by itself can be at odds with others
         let (before, after) = problems_around(app, &edit).with_context(what)?;
@@ -79,10 +79,8 @@ impl SetArgs {
             .map(|problem| in_no_file(problem).to_string())
             .collect();
         if !new.is_empty() {
-            let message = format!("set `{}`: {}", self.key, new.join("; "));
-            return Err(Stop::new(Exit::Failed, message)
-                .hint("set both together as one JSON object, or change both in the file")
-                .into());
+            let hint = "set both together as one JSON object, or change both in the file";
+            return Err(Stop::new(Exit::Failed, new.join("; ")).hint(hint)).with_context(what);
         }
         let change = edit.commit().with_context(what)?;
         let change_of_base = is_base_branch(&change.path.to_string());
@@ -234,12 +232,27 @@ fn in_no_file(problem: &ConfigProblem) -> ConfigProblem {
 }
 
 /// Names what is wrong with a value: the file has it not yet, so that checking the file would find nothing.
-fn refusal(error: ConfigFileError) -> anyhow::Error {
+fn refusal(error: ConfigFileError, value: &str) -> anyhow::Error {
     let problems: Vec<String> = error.problems().iter().map(ToString::to_string).collect();
     if problems.is_empty() {
         return error.into();
     }
+    if let Some(broken) = broken_json(value) {
+        return Stop::new(
+            Exit::Failed,
+            format!("the value is not valid JSON: {broken}"),
+        )
+        .hint("put the value in single quotes, so that the shell leaves its double quotes alone")
+        .into();
+    }
     Stop::new(Exit::Failed, problems.join("; "))
         .hint("`symphony config schema` shows what is allowed")
         .into()
+}
+
+/// Returns what is wrong with a value that was meant as JSON: it begins as an object, a list or a quoted text.
+fn broken_json(value: &str) -> Option<String> {
+    let is_meant = value.trim_start().starts_with(['{', '[', '"']);
+    let broken = from_json::<Value>(value.as_bytes()).err()?;
+    is_meant.then(|| broken.to_string())
 }

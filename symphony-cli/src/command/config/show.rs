@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
@@ -13,7 +12,7 @@ use symphony_view::text::{List, Listed, Page, Table};
 use symphony_workspace::config_file::{LoadedConfig, load};
 
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 
 /// What `config show` takes.
 #[derive(Debug, Args)]
@@ -89,7 +88,7 @@ impl ShowArgs {
             && let Some(key) = &self.key
             && !items.iter().any(|(path, _)| wanted(path))
         {
-            let message = format!("show `{key}`: there is no such key");
+            let message = format!("there is no configuration key `{key}`");
             return Err(Stop::new(Exit::NotFound, message)
                 .hint("`symphony config show` lists all keys")
                 .into());

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::Timestamp;
@@ -19,6 +18,7 @@ use symphony_view::text::{Clock, List, Listed, Page, View, ago, plural};
 use symphony_workspace::config_file::CONFIG_FILE_NAME;
 
 use crate::app::App;
+use crate::failure::Context as _;
 use crate::failure::{Exit, Stop};
 
 /// What `db restore` takes.

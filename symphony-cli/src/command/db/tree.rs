@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use symphony_core::Timestamp;
@@ -11,7 +10,7 @@ use symphony_store::{SCHEMA_VERSION, Store};
 use symphony_view::text::{Page, View, plural};
 
 use crate::app::App;
-use crate::failure::Exit;
+use crate::failure::{Context as _, Exit};
 
 /// A command on the database.
 #[derive(Debug, Subcommand)]
@@ -148,7 +147,7 @@ impl BackupArgs {
         let mut copy = Store::open_existing(&path).with_context(what)?;
         let problems = copy.check_file().with_context(what)?;
         if let Some(problem) = problems.first() {
-            anyhow::bail!("{}: the copy is damaged: {}", what(), problem.detail);
+            anyhow::bail!("the copy {} is damaged: {}", path.display(), problem.detail);
         }
         drop(copy);
         let bytes = std::fs::metadata(&path).with_context(what)?.len();

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::config::ProviderName;
 
@@ -11,7 +10,7 @@ use super::leftovers::look;
 use super::project::{Files, choose_folder, create};
 use super::summary::DemoView;
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::permission::identify_asker;
 use crate::progress::{Progress, Stream};
 use crate::value::named;
@@ -42,7 +41,11 @@ impl DemoArgs {
             return Ok(());
         }
         let hint = format!("look into {}", view.dir.display());
-        Err(Stop::new(Exit::Failed, "clean up").hint(hint).into())
+        Err(
+            Stop::new(Exit::Failed, "the demo did not remove everything it made")
+                .hint(hint)
+                .into(),
+        )
     }
 
     fn play(&self, app: &App, progress: &mut Progress) -> anyhow::Result<DemoView> {

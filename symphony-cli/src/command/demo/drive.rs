@@ -122,9 +122,9 @@ fn stuck(session: &Session) -> anyhow::Result<Stop> {
         .iter()
         .find(|issue| issue.state.status() != IssueStatus::Done)
     else {
-        return Ok(Stop::new(Exit::Failed, "finish the issues"));
+        return Ok(Stop::new(Exit::Failed, "the issues are not done"));
     };
-    let message = format!("finish {}: it is `{}`", issue.id, issue.state.status());
+    let message = format!("{} is still `{}`", issue.id, issue.state.status());
     let hint = format!(
         "`symphony -C '{root}' explain {}` and `symphony -C '{root}' runs logs {}` say why",
         issue.id, issue.id

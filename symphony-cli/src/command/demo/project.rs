@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use git2::{IndexAddOption, RepositoryInitOptions, Signature};
 use symphony_core::config::{FileRole, ProviderName};
 use symphony_core::issue::{Issue, IssueStatus, Priority, Size};
@@ -13,7 +12,7 @@ use symphony_workspace::config_file::{CONFIG_FILE_NAME, set};
 
 use crate::app::App;
 use crate::command::InitArgs;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 
 /// Folders of one name that are told apart by a number.
 const SAME_NAME_MAX: u32 = 1000;
@@ -83,7 +82,7 @@ pub(super) fn choose_folder(wanted: Option<&Path>) -> anyhow::Result<PathBuf> {
             Stop::new(
                 Exit::Refused,
                 format!(
-                    "find a free folder: {} and the same name with a number after it are taken",
+                    "{} exists, and so do the same names with a number after them",
                     wanted.display()
                 ),
             )

@@ -12,7 +12,7 @@ use crate::trial::{SECONDS_DEFAULT, SECONDS_MAX};
     after_help = "Examples:\n  symphony doctor && symphony run\n  symphony doctor --gates\n  symphony doctor --audit\n  symphony doctor --cron"
 )]
 pub(crate) struct DoctorArgs {
-    /// Check that database, branches, worktrees and processes agree and no secret has leaked
+    /// Check that the database agrees with branches, worktrees and processes, and that no secret has leaked
     #[arg(long)]
     audit: bool,
     /// Check what differs under cron, and print a line for the crontab and a systemd timer

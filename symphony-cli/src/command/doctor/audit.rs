@@ -1,6 +1,5 @@
 //! `symphony doctor --audit`.
 
-use anyhow::Context as _;
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::invariant::{Invariant, Violation};
@@ -8,7 +7,7 @@ use symphony_runner::audit::audit;
 use symphony_view::text::{List, Listed, Page, plural};
 
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 
 /// A finding, with what should hold.
 #[derive(Debug, Clone, Serialize)]
@@ -36,7 +35,7 @@ impl From<Violation> for FindingView {
 impl Listed for FindingView {
     fn write_all(items: &[Self], page: &mut Page) {
         if items.is_empty() {
-            page.line("The audit found nothing.");
+            page.line("The audit found no problems.");
         }
         for finding in items {
             page.line(&format!(
@@ -50,14 +49,14 @@ impl Listed for FindingView {
 
 pub(super) fn run(app: &App) -> anyhow::Result<()> {
     let mut session = app.session()?;
-    let found =
-        audit(&session.installation, &mut session.store, Timestamp::now()).context("audit")?;
+    let found = audit(&session.installation, &mut session.store, Timestamp::now())
+        .context("audit the installation")?;
     let view: List<FindingView> = found.into_iter().map(FindingView::from).collect();
     app.out.answer(&view)?;
     if view.items.is_empty() {
         return Ok(());
     }
-    let message = format!("pass the audit: {}", plural(view.items.len(), "finding"));
+    let message = format!("the audit has {}", plural(view.items.len(), "finding"));
     Err(Stop::new(Exit::Failed, message)
         .hint("a running command may cause a finding that goes away: run the audit again first")
         .into())

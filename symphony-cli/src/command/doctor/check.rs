@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use symphony_view::text::{Listed, Page, plural};
 
-use crate::failure::Stop;
+use crate::failure::{Exit, Stop};
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -108,5 +108,5 @@ pub(super) fn fail_with(checks: &[CheckView]) -> anyhow::Result<()> {
     }
     let message = format!("{} failed", plural(failed, "check"));
     let hint = "follow each `fix:` above, then run `symphony doctor` again";
-    Err(Stop::finding(message).hint(hint).into())
+    Err(Stop::new(Exit::Failed, message).hint(hint).into())
 }

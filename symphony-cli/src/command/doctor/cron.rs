@@ -3,7 +3,6 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use anyhow::Context as _;
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
@@ -17,6 +16,7 @@ use super::check::{CheckView, fail_with, write_checks};
 use super::cron_path::needed_path;
 use super::schedule::Schedule;
 use crate::app::App;
+use crate::failure::Context as _;
 
 /// A tick older than this is missing: cron makes one each minute.
 const TICK_AGE_SECONDS_MAX: i64 = 300;
@@ -93,7 +93,7 @@ fn check_home(installation: &Installation) -> CheckView {
     }
 }
 
-/// The crontab must be the one of the user whose database it is.
+/// The crontab must be that of the user who owns the database.
 fn check_user(installation: &Installation) -> CheckView {
     const CHECK: &str = "user";
     let user = rustix::process::geteuid().as_raw();
@@ -106,7 +106,7 @@ fn check_user(installation: &Installation) -> CheckView {
             ),
             "put the line into that user's crontab: run `crontab -e` as that user",
         ),
-        Ok(_) => CheckView::ok(CHECK, format!("{user}, whose database it is")),
+        Ok(_) => CheckView::ok(CHECK, format!("{user}, who owns the database")),
         Err(error) => CheckView::failed(CHECK, &error, "`symphony doctor`"),
     }
 }

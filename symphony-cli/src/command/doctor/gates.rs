@@ -1,6 +1,5 @@
 //! Set-up and gates: whether their programs are there, and with `symphony doctor --gates` how they come out on the base branch.
 
-use anyhow::Context as _;
 use serde::Serialize;
 use symphony_core::config::ProjectConfig;
 use symphony_core::gates::{KnownGates, ways_on};
@@ -16,7 +15,7 @@ use symphony_view::text::{Page, View};
 use super::check::CheckView;
 use super::programs::programs_of;
 use crate::app::App;
-use crate::failure::Stop;
+use crate::failure::{Context as _, Exit, Stop};
 use crate::trial::{BaseHold, copy_advice, note_trial, try_gates, write_trial};
 
 /// A trial, and whether the project is on hold for it.
@@ -156,5 +155,5 @@ pub(super) fn run(app: &App, seconds: u64) -> anyhow::Result<()> {
         return Ok(());
     }
     let message = format!("{} red on {}", is_or_are(&red), trial.base);
-    Err(Stop::finding(message).into())
+    Err(Stop::new(Exit::Failed, message).into())
 }

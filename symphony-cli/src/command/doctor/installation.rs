@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::Context as _;
 use rustix::fs::Access;
 use symphony_core::config::{KeyPath, Source};
 use symphony_runner::RunnerError;
@@ -23,7 +22,7 @@ use super::permissions::check_permissions;
 use super::project::{check_project, unusable};
 use super::protection::{check_cgroups, check_protection};
 use crate::app::App;
-use crate::failure::{database_fix, identity_fix};
+use crate::failure::{Context as _, database_fix, identity_fix, sentence};
 
 /// Free space below which worktrees and logs soon fill the disk.
 const FREE_BYTES_MIN: u64 = 1 << 30;
@@ -54,7 +53,7 @@ fn check_all(app: &App) -> anyhow::Result<Vec<CheckView>> {
         Err(error) => {
             checks.push(CheckView::failed(
                 "configuration",
-                &format!("{error:#}"),
+                &sentence(&error),
                 "`symphony config check` lists all problems",
             ));
             return Ok(checks);

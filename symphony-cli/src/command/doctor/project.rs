@@ -49,7 +49,7 @@ pub(super) fn check_project(
             login = check_login(installation, &config, call.name());
             root = check_root(installation, &config, call.name());
             check_command(installation, &config, &call)
-                .unwrap_or_else(|| CheckView::ok("provider", format!("{} is found", call.name())))
+                .unwrap_or_else(|| CheckView::ok("provider", format!("{} was found", call.name())))
         }
         Err(error) => CheckView::failed("provider", &error, provider_fix(&error)),
     });

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::config::{FileReaders, InitFile, IssuePrefix, ProjectConfig};
 use symphony_prompt::lint::Finding;
@@ -18,7 +17,7 @@ use super::ignore::ignore_own_files;
 use super::register::{refuse_other_installation, register};
 use super::view::{InitView, Tried};
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop, sentence};
 use crate::trial::{BaseHold, SECONDS_DEFAULT, SECONDS_MAX, copy_advice, note_trial, try_gates};
 
 /// What `init` takes.
@@ -154,7 +153,7 @@ impl InitArgs {
                 Tried::Ran(trial)
             }
             Err(error) => Tried::Failed {
-                problem: format!("{error:#}"),
+                problem: sentence(&error),
             },
         });
         Ok(view)
@@ -256,7 +255,7 @@ impl InitArgs {
         match &self.prefix {
             Some(wanted) if wanted.as_str() != project.prefix => {
                 let message = format!(
-                    "use the prefix {wanted}: the project already has the prefix {}",
+                    "the project already has the prefix {}, so it cannot have the prefix {wanted}",
                     project.prefix
                 );
                 Err(Stop::new(Exit::Refused, message)

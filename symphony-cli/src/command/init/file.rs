@@ -152,8 +152,8 @@ fn refuse_in_shared(readers: FileReaders, database: &Path) -> Result<(), Stop> {
         return Ok(());
     }
     let message = format!(
-        "join the installation with the database {}: {CONFIG_FILE_NAME} is committed, so it must not contain a path \
-         of this machine",
+        "{CONFIG_FILE_NAME} cannot name the database {} of the installation: the file is committed, so it must not contain \
+         a path of this machine",
         database.display()
     );
     Err(Stop::new(Exit::Refused, message).hint(

@@ -26,7 +26,7 @@ pub(super) fn refuse_other_installation(installation: &Installation) -> Result<(
         return Ok(());
     }
     let message = format!(
-        "join the installation: {} has the database {}",
+        "{} already has the database {}",
         installation.root.display(),
         database.display()
     );
@@ -40,7 +40,7 @@ pub(super) fn register(store: &mut Store, root: &Path, prefix: &str) -> anyhow::
     let projects = store.projects()?;
     if let Some(other) = projects.iter().find(|project| project.prefix == prefix) {
         let message = format!(
-            "use the prefix {prefix}: it belongs to the project at {}",
+            "the prefix {prefix} belongs to the project at {}",
             other.root.display()
         );
         return Err(Stop::new(Exit::Refused, message)

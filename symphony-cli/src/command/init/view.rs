@@ -190,9 +190,7 @@ impl InitView {
                            does.");
             }
             Some(Tried::Failed { problem }) => {
-                page.line(&format!(
-                    "Set-up and gates could not be tried: failed to {problem}."
-                ));
+                page.line(&format!("Set-up and gates could not be tried: {problem}."));
                 page.line("Run `symphony doctor --gates` to try again.");
             }
             Some(Tried::Ran(trial)) => write_trial(trial, &self.base_hold, page),

@@ -1,6 +1,5 @@
 //! `symphony issue add`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::gates::FIXES_GATE_LABEL;
 use symphony_core::id::IssueId;
@@ -11,6 +10,7 @@ use symphony_view::IssueView;
 
 use super::repair::check_repairs;
 use crate::app::App;
+use crate::failure::Context as _;
 use crate::value::{issue_id, named};
 
 /// What `issue add` takes.
@@ -67,7 +67,7 @@ impl AddArgs {
                 .as_ref()
                 .map(|name| format!("{FIXES_GATE_LABEL}{name}")),
         );
-        check_repairs(&session, &labels, "add the issue")?;
+        check_repairs(&session, &labels).context("add the issue")?;
         let new = NewIssue {
             project: session.project.id.clone(),
             title: self.title.clone(),

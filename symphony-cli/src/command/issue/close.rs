@@ -1,6 +1,5 @@
 //! `symphony issue close`.
 
-use anyhow::Context as _;
 use clap::{ArgGroup, Args};
 use symphony_core::id::IssueId;
 use symphony_core::issue::{DependentsFate, IssueEvent, Resolution, check_required_text};
@@ -8,7 +7,7 @@ use symphony_store::StoreError;
 
 use super::ending::{Ending, ending_view};
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::value::{issue_id, named};
 
 /// What `issue close` takes.

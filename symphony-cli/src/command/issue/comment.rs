@@ -1,11 +1,11 @@
 //! `symphony issue comment`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::IssueId;
 use symphony_view::CommentView;
 
 use crate::app::App;
+use crate::failure::Context as _;
 use crate::value::issue_id;
 
 /// What `issue comment` takes.

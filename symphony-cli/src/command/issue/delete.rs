@@ -1,6 +1,5 @@
 //! `symphony issue delete`.
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::id::IssueId;
@@ -12,7 +11,7 @@ use symphony_runner::upkeep::clean_up::give_up_branch;
 use symphony_store::{IssueEnd, IssueReferrers, Links};
 
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::question;
 use crate::value::issue_id;
 
@@ -33,8 +32,7 @@ pub(crate) struct DeleteArgs {
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
-    /// Also remove it from its sub-tasks and from the issues that depend on it; without this it is not deleted while
-    /// they name it
+    /// Delete it even if it has sub-tasks or other issues depend on it, and remove it from them
     #[arg(long)]
     detach: bool,
 }

@@ -1,6 +1,5 @@
 //! `symphony issue edit`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{Priority, Size, phase_of};
@@ -12,7 +11,7 @@ use symphony_view::IssueView;
 
 use super::repair::check_repairs;
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::value::{issue_id, named};
 
 /// What `issue edit` takes.
@@ -73,7 +72,7 @@ pub(crate) struct EditArgs {
 impl EditArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         if self.changes_nothing() {
-            let message = format!("edit {}: no change was given", self.issue);
+            let message = format!("no change of {} was given", self.issue);
             return Err(Stop::new(Exit::Usage, message)
                 .hint("`symphony issue edit --help` lists what can be changed")
                 .into());
@@ -102,7 +101,7 @@ impl EditArgs {
         let labels = self.new_labels(&old);
         let mut added = labels.clone().unwrap_or_default();
         added.retain(|label| !old.contains(label));
-        check_repairs(&session, &added, &what())?;
+        check_repairs(&session, &added).with_context(what)?;
         let ended = labels
             .as_deref()
             .map(|labels| end_review(&mut session, &self.issue, labels))

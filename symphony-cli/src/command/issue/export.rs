@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::issue::{IssueLine, IssueStatus, write_json_lines, write_markdown};
 use symphony_store::{IssueFilter, Store};
@@ -11,6 +10,7 @@ use symphony_view::text::plural;
 use super::format::Format;
 use crate::app::App;
 use crate::document::export;
+use crate::failure::Context as _;
 use crate::value::named;
 
 /// What `issue export` takes.

@@ -1,12 +1,12 @@
 //! `symphony issue history`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::IssueId;
 use symphony_store::EventFilter;
 
 use crate::app::App;
 use crate::command::events::print_events;
+use crate::failure::Context as _;
 use crate::value::issue_id;
 
 /// What `issue history` takes.

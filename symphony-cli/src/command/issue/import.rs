@@ -1,9 +1,9 @@
 //! `symphony issue import`.
 
-use anyhow::Context as _;
+use std::path::PathBuf;
+
 use clap::Args;
 use serde::Serialize;
-use std::path::PathBuf;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{IssueLine, TransferProblem, read_json_lines, read_markdown};
 use symphony_runner::database::note_mark;
@@ -13,7 +13,7 @@ use symphony_view::text::plural;
 use super::format::Format;
 use crate::app::App;
 use crate::document::{DocumentSource, read_text};
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::value::named;
 
 /// Problems that are listed: enough to see what is wrong with a file.
@@ -24,9 +24,9 @@ const PROBLEMS_MAX: usize = 20;
 #[command(
     after_help = "The file has one JSON object per line (only `title` is required), or is markdown if its name ends \
                   in `.md`: for each issue a heading `## Title`, then its fields as a list (`- priority: high`), then \
-                  its description. `parent` and `depends_on` name issues by identifier or external id; issues in the \
-                  file come first. If anything is wrong, nothing is imported. An issue whose external id, or whose \
-                  identifier and title, already exists is left as it is.\n\n\
+                  its description. `parent` and `depends_on` name issues by identifier or external id, first those in \
+                  the file, then those in the backlog. If anything is wrong, nothing is imported. An issue that exists \
+                  already is skipped: one with the same external id, or with the same identifier and title.\n\n\
                   Example:\n  symphony issue import backlog.md"
 )]
 pub(crate) struct ImportArgs {
@@ -106,7 +106,7 @@ impl ImportArgs {
             .map(|problem| format!("line {}: {}", problem.line, problem.problem))
             .collect();
         let message = format!(
-            "import {}: {} found, nothing was imported:\n{}",
+            "nothing was imported, because {} has {}:\n{}",
             self.file.display(),
             plural(problems.len(), "problem"),
             listed.join("\n")

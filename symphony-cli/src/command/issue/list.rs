@@ -1,6 +1,5 @@
 //! `symphony issue list`.
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::id::IssueId;
@@ -10,6 +9,7 @@ use symphony_view::IssueView;
 use symphony_view::text::{List, Page, View, plural};
 
 use crate::app::App;
+use crate::failure::Context as _;
 use crate::value::{issue_id, named};
 
 /// Issues that a list shows when no limit is typed: more scroll away.

@@ -1,6 +1,5 @@
 //! `symphony issue move`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{
@@ -14,7 +13,7 @@ use symphony_view::IssueView;
 
 use super::ending::{Ending, closed_in_words, ending_view, now_in};
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::value::{issue_id, named};
 
 /// What `issue move` takes.
@@ -70,9 +69,9 @@ impl MoveArgs {
         let wrong = flags.iter().find(|(is_given, _)| *is_given);
         match wrong {
             Some((_, flag)) if self.status != IssueStatus::Cancelled => {
-                let message = format!("move {} to `{}` with {flag}", self.issue, self.status);
+                let message = format!("{flag} cannot be used with `{}`", self.status);
                 Err(Stop::new(Exit::Usage, message)
-                    .hint(format!("{flag} can only be used with `cancelled`")))
+                    .hint(format!("{flag} is for moving to `cancelled`")))
             }
             _ => Ok(()),
         }

@@ -1,6 +1,5 @@
 //! `symphony issue retry`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{Issue, IssueStatus, Review, human_move};
@@ -9,7 +8,7 @@ use symphony_store::{Store, StoreError};
 use symphony_view::IssueView;
 
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::value::issue_id;
 
 /// What `issue retry` takes.

@@ -1,11 +1,11 @@
 //! `symphony issue show`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::IssueId;
 use symphony_view::read;
 
 use crate::app::App;
+use crate::failure::Context as _;
 use crate::value::issue_id;
 
 /// What `issue show` takes.

@@ -31,7 +31,7 @@ pub(crate) enum IssueCommand {
     Comment(comment::CommentArgs),
     /// Retry an issue: reset its count of attempts and its waiting time
     Retry(retry::RetryArgs),
-    /// Add the issues in a file, all or none
+    /// Import issues from a file: all of them, or none if anything is wrong
     Import(import::ImportArgs),
     /// Write issues to a file that `import` reads
     Export(export::ExportArgs),

@@ -1,6 +1,5 @@
 //! `symphony learnings add`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::{IssueId, LearningId};
 use symphony_core::learning::{LearningState, LearningType};
@@ -8,7 +7,7 @@ use symphony_store::{LearningAddition, LearningRecord, NewLearning};
 use symphony_view::LearningView;
 
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::value::{issue_id, named};
 
 /// What `learnings add` takes.
@@ -25,7 +24,7 @@ pub(crate) struct AddArgs {
     /// A path that it applies to; may be given several times
     #[arg(short = 'p', long = "applies-to", value_name = "PATH")]
     applies_to: Vec<String>,
-    /// The issue it comes from; it takes its labels
+    /// The issue that it comes from, whose labels it gets
     #[arg(short, long, value_name = "ISSUE", value_parser = issue_id)]
     issue: Option<IssueId>,
 }
@@ -65,7 +64,7 @@ fn refusal(same: &LearningRecord) -> Stop {
     let id = &same.learning.id;
     let (state, hint) = match same.state {
         LearningState::Accepted => {
-            let message = format!("add the learning: {id} already says this");
+            let message = format!("learning {id} already says this");
             let hint = "`symphony learnings search TEXT` shows what is known";
             return Stop::new(Exit::Refused, message).hint(hint);
         }
@@ -73,7 +72,7 @@ fn refusal(same: &LearningRecord) -> Stop {
         LearningState::Proposed => ("proposed", "accept"),
         LearningState::Dropped => ("dropped", "accept"),
     };
-    let message = format!("add the learning: {id} already says this and is {state}");
+    let message = format!("learning {id} already says this and is {state}");
     Stop::new(Exit::Refused, message).hint(format!(
         "`symphony learnings {hint} {id}` gives it to the agents of every issue"
     ))

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::learning::LearningState;
 use symphony_store::LearningFilter;
@@ -11,6 +10,7 @@ use symphony_view::text::plural;
 use super::line::LearningLine;
 use crate::app::App;
 use crate::document::export;
+use crate::failure::Context as _;
 
 /// What `learnings export` takes.
 #[derive(Debug, Args)]

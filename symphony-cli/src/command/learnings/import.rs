@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
@@ -15,7 +14,7 @@ use symphony_view::text::plural;
 
 use super::line::LearningLine;
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::json::from_json;
 use crate::secret::SecretCheck;
 
@@ -76,7 +75,7 @@ impl ImportArgs {
         match File::open(&path) {
             Ok(file) => self.records(BufReader::new(file), project, secrets),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Err(Stop::new(Exit::NotFound, format!("{}: there is no such file", what())).into())
+                Err(Stop::new(Exit::NotFound, "there is no such file")).with_context(what)
             }
             Err(error) => Err(error).with_context(what),
         }
@@ -105,7 +104,7 @@ impl ImportArgs {
             if line.len() > LINE_BYTES_MAX {
                 // where the line ends, and so what follows, is unknown
                 let message = format!(
-                    "read {}: line {number} is longer than {LINE_BYTES_MAX} bytes",
+                    "line {number} of {} is longer than {LINE_BYTES_MAX} bytes",
                     self.name()
                 );
                 return Err(Stop::new(Exit::Failed, message).into());
@@ -128,9 +127,9 @@ impl ImportArgs {
         }
         let listed = problems.join("; ");
         let message = format!(
-            "import {}: {} wrong, nothing was imported: {listed}",
-            self.name(),
-            plural(bad, "line")
+            "nothing was imported, because {} of {} cannot be used: {listed}",
+            plural(bad, "line"),
+            self.name()
         );
         let hint = "fix these lines and run the command again";
         Err(Stop::new(Exit::Failed, message).hint(hint).into())

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::id::IssueId;
@@ -14,6 +13,7 @@ use symphony_view::text::List;
 use symphony_view::{ExplainedLearning, LearningFate, MeasuredLearning};
 
 use crate::app::App;
+use crate::failure::Context as _;
 use crate::value::{issue_id, named};
 
 /// What `learnings list` takes.

@@ -1,15 +1,15 @@
 //! `symphony learnings rank`: the pure crate on a document.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_learning::{RankInput, rank_document};
 
 use crate::app::App;
 use crate::document::{DocumentSource, read_document};
+use crate::failure::Context as _;
 
 /// What a document looks like.
 const FORM: &str =
-    "a document is an object with `now` (RFC 3339), `issue`, `learnings` and perhaps `options`";
+    "expected an object with `now` (RFC 3339), `issue`, `learnings` and perhaps `options`";
 
 /// What `learnings rank` takes.
 #[derive(Debug, Args)]

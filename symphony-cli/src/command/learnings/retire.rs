@@ -1,6 +1,5 @@
 //! What people decide about learnings: `symphony learnings accept`, `retire` and `restore`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::LearningId;
 use symphony_core::learning::LearningState;
@@ -9,6 +8,7 @@ use symphony_view::LearningView;
 use symphony_view::text::{List, plural};
 
 use crate::app::App;
+use crate::failure::Context as _;
 
 /// What `learnings accept` takes.
 #[derive(Debug, Args)]

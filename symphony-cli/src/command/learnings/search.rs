@@ -1,6 +1,5 @@
 //! `symphony learnings search`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_learning::{Options, Relevance};
@@ -9,7 +8,7 @@ use symphony_view::text::List;
 use symphony_view::{FoundLearning, ScoredLearning};
 
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 
 /// What `learnings search` takes.
 #[derive(Debug, Args)]
@@ -33,7 +32,7 @@ pub(crate) struct SearchArgs {
 impl SearchArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         if self.query.trim().is_empty() {
-            let problem = "search the learnings: the query is empty";
+            let problem = "the text to search for is empty";
             let hint = "`symphony learnings list` shows them all";
             return Err(Stop::new(Exit::Usage, problem).hint(hint).into());
         }

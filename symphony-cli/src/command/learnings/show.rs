@@ -1,10 +1,10 @@
 //! `symphony learnings show`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_view::MeasuredLearning;
 
 use crate::app::App;
+use crate::failure::Context as _;
 
 /// What `learnings show` takes.
 #[derive(Debug, Args)]

@@ -1,6 +1,5 @@
 //! `symphony learnings stats`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::learning::LearningState;
 use symphony_store::LearningFilter;
@@ -8,6 +7,7 @@ use symphony_view::LearningUseView;
 use symphony_view::text::List;
 
 use crate::app::App;
+use crate::failure::Context as _;
 
 /// What `learnings stats` takes.
 #[derive(Debug, Args)]

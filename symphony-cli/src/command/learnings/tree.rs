@@ -17,7 +17,7 @@ pub(crate) enum LearningsCommand {
     Add(add::AddArgs),
     /// Search learnings, best first
     Search(search::SearchArgs),
-    /// Rank the learnings of a document, without a database
+    /// Rank the learnings in a JSON file, without a database
     Rank(rank::RankArgs),
     /// Show how often each learning was given to an agent, and how those runs ended
     Stats(stats::StatsArgs),

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::contract::parse_contract;
@@ -12,7 +11,7 @@ use symphony_view::text::{List, Listed, Page, plural};
 use symphony_workspace::config_file::load;
 
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::shipped::SHIPPED;
 
 /// What `phase check` takes.
@@ -56,7 +55,7 @@ impl PhaseCheckArgs {
                 std::io::ErrorKind::NotFound => Exit::NotFound,
                 _ => Exit::Failed,
             };
-            Stop::new(exit, format!("read {}: {error}", path.display()))
+            Stop::new(exit, format!("cannot read {}: {error}", path.display()))
                 .hint("name the file of a contract")
         })?;
         let (problems, hint) = self.problems(app, &text)?;
@@ -65,7 +64,7 @@ impl PhaseCheckArgs {
         if count == 0 {
             return Ok(());
         }
-        let message = format!("accept the contract: {}", plural(count, "problem"));
+        let message = format!("the contract has {}", plural(count, "problem"));
         Err(Stop::new(Exit::Failed, message).hint(hint).into())
     }
 

@@ -1,6 +1,5 @@
 //! Phase contracts: `symphony phase list` and `show`.
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::contract::{PhaseContract, Pipeline};
@@ -8,7 +7,7 @@ use symphony_core::id::PhaseName;
 use symphony_view::text::{List, Listed, Page, Table, View};
 
 use crate::app::App;
-use crate::failure::{Exit, Stop, did_you_mean};
+use crate::failure::{Context as _, Exit, Stop, did_you_mean};
 
 /// What `phase list` takes.
 #[derive(Debug, Args)]
@@ -45,7 +44,7 @@ impl Listed for PhaseView {
             "VALIDATION",
             "NEXT",
             "SKIPPABLE",
-            "ARTIFACT",
+            "DOCUMENT",
         ]);
         for view in items {
             let contract = &view.contract;
@@ -121,7 +120,7 @@ impl PhaseShowArgs {
         let contract = pipeline.get(&self.phase).ok_or_else(|| {
             Stop::new(
                 Exit::NotFound,
-                format!("show a phase: there is no phase `{}`", self.phase),
+                format!("there is no phase `{}`", self.phase),
             )
             .hint(did_you_mean(
                 self.phase.as_str(),

@@ -16,13 +16,13 @@ use crate::app::App;
 pub(crate) enum PhaseCommand {
     /// List the phases in effect here; the project's own override the shipped ones
     List(PhaseListArgs),
-    /// Show a contract: its front matter and its prompt
+    /// Show the contract of a phase: its settings and its text
     Show(PhaseShowArgs),
     /// Check a contract file and its place in the chain, and report every problem
     Check(PhaseCheckArgs),
-    /// Approve the phase that an issue claims to have delivered
+    /// Approve the delivery of an issue's phase
     Approve(ApprovePhaseArgs),
-    /// Reject the phase that an issue claims to have delivered; its agent gets your points
+    /// Reject the delivery of an issue's phase; the next agent gets your points
     Reject(RejectPhaseArgs),
 }
 

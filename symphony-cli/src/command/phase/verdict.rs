@@ -1,6 +1,5 @@
 //! `symphony phase approve` and `reject`: a person's verdict counts like a judge's.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::contract::Delivery;
 use symphony_core::id::IssueId;
@@ -13,8 +12,8 @@ use symphony_view::DeliveryView;
 use symphony_workspace::BranchName;
 
 use crate::app::App;
-use crate::command::point::PointArgs;
-use crate::failure::{Exit, Stop};
+use crate::command::point::{PointArgs, rejection};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::value::issue_id;
 
 /// What `phase approve` takes.
@@ -42,6 +41,7 @@ pub(crate) struct ApprovePhaseArgs {
 /// What `phase reject` takes.
 #[derive(Debug, Args)]
 #[command(
+    group = rejection(),
     after_help = "Example:\n  symphony phase reject SYM-1 --feedback 'The design does not say what happens to old data'"
 )]
 pub(crate) struct RejectPhaseArgs {
@@ -49,9 +49,8 @@ pub(crate) struct RejectPhaseArgs {
     #[arg(value_parser = issue_id)]
     issue: IssueId,
     /// What has to change: a point that the phase's next agent must answer, or a summary of those given with --point.
-    /// `-` reads
-    /// it from standard input
-    #[arg(short = 'm', long, value_name = "TEXT", required_unless_present_any = ["points", "reopen"])]
+    /// `-` reads it from standard input
+    #[arg(short = 'm', long, value_name = "TEXT")]
     feedback: Option<String>,
     #[command(flatten)]
     points: PointArgs,
@@ -142,7 +141,7 @@ fn awaiting(store: &Store, issue: &IssueId) -> anyhow::Result<Delivery> {
         .open_delivery(issue)?
         .filter(Delivery::awaits_judge)
         .ok_or_else(|| {
-            let message = format!("{issue} has no delivery of a phase that awaits a verdict");
+            let message = format!("no delivery of {issue} awaits a verdict");
             Stop::new(Exit::Refused, message).into()
         })
 }

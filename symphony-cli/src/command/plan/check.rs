@@ -154,7 +154,7 @@ impl CheckArgs {
             return Ok(());
         }
         let message = format!(
-            "use the plan {}: {}",
+            "the plan {} has {}",
             path.display(),
             plural(checked.problems.len(), "problem")
         );

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::id::PlanPhaseId;
@@ -15,6 +14,7 @@ use super::record::PlanChoice;
 use super::source::load_plan;
 use super::state::read_state;
 use crate::app::App;
+use crate::failure::Context as _;
 use crate::value::named;
 
 /// What `plan graph` takes.

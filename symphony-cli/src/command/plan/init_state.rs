@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::Timestamp;
@@ -13,7 +12,7 @@ use symphony_workspace::plan_file::{LockedStateFile, create_state_file};
 
 use super::source::load_plan;
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 
 /// What `plan init-state` takes.
 #[derive(Debug, Args)]
@@ -96,7 +95,7 @@ impl InitStateArgs {
     }
 
     fn refusal(&self, reason: &str, hint: &str) -> anyhow::Error {
-        let message = format!("replace {}: {reason}", self.output.display());
+        let message = format!("{} cannot be replaced: {reason}", self.output.display());
         Stop::new(Exit::Refused, message).hint(hint).into()
     }
 }

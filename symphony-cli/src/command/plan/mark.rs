@@ -92,9 +92,14 @@ fn make_relative(artifacts: &mut [Artifact], state: &Path) {
 fn parse_artifacts(typed: &str) -> anyhow::Result<Vec<Artifact>> {
     let text = text_within(typed, ARTIFACTS_BYTES_MAX)?;
     from_json(text.as_bytes()).map_err(|problem| {
-        Stop::new(Exit::Usage, format!("read the artifacts: {problem}"))
-            .hint("expected a JSON array such as [{\"type\": \"file_created\", \"path\": \"src/a.rs\"}]")
-            .into()
+        Stop::new(
+            Exit::Usage,
+            format!("the artifacts cannot be read: {problem}"),
+        )
+        .hint(
+            "expected a JSON array such as [{\"type\": \"file_created\", \"path\": \"src/a.rs\"}]",
+        )
+        .into()
     })
 }
 

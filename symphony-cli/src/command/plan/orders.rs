@@ -1,6 +1,5 @@
 //! `symphony plan decide`, `retry`, `skip`, `abort`, `pause`, `resume`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::PlanPhaseId;
 use symphony_core::plan::state::{Choice, PhaseState};
@@ -11,6 +10,7 @@ use symphony_view::PlanView;
 
 use super::record::PlanChoice;
 use crate::app::App;
+use crate::failure::Context as _;
 use crate::value::named;
 
 /// What `plan decide` takes.
@@ -75,7 +75,7 @@ pub(crate) struct PauseArgs {
 impl DecideArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let order = PlanOrder::Decide(self.phase.clone(), self.choice);
-        carry_out(app, &self.plan, &order).context("decide")
+        carry_out(app, &self.plan, &order).context("carry out the decision")
     }
 }
 
@@ -92,13 +92,13 @@ impl RetryArgs {
             app.out.note(&absorbed_text(&absorbed));
         }
         let order = phase.map_or(PlanOrder::RetryFailed, PlanOrder::Retry);
-        carry_out(app, &self.plan, &order).context("retry")
+        carry_out(app, &self.plan, &order).context("retry phases")
     }
 }
 
 impl SkipArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        carry_out(app, &self.plan, &PlanOrder::Skip(self.phase.clone())).context("skip")
+        carry_out(app, &self.plan, &PlanOrder::Skip(self.phase.clone())).context("skip the phase")
     }
 }
 
@@ -106,17 +106,17 @@ impl AbortArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let phase = self.phase.clone();
         let order = phase.map_or(PlanOrder::AbortAll, PlanOrder::Abort);
-        carry_out(app, &self.plan, &order).context("abort")
+        carry_out(app, &self.plan, &order).context("abort the phase")
     }
 }
 
 impl PauseArgs {
     pub(super) fn pause(&self, app: &App) -> anyhow::Result<()> {
-        carry_out(app, &self.plan, &PlanOrder::Pause).context("pause")
+        carry_out(app, &self.plan, &PlanOrder::Pause).context("pause the plan")
     }
 
     pub(super) fn resume(&self, app: &App) -> anyhow::Result<()> {
-        carry_out(app, &self.plan, &PlanOrder::Resume).context("resume")
+        carry_out(app, &self.plan, &PlanOrder::Resume).context("resume the plan")
     }
 }
 

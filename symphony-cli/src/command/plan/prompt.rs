@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use symphony_core::id::PlanPhaseId;
@@ -15,7 +14,7 @@ use super::settings::{plan_settings, project_root};
 use super::source::load_plan;
 use super::state::read_state;
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 
 /// What `plan prompt` takes.
 #[derive(Debug, Args)]
@@ -67,7 +66,7 @@ impl PromptArgs {
         let phase = position.and_then(|at| source.plan.phases.get(at));
         let phase = phase.ok_or_else(|| {
             let message = format!(
-                "use the plan {}: it has no phase `{}`",
+                "the plan {} has no phase `{}`",
                 self.file.display(),
                 self.phase
             );

@@ -1,6 +1,5 @@
 //! `symphony plan ready`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::plan::state_file::{ready_phases, start_ready};
@@ -8,6 +7,7 @@ use symphony_core::plan::state_file::{ready_phases, start_ready};
 use super::lease::lease_ms;
 use super::state::{StateArg, change_state, read_state};
 use crate::app::App;
+use crate::failure::Context as _;
 
 /// What `plan ready` takes.
 #[derive(Debug, Args)]

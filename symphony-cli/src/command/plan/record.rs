@@ -64,7 +64,7 @@ pub(crate) fn named(app: &App, session: &Session, text: &str) -> anyhow::Result<
     find_plan(app, session, text)?.ok_or_else(|| {
         Stop::new(
             Exit::NotFound,
-            format!("find the plan `{text}`: no plan with this id or file was started"),
+            format!("no plan with the id or file `{text}` was started"),
         )
         .hint("`symphony plan list` shows them")
         .into()
@@ -78,7 +78,7 @@ fn meant(session: &Session) -> anyhow::Result<PlanId> {
         [] => {
             let last = session.store.plans(Some(&session.project.id))?;
             last.into_iter().next().map(|plan| plan.id).ok_or_else(|| {
-                Stop::new(Exit::NotFound, "find a plan: none was started here")
+                Stop::new(Exit::NotFound, "no plan was started here")
                     .hint("`symphony plan run FILE` starts one")
                     .into()
             })
@@ -87,10 +87,7 @@ fn meant(session: &Session) -> anyhow::Result<PlanId> {
             let names: Vec<&str> = several.iter().map(PlanId::as_str).collect();
             Err(Stop::new(
                 Exit::Usage,
-                format!(
-                    "choose a plan: several are under way ({})",
-                    names.join(", ")
-                ),
+                format!("several plans are under way ({})", names.join(", ")),
             )
             .hint("name one with `--plan`")
             .into())

@@ -22,7 +22,7 @@ pub(crate) struct RetryPhaseArgs {
     /// The phase
     #[arg(value_parser = |text: &str| PlanPhaseId::parse(text))]
     phase: PlanPhaseId,
-    /// Even if it is not due yet, awaits a decision, has failed, was aborted, or is running; a running phase is taken
+    /// Do so even if it is not due yet, awaits a decision, has failed, was aborted, or is running; a running phase is taken
     /// back from its session
     #[arg(long)]
     force: bool,

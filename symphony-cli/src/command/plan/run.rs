@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::PlanId;
 use symphony_core::plan::state::{OnFailure, PlanStatus, RetryMode};
@@ -16,7 +15,7 @@ use super::record::PlanChoice;
 use super::run_loop::{AfterReview, PlanLoop, exit_after};
 use super::source::load_plan;
 use crate::app::App;
-use crate::failure::{Exit, Stop, exit_of};
+use crate::failure::{Context as _, Exit, Stop, exit_of, sentence};
 
 /// Largest file of instructions: a prompt of the longest kind.
 const INSTRUCTIONS_BYTES_MAX: u64 = 200_000;
@@ -61,7 +60,7 @@ pub(crate) struct RunArgs {
     /// Merge the work at once when the gates are green, without a judge
     #[arg(long)]
     merge: bool,
-    /// Start another plan from this file, although the last one has ended
+    /// Start a new plan from this file, if the last one has ended
     #[arg(long, conflicts_with_all = ["retry_failed", "accept_changes"])]
     new: bool,
     /// A file of instructions for every phase
@@ -154,7 +153,7 @@ impl RunArgs {
             options,
             accept_changes: self.accept_changes,
             retry_failed: self.retry_failed,
-            anew: self.new,
+            start_new: self.new,
         };
         let installation = session.installation.clone();
         let (mut drive, record, begun) = begin_plan(
@@ -207,7 +206,7 @@ fn with_open_plan(app: &App, error: anyhow::Error) -> anyhow::Error {
         open.into_iter().next()
     });
     match (open, exit_of(&error)) {
-        (Some(plan), Exit::NotFound) => Stop::new(Exit::NotFound, format!("{error:#}"))
+        (Some(plan), Exit::NotFound) => Stop::new(Exit::NotFound, sentence(&error))
             .hint(format!(
                 "`symphony plan run --plan {plan}` continues the plan that is under way"
             ))
@@ -225,11 +224,11 @@ struct Meant {
 
 fn read_instructions(app: &App, file: &std::path::Path) -> anyhow::Result<String> {
     let path = app.surroundings.current.join(file);
-    let what = || format!("read the instructions {}", file.display());
+    let what = || format!("read the instructions in {}", file.display());
     let length = std::fs::metadata(&path).with_context(what)?.len();
     if length > INSTRUCTIONS_BYTES_MAX {
-        let message = format!("{}: longer than {INSTRUCTIONS_BYTES_MAX} bytes", what());
-        return Err(Stop::new(Exit::Failed, message).into());
+        let message = format!("they are longer than {INSTRUCTIONS_BYTES_MAX} bytes");
+        return Err(Stop::new(Exit::Failed, message)).with_context(what);
     }
     std::fs::read_to_string(&path).with_context(what)
 }

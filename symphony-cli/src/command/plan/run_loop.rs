@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use symphony_core::Timestamp;
 use symphony_core::id::{PlanPhaseId, PrId, RunId};
 use symphony_core::outside::NoticeKind;
@@ -20,7 +19,7 @@ use symphony_view::{PlanResult, StepEventView, failure_text};
 
 use super::dialog::{Dialog, Said, title};
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::interrupt::Interrupts;
 use crate::progress::{Progress, Stream};
 use crate::reap::reap_supervisors;
@@ -282,7 +281,7 @@ impl<'a> PlanLoop<'a> {
         let result = PlanResult::new(store, &record, conclusion, &configured)?;
         app.out.answer(&result)?;
         match refusal {
-            Some(error) => Err(error.context("merge the pull request")),
+            Some(error) => Err(error).context("merge the pull request"),
             None => Ok(exit_after(&result)),
         }
     }

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use symphony_core::config::PlanSettings;
 use symphony_core::plan::failure::FailurePatterns;
 use symphony_workspace::config_file::load;
 
 use crate::app::App;
+use crate::failure::Context as _;
 
 /// The project that files are named in: the repository's root, or the folder where there is no repository.
 pub(super) fn project_root(app: &App) -> PathBuf {

@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use symphony_core::plan::{Dag, Plan, PlanWarning, parse_plan};
 use symphony_workspace::plan_file::{find_plan_file, read_plan_file};
 
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 
 /// A plan file that is right.
 #[derive(Debug)]
@@ -31,7 +30,7 @@ pub(super) fn find_plan(app: &App) -> anyhow::Result<PathBuf> {
     find_plan_file(home, &app.surroundings.current).ok_or_else(|| {
         Stop::new(
             Exit::NotFound,
-            "find a plan: no file in ~/.claude/plans has a ```symphony-phases block, nor has plan.md here",
+            "no plan was found: neither plan.md here nor a file in ~/.claude/plans has a ```symphony-phases block",
         )
         .hint("name the file, or write one as docs/plans.md describes")
         .into()

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::plan::state_file::{StateFile, StateFileError};
 use symphony_workspace::plan_file::{LockedStateFile, read_state_file};
 
 use crate::app::App;
+use crate::failure::Context as _;
 
 /// The state file of a command.
 #[derive(Debug, Clone, Args)]

@@ -1,6 +1,5 @@
 //! `symphony plan status` and `symphony plan list`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_runner::tick::observe_snapshot;
@@ -9,6 +8,7 @@ use symphony_view::{PlanListed, PlanView};
 
 use super::record::PlanChoice;
 use crate::app::App;
+use crate::failure::Context as _;
 
 /// What `plan status` takes.
 #[derive(Debug, Args)]

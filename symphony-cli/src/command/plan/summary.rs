@@ -1,6 +1,5 @@
 //! `symphony plan summary`.
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::Timestamp;
@@ -9,6 +8,7 @@ use symphony_view::text::{Page, View, ago, in_future};
 
 use super::state::{StateArg, read_state};
 use crate::app::App;
+use crate::failure::Context as _;
 
 /// What `plan summary` takes.
 #[derive(Debug, Args)]

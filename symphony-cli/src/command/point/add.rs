@@ -1,6 +1,5 @@
 //! `symphony point add`: a point outside a verdict, as a remark on a line.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::review_point::{PointChanges, ReviewPoint, Severity, list_numbers, read_point};
 use symphony_view::PointView;
@@ -9,6 +8,7 @@ use symphony_view::text::List;
 use super::settle::how_it_goes_back;
 use crate::app::App;
 use crate::command::source::find_source;
+use crate::failure::Context as _;
 use crate::value::SourceName;
 
 /// What `point add` takes.

@@ -1,6 +1,6 @@
 //! The points of a verdict, as a person types them.
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use symphony_core::review_point::{
     PointChanges, PointMove, PointNumber, PointState, Severity, read_point,
 };
@@ -17,6 +17,14 @@ pub(crate) struct PointArgs {
     /// Reopen the points with these numbers: they need another answer
     #[arg(long, value_name = "NUMBER", value_delimiter = ',')]
     reopen: Vec<PointNumber>,
+}
+
+/// Returns the options of which a rejection needs at least one: each says what the next agent has to do.
+pub(crate) fn rejection() -> ArgGroup {
+    ArgGroup::new("rejection")
+        .args(["feedback", "points", "reopen"])
+        .required(true)
+        .multiple(true)
 }
 
 impl PointArgs {

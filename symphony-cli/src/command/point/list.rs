@@ -1,12 +1,12 @@
 //! `symphony point list`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_view::PointView;
 use symphony_view::text::List;
 
 use crate::app::App;
 use crate::command::source::find_source;
+use crate::failure::Context as _;
 use crate::value::SourceName;
 
 /// What `point list` takes.

@@ -7,5 +7,5 @@ mod reply;
 mod settle;
 mod tree;
 
-pub(crate) use args::PointArgs;
+pub(crate) use args::{PointArgs, rejection};
 pub(crate) use tree::PointCommand;

@@ -1,6 +1,5 @@
 //! `symphony point reply`: a person's word on a point, and the answer to an agent's question.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::issue::IssueStatus;
 use symphony_core::review_point::{AnswerKind, PointNumber};
@@ -10,6 +9,7 @@ use symphony_view::PointView;
 
 use crate::app::App;
 use crate::command::source::find_source;
+use crate::failure::Context as _;
 use crate::value::SourceName;
 
 /// What `point reply` takes.

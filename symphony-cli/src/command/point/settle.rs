@@ -1,6 +1,5 @@
 //! `symphony point close` and `reopen`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::issue::IssueStatus;
 use symphony_core::pull_request::PullRequestOf;
@@ -15,6 +14,7 @@ use symphony_view::text::List;
 use super::args::moves;
 use crate::app::App;
 use crate::command::source::find_source;
+use crate::failure::Context as _;
 use crate::value::SourceName;
 
 /// What `point close` takes.

@@ -1,6 +1,5 @@
 //! `symphony pr check`: the gates of a pull request, once more.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::failure::ErrorClass;
 use symphony_core::pull_request::{PrState, PullRequest};
@@ -10,7 +9,7 @@ use symphony_view::PrView;
 
 use super::find::find_pr;
 use crate::app::App;
-use crate::failure::Exit;
+use crate::failure::{Context as _, Exit};
 use crate::value::PrReference;
 
 /// What `pr check` takes.

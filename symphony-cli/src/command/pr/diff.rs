@@ -1,11 +1,11 @@
 //! `symphony pr diff`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_view::DiffView;
 
 use super::find::find_pr;
 use crate::app::App;
+use crate::failure::Context as _;
 use crate::value::PrReference;
 
 /// What `pr diff` takes.

@@ -2,7 +2,7 @@
 
 use symphony_core::pull_request::{PullRequest, PullRequestOf};
 use symphony_runner::session::Session;
-use symphony_store::PrFilter;
+use symphony_store::{PrFilter, PrStep};
 
 use crate::app::App;
 use crate::command::source::find_source;
@@ -17,6 +17,19 @@ pub(super) fn find_pr(
     app: &App,
     session: &Session,
     reference: &PrReference,
+) -> anyhow::Result<PullRequest> {
+    find_pr_for(app, session, reference, None)
+}
+
+/// Returns a pull request as [`find_pr`] does; the error when there is none names what the step needs.
+///
+/// # Errors
+/// When there is none.
+pub(super) fn find_pr_for(
+    app: &App,
+    session: &Session,
+    reference: &PrReference,
+    step: Option<PrStep>,
 ) -> anyhow::Result<PullRequest> {
     let store = &session.store;
     let of = match reference {
@@ -41,7 +54,13 @@ pub(super) fn find_pr(
                          far they are")
             }
         };
-        Stop::new(Exit::NotFound, format!("{of} has no pull request yet"))
+        let message = match step {
+            Some(PrStep::Confirm) => {
+                format!("no agent has proposed that nothing is left to do on {of}")
+            }
+            _ => format!("{of} has no pull request yet"),
+        };
+        Stop::new(Exit::NotFound, message)
             .hint(hint)
             .into()
     })

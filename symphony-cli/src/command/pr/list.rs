@@ -1,6 +1,5 @@
 //! `symphony pr list`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::IssueId;
 use symphony_core::pull_request::PrState;
@@ -10,6 +9,7 @@ use symphony_view::text::List;
 
 use crate::app::App;
 use crate::command::plan::named_plan;
+use crate::failure::Context as _;
 use crate::value::{issue_id, named};
 
 /// What `pr list` takes.

@@ -1,6 +1,5 @@
 //! `symphony pr merge`.
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::pull_request::PullRequestOf;
@@ -9,7 +8,7 @@ use symphony_view::PrView;
 
 use super::find::find_pr;
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::interrupt::Interrupts;
 use crate::value::PrReference;
 

@@ -1,13 +1,12 @@
 //! `symphony pr publish`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_runner::outreach::publish::publish_pr;
 use symphony_view::PrView;
 
 use super::find::find_pr;
 use crate::app::App;
-use crate::failure::Exit;
+use crate::failure::{Context as _, Exit};
 use crate::value::PrReference;
 
 /// What `pr publish` takes.

@@ -1,11 +1,11 @@
 //! `symphony pr show`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_view::read;
 
 use super::find::find_pr;
 use crate::app::App;
+use crate::failure::Context as _;
 use crate::value::PrReference;
 
 /// What `pr show` takes.

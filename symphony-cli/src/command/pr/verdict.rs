@@ -1,6 +1,5 @@
 //! `symphony pr approve`, `reject` and `close`: a person's verdict counts like a judge's.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::gates::GatesAge;
 use symphony_core::id::PlanId;
@@ -15,10 +14,10 @@ use symphony_runner::session::Session;
 use symphony_store::{NewVerdict, PrStep, StoreError, refuse_ended};
 use symphony_view::{PrView, read};
 
-use super::find::find_pr;
+use super::find::{find_pr, find_pr_for};
 use crate::app::App;
-use crate::command::point::PointArgs;
-use crate::failure::{Exit, Stop};
+use crate::command::point::{PointArgs, rejection};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::value::PrReference;
 
 /// What `pr approve` takes.
@@ -51,6 +50,7 @@ pub(crate) struct ApproveArgs {
 /// What `pr reject` takes.
 #[derive(Debug, Args)]
 #[command(
+    group = rejection(),
     after_help = "Examples:\n  symphony pr reject SYM-1 --feedback 'The test does not cover an empty name'\n  \
     symphony pr reject SYM-1 --point 'src/main.rs:12: an empty name crashes it' --point 'should: say what a name is'"
 )]
@@ -59,9 +59,8 @@ pub(crate) struct RejectArgs {
     #[arg(value_name = "ID|ISSUE|PLAN")]
     pr: PrReference,
     /// What has to change: a point that the next agent must answer, or a summary of those given with --point. `-`
-    /// reads it
-    /// from standard input
-    #[arg(short = 'm', long, value_name = "TEXT", required_unless_present_any = ["points", "reopen"])]
+    /// reads it from standard input
+    #[arg(short = 'm', long, value_name = "TEXT")]
     feedback: Option<String>,
     /// The commit that you reviewed; refused if it is no longer the head
     #[arg(long, value_name = "COMMIT")]
@@ -310,11 +309,14 @@ fn of_open_points(error: StoreError, pr: &PullRequest) -> anyhow::Error {
 /// Says which commands decide on what was named: changes and proposals have their own.
 pub(crate) fn other_subject(pr: &PullRequest) -> anyhow::Error {
     let (what, commands) = match Reviewed::of(pr) {
-        Reviewed::Change => ("a change", "pr"),
-        Reviewed::Proposal => ("a proposal that nothing is left to do", "done"),
+        Reviewed::Change => ("a change, not a proposal that nothing is left to do", "pr"),
+        Reviewed::Proposal => (
+            "a proposal that nothing is left to do, not a change",
+            "done",
+        ),
     };
     let name = pr.reference();
-    Stop::new(Exit::Refused, format!("{} is {what}", pr.id))
+    Stop::new(Exit::Refused, format!("{} {} is {what}", pr.noun(), pr.id))
         .hint(format!(
             "decide with `symphony {commands} approve {name}` or `symphony {commands} reject {name}`"
         ))
@@ -332,7 +334,7 @@ pub(crate) fn open_pr(
     reference: &PrReference,
     step: PrStep,
 ) -> anyhow::Result<PullRequest> {
-    let pr = find_pr(app, session, reference)?;
+    let pr = find_pr_for(app, session, reference, Some(step))?;
     refuse_ended(&pr, step).map_err(StoreError::from)?;
     end_run_on(&session.installation, &mut session.store, &pr.of)?;
     still_open(session, &pr, step)

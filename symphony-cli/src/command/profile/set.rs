@@ -1,6 +1,5 @@
 //! `symphony profile set`.
 
-use anyhow::Context as _;
 use clap::{ArgGroup, Args};
 use symphony_core::agent::AgentType;
 use symphony_core::id::ProjectId;
@@ -10,7 +9,7 @@ use symphony_view::OverrideView;
 
 use super::show::known_profile;
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 
 /// What `profile set` takes.
 #[derive(Debug, Args)]
@@ -49,12 +48,13 @@ pub(crate) struct ProfileSetArgs {
 impl ProfileSetArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         if self.agent == AgentType::Wizard {
-            return Err(Stop::new(
-                Exit::Refused,
-                "change the profile of the setup wizard: it has none",
-            )
-            .hint("its prompt is `setup-wizard-system-prompt.md` in the folder `prompts_dir`")
-            .into());
+            return Err(
+                Stop::new(Exit::Refused, "the setup wizard has no profile to change")
+                    .hint(
+                        "its prompt is `setup-wizard-system-prompt.md` in the folder `prompts_dir`",
+                    )
+                    .into(),
+            );
         }
         let edit = OverrideEdit {
             custom_instructions: self.instructions(app)?,
@@ -65,17 +65,14 @@ impl ProfileSetArgs {
             },
         };
         let mut session = app.session()?;
-        known_profile(
-            &session,
-            &self.agent,
-            &format!("change the profile {}", self.agent),
-        )?;
+        let what = || format!("change the profile {}", self.agent);
+        known_profile(&session, &self.agent).with_context(what)?;
         let here = session.project.id.clone();
         let project = (!self.global).then_some(self.project.as_ref().unwrap_or(&here));
         let now = session
             .store
             .set_override(&App::as_human(), &self.agent, project, &edit)
-            .with_context(|| format!("change the profile {}", self.agent))?;
+            .with_context(what)?;
         let view = OverrideView::of(&self.agent, project, &now);
         let sentence = format!(
             "{} in {}: {}, model {}",
@@ -103,13 +100,10 @@ impl ProfileSetArgs {
         }
         let path = app.surroundings.current.join(file);
         let text = std::fs::read_to_string(&path)
-            .with_context(|| format!("read the instructions {}", path.display()))?;
+            .with_context(|| format!("read the instructions in {}", path.display()))?;
         app.secrets()?.check(&text)?;
         if text.trim().is_empty() {
-            let message = format!(
-                "use the instructions in {}: the file is empty",
-                path.display()
-            );
+            let message = format!("the file of instructions {} is empty", path.display());
             return Err(Stop::new(Exit::Usage, message)
                 .hint("`--no-instructions` clears them")
                 .into());

@@ -1,6 +1,5 @@
 //! `symphony profile list` and `symphony profile show`.
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::agent::AgentType;
@@ -10,7 +9,7 @@ use symphony_view::OverrideView;
 use symphony_view::text::{List, Listed, Page, Table, View};
 
 use crate::app::App;
-use crate::failure::{Exit, Stop, did_you_mean};
+use crate::failure::{Context as _, Exit, Stop, did_you_mean};
 
 /// What `profile list` takes.
 #[derive(Debug, Args)]
@@ -127,7 +126,7 @@ impl ProfileListArgs {
 impl ProfileShowArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let session = app.session()?;
-        let profile = known_profile(&session, &self.agent, "show a profile")?;
+        let profile = known_profile(&session, &self.agent)?;
         let layers = session.store.overrides(&self.agent, &session.project.id)?;
         let mut view = ProfileView::of(&profile);
         view.overrides = OverrideView::layers(&self.agent, &session.project.id, &layers);
@@ -139,14 +138,10 @@ impl ProfileShowArgs {
 ///
 /// # Errors
 /// When there is none, or the prompt files cannot be read.
-pub(crate) fn known_profile(
-    session: &Session,
-    agent: &AgentType,
-    what: &str,
-) -> anyhow::Result<AgentProfile> {
+pub(crate) fn known_profile(session: &Session, agent: &AgentType) -> anyhow::Result<AgentProfile> {
     let profiles = profiles(session)?;
     profiles.get(agent).cloned().ok_or_else(|| {
-        let problem = format!("{what}: there is no profile `{agent}`");
+        let problem = format!("there is no profile `{agent}`");
         let names = profiles.iter().map(|profile| profile.agent.name());
         Stop::new(Exit::NotFound, problem)
             .hint(did_you_mean(

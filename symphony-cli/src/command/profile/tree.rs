@@ -10,7 +10,7 @@ use crate::app::App;
 pub(crate) enum ProfileCommand {
     /// List the profiles in effect here; the project's own override the shipped ones
     List(show::ProfileListArgs),
-    /// Show a profile: its front matter, its tools by role, what the database adds, and its prompt
+    /// Show a profile: its settings, its tools by role, what `profile set` added, and its text
     Show(show::ProfileShowArgs),
     /// Add instructions and a model to a profile, for one project or for all
     Set(set::ProfileSetArgs),

@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::config::IssuePrefix;
+use symphony_workspace::discover;
 
 use crate::app::App;
 use crate::command::{InitArgs, Place, TrialArgs};
-use crate::failure::{Exit, Stop};
-use symphony_workspace::discover;
+use crate::failure::{Context as _, Exit, Stop};
 
 /// What `project add` takes.
 #[derive(Debug, Args)]
@@ -36,7 +35,7 @@ impl AddArgs {
         let here = app.session().with_context(what)?;
         let folder = app.surroundings.current.join(&self.path);
         if !folder.is_dir() {
-            let message = format!("add {}: no such folder", folder.display());
+            let message = format!("there is no folder {}", folder.display());
             return Err(Stop::new(Exit::NotFound, message)
                 .hint("name the folder of a git repository")
                 .into());

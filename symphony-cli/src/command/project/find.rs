@@ -1,9 +1,10 @@
 //! The project that a command is about.
 
-use anyhow::Context as _;
 use symphony_core::id::ProjectId;
 use symphony_runner::session::Session;
 use symphony_store::Project;
+
+use crate::failure::Context as _;
 
 /// Returns the named project, or the one of the repository.
 ///

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::ProjectId;
 use symphony_runner::database::move_project;
 
 use super::list::summary;
 use crate::app::App;
+use crate::failure::Context as _;
 
 /// What `project move` takes.
 #[derive(Debug, Args)]

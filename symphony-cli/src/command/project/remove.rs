@@ -1,6 +1,5 @@
 //! `symphony project remove`.
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::id::ProjectId;
@@ -14,7 +13,7 @@ use symphony_view::text::{Page, View, plural};
 
 use crate::app::App;
 use crate::dependents::{choose_fate, fate_in_words};
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::question::{Choice, ask, is_possible};
 use crate::value::named;
 
@@ -35,7 +34,7 @@ pub(crate) struct RemoveArgs {
     /// out
     #[arg(long, value_name = "WHAT", value_parser = ["keep", "remove"])]
     worktrees: Option<String>,
-    /// What happens to issues of other projects that depend on its own; asked on a terminal if left out
+    /// What happens to issues of other projects that depend on issues of this one; asked on a terminal if left out
     #[arg(long, value_name = "CHOICE", value_parser = named(DependentsFate::NAMES, DependentsFate::parse))]
     dependents: Option<DependentsFate>,
 }
@@ -156,12 +155,9 @@ impl RemoveArgs {
             None
         };
         answer.and_then(fate).ok_or_else(|| {
-            Stop::new(
-                Exit::Usage,
-                format!("remove project {}: {has}", self.project),
-            )
-            .hint("choose `--worktrees keep` or `--worktrees remove`")
-            .into()
+            Stop::new(Exit::Usage, has)
+                .hint("choose `--worktrees keep` or `--worktrees remove`")
+                .into()
         })
     }
 }

@@ -1,6 +1,5 @@
 //! `symphony project rename-prefix`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::config::{FileRole, IssuePrefix};
 use symphony_core::id::ProjectId;
@@ -8,6 +7,7 @@ use symphony_workspace::config_file::{CONFIG_FILE_NAME, set};
 
 use super::list::summary;
 use crate::app::App;
+use crate::failure::Context as _;
 
 /// What `project rename-prefix` takes.
 #[derive(Debug, Args)]

@@ -13,7 +13,7 @@ pub(crate) enum ProjectCommand {
     List(list::ListArgs),
     /// Add a repository to the installation, to share one database and one limit on running agents
     Add(add::AddArgs),
-    /// Show a project's setup, its wizard, and what the database adds to its profiles
+    /// Show a project: its settings, its setup wizard, and what `profile set` added to its profiles
     Show(show::ShowArgs),
     /// Record that a project's folder was moved
     Move(relocate::MoveArgs),

@@ -1,6 +1,5 @@
 //! `symphony project wizard`.
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::agent::AgentType;
@@ -16,6 +15,7 @@ use symphony_workspace::config_file::CONFIG_FILE_NAME;
 use super::find::find_project;
 use crate::app::App;
 use crate::command::{ask_wizard, propose};
+use crate::failure::Context as _;
 
 /// Runs that are looked through for the wizard's last one: it comes first, so it is among a project's oldest or newest.
 const RUNS_LOOKED_AT: u32 = 1_000;

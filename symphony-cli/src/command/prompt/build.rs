@@ -1,21 +1,22 @@
 //! `symphony prompt build`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_prompt::{PromptInput, build_document};
 use symphony_view::text::{Clock, Page};
 
 use crate::app::App;
 use crate::document::{DocumentSource, read_document};
+use crate::failure::Context as _;
 
-/// What a document looks like.
-const FORM: &str = "a document is an object whose single key names the kind of dispatch, such as `profile_dispatch`; \
-    `symphony prompt schema` prints its JSON Schema";
+/// What the file looks like.
+const FORM: &str = "expected an object with one key, which says what the prompts are for, such as `profile_dispatch`; `symphony prompt schema` \
+    prints the JSON Schema";
 
 /// What `prompt build` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "With --json: `system`, `user` and `report`.\n\nExample:\n  symphony prompt build --input dispatch.json --json"
+    after_help = "The file is an object with one key, which says what the prompts are for, such as \
+                  `profile_dispatch` for an agent on an issue. `symphony prompt schema` prints its JSON Schema.\n\nWith --json: `system`, `user` and `report`.\n\nExample:\n  symphony prompt build --input agent.json --json"
 )]
 pub(crate) struct BuildArgs {
     #[command(flatten)]

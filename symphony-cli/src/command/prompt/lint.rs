@@ -1,6 +1,5 @@
 //! `symphony prompt lint`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_prompt::lint::Finding;
 use symphony_runner::prompts::lint::lint_project;
@@ -8,7 +7,7 @@ use symphony_view::text::List;
 use symphony_view::{FindingView, counted, errors};
 
 use crate::app::App;
-use crate::failure::Stop;
+use crate::failure::{Context as _, Exit, Stop};
 
 /// What `prompt lint` takes.
 #[derive(Debug, Args)]
@@ -31,10 +30,10 @@ impl LintArgs {
         if errors(&findings).next().is_none() {
             return Ok(());
         }
-        let message = format!("{} in the prompts", counted(&findings));
+        let message = format!("the prompts have {}", counted(&findings));
         let hint =
             "no agent starts while a file is wrong; fix it, or remove it to use the shipped one";
-        Err(Stop::finding(message).hint(hint).into())
+        Err(Stop::new(Exit::Failed, message).hint(hint).into())
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::agent::AgentType;
 use symphony_core::id::IssueId;
@@ -20,7 +19,7 @@ use symphony_view::text::plural;
 
 use crate::app::App;
 use crate::document::export;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::value::issue_id;
 
 /// Comments of an issue that are looked through.
@@ -57,7 +56,7 @@ impl RecordArgs {
                 Some(label) => format!("no issue that is done has the label {label}"),
                 None => "no issue is done yet".to_owned(),
             };
-            return Err(Stop::new(Exit::NotFound, format!("{what}: {none}"))
+            return Err(Stop::new(Exit::NotFound, none)
                 .hint("a trial repeats work whose outcome can be compared: record issues once agents have finished some")
                 .into());
         }
@@ -71,15 +70,17 @@ impl RecordArgs {
             }
         }
         if issues.is_empty() {
-            return Err(Stop::new(
-                Exit::NotFound,
-                format!("{what}: none of the issues has a pull request"),
-            )
-            .hint("`symphony pr list` lists the issues that have one")
-            .into());
+            return Err(
+                Stop::new(Exit::NotFound, "none of the issues has a pull request")
+                    .hint("`symphony pr list` lists the issues that have one")
+                    .into(),
+            );
         }
         if issues.len() > RECORDED_ISSUES_MAX {
-            let message = format!("{what}: a file holds at most {RECORDED_ISSUES_MAX} issues");
+            let message = format!(
+                "these are {} issues; a file holds at most {RECORDED_ISSUES_MAX}",
+                issues.len()
+            );
             return Err(Stop::new(Exit::Failed, message)
                 .hint("name the issues, or choose them by --label")
                 .into());
@@ -143,7 +144,7 @@ fn record(store: &Store, issue: &Issue) -> anyhow::Result<Option<RecordedIssue>>
     }))
 }
 
-/// The criteria that were asked for and are not in the issue's own text.
+/// Returns the criteria that come from documents, not from the issue's own text.
 fn criteria_of_documents(first: &PullRequest) -> Vec<String> {
     let asked = first.checklist.iter().map(|entry| &entry.criterion);
     asked

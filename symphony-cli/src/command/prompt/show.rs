@@ -1,6 +1,5 @@
 //! `symphony prompt show`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::agent::AgentType;
 use symphony_core::config::ProviderName;
@@ -14,7 +13,7 @@ use symphony_view::PromptView;
 
 use crate::app::App;
 use crate::command::{find_agent_run, known_profile, sent_prompts};
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::value::{RunReference, issue_id};
 
 /// What `prompt show` takes.
@@ -74,11 +73,11 @@ impl ShowArgs {
         let what = format!("build the prompts for {issue}");
         if let Some(agent) = &self.profile {
             if matches!(agent, AgentType::Scanner | AgentType::Wizard) {
-                let message = format!("{what}: the {agent} works on the project, not on an issue");
+                let message = format!("the {agent} works on the project, not on an issue");
                 let hint = format!("`symphony prompt show --profile {agent}` shows its prompts");
                 return Err(Stop::new(Exit::Usage, message).hint(hint).into());
             }
-            known_profile(session, agent, &what)?;
+            known_profile(session, agent)?;
         }
         let options = PreviewOptions {
             agent: self.profile.clone(),
@@ -93,7 +92,7 @@ impl ShowArgs {
             // it has a prompt of its own, and no profile
             AgentType::Wizard => {}
             AgentType::Scanner | AgentType::Researcher => {
-                known_profile(session, agent, &what)?;
+                known_profile(session, agent)?;
             }
             _ => return Err(works_on_an_issue(&format!("the {agent}")).into()),
         }
@@ -109,7 +108,7 @@ impl ShowArgs {
 }
 
 fn works_on_an_issue(who: &str) -> Stop {
-    let message = format!("build the prompts of {who}: it works on an issue");
+    let message = format!("{who} works on an issue, and none was named");
     Stop::new(Exit::Usage, message).hint(
         "name one: `symphony prompt show SYM-1`; the scanner, the researcher and the wizard work on the project, too",
     )

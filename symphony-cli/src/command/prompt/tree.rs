@@ -17,11 +17,11 @@ pub(crate) enum PromptCommand {
     Record(record::RecordArgs),
     /// Repeat recorded issues with two sets of prompts, and compare the sets
     Trial(trial::TrialArgs),
-    /// Build the prompts of a dispatch from a document, without a database
+    /// Build an agent's prompts from a JSON file, without a database
     Build(build::BuildArgs),
-    /// Build the prompt of a plan phase from a document
+    /// Build the prompt of a plan phase from a JSON file
     Worker(worker::WorkerArgs),
-    /// Print the JSON Schema of the documents
+    /// Print the JSON Schema of the file that `build` or `worker` reads
     Schema(SchemaArgs),
 }
 
@@ -29,12 +29,12 @@ pub(crate) enum PromptCommand {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  symphony prompt schema worker > worker.schema.json")]
 pub(crate) struct SchemaArgs {
-    /// Which command's document
-    #[arg(value_enum, default_value_t = DocumentKind::Build)]
+    /// The command that reads the file
+    #[arg(value_enum, default_value_t = DocumentKind::Build, value_name = "COMMAND")]
     document: DocumentKind,
 }
 
-/// Which document a schema is of.
+/// Which file a schema is of.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum DocumentKind {
     Build,

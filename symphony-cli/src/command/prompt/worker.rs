@@ -7,8 +7,8 @@ use symphony_prompt::worker::WorkerInput;
 use crate::app::App;
 use crate::document::{DocumentSource, read_document};
 
-/// What a document looks like.
-const FORM: &str = "a document is an object with at least `phase`; `symphony prompt schema worker` prints its JSON Schema";
+/// What the file looks like.
+const FORM: &str = "expected an object with at least `phase`; `symphony prompt schema worker` prints the JSON Schema";
 
 /// What `prompt worker` takes.
 #[derive(Debug, Args)]

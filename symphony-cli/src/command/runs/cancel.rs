@@ -1,6 +1,5 @@
 //! `symphony runs cancel`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::run::Run;
 use symphony_runner::cancel::{end_run, force_end_run};
@@ -8,6 +7,7 @@ use symphony_view::RunView;
 
 use super::find::find_run;
 use crate::app::App;
+use crate::failure::Context as _;
 use crate::value::RunReference;
 
 /// What `runs cancel` takes.

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use crate::failure::Context as _;
 
 /// Time between two looks at a file.
 pub(super) const LOOK: Duration = Duration::from_millis(200);

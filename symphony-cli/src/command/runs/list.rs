@@ -1,6 +1,5 @@
 //! `symphony runs list`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::{IssueId, PlanId};
 use symphony_store::RunFilter;
@@ -8,6 +7,7 @@ use symphony_view::RunView;
 use symphony_view::text::List;
 
 use crate::app::App;
+use crate::failure::Context as _;
 use crate::value::issue_id;
 
 /// What `runs list` takes.

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::Timestamp;
@@ -16,7 +15,7 @@ use symphony_view::text::painted_log;
 use super::find::find_run;
 use super::follow::{Follower, LOOK};
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::value::RunReference;
 
 /// What `runs logs` takes.

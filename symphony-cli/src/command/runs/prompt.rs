@@ -1,6 +1,5 @@
 //! `symphony runs prompt`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::run::Run;
 use symphony_runner::prompts::sent::SentPrompts;
@@ -9,7 +8,7 @@ use symphony_view::PromptView;
 
 use super::find::find_agent_run;
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::value::RunReference;
 
 /// What `runs prompt` takes.

@@ -1,11 +1,11 @@
 //! `symphony runs show`.
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_view::RunView;
 
 use super::find::find_run;
 use crate::app::App;
+use crate::failure::Context as _;
 use crate::value::RunReference;
 
 /// What `runs show` takes.

@@ -111,7 +111,7 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
         }
         E::GatesDelayed { pr, problem, .. } => {
             format!(
-                "The gates of pull request {pr} could not be run and are tried again later: {problem}"
+                "The gates of pull request {pr} could not be run and will be retried: {problem}"
             )
         }
         E::GatesVerified {
@@ -268,8 +268,8 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
             format!("The hold of {scope} was dropped: no item that met it is still waiting")
         }
         E::HoldsLifted { count } => format!("{} lifted", were(*count, "hold")),
-        E::DispatchPaused { paused: true } => "Dispatch was paused".to_owned(),
-        E::DispatchPaused { paused: false } => "Dispatch was resumed".to_owned(),
+        E::DispatchPaused { paused: true } => "Symphony was paused".to_owned(),
+        E::DispatchPaused { paused: false } => "Symphony was resumed".to_owned(),
         E::DatabaseRestored { .. } => "The database was restored".to_owned(),
         E::ProjectMoved { from, to } => format!(
             "{} was moved from {} to {}",

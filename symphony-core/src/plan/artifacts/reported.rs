@@ -191,7 +191,7 @@ mod tests {
             refused: vec![
                 refused(
                     5,
-                    "`file` is no artifact type; expected one of: file_created, file_modified, file_deleted, export, note",
+                    "`file` is not a valid artifact type; expected one of: file_created, file_modified, file_deleted, export, note",
                 ),
                 refused(6, "EOF while parsing an object"),
                 refused(7, "EOF while parsing a value"),

@@ -375,7 +375,7 @@ fn values_at_odds_with_each_other_are_problems() {
         ),
         (
             json!({ "provider": "command" }),
-            "/src/my-api/symphony.config.json: provider: expected `providers.command.command` to be set with this provider, found `command` without it",
+            "/src/my-api/symphony.config.json: provider: expected another provider, or `providers.command.command` to be set, found `command` alone",
         ),
     ] {
         let (config, problems) = effective(&own).project_config();

@@ -320,7 +320,7 @@ fn pause_hold_and_broken_configuration_stop_them_too() {
     };
     assert_eq!(
         text(&paused),
-        "wait scanner project a: dispatch is paused (`symphony resume` ends the pause)"
+        "wait scanner project a: Symphony is paused (`symphony resume` ends the pause)"
     );
     let mut held = with_wizard(WizardState::Pending);
     held.holds = vec![Hold {

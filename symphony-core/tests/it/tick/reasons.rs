@@ -58,7 +58,7 @@ fn every_reason_of_an_issue_has_its_row() {
         (|_, _| (), &[]),
         (
             |s, _| s.paused = true,
-            &["dispatch is paused (`symphony resume` ends the pause)"],
+            &["Symphony is paused (`symphony resume` ends the pause)"],
         ),
         (
             |s, _| s.live.push(live("r7", Some(1), AgentType::Worker)),
@@ -338,7 +338,7 @@ fn all_reasons_are_told_at_once() {
     assert_eq!(
         texts(&snapshot, &candidate),
         [
-            "dispatch is paused (`symphony resume` ends the pause)",
+            "Symphony is paused (`symphony resume` ends the pause)",
             "no provider can be used: install `claude`",
             "waits for SYM-9",
             "its last run ended before its work did; continues at 1970-01-01T02:46:41.000Z",

@@ -174,7 +174,7 @@ fn the_breaker_opens_once_and_only_when_nothing_else_stands_in_the_way() {
     assert_eq!(
         spent(true, BreakerTarget::Backlog, false),
         [format!(
-            "wait SYM-1: dispatch is paused (`symphony resume` ends the pause); {told}"
+            "wait SYM-1: Symphony is paused (`symphony resume` ends the pause); {told}"
         )]
     );
 }

@@ -92,7 +92,7 @@ fn an_untried_gate_is_tried_before_a_worker_starts() {
             |s| s.live.push(live("r", None, AgentType::Gates)),
             vec![],
         ),
-        ("dispatch is paused", |s| s.paused = true, vec![]),
+        ("Symphony is paused", |s| s.paused = true, vec![]),
         ("nothing waits", |s| s.candidates.clear(), vec![]),
         (
             "the issue waits for its time, too",

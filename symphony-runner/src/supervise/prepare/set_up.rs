@@ -68,9 +68,9 @@ impl SetUpSite<'_> {
         if !self.removes_workless(&made) {
             return Err(failed.error(self.job, here(on_base)));
         }
-        let anew = make().await?;
-        match self.run(&anew.worktree).await? {
-            None => Ok(anew),
+        let fresh = make().await?;
+        match self.run(&fresh.worktree).await? {
+            None => Ok(fresh),
             Some(failed) => Err(failed.error(self.job, in_new(on_base))),
         }
     }

@@ -185,7 +185,7 @@ fn a_broken_file_is_mended_one_problem_at_a_time() {
     );
     assert_eq!(
         refused("{ oops", "model", "opus"),
-        "use the configuration: DIR/c.json:1:3: expected string for object property"
+        "DIR/c.json:1:3: expected a key in double quotes"
     );
 }
 
@@ -231,7 +231,7 @@ fn a_folder_that_is_not_there_is_an_error() {
     assert!(matches!(error, ConfigFileError::Write { .. }));
     assert_eq!(
         error.to_string(),
-        "write /no/such/folder/symphony.config.json"
+        "cannot write /no/such/folder/symphony.config.json"
     );
 }
 

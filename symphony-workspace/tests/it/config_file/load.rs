@@ -163,7 +163,7 @@ fn what_the_wizard_stored_yields_to_the_file() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "use the configuration: database: gates: expected a list of objects, found the text \"cargo test\""
+        "database: gates: expected a list of objects, found the text \"cargo test\""
     );
 }
 
@@ -192,7 +192,7 @@ fn a_broken_project_stops_itself_only() {
     let error = installation.project("web", "api").unwrap_err();
     assert_eq!(
         installation.shown(&error),
-        "use the configuration: DIR/api/symphony.config.json:1:18: max_retries: expected a whole number from 1 to 10000, found the text \"many\" (and 1 more)"
+        "DIR/api/symphony.config.json:1:18: max_retries: expected a whole number from 1 to 10000, found the text \"many\" (and 1 more)"
     );
     assert_eq!(error.problems().len(), 2);
 }
@@ -206,7 +206,7 @@ fn a_broken_section_stops_its_project_only() {
     let error = installation.project("web", "api").unwrap_err();
     assert_eq!(
         installation.shown(&error),
-        "use the configuration: DIR/home/.config/symphony/config.json:1:48: projects.api.modle: unknown key; did you mean `model`?"
+        "DIR/home/.config/symphony/config.json:1:48: projects.api.modle: unknown key; did you mean `model`?"
     );
 }
 

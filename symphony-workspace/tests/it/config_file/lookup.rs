@@ -65,20 +65,14 @@ fn a_file_that_was_named_must_be_a_readable_text() {
     )
     .unwrap();
     for (name, message) in [
-        ("none.json", "find the configuration file DIR/none.json"),
-        (
-            "latin.json",
-            "read DIR/latin.json: it is not UTF-8 at byte 11",
-        ),
+        ("none.json", "there is no configuration file DIR/none.json"),
+        ("latin.json", "DIR/latin.json is not UTF-8 at byte 11"),
         (
             "big.json",
-            "read DIR/big.json: it has 1048577 bytes, more than 1048576",
+            "DIR/big.json has 1048577 bytes; expected at most 1048576",
         ),
-        (
-            "folder.json",
-            "read DIR/folder.json: it is not a regular file",
-        ),
-        ("pipe.json", "read DIR/pipe.json: it is not a regular file"),
+        ("folder.json", "DIR/folder.json is not a regular file"),
+        ("pipe.json", "DIR/pipe.json is not a regular file"),
     ] {
         let paths = ConfigPaths {
             explicit: Some(at(name)),

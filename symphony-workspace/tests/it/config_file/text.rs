@@ -62,25 +62,31 @@ fn syntax_errors_have_line_and_column() {
             "// nothing\n",
             "c.json:1:1: the file is empty; expected an object in braces",
         ),
-        ("{\n  \"a\": 1\n  \"b\": 2\n}", "c.json:2:9: expected comma"),
+        (
+            "{\n  \"a\": 1\n  \"b\": 2\n}",
+            "c.json:2:9: a comma is missing here",
+        ),
         (
             "{\n  a: 1\n}",
-            "c.json:2:3: expected string for object property",
+            "c.json:2:3: expected a key in double quotes",
         ),
         (
             "{ 'a': 1 }",
-            "c.json:1:3: single-quoted strings are not allowed",
+            "c.json:1:3: expected double quotes, found single ones",
         ),
-        ("{\n\n  \"a\": 1", "c.json:1:1: unterminated object"),
+        (
+            "{\n\n  \"a\": 1",
+            "c.json:1:1: the object that begins here is not closed; expected a `}`",
+        ),
         (
             "{ \"a\": 0x10 }",
             "c.json:1:8: hexadecimal numbers are not allowed",
         ),
-        ("{ \"a\": NaN }", "c.json:1:8: unexpected word"),
         (
-            "{} {}",
-            "c.json:1:4: text cannot contain more than one JSON value",
+            "{ \"a\": NaN }",
+            "c.json:1:8: expected a value, found a word that is none; a text needs double quotes",
         ),
+        ("{} {}", "c.json:1:4: expected the end of the file"),
         (
             "{ \"ä\": [1, \"ö\" oops] }",
             "c.json:1:16: unexpected token",

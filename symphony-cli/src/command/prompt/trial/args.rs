@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use symphony_core::config::ProviderName;
 use symphony_core::prompt_trial::{
@@ -25,7 +24,7 @@ use super::sets::{NamedSet, both, check};
 use super::view::{TrialView, outcome_line};
 use crate::app::App;
 use crate::document::{DocumentSource, read_text};
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::interrupt::Interrupts;
 use crate::progress::{Progress, Stream};
 use crate::value::named;
@@ -124,9 +123,8 @@ impl TrialArgs {
                 Ok(())
             }
             Some(Stopped::Failure(reason)) => {
-                let message = format!("{what}: {reason}");
                 let hint = format!("`{}` continues it", self.limits.command(&self.name));
-                Err(Stop::new(Exit::Failed, message).hint(hint).into())
+                Err(Stop::new(Exit::Failed, reason).hint(hint)).context(what)
             }
         }
     }

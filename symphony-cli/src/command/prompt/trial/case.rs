@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use serde_json::{Value, json};
 use symphony_core::config::{INSTALLATION_KEYS, KeyPath, ProjectConfig, ProviderName};
 use symphony_core::issue::IssueStatus;
@@ -18,7 +17,7 @@ use symphony_workspace::{BranchName, CommitId, WorkspaceError, write_private};
 use super::folder::{TrialFolder, remove};
 use crate::app::App;
 use crate::command::InitArgs;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop, sentence};
 
 /// The configuration file of a case, beside its repository.
 const CONFIG_FILE: &str = "symphony.config.json";
@@ -73,7 +72,7 @@ impl<'a> Case<'a> {
         let mut known = folder.issues.issues.iter();
         let issue = known
             .find(|issue| issue.id == planned.issue)
-            .context("find the issue of a case")?;
+            .ok_or_else(|| anyhow::anyhow!("the trial has no issue {}", planned.issue))?;
         Ok(Self {
             folder,
             planned,
@@ -151,7 +150,7 @@ impl<'a> Case<'a> {
         let installation = at(app, &work).surroundings.installation();
         // hints about a configuration are for the project's own
         let installation = installation.map_err(|error| {
-            Stop::new(Exit::Failed, format!("{what}: {error:#}"))
+            Stop::new(Exit::Failed, format!("cannot {what}: {}", sentence(&error)))
                 .hint("end the agents that still work there, if any do, and remove the folder: its case starts over")
         })?;
         let store = installation.existing_store().context(what)?;

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use anyhow::Context as _;
 use symphony_core::Timestamp;
 use symphony_core::hold::{Hold, HoldScope};
 use symphony_core::id::{IssueId, RunId};
@@ -17,6 +16,7 @@ use symphony_view::{DecisionView, TickView};
 
 use super::case::end_all;
 use super::measured::{agent_runs, attempt, changes, first_hand_in};
+use crate::failure::Context as _;
 use crate::interrupt::Interrupts;
 use crate::progress::Progress;
 use crate::reap::reap_supervisors;

@@ -9,7 +9,6 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use symphony_core::config::ProviderName;
@@ -23,7 +22,7 @@ use symphony_workspace::write_whole;
 use super::issues::read_issues;
 use super::sets::{self, SetFiles};
 use super::spent::{CaseSpending, TrialSpending};
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 use crate::json::from_json;
 
 /// The version of the folder.
@@ -99,8 +98,7 @@ impl TrialFolder {
         };
         if head.version != VERSION {
             let (found, file) = (head.version, file.display());
-            let message =
-                format!("read {file}: it has version {found}, and this Symphony reads {VERSION}");
+            let message = format!("{file} has version {found}; this Symphony reads {VERSION}");
             return Err(Stop::new(Exit::Failed, message)
                 .hint("continue the trial with the Symphony that started it")
                 .into());
@@ -188,7 +186,7 @@ impl TrialFolder {
             return Ok(());
         }
         let (name, other) = (&manifest.name, other.join(", "));
-        let message = format!("continue the trial {name}: it was started with {other}");
+        let message = format!("the trial {name} was started with {other}");
         let hint = format!(
             "`symphony prompt trial --name {name}` continues it as it was started; another --name starts a new one"
         );
@@ -212,7 +210,7 @@ impl TrialFolder {
             } else {
                 continue;
             };
-            let message = format!("use the set {set}: its copy {} {problem}", copy.display());
+            let message = format!("the copy {} of the set {set} {problem}", copy.display());
             return Err(Stop::new(Exit::Refused, message)
                 .hint(format!(
                     "put it back as it was ({} is where it was copied from), or start another trial with another --name",
@@ -332,7 +330,7 @@ fn read_json<T: DeserializeOwned>(path: &Path, advice: &str) -> anyhow::Result<O
 }
 
 fn damaged(path: &Path, problem: &impl fmt::Display, advice: &str) -> Stop {
-    let message = format!("read {}: {problem}", path.display());
+    let message = format!("{} cannot be read: {problem}", path.display());
     Stop::new(Exit::Failed, message).hint(advice)
 }
 

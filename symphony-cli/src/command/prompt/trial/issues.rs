@@ -19,7 +19,7 @@ struct Head {
 /// The first thing that is wrong, with its place.
 pub(super) fn read_issues(name: &str, text: &str) -> Result<RecordedIssues, Stop> {
     let refused = |problem: &str, hint: &str| {
-        let message = format!("read the issues of {name}: {problem}");
+        let message = format!("the issues in {name} cannot be read: {problem}");
         Stop::new(Exit::Failed, message).hint(hint)
     };
     let wrong = |problem: &str| {
@@ -75,7 +75,7 @@ mod tests {
             ),
         ] {
             let found = read_issues("issues.json", text).unwrap_err().to_string();
-            let expected = format!("read the issues of issues.json: {expected}");
+            let expected = format!("the issues in issues.json cannot be read: {expected}");
             assert!(found.starts_with(&expected), "{text}: {found}");
         }
     }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::Context as _;
 use symphony_core::agent::AgentType;
 use symphony_core::id::IssueId;
 use symphony_core::issue::Issue;
@@ -16,7 +15,7 @@ use super::live_view::LiveTrialView;
 use super::measured::{agent_runs, attempt, changes, first_hand_in, is_merged};
 use super::texts::changed_texts;
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 
 /// Trials that a hint names, the newest first: as many as fit a line.
 const NAMES_MAX: usize = 3;
@@ -49,13 +48,12 @@ pub(super) fn report(app: &App, session: &Session, name: Option<&TrialName>) -> 
 
 fn none_found(name: Option<&TrialName>, known: &[KnownTrial]) -> Stop {
     let Some(name) = name else {
-        let message =
-            "find a trial in real work: `prompts.trial` is not set, and no run was part of one";
+        let message = "there is no trial in real work: `prompts.trial` is not set, and no run was part of one";
         return Stop::new(Exit::NotFound, message).hint(
             "`symphony config set prompts.trial '{\"name\": \"shorter\", \"b\": \"prompts-new\", \"share\": 0.2}'` starts one",
         );
     };
-    let message = format!("find the trial {name}: no agent has worked on an issue in it");
+    let message = format!("no agent has worked on an issue in the trial {name}");
     let stop = Stop::new(Exit::NotFound, message);
     let names: Vec<String> = known
         .iter()

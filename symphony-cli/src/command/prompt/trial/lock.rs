@@ -4,11 +4,10 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-use anyhow::Context as _;
 use symphony_core::prompt_trial::TrialName;
 use symphony_runner::process::{ProcessError, RunLock};
 
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 
 /// The lock's file in the folder of a trial.
 const LOCK: &str = "trial.lock";
@@ -44,7 +43,7 @@ fn note_holder(file: &File) -> std::io::Result<()> {
 
 fn held(path: &Path, name: &TrialName) -> Stop {
     let text = fs::read_to_string(path).unwrap_or_default();
-    let message = |who: &str| format!("continue the trial {name}: {who} is running it");
+    let message = |who: &str| format!("{who} is running the trial {name}");
     // the instant between its lock and its note
     match text.trim().parse::<u32>() {
         Ok(process) => Stop::new(Exit::Busy, message(&format!("process {process}"))).hint(format!(

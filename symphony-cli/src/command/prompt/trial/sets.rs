@@ -6,7 +6,6 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use anyhow::Context as _;
 use sha2::{Digest as _, Sha256};
 use symphony_core::prompt_trial::PromptSet;
 use symphony_runner::prompts::lint::lint_project;
@@ -14,7 +13,7 @@ use symphony_runner::session::Session;
 use symphony_view::errors;
 use symphony_view::text::plural;
 
-use crate::failure::{Exit, Stop};
+use crate::failure::{Context as _, Exit, Stop};
 
 /// Most files of a set: far more than there are prompts.
 const FILES_MAX: usize = 1_000;
@@ -64,13 +63,13 @@ pub(super) fn both(
         // without `..`, as a person would write it
         let folder = folder.canonicalize().unwrap_or(folder);
         if !folder.is_dir() {
-            let message = format!("use the set {set}: there is no folder {}", folder.display());
+            let message = format!("there is no folder {} for the set {set}", folder.display());
             return Err(Stop::new(Exit::NotFound, message)
                 .hint("a set is a folder of prompts, like `.symphony/prompts`; for the shipped prompts, name an empty folder")
                 .into());
         }
         if sets.insert(*set, folder).is_some() {
-            let message = format!("use the set {set}: it is named twice");
+            let message = format!("the set {set} is named twice");
             return Err(Stop::new(Exit::Usage, message)
                 .hint("name both: `--set A=DIR --set B=DIR`")
                 .into());
@@ -107,7 +106,7 @@ pub(super) fn check(
     }
     let count = plural(wrong.len(), "error");
     let message = format!(
-        "use the set {set}: {count} in its prompts:\n{}",
+        "the prompts of the set {set} have {count}:\n{}",
         wrong.join("\n")
     );
     Err(Stop::new(Exit::Failed, message)
@@ -138,10 +137,7 @@ pub(super) fn read(folder: &Path) -> anyhow::Result<SetFiles> {
                 files.insert(name, read_file(&path)?);
             }
             if files.len() > FILES_MAX {
-                anyhow::bail!(
-                    "read {}: it has more than {FILES_MAX} files",
-                    folder.display()
-                );
+                anyhow::bail!("{} has more than {FILES_MAX} files", folder.display());
             }
         }
     }
@@ -165,10 +161,7 @@ fn read_file(path: &Path) -> anyhow::Result<Vec<u8>> {
     let what = || format!("read {}", path.display());
     let bytes = fs::metadata(path).with_context(what)?.len();
     if bytes > FILE_BYTES_MAX {
-        anyhow::bail!(
-            "read {}: it is larger than {FILE_BYTES_MAX} bytes",
-            path.display()
-        );
+        anyhow::bail!("{} is larger than {FILE_BYTES_MAX} bytes", path.display());
     }
     symphony_workspace::read_file(path).with_context(what)
 }
