@@ -11,7 +11,7 @@ use symphony_core::tick::{Hold, Reason};
 use symphony_runner::cancel::end_if_live;
 use symphony_runner::installation::Installation;
 use symphony_runner::tick::{TickOptions, TickOutcome, tick};
-use symphony_store::Store;
+use symphony_store::{RunFilter, Store};
 use symphony_view::Elsewhere;
 use symphony_view::text::{Clock, plural};
 use symphony_view::{DecisionView, PrNewsView, RunView, TickView, TodayView, lines_of};
@@ -190,6 +190,8 @@ impl Loop<'_> {
             idle_since: self.idle_since,
             ..TickOptions::default()
         };
+        let newest = self.newest_run()?;
+        let mut seen = Vec::new();
         let mut view = match tick(&self.installation, &mut self.store, options)? {
             TickOutcome::Done(report) => {
                 lines_of(&report.events).for_each(|line| self.progress.say(&line));
@@ -199,6 +201,7 @@ impl Loop<'_> {
                 self.breakers_now = breakers_of(&items);
                 let waiting = self.news.of_inbox(items, &elsewhere);
                 self.holds.clone_from(&report.snapshot.holds);
+                seen.extend(report.snapshot.live.iter().map(|live| live.run.clone()));
                 let mut view = TickView::done(report);
                 elsewhere.decisions(&mut self.store, &mut view.decisions)?;
                 view.waiting = waiting;
@@ -234,15 +237,29 @@ impl Loop<'_> {
             // it may have left something to find
             self.idle_since = self.idle_since.map(|_| Timestamp::now());
         }
-        // one that was started may have ended by now
+        // The tick decided by what was at work when it looked. What has ended since then, or has begun since and may
+        // have ended, is watched as well: otherwise a loop that ends when nothing is left to do would end before the
+        // judge of a pull request whose gates have just passed.
         let started = view.runs.iter().map(|run| run.id.clone());
+        let began = self
+            .newest_run()?
+            .filter(|run| newest.as_ref() != Some(run));
         let live = self.store.live_runs()?.into_iter().map(|run| run.id);
-        for id in started.chain(live) {
+        for id in started.chain(seen).chain(began).chain(live) {
             if !self.live.contains(&id) {
                 self.live.push(id);
             }
         }
         Ok(view)
+    }
+
+    /// Returns the run that began last.
+    fn newest_run(&self) -> anyhow::Result<Option<RunId>> {
+        let newest = RunFilter {
+            limit: Some(1),
+            ..RunFilter::default()
+        };
+        Ok(self.store.runs(&newest)?.pop().map(|run| run.id))
     }
 
     /// Says what is started by itself in a while, and when: once for each time.

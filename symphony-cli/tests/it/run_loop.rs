@@ -14,7 +14,7 @@ use symphony_core::run::RunTarget;
 
 use crate::records::{claimed_run, end_run_held, failed_run, idle_project};
 use crate::support::{
-    Project, WORKER, agents_of, approving_judge, call, commit, create_pr, hang, scenario,
+    Project, WORKER, agents_of, approving_judge, bash, call, commit, create_pr, hang, scenario,
     scenarios, text, turn, until,
 };
 
@@ -30,6 +30,31 @@ fn project(turns: [Value; 1]) -> Project {
     );
     project.add_issue("One");
     project
+}
+
+/// Gates that end while a tick decides must not end the loop before their judge. A tick takes longer with each pull
+/// request that waits for a person, so that the gates of one of them end at that moment.
+#[test]
+fn the_loop_does_not_end_before_the_judge_of_gates_that_have_just_passed() {
+    let worker = scenario(
+        "worker",
+        &json!({ "match_system": WORKER }),
+        [
+            bash(
+                "f=$(git branch --show-current | tr / -).txt; echo text > $f; git add $f; git commit -qm $f",
+            ),
+            create_pr("Add a file"),
+        ],
+    );
+    let gate = "sleep 0.1";
+    let config = json!({ "gates": [{ "name": "test", "command": gate }] });
+    let project = Project::new("project", &scenarios([worker, approving_judge()]), &config);
+    for number in 1..=6 {
+        let issue = project.add_issue("Add a file");
+        project.ok(&["run", "--until-idle", "--interval", "1"]);
+        let prs = project.json(&["pr", "list", "--issue", &issue]);
+        assert_eq!(prs["items"][0]["state"], "approved", "issue {number}");
+    }
 }
 
 /// A loop under way: the process, what it says, and the run at work.
