@@ -85,7 +85,7 @@ pub struct IssueWorkspace {
     pub gates: Vec<String>,
 }
 
-/// The phases of a project; `None` if they cannot be read, which is the default. Clones share them.
+/// The phases of a project; `None` if they cannot be read, or nobody said how to read them. Clones share them.
 #[derive(Debug, Clone)]
 pub struct ProjectPhases(Arc<LazyLock<Option<Pipeline>, ReadPhases>>);
 

@@ -127,7 +127,7 @@ impl RunPaths {
         self.dir.join("setup.log")
     }
 
-    /// The folder with the logs of the set-up command on the base, where it failed in the worktree.
+    /// The folder with the logs of the set-up command on the base, which is run there when it failed in the worktree.
     pub fn set_up_on_base(&self) -> PathBuf {
         self.dir.join("set-up-on-base")
     }

@@ -94,7 +94,7 @@ const fn one() -> i64 {
     1
 }
 
-/// Says what keeps a scenario file from being played at all: no agent has to be started to find that out.
+/// Checks that a scenario file can be played, without starting an agent.
 ///
 /// # Errors
 /// With what is wrong, without the file's name.

@@ -151,7 +151,8 @@ impl Pipeline {
             .any(|contract| contract.phase == *other)
     }
 
-    /// Returns the start of the longest chain, the first by name of equally long ones: `research` as shipped.
+    /// Returns the first phase of the longest chain: `research`, as shipped. Of chains of the same length it takes the one
+    /// whose first phase comes first by name.
     pub fn first(&self) -> Option<&PhaseContract> {
         let followed: BTreeSet<&PhaseName> = self
             .iter()

@@ -311,7 +311,7 @@ pub fn configured_gates(
     Ok(Ground::of(repository, config, &environment)?.configured(&config.gates))
 }
 
-/// Returns the gates that a project has now, to compare what is shown with. Empty if its repository cannot be read,
+/// Returns the gates that a project has now, for views that compare them with recorded results. Empty if its repository cannot be read,
 /// which is reported elsewhere.
 pub fn shown_gates(
     installation: &Installation,

@@ -101,7 +101,7 @@ impl StepLog {
         self.enter_for(step, limit.duration().saturating_add(ENDING_TIME));
     }
 
-    /// Records that this process is about to end what runs.
+    /// Records that a step begins in which this process ends others.
     pub fn enter_ending(&self, step: Step) {
         self.enter_for(step, ENDING_TIME);
     }

@@ -92,7 +92,8 @@ impl fmt::Debug for Redactor {
     }
 }
 
-/// Returns whether a variable's name suggests a secret: one of its words ends like the name of one.
+/// Returns whether a variable's name suggests a secret: one of its words ends in a word such as `TOKEN`, and the name
+/// does not end in one that leads to a secret, such as `_PATH`.
 pub fn is_secret_name(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
     let is_secret_word = |word: &str| SECRET_WORDS.iter().any(|end| word.ends_with(end));
