@@ -256,8 +256,8 @@ impl View for TickView {
         let issues = of(&|decision| decision.issue.is_some());
         let plans = of(&|decision| decision.plan.is_some());
         match (self.actions.is_empty(), issues + plans) {
-            (true, 0) if self.events.is_empty() => self.write_nothing(page),
-            (true, 0) => {}
+            (true, 0) if !self.events.is_empty() => {}
+            (true, 0) if self.dry_run || self.live.is_empty() => self.write_nothing(page),
             (true, _) if !self.dry_run && self.events.is_empty() && !self.live.is_empty() => {
                 self.at_work().iter().for_each(|line| page.line(line));
             }

@@ -18,13 +18,13 @@ use crate::failure::{Context as _, Exit, Stop};
 
 /// What `clean` takes.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Removes worktrees of ended issues, logs older than log_retention_days (ticks do both as well), \
-                  temporary worktrees that ended runs have left, worktrees of phases of ended plans, whose unmerged \
-                  branches stay, and lock files that a killed git left for deleted branches. Uncommitted and unmerged \
-                  work is saved to refs/symphony/rescue/ first; when in doubt, nothing is \
-                  removed.\n\nExample:\n  symphony clean --dry-run"
-)]
+#[command(after_help = "Removes:\n  \
+                  - worktrees of ended issues, and logs older than `log_retention_days` (ticks do this, too)\n  \
+                  - temporary worktrees of ended runs\n  \
+                  - worktrees of phases of ended plans; their unmerged branches stay\n  \
+                  - lock files of deleted branches that a killed git left\n\n\
+                  Uncommitted and unmerged work is saved to refs/symphony/rescue/ first. When in doubt, nothing is \
+                  removed.\n\nExample:\n  symphony clean --dry-run")]
 pub(crate) struct CleanArgs {
     /// Print what would be removed
     #[arg(long = "dry-run")]

@@ -38,9 +38,10 @@ const SHORT_WAIT_MS: i64 = 2_000;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Ctrl-C stops starting new agents, and running agents continue. A second Ctrl-C within three seconds ends them, too.\n\n\
-                  With --until-idle the command ends when no agent can continue. Before that it waits for retries and other work that \
-                  are due within 15 seconds. If something is due later, it says what and when, and exits with 1. Items that wait \
-                  for you do not count: it prints how many there are and exits with 0. The scanner and background \
+                  With --until-idle the command ends when no agent can continue. Before that it waits for all retries of failed issues, and \
+                  for other work that is due within 15 seconds. If other work is due later, it says what and when, and exits \
+                  with 1; so it does when something waits that nothing will start, as without a provider that can be used. Items \
+                  that wait for you do not count: it prints how many there are and exits with 0. The scanner and background \
                   research run once, and once more after \
                   other work.\n\nExample:\n  symphony run --until-idle"
 )]

@@ -130,7 +130,7 @@ fn a_backlog_without_any_run_is_not_forgotten() {
     project.ok(&["tick"]);
     assert_eq!(backups(&project).len(), 1);
     std::fs::remove_dir_all(project.root.join(".symphony")).unwrap();
-    assert_refused(&project, "found the note that this is project backlog");
+    assert_refused(&project, "found a note that names project backlog");
     project.ok(&["db", "restore"]);
     assert_eq!(project.issue("SYM-1")["title"], "Greet");
 }

@@ -321,6 +321,11 @@ fn what_is_due_in_a_moment_is_waited_for_although_a_hold_keeps_it_back() {
 fn a_tick_that_waits_for_nothing_of_its_own_names_what_is_at_work() {
     let project = project([hang()]);
     let run = project.tick_start();
+    let answer = project.ok(&["tick"]);
+    assert!(
+        answer.starts_with("Nothing to start: agents are working on SYM-1. "),
+        "{answer}"
+    );
     project.add_issue("Two");
     let red = json!([{ "name": "check", "command": "false" }]);
     project.configure_more(&json!({ "gates": red }));

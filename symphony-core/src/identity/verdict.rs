@@ -144,7 +144,7 @@ pub enum IdentityProblem {
 fn evidence(found: &Traces, marker: Option<&Marker>) -> String {
     match marker {
         Some(marker) if found.is_empty() => {
-            format!("the note that this is project {}", marker.project)
+            format!("a note that names project {}", marker.project)
         }
         _ => found.to_string(),
     }

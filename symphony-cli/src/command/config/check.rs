@@ -102,7 +102,7 @@ impl CheckArgs {
             .context("load the configuration")?;
         // prompts and scenarios are read as the configuration says: one that is wrong leads nowhere
         let (scenario, findings) = if problems.is_empty() {
-            let scenario = scenario_problem(app).context("check the scenario file")?;
+            let scenario = scenario_problem(app)?;
             let findings = lint_here(app).context("check the prompts")?;
             (scenario, findings)
         } else {
@@ -153,7 +153,7 @@ fn refusal(scenario: Option<&RunnerError>, findings: &[Finding]) -> Option<Stop>
 /// When the configuration or the database cannot be read.
 pub(super) fn scenario_problem(app: &App) -> anyhow::Result<Option<RunnerError>> {
     let installation = app.surroundings.installation()?;
-    let store = installation.existing_store()?;
+    let store = installation.existing_store().context("open the database")?;
     let root = &installation.root;
     let project = match &store {
         Some(store) => store.project_at(root)?,

@@ -39,7 +39,8 @@ pub(crate) struct RestoreArgs {
     /// The backup: a file, or the name of one that --list shows; by default the newest
     #[arg(value_name = "BACKUP")]
     backup: Option<PathBuf>,
-    /// Keep the current database although it is an older copy; new numbers continue above all that were given out
+    /// Keep the current database although it is older than what the repository shows, such as a copy that you put back
+    /// yourself; new issue numbers continue above all that were ever given out
     #[arg(long, conflicts_with_all = ["backup", "empty", "list"])]
     keep: bool,
     /// List the backups of this repository's database, newest first
@@ -233,7 +234,7 @@ impl RestoreArgs {
             return None;
         };
         let clock = Clock::system();
-        let mut message = format!("restore the database: {refusal}");
+        let mut message = format!("failed to restore the database: {refusal}");
         if let Some(newest) = loss.newest {
             message.push_str(&format!(
                 "; its newest entry is from {}",

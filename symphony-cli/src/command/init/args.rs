@@ -28,7 +28,7 @@ use crate::trial::{BaseHold, SECONDS_DEFAULT, SECONDS_MAX, copy_advice, note_tri
                   leaves existing configuration unchanged. Then it tries set-up and gates in a fresh checkout of the \
                   base branch, so that you see what fails before you pay for any agent.\n\n\
                   Examples:\n  symphony init --prefix API\n  symphony init --no-try       run no command of the \
-                  project\n  symphony init --shared        write a configuration that your team commits"
+                  project\n  symphony init --shared       write a configuration that your team commits"
 )]
 pub(crate) struct InitArgs {
     /// Prefix of issue identifiers: capital letters and digits; taken from the folder's name by default

@@ -66,7 +66,7 @@ pub(crate) struct AbortArgs {
 
 /// What `plan pause` and `plan resume` take.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  symphony plan pause && symphony plan resume")]
+#[command(after_help = "Examples:\n  symphony plan pause\n  symphony plan resume")]
 pub(crate) struct PauseArgs {
     #[command(flatten)]
     plan: PlanChoice,

@@ -68,7 +68,7 @@ fn a_database_that_is_gone_is_new_only_where_nothing_was_ever_done() {
             (
                 Some(marker('a')),
                 none(),
-                lost("the note that this is project api"),
+                lost("a note that names project api"),
             ),
             (
                 Some(marker('a')),
