@@ -21,6 +21,9 @@ use crate::app::App;
 use crate::failure::Context as _;
 use crate::failure::{Exit, Stop};
 
+/// What the command was doing when an error stopped it.
+const RESTORE: &str = "restore the database";
+
 /// What `db restore` takes.
 #[derive(Debug, Args)]
 #[command(
@@ -221,9 +224,9 @@ impl RestoreArgs {
         };
         let restored = match restore(installation, &source, consent) {
             Err(RunnerError::Database(refusal)) if let Some(stop) = self.unasked(&refusal) => {
-                return Err(stop.into());
+                Err(stop).context(RESTORE)?
             }
-            restored => restored.context("restore the database")?,
+            restored => restored.context(RESTORE)?,
         };
         app.out.answer(&RestoredView::new(restored, installation))
     }
@@ -234,7 +237,7 @@ impl RestoreArgs {
             return None;
         };
         let clock = Clock::system();
-        let mut message = format!("failed to restore the database: {refusal}");
+        let mut message = refusal.to_string();
         if let Some(newest) = loss.newest {
             message.push_str(&format!(
                 "; its newest entry is from {}",
