@@ -8,7 +8,7 @@ use symphony_runner::gates::shown_gates;
 use symphony_runner::repository::open_repository;
 use symphony_runner::session::Session;
 use symphony_runner::supervise::submodule_changes;
-use symphony_store::{RunFilter, StoreError};
+use symphony_store::{Project, RunFilter, StoreError};
 use symphony_workspace::{BranchName, Repository};
 
 use crate::{CriteriaChanged, PrView, RunView};
@@ -21,13 +21,13 @@ pub fn whole_pull_request(session: &Session, pr: PullRequest) -> Result<PrView, 
     let publication = session.store.publication(pr.id)?;
     let points = session.store.review_points(&pr.of)?;
     let project = session.store.project(&pr.project)?;
+    let config = session.installation.project_config(&project).ok();
     // a configuration that is broken says nothing of prompts; its own file is known all the same
-    let config = session.installation.project_config(&project);
-    let decisive = config.map_or_else(
-        |_broken| decisive_patterns(None),
+    let decisive = config.as_ref().map_or_else(
+        || decisive_patterns(None),
         |config| config.decisive_paths(&project.root),
     );
-    let view = pull_request(session, pr)?
+    let view = beside(session, pr, &project, config.as_ref())?
         .with_publication(publication)
         .with_points(points);
     Ok(view.with_decisive(&decisive))
@@ -40,6 +40,16 @@ pub fn whole_pull_request(session: &Session, pr: PullRequest) -> Result<PrView, 
 /// When the database cannot be read.
 pub fn pull_request(session: &Session, pr: PullRequest) -> Result<PrView, StoreError> {
     let project = session.store.project(&pr.project)?;
+    let config = session.installation.project_config(&project).ok();
+    beside(session, pr, &project, config.as_ref())
+}
+
+fn beside(
+    session: &Session,
+    pr: PullRequest,
+    project: &Project,
+    config: Option<&ProjectConfig>,
+) -> Result<PrView, StoreError> {
     let on_branch = RunFilter {
         issue: pr.of.issue().cloned(),
         plan: pr.of.plan().cloned(),
@@ -47,15 +57,15 @@ pub fn pull_request(session: &Session, pr: PullRequest) -> Result<PrView, StoreE
     };
     let runs = session.store.runs(&on_branch)?.into_iter();
     let runs: Vec<RunView> = runs.map(RunView::from).collect();
-    let Ok(config) = session.installation.project_config(&project) else {
+    let Some(config) = config else {
         let view = PrView::from(pr).with_gates_run(runs.iter());
         return Ok(view.with_by_products(runs.into_iter()));
     };
     let branch = BranchName::parse(&pr.branch).ok();
-    let repository = open_repository(&project, &config).ok();
+    let repository = open_repository(project, config).ok();
     let changed = repository
         .as_ref()
-        .and_then(|repository| criteria_changed(session, repository, &config, &pr));
+        .and_then(|repository| criteria_changed(session, repository, config, &pr));
     let submodules = repository
         .as_ref()
         .map(|repository| changed_submodules(repository, &pr));
@@ -63,7 +73,7 @@ pub fn pull_request(session: &Session, pr: PullRequest) -> Result<PrView, StoreE
         .zip(branch)
         .and_then(|(repository, branch)| repository.branch_head(&branch).ok().flatten());
     let now = now.map(|commit| commit.as_str().to_owned());
-    let view = PrView::of(pr, &shown_gates(&session.installation, &project, &config));
+    let view = PrView::of(pr, &shown_gates(&session.installation, project, config));
     let view = view.with_branch_at(now).with_gates_run(runs.iter());
     let view = view.with_criteria_changed(changed);
     let view = view.with_submodules(submodules.unwrap_or_default());
