@@ -1,5 +1,8 @@
 //! Issues that an agent would do again, although the base has their merge: the database is older than the repository.
 
+use std::collections::BTreeMap;
+
+use symphony_core::id::IssueId;
 use symphony_core::invariant::{Invariant, Violation};
 use symphony_core::outside::{LandedIssue, RecordedIssue, ShownMerge, landed, merged_issue};
 use symphony_core::pull_request::PrState;
@@ -44,20 +47,23 @@ fn recorded(store: &Store, project: &Project) -> Result<Vec<RecordedIssue>, Runn
         state: Some(PrState::Merged),
         ..PrFilter::default()
     };
-    let merged = store.prs(&merged)?;
+    let mut merged_by_issue: BTreeMap<IssueId, Vec<String>> = BTreeMap::new();
+    for pr in store.prs(&merged)? {
+        if let (Some(issue), Some(commit)) = (pr.of.issue(), pr.merged_commit) {
+            let merges = merged_by_issue.entry(issue.clone());
+            merges.or_default().push(commit);
+        }
+    }
     let all = IssueFilter {
         project: Some(project.id.clone()),
         ..IssueFilter::default()
     };
     let issues = store.list_issues(&all)?.items.into_iter();
     Ok(issues
-        .map(|issue| {
-            let own = merged.iter().filter(|pr| pr.of.issue() == Some(&issue.id));
-            RecordedIssue {
-                merged: own.filter_map(|pr| pr.merged_commit.clone()).collect(),
-                status: issue.state.status(),
-                issue: issue.id,
-            }
+        .map(|issue| RecordedIssue {
+            merged: merged_by_issue.remove(&issue.id).unwrap_or_default(),
+            status: issue.state.status(),
+            issue: issue.id,
         })
         .collect())
 }
