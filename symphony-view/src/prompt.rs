@@ -36,14 +36,11 @@ impl PromptView {
             user,
             report,
         } = built;
-        Self {
-            system: Some(system),
-            user: Some(user),
+        let sent = SentPrompts {
             report,
-            prompt_set: None,
-            difference: None,
-            texts,
-        }
+            texts: Some(PromptTexts { system, user }),
+        };
+        Self::sent(sent, texts)
     }
 
     /// Shows the prompts of a past run: the report, and with `texts` the prompts as they were sent.
