@@ -329,7 +329,7 @@ fn a_problem_that_lasts_is_mailed_once() {
     project.git(&["branch", "-D", "develop"]);
     assert_eq!([mailed(), mailed()], [(1, true), (1, false)]);
     assert!(project.json(&["status"])["last_tick_at"].is_string());
-    // who looks himself is told each time, and once: no line of a log comes with it
+    // a person who looks sees it once each time, without a line of a log
     assert_eq!(project.symphony(&["tick"]).stderr.lines().count(), 1);
     for command in [&["inbox"][..], &["explain", "SYM-1"]] {
         let answer = project.symphony(command);
