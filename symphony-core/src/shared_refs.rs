@@ -72,20 +72,19 @@ impl SharedRefs {
             .collect()
     }
 
-    /// Returns the branches of a plan, which begin with `prefix`, that are gone or have moved to a commit that is not
-    /// in `explained`: only Symphony moves them, and each phase's agent its own.
+    /// Returns the branches of a plan, which begin with `prefix`, that are gone or have moved to a commit, where `explained` does
+    /// not have that: only Symphony moves and removes them, and each phase's agent moves its own. Having no commit stands for
+    /// a branch that is gone.
     pub fn unexplained_since(
         &self,
         before: &Self,
         prefix: &str,
-        explained: &BTreeMap<String, BTreeSet<String>>,
+        explained: &BTreeMap<String, BTreeSet<Option<String>>>,
     ) -> Vec<ChangedRef> {
         let changed = self.changed_since(before, &BTreeSet::new()).into_iter();
         let is_explained = |changed: &ChangedRef| {
             let places = explained.get(&changed.name);
-            places
-                .zip(changed.now.as_ref())
-                .is_some_and(|(places, now)| places.contains(now))
+            places.is_some_and(|places| places.contains(&changed.now))
         };
         changed
             .filter(|changed| changed.name.starts_with(prefix))
@@ -204,7 +203,7 @@ mod tests {
         let explained = [("a", "a2"), ("b", "b1"), ("base", "base2")]
             .map(|(name, place)| {
                 let name = format!("refs/heads/symphony/plan-p/{name}");
-                (name, BTreeSet::from([place.to_owned()]))
+                (name, BTreeSet::from([Some(place.to_owned())]))
             })
             .into();
         let moved = |now: &SharedRefs| -> Vec<String> {
@@ -221,6 +220,14 @@ mod tests {
         );
         let gone = refs(&[("refs/heads/symphony/plan-p/base", "base2")], &[]);
         assert_eq!(moved(&gone).len(), 2);
+
+        // the branch of a complete phase may be removed, and no other
+        let mut explained = explained.clone();
+        let name = "refs/heads/symphony/plan-p/a";
+        explained.entry(name.to_owned()).or_default().insert(None);
+        let moved = gone.unexplained_since(&before, "refs/heads/symphony/plan-p/", &explained);
+        let moved: Vec<String> = moved.into_iter().map(|moved| moved.name).collect();
+        assert_eq!(moved, ["refs/heads/symphony/plan-p/b"]);
     }
 
     #[test]

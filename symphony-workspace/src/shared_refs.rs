@@ -74,7 +74,6 @@ impl Repository {
     /// Returns what was deleted or rewritten since, each in words that include the command to restore it, and keeps the
     /// objects. It leaves out branches that moved forward or were rewritten with the same changes, deleted ones whose
     /// commits another one has, stash entries that were popped, Symphony's own branches, and everything new.
-    /// popped, one of Symphony's own branches, and whatever is new are not among it.
     ///
     /// # Errors
     /// When git fails.
@@ -125,8 +124,7 @@ impl Repository {
         Ok(changed.chain(dropped).collect())
     }
 
-    /// Returns the branches with a prefix that were moved or deleted since to a place that `explained` does not have,
-    /// each in words that include the command to restore it, and keeps the objects.
+    /// Returns the branches with a prefix that were moved or deleted since where `explained` does not have that, each in words that include the command to restore it, and keeps the objects.
     ///
     /// # Errors
     /// When git fails.
@@ -135,7 +133,7 @@ impl Repository {
         before: &SharedRefs,
         now: &SharedRefs,
         prefix: &str,
-        explained: &BTreeMap<String, BTreeSet<String>>,
+        explained: &BTreeMap<String, BTreeSet<Option<String>>>,
     ) -> Result<Vec<String>, WorkspaceError> {
         let moved = now.unexplained_since(before, prefix, explained);
         if moved.is_empty() {

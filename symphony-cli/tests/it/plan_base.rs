@@ -514,3 +514,30 @@ fn ctrl_c_stops_a_merge_while_its_gates_run() {
         project.assert_sound();
     }
 }
+
+#[test]
+fn the_branch_of_a_complete_phase_that_symphony_removes_is_blamed_on_nobody() {
+    // c runs while a, which it does not wait for, completes and its branch is removed
+    let waiting = bash(
+        "for i in $(seq 300); do git rev-parse -q --verify refs/heads/symphony/plan-plan/a >/dev/null || break; sleep 0.1; done",
+    );
+    let slow = bash("sleep 1");
+    let scenarios = vec![
+        scenario(
+            "c",
+            &of_phase("c"),
+            [waiting, write_own(), complete(&json!([]))],
+        ),
+        scenario(
+            "a",
+            &of_phase("a"),
+            [slow, write_own(), complete(&json!([]))],
+        ),
+    ];
+    let phases: [(&str, &[&str]); 3] = [("x", &[]), ("a", &[]), ("c", &["x"])];
+    let project = project_with(&phases, "true", scenarios);
+    project.ok(&["plan", "run", "plan.md"]);
+    assert_eq!(status(&project), "review");
+    let inbox = project.ok(&["inbox"]);
+    assert!(!inbox.contains("was deleted"), "{inbox}");
+}

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use symphony_core::id::PlanPhaseId;
 use symphony_core::left_behind::LeftKind;
+use symphony_core::plan::state::PhaseStatus;
 use symphony_core::shared_refs::SharedRefs;
 use symphony_mcp::StoreThread;
 use symphony_store::{PlanRecord, RunFilter};
@@ -43,8 +44,11 @@ pub(super) async fn note_moved_branches(
     };
     let mut explained = left_by_their_worktrees(repository, plan, &now)?;
     // Read after the refs, so that whatever another phase merged in between is already recorded.
+    for branch in removed_when_complete(store, plan).await? {
+        explained.entry(branch).or_default().insert(None);
+    }
     let places = places_of_base(job, store, repository, plan, now.refs.get(&base)).await?;
-    explained.insert(base.clone(), places);
+    explained.insert(base.clone(), places.into_iter().map(Some).collect());
     let moved = repository.unexplained_moves(before, &now, prefix, &explained)?;
     note(LeftKind::Ref, moved, outcome);
     Ok(())
@@ -55,7 +59,7 @@ fn left_by_their_worktrees(
     repository: &Repository,
     plan: &PlanRecord,
     now: &SharedRefs,
-) -> Result<BTreeMap<String, BTreeSet<String>>, RunnerError> {
+) -> Result<BTreeMap<String, BTreeSet<Option<String>>>, RunnerError> {
     let mut explained = BTreeMap::new();
     for phase in &plan.document.phases {
         // The document was checked before the plan started.
@@ -72,9 +76,26 @@ fn left_by_their_worktrees(
             }
             Err(error) => return Err(error.into()),
         };
-        explained.insert(branch.reference(), logged.into_iter().collect());
+        explained.insert(branch.reference(), logged.into_iter().map(Some).collect());
     }
     Ok(explained)
+}
+
+/// Returns the branches that Symphony removes, by whoever has the plan's next round: those of the phases that are complete now, whose
+/// commits the base has.
+async fn removed_when_complete(
+    store: &StoreThread,
+    plan: &PlanRecord,
+) -> Result<Vec<String>, RunnerError> {
+    let id = plan.id.clone();
+    let now = store
+        .call(move |store| Ok::<_, RunnerError>(store.plan(&id)?))
+        .await??;
+    let phases = now.state.phases.iter();
+    let complete = phases.filter(|(_, phase)| phase.status() == PhaseStatus::Complete);
+    Ok(complete
+        .map(|(phase, _)| BranchName::of_plan_phase(&plan.id, phase).reference())
+        .collect())
 }
 
 /// Returns the known heads of the plan's base, including `found` if the recorded head has it.
