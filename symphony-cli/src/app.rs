@@ -1,6 +1,7 @@
 //! What every command is given.
 
 use symphony_core::Timestamp;
+use symphony_runner::order::SecretCheck;
 use symphony_runner::person::as_person;
 use symphony_runner::session::Session;
 use symphony_store::Context;
@@ -9,7 +10,7 @@ use crate::global::GlobalArgs;
 use crate::output::Output;
 use crate::permission::admit;
 use crate::place::Surroundings;
-use crate::secret::SecretCheck;
+use crate::secret::{check_text, secrets_of};
 use crate::value::text_or_stdin;
 
 /// The surroundings of a command, and where its answer goes.
@@ -58,7 +59,7 @@ impl App {
     pub(crate) fn text(&self, typed: &str) -> anyhow::Result<String> {
         let text = text_or_stdin(typed)?;
         if typed == "-" {
-            self.secrets()?.check(&text)?;
+            check_text(&self.secrets()?, &text)?;
         }
         Ok(text)
     }
@@ -68,7 +69,7 @@ impl App {
     /// # Errors
     /// When the project's files cannot be listed.
     pub(crate) fn secrets(&self) -> anyhow::Result<SecretCheck> {
-        SecretCheck::load(&self.surroundings)
+        secrets_of(&self.surroundings)
     }
 
     /// The context of a write by whoever typed the command, now.

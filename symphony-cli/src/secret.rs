@@ -1,11 +1,7 @@
 //! Texts of a person that agents will read: one that holds the value of a secret is refused before anything is recorded.
 
-use std::sync::Arc;
-
 use clap::ArgMatches;
-use symphony_runner::redaction::redactor_for_person;
-use symphony_runner::repository::open_repository;
-use symphony_workspace::Redactor;
+use symphony_runner::order::SecretCheck;
 
 use crate::failure::{Context as _, Exit, Stop};
 use crate::place::Surroundings;
@@ -22,59 +18,29 @@ const GROUPS: &[&str] = &[
     "profile",
 ];
 
-/// What finds the project's secret values in a text.
-#[derive(Debug)]
-pub(crate) struct SecretCheck {
-    /// None where there is no secret, or no project.
-    redactor: Option<Redactor>,
+/// Reads the secrets of the project here; a place without a project has none, which the command itself reports.
+///
+/// # Errors
+/// When the project's files cannot be listed.
+pub(crate) fn secrets_of(surroundings: &Surroundings) -> anyhow::Result<SecretCheck> {
+    let Ok(session) = surroundings.session() else {
+        return Ok(SecretCheck::default());
+    };
+    SecretCheck::load(&session, &surroundings.environment)
+        .context("read the secrets of the project")
 }
 
-impl SecretCheck {
-    /// Reads the secrets of the project here.
-    ///
-    /// # Errors
-    /// When the project's files cannot be listed.
-    pub(crate) fn load(surroundings: &Surroundings) -> anyhow::Result<Self> {
-        let repository = surroundings.session().ok().and_then(|session| {
-            let config = session.config().ok()?;
-            open_repository(&session.project, &config).ok()
-        });
-        let redactor = match repository {
-            Some(repository) => redactor_for_person(&repository, &surroundings.environment)
-                .context("read the secrets of the project")?,
-            // The command itself reports that it has no project.
-            None => None,
-        };
-        Ok(Self { redactor })
-    }
-
-    /// Returns what takes the values out of the words of a person's own MCP client.
-    pub(crate) fn into_redactor(self) -> Option<Arc<Redactor>> {
-        self.redactor.map(Arc::new)
-    }
-
-    /// Names the secret values in a text; none when it has none.
-    pub(crate) fn named_in(&self, text: &str) -> Option<String> {
-        let held = self.redactor.as_ref()?.sources_in(text.as_bytes());
-        (!held.is_empty()).then(|| held.join(", "))
-    }
-
-    /// Refuses a text with a secret value.
-    ///
-    /// # Errors
-    /// When it has one; the value is not in the error.
-    pub(crate) fn check(&self, text: &str) -> anyhow::Result<()> {
-        let Some(held) = self.named_in(text) else {
-            return Ok(());
-        };
-        let message = format!(
-            "nothing was recorded: the text contains the value of {held}, and agents would read it"
-        );
-        Err(Stop::new(Exit::Refused, message)
+/// Refuses a text with a secret value.
+///
+/// # Errors
+/// When it has one; the value is not in the error.
+pub(crate) fn check_text(secrets: &SecretCheck, text: &str) -> anyhow::Result<()> {
+    secrets.check(text).map_err(|refusal| {
+        Stop::new(Exit::Refused, refusal.to_string())
             .hint("write the name instead of the value; a value that a file on the base branch contains is not \
                    treated as a secret")
-            .into())
-    }
+            .into()
+    })
 }
 
 /// Returns the texts that were typed for a command, when agents may get to read them: the arguments that are no path, number
@@ -102,6 +68,6 @@ pub(crate) fn check_typed(surroundings: &Surroundings, texts: &[String]) -> anyh
     if texts.iter().all(String::is_empty) {
         return Ok(());
     }
-    let secrets = SecretCheck::load(surroundings)?;
-    texts.iter().try_for_each(|text| secrets.check(text))
+    let secrets = secrets_of(surroundings)?;
+    texts.iter().try_for_each(|text| check_text(&secrets, text))
 }

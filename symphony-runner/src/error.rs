@@ -14,6 +14,7 @@ use symphony_workspace::{CommitId, CommitIdError, WorkspaceError};
 
 use crate::database::DatabaseRefusal;
 use crate::merge::NotMerged;
+use crate::order::OrderRefusal;
 use crate::plan::PlanRunRefusal;
 use crate::process::ProcessError;
 use crate::provider::ProviderError;
@@ -86,6 +87,9 @@ pub enum RunnerError {
     /// A pull request is not merged.
     #[error(transparent)]
     NotMerged(#[from] NotMerged),
+    /// A person's order is not carried out.
+    #[error(transparent)]
+    Order(#[from] OrderRefusal),
     /// A plan is not carried out.
     #[error(transparent)]
     Plan(#[from] PlanRunRefusal),

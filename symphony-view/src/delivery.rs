@@ -25,7 +25,7 @@ impl From<Delivery> for DeliveryView {
 
 impl DeliveryView {
     /// Its state, in words.
-    fn standing(&self) -> String {
+    pub fn standing(&self) -> String {
         let delivery = &self.delivery;
         match (&delivery.next_phase, delivery.awaits_step()) {
             (Some(next), true) => format!("accepted, continues with {next} at the next tick"),

@@ -32,7 +32,7 @@ pub struct HoldView {
     pub lone: Option<String>,
     /// What is on hold, and why, in words.
     #[serde(skip)]
-    pub(super) what: String,
+    pub what: String,
 }
 
 impl From<&Hold> for HoldView {

@@ -14,8 +14,9 @@ pub(super) const SHOWN_MAX: usize = 10;
 /// One item.
 #[derive(Debug, Clone, Serialize)]
 pub struct InboxView {
+    /// What waits, with the commands that answer it where they are typed.
     #[serde(flatten)]
-    item: InboxItem,
+    pub item: InboxItem,
 }
 
 impl InboxView {
@@ -44,7 +45,7 @@ impl InboxView {
     }
 
     /// Says what waits, and when it is tried again by itself.
-    fn text(&self, clock: &Clock) -> String {
+    pub fn text(&self, clock: &Clock) -> String {
         let text = self.item.text.trim_end_matches('.');
         match self.item.until.filter(|until| *until > clock.now()) {
             Some(until) => format!("{text}; {NEXT_TRY} {}", clock.until(until)),
@@ -58,7 +59,7 @@ impl InboxView {
     }
 
     /// Returns what the item is about.
-    fn subject(&self) -> String {
+    pub fn subject(&self) -> String {
         let InboxItem {
             issue,
             project,

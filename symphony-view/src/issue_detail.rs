@@ -25,24 +25,32 @@ const RUNS_MAX: u32 = 20;
 /// An issue with its comments, findings, pull requests and runs.
 #[derive(Debug, Clone, Serialize)]
 pub struct IssueDetail {
+    /// The issue itself.
     #[serde(flatten)]
-    issue: IssueView,
-    children: Vec<IssueId>,
-    dependents: Vec<IssueId>,
-    comments: Vec<CommentView>,
-    findings: Vec<FindingView>,
+    pub issue: IssueView,
+    /// The issues that are a part of it.
+    pub children: Vec<IssueId>,
+    /// The issues that wait for it.
+    pub dependents: Vec<IssueId>,
+    /// What was said about it, the oldest first.
+    pub comments: Vec<CommentView>,
+    /// What agents found out about it, the oldest first.
+    pub findings: Vec<FindingView>,
+    /// What agents delivered for its phases, the newest first.
     #[serde(rename = "phase_claims")]
-    deliveries: Vec<DeliveryView>,
+    pub deliveries: Vec<DeliveryView>,
     /// Which accepted documents are lost, in words; absent where none is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    lost_documents: Vec<String>,
-    pull_requests: Vec<PrView>,
-    runs: Vec<RunView>,
+    pub lost_documents: Vec<String>,
+    /// Its pull requests and proposals, the newest first.
+    pub pull_requests: Vec<PrView>,
+    /// Its newest runs, the newest first.
+    pub runs: Vec<RunView>,
     /// The set of a trial of prompts that its newest runs were built with; absent outside of trials.
     #[serde(skip_serializing_if = "Option::is_none")]
-    prompt_set: Option<Assignment>,
+    pub prompt_set: Option<Assignment>,
     /// How its newest run failed; none when that did not fail.
-    last_failure: Option<FailureView>,
+    pub last_failure: Option<FailureView>,
 }
 
 impl IssueDetail {

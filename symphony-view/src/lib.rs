@@ -9,6 +9,7 @@
 )]
 
 mod action;
+mod board;
 mod checklist;
 mod decision;
 mod delivery;
@@ -24,7 +25,9 @@ mod last_failure;
 mod learning;
 mod lint;
 mod live_trial;
+mod log_line;
 mod measured_learning;
+mod merge;
 mod news;
 mod notes;
 mod open_plan;
@@ -47,6 +50,7 @@ mod tick;
 mod today;
 
 pub use action::ActionView;
+pub use board::{BoardView, CardView, ColumnView};
 pub use checklist::CriteriaChanged;
 pub use decision::{DecisionView, ReasonView};
 pub use delivery::DeliveryView;
@@ -65,12 +69,14 @@ pub use learning::{
 };
 pub use lint::{FindingView, counted, errors};
 pub use live_trial::{LiveTrialLine, percent};
+pub use log_line::{LogDay, LogLine};
 pub use measured_learning::MeasuredLearning;
+pub use merge::merged_sentence;
 pub use news::PrNewsView;
 pub use notes::CommentView;
 pub use open_plan::OpenPlanView;
 pub use open_pr::{GatesNow, OpenPrView};
-pub use plan::{PlanListed, PlanView, failure_text};
+pub use plan::{PhaseView, PlanListed, PlanView, failure_text};
 pub use plan_result::{PlanPreview, PlanResult};
 pub use point::PointView;
 pub use profile_override::OverrideView;
@@ -81,4 +87,4 @@ pub use run::RunView;
 pub use status::{BlockedView, QueueView, RetryView, RunningView, StatusView};
 pub use step_event::{StepEventView, lines_of};
 pub use tick::{StuckTickView, TickView, issues_and_plans};
-pub use today::TodayView;
+pub use today::{SpentView, TodayView};

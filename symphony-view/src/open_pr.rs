@@ -16,21 +16,29 @@ use crate::text::{Page, Table, ago, in_future};
 /// A pull request that is not merged or closed.
 #[derive(Debug, Clone, Serialize)]
 pub struct OpenPrView {
-    id: PrId,
+    /// Its number.
+    pub id: PrId,
+    /// The issue that it is for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    issue: Option<IssueId>,
+    pub issue: Option<IssueId>,
+    /// The plan that it is for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    plan: Option<PlanId>,
-    title: String,
-    state: PrState,
+    pub plan: Option<PlanId>,
+    /// Its title.
+    pub title: String,
+    /// Where it stands.
+    pub state: PrState,
     gates: GatesView,
     /// The verdict on the head commit.
     verdict: Option<OpenVerdictView>,
     /// The judge's run, while it is at work.
-    judge: Option<RunId>,
-    insertions: u64,
-    deletions: u64,
-    created_at: Timestamp,
+    pub judge: Option<RunId>,
+    /// Lines that are added.
+    pub insertions: u64,
+    /// Lines that are removed.
+    pub deletions: u64,
+    /// When it was opened.
+    pub created_at: Timestamp,
 }
 
 /// A verdict, and whose it is.
@@ -166,7 +174,13 @@ impl OpenPrView {
         }
     }
 
-    fn verdict_text(&self) -> String {
+    /// Returns where its gates are, in words.
+    pub fn gates_text(&self, now: Timestamp) -> String {
+        self.gates.text(now)
+    }
+
+    /// Returns where its verdict is, in words.
+    pub fn verdict_text(&self) -> String {
         match (&self.verdict, &self.judge) {
             (_, Some(_)) => "running: a judge".to_owned(),
             (Some(verdict), None) => {

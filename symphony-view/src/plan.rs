@@ -63,23 +63,35 @@ pub struct PlanView {
 /// A phase of a plan.
 #[derive(Debug, Clone, Serialize)]
 pub struct PhaseView {
+    /// Its id in the plan.
     pub id: PlanPhaseId,
+    /// Its title.
     pub title: String,
+    /// Where it stands.
     pub status: PhaseStatus,
     /// The phases that a pending one waits for; those that keep a blocked one from going on.
     pub waits_for: Vec<PlanPhaseId>,
+    /// Whether a person skipped it.
     pub skipped: bool,
     /// Whether it counts as complete although neither its agent said so nor a check showed it.
     pub unconfirmed: bool,
+    /// Attempts so far.
     pub attempts: u32,
+    /// Failed attempts that were retried automatically.
     pub retry_count: u32,
     /// The run at work on it.
     pub run: Option<RunId>,
+    /// When its first run began.
     pub started_at: Option<Timestamp>,
+    /// When it was complete.
     pub completed_at: Option<Timestamp>,
+    /// When it is tried again.
     pub next_retry_at: Option<Timestamp>,
+    /// How it failed last.
     pub error: Option<String>,
+    /// The class of that failure, which decides whether it is tried again.
     pub error_class: Option<FailureClass>,
+    /// What it has produced.
     pub artifacts: Vec<Artifact>,
 }
 

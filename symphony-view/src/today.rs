@@ -14,9 +14,9 @@ use crate::text::{Clock, Page};
 #[derive(Debug, Clone, Serialize)]
 pub struct TodayView {
     /// What runs spent today (UTC).
-    spent_today: SpentView,
+    pub spent_today: SpentView,
     /// When something is due by itself: an appointment, or the end of a hold.
-    next_due_at: Option<Timestamp>,
+    pub next_due_at: Option<Timestamp>,
     /// The issue whose appointment that is.
     #[serde(skip)]
     next_issue: Option<IssueId>,
@@ -24,9 +24,11 @@ pub struct TodayView {
 
 /// What was spent.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
-struct SpentView {
-    tokens: u64,
-    cost_usd: f64,
+pub struct SpentView {
+    /// Tokens of all kinds.
+    pub tokens: u64,
+    /// What they cost, in US dollars.
+    pub cost_usd: f64,
 }
 
 impl SpentView {

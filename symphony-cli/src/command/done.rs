@@ -2,18 +2,18 @@
 
 use clap::{Args, Subcommand};
 use symphony_core::done::{Obstacle, list_obstacles};
-use symphony_core::id::IssueId;
-use symphony_core::issue::check_text;
 use symphony_core::pull_request::{PullRequest, VerdictKind};
 use symphony_core::review_point::Severity;
 use symphony_mcp::Reviewed;
-use symphony_runner::confirm::{Confirmation, confirm_done};
-use symphony_store::{PrStep, StoreError};
+use symphony_runner::RunnerError;
+use symphony_runner::confirm::Confirmation;
+use symphony_runner::order::{OrderRefusal, PersonVerdict, RedGates, confirm_proposal};
+use symphony_store::PrStep;
 use symphony_view::PrView;
 
 use crate::app::App;
 use crate::command::point::{PointArgs, rejection};
-use crate::command::pr::{RedGates, Verdict, open_pr, other_subject};
+use crate::command::pr::{find_pr_for, give, other_subject};
 use crate::failure::{Context as _, Exit, Stop};
 use crate::interrupt::Interrupts;
 use crate::value::PrReference;
@@ -93,47 +93,40 @@ impl ApproveDoneArgs {
             .as_deref()
             .map(|typed| app.text(typed))
             .transpose()?;
-        if let Some(comment) = &comment {
-            check_text("comment", comment).map_err(StoreError::from)?;
-        }
         let mut session = app.session()?;
-        let proposal = open_pr(app, &mut session, &self.issue, PrStep::Confirm)?;
-        let Some(issue) = proposal.of.issue().filter(|_| proposal.proposal.is_some()) else {
-            return Err(other_subject(&proposal));
-        };
+        let proposal = find_pr_for(app, &session, &self.issue, Some(PrStep::Confirm))?;
         // a killed process would leave its gates to the next tick
         let interrupts = Interrupts::listen().context("listen to Ctrl-C")?;
         let stop = move || interrupts.count() > 0;
-        let store = &mut session.store;
-        let found = confirm_done(&session.installation, store, proposal.id, &stop)?;
-        let (confirmed, in_spite_of) = match found {
-            Confirmation::Confirmed {
+        let context = App::as_human();
+        let found = confirm_proposal(&mut session, &context, &proposal, comment.as_deref(), &stop);
+        match found {
+            Ok(Confirmation::Confirmed {
                 proposal,
                 in_spite_of,
-            } => (*proposal, in_spite_of),
-            Confirmation::Refused { obstacles } => {
-                return Err(refused(&proposal, issue, &obstacles));
+            }) => Ok((*proposal, in_spite_of)),
+            Ok(Confirmation::Refused { obstacles }) => Err(refused(&proposal, &obstacles)),
+            Err(RunnerError::Order(OrderRefusal::OtherSubject { .. })) => {
+                Err(other_subject(&proposal))
             }
-        };
-        if let Some(comment) = comment.filter(|comment| !comment.trim().is_empty()) {
-            session
-                .store
-                .add_comment(&App::as_human(), issue, &comment)?;
+            Err(error) => Err(error.into()),
         }
-        Ok((confirmed, in_spite_of))
     }
 }
 
 /// Names what is in the way of a confirmation, and what to do about it.
-fn refused(proposal: &PullRequest, issue: &IssueId, obstacles: &[Obstacle]) -> anyhow::Error {
+fn refused(proposal: &PullRequest, obstacles: &[Obstacle]) -> anyhow::Error {
     let what = format!(
         "proposal {} cannot be confirmed: {}",
         proposal.id,
         list_obstacles(obstacles)
     );
-    let mut ways: Vec<String> = obstacles
-        .iter()
-        .filter_map(|obstacle| obstacle.answer(issue))
+    let issue = &proposal.of;
+    let answers = issue.issue().into_iter().flat_map(|issue| {
+        let answers = obstacles.iter();
+        answers.filter_map(move |obstacle| obstacle.answer(issue))
+    });
+    let mut ways: Vec<String> = answers
         .map(|command| format!("`{command}` first"))
         .collect();
     ways.push(format!(
@@ -147,7 +140,7 @@ fn refused(proposal: &PullRequest, issue: &IssueId, obstacles: &[Obstacle]) -> a
 
 impl RejectDoneArgs {
     fn run(&self, app: &App) -> anyhow::Result<()> {
-        let verdict = Verdict {
+        let verdict = PersonVerdict {
             kind: VerdictKind::Rejected,
             comment: app.text(self.feedback.as_deref().unwrap_or_default())?,
             commit: None,
@@ -155,8 +148,7 @@ impl RejectDoneArgs {
             red_gates: RedGates::Allowed,
             subject: Reviewed::Proposal,
         };
-        let rejected = verdict
-            .give(app, &self.issue)
+        let rejected = give(app, &self.issue, &verdict)
             .context("reject the proposal that nothing is left to do")?;
         let sentence = format!(
             "Rejected proposal {}: {} goes back to a worker.",

@@ -24,6 +24,11 @@ pub struct Lines {
 }
 
 impl Lines {
+    /// Returns the last of them.
+    pub const fn last(self) -> u32 {
+        self.last
+    }
+
     /// Parses `12` or `12-20`.
     ///
     /// # Errors

@@ -64,6 +64,7 @@ impl ToolCall for ListIssues {
             limit: Some(limit),
             after,
             parent: None,
+            ..IssueFilter::default()
         })?;
         let message = match (page.items.len(), &page.next) {
             (0, _) => "no issue matches".to_owned(),

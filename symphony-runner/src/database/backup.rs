@@ -237,8 +237,11 @@ pub fn discard_backups(installation: &Installation, store: &Store) -> Result<(),
     }
 }
 
-/// The folder of the state that Symphony keeps outside of repositories.
-fn state_folder(installation: &Installation) -> Result<PathBuf, RunnerError> {
+/// Returns the folder of the state that Symphony keeps outside of repositories.
+///
+/// # Errors
+/// When the environment names no home.
+pub fn state_folder(installation: &Installation) -> Result<PathBuf, RunnerError> {
     let variable = |name: &str| {
         let path = installation.variable(name).map(Path::new);
         path.filter(|path| path.is_absolute())

@@ -12,7 +12,7 @@ mod refusal;
 mod restore;
 
 pub(crate) use backup::back_up_if_due;
-pub use backup::{Backup, discard_backups, list_backups};
+pub use backup::{Backup, discard_backups, list_backups, state_folder};
 pub use current::Consent;
 pub use identity::{current_traces, is_marked, note_mark};
 pub use projects::{

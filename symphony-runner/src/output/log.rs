@@ -70,7 +70,7 @@ impl OmissionStyle {
         format!("{before}{bytes}{after}")
     }
 
-    fn parse(self, line: &str) -> Option<u64> {
+    pub(super) fn parse(self, line: &str) -> Option<u64> {
         let (before, after) = self.frame();
         line.strip_prefix(before)?.strip_suffix(after)?.parse().ok()
     }

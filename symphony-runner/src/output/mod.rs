@@ -9,11 +9,13 @@
 
 mod lines;
 mod log;
+mod log_reader;
 mod tail;
 mod terminal;
 
 pub use lines::{BoundedLines, LINE_BYTES_MAX, Line};
 pub use log::{CappedLog, LogLimits, OmissionStyle};
+pub use log_reader::{LastLine, LogReader, ReadLine, ReadPart};
 pub use tail::{TAIL_BYTES_MAX, Tail, last_chars};
 pub use terminal::neutralised;
 pub(crate) use terminal::picture;

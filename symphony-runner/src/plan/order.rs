@@ -36,6 +36,32 @@ pub enum PlanOrder {
 }
 
 impl PlanOrder {
+    /// Says where the order has brought what it is about.
+    pub fn outcome(&self, record: &PlanRecord) -> String {
+        let progress = |phase| record.state.phases.get(phase);
+        match self {
+            Self::Decide(
+                phase,
+                Choice::RetryOnceMore | Choice::SkipPhase | Choice::AbortBranch,
+            )
+            | Self::Retry(phase)
+            | Self::Skip(phase)
+            | Self::Abort(phase) => match progress(phase).map(|progress| &progress.state) {
+                Some(PhaseState::Complete { skipped: true }) => format!("phase {phase} is skipped"),
+                _ => format!(
+                    "phase {phase} is {}",
+                    record.state.phase_status(phase).words()
+                ),
+            },
+            Self::Decide(_, Choice::AbortAll) | Self::AbortAll
+                if record.state.is_abort_requested && !record.state.status.is_ended() =>
+            {
+                format!("{} is being aborted", record.path)
+            }
+            _ => format!("{} is {}", record.path, record.state.status.words()),
+        }
+    }
+
     fn decide(
         &self,
         record: &PlanRecord,

@@ -25,6 +25,27 @@ pub struct IssueFilter {
     pub limit: Option<u32>,
     /// Only those after this issue, the last one of the previous page.
     pub after: Option<IssueId>,
+    /// Which come first.
+    pub order: IssueOrder,
+}
+
+/// Which issues come first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum IssueOrder {
+    /// The oldest: by project and number.
+    #[default]
+    Oldest,
+    /// The newest: by project and number, backwards.
+    Newest,
+}
+
+impl IssueOrder {
+    const fn sql(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Oldest => (">", "i.project, i.number"),
+            Self::Newest => ("<", "i.project DESC, i.number DESC"),
+        }
+    }
 }
 
 /// One page of a list.
@@ -116,7 +137,7 @@ impl Store {
         load_issue(&self.conn, id)
     }
 
-    /// Lists issues, ordered by project and number.
+    /// Lists issues by project and number.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -148,15 +169,18 @@ impl Store {
                 text.clone(),
             );
         }
+        let (beyond, order) = filter.order.sql();
         if let Some(after) = &filter.after {
             bind(
-                "(i.project, i.number) > (SELECT project, number FROM issue WHERE id = ?)",
+                &format!(
+                    "(i.project, i.number) {beyond} (SELECT project, number FROM issue WHERE id = ?)"
+                ),
                 after.to_string(),
             );
         }
         let limit = filter.limit.map_or(i64::MAX - 1, i64::from);
         let sql = format!(
-            "SELECT i.* FROM issue i WHERE {} ORDER BY i.project, i.number LIMIT {}",
+            "SELECT i.* FROM issue i WHERE {} ORDER BY {order} LIMIT {}",
             wheres.join(" AND "),
             limit.saturating_add(1)
         );

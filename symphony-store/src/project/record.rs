@@ -48,6 +48,15 @@ pub struct NewProject {
     pub prefix: String,
 }
 
+/// How the issues of a project are numbered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IssueNumbers {
+    /// How many issues it has.
+    pub existing: u32,
+    /// The number that its next issue gets.
+    pub next: u32,
+}
+
 fn from_row(row: &Row<'_>) -> Result<Project, StoreError> {
     Ok(Project {
         id: parsed("project id", row.get("id")?)?,
@@ -221,6 +230,26 @@ impl Store {
     /// When there is no project with this id.
     pub fn project(&self, id: &ProjectId) -> Result<Project, StoreError> {
         load_project(&self.conn, id)
+    }
+
+    /// Returns how many issues a project has, and the number that its next issue gets.
+    ///
+    /// # Errors
+    /// When the database cannot be read, or there is no project with this id.
+    pub fn issue_numbers(&self, id: &ProjectId) -> Result<IssueNumbers, StoreError> {
+        self.conn
+            .prepare_cached(
+                "SELECT next_number, (SELECT count(*) FROM issue WHERE issue.project = project.id) AS existing
+                 FROM project WHERE id = ?1",
+            )?
+            .query_row([id.as_str()], |row| {
+                Ok(IssueNumbers {
+                    existing: row.get("existing")?,
+                    next: row.get("next_number")?,
+                })
+            })
+            .optional()?
+            .ok_or_else(|| StoreError::not_found("project", id))
     }
 
     /// Returns all projects, ordered by id, without removed ones.

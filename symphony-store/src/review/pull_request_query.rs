@@ -19,6 +19,8 @@ pub struct PrFilter {
     pub issue: Option<IssueId>,
     /// Only those of this plan.
     pub plan: Option<PlanId>,
+    /// At most this many, the newest.
+    pub limit: Option<u32>,
 }
 
 fn from_row(row: &Row<'_>) -> Result<PullRequest, StoreError> {
@@ -154,7 +156,8 @@ fn list_sql(filter: &PrFilter) -> (String, Vec<&str>) {
         }
     }
     let wheres = wheres.join(" AND ");
-    let sql = format!("SELECT * FROM pull_request WHERE {wheres} ORDER BY id DESC");
+    let limit = filter.limit.map_or(-1, i64::from);
+    let sql = format!("SELECT * FROM pull_request WHERE {wheres} ORDER BY id DESC LIMIT {limit}");
     (sql, values)
 }
 
@@ -230,7 +233,7 @@ mod tests {
                 project,
                 state,
                 issue,
-                plan: None,
+                ..PrFilter::default()
             };
             let (sql, _) = list_sql(&filter);
             let plan = query_plan(&store.conn, &sql);

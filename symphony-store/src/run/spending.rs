@@ -87,7 +87,85 @@ const LAST_SPENT_SQL: &str =
          FROM run WHERE project = ?1 ORDER BY fence DESC LIMIT ?2)
      WHERE tokens > 0 OR cost_micros > 0";
 
+/// Days of which spending is split up.
+const SPLIT_DAYS: i64 = 30;
+
+/// Milliseconds of a day.
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// Rows of a split; the largest come first.
+const SPLIT_ROWS_MAX: u32 = 20;
+
+/// By what spending is split up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpentBy {
+    /// By type of agent.
+    Agent,
+    /// By model.
+    Model,
+    /// By issue.
+    Issue,
+}
+
+impl SpentBy {
+    fn sql(self) -> String {
+        let name = match self {
+            Self::Agent => "agent",
+            Self::Model => "coalesce(model, provider)",
+            Self::Issue => "coalesce(issue, plan, 'the project itself')",
+        };
+        format!(
+            "SELECT {name} AS name,
+                    sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens) AS tokens,
+                    coalesce(sum(cost_micros), 0) AS usd
+             FROM run WHERE project = ?1 AND started_at >= ?2
+             GROUP BY 1 HAVING tokens > 0 ORDER BY usd DESC, tokens DESC, name LIMIT {SPLIT_ROWS_MAX}"
+        )
+    }
+}
+
+/// What a project spent on each day.
+const BY_DAY_SQL: &str = "SELECT day, tokens, cost_micros AS usd FROM spending WHERE project = ?1 AND day >= ?2 ORDER BY day";
+
 impl Store {
+    /// Returns what a project spent on each day since one (days since 1970, UTC); days without spending are missing.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn spent_by_day(
+        &self,
+        project: &ProjectId,
+        since: i64,
+    ) -> Result<Vec<(i64, Spent)>, StoreError> {
+        let mut statement = self.conn.prepare_cached(BY_DAY_SQL)?;
+        let mut rows = statement.query(params![project.as_str(), since])?;
+        let mut days = Vec::new();
+        while let Some(row) = rows.next()? {
+            days.push((row.get("day")?, spent_from(row)?));
+        }
+        Ok(days)
+    }
+
+    /// Returns how the spending of the runs that began in the last 30 days is split up, the largest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn spent_by(
+        &self,
+        project: &ProjectId,
+        by: SpentBy,
+        now: Timestamp,
+    ) -> Result<Vec<(String, Spent)>, StoreError> {
+        let since = (day_number(now) - SPLIT_DAYS + 1).saturating_mul(DAY_MS);
+        let mut statement = self.conn.prepare_cached(&by.sql())?;
+        let mut rows = statement.query(params![project.as_str(), since])?;
+        let mut split = Vec::new();
+        while let Some(row) = rows.next()? {
+            split.push((row.get("name")?, spent_from(row)?));
+        }
+        Ok(split)
+    }
+
     /// Returns when the runs of a project last spent something. No run starts above a cap, so this is when the cap was
     /// reached.
     ///
@@ -135,12 +213,14 @@ mod tests {
     #[test]
     fn the_sums_are_read_through_indexes() {
         let store = Store::open_in_memory().unwrap();
-        for sql in [OF_ISSUE_SQL, OF_PROJECT_SQL] {
+        for sql in [OF_ISSUE_SQL, OF_PROJECT_SQL, BY_DAY_SQL] {
             let plan = query_plan(&store.conn, sql);
             assert!(
                 plan.iter().all(|line| line.starts_with("SEARCH")),
                 "{sql}: {plan:?}"
             );
         }
+        let split = query_plan(&store.conn, &SpentBy::Issue.sql());
+        assert!(split[0].contains("USING INDEX run_started"), "{split:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! Reading views: what the database, the repository and the configuration say of a thing now.
 
+mod board;
 mod explain_issue;
 mod explain_plan;
 mod explain_wait;
@@ -8,6 +9,7 @@ mod issue;
 mod pull_request;
 mod status;
 
+pub use board::{BoardFilter, board};
 pub use explain_issue::explain_issue;
 pub use explain_plan::explain_plan;
 pub use inbox::inbox;

@@ -210,6 +210,7 @@ impl InitArgs {
             base: base.as_ref().map(|base| &base.branch),
         };
         let written = write_config(&file, &installation, &mut store, project, &proposal)?;
+        let numbers = store.issue_numbers(&written.project.id)?;
         drop(store);
         // loaded again: the file is there now
         let installation = app.surroundings.installation_at(root.clone())?;
@@ -225,6 +226,7 @@ impl InitArgs {
             database: installation.config.database.clone(),
             config: written.path,
             registered,
+            numbers,
             config_written: written.is_new,
             excludes_added: excludes.added,
             config_shown: excludes.config_shown && !written.is_new,

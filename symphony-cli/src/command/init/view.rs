@@ -8,6 +8,7 @@ use symphony_core::id::ProjectId;
 use symphony_core::project::WizardState;
 use symphony_core::trial::Trial;
 use symphony_prompt::lint::Finding;
+use symphony_store::IssueNumbers;
 use symphony_view::counted;
 use symphony_view::text::{Page, View, plural};
 
@@ -30,6 +31,9 @@ pub(crate) struct InitView {
     pub(crate) config: PathBuf,
     /// Whether the project was registered now.
     pub(crate) registered: bool,
+    /// How many issues it has already, and the number of the next one.
+    #[serde(skip)]
+    pub(crate) numbers: IssueNumbers,
     /// Whether the configuration file was written now.
     pub(crate) config_written: bool,
     /// Whether `.git/info/exclude` was changed now.
@@ -83,6 +87,20 @@ pub(crate) enum Tried {
     Ran(Trial),
     /// It was made earlier, and would come out alike.
     Before(Trial),
+}
+
+/// Says which issues a project has or gets, after "is set up": one that was removed returns with its issues.
+fn of_its_issues(prefix: &str, numbers: IssueNumbers) -> String {
+    let IssueNumbers { existing, next } = numbers;
+    if existing == 0 {
+        let second = next.saturating_add(1);
+        return format!(": its issues are {prefix}-{next}, {prefix}-{second} …");
+    }
+    let count = usize::try_from(existing).unwrap_or(usize::MAX);
+    format!(
+        " again: it has {}, and the next is {prefix}-{next}.",
+        plural(count, "issue")
+    )
 }
 
 impl View for InitView {
@@ -142,10 +160,8 @@ impl InitView {
     fn write_set_up(&self, page: &mut Page) {
         let root = self.root.display();
         if self.registered {
-            let prefix = &self.prefix;
-            page.line(&format!(
-                "{root} is set up: its issues are {prefix}-1, {prefix}-2 …"
-            ));
+            let issues = of_its_issues(&self.prefix, self.numbers);
+            page.line(&format!("{root} is set up{issues}"));
         } else {
             page.line(&format!(
                 "{root} is already set up, with the prefix {}.",

@@ -4,11 +4,11 @@ use clap::Args;
 use symphony_core::gates::FIXES_GATE_LABEL;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{IssueStatus, Priority, Size};
-use symphony_runner::database::note_mark;
+use symphony_runner::order::add_issue;
 use symphony_store::NewIssue;
 use symphony_view::IssueView;
 
-use super::repair::check_repairs;
+use super::repair::of_repairs;
 use crate::app::App;
 use crate::failure::Context as _;
 use crate::value::{issue_id, named};
@@ -67,7 +67,6 @@ impl AddArgs {
                 .as_ref()
                 .map(|name| format!("{FIXES_GATE_LABEL}{name}")),
         );
-        check_repairs(&session, &labels).context("add the issue")?;
         let new = NewIssue {
             project: session.project.id.clone(),
             title: self.title.clone(),
@@ -80,11 +79,9 @@ impl AddArgs {
             depends_on: self.depends_on.clone(),
             external_id: self.external_id.clone(),
         };
-        let issue = session
-            .store
-            .add_issue(&App::as_human(), &new)
+        let issue = add_issue(&mut session, &App::as_human(), &new)
+            .map_err(|error| of_repairs(&session, error))
             .context("add the issue")?;
-        note_mark(&session.installation, &mut session.store);
         let sentence = format!("Added {}: {}", issue.id, issue.title);
         app.out.done(&IssueView::from(issue), &sentence)
     }

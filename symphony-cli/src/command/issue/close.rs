@@ -2,10 +2,10 @@
 
 use clap::{ArgGroup, Args};
 use symphony_core::id::IssueId;
-use symphony_core::issue::{DependentsFate, IssueEvent, Resolution, check_required_text};
-use symphony_store::StoreError;
+use symphony_core::issue::{DependentsFate, Resolution};
+use symphony_runner::order::Ending;
 
-use super::ending::{Ending, ending_view};
+use super::ending::{carry_out, ending_view};
 use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop};
 use crate::value::{issue_id, named};
@@ -39,14 +39,13 @@ impl CloseArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let what = || format!("close {}", self.issue);
         let reason = app.text(&self.reason)?;
-        check_required_text("reason", &reason)
-            .map_err(StoreError::from)
-            .with_context(what)?;
         let resolution = if self.done {
             Resolution::Done
         } else {
             Resolution::Cancelled
         };
+        let ending =
+            Ending::closed(&self.issue, resolution, &reason, self.dependents).with_context(what)?;
         let mut session = app.session()?;
         let issue = session.store.issue(&self.issue).with_context(what)?;
         let status = issue.state.status();
@@ -54,16 +53,7 @@ impl CloseArgs {
             let message = format!("it is already `{status}`");
             return Err(Stop::new(Exit::Refused, message)).with_context(what);
         }
-        let ending = Ending {
-            issue: &self.issue,
-            event: IssueEvent::Closed {
-                resolution,
-                reason: reason.clone(),
-            },
-            comment: Some(format!("Closed as {resolution}: {reason}")),
-            dependents: self.dependents,
-        };
-        let ended = ending.carry_out(app, &mut session).with_context(what)?;
+        let ended = carry_out(app, &mut session, &self.issue, ending).with_context(what)?;
         let (view, sentence) = ending_view(ended);
         app.out.done(&view, &sentence)
     }

@@ -2,14 +2,12 @@
 
 use clap::Args;
 use symphony_core::id::IssueId;
-use symphony_core::issue::{Priority, Size, phase_of};
-use symphony_runner::cancel::end_run_of;
-use symphony_runner::repository::keep_head;
-use symphony_runner::session::Session;
-use symphony_store::{IssueEdit, SupersededReview};
+use symphony_core::issue::{Priority, Size};
+use symphony_runner::order::{Edited, EndedReview, edit_issue};
+use symphony_store::IssueEdit;
 use symphony_view::IssueView;
 
-use super::repair::check_repairs;
+use super::repair::of_repairs;
 use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop};
 use crate::value::{issue_id, named};
@@ -98,24 +96,14 @@ impl EditArgs {
                 .then(|| self.depends_on.clone()),
         };
         let old = session.store.issue(&self.issue).with_context(what)?.labels;
-        let labels = self.new_labels(&old);
-        let mut added = labels.clone().unwrap_or_default();
-        added.retain(|label| !old.contains(label));
-        check_repairs(&session, &added).with_context(what)?;
-        let ended = labels
-            .as_deref()
-            .map(|labels| end_review(&mut session, &self.issue, labels))
-            .transpose()
-            .with_context(what)?
-            .flatten();
-        edit.labels = labels;
-        let issue = session
-            .store
-            .edit_issue(&App::as_human(), &self.issue, &edit)
+        edit.labels = self.new_labels(&old);
+        let edited = edit_issue(&mut session, &App::as_human(), &self.issue, &edit);
+        let Edited { issue, ended } = edited
+            .map_err(|error| of_repairs(&session, error))
             .with_context(what)?;
         let mut sentence = format!("Changed {}: {}", issue.id, issue.title);
         if let Some(ended) = ended {
-            sentence = format!("{sentence}. {ended}");
+            sentence = format!("{sentence}. {}", ended_in_words(&ended));
         }
         app.out.done(&IssueView::from(issue), &sentence)
     }
@@ -145,32 +133,16 @@ impl EditArgs {
     }
 }
 
-/// Prepares what is open for review for its end, when the labels take the issue to another phase: a run on the issue is
-/// ended first, as with `pr close`, and the commits of a pull request are kept whatever the next agent does to the branch.
-/// Returns what is said of it.
-fn end_review(
-    session: &mut Session,
-    id: &IssueId,
-    labels: &[String],
-) -> anyhow::Result<Option<String>> {
-    let phase = phase_of(labels);
-    if session.store.superseded_by(id, phase.as_ref())?.is_none() {
-        return Ok(None);
-    }
-    end_run_of(&session.installation, &mut session.store, id)?;
-    Ok(match session.store.superseded_by(id, phase.as_ref())? {
-        None => None,
-        Some(SupersededReview::Delivery(claim)) => Some(format!(
+/// Says of a review that it ended.
+fn ended_in_words(ended: &EndedReview) -> String {
+    match ended {
+        EndedReview::Delivery(delivery) => format!(
             "Delivery {} of the phase {} is superseded.",
-            claim.id, claim.phase
-        )),
-        Some(SupersededReview::PullRequest(pr)) => {
-            let project = session.store.project(&pr.project)?;
-            let kept = keep_head(&session.installation, &project, &pr)?;
-            Some(format!(
-                "Closed pull request {}; its commits stay on {}, and in {kept}.",
-                pr.id, pr.branch
-            ))
-        }
-    })
+            delivery.id, delivery.phase
+        ),
+        EndedReview::PullRequest { pr, kept } => format!(
+            "Closed pull request {}; its commits stay on {}, and in {kept}.",
+            pr.id, pr.branch
+        ),
+    }
 }

@@ -1,99 +1,29 @@
-//! Ending an issue by a person's word: its live run first, then the issue and what depends on it in one step.
+//! Ending an issue by a person's word, and what is said of it.
 
 use serde::Serialize;
 use symphony_core::id::IssueId;
-use symphony_core::issue::{
-    DependentEffect, DependentsFate, IssueEvent, IssueStatus, Resolution, settle_dependents,
-};
-use symphony_core::pull_request::{PrState, PullRequest};
-use symphony_runner::cancel::end_run_of;
+use symphony_core::issue::{DependentEffect, IssueStatus};
+use symphony_core::pull_request::PullRequest;
+use symphony_runner::order::{Ended, Ending, end_issue};
 use symphony_runner::session::Session;
-use symphony_store::{EndedIssue, IssueEnd, IssueFilter, Store};
+use symphony_store::EndedIssue;
 use symphony_view::IssueView;
 use symphony_view::text::plural;
 
 use crate::app::App;
 use crate::dependents::{choose_fate, fate_in_words};
 
-/// How an issue is ended.
-#[derive(Debug)]
-pub(super) struct Ending<'a> {
-    pub(super) issue: &'a IssueId,
-    pub(super) event: IssueEvent,
-    pub(super) comment: Option<String>,
-    /// The choice that was typed for the issues that depend on it.
-    pub(super) dependents: Option<DependentsFate>,
-}
-
-/// What ending an issue did.
-#[derive(Debug)]
-pub(super) struct Ended {
-    outcome: EndedIssue,
-    /// The pull request that was open and is closed now.
-    closed: Option<PullRequest>,
-    open_subtasks: usize,
-}
-
-impl Ending<'_> {
-    fn cancels(&self) -> bool {
-        matches!(
-            self.event,
-            IssueEvent::Cancelled
-                | IssueEvent::Closed {
-                    resolution: Resolution::Cancelled,
-                    ..
-                }
-        )
-    }
-
-    /// Ends the issue. Everything that can be refused or asked is, before a run is ended for it.
-    pub(super) fn carry_out(&self, app: &App, session: &mut Session) -> anyhow::Result<Ended> {
-        let store = &mut session.store;
-        let fate = if self.cancels() {
-            self.fate_of_dependents(app, store)?
-        } else {
-            DependentsFate::Keep
-        };
-        let open = store.open_pr(self.issue)?;
-        end_run_of(&session.installation, store, self.issue)?;
-        if self.cancels() && fate == DependentsFate::Cancel {
-            let dependencies = store.open_dependents(self.issue)?;
-            for effect in settle_dependents(std::slice::from_ref(self.issue), fate, &dependencies) {
-                end_run_of(&session.installation, store, &effect.issue)?;
-            }
-        }
-        let end = IssueEnd {
-            event: self.event.clone(),
-            comment: self.comment.clone(),
-            dependents: fate,
-        };
-        let outcome = store.end_issue(&App::as_human(), self.issue, &end)?;
-        let closed = match open {
-            Some(pr) => Some(store.pr(pr.id)?).filter(|pr| pr.state == PrState::Closed),
-            None => None,
-        };
-        let subtasks = IssueFilter {
-            parent: Some(self.issue.clone()),
-            ..IssueFilter::default()
-        };
-        let subtasks = store.list_issues(&subtasks)?.items;
-        let is_open = |issue: &&symphony_core::issue::Issue| !issue.state.status().is_terminal();
-        Ok(Ended {
-            outcome,
-            closed,
-            open_subtasks: subtasks.iter().filter(is_open).count(),
-        })
-    }
-
-    fn fate_of_dependents(&self, app: &App, store: &Store) -> anyhow::Result<DependentsFate> {
-        let dependencies = store.open_dependents(self.issue)?;
-        let direct = settle_dependents(
-            std::slice::from_ref(self.issue),
-            DependentsFate::Keep,
-            &dependencies,
-        );
-        choose_fate(app, self.dependents, &direct, self.issue.as_str())
-    }
+/// Ends an issue, after the fate of those that depend on it is known: asked for on a terminal, where nobody typed it.
+pub(super) fn carry_out(
+    app: &App,
+    session: &mut Session,
+    issue: &IssueId,
+    mut ending: Ending<'_>,
+) -> anyhow::Result<Ended> {
+    let undecided = ending.undecided(&session.store)?;
+    let fate = choose_fate(app, ending.dependents, &undecided, issue.as_str())?;
+    ending.dependents = Some(fate);
+    Ok(end_issue(session, &App::as_human(), &ending)?)
 }
 
 /// What ending an issue did, as JSON.

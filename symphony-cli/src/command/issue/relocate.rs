@@ -2,16 +2,12 @@
 
 use clap::Args;
 use symphony_core::id::IssueId;
-use symphony_core::issue::{
-    DependentsFate, Issue, IssueEvent, IssueStatus, Review, allowed_moves, human_move,
-};
-use symphony_core::pull_request::PrState;
-use symphony_runner::cancel::end_run_of;
+use symphony_core::issue::{DependentsFate, IssueStatus};
+use symphony_runner::order::{Ending, Shifted, shift_issue};
 use symphony_runner::session::Session;
-use symphony_store::StoreError;
 use symphony_view::IssueView;
 
-use super::ending::{Ending, closed_in_words, ending_view, now_in};
+use super::ending::{carry_out, closed_in_words, ending_view, now_in};
 use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop};
 use crate::value::{issue_id, named};
@@ -50,12 +46,11 @@ impl MoveArgs {
         if self.status == IssueStatus::Cancelled && !status.is_terminal() {
             return self.cancel(app, &mut session).with_context(what);
         }
-        let open = session.store.open_pr(&self.issue).with_context(what)?;
-        let issue = self.carry_out(&mut session).with_context(what)?;
+        let Shifted { issue, closed } =
+            shift_issue(&mut session, &App::as_human(), &self.issue, self.status)
+                .with_context(what)?;
         let mut sentence = now_in(&issue.id, issue.state.status());
-        if let Some(pr) = open
-            && session.store.pr(pr.id).with_context(what)?.state == PrState::Closed
-        {
+        if let Some(pr) = closed {
             sentence = format!("{sentence} {}", closed_in_words(&pr));
         }
         app.out.done(&IssueView::from(issue), &sentence)
@@ -78,13 +73,8 @@ impl MoveArgs {
     }
 
     fn cancel(&self, app: &App, session: &mut Session) -> anyhow::Result<()> {
-        let ending = Ending {
-            issue: &self.issue,
-            event: IssueEvent::Cancelled,
-            comment: None,
-            dependents: self.dependents,
-        };
-        let ended = ending.carry_out(app, session)?;
+        let ending = Ending::cancelled(&self.issue, self.dependents);
+        let ended = carry_out(app, session, &self.issue, ending)?;
         if self.delete_branch {
             let context = App::as_human();
             session
@@ -93,36 +83,5 @@ impl MoveArgs {
         }
         let (view, sentence) = ending_view(ended);
         app.out.done(&view, &sentence)
-    }
-
-    fn carry_out(&self, session: &mut Session) -> anyhow::Result<Issue> {
-        let store = &mut session.store;
-        let issue = store.issue(&self.issue)?;
-        let review = if store.has_open_review(&self.issue)? {
-            Review::Open
-        } else {
-            Review::None
-        };
-        let could = allowed_moves(&issue.state, review).contains(&self.status);
-        // a move that is refused must not cost the run that is at work
-        let issue = if could && end_run_of(&session.installation, store, &self.issue)?.is_some() {
-            store.issue(&self.issue)?
-        } else {
-            issue
-        };
-        let context = App::as_human();
-        let moved = if could && issue.state.status() == self.status {
-            // the end of its run brought it there
-            issue
-        } else {
-            let event = human_move(&issue.state, self.status, review).map_err(|source| {
-                StoreError::Transition {
-                    id: self.issue.to_string(),
-                    source,
-                }
-            })?;
-            store.move_issue(&context, &self.issue, &event)?
-        };
-        Ok(moved)
     }
 }

@@ -2,9 +2,11 @@
 
 use clap::Args;
 use symphony_core::id::IssueId;
-use symphony_core::issue::{Issue, IssueStatus, Review, human_move};
+use symphony_core::issue::{Issue, IssueStatus};
+use symphony_runner::RunnerError;
 use symphony_runner::absorb::{absorb_for_issue, absorbed_text};
-use symphony_store::{Store, StoreError};
+use symphony_runner::order::{OrderRefusal, retry_issue};
+use symphony_store::Store;
 use symphony_view::IssueView;
 
 use crate::app::App;
@@ -44,28 +46,14 @@ impl RetryArgs {
     }
 
     fn carry_out(&self, store: &mut Store) -> anyhow::Result<Issue> {
-        let issue = store.issue(&self.issue)?;
-        let status = issue.state.status();
-        let context = App::as_human();
-        if status.is_terminal() {
-            // taking up again what has ended is a move, which says so
-            return Err(Stop::new(Exit::Refused, format!("it is `{status}`"))
-                .hint(format!(
-                    "`symphony issue move {} todo` reopens it",
-                    issue.id
-                ))
-                .into());
-        }
-        if matches!(status, IssueStatus::Backlog | IssueStatus::Blocked) {
-            let event =
-                human_move(&issue.state, IssueStatus::Todo, Review::None).map_err(|source| {
-                    StoreError::Transition {
-                        id: issue.id.to_string(),
-                        source,
-                    }
-                })?;
-            store.move_issue(&context, &self.issue, &event)?;
-        }
-        Ok(store.clear_counts(&context, &self.issue)?)
+        let retried = retry_issue(store, &App::as_human(), &self.issue);
+        retried.map_err(|error| match error {
+            RunnerError::Order(OrderRefusal::Ended { issue, status }) => {
+                Stop::new(Exit::Refused, format!("it is `{status}`"))
+                    .hint(format!("`symphony issue move {issue} todo` reopens it"))
+                    .into()
+            }
+            other => other.into(),
+        })
     }
 }

@@ -16,7 +16,7 @@ use super::line::LearningLine;
 use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop};
 use crate::json::from_json;
-use crate::secret::SecretCheck;
+use symphony_runner::order::SecretCheck;
 
 /// Longest line: every text at its limit, escaped, and the rest of the fields.
 const LINE_BYTES_MAX: usize = 8 * TEXT_BYTES_MAX;

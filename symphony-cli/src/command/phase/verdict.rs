@@ -5,11 +5,10 @@ use symphony_core::contract::Delivery;
 use symphony_core::id::IssueId;
 use symphony_core::pull_request::VerdictKind;
 use symphony_core::review_point::{PointError, Severity};
-use symphony_runner::cancel::end_run_of;
-use symphony_runner::repository::open_repository;
-use symphony_store::{NewVerdict, Store, StoreError};
+use symphony_runner::RunnerError;
+use symphony_runner::order::{OrderRefusal, give_phase_verdict};
+use symphony_store::{NewVerdict, StoreError};
 use symphony_view::DeliveryView;
-use symphony_workspace::BranchName;
 
 use crate::app::App;
 use crate::command::point::{PointArgs, rejection};
@@ -100,25 +99,14 @@ impl RejectPhaseArgs {
 /// Gives a person's verdict on the delivery of an issue, on what its branch holds now.
 fn give(app: &App, issue: &IssueId, verdict: NewVerdict) -> anyhow::Result<Delivery> {
     let mut session = app.session()?;
-    let store = &mut session.store;
-    let delivery = awaiting(store, issue)?;
-    // a judge at work must not speak after a person
-    end_run_of(&session.installation, store, issue)?;
-    let delivery = awaiting(store, &delivery.issue)?;
-    let project = store.project(&delivery.project)?;
-    let config = session.installation.project_config(&project)?;
-    let head = open_repository(&project, &config)?.branch_head(&BranchName::of_issue(issue))?;
-    let commit = match head {
-        Some(head) => head.as_str().to_owned(),
-        None => delivery.head_commit.clone().unwrap_or_default(),
-    };
-    let context = App::as_human();
-    if delivery.head_commit.as_ref() != Some(&commit) {
-        store.move_delivery_head(&context, delivery.id, &commit)?;
-    }
-    let verdict = NewVerdict { commit, ..verdict };
-    let given = store.record_phase_review(&context, delivery.id, &verdict);
-    given.map_err(|error| of_open_points(error, issue))
+    let given = give_phase_verdict(&mut session, &App::as_human(), issue, verdict);
+    given.map_err(|error| match error {
+        RunnerError::Order(refusal @ OrderRefusal::NoDelivery { .. }) => {
+            Stop::new(Exit::Refused, refusal.to_string()).into()
+        }
+        RunnerError::Store(error) => of_open_points(error, issue),
+        other => other.into(),
+    })
 }
 
 /// Says how a person goes on whose approval open points keep back.
@@ -132,16 +120,4 @@ fn of_open_points(error: StoreError, issue: &IssueId) -> anyhow::Error {
          the approval"
     );
     Stop::new(Exit::Refused, what).hint(hint).into()
-}
-
-/// Returns the delivery of an issue that awaits a verdict.
-fn awaiting(store: &Store, issue: &IssueId) -> anyhow::Result<Delivery> {
-    store.issue(issue)?;
-    store
-        .open_delivery(issue)?
-        .filter(Delivery::awaits_judge)
-        .ok_or_else(|| {
-            let message = format!("no delivery of {issue} awaits a verdict");
-            Stop::new(Exit::Refused, message).into()
-        })
 }

@@ -2,10 +2,9 @@
 
 use clap::Args;
 use symphony_core::id::PlanPhaseId;
-use symphony_core::plan::state::{Choice, PhaseState};
+use symphony_core::plan::state::Choice;
 use symphony_runner::absorb::{absorb_for_phase, absorbed_text};
 use symphony_runner::plan::{PlanOrder, carry_out_order};
-use symphony_store::PlanRecord;
 use symphony_view::PlanView;
 
 use super::record::PlanChoice;
@@ -134,36 +133,10 @@ fn carry_out(app: &App, choice: &PlanChoice, order: &PlanOrder) -> anyhow::Resul
         &record,
         &session.configured_gates(),
     )?;
-    let sentence = format!("Plan {}: {}.", record.id, outcome(order, &record));
+    let sentence = format!("Plan {}: {}.", record.id, order.outcome(&record));
     let sentence = match view.next() {
         Some(next) => format!("{sentence} {next}"),
         None => sentence,
     };
     app.out.done(&view, &sentence)
-}
-
-/// Says where the order has brought what it is about.
-fn outcome(order: &PlanOrder, record: &PlanRecord) -> String {
-    let progress = |phase| record.state.phases.get(phase);
-    match order {
-        PlanOrder::Decide(
-            phase,
-            Choice::RetryOnceMore | Choice::SkipPhase | Choice::AbortBranch,
-        )
-        | PlanOrder::Retry(phase)
-        | PlanOrder::Skip(phase)
-        | PlanOrder::Abort(phase) => match progress(phase).map(|progress| &progress.state) {
-            Some(PhaseState::Complete { skipped: true }) => format!("phase {phase} is skipped"),
-            _ => format!(
-                "phase {phase} is {}",
-                record.state.phase_status(phase).words()
-            ),
-        },
-        PlanOrder::Decide(_, Choice::AbortAll) | PlanOrder::AbortAll
-            if record.state.is_abort_requested && !record.state.status.is_ended() =>
-        {
-            format!("{} is being aborted", record.path)
-        }
-        _ => format!("{} is {}", record.path, record.state.status.words()),
-    }
 }

@@ -31,8 +31,8 @@ impl PointArgs {
     /// Returns the changes; a new point without a severity is of this one.
     pub(crate) fn changes(&self, default: Severity) -> PointChanges {
         let new = self.points.iter().map(|typed| read_point(typed, default));
-        let mut moved = moves(&self.close, PointState::Closed, None);
-        moved.extend(moves(&self.reopen, PointState::Open, None));
+        let mut moved = moves(&self.close, PointState::Closed);
+        moved.extend(moves(&self.reopen, PointState::Open));
         PointChanges {
             new: new.collect(),
             moved,
@@ -41,15 +41,11 @@ impl PointArgs {
 }
 
 /// Moves points to one state.
-pub(super) fn moves(
-    numbers: &[PointNumber],
-    to: PointState,
-    remark: Option<&str>,
-) -> Vec<PointMove> {
+fn moves(numbers: &[PointNumber], to: PointState) -> Vec<PointMove> {
     let moved = numbers.iter().map(|number| PointMove {
         number: *number,
         to,
-        remark: remark.map(str::to_owned),
+        remark: None,
     });
     moved.collect()
 }

@@ -1,10 +1,8 @@
 //! `symphony point reply`: a person's word on a point, and the answer to an agent's question.
 
 use clap::Args;
-use symphony_core::issue::IssueStatus;
-use symphony_core::review_point::{AnswerKind, PointNumber};
-use symphony_runner::session::Session;
-use symphony_store::NewAnswer;
+use symphony_core::review_point::PointNumber;
+use symphony_runner::order::{Replied, reply_to_point};
 use symphony_view::PointView;
 
 use crate::app::App;
@@ -34,24 +32,10 @@ impl ReplyArgs {
         let what = || format!("reply to review point {}", self.number);
         let mut session = app.session()?;
         let of = find_source(app, &session, &self.of).with_context(what)?;
-        let new = NewAnswer {
-            point: self.number,
-            kind: AnswerKind::Remark,
-            commit: None,
-            text,
-        };
-        let status = |session: &Session| -> anyhow::Result<Option<IssueStatus>> {
-            let issue = of.issue().map(|issue| session.store.issue(issue));
-            Ok(issue.transpose()?.map(|issue| issue.state.status()))
-        };
-        let before = status(&session)?;
-        let point = session
-            .store
-            .answer_point(&App::as_human(), &of, &new)
-            .with_context(what)?;
-        let then = if before == Some(IssueStatus::Blocked)
-            && status(&session)? == Some(IssueStatus::Todo)
-        {
+        let store = &mut session.store;
+        let replied = reply_to_point(store, &App::as_human(), &of, self.number, text);
+        let Replied { point, continues } = replied.with_context(what)?;
+        let then = if continues {
             format!(" {of} continues at the next tick.")
         } else {
             String::new()

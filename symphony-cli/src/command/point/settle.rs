@@ -3,15 +3,13 @@
 use clap::Args;
 use symphony_core::issue::IssueStatus;
 use symphony_core::pull_request::PullRequestOf;
-use symphony_core::review_point::{
-    PointChanges, PointNumber, PointState, ReviewPoint, list_numbers,
-};
+use symphony_core::review_point::{PointNumber, PointState, list_numbers};
 use symphony_core::wording::capitalised;
+use symphony_runner::order::{MovedPoints, move_points};
 use symphony_runner::session::Session;
 use symphony_view::PointView;
 use symphony_view::text::List;
 
-use super::args::moves;
 use crate::app::App;
 use crate::command::source::find_source;
 use crate::failure::Context as _;
@@ -104,27 +102,23 @@ fn settle(
 ) -> anyhow::Result<()> {
     let mut session = app.session()?;
     let of = find_source(app, &session, of)?;
-    let before = session.store.review_points(&of)?.into_iter();
-    let open: Vec<PointNumber> = before
-        .filter(ReviewPoint::is_open)
-        .map(|point| point.number)
-        .collect();
-    let numbers = numbers.map_or_else(|| open.clone(), <[PointNumber]>::to_vec);
     let comment = comment.map(|typed| app.text(typed)).transpose()?;
-    let changes = PointChanges {
-        new: Vec::new(),
-        moved: moves(&numbers, to, comment.as_deref()),
-    };
-    let points = session
-        .store
-        .change_points(&App::as_human(), &of, &changes)?;
+    let MovedPoints {
+        points,
+        numbers,
+        changes_nothing,
+    } = move_points(
+        &mut session.store,
+        &App::as_human(),
+        &of,
+        numbers,
+        to,
+        comment.as_deref(),
+    )?;
     let word = match to {
         PointState::Closed => "Closed",
         PointState::Open => "Reopened",
     };
-    let changes_nothing = to == PointState::Closed
-        && !numbers.is_empty()
-        && !numbers.iter().any(|number| open.contains(number));
     let named = list_numbers(&numbers);
     let sentence = if changes_nothing {
         let verb = if numbers.len() == 1 { "is" } else { "are" };
@@ -134,9 +128,6 @@ fn settle(
     };
     let asks = to == PointState::Open;
     let sentence = sentence + &how_it_goes_back(&session, &of, asks)?;
-    let moved = points
-        .into_iter()
-        .filter(|point| numbers.contains(&point.number));
-    app.out
-        .done(&moved.map(PointView::from).collect::<List<_>>(), &sentence)
+    let views = points.into_iter().map(PointView::from);
+    app.out.done(&views.collect::<List<_>>(), &sentence)
 }

@@ -25,7 +25,7 @@ pub(super) fn find_pr(
 ///
 /// # Errors
 /// When there is none.
-pub(super) fn find_pr_for(
+pub(crate) fn find_pr_for(
     app: &App,
     session: &Session,
     reference: &PrReference,

@@ -39,6 +39,7 @@ impl ListArgs {
             state: self.state,
             issue: self.issue.clone(),
             plan: plan.context("list the pull requests")?,
+            limit: None,
         };
         let prs = session
             .store

@@ -2,9 +2,8 @@
 
 use clap::Args;
 use serde::Serialize;
-use symphony_core::pull_request::PullRequestOf;
 use symphony_runner::merge::{MergeOptions, Merged, Squash, merge_pr_until};
-use symphony_view::PrView;
+use symphony_view::{PrView, merged_sentence};
 
 use super::find::find_pr;
 use crate::app::App;
@@ -46,24 +45,7 @@ struct MergeView {
 impl MergeArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let merged = self.carry_out(app).context("merge the pull request")?;
-        let pr = &merged.pr;
-        let gated = pr.verified_gates.as_ref().map(|gates| &gates.commit);
-        let again = match &merged.gates {
-            None => "",
-            Some(gates) if gated.is_some_and(|commit| *commit != gates.commit) => {
-                " The gates ran again on the result."
-            }
-            Some(_) => " The gates ran on the result.",
-        };
-        let commit = merged.commit.get(..10).unwrap_or(&merged.commit);
-        let ends = match pr.of {
-            PullRequestOf::Issue(_) => "is done",
-            PullRequestOf::Plan(_) => "is completed",
-        };
-        let sentence = format!(
-            "Merged pull request {} into {} as {commit}: {} {ends}.{again} {}.",
-            pr.id, pr.base, pr.of, merged.clean_up
-        );
+        let sentence = merged_sentence(&merged);
         app.out.done(
             &MergeView {
                 pr: merged.pr.into(),

@@ -10,5 +10,6 @@ mod show;
 mod tree;
 mod verdict;
 
+pub(crate) use find::find_pr_for;
 pub(crate) use tree::PrCommand;
-pub(crate) use verdict::{RedGates, Verdict, open_pr, other_subject};
+pub(crate) use verdict::{give, other_subject};

@@ -4,14 +4,11 @@ use clap::Args;
 use symphony_core::gates::GatesAge;
 use symphony_core::id::PlanId;
 use symphony_core::pull_request::{PullRequest, PullRequestOf, VerdictKind, VerifiedGates};
-use symphony_core::review_point::{
-    PointChanges, PointError, PointMove, PointNumber, PointState, Severity,
-};
+use symphony_core::review_point::{PointError, Severity};
 use symphony_mcp::Reviewed;
-use symphony_runner::cancel::{end_judge_on, end_run_on};
-use symphony_runner::plan::show_plan_of;
-use symphony_runner::session::Session;
-use symphony_store::{NewVerdict, PrStep, StoreError, refuse_ended};
+use symphony_runner::RunnerError;
+use symphony_runner::order::{OrderRefusal, PersonVerdict, RedGates, close_pr, give_verdict};
+use symphony_store::{PrStep, StoreError};
 use symphony_view::{PrView, read};
 
 use super::find::{find_pr, find_pr_for};
@@ -80,7 +77,7 @@ pub(crate) struct CloseArgs {
 
 impl ApproveArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let verdict = Verdict {
+        let verdict = PersonVerdict {
             kind: VerdictKind::Approved,
             comment: app.text(&self.comment)?,
             commit: self.commit.as_deref(),
@@ -92,9 +89,7 @@ impl ApproveArgs {
             },
             subject: Reviewed::Change,
         };
-        let pr = verdict
-            .give(app, &self.pr)
-            .context("approve the pull request")?;
+        let pr = give(app, &self.pr, &verdict).context("approve the pull request")?;
         let (id, reference) = (pr.id, pr.reference());
         let is_green = pr.gates_of_head().is_some_and(VerifiedGates::green);
         let session = app.session()?;
@@ -122,7 +117,7 @@ impl ApproveArgs {
 
 impl RejectArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let verdict = Verdict {
+        let verdict = PersonVerdict {
             kind: VerdictKind::Rejected,
             comment: app.text(self.feedback.as_deref().unwrap_or_default())?,
             commit: self.commit.as_deref(),
@@ -130,9 +125,7 @@ impl RejectArgs {
             red_gates: RedGates::Allowed,
             subject: Reviewed::Change,
         };
-        let pr = verdict
-            .give(app, &self.pr)
-            .context("reject the pull request")?;
+        let pr = give(app, &self.pr, &verdict).context("reject the pull request")?;
         let next = match &pr.of {
             PullRequestOf::Issue(issue) => {
                 let state = app.session()?.store.issue(issue)?.state;
@@ -162,10 +155,8 @@ impl CloseArgs {
 
     fn carry_out(&self, app: &App) -> anyhow::Result<PullRequest> {
         let mut session = app.session()?;
-        let pr = open_pr(app, &mut session, &self.pr, PrStep::Close)?;
-        let closed = session.store.close_pr(&App::as_human(), pr.id)?;
-        show_plan_of(&mut session.store, &closed);
-        Ok(closed)
+        let found = find_pr_for(app, &session, &self.pr, Some(PrStep::Close))?;
+        Ok(close_pr(&mut session, &App::as_human(), &found)?)
     }
 }
 
@@ -177,119 +168,32 @@ fn waits_for_person(plan: &PlanId) -> String {
     )
 }
 
-/// A person's verdict.
-#[derive(Debug)]
-pub(crate) struct Verdict<'a> {
-    pub(crate) kind: VerdictKind,
-    pub(crate) comment: String,
-    pub(crate) commit: Option<&'a str>,
-    pub(crate) points: PointChanges,
-    pub(crate) red_gates: RedGates,
-    /// What it is about.
-    pub(crate) subject: Reviewed,
-}
-
-/// Whether a verdict may be given although a required gate is red.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RedGates {
-    Allowed,
-    Refused,
-}
-
-impl Verdict<'_> {
-    pub(crate) fn give(&self, app: &App, reference: &PrReference) -> anyhow::Result<PullRequest> {
-        let mut session = app.session()?;
-        if self.is_forced() {
-            // of a plan: nobody works on it by itself, so that a person may change their mind
-            let rejected = find_pr(app, &session, reference)?;
-            session
-                .store
-                .resume_rejected_review(&App::as_human(), rejected.id)?;
-            show_plan_of(&mut session.store, &rejected);
-        }
-        let pr = match self.kind {
-            VerdictKind::Approved => {
-                let pr = find_pr(app, &session, reference)?;
-                refuse_ended(&pr, self.step()).map_err(StoreError::from)?;
-                end_judge_on(&session.installation, &mut session.store, &pr.of)?;
-                still_open(&session, &pr, self.step())?
-            }
-            VerdictKind::Rejected => open_pr(app, &mut session, reference, self.step())?,
-        };
-        if self.subject != Reviewed::of(&pr) {
-            return Err(other_subject(&pr));
-        }
-        let is_red = pr.gates_of_head().is_some_and(|gates| !gates.green());
-        if is_red && self.red_gates == RedGates::Refused {
-            let stop = Stop::new(
-                Exit::Refused,
-                format!("required gates of pull request {} are red", pr.id),
-            );
+/// Gives a verdict on the pull request that was named, and says how a person goes on where it is refused.
+pub(crate) fn give(
+    app: &App,
+    reference: &PrReference,
+    verdict: &PersonVerdict<'_>,
+) -> anyhow::Result<PullRequest> {
+    let mut session = app.session()?;
+    let found = match verdict.kind {
+        VerdictKind::Approved => find_pr(app, &session, reference)?,
+        VerdictKind::Rejected => find_pr_for(app, &session, reference, Some(verdict.step()))?,
+    };
+    let given = give_verdict(&mut session, &App::as_human(), &found, verdict);
+    given.map_err(|error| match error {
+        RunnerError::Order(OrderRefusal::OtherSubject { .. }) => other_subject(&found),
+        RunnerError::Order(refusal @ OrderRefusal::RedGates { .. }) => {
             let hint = format!(
                 "`symphony pr check {}` runs them again; --force with --comment approves anyway",
-                pr.reference()
+                found.reference()
             );
-            return Err(stop.hint(hint).into());
+            Stop::new(Exit::Refused, refusal.to_string())
+                .hint(hint)
+                .into()
         }
-        if is_red {
-            session
-                .store
-                .resume_stopped_review(&App::as_human(), pr.id)?;
-        }
-        // a shortened commit is meant to be the head; anything else is for the store to refuse
-        let commit = match self.commit {
-            Some(commit)
-                if commit.len() < COMMIT_CHARS_MIN || !pr.head_commit.starts_with(commit) =>
-            {
-                commit
-            }
-            _ => &pr.head_commit,
-        };
-        let new = NewVerdict {
-            kind: self.kind,
-            commit: commit.to_owned(),
-            comment: self.comment.clone(),
-            points: self.points(&session, &pr)?,
-            force: self.is_forced(),
-        };
-        let judged = session
-            .store
-            .record_review(&App::as_human(), pr.id, &new)
-            .map_err(|error| of_open_points(error, &pr))?;
-        show_plan_of(&mut session.store, &judged);
-        Ok(judged)
-    }
-}
-
-impl Verdict<'_> {
-    const fn step(&self) -> PrStep {
-        match self.kind {
-            VerdictKind::Approved => PrStep::Approve,
-            VerdictKind::Rejected => PrStep::Reject,
-        }
-    }
-
-    /// Whether it is an approval whatever the gates find.
-    fn is_forced(&self) -> bool {
-        self.kind == VerdictKind::Approved && self.red_gates == RedGates::Allowed
-    }
-
-    /// The state that each point gets. An approval by force closes those that it does not name.
-    fn points(&self, session: &Session, pr: &PullRequest) -> anyhow::Result<PointChanges> {
-        let mut changes = self.points.clone();
-        if self.is_forced() {
-            let named: Vec<PointNumber> = changes.moved.iter().map(|moved| moved.number).collect();
-            let points = session.store.review_points(&pr.of)?.into_iter();
-            let left =
-                points.filter(|point| point.is_open_must() && !named.contains(&point.number));
-            changes.moved.extend(left.map(|point| PointMove {
-                number: point.number,
-                to: PointState::Closed,
-                remark: None,
-            }));
-        }
-        Ok(changes)
-    }
+        RunnerError::Store(error) => of_open_points(error, &found),
+        other => other.into(),
+    })
 }
 
 /// Says how a person goes on whose approval open points keep back.
@@ -321,28 +225,4 @@ pub(crate) fn other_subject(pr: &PullRequest) -> anyhow::Error {
             "decide with `symphony {commands} approve {name}` or `symphony {commands} reject {name}`"
         ))
         .into()
-}
-
-/// Fewest characters by which a commit is known, as git shortens it.
-const COMMIT_CHARS_MIN: usize = 7;
-
-/// Returns an open pull request, after the judge or the gates at work on it were ended: a judge must not speak after a person, and the
-/// gates would be for nothing.
-pub(crate) fn open_pr(
-    app: &App,
-    session: &mut Session,
-    reference: &PrReference,
-    step: PrStep,
-) -> anyhow::Result<PullRequest> {
-    let pr = find_pr_for(app, session, reference, Some(step))?;
-    refuse_ended(&pr, step).map_err(StoreError::from)?;
-    end_run_on(&session.installation, &mut session.store, &pr.of)?;
-    still_open(session, &pr, step)
-}
-
-/// Returns a pull request as it is now.
-fn still_open(session: &Session, pr: &PullRequest, step: PrStep) -> anyhow::Result<PullRequest> {
-    let pr = session.store.pr(pr.id)?;
-    refuse_ended(&pr, step).map_err(StoreError::from)?;
-    Ok(pr)
 }

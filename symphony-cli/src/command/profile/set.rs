@@ -10,6 +10,7 @@ use symphony_view::OverrideView;
 use super::show::known_profile;
 use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop};
+use crate::secret::check_text;
 
 /// What `profile set` takes.
 #[derive(Debug, Args)]
@@ -101,7 +102,7 @@ impl ProfileSetArgs {
         let path = app.surroundings.current.join(file);
         let text = std::fs::read_to_string(&path)
             .with_context(|| format!("read the instructions in {}", path.display()))?;
-        app.secrets()?.check(&text)?;
+        check_text(&app.secrets()?, &text)?;
         if text.trim().is_empty() {
             let message = format!("the file of instructions {} is empty", path.display());
             return Err(Stop::new(Exit::Usage, message)

@@ -12,7 +12,7 @@ use crate::value::RunReference;
 /// # Errors
 /// When there is none, or several fit.
 pub(crate) fn find_run(store: &Store, reference: &RunReference) -> anyhow::Result<Run> {
-    find(store, reference, false)
+    find(store, reference, Which::Any)
 }
 
 /// Returns a run of an agent: as [`find_run`], but of an issue its newest run that is not of gates.
@@ -20,10 +20,19 @@ pub(crate) fn find_run(store: &Store, reference: &RunReference) -> anyhow::Resul
 /// # Errors
 /// When there is none, or several fit.
 pub(crate) fn find_agent_run(store: &Store, reference: &RunReference) -> anyhow::Result<Run> {
-    find(store, reference, true)
+    find(store, reference, Which::OfAgents)
 }
 
-fn find(store: &Store, reference: &RunReference, agents_only: bool) -> anyhow::Result<Run> {
+/// Which runs of an issue can be meant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    /// Every run.
+    Any,
+    /// Runs of agents, not of gates.
+    OfAgents,
+}
+
+fn find(store: &Store, reference: &RunReference, which: Which) -> anyhow::Result<Run> {
     let issue = match reference {
         RunReference::Id(text) => {
             // a whole id is looked up as one: no other can fit
@@ -37,7 +46,7 @@ fn find(store: &Store, reference: &RunReference, agents_only: bool) -> anyhow::R
     store.issue(issue)?;
     let filter = RunFilter {
         issue: Some(issue.clone()),
-        agents_only,
+        agents_only: which == Which::OfAgents,
         limit: Some(1),
         ..RunFilter::default()
     };
