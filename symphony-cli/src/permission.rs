@@ -180,6 +180,9 @@ const COMMANDS: &[(&str, Permission)] = {
         ("runs logs", Agents),
         ("runs prompt", Agents),
         ("runs show", Agents),
+        // Its links sign a browser in as whoever typed them.
+        ("serve", Person(Nothing)),
+        ("serve url", Person(Nothing)),
         ("status", Agents),
         ("supervise", Internal),
         ("tick", Person(Nothing)),
@@ -294,7 +297,7 @@ mod tests {
 
     fn leaves(command: &clap::Command, path: &str, found: &mut BTreeSet<String>) {
         let mut below = command.get_subcommands().peekable();
-        if below.peek().is_none() {
+        if below.peek().is_none() || !(path.is_empty() || command.is_subcommand_required_set()) {
             found.insert(path.to_owned());
         }
         for one in below {

@@ -13,7 +13,8 @@ use crate::command::{
     DoneCommand, EventsArgs, ExplainArgs, InboxArgs, InitArgs, IssueCommand, LearningsCommand,
     ManArgs, McpArgs, PauseArgs, PhaseCommand, PlanCommand, PointCommand, PrCommand,
     ProfileCommand, ProjectCommand, PromptCommand, ResumeArgs, RunArgs, RunsCommand,
-    SCRIPTED_AGENT_COMMAND, StatusArgs, SuperviseArgs, TickArgs, print_statusline, scripted_agent,
+    SCRIPTED_AGENT_COMMAND, ServeCommand, StatusArgs, SuperviseArgs, TickArgs, print_statusline,
+    scripted_agent,
 };
 use crate::completion::complete;
 use crate::deferred::Deferred;
@@ -54,6 +55,8 @@ enum Command {
     Tick(Deferred<TickArgs>),
     /// Tick in a loop, with live progress
     Run(Deferred<RunArgs>),
+    /// Serve the page in the browser: board, inbox, live logs, diffs, and what you decide
+    Serve(Deferred<ServeCommand>),
     /// Show running agents, the queue, retries, holds and what waits for you
     Status(Deferred<StatusArgs>),
     /// Explain why an issue or a plan is not running, or show the run that is
@@ -129,6 +132,7 @@ impl Command {
             Self::Doctor(args) => args.run(app)?,
             Self::Tick(args) => return args.run(app).map(ExitCode::from),
             Self::Run(args) => return args.run(app).map(ExitCode::from),
+            Self::Serve(command) => command.run(app)?,
             Self::Status(args) => args.run(app)?,
             Self::Explain(args) => args.run(app)?,
             Self::Inbox(args) => args.run(app)?,

@@ -23,15 +23,39 @@ fn the_demo_merges_its_issues_and_leaves_nothing() {
         "{}",
         first.stdout
     );
-    let (at, id) = (folder.to_str().unwrap(), "DEMO-1");
-    let merged = format!("Merged pull request 1 into main; {id}: worktree removed");
-    assert!(first.stderr.contains(&merged), "{}", first.stderr);
+    let at = folder.to_str().unwrap();
+    let (merged, ended) = (
+        "Merged pull request 1 into main as ",
+        ". DEMO-1 is done: worktree removed, ",
+    );
+    let mut lines = first.stderr.lines();
+    let line = lines.find(|line| line.starts_with(merged));
+    assert!(
+        line.is_some_and(|line| line.contains(ended)),
+        "{}",
+        first.stderr
+    );
 
     // an issue that no script knows goes the same way
     project.ok(&["-C", at, "issue", "add", "Greet in Latin"]);
     project.ok(&["-C", at, "run", "--until-idle"]);
     let issue = project.json(&["-C", at, "issue", "show", "DEMO-3"]);
     assert_eq!(issue["status"], "review", "{issue:#}");
+    // and a person can send it back
+    project.ok(&[
+        "-C",
+        at,
+        "pr",
+        "reject",
+        "DEMO-3",
+        "--point",
+        "notes/DEMO-3.md:1: Say it in Latin",
+    ]);
+    project.ok(&["-C", at, "run", "--until-idle"]);
+    let pr = project.json(&["-C", at, "pr", "show", "DEMO-3"]);
+    assert_eq!(pr["points"][0]["answered"], true, "{pr:#}");
+    assert_eq!(pr["verdict"]["kind"], "approved", "{pr:#}");
+    project.ok(&["-C", at, "pr", "approve", "DEMO-3", "--close", "1"]);
     project.ok(&["-C", at, "pr", "merge", "DEMO-3"]);
     assert_eq!(
         project

@@ -5,6 +5,9 @@ mod askers;
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+#[cfg(feature = "browser")]
+mod browser;
+#[cfg(test)]
 mod cgroups;
 #[cfg(test)]
 mod checklist;
@@ -203,6 +206,8 @@ mod secrets;
 #[cfg(test)]
 mod sent_prompts;
 #[cfg(test)]
+mod serve;
+#[cfg(test)]
 mod situations;
 #[cfg(test)]
 mod skill;
@@ -234,3 +239,5 @@ mod vault;
 mod watchdog;
 #[cfg(test)]
 mod watching;
+#[cfg(test)]
+mod web_orders;

@@ -138,7 +138,7 @@ fn a_plan_is_gated_judged_and_merged_like_an_issue() {
     assert_eq!(inbox(&project), waiting);
     project.assert_sound();
     let told = project.ok(&["pr", "merge", "1"]);
-    assert!(told.contains("plan plan is completed."), "{told}");
+    assert!(told.contains(". plan plan is completed: "), "{told}");
     assert_eq!(
         (status(&project).as_str(), branches(&project).as_str()),
         ("completed", "")

@@ -64,7 +64,9 @@ fn a_removed_project_loses_nothing_and_comes_back() {
         assert!(answer.stderr.contains("`symphony init`"), "{answer:#?}");
     }
 
-    project.ok(&["init"]);
+    let again = project.ok(&["init"]);
+    let numbers = "is set up again: it has 1 issue, and the next is SYM-2.";
+    assert!(again.contains(numbers), "{again}");
     assert_eq!(project.issue("SYM-1")["status"], "review");
     assert_eq!(project.add_issue("Next"), "SYM-2");
     project.tick_wait();

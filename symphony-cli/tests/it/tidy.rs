@@ -49,6 +49,18 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "symphony-web",
+        &[
+            "symphony-core",
+            "symphony-prompt",
+            "symphony-store",
+            "symphony-workspace",
+            "symphony-mcp",
+            "symphony-runner",
+            "symphony-view",
+        ],
+    ),
+    (
         "symphony-cli",
         &[
             "symphony-core",
@@ -60,6 +72,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "symphony-runner",
             "symphony-scripted",
             "symphony-view",
+            "symphony-web",
         ],
     ),
 ];

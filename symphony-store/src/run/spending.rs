@@ -221,6 +221,6 @@ mod tests {
             );
         }
         let split = query_plan(&store.conn, &SpentBy::Issue.sql());
-        assert!(split[0].contains("USING INDEX run_started"), "{split:?}");
+        assert!(split[0].starts_with("SEARCH run USING INDEX"), "{split:?}");
     }
 }

@@ -10,6 +10,7 @@ use super::leftovers::look;
 use super::project::{Files, choose_folder, create};
 use super::summary::DemoView;
 use crate::app::App;
+use crate::command::ServeOptions;
 use crate::failure::{Context as _, Exit, Stop};
 use crate::permission::identify_asker;
 use crate::progress::{Progress, Stream};
@@ -21,7 +22,7 @@ use crate::value::named;
     after_help = "Without --provider the agents follow a script and need neither a model nor the network; worktrees, \
                   commits, \
                   tools, gates, review and merge are real. The project is kept, so that you can look around in it.\n\n\
-                  Examples:\n  symphony demo\n  symphony demo --dir '/tmp/my demo'"
+                  Examples:\n  symphony demo\n  symphony demo --serve\n  symphony demo --dir '/tmp/my demo'"
 )]
 pub(crate) struct DemoArgs {
     /// The folder of the project; by default a new temporary folder
@@ -30,6 +31,9 @@ pub(crate) struct DemoArgs {
     /// Which program runs the agents; a real one costs tokens
     #[arg(long, value_name = "PROVIDER", default_value = "scripted", value_parser = named(ProviderName::NAMES, ProviderName::parse))]
     provider: ProviderName,
+    /// Then serve the page of the project until Ctrl-C, with agents that work on what you add there
+    #[arg(long, conflicts_with = "json")]
+    serve: bool,
 }
 
 impl DemoArgs {
@@ -38,7 +42,21 @@ impl DemoArgs {
         let view = self.play(app, &mut progress).context("run the demo")?;
         app.out.answer(&view)?;
         if view.is_clean() {
-            return Ok(());
+            return if self.serve {
+                Files::slow_down(&view.dir)?;
+                app.out.note(
+                    "Open this link to look around, add an issue, and watch an agent work on it:",
+                );
+                let surroundings = app
+                    .surroundings
+                    .within(view.dir.clone(), view.config.clone());
+                ServeOptions::of_demo().serve(&App {
+                    surroundings,
+                    out: app.out,
+                })
+            } else {
+                Ok(())
+            };
         }
         let hint = format!("look into {}", view.dir.display());
         Err(

@@ -10,7 +10,7 @@ use symphony_runner::merge::{MergeOptions, merge_pr};
 use symphony_runner::session::Session;
 use symphony_runner::tick::{TickOptions, TickOutcome, tick, wait_for};
 use symphony_store::{IssueFilter, PrFilter};
-use symphony_view::lines_of;
+use symphony_view::{lines_of, merged_sentence};
 
 use crate::failure::{Exit, Stop};
 use crate::progress::Progress;
@@ -71,11 +71,7 @@ fn merge_approved(session: &mut Session, progress: &Progress) -> anyhow::Result<
             pr.id,
             &MergeOptions::default(),
         )?;
-        // the clean-up names the issue itself
-        progress.say(&format!(
-            "Merged pull request {} into {}; {}",
-            pr.id, pr.base, merged.clean_up
-        ));
+        progress.say(&merged_sentence(&merged));
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 mod args;
 mod drive;
 mod leftovers;
+mod pace;
 mod project;
 mod summary;
 

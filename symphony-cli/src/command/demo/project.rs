@@ -10,6 +10,7 @@ use symphony_runner::session::Session;
 use symphony_store::NewIssue;
 use symphony_workspace::config_file::{CONFIG_FILE_NAME, set};
 
+use super::pace::slowed_down;
 use crate::app::App;
 use crate::command::InitArgs;
 use crate::failure::{Context as _, Exit, Stop};
@@ -113,6 +114,11 @@ impl Files {
             set(&config, FileRole::Project, "provider", provider.name())?;
         }
         Ok(Self { config, provider })
+    }
+
+    /// Lets the scripted agents pause between their turns, for somebody who watches.
+    pub(super) fn slow_down(folder: &Path) -> anyhow::Result<()> {
+        write(&folder.join(SCENARIO_FILE), &slowed_down(SCENARIO))
     }
 
     /// Adds the issues, each depending on the one before.

@@ -22,7 +22,7 @@ use super::project::Files;
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct DemoView {
     pub(super) dir: PathBuf,
-    config: PathBuf,
+    pub(super) config: PathBuf,
     database: PathBuf,
     issues: Vec<IssueView>,
     pull_requests: Vec<PrView>,
@@ -120,7 +120,7 @@ impl View for DemoView {
             .filter(|issue| issue.status == IssueStatus::Done)
             .count();
         page.line(&format!(
-            "{done} of {} done, by {}, each in a worktree and with a supervisor of its own:",
+            "{done} of {} done, by {} of agents and gates, each with a supervisor of its own:",
             plural(self.issues.len(), "issue"),
             plural(self.runs.len(), "run")
         ));

@@ -1,8 +1,11 @@
 //! What the end-to-end tests stand on: a project of its own for each, its processes, scenario files.
 
+#[cfg(feature = "browser")]
+mod chromium;
 mod inbox;
 #[cfg(feature = "real-cli")]
 mod model;
+mod page;
 mod processes;
 mod project;
 #[cfg(feature = "real-cli")]
@@ -12,8 +15,11 @@ mod roles;
 mod script;
 mod terminal;
 
+#[cfg(feature = "browser")]
+pub(crate) use chromium::{Chromium, Looks};
 #[cfg(feature = "real-cli")]
 pub(crate) use model::Model;
+pub(crate) use page::{Browser, Served, get, post, send};
 pub(crate) use processes::{agents_of, is_there, kill, supervisor_of};
 #[cfg(any(feature = "failpoints", feature = "harness"))]
 pub(crate) use project::LIFE_MAX;

@@ -1,0 +1,284 @@
+//! What `serve` takes, and how it starts.
+
+use std::future::Future;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use symphony_core::Timestamp;
+use symphony_runner::database::state_folder;
+use symphony_runner::session::Session;
+use symphony_web::access::{Hosts, Scheme};
+use symphony_web::{Access, DoorsFile, Listener, Opener, Site, sign_in_path};
+
+use super::ticking::Ticking;
+use crate::app::App;
+use crate::failure::{Context as _, Exit, Stop, sentence};
+use crate::interrupt::Interrupts;
+
+/// The port by default.
+const PORT: u16 = 7667;
+
+/// Time between two looks at Ctrl-C.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What `serve` takes.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "The page shows the board, the inbox, issues, runs with their live logs, pull requests with diffs and gates, plans, \
+                  learnings and spending, and does what the commands do. It prints a link that signs one browser in, once; the \
+                  session lasts 30 days, also when the server is started again. Agents go on when the page is not served.\n\n\
+                  Only this machine can reach it. From another one, forward the port: `ssh -L 7667:localhost:7667 HOST`. Behind a \
+                  reverse proxy with TLS, use --behind-proxy with --host.\n\n\
+                  Examples:\n  symphony serve\n  symphony serve --tick 30\n  symphony serve url"
+)]
+pub(crate) struct ServeCommand {
+    #[command(subcommand)]
+    below: Option<Below>,
+    #[command(flatten)]
+    options: ServeOptions,
+}
+
+/// How the page is served.
+#[derive(Debug, Args)]
+pub(crate) struct ServeOptions {
+    /// The port; 0 takes a free one
+    #[arg(long, value_name = "PORT", default_value_t = PORT)]
+    port: u16,
+    /// Listen on this socket file instead of a port; only you can use it
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "port",
+        requires = "behind_proxy"
+    )]
+    socket: Option<PathBuf>,
+    /// A reverse proxy with TLS is in front: cookies are for https only
+    #[arg(long = "behind-proxy", requires = "hosts")]
+    behind_proxy: bool,
+    /// A name under which browsers reach it, such as `symphony.example.org`; may be given several times
+    #[arg(long = "host", value_name = "NAME")]
+    hosts: Vec<String>,
+    /// Show everything, and change nothing
+    #[arg(long = "read-only")]
+    read_only: bool,
+    /// Also tick, each time after this many seconds: then nothing else has to
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    tick: Option<u64>,
+    /// Open the page in a browser
+    #[arg(long)]
+    open: bool,
+}
+
+impl ServeOptions {
+    /// The options of a demo: the usual port or a free one, and a tick each second, so that what is added there is worked on at once.
+    pub(crate) fn of_demo() -> Self {
+        let port = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, PORT)).map_or(0, |_free| PORT);
+        Self {
+            port,
+            socket: None,
+            behind_proxy: false,
+            hosts: Vec::new(),
+            read_only: false,
+            tick: Some(1),
+            open: false,
+        }
+    }
+}
+
+/// What is below `serve`.
+#[derive(Debug, Subcommand)]
+enum Below {
+    /// Print another link to the page that signs one browser in, once
+    Url(UrlArgs),
+}
+
+/// What `serve url` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  symphony serve url")]
+struct UrlArgs {}
+
+/// How a page is served.
+#[derive(Debug)]
+struct Served {
+    /// Where it listens.
+    listener: Listener,
+    /// Who is let in.
+    access: Access,
+    /// The file of its sessions.
+    doors: DoorsFile,
+    /// The address without a path.
+    base: String,
+}
+
+impl ServeCommand {
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+        match &self.below {
+            None => self.options.serve(app).context("serve the page"),
+            Some(Below::Url(UrlArgs {})) => print_url(app).context("make a link"),
+        }
+    }
+}
+
+impl ServeOptions {
+    /// Serves the page until Ctrl-C.
+    ///
+    /// # Errors
+    /// When there is no project, or the page cannot be served.
+    pub(crate) fn serve(&self, app: &App) -> anyhow::Result<()> {
+        let session = app.session()?;
+        let runtime = runtime()?;
+        let served = runtime.block_on(self.listen(&session))?;
+        let interrupts = Interrupts::listen().context("listen to Ctrl-C")?;
+        let ticking = self.tick.map(|seconds| {
+            let executable = session.installation.executable.clone();
+            Ticking::start(
+                executable,
+                session.project.root.clone(),
+                Duration::from_secs(seconds),
+            )
+        });
+        let link = link(&served.doors, &served.base)?;
+        app.out.note(&format!(
+            "Serving project {} at {}. Ctrl-C ends it; agents go on.",
+            session.project.id, served.base
+        ));
+        app.out.write(&format!("{link}\n"))?;
+        if self.open {
+            open(&link);
+        }
+        let stop = async move {
+            while interrupts.count() == 0 {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        let ended = runtime.block_on(serve_until(app, served, stop));
+        drop(ticking);
+        // a thread that is merging is not waited for: the next command settles what it began
+        runtime.shutdown_background();
+        ended
+    }
+
+    async fn listen(&self, session: &Session) -> anyhow::Result<Served> {
+        let doors = doors_of(session)?;
+        let listener = match &self.socket {
+            Some(path) => Listener::socket(path).await?,
+            None => Listener::port(SocketAddr::from((Ipv4Addr::LOCALHOST, self.port)))
+                .await
+                .map_err(|error| {
+                    Stop::new(Exit::Failed, error.to_string())
+                        .hint("--port takes another port, and `--port 0` a free one")
+                })?,
+        };
+        let scheme = if self.behind_proxy {
+            Scheme::Https
+        } else {
+            Scheme::Http
+        };
+        let port = listener.local_port();
+        let own_port = if self.behind_proxy { None } else { port };
+        let base = match (self.hosts.first(), port) {
+            (Some(host), _) => format!("{}://{host}", scheme.name()),
+            (None, Some(port)) => format!("{}://localhost:{port}", scheme.name()),
+            (None, None) => format!("{}://localhost", scheme.name()),
+        };
+        doors.note_address(&base)?;
+        Ok(Served {
+            listener,
+            access: Access {
+                hosts: Hosts::new(scheme, own_port, &self.hosts),
+                users: Vec::new(),
+                is_read_only: self.read_only,
+            },
+            doors,
+            base,
+        })
+    }
+}
+
+fn print_url(app: &App) -> anyhow::Result<()> {
+    let session = app.session()?;
+    let doors = doors_of(&session)?;
+    let Some(base) = doors.address()? else {
+        let stop = Stop::new(Exit::NotFound, "the page of this project was never served");
+        return Err(stop.hint("`symphony serve` serves it").into());
+    };
+    let link = link(&doors, &base)?;
+    app.out.write(&format!("{link}\n"))
+}
+
+/// Makes the runtime of a server.
+///
+/// # Errors
+/// When the system has no room for it.
+fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("start the server")
+}
+
+/// Serves the page until `stop` resolves.
+///
+/// # Errors
+/// When the listener is broken.
+async fn serve_until(
+    app: &App,
+    served: Served,
+    stop: impl Future<Output = ()>,
+) -> anyhow::Result<()> {
+    let surroundings = app.surroundings.clone();
+    let opener = Opener::new(move || surroundings.session().map_err(|error| sentence(&error)));
+    let port = served.listener.local_port();
+    let site: Arc<Site> = Site::new(served.access, served.doors, port, opener);
+    Ok(symphony_web::serve(served.listener, site, stop).await?)
+}
+
+/// Returns the file of the sessions of an installation.
+///
+/// # Errors
+/// When the environment names no home.
+fn doors_of(session: &Session) -> anyhow::Result<DoorsFile> {
+    let installation = session.store.installation()?;
+    let installation =
+        installation.map_or_else(|| "unknown".to_owned(), |id| id.as_str().to_owned());
+    Ok(DoorsFile::of(
+        &state_folder(&session.installation)?,
+        &installation,
+    ))
+}
+
+/// Makes a link that signs one browser in.
+///
+/// # Errors
+/// When the file of the sessions cannot be written.
+fn link(doors: &DoorsFile, base: &str) -> anyhow::Result<String> {
+    let secret = doors.add_link(Timestamp::now())?;
+    Ok(format!("{base}{}", sign_in_path(&secret)))
+}
+
+/// Opens a link in the person's browser, if there is one.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a person's browser is nobody's to supervise"
+)]
+fn open(link: &str) {
+    let program = if cfg!(target_os = "macos") {
+        "open"
+    } else {
+        "xdg-open"
+    };
+    let opened = Command::new(program)
+        .arg(link)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    if let Err(error) = opened {
+        tracing::warn!(%error, program, "no browser could be opened");
+    }
+}

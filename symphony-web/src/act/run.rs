@@ -1,0 +1,56 @@
+//! Runs are cancelled; the whole installation is paused and goes on.
+
+use symphony_runner::cancel::end_run;
+use symphony_runner::session::Session;
+
+use crate::routes::Done;
+use crate::server::{Failure, Fields, Turn};
+
+/// Ends a live run; its work is kept.
+pub(crate) fn cancel_run(
+    session: &mut Session,
+    _turn: &Turn,
+    id: &str,
+    _fields: &Fields,
+) -> Result<Done, Failure> {
+    let run = session.store.find_run(id)?;
+    let ended = end_run(&session.installation, &mut session.store, &run.id)?;
+    Ok(Done {
+        to: format!("/runs/{}", ended.id),
+        said: format!("The run has ended: {}.", ended.status),
+    })
+}
+
+/// Starts no agents any more.
+pub(crate) fn pause(
+    session: &mut Session,
+    turn: &Turn,
+    _id: &str,
+    _fields: &Fields,
+) -> Result<Done, Failure> {
+    session.store.set_paused(&turn.context(), true)?;
+    Ok(Done {
+        to: "/health".to_owned(),
+        said: "Paused: no new agent starts, and running agents continue.".to_owned(),
+    })
+}
+
+/// Starts agents again, and tries what is on hold.
+pub(crate) fn resume(
+    session: &mut Session,
+    turn: &Turn,
+    _id: &str,
+    _fields: &Fields,
+) -> Result<Done, Failure> {
+    session.store.set_paused(&turn.context(), false)?;
+    let lifted = session.store.lift_holds(&turn.context())?;
+    let more = if lifted == 0 {
+        String::new()
+    } else {
+        format!(" What was on hold ({lifted}) is tried again at once.")
+    };
+    Ok(Done {
+        to: "/health".to_owned(),
+        said: format!("The next tick starts agents again.{more}"),
+    })
+}

@@ -1,0 +1,17 @@
+//! Symphony in a browser: the second face on what the command line does (spec: web).
+//!
+//! Nothing depends on it: ticks go on when it is down. Pages print the views that the command line prints.
+
+pub mod access;
+mod act;
+mod assets;
+mod door;
+mod live;
+mod page;
+pub mod render;
+mod routes;
+mod server;
+
+pub use door::sign_in_path;
+pub use server::Site;
+pub use server::{Access, DoorsError, DoorsFile, ListenError, Listener, Opener, serve};

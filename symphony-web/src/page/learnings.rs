@@ -1,0 +1,65 @@
+//! What agents and people have learned.
+
+use maud::{Markup, html};
+use symphony_core::learning::LearningState;
+use symphony_runner::session::Session;
+use symphony_store::LearningFilter;
+use symphony_view::LearningView;
+
+use super::layout::{Frame, Room, token};
+use super::parts::{issue_link, when};
+use crate::access::Role;
+use crate::routes::Asked;
+use crate::server::{Failure, Turn};
+
+/// Learnings that the page shows.
+const LEARNINGS_MAX: u32 = 500;
+
+/// Draws the learnings.
+pub(crate) fn learnings(
+    session: &mut Session,
+    turn: &Turn,
+    _asked: &Asked,
+) -> Result<Markup, Failure> {
+    let frame = Frame::load(session, turn)?;
+    let filter = LearningFilter {
+        project: Some(session.project.id.clone()),
+        states: LearningState::ALL.to_vec(),
+        limit: Some(LEARNINGS_MAX),
+        ..LearningFilter::default()
+    };
+    let records = session.store.learnings(&filter)?;
+    let learnings: Vec<LearningView> = records.into_iter().map(LearningView::from).collect();
+    let main = html! {
+        div .row { h1 { "Learnings" } span .soft { "What later prompts are given, where it applies" } }
+        @for learning in &learnings { (draw(learning, turn)) }
+        @if learnings.is_empty() { p .soft { "Nothing was learned yet: agents record what they find out about the project." } }
+    };
+    Ok(frame.draw(turn, Room::Learnings, "Learnings", &main))
+}
+
+fn draw(learning: &LearningView, turn: &Turn) -> Markup {
+    let act = |what: &str| format!("/learnings/{}/{what}", learning.id);
+    html! {
+        article .item data-key=(learning.id) tabindex="-1" {
+            div .top {
+                span .tag { (learning.state) }
+                @if let Some(kind) = learning.learning_type { span .tag { (kind) } }
+                span .soft { "by " (learning.author) " · " (when(learning.created_at, turn.now)) }
+                @if let Some(issue) = &learning.issue { (issue_link(issue)) }
+            }
+            p { (learning.pattern) }
+            div .row {
+                @for place in &learning.applies_to { code { (place) } }
+                span .grow {}
+                @if turn.may(Role::Reviewer) {
+                    @if learning.retired {
+                        form method="post" action=(act("restore")) { (token(turn)) button .btn { "Restore" } }
+                    } @else {
+                        form method="post" action=(act("retire")) { (token(turn)) button .btn { "Retire" } }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The server: connections, who is let in, and how answers look.
+
+mod answer;
+mod connections;
+mod doors_file;
+mod guard;
+mod listen;
+mod options;
+mod site;
+
+pub(crate) use answer::{Failure, blocking, failed, page};
+pub(crate) use guard::{
+    FORM_TOKEN_FIELD, Fields, Guarded, guarded, session_of, too_many, with_headers,
+};
+pub(crate) use site::Turn;
+
+pub use connections::serve;
+pub use doors_file::{DoorsError, DoorsFile};
+pub use listen::{ListenError, Listener};
+pub use options::{Access, Opener};
+pub use site::Site;

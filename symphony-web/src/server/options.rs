@@ -1,0 +1,40 @@
+//! What a server is started with.
+
+use std::fmt;
+use std::sync::Arc;
+
+use symphony_runner::session::Session;
+
+use crate::access::{Hosts, User};
+
+/// Opens the installation anew for each request, so that a changed configuration holds at once. What goes wrong is a text for a person.
+#[derive(Clone)]
+pub struct Opener(Arc<dyn Fn() -> Result<Session, String> + Send + Sync>);
+
+impl Opener {
+    /// Makes one of a function.
+    pub fn new(open: impl Fn() -> Result<Session, String> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(open))
+    }
+
+    pub(crate) fn open(&self) -> Result<Session, String> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Opener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Opener")
+    }
+}
+
+/// Who is let in.
+#[derive(Debug, Clone)]
+pub struct Access {
+    /// The names that the server is known by.
+    pub hosts: Hosts,
+    /// The configured users.
+    pub users: Vec<User>,
+    /// Whether nobody may change anything.
+    pub is_read_only: bool,
+}

@@ -1,0 +1,117 @@
+//! What all requests share.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use symphony_core::Timestamp;
+use symphony_runner::session::Session;
+use symphony_store::Context;
+use tokio::sync::watch;
+
+use super::answer::Failure;
+use super::doors_file::DoorsFile;
+use super::options::{Access, Opener};
+use crate::access::{FailureLimiter, Role, Secret, Visitor, Way};
+use crate::live::Pulse;
+
+/// What a server knows.
+#[derive(Debug)]
+pub struct Site {
+    pub(crate) access: Access,
+    pub(crate) doors: DoorsFile,
+    /// The name of the cookie: those of two servers on one machine are kept apart.
+    pub(crate) cookie: String,
+    opener: Opener,
+    pub(crate) pulse: Arc<Pulse>,
+    wrong: Mutex<FailureLimiter>,
+    ending: watch::Sender<bool>,
+    /// What visitors are told on their next page, by the session that it is for.
+    told: Mutex<Vec<(Secret, String)>>,
+}
+
+/// Sentences that wait for a page; the oldest makes room.
+const TOLD_MAX: usize = 200;
+
+impl Site {
+    /// Makes it for a server on a port; none: behind a socket file.
+    pub fn new(access: Access, doors: DoorsFile, port: Option<u16>, opener: Opener) -> Arc<Self> {
+        let cookie = port.map_or_else(|| "symphony".to_owned(), |port| format!("symphony-{port}"));
+        Arc::new(Self {
+            access,
+            doors,
+            cookie,
+            pulse: Pulse::new(opener.clone()),
+            opener,
+            wrong: Mutex::new(FailureLimiter::new(Timestamp::now())),
+            ending: watch::channel(false).0,
+            told: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// Opens the installation.
+    pub(crate) fn open(&self) -> Result<Session, Failure> {
+        self.opener.open().map_err(Failure::Unusable)
+    }
+
+    /// Counts a wrong secret; returns whether it is answered as such.
+    pub(crate) fn answers_wrong_secret(&self) -> bool {
+        let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
+        wrong.admit(Timestamp::now())
+    }
+
+    /// Keeps a sentence for the next page of a visitor.
+    pub(crate) fn tell(&self, visitor: &Visitor, said: String) {
+        if let Way::Browser { form_token } = &visitor.way {
+            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            let over = (told.len() + 1).saturating_sub(TOLD_MAX);
+            told.drain(..over);
+            told.push((form_token.clone(), said));
+        }
+    }
+
+    /// Takes the sentence for a page of a visitor.
+    pub(crate) fn told(&self, visitor: &Visitor) -> Option<String> {
+        let Way::Browser { form_token } = &visitor.way else {
+            return None;
+        };
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = told.iter().position(|(of, _)| of == form_token)?;
+        Some(told.remove(at).1)
+    }
+
+    /// Returns what tells streams that the server ends.
+    pub(crate) fn ending(&self) -> watch::Receiver<bool> {
+        self.ending.subscribe()
+    }
+
+    pub(crate) fn end(&self) {
+        self.ending.send_replace(true);
+    }
+}
+
+/// One request of a visitor: what it reads and writes with.
+#[derive(Debug, Clone)]
+pub(crate) struct Turn {
+    pub(crate) site: Arc<Site>,
+    pub(crate) visitor: Visitor,
+    pub(crate) now: Timestamp,
+}
+
+impl Turn {
+    /// The context of a write by the visitor.
+    pub(crate) fn context(&self) -> Context {
+        symphony_runner::person::as_person(self.now)
+    }
+
+    /// Returns whether the visitor may do what needs this role, so that a page offers it.
+    pub(crate) fn may(&self, role: Role) -> bool {
+        self.visitor.role.may(role) && !self.site.access.is_read_only
+    }
+
+    /// Returns the token that forms carry.
+    pub(crate) fn form_token(&self) -> &str {
+        match &self.visitor.way {
+            Way::Browser { form_token } => form_token.reveal(),
+            Way::Client => "",
+        }
+    }
+}
