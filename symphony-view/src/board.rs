@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use symphony_core::Timestamp;
-use symphony_core::id::{IssueId, PhaseName, PrId, ProjectId};
+use symphony_core::id::{IssueId, PhaseName, ProjectId};
 use symphony_core::issue::{IssueStatus, Priority};
 
 use crate::{OpenPrView, RunningView};
@@ -53,11 +53,4 @@ pub struct CardView {
     pub waits_for_person: bool,
     /// When it last changed.
     pub updated_at: Timestamp,
-}
-
-impl CardView {
-    /// Returns the pull request to look at.
-    pub fn pr(&self) -> Option<PrId> {
-        self.pull_request.as_ref().map(|pr| pr.id)
-    }
 }

@@ -78,7 +78,7 @@
     });
   }
 
-  // ---- the page itself is loaded anew when something has happened, at most once a second, and never under somebody's hands
+  // ---- the page itself is reloaded when something has happened, at most once a second, and never under somebody's hands
   const load = async (url) => {
     try {
       const answer = await fetch(url, { headers: { accept: "text/html" } });

@@ -259,10 +259,7 @@ fn no_line_of_a_live_log_is_lost_or_doubled_on_the_screen() {
     std::thread::sleep(Duration::from_secs(1));
     let _served = Served::on_port(&project, port, &[]);
     browser.wait("//*[@id='log']//*[contains(., 'line-59-')]");
-    until("the run has ended", || {
-        let status = text(&project.run(&run)["status"]);
-        (status != "running" && status != "starting").then_some(())
-    });
+    project.until_ended(&run);
     browser.wait("//span[contains(@class, 'tag')][not(.='running')]");
     // as many elements as the log has lines, and each text as often
     let shown = browser.script(

@@ -544,10 +544,7 @@ fn a_log_is_followed_through_the_death_of_the_server_without_a_gap_or_a_double()
     let (more, cursor) = stream(&browser, &run, &cursor, |text| text.contains("line-25-"));
     lines.extend(more);
     // the browser sleeps while the rest is written
-    until("the run has ended", || {
-        let status = text(&project.run(&run)["status"]);
-        (status != "running" && status != "starting").then_some(())
-    });
+    project.until_ended(&run);
     let (more, _) = stream(&browser, &run, &cursor, |text| {
         text.contains("event: changed")
     });

@@ -16,7 +16,7 @@ const LOG_MODE: u32 = 0o600;
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Upper bound for the length of an omission line, in bytes.
-const MARKER_BYTES_MAX: u64 = 80;
+pub(super) const MARKER_BYTES_MAX: u64 = 80;
 
 /// Limits of one log file, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -272,7 +272,7 @@ fn without_leftover(path: &Path) -> io::Result<&Path> {
     }
 }
 
-fn length(count: usize) -> u64 {
+pub(super) fn length(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 

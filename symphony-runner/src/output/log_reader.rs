@@ -8,22 +8,10 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-use super::log::{LogLimits, OmissionStyle};
+use super::log::{LogLimits, MARKER_BYTES_MAX, OmissionStyle, length};
 
 /// Bytes of the head that are looked at to find the end of its last line.
 const LOOK_BYTES: u64 = 64 * 1024;
-
-/// Bytes of an omission line at most.
-const MARKER_BYTES_MAX: usize = 80;
-
-/// A line of a log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReadLine {
-    /// The logical offset behind it.
-    pub end: u64,
-    /// Its bytes, without the line feed.
-    pub bytes: Vec<u8>,
-}
 
 /// A part of a log, in whole lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,8 +20,8 @@ pub struct ReadPart {
     pub start: u64,
     /// The logical offset behind the last line: where to read on.
     pub next: u64,
-    /// The lines.
-    pub lines: Vec<ReadLine>,
+    /// The lines, without their line feeds.
+    pub lines: Vec<Vec<u8>>,
 }
 
 /// Whether a last line without a line feed counts.
@@ -148,10 +136,7 @@ impl LogReader {
                 }
             }
             at += length(line.len());
-            lines.push(ReadLine {
-                end: self.logical(at),
-                bytes: whole.unwrap_or(line).to_vec(),
-            });
+            lines.push(whole.unwrap_or(line).to_vec());
         }
         ReadPart {
             start: self.logical(from),
@@ -205,10 +190,9 @@ fn find_omission(
             None => end = from,
         }
     };
-    let mut start = Vec::with_capacity(MARKER_BYTES_MAX);
+    let mut start = Vec::new();
     file.seek(SeekFrom::Start(at))?;
-    file.take(length(MARKER_BYTES_MAX))
-        .read_to_end(&mut start)?;
+    file.take(MARKER_BYTES_MAX).read_to_end(&mut start)?;
     let line = memchr::memchr(b'\n', &start).and_then(|end| start.get(..=end));
     let omitted = line
         .and_then(|line| std::str::from_utf8(line).ok())
@@ -222,10 +206,6 @@ fn find_omission(
 
 fn begin_of_line(bytes: &[u8]) -> usize {
     memchr::memchr(b'\n', bytes).map_or(0, |end| end + 1)
-}
-
-fn length(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -250,7 +230,7 @@ mod tests {
     fn texts(part: &ReadPart) -> Vec<String> {
         let lines = part.lines.iter();
         lines
-            .map(|line| String::from_utf8(line.bytes.clone()).unwrap())
+            .map(|line| String::from_utf8(line.clone()).unwrap())
             .collect()
     }
 
@@ -277,7 +257,8 @@ mod tests {
         assert_eq!((texts(&part), part.start), (vec!["two".into()], 4));
         let part = reader.before(4, 100).unwrap();
         assert_eq!((texts(&part), part.start), (vec!["one".into()], 0));
-        assert_eq!(reader.after(900, 10, LastLine::IsWhole).unwrap().lines, []);
+        let beyond = reader.after(900, 10, LastLine::IsWhole).unwrap();
+        assert_eq!(beyond.lines, Vec::<Vec<u8>>::new());
     }
 
     #[test]

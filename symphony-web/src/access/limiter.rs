@@ -30,7 +30,7 @@ impl FailureLimiter {
         let passed = now
             .as_millisecond()
             .saturating_sub(self.at.as_millisecond());
-        // a clock that was set back begins anew
+        // a clock that was set back starts over
         let gained = if passed < 0 { 0 } else { passed / REFILL_MS };
         if gained > 0 || passed < 0 {
             self.left = self

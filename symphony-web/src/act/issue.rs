@@ -44,7 +44,7 @@ pub(crate) fn add_issue(
     let new = NewIssue {
         project: session.project.id.clone(),
         title: fields.text("title").to_owned(),
-        description: fields.text("description").replace("\r\n", "\n"),
+        description: fields.prose("description"),
         status: if fields.given("todo").is_some() {
             IssueStatus::Todo
         } else {
@@ -72,7 +72,7 @@ pub(crate) fn comment(
     fields: &Fields,
 ) -> Result<Done, Failure> {
     let id = id_of(id)?;
-    let text = fields.text("text").replace("\r\n", "\n");
+    let text = fields.prose("text");
     session.store.add_comment(&turn.context(), &id, &text)?;
     Ok(Done {
         to: page_of(&id),
@@ -91,7 +91,7 @@ pub(crate) fn edit(
     let depends_on = list(fields.text("depends_on")).map(id_of);
     let edit = IssueEdit {
         title: Some(fields.text("title").to_owned()),
-        description: Some(fields.text("description").replace("\r\n", "\n")),
+        description: Some(fields.prose("description")),
         priority: Some(priority(fields)?),
         size: None,
         labels: Some(list(fields.text("labels")).map(str::to_owned).collect()),
@@ -152,7 +152,7 @@ pub(crate) fn close(
     let id = id_of(id)?;
     let resolution = Resolution::parse(fields.text("resolution"))
         .map_err(|error| Failure::Wrong(error.to_string()))?;
-    let reason = fields.text("reason").replace("\r\n", "\n");
+    let reason = fields.prose("reason");
     let ending = Ending::closed(&id, resolution, &reason, fate(fields)?)?;
     end(session, turn, &id, &ending)
 }
@@ -202,7 +202,7 @@ pub(crate) fn approve_phase(
     fields: &Fields,
 ) -> Result<Done, Failure> {
     let id = id_of(id)?;
-    let comment = fields.text("text").replace("\r\n", "\n");
+    let comment = fields.prose("text");
     let verdict = NewVerdict {
         points: PointChanges {
             new: Vec::new(),

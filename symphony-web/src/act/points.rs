@@ -31,7 +31,7 @@ pub(super) fn closed_points(fields: &Fields) -> Result<Vec<PointMove>, Failure> 
 
 /// The point of a rejection: what has to change, at a line of a file or in all.
 pub(super) fn new_point(fields: &Fields) -> Result<NewPoint, Failure> {
-    let text = fields.text("text").replace("\r\n", "\n");
+    let text = fields.prose("text");
     if text.is_empty() {
         return Err(Failure::Wrong("say what has to change".to_owned()));
     }
@@ -59,7 +59,7 @@ pub(crate) fn reply(
 ) -> Result<Done, Failure> {
     let pr = find_pull_request(session, id)?;
     let number = number(fields.text("point"))?;
-    let text = fields.text("text").replace("\r\n", "\n");
+    let text = fields.prose("text");
     let replied = reply_to_point(&mut session.store, &turn.context(), &pr.of, number, text)?;
     let then = if replied.continues {
         format!(" {} continues at the next tick.", pr.of)
@@ -101,7 +101,7 @@ fn settle(
 ) -> Result<Done, Failure> {
     let pr = find_pull_request(session, id)?;
     let number = number(fields.text("point"))?;
-    let text = fields.text("text").replace("\r\n", "\n");
+    let text = fields.prose("text");
     let remark = Some(text.as_str()).filter(|text| !text.is_empty());
     let moved = move_points(
         &mut session.store,

@@ -43,7 +43,7 @@ pub(crate) fn approve(
     fields: &Fields,
 ) -> Result<Done, Failure> {
     let found = settled(session, id)?;
-    let comment = fields.text("text").replace("\r\n", "\n");
+    let comment = fields.prose("text");
     let verdict = PersonVerdict {
         kind: VerdictKind::Approved,
         comment,
@@ -108,7 +108,7 @@ pub(crate) fn confirm(
     fields: &Fields,
 ) -> Result<Done, Failure> {
     let found = settled(session, id)?;
-    let comment = fields.text("text").replace("\r\n", "\n");
+    let comment = fields.prose("text");
     let ending = turn.site.ending();
     let stop = move || *ending.borrow();
     let done = confirm_proposal(session, &turn.context(), &found, Some(&comment), &stop)?;

@@ -65,7 +65,7 @@ impl RunLog {
         let part = read(&reader).map_err(failed)?;
         let mut day = LogDay::starting(self.started_at);
         let lines = part.lines.iter().map(|line| {
-            let text = String::from_utf8_lossy(&line.bytes);
+            let text = String::from_utf8_lossy(line);
             log_line(&day.parsed(&self.run, &text))
         });
         Ok(LogPart {

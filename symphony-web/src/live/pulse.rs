@@ -12,7 +12,7 @@ use crate::server::Opener;
 /// Time between two looks.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Time after which the database is opened anew: it may have been restored, and the configuration may have moved it.
+/// Time after which the database is opened again: it may have been restored, and the configuration may have moved it.
 const REOPEN: Duration = Duration::from_mins(1);
 
 /// The heartbeat of the event log.

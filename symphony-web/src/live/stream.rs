@@ -142,7 +142,7 @@ impl Teller {
         if newest == 0 || newest == self.cursor.event {
             return Ok(());
         }
-        // the lines first: a page that loads itself anew because a run has ended must not miss its last ones
+        // the lines first: a page that reloads because a run has ended must not miss its last ones
         while self.tell_lines().await? {}
         self.cursor.event = newest;
         self.message("changed", "").await

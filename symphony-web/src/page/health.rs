@@ -6,6 +6,7 @@ use symphony_runner::session::Session;
 use super::layout::{Frame, Room, token};
 use super::parts::{subject, when};
 use crate::access::Role;
+use crate::render::time::until;
 use crate::routes::Asked;
 use crate::server::{Failure, Turn};
 
@@ -30,7 +31,7 @@ pub(crate) fn health(
                     dt { "State" } dd { @if status.paused { span .warn { "paused" } } @else { span .ok { "agents are started" } } }
                     dt { "Last tick" } dd { @match status.last_tick_at { Some(at) => (when(at, turn.now)), None => span .warn { "never" } } }
                     dt { "Slots" } dd { (status.slots_taken) " of " (status.slots) " taken" }
-                    @if let Some(due) = status.today.next_due_at { dt { "Next due" } dd { time title=(due) { (symphony_view::text::in_future(due, turn.now)) } } }
+                    @if let Some(due) = status.today.next_due_at { dt { "Next due" } dd { (until(due, turn.now)) } }
                 }
                 @if let Some(stuck) = &status.stuck_tick { p .notice .bad { (stuck.text()) } }
             }

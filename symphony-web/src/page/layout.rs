@@ -37,7 +37,7 @@ const ROOMS: [(Room, &str, &str); 8] = [
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) status: StatusView,
-    told: Option<String>,
+    message: Option<String>,
     /// The newest event that the page knows of.
     event: i64,
 }
@@ -51,7 +51,7 @@ impl Frame {
         Ok(Self {
             event,
             status: read::status(session, &elsewhere, turn.now)?,
-            told: turn.site.told(&turn.visitor),
+            message: turn.site.take_message(&turn.visitor),
         })
     }
 
@@ -83,7 +83,7 @@ impl Frame {
                 }
             }
             main #main data-live=(room_name(room)) data-event=(self.event) {
-                @if let Some(told) = &self.told { p .notice role="status" { (told) } }
+                @if let Some(message) = &self.message { p .notice role="status" { (message) } }
                 @if let Some(problem) = &status.problem {
                     p .notice .bad role="alert" { "Nothing starts: " (inline(problem)) }
                 }

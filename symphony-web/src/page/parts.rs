@@ -6,7 +6,9 @@ use symphony_core::id::{IssueId, PlanId, PrId, RunId};
 use symphony_core::issue::{DependentsFate, IssueStatus, Priority};
 use symphony_core::run::RunStatus;
 use symphony_view::RunView;
-use symphony_view::text::{ago, compact_duration};
+use symphony_view::text::compact_duration;
+
+pub(super) use crate::render::time::ago as when;
 
 /// An amount in US dollars; small ones with more digits.
 pub(super) fn money(usd: f64) -> String {
@@ -24,12 +26,6 @@ pub(super) fn tokens(count: u64) -> String {
         1_000..1_000_000 => format!("{} k", count / 1_000),
         _ => format!("{}.{} M", count / 1_000_000, count % 1_000_000 / 100_000),
     }
-}
-
-/// When something was, in words, with the exact time in its title.
-pub(super) fn when(at: Timestamp, now: Timestamp) -> Markup {
-    let exact = at.to_string();
-    html! { time datetime=(exact) title=(exact) { (ago(at, now)) } }
 }
 
 /// A sentence of a view; what stands between backticks is drawn as code.

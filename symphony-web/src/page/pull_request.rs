@@ -260,7 +260,7 @@ fn draw_point(pr: &PrView, point: &PointView, turn: &Turn) -> Markup {
     }
 }
 
-/// A word on a point, with what becomes of it.
+/// The form that replies to a point, closes it or reopens it.
 fn point_form(pr: &PrView, point: &PointView, turn: &Turn) -> Markup {
     let act = |what: &str| format!("/prs/{}/{what}", pr.id);
     let is_open = point.state == PointState::Open;

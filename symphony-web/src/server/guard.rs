@@ -49,6 +49,11 @@ impl Fields {
             .map_or("", |(_, value)| value.trim())
     }
 
+    /// Returns a field of several lines, which browsers send with `\r\n`.
+    pub(crate) fn prose(&self, name: &str) -> String {
+        self.text(name).replace("\r\n", "\n")
+    }
+
     /// Returns a field; none where it is missing or empty.
     pub(crate) fn given(&self, name: &str) -> Option<&str> {
         Some(self.text(name)).filter(|text| !text.is_empty())

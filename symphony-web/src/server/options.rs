@@ -7,7 +7,7 @@ use symphony_runner::session::Session;
 
 use crate::access::{Hosts, User};
 
-/// Opens the installation anew for each request, so that a changed configuration holds at once. What goes wrong is a text for a person.
+/// Opens the installation for each request, so that a changed configuration holds at once. What goes wrong is said in words.
 #[derive(Clone)]
 pub struct Opener(Arc<dyn Fn() -> Result<Session, String> + Send + Sync>);
 

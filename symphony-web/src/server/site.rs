@@ -24,12 +24,12 @@ pub struct Site {
     pub(crate) pulse: Arc<Pulse>,
     wrong: Mutex<FailureLimiter>,
     ending: watch::Sender<bool>,
-    /// What visitors are told on their next page, by the session that it is for.
-    told: Mutex<Vec<(Secret, String)>>,
+    /// Sentences for the next page of visitors, by the session that each is for.
+    messages: Mutex<Vec<(Secret, String)>>,
 }
 
 /// Sentences that wait for a page; the oldest makes room.
-const TOLD_MAX: usize = 200;
+const MESSAGES_MAX: usize = 200;
 
 impl Site {
     /// Makes it for a server on a port; none: behind a socket file.
@@ -43,7 +43,7 @@ impl Site {
             opener,
             wrong: Mutex::new(FailureLimiter::new(Timestamp::now())),
             ending: watch::channel(false).0,
-            told: Mutex::new(Vec::new()),
+            messages: Mutex::new(Vec::new()),
         })
     }
 
@@ -59,23 +59,23 @@ impl Site {
     }
 
     /// Keeps a sentence for the next page of a visitor.
-    pub(crate) fn tell(&self, visitor: &Visitor, said: String) {
+    pub(crate) fn leave_message(&self, visitor: &Visitor, said: String) {
         if let Way::Browser { form_token } = &visitor.way {
-            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-            let over = (told.len() + 1).saturating_sub(TOLD_MAX);
-            told.drain(..over);
-            told.push((form_token.clone(), said));
+            let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+            let over = (messages.len() + 1).saturating_sub(MESSAGES_MAX);
+            messages.drain(..over);
+            messages.push((form_token.clone(), said));
         }
     }
 
     /// Takes the sentence for a page of a visitor.
-    pub(crate) fn told(&self, visitor: &Visitor) -> Option<String> {
+    pub(crate) fn take_message(&self, visitor: &Visitor) -> Option<String> {
         let Way::Browser { form_token } = &visitor.way else {
             return None;
         };
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = told.iter().position(|(of, _)| of == form_token)?;
-        Some(told.remove(at).1)
+        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = messages.iter().position(|(of, _)| of == form_token)?;
+        Some(messages.remove(at).1)
     }
 
     /// Returns what tells streams that the server ends.

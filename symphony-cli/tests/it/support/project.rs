@@ -227,6 +227,14 @@ impl Project {
         answer.json()
     }
 
+    /// Waits until a run has ended.
+    pub(crate) fn until_ended(&self, run: &str) {
+        until("the run has ended", || {
+            let status = text(&self.run(run)["status"]);
+            (status != "running" && status != "starting").then_some(())
+        });
+    }
+
     /// Asks for the audit: everything that must hold does.
     pub(crate) fn assert_sound(&self) {
         let answer = self.symphony(&["doctor", "--audit"]);
