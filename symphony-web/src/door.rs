@@ -51,7 +51,7 @@ pub(crate) fn sign_in(site: &Arc<Site>) -> MethodRouter {
 pub(crate) fn sign_out(site: &Arc<Site>) -> MethodRouter {
     let site = Arc::clone(site);
     axum::routing::post(move |headers: HeaderMap| async move {
-        if let Some(session) = session_of(&headers, &site.cookie).secret()
+        if let Some(session) = session_of(&headers, site.cookie()).secret()
             && let Err(error) = site.doors.end(session)
         {
             return unusable(&error);
@@ -124,7 +124,7 @@ fn set_cookie(site: &Site, response: &mut Response, value: &str, seconds: u32) {
     };
     let cookie = format!(
         "{}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}",
-        site.cookie
+        site.cookie()
     );
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         response.headers_mut().append(header::SET_COOKIE, cookie);

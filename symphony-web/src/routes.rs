@@ -136,7 +136,7 @@ pub(crate) fn router(site: &Arc<Site>) -> Router {
             "/events",
             guard(Entrance::Read(Role::Viewer), get(crate::live::events)),
         )
-        .route("/sign-in", guard(Entrance::Open, door::sign_in(site)))
+        .route("/sign-in", guard(Entrance::SignIn, door::sign_in(site)))
         .route(
             "/sign-out",
             guard(Entrance::Write(Role::Viewer), door::sign_out(site)),

@@ -1,6 +1,8 @@
 //! The page in a real browser: the main job by clicking, a log that is followed through the death of its server, and how every page
 //! looks and works: wide and narrow, light and dark, by keyboard, without scripts, for people with disabilities.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
@@ -55,7 +57,7 @@ impl Demo {
             let printed = std::fs::read_to_string(&output).ok()?;
             let link = printed
                 .lines()
-                .find(|line| line.starts_with("http://localhost:"))?;
+                .find(|line| line.starts_with("http://symphony-"))?;
             printed.ends_with('\n').then(|| link.to_owned())
         });
         let base = link.split_once("/sign-in").unwrap().0.to_owned();
@@ -233,6 +235,30 @@ fn the_keyboard_is_enough_and_scripts_are_not_needed() {
 }
 
 #[test]
+fn a_server_that_an_agent_starts_gets_no_session() {
+    let project = Project::new("page", &scenarios([]), &json!({}));
+    let served = Served::start(&project, &[]);
+    let browser = Chromium::start(WIDE);
+    browser.open(&format!("http://{}{}", served.host, served.link));
+    browser.wait("//h1[.='Board']");
+
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = other.local_addr().unwrap().port();
+    let asked = std::thread::spawn(move || {
+        let (mut stream, _) = other.accept().unwrap();
+        let mut head = [0; 4096];
+        let count = stream.read(&mut head).unwrap();
+        let answer = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nOK";
+        stream.write_all(answer.as_bytes()).unwrap();
+        String::from_utf8_lossy(&head[..count]).to_ascii_lowercase()
+    });
+    browser.open(&format!("http://localhost:{port}/"));
+    let asked = asked.join().unwrap();
+    assert!(asked.contains("host: localhost"), "{asked}");
+    assert!(!asked.contains("cookie"), "{asked}");
+}
+
+#[test]
 fn no_line_of_a_live_log_is_lost_or_doubled_on_the_screen() {
     let turns = (0..60).map(|number| {
         let mut turn = bash(&format!("echo line-{number}-"));
@@ -249,7 +275,7 @@ fn no_line_of_a_live_log_is_lost_or_doubled_on_the_screen() {
     let run = project.tick_start();
     let mut served = Served::start(&project, &[]);
     let browser = Chromium::start(WIDE);
-    let base = format!("http://localhost:{}", served.port);
+    let base = format!("http://{}", served.host);
     browser.open(&format!("{base}{}", served.link));
     browser.wait("//h1[.='Board']");
     browser.open(&format!("{base}/runs/{run}"));

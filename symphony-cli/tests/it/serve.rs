@@ -1,7 +1,7 @@
 //! The page in the browser: who is let in, what attackers get, what is done and shown, without any script.
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::support::{
     Browser, JUDGE, Project, Served, WORKER, approving_judge, bash, call, commit, create_pr, get,
-    post, scenario, scenarios, send, text, turn, until, worker,
+    host_and_path, port_of, post, scenario, scenarios, send, text, turn, until, worker,
 };
 
 /// The pages, with an issue, a run and a pull request.
@@ -69,17 +69,17 @@ fn nothing_is_shown_to_whoever_is_not_signed_in() {
     for path in PAGES {
         for headers in [
             String::new(),
-            format!("Cookie: symphony-{}={}\r\n", served.port, "0".repeat(64)),
+            format!("Cookie: symphony={}\r\n", "0".repeat(64)),
             "Authorization: Bearer short\r\n".to_owned(),
         ] {
-            let reply = get(served.port, path, &headers);
+            let reply = get(&served.host, path, &headers);
             assert!(matches!(reply.status, 401 | 429), "{path}: {reply:#?}");
             assert!(!reply.body.contains("Secret plan"), "{path}: {reply:#?}");
         }
     }
     let looked = format!(
-        "HEAD {} HTTP/1.1\r\nHost: localhost:{}\r\nConnection: close\r\n\r\n",
-        served.link, served.port
+        "HEAD {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
+        served.link, served.host
     );
     assert_eq!(
         send(served.port, looked.as_bytes()).status,
@@ -87,7 +87,7 @@ fn nothing_is_shown_to_whoever_is_not_signed_in() {
         "a look does not use the link up"
     );
     let browser = served.sign_in();
-    let replayed = get(served.port, &served.link, "");
+    let replayed = get(&served.host, &served.link, "");
     assert!(matches!(replayed.status, 401 | 429), "{replayed:#?}");
     assert!(browser.get("/").body.contains("Secret plan"));
 
@@ -106,8 +106,9 @@ fn nothing_is_shown_to_whoever_is_not_signed_in() {
         assert!(!kept.contains(secret) && !kept.contains(served.link.rsplit('=').next().unwrap()));
     }
     let another = project.ok(&["serve", "url"]);
-    let path = another.trim().split_once(&port.to_string()).unwrap().1;
-    assert_eq!(get(port, path, "").status, 200);
+    let (host, path) = host_and_path(&another);
+    assert_eq!(host, browser.host, "a bookmark stays good");
+    assert_eq!(get(&host, &path, "").status, 200);
     assert_eq!(browser.post("/sign-out", &[]).status, 303);
     assert_eq!(browser.get("/").status, 401);
 }
@@ -118,7 +119,8 @@ fn no_other_site_reads_or_changes_anything() {
     let served = Served::start(&project, &[]);
     let browser = served.sign_in();
     let port = served.port;
-    let own = format!("http://localhost:{port}");
+    let host = served.host.as_str();
+    let own = format!("http://{host}");
     let token = browser.form_token();
     let request = |host: &str, rest: &str| {
         let head = format!(
@@ -133,20 +135,21 @@ fn no_other_site_reads_or_changes_anything() {
         format!("Host: evil.example:{port}\r\n"),
         format!("Host: 0.0.0.0:{port}\r\n"),
         "Host: localhost\r\n".to_owned(),
-        format!("Host: localhost:{port}.evil.example\r\n"),
-        format!("Host: localhost:{port}\r\nHost: evil.example\r\n"),
+        format!("Host: symphony-aaaaaaaa.localhost:{port}\r\n"),
+        format!("Host: {host}.evil.example\r\n"),
+        format!("Host: {host}\r\nHost: evil.example\r\n"),
     ] {
         let reply = request(&host, "");
         assert!(matches!(reply.status, 400 | 421), "{host}: {reply:#?}");
         assert!(!reply.body.contains("Secret plan"));
     }
     let absolute = format!(
-        "GET http://evil.example/ HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\nCookie: {}\r\n\r\n",
+        "GET http://evil.example/ HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nCookie: {}\r\n\r\n",
         browser.cookie
     );
     assert_eq!(send(port, absolute.as_bytes()).status, 421);
     let foreign = request(
-        &format!("Host: localhost:{port}\r\n"),
+        &format!("Host: {host}\r\n"),
         "Origin: http://evil.example\r\n",
     );
     assert_eq!(foreign.status, 403, "{foreign:#?}");
@@ -158,7 +161,8 @@ fn no_other_site_reads_or_changes_anything() {
             ("Origin: null\r\n", "", &token),
             ("Origin: http://evil.example\r\n", "", &token),
             (&format!("Origin: http://127.0.0.1:{port}\r\n"), "", &token),
-            (&format!("Origin: https://localhost:{port}\r\n"), "", &token),
+            (&format!("Origin: https://{host}\r\n"), "", &token),
+            (&format!("Origin: http://localhost:{port}\r\n"), "", &token),
             (
                 &format!("Origin: {own}\r\n"),
                 "Sec-Fetch-Site: cross-site\r\n",
@@ -179,7 +183,7 @@ fn no_other_site_reads_or_changes_anything() {
                 ("text", "x"),
                 ("status", "cancelled"),
             ];
-            let reply = post(port, act, &headers, &fields);
+            let reply = post(host, act, &headers, &fields);
             assert_eq!(reply.status, 403, "{act} {origin}{site}: {reply:#?}");
         }
         // a link or an image changes nothing
@@ -188,9 +192,42 @@ fn no_other_site_reads_or_changes_anything() {
     assert_eq!(project.json(&["issue", "show", "SYM-1"]), before);
     let foreign = format!("Origin: {own}.evil.example\r\n");
     assert_eq!(
-        post(port, "/sign-in", &foreign, &[("token", "x")]).status,
+        post(host, "/sign-in", &foreign, &[("token", "x")]).status,
         403
     );
+}
+
+#[test]
+fn a_session_is_of_no_use_under_a_name_that_other_servers_have() {
+    let project = reviewed();
+    let served = Served::start(&project, &[]);
+    let port = served.port;
+    for name in ["localhost", "127.0.0.1", "[::1]"] {
+        // what a server on another port of the name gets from the browser
+        let host = format!("{name}:{port}");
+        let unused = get(&host, &served.link, "");
+        assert_eq!(unused.status, 401, "{unused:#?}");
+        assert!(unused.body.contains("symphony serve url"), "{unused:#?}");
+        assert!(!unused.body.contains(&served.host), "{unused:#?}");
+        let token = [("token", "x")];
+        let own = format!("Origin: http://{host}\r\n");
+        assert_eq!(post(&host, "/sign-in", &own, &token).status, 401);
+    }
+    let browser = served.sign_in();
+    for name in ["localhost", "127.0.0.1"] {
+        let host = format!("{name}:{port}");
+        let cookie = format!("Cookie: {}\r\n", browser.cookie);
+        for path in PAGES {
+            let reply = get(&host, path, &cookie);
+            assert_eq!(reply.status, 401, "{path}: {reply:#?}");
+            assert!(!reply.body.contains("Secret plan"), "{path}: {reply:#?}");
+        }
+    }
+    // a browser may go to either address of this machine: nobody else listens on the other
+    if TcpListener::bind(("::1", 0)).is_ok() {
+        assert!(TcpListener::bind(("::1", port)).is_err());
+        assert!(TcpStream::connect(("::1", port)).is_ok());
+    }
 }
 
 #[test]
@@ -346,7 +383,10 @@ fn odd_requests_find_nothing_and_hold_up_nobody() {
     let reply = browser.post("/issues", &[("title", "x"), ("description", &large)]);
     assert!(matches!(reply.status, 413 | 0), "{}", reply.status);
     let many = "A: b\r\n".repeat(500);
-    assert!(matches!(get(port, "/", &many).status, 431 | 400 | 0));
+    assert!(matches!(
+        get(&served.host, "/", &many).status,
+        431 | 400 | 0
+    ));
     let long = format!("/?text={}", "x".repeat(100_000));
     assert!(matches!(browser.get(&long).status, 431 | 414 | 400 | 0));
     let begun = Instant::now();
@@ -362,8 +402,14 @@ fn odd_requests_find_nothing_and_hold_up_nobody() {
     );
     assert_eq!(browser.get("/").status, 200);
     // guessing is slowed down, and keeps nobody out who has a session
-    let wrong =
-        |byte: u32| get(port, "/", &format!("Authorization: Bearer {byte:064x}\r\n")).status;
+    let wrong = |byte: u32| {
+        get(
+            &served.host,
+            "/",
+            &format!("Authorization: Bearer {byte:064x}\r\n"),
+        )
+        .status
+    };
     let found: Vec<u16> = (0..40).map(wrong).collect();
     assert!(found.contains(&401) && found.contains(&429), "{found:?}");
     assert_eq!(browser.get("/").status, 200);
@@ -479,13 +525,13 @@ fn stream(
     cursor: &str,
     enough: impl Fn(&str) -> bool,
 ) -> (Vec<String>, String) {
-    let mut stream = TcpStream::connect(("127.0.0.1", browser.port)).unwrap();
+    let mut stream = TcpStream::connect(("127.0.0.1", port_of(&browser.host))).unwrap();
     stream
         .set_read_timeout(Some(Duration::from_secs(20)))
         .unwrap();
     let request = format!(
-        "GET /events?run={run}&from={cursor} HTTP/1.1\r\nHost: localhost:{}\r\nCookie: {}\r\n\r\n",
-        browser.port, browser.cookie
+        "GET /events?run={run}&from={cursor} HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\n\r\n",
+        browser.host, browser.cookie
     );
     stream.write_all(request.as_bytes()).unwrap();
     let mut bytes = Vec::new();

@@ -1,96 +1,58 @@
 //! Orders on the page: they are carried out as the commands do, and a refusal says what is in the way.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
-use std::process::{Child, Stdio};
-
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::done::{propose_with_readme, run_all};
 use crate::plan_support::{PlanRun, failed, of_phase, phase, plan_of, until_phase};
 use crate::records::{add, idle_project, open_pr};
-use crate::support::{Project, bash, call, commit, scenario, scenarios, text, turn, worker};
+use crate::support::{
+    Browser, Project, Reply, Served, bash, call, commit, scenario, scenarios, text, turn, worker,
+};
 
 /// A browser that is signed in at a server of its own.
-struct Browser {
-    server: Child,
-    port: String,
-    cookie: String,
-    token: String,
+struct Visit {
+    browser: Browser,
+    _server: Served,
 }
 
-impl Browser {
+impl Visit {
     fn open(project: &Project) -> Self {
-        let mut command = project.command(&["serve", "--port", "0"]);
-        let mut server = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut link = String::new();
-        let mut lines = BufReader::new(server.stdout.take().unwrap());
-        lines.read_line(&mut link).unwrap();
-        let address = link.trim().strip_prefix("http://localhost:").unwrap();
-        let (port, path) = address.split_once('/').unwrap();
-        let mut browser = Self {
-            server,
-            port: port.to_owned(),
-            cookie: String::new(),
-            token: String::new(),
-        };
-        let welcome = browser.request("GET", &format!("/{path}"), "");
-        let (_, cookie) = welcome.split_once("set-cookie: ").unwrap();
-        browser.cookie = cookie.split(';').next().unwrap().to_owned();
-        let board = browser.page("/");
-        let (_, token) = board.split_once("name=\"form_token\" value=\"").unwrap();
-        browser.token = token.split('"').next().unwrap().to_owned();
-        browser
-    }
-
-    fn request(&self, method: &str, path: &str, body: &str) -> String {
-        let mut stream = TcpStream::connect(format!("127.0.0.1:{}", self.port)).unwrap();
-        let (port, cookie, length) = (&self.port, &self.cookie, body.len());
-        let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: localhost:{port}\r\nOrigin: http://localhost:{port}\r\nCookie: {cookie}\r\n\
-             Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
-        );
-        stream.write_all(head.as_bytes()).unwrap();
-        stream.write_all(body.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+        let server = Served::start(project, &[]);
+        Self {
+            browser: server.sign_in(),
+            _server: server,
+        }
     }
 
     fn page(&self, path: &str) -> String {
-        let page = self.request("GET", path, "");
-        assert!(page.starts_with("HTTP/1.1 200"), "{path}: {page}");
-        page
+        let page = self.browser.get(path);
+        assert_eq!(page.status, 200, "{path}: {page:#?}");
+        page.body
     }
 
-    fn send(&self, path: &str, fields: &str) -> String {
-        let body = format!("form_token={}&{fields}", self.token);
-        self.request("POST", path, &body)
+    fn send(&self, path: &str, fields: &str) -> Reply {
+        let pairs = fields.split('&').filter_map(|field| field.split_once('='));
+        let fields: Vec<(String, String)> = pairs
+            .map(|(name, value)| (name.to_owned(), value.replace('+', " ")))
+            .collect();
+        let fields: Vec<(&str, &str)> = fields
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
+        self.browser.post(path, &fields)
     }
 
     /// Sends a form that is carried out.
     fn order(&self, path: &str, fields: &str) {
         let answer = self.send(path, fields);
-        assert!(answer.starts_with("HTTP/1.1 303"), "{path}: {answer}");
+        assert_eq!(answer.status, 303, "{path}: {answer:#?}");
     }
 
     /// Sends a form that is refused for a reason.
     fn refused(&self, path: &str, fields: &str, why: &str) {
         let answer = self.send(path, fields);
-        assert!(answer.starts_with("HTTP/1.1 409"), "{path}: {answer}");
-        assert!(answer.contains(why), "{path}: {answer}");
-    }
-}
-
-impl Drop for Browser {
-    fn drop(&mut self) {
-        let _gone = kill_process(Pid::from_child(&self.server), Signal::INT);
-        let _ended = self.server.wait();
+        assert_eq!(answer.status, 409, "{path}: {answer:#?}");
+        assert!(answer.body.contains(why), "{path}: {answer:#?}");
     }
 }
 
@@ -100,7 +62,7 @@ fn issues_end_with_what_depends_on_them() {
     let first = add(&project, "First", &[]);
     let second = add(&project, "Second", &["--depends-on", &first]);
     let third = add(&project, "Third", &[]);
-    let browser = Browser::open(&project);
+    let browser = Visit::open(&project);
     let page = browser.page(&format!("/issues/{first}"));
     assert!(page.contains("name=\"dependents\""), "{page}");
     let alone = browser.page(&format!("/issues/{third}"));
@@ -117,7 +79,7 @@ fn issues_end_with_what_depends_on_them() {
 
     let path = format!("/issues/{third}/close");
     let empty = browser.send(&path, "resolution=done&reason=");
-    assert!(empty.starts_with("HTTP/1.1 422"), "{empty}");
+    assert_eq!(empty.status, 422, "{empty:#?}");
     browser.order(&path, "resolution=done&reason=Fixed+by+hand");
     let closed = project.issue(&third);
     assert_eq!(closed["status"], "done");
@@ -135,7 +97,7 @@ fn labels_are_edited_with_the_phase_and_checked_as_by_the_command() {
     let project = idle_project(&json!({}));
     let issue = add(&project, "Say hello", &[]);
     open_pr(&project, &issue, "Say hello");
-    let browser = Browser::open(&project);
+    let browser = Visit::open(&project);
     let wrong = "title=Repair&priority=none&labels=fixes-gate:nothing";
     browser.refused("/issues", wrong, "the project has no gate `nothing`");
     let path = format!("/issues/{issue}/edit");
@@ -176,7 +138,7 @@ fn a_delivery_is_rejected_and_approved() {
     .unwrap();
     let issue = add(&project, "Say hello", &["--label", "phase:wording"]);
     project.tick_one("worker", "succeeded");
-    let browser = Browser::open(&project);
+    let browser = Visit::open(&project);
     let page = browser.page(&format!("/issues/{issue}"));
     assert!(page.contains("awaits a verdict"), "{page}");
     let act = |what: &str| format!("/issues/{issue}/{what}");
@@ -196,7 +158,7 @@ fn a_proposal_is_rejected_and_confirmed_and_points_are_settled() {
     let project = Project::new("project", &scenes, &json!({ "judge_enabled": false }));
     project.add_issue("Say it");
     run_all(&project);
-    let browser = Browser::open(&project);
+    let browser = Visit::open(&project);
     let page = browser.page("/prs/1");
     assert!(page.contains("/prs/1/confirm"), "{page}");
     for missing in ["/prs/1/merge", "/prs/1/approve"] {
@@ -232,7 +194,7 @@ fn plans_are_paused_retried_skipped_and_given_up() {
     run.kill();
     let status = || project.json(&["plan", "status"]);
     let id = text(&status()["id"]);
-    let browser = Browser::open(&project);
+    let browser = Visit::open(&project);
     let page = browser.page(&format!("/plans/{id}"));
     let act = |what: &str| format!("/plans/{id}/{what}");
     for offered in ["retry", "skip", "abort"] {
@@ -260,7 +222,7 @@ fn a_notice_is_dismissed() {
     project.ok(&["pause"]);
     project.git(&["merge", "-q", "--ff-only", "symphony/SYM-1"]);
     project.tick_wait();
-    let browser = Browser::open(&project);
+    let browser = Visit::open(&project);
     let inbox = browser.page("/inbox");
     let (_, number) = inbox.split_once("/notices/").unwrap();
     let number = number.split('/').next().unwrap();

@@ -1,7 +1,7 @@
 //! Whether a request is let in, and as whom.
 
 use super::doors::Doors;
-use super::host::Hosts;
+use super::host::{Hosts, Named};
 use super::origin::{FetchSite, is_own_origin};
 use super::role::Role;
 use super::secret::{Secret, SecretHash};
@@ -10,8 +10,10 @@ use symphony_core::Timestamp;
 /// What a route asks of its visitors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entrance {
-    /// Open to everybody who reaches the server: the sign-in page and what it looks like.
+    /// Open to everybody who reaches the server: what pages look like.
     Open,
+    /// The sign-in page: open under the names that browsers sign in under.
+    SignIn,
     /// Reads, for this role.
     Read(Role),
     /// Changes something, for this role.
@@ -100,6 +102,9 @@ pub enum Refusal {
     /// It brings nothing, or nothing that is good any more (401).
     #[error("you are not signed in")]
     NotSignedIn,
+    /// Browsers sign in under another name of this server (401).
+    #[error("browsers sign in under this server's own name: `symphony serve url` prints a link")]
+    OtherName,
     /// It brings a secret that is wrong (401, counted).
     #[error("the token or the session is not known, or has expired")]
     UnknownSecret,
@@ -132,20 +137,23 @@ pub fn admit(
     facts: &Facts<'_>,
     now: Timestamp,
 ) -> Result<Option<Visitor>, Refusal> {
-    let host = facts
-        .host
-        .filter(|host| known.hosts.allows(host))
-        .filter(|host| {
-            facts
-                .authority
-                .is_none_or(|named| named.eq_ignore_ascii_case(host))
-        })
+    let host = facts.host.filter(|host| {
+        let mut authority = facts.authority.iter();
+        authority.all(|named| named.eq_ignore_ascii_case(host))
+    });
+    let (host, named) = host
+        .and_then(|host| Some((host, known.hosts.find(host)?)))
         .ok_or(Refusal::OtherHost)?;
     let (needed, writes) = match entrance {
         Entrance::Open => return Ok(None),
+        Entrance::SignIn if named == Named::Page => return Ok(None),
+        Entrance::SignIn => return Err(Refusal::OtherName),
         Entrance::Read(role) => (role, false),
         Entrance::Write(role) => (role, true),
     };
+    if named == Named::Machine && facts.credentials.bearer.is_none() {
+        return Err(Refusal::OtherName);
+    }
     let visitor = identify(known, &facts.credentials, now)?;
     let is_own = |origin| is_own_origin(origin, known.hosts.scheme(), host);
     let is_foreign = match visitor.way {
@@ -242,8 +250,9 @@ mod tests {
     use super::*;
     use crate::access::Scheme;
 
-    const HOST: &str = "localhost:7667";
-    const OWN: &str = "http://localhost:7667";
+    const HOST: &str = "symphony-k3f9a2xq.localhost:7667";
+    const OWN: &str = "http://symphony-k3f9a2xq.localhost:7667";
+    const MACHINE: &str = "localhost:7667";
 
     struct World {
         hosts: Hosts,
@@ -271,7 +280,7 @@ mod tests {
             token: secret(byte).hash(),
         };
         World {
-            hosts: Hosts::new(Scheme::Http, Some(7667), &[]),
+            hosts: Hosts::new(Scheme::Http, Some(7667), &[HOST.to_owned()]),
             doors,
             users: vec![user("ada", Role::Reviewer, 8), user("eve", Role::Viewer, 9)],
             is_read_only: false,
@@ -373,6 +382,33 @@ mod tests {
     }
 
     #[test]
+    fn a_session_is_good_only_under_the_name_that_no_other_server_has() {
+        let world = world();
+        let everything = [
+            Entrance::Read(Role::Viewer),
+            Entrance::Write(Role::Viewer),
+            Entrance::SignIn,
+        ];
+        for entrance in everything {
+            let own = Facts {
+                host: Some(MACHINE),
+                origin: Some("http://localhost:7667"),
+                ..browser(secret(1))
+            };
+            assert_eq!(ask(&world, entrance, &own), Err(Refusal::OtherName));
+        }
+        let signs_in = ask(&world, Entrance::SignIn, &browser(secret(7)));
+        assert_eq!(signs_in, Ok(None));
+        let client = Facts {
+            host: Some(MACHINE),
+            ..client(secret(8))
+        };
+        assert!(ask(&world, Entrance::Write(Role::Viewer), &client).is_ok());
+        let opened = ask(&world, Entrance::Open, &client);
+        assert_eq!(opened, Ok(None), "the stylesheet of the refusal");
+    }
+
+    #[test]
     fn a_browser_changes_something_only_from_a_page_of_this_server() {
         let world = world();
         let write = Entrance::Write(Role::Viewer);
@@ -383,7 +419,12 @@ mod tests {
             (None, None, false),
             (Some("null"), None, false),
             (Some("http://evil.example"), None, false),
-            (Some("https://localhost:7667"), None, false),
+            (
+                Some("https://symphony-k3f9a2xq.localhost:7667"),
+                None,
+                false,
+            ),
+            (Some("http://localhost:7667"), None, false),
             (Some("http://127.0.0.1:7667"), None, false),
             (Some(OWN), Some(FetchSite::Other), false),
             (Some(OWN), Some(FetchSite::None), false),

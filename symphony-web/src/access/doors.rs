@@ -40,6 +40,9 @@ pub struct Doors {
     links: Vec<SignInLink>,
     #[serde(default)]
     sessions: Vec<Session>,
+    /// What makes the name that pages are served under this installation's own: pages of other servers cannot guess it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Where the page was served last, to print further links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,

@@ -15,7 +15,7 @@ pub use admit::{
     Admission, Credentials, Entrance, Facts, Refusal, User, Visitor, Way, admit, user_of,
 };
 pub use doors::{Doors, Session, SignInLink};
-pub use host::{Hosts, Scheme};
+pub use host::{Hosts, Named, Scheme};
 pub use limiter::FailureLimiter;
 pub use origin::{FetchSite, is_own_origin};
 pub use role::Role;

@@ -17,6 +17,7 @@ pub(crate) fn problem(failure: &Failure, turn: Option<&Turn>) -> Markup {
         _ => {}
     }
     let heading = match failure {
+        Failure::Refused(Refusal::OtherName) => "Not this address",
         Failure::Refused(_) => "Not allowed",
         Failure::NotFound(_) => "Not found",
         Failure::Wrong(_) => "Not accepted",

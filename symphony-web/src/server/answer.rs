@@ -40,7 +40,7 @@ impl Failure {
     pub(crate) const fn status(&self) -> StatusCode {
         match self {
             Self::Refused(Refusal::OtherHost) => StatusCode::MISDIRECTED_REQUEST,
-            Self::Refused(Refusal::NotSignedIn | Refusal::UnknownSecret) => {
+            Self::Refused(Refusal::NotSignedIn | Refusal::OtherName | Refusal::UnknownSecret) => {
                 StatusCode::UNAUTHORIZED
             }
             Self::Refused(_) => StatusCode::FORBIDDEN,

@@ -9,6 +9,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
 use super::listen::Listener;
@@ -53,8 +54,8 @@ pub async fn serve(
             let service = TowerToHyperService::new(router.clone());
             let end = ending.subscribe();
             match &listener {
-                Listener::Tcp(listener) => match listener.accept().await {
-                    Ok((stream, _)) => {
+                Listener::Tcp(first, second) => match accept(first, second.as_ref()).await {
+                    Ok(stream) => {
                         // answers are written whole: nothing is gained by waiting for more
                         let _best_effort = stream.set_nodelay(true);
                         tokio::spawn(connection(stream, service, end, slot));
@@ -79,6 +80,21 @@ pub async fn serve(
     let all = u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX);
     let _elapsed = tokio::time::timeout(GRACE, slots.acquire_many(all)).await;
     Ok(())
+}
+
+/// Accepts a connection to either address.
+async fn accept(first: &TcpListener, second: Option<&TcpListener>) -> io::Result<TcpStream> {
+    let second = async {
+        match second {
+            Some(listener) => listener.accept().await,
+            None => std::future::pending().await,
+        }
+    };
+    let accepted = tokio::select! {
+        accepted = first.accept() => accepted,
+        accepted = second => accepted,
+    };
+    accepted.map(|(stream, _)| stream)
 }
 
 async fn refused(error: &io::Error) {

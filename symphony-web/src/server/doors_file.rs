@@ -101,6 +101,15 @@ impl DoorsFile {
         self.change(|doors| doors.end(session))
     }
 
+    /// Returns the label of the installation's own host name. It is made once, so that a bookmark stays good.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn label(&self) -> Result<String, DoorsError> {
+        let fresh = label_of(random_bytes()?);
+        self.change(|doors| doors.label.get_or_insert(fresh).clone())
+    }
+
     /// Remembers where the page is served.
     ///
     /// # Errors
@@ -147,14 +156,27 @@ impl DoorsFile {
     }
 }
 
+/// Writes 40 random bits as 8 letters and digits of a host name.
+fn label_of(bytes: [u8; 8]) -> String {
+    const DIGITS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+    let digits = bytes
+        .iter()
+        .filter_map(|byte| DIGITS.get(usize::from(byte % 32)));
+    digits.map(|digit| char::from(*digit)).collect()
+}
+
 fn random_secret() -> Result<Secret, DoorsError> {
-    let mut bytes = [0; 32];
+    random_bytes().map(Secret::of_bytes)
+}
+
+fn random_bytes<const N: usize>() -> Result<[u8; N], DoorsError> {
+    let mut bytes = [0; N];
     let mut filled = 0;
     while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
         let count = rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty());
         filled += count.map_err(|error| DoorsError::Random(error.into()))?;
     }
-    Ok(Secret::of_bytes(bytes))
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -180,6 +202,17 @@ mod tests {
         assert!(!text.contains(session.reveal()) && !text.contains(link.reveal()));
         file.end(&session).unwrap();
         assert!(file.read().unwrap().session(&session, now).is_none());
+    }
+
+    #[test]
+    fn the_label_of_the_host_name_is_made_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let label = DoorsFile::of(folder.path(), "i").label().unwrap();
+        assert_eq!(DoorsFile::of(folder.path(), "i").label().unwrap(), label);
+        assert_ne!(DoorsFile::of(folder.path(), "j").label().unwrap(), label);
+        assert_eq!(label.len(), 8);
+        assert!(label.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+        assert_eq!(label_of([0, 1, 31, 32, 255, 7, 8, 9]), "ab9a9hij");
     }
 
     #[test]

@@ -136,14 +136,14 @@ fn identify(
     now: Timestamp,
 ) -> Result<Option<Visitor>, Failure> {
     let doors = match entrance {
-        Entrance::Open => crate::access::Doors::default(),
+        Entrance::Open | Entrance::SignIn => crate::access::Doors::default(),
         _ => site
             .doors
             .read()
             .map_err(|error| Failure::Internal(error.to_string()))?,
     };
     let headers = request.headers();
-    let session = session_of(headers, &site.cookie);
+    let session = session_of(headers, site.cookie());
     let bearer = bearer_of(headers);
     let facts = Facts {
         host: single(headers, &header::HOST),

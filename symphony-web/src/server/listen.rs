@@ -1,7 +1,7 @@
 //! Where a server listens: a port of this machine, or a socket file.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -28,11 +28,14 @@ pub enum ListenError {
     },
 }
 
+/// Free ports that are tried until one is free on both addresses.
+const FREE_PORT_TRIES: u32 = 20;
+
 /// What connections come from.
 #[derive(Debug)]
 pub enum Listener {
-    /// A port.
-    Tcp(TcpListener),
+    /// A port, on each of the machine's own addresses.
+    Tcp(TcpListener, Option<TcpListener>),
     /// A socket file.
     Unix(UnixListener, SocketFile),
 }
@@ -47,16 +50,38 @@ impl Drop for SocketFile {
     }
 }
 
+async fn bind(ip: IpAddr, port: u16) -> Result<TcpListener, ListenError> {
+    let address = SocketAddr::new(ip, port);
+    let bound = TcpListener::bind(address).await;
+    bound.map_err(|source| ListenError::Port { address, source })
+}
+
+fn is_without_ipv6(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::AddrNotAvailable
+        || error.raw_os_error() == Some(rustix::io::Errno::AFNOSUPPORT.raw_os_error())
+}
+
 impl Listener {
-    /// Listens on a port.
+    /// Listens on a port of this machine; 0 takes a free one. A browser may go to either of the machine's own addresses, so another
+    /// program must have neither: it would get the browser's session.
     ///
     /// # Errors
     /// When it is taken, or not allowed.
-    pub async fn port(address: SocketAddr) -> Result<Self, ListenError> {
-        let bound = TcpListener::bind(address).await;
-        bound
-            .map(Self::Tcp)
-            .map_err(|source| ListenError::Port { address, source })
+    pub async fn port(port: u16) -> Result<Self, ListenError> {
+        let mut tries = if port == 0 { FREE_PORT_TRIES } else { 1 };
+        loop {
+            tries -= 1;
+            let first = bind(Ipv4Addr::LOCALHOST.into(), port).await?;
+            let taken = first.local_addr().map_or(port, |address| address.port());
+            match bind(Ipv6Addr::LOCALHOST.into(), taken).await {
+                Ok(second) => return Ok(Self::Tcp(first, Some(second))),
+                Err(ListenError::Port { source, .. }) if is_without_ipv6(&source) => {
+                    return Ok(Self::Tcp(first, None));
+                }
+                Err(error) if tries == 0 => return Err(error),
+                Err(_) => {}
+            }
+        }
     }
 
     /// Listens on a socket file, which only its owner can use. One that a server left that was killed is replaced.
@@ -84,7 +109,7 @@ impl Listener {
     /// Returns the port; none for a socket file.
     pub fn local_port(&self) -> Option<u16> {
         match self {
-            Self::Tcp(listener) => listener.local_addr().ok().map(|address| address.port()),
+            Self::Tcp(listener, _) => listener.local_addr().ok().map(|address| address.port()),
             Self::Unix(..) => None,
         }
     }

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::answer::Failure;
 use super::doors_file::DoorsFile;
 use super::options::{Access, Opener};
-use crate::access::{FailureLimiter, Role, Secret, Visitor, Way};
+use crate::access::{FailureLimiter, Role, Scheme, Secret, Visitor, Way};
 use crate::live::Pulse;
 
 /// What a server knows.
@@ -18,8 +18,6 @@ use crate::live::Pulse;
 pub struct Site {
     pub(crate) access: Access,
     pub(crate) doors: DoorsFile,
-    /// The name of the cookie: those of two servers on one machine are kept apart.
-    pub(crate) cookie: String,
     opener: Opener,
     pub(crate) pulse: Arc<Pulse>,
     wrong: Mutex<FailureLimiter>,
@@ -32,19 +30,25 @@ pub struct Site {
 const MESSAGES_MAX: usize = 200;
 
 impl Site {
-    /// Makes it for a server on a port; none: behind a socket file.
-    pub fn new(access: Access, doors: DoorsFile, port: Option<u16>, opener: Opener) -> Arc<Self> {
-        let cookie = port.map_or_else(|| "symphony".to_owned(), |port| format!("symphony-{port}"));
+    /// Makes it.
+    pub fn new(access: Access, doors: DoorsFile, opener: Opener) -> Arc<Self> {
         Arc::new(Self {
             access,
             doors,
-            cookie,
             pulse: Pulse::new(opener.clone()),
             opener,
             wrong: Mutex::new(FailureLimiter::new(Timestamp::now())),
             ending: watch::channel(false).0,
             messages: Mutex::new(Vec::new()),
         })
+    }
+
+    /// Returns the name of the cookie of sessions. Browsers keep no other host's or subdomain's cookie under a name with `__Host-`.
+    pub(crate) const fn cookie(&self) -> &'static str {
+        match self.access.hosts.scheme() {
+            Scheme::Http => "symphony",
+            Scheme::Https => "__Host-symphony",
+        }
     }
 
     /// Opens the installation.

@@ -1,7 +1,7 @@
 //! What `serve` takes, and how it starts.
 
 use std::future::Future;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -167,12 +167,10 @@ impl ServeOptions {
         let doors = doors_of(session)?;
         let listener = match &self.socket {
             Some(path) => Listener::socket(path).await?,
-            None => Listener::port(SocketAddr::from((Ipv4Addr::LOCALHOST, self.port)))
-                .await
-                .map_err(|error| {
-                    Stop::new(Exit::Failed, error.to_string())
-                        .hint("--port takes another port, and `--port 0` a free one")
-                })?,
+            None => Listener::port(self.port).await.map_err(|error| {
+                Stop::new(Exit::Failed, error.to_string())
+                    .hint("--port takes another port, and `--port 0` a free one")
+            })?,
         };
         let scheme = if self.behind_proxy {
             Scheme::Https
@@ -181,16 +179,17 @@ impl ServeOptions {
         };
         let port = listener.local_port();
         let own_port = if self.behind_proxy { None } else { port };
-        let base = match (self.hosts.first(), port) {
-            (Some(host), _) => format!("{}://{host}", scheme.name()),
-            (None, Some(port)) => format!("{}://localhost:{port}", scheme.name()),
-            (None, None) => format!("{}://localhost", scheme.name()),
-        };
+        let mut pages = self.hosts.clone();
+        if !self.behind_proxy {
+            pages.push(scheme.host(&Hosts::own_name(&doors.label()?), port));
+        }
+        let host = pages.first().map(String::as_str).unwrap_or_default();
+        let base = format!("{}://{host}", scheme.name());
         doors.note_address(&base)?;
         Ok(Served {
             listener,
             access: Access {
-                hosts: Hosts::new(scheme, own_port, &self.hosts),
+                hosts: Hosts::new(scheme, own_port, &pages),
                 users: Vec::new(),
                 is_read_only: self.read_only,
             },
@@ -233,8 +232,7 @@ async fn serve_until(
 ) -> anyhow::Result<()> {
     let surroundings = app.surroundings.clone();
     let opener = Opener::new(move || surroundings.session().map_err(|error| sentence(&error)));
-    let port = served.listener.local_port();
-    let site: Arc<Site> = Site::new(served.access, served.doors, port, opener);
+    let site: Arc<Site> = Site::new(served.access, served.doors, opener);
     Ok(symphony_web::serve(served.listener, site, stop).await?)
 }
 

@@ -17,6 +17,8 @@ pub(crate) struct Served {
     child: Child,
     /// The port that it listens on.
     pub(crate) port: u16,
+    /// Where browsers find it, as they send it.
+    pub(crate) host: String,
     /// The path of the link that it printed.
     pub(crate) link: String,
 }
@@ -35,8 +37,8 @@ pub(crate) struct Reply {
 /// A browser that is signed in.
 #[derive(Debug, Clone)]
 pub(crate) struct Browser {
-    /// The port of the server.
-    pub(crate) port: u16,
+    /// Where it finds the server.
+    pub(crate) host: String,
     /// The cookie, as it is sent.
     pub(crate) cookie: String,
 }
@@ -59,24 +61,22 @@ impl Served {
         let mut link = String::new();
         let stdout = child.stdout.take().expect("it is piped");
         BufReader::new(stdout).read_line(&mut link).unwrap();
-        let rest = link.trim().strip_prefix("http://localhost:");
-        let (port, path) = rest
-            .and_then(|rest| rest.split_once('/'))
-            .unwrap_or_else(|| panic!("a link was expected, not {link:?}"));
+        let (host, link) = host_and_path(&link);
         Self {
             child,
-            port: port.parse().unwrap(),
-            link: format!("/{path}"),
+            port: port_of(&host),
+            host,
+            link,
         }
     }
 
     /// Signs a browser in by the link.
     pub(crate) fn sign_in(&self) -> Browser {
-        let reply = get(self.port, &self.link, "");
+        let reply = get(&self.host, &self.link, "");
         assert_eq!(reply.status, 200, "{reply:#?}");
         let cookie = reply.headers["set-cookie"].split(';').next().unwrap();
         Browser {
-            port: self.port,
+            host: self.host.clone(),
             cookie: cookie.to_owned(),
         }
     }
@@ -98,7 +98,7 @@ impl Drop for Served {
 impl Browser {
     /// Gets a page.
     pub(crate) fn get(&self, path: &str) -> Reply {
-        get(self.port, path, &format!("Cookie: {}\r\n", self.cookie))
+        get(&self.host, path, &format!("Cookie: {}\r\n", self.cookie))
     }
 
     /// Returns the token that the forms of a page carry.
@@ -117,30 +117,45 @@ impl Browser {
         let mut fields = fields.to_vec();
         fields.push(("form_token", &token));
         let headers = format!(
-            "Cookie: {}\r\nOrigin: http://localhost:{}\r\nSec-Fetch-Site: same-origin\r\n",
-            self.cookie, self.port
+            "Cookie: {}\r\nOrigin: http://{}\r\nSec-Fetch-Site: same-origin\r\n",
+            self.cookie, self.host
         );
-        post(self.port, path, &headers, &fields)
+        post(&self.host, path, &headers, &fields)
     }
 }
 
+/// Splits a printed link into the host, as browsers send it, and the path.
+pub(crate) fn host_and_path(link: &str) -> (String, String) {
+    let rest = link.trim().strip_prefix("http://symphony-");
+    let (host, path) = rest
+        .and_then(|rest| rest.split_once('/'))
+        .unwrap_or_else(|| panic!("a link was expected, not {link:?}"));
+    (format!("symphony-{host}"), format!("/{path}"))
+}
+
+/// Returns the port of a host.
+pub(crate) fn port_of(host: &str) -> u16 {
+    let port = host.rsplit(':').next();
+    port.and_then(|port| port.parse().ok())
+        .expect("a host with a port")
+}
+
 /// Gets a page with further headers, each with its line end.
-pub(crate) fn get(port: u16, path: &str, headers: &str) -> Reply {
-    let request = format!(
-        "GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n{headers}\r\n"
-    );
-    send(port, request.as_bytes())
+pub(crate) fn get(host: &str, path: &str, headers: &str) -> Reply {
+    let request =
+        format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n");
+    send(port_of(host), request.as_bytes())
 }
 
 /// Sends a form with further headers, each with its line end.
-pub(crate) fn post(port: u16, path: &str, headers: &str, fields: &[(&str, &str)]) -> Reply {
+pub(crate) fn post(host: &str, path: &str, headers: &str, fields: &[(&str, &str)]) -> Reply {
     let body = encoded(fields);
     let request = format!(
-        "POST {path} HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n\
+        "POST {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\
          Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n{headers}\r\n{body}",
         body.len()
     );
-    send(port, request.as_bytes())
+    send(port_of(host), request.as_bytes())
 }
 
 /// Sends bytes, and reads the answer to its end.
