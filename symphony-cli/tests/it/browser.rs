@@ -12,7 +12,7 @@ use crate::support::{
     Chromium, Looks, Project, Served, WORKER, bash, scenario, scenarios, text, until,
 };
 
-const WIDE: Looks = Looks {
+pub(crate) const WIDE: Looks = Looks {
     width: 1440,
     dark: false,
     without_scripts: false,
@@ -91,12 +91,20 @@ fn a_new_user_takes_an_issue_from_idea_to_merge_by_clicking() {
     let browser = Chromium::start(WIDE);
     browser.open(&demo.link);
     browser.wait(&column("done", "//a[contains(., 'Say goodbye')]"));
+    from_idea_to_merge(&browser, "DEMO-3", "flow");
+}
 
+/// The main job by clicking, from the board: an agent adds a note for an issue of one's own, is sent back by a point on a line of the
+/// note, and answers it.
+pub(crate) fn from_idea_to_merge(browser: &Chromium, issue: &str, pictures: &str) {
+    let picture = |name: &str| browser.picture(&format!("{pictures}-{name}"));
     browser.click("//a[.='New issue']");
     browser.fill("//input[@id='title']", "Greet in French");
     browser.fill("//textarea[@id='description']", "As the French do.");
     browser.click(&button("Add"));
-    browser.wait("//*[@role='status'][contains(., 'Added DEMO-3')]");
+    browser.wait(&format!(
+        "//*[@role='status'][contains(., 'Added {issue}')]"
+    ));
 
     // the agent is watched while it works
     browser.click("//a[.='Board']");
@@ -107,7 +115,7 @@ fn a_new_user_takes_an_issue_from_idea_to_merge_by_clicking() {
         !browser.has("//*[@id='log']//*[contains(., 'is handed in')]"),
         "it is still at work"
     );
-    browser.picture("flow-1-run");
+    picture("1-run");
     browser.wait("//*[@id='log']//*[contains(., 'is handed in')]");
 
     // the board follows by itself, up to the judge's approval
@@ -116,12 +124,12 @@ fn a_new_user_takes_an_issue_from_idea_to_merge_by_clicking() {
         "review",
         "//span[contains(., 'approved by judge')]",
     ));
-    browser.picture("flow-2-board");
+    picture("2-board");
     browser.click(&column("review", "//a[contains(., 'PR')]"));
     browser.wait("//details[@class='gate']//span[.='passed']");
     browser.click("//td[@class='l']/a[.='3']");
     browser.fill("//textarea[@id='point']", "Say it in French, please.");
-    browser.picture("flow-3-comment");
+    picture("3-comment");
     browser.click(&button("Reject with this point"));
     browser.wait("//*[@role='status'][contains(., 'goes back to an agent')]");
 
@@ -132,7 +140,7 @@ fn a_new_user_takes_an_issue_from_idea_to_merge_by_clicking() {
     ));
     browser.click(&column("review", "//a[contains(., 'PR')]"));
     browser.wait("//div[@class='point']//*[contains(., 'The note has it now')]");
-    browser.picture("flow-4-answered");
+    picture("4-answered");
     browser.click("//input[@name='close']");
     browser.click(&button("Approve"));
     browser.wait("//*[@role='status'][contains(., 'Approved')]");

@@ -8,6 +8,9 @@ mod bad_input;
 #[cfg(feature = "browser")]
 mod browser;
 #[cfg(test)]
+#[cfg(all(feature = "browser", feature = "real-cli"))]
+mod browser_claude;
+#[cfg(test)]
 mod cgroups;
 #[cfg(test)]
 mod checklist;
