@@ -24,6 +24,21 @@ const NUMBERS: [(&str, &str); 4] = [
     ("expected usize", "expected a whole number from 0 on"),
 ];
 
+/// How `serde` names kinds of values that are found, and what a person is told.
+const FOUND: [(&str, &str); 6] = [
+    ("map", "an object"),
+    ("sequence", "a list"),
+    ("unit value", "null"),
+    ("integer ", "the number "),
+    ("floating point ", "the number "),
+    ("string ", "the text "),
+];
+/// The same for kinds that are expected.
+const EXPECTED: [(&str, &str); 2] = [
+    ("expected a sequence", "expected a list"),
+    ("expected a map", "expected an object"),
+];
+
 /// What is wrong with a JSON text.
 #[derive(Debug, PartialEq)]
 pub(crate) struct JsonProblem {
@@ -111,10 +126,13 @@ fn problem(path: &str, error: &serde_json::Error) -> JsonProblem {
     let mut text = suggestion(text).unwrap_or_else(|| text.to_owned());
     // serde calls a name of a closed set what Rust calls it
     text = text.replace("unknown variant `", "unknown name `");
-    for (name, words) in NUMBERS {
+    for (name, words) in NUMBERS.into_iter().chain(EXPECTED) {
         if text.ends_with(name) {
             text = text.replace(name, words);
         }
+    }
+    if let Some(reworded) = expected_first(&text) {
+        text = reworded;
     }
     if error.is_eof() {
         "it ends too early".clone_into(&mut text);
@@ -127,6 +145,19 @@ fn problem(path: &str, error: &serde_json::Error) -> JsonProblem {
     // what was read from a value has no line
     let at = (at.0 > 0).then_some(at);
     JsonProblem { what, at }
+}
+
+/// Turns `invalid type: map, expected a list` into `expected a list, found an object`.
+fn expected_first(text: &str) -> Option<String> {
+    let wrong = text.strip_prefix("invalid type: ");
+    let wrong = wrong.or_else(|| text.strip_prefix("invalid value: "))?;
+    let (found, expected) = wrong.rsplit_once(", expected ")?;
+    let named = FOUND.iter().find_map(|(name, words)| {
+        let rest = found.strip_prefix(name)?;
+        Some(format!("{words}{}", rest.trim_matches('`')))
+    });
+    let found = named.unwrap_or_else(|| found.to_owned());
+    Some(format!("expected {expected}, found {found}"))
 }
 
 /// Puts the one name that is near in the place of all names that there are.
@@ -172,11 +203,27 @@ mod tests {
             ("\u{feff}", "it is empty"),
             (
                 r#"{"title": 7}"#,
-                "title: invalid type: integer `7`, expected a string at line 1 column 11",
+                "title: expected a string, found the number 7 at line 1 column 11",
             ),
             (
                 "{\"title\": \"a\",\n \"Pagse\": 7}",
                 "Pagse: unknown field `Pagse`; did you mean `pages`? at line 2 column 8",
+            ),
+            (
+                r#"{"title": {"a": 1}}"#,
+                "title: expected a string, found an object at line 1 column 10",
+            ),
+            (
+                r#"{"title": ["a"], "pages": 1}"#,
+                "title: expected a string, found a list at line 1 column 10",
+            ),
+            (
+                r#"{"title": null}"#,
+                "title: expected a string, found null at line 1 column 14",
+            ),
+            (
+                r#"{"title": true}"#,
+                "title: expected a string, found boolean `true` at line 1 column 14",
             ),
             (
                 r#"{"colour": 7}"#,
@@ -188,7 +235,7 @@ mod tests {
             ),
             (
                 r#"{"title": "a", "pages": 300}"#,
-                "pages: invalid value: integer `300`, expected a whole number from 0 to 255 at line 1 column 27",
+                "pages: expected a whole number from 0 to 255, found the number 300 at line 1 column 27",
             ),
             (
                 "{\"title\":\n\"a",

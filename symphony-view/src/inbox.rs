@@ -34,14 +34,15 @@ impl InboxView {
 
     /// Says in one line what waits, and the command that usually answers it.
     fn line(&self, clock: &Clock) -> String {
-        let answer = self.item.answers.first();
-        let answer = answer.map(|answer| format!(" (`{answer}`)"));
-        format!(
-            "{}: {}{}",
-            self.subject(),
-            self.text(clock),
-            answer.unwrap_or_default()
-        )
+        let text = self.text(clock);
+        let answer = self
+            .item
+            .answers
+            .first()
+            .map(|answer| format!("`{answer}`"));
+        let answer = answer.filter(|answer| !text.contains(answer));
+        let answer = answer.map(|answer| format!(" ({answer})"));
+        format!("{}: {text}{}", self.subject(), answer.unwrap_or_default())
     }
 
     /// Says what waits, and when it is tried again by itself.
@@ -116,6 +117,7 @@ impl Listed for InboxView {
             page.heading(&view.subject());
             let since = ago(*since, page.now());
             let text = view.text(page.clock());
+            let kind = kind.words();
             page.hanging(2, &format!("{kind}, {since}: {}", ended(&text)));
             for answer in answers {
                 page.line(&format!("  {answer}"));

@@ -354,10 +354,9 @@ fn listing(what: &str) -> String {
 
 fn of_config(error: &ConfigFileError) -> Verdict {
     match error {
-        ConfigFileError::Invalid { .. } => Verdict::new(
-            Exit::Failed,
-            "`symphony config check` lists all problems, `symphony config schema` shows what is allowed",
-        ),
+        ConfigFileError::Invalid { .. } => {
+            Verdict::new(Exit::Failed, "`symphony config check` lists all problems")
+        }
         ConfigFileError::NotFound { .. } => Verdict::new(
             Exit::NotFound,
             "`--config` and SYMPHONY_CONFIG must name a file; without them the nearest symphony.config.json is used",

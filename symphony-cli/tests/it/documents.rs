@@ -48,7 +48,10 @@ fn a_wrong_document_names_the_place() {
     let document = r#"{"now": "2026-01-01T00:00:00Z", "issue": {"identifier": "A", "title": "t"}, "learnings": [{"id": 7}]}"#;
     let (code, _, stderr) = piped(&project, &["learnings", "rank", "-i", "-"], document);
     assert_eq!(code, 1);
-    assert!(stderr.contains("learnings[0].id: invalid type"), "{stderr}");
+    assert!(
+        stderr.contains("learnings[0].id: expected a string, found the number"),
+        "{stderr}"
+    );
     let (code, _, stderr) = piped(&project, &["learnings", "rank", "-i", "nowhere.json"], "");
     assert_eq!(code, 3, "{stderr}");
     for (arguments, document, problem) in [

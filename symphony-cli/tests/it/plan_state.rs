@@ -237,7 +237,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
         (
             &["mark-complete", STATE, "top", "{}"],
             2,
-            "expected a sequence",
+            "expected a list, found an object",
         ),
         (
             &["mark-complete", STATE, "top", r#"[{"type": "thing"}]"#],

@@ -374,6 +374,15 @@ fn recipes_name_a_few_files_that_are_there() {
     }
 }
 
+/// The project's own `Context` takes verb phrases; that of `anyhow` would show them as facts.
+#[test]
+fn what_a_command_was_doing_is_added_in_one_way() {
+    let files = texts(&["src"]).into_iter();
+    let named = files.filter(|(_, text)| text.contains(concat!("anyhow::", "Context")));
+    let named: Vec<String> = named.map(|(path, _)| path).collect();
+    assert_eq!(named, ["symphony-cli/src/failure/context.rs"]);
+}
+
 #[test]
 fn nothing_is_left_unfinished() {
     let mut found = Vec::new();

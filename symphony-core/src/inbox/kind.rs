@@ -15,7 +15,7 @@ closed_set!(
         Dependency = "dependency",
         /// An issue whose sub-tasks were all cancelled.
         Subtasks = "subtasks",
-        /// An issue that no agent is dispatched for, as the project is configured.
+        /// An issue that no agent is started for, as the project is configured.
         Undispatched = "undispatched",
         /// An issue of the backlog that intake left as it was.
         Intake = "intake",
@@ -29,7 +29,7 @@ closed_set!(
         Plan = "plan",
         /// A provider, a project or everything is on hold.
         Hold = "hold",
-        /// A project that nothing is dispatched for.
+        /// A project that nothing is started for.
         Project = "project",
         /// Commits of an agent that reached the base branch without Symphony, or a base branch that is gone.
         Base = "base",
@@ -53,6 +53,16 @@ closed_set!(
 );
 
 impl InboxKind {
+    /// Returns what a person reads.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Undispatched => "not started",
+            Self::LeftBehind => "left behind",
+            Self::Subtasks => "sub-tasks",
+            other => other.name(),
+        }
+    }
+
     /// Returns whether an entry of this kind means that its issue goes on only when a person answers. The others report
     /// something beside it: it is judged, worked on and retried nevertheless.
     pub const fn is_about_the_issue_itself(self) -> bool {

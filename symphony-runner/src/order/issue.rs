@@ -2,7 +2,7 @@
 
 use symphony_core::contract::Delivery;
 use symphony_core::gates::{GateRepair, repaired_gates};
-use symphony_core::id::IssueId;
+use symphony_core::id::{IssueId, PhaseName};
 use symphony_core::issue::{Issue, phase_of};
 use symphony_core::pull_request::PullRequest;
 use symphony_store::{Context, IssueEdit, NewIssue, SupersededReview};
@@ -50,6 +50,16 @@ pub fn add_issue(
     let issue = session.store.add_issue(context, new)?;
     note_mark(&session.installation, &mut session.store);
     Ok(issue)
+}
+
+/// Returns the phase that an issue's label names, where its project has no contract for it: no agent starts on the issue then.
+/// Prompts that cannot be read are reported elsewhere, and say nothing here.
+pub fn unknown_phase(session: &Session, issue: &Issue) -> Option<PhaseName> {
+    let phase = issue.phase()?;
+    let project = session.store.project(&issue.project).ok()?;
+    let config = session.installation.project_config(&project).ok()?;
+    let library = session.installation.library(&config).ok()?;
+    library.pipeline.get(&phase).is_none().then_some(phase)
 }
 
 /// Edits an issue.

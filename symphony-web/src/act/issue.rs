@@ -58,9 +58,17 @@ pub(crate) fn add_issue(
         external_id: None,
     };
     let issue = order::add_issue(session, &turn.context(), &new)?;
+    let phase = order::unknown_phase(session, &issue);
+    let warning =
+        phase.map(|phase| format!(". No agent starts on it: the project has no phase `{phase}`"));
     Ok(Done {
         to: page_of(&issue.id),
-        said: format!("Added {}: {}", issue.id, issue.title),
+        said: format!(
+            "Added {}: {}{}",
+            issue.id,
+            issue.title,
+            warning.unwrap_or_default()
+        ),
     })
 }
 

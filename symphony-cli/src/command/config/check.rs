@@ -123,9 +123,8 @@ impl CheckArgs {
             "the configuration has {}",
             plural(problems.len(), "problem")
         );
-        Err(Stop::new(Exit::Failed, message)
-            .hint("`symphony config schema` shows what is allowed")
-            .into())
+        // each says what is expected
+        Err(Stop::new(Exit::Failed, message).into())
     }
 }
 

@@ -245,9 +245,8 @@ fn refusal(error: ConfigFileError, value: &str) -> anyhow::Error {
         .hint("put the value in single quotes, so that the shell leaves its double quotes alone")
         .into();
     }
-    Stop::new(Exit::Failed, problems.join("; "))
-        .hint("`symphony config schema` shows what is allowed")
-        .into()
+    // each says what is expected
+    Stop::new(Exit::Failed, problems.join("; ")).into()
 }
 
 /// Returns what is wrong with a value that was meant as JSON: it begins as an object, a list or a quoted text.

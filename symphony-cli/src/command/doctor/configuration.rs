@@ -12,8 +12,7 @@ use crate::command::problems_of;
 
 const CHECK: &str = "configuration";
 /// What to do about a file with problems.
-const FIX: &str = "correct the file; `symphony config check` checks it again, and `symphony config schema` shows what \
-                   is allowed";
+const FIX: &str = "correct the file; `symphony config check` checks it again";
 
 /// Checks the files that apply to a repository; returns the problems, too, so that no other check repeats them.
 pub(super) fn check_configuration(app: &App, root: &Path) -> (CheckView, Vec<ConfigProblem>) {

@@ -4,7 +4,7 @@ use clap::Args;
 use symphony_core::gates::FIXES_GATE_LABEL;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{IssueStatus, Priority, Size};
-use symphony_runner::order::add_issue;
+use symphony_runner::order::{add_issue, unknown_phase};
 use symphony_store::NewIssue;
 use symphony_view::IssueView;
 
@@ -83,6 +83,14 @@ impl AddArgs {
             .map_err(|error| of_repairs(&session, error))
             .context("add the issue")?;
         let sentence = format!("Added {}: {}", issue.id, issue.title);
-        app.out.done(&IssueView::from(issue), &sentence)
+        let unknown = unknown_phase(&session, &issue);
+        let id = issue.id.clone();
+        app.out.done(&IssueView::from(issue), &sentence)?;
+        if let Some(phase) = unknown {
+            app.out.note(&format!(
+                "No agent starts on {id}: the project has no phase `{phase}`. `symphony phase list` lists its phases."
+            ));
+        }
+        Ok(())
     }
 }

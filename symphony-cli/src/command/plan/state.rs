@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::plan::state_file::{StateFile, StateFileError};
+use symphony_workspace::WorkspaceError;
 use symphony_workspace::plan_file::{LockedStateFile, read_state_file};
 
 use crate::app::App;
-use crate::failure::Context as _;
+use crate::failure::{Context as _, Exit, Stop};
 
 /// The state file of a command.
 #[derive(Debug, Clone, Args)]
@@ -22,7 +23,7 @@ pub(super) struct StateArg {
 /// # Errors
 /// When it is not there, or is no state file.
 pub(super) fn read_state(app: &App, file: &Path) -> anyhow::Result<StateFile> {
-    let text = read_state_file(&app.surroundings.current.join(file))?;
+    let text = read_state_file(&app.surroundings.current.join(file)).map_err(not_there)?;
     StateFile::parse(&text).with_context(|| what(file))
 }
 
@@ -36,11 +37,22 @@ pub(super) fn change_state<T>(
     file: &Path,
     operation: impl FnOnce(&mut StateFile, Timestamp) -> Result<T, StateFileError>,
 ) -> anyhow::Result<T> {
-    let locked = LockedStateFile::open(&app.surroundings.current.join(file))?;
+    let locked = LockedStateFile::open(&app.surroundings.current.join(file)).map_err(not_there)?;
     let mut state = StateFile::parse(locked.text()).with_context(|| what(file))?;
     let answer = operation(&mut state, Timestamp::now()).with_context(|| what(file))?;
     locked.replace(&state.render()?)?;
     Ok(answer)
+}
+
+/// Says how a state file that is not there is made.
+fn not_there(error: WorkspaceError) -> anyhow::Error {
+    if matches!(error, WorkspaceError::FileMissing { .. }) {
+        let stop = Stop::new(Exit::NotFound, error.to_string());
+        return stop
+            .hint("`symphony plan init-state PLAN` makes one")
+            .into();
+    }
+    error.into()
 }
 
 fn what(file: &Path) -> String {

@@ -29,7 +29,7 @@ pub(crate) enum PlanCommand {
     Abort(orders::AbortArgs),
     /// Stop starting phases; running phases continue
     Pause(orders::PauseArgs),
-    /// Start phases again after a pause
+    /// End a pause: `symphony plan run` then goes on with the plan
     Resume(orders::PauseArgs),
     /// Print the plan file that is used when you name none
     Find(find::FindArgs),

@@ -1,6 +1,6 @@
 //! `symphony prompt show`.
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use symphony_core::agent::AgentType;
 use symphony_core::config::ProviderName;
 use symphony_core::id::IssueId;
@@ -19,6 +19,7 @@ use crate::value::{RunReference, issue_id};
 /// What `prompt show` takes.
 #[derive(Debug, Args)]
 #[command(
+    group = ArgGroup::new("subject").required(true).multiple(true).args(["issue", "profile"]),
     after_help = "The scanner, background research and the setup wizard work on the project: select them with \
                   --profile and no issue.\n\n\
                   With --json: `system`, `user`, `report`, and with --diff-run `difference`.\n\nExamples:\n  symphony prompt show SYM-1\n  \
@@ -27,7 +28,7 @@ use crate::value::{RunReference, issue_id};
 )]
 pub(crate) struct ShowArgs {
     /// The issue; leave it out for an agent that works on the project
-    #[arg(value_parser = issue_id, required_unless_present = "profile")]
+    #[arg(value_parser = issue_id)]
     issue: Option<IssueId>,
     /// Use this profile instead of the one that the tick would choose
     #[arg(long, value_name = "TYPE", value_parser = AgentType::parse)]

@@ -51,7 +51,7 @@ mod tests {
             ),
             (
                 r#"{"version": "1", "issues": []}"#,
-                "version: invalid type: string \"1\", expected a whole number from 0 to 4294967295 at line 1",
+                "version: expected a whole number from 0 to 4294967295, found the text \"1\" at line 1",
             ),
             (
                 r#"{"version": 2, "isues": []}"#,
@@ -71,7 +71,7 @@ mod tests {
             ),
             (
                 "{\"version\": 1, \"issues\": [\n {\"id\": \"SYM-1\", \"comments\": [\"Hi\"]}]}",
-                "issues[0].comments[0]: invalid type: string \"Hi\", expected an object with `text` at line 2",
+                "issues[0].comments[0]: expected an object with `text`, found the text \"Hi\" at line 2",
             ),
         ] {
             let found = read_issues("issues.json", text).unwrap_err().to_string();
