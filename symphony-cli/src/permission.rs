@@ -183,6 +183,7 @@ const COMMANDS: &[(&str, Permission)] = {
         // Its links sign a browser in as whoever typed them.
         ("serve", Person(Nothing)),
         ("serve url", Person(Nothing)),
+        ("spending", Agents),
         ("status", Agents),
         ("supervise", Internal),
         ("tick", Person(Nothing)),

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{FromArgMatches as _, Parser, Subcommand};
 use symphony_runner::supervise::TRAMPOLINE_COMMAND;
 use tracing_subscriber::EnvFilter;
@@ -13,8 +14,8 @@ use crate::command::{
     DoneCommand, EventsArgs, ExplainArgs, InboxArgs, InitArgs, IssueCommand, LearningsCommand,
     ManArgs, McpArgs, PauseArgs, PhaseCommand, PlanCommand, PointCommand, PrCommand,
     ProfileCommand, ProjectCommand, PromptCommand, ResumeArgs, RunArgs, RunsCommand,
-    SCRIPTED_AGENT_COMMAND, ServeCommand, StatusArgs, SuperviseArgs, TickArgs, print_statusline,
-    scripted_agent,
+    SCRIPTED_AGENT_COMMAND, ServeCommand, SpendingArgs, StatusArgs, SuperviseArgs, TickArgs,
+    print_statusline, scripted_agent,
 };
 use crate::completion::complete;
 use crate::deferred::Deferred;
@@ -65,6 +66,8 @@ enum Command {
     Inbox(Deferred<InboxArgs>),
     /// Show what happened to issues, runs, pull requests and plans, one sentence per event
     Events(Deferred<EventsArgs>),
+    /// Show what runs cost: by day, agent, model and issue
+    Spending(Deferred<SpendingArgs>),
     /// Manage the backlog
     #[command(subcommand, visible_alias = "issues")]
     Issue(Deferred<IssueCommand>),
@@ -137,6 +140,7 @@ impl Command {
             Self::Explain(args) => args.run(app)?,
             Self::Inbox(args) => args.run(app)?,
             Self::Events(args) => args.run(app)?,
+            Self::Spending(args) => args.run(app)?,
             Self::Issue(command) => command.run(app)?,
             Self::Pr(command) => return command.run(app).map(ExitCode::from),
             Self::Done(command) => command.run(app)?,
@@ -190,6 +194,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     } = match parse(asking_for_help(arguments)) {
         Ok(parsed) => parsed,
         Err(error) => {
+            let error = with_choices(error);
             // a reader that went away is no error, and there is nobody else to tell
             let _unwritten = error.print();
             let code = if error.use_stderr() {
@@ -239,6 +244,42 @@ fn parse(arguments: Vec<OsString>) -> Result<Typed, clap::Error> {
         command,
         texts,
     })
+}
+
+/// Says of a missing choice that one of its options is enough: clap shows it as one option with bars.
+fn with_choices(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg)
+        && error.kind() == ErrorKind::MissingRequiredArgument
+    {
+        let missing = missing.iter().map(|missing| choices(missing)).collect();
+        error.insert(ContextKind::InvalidArg, ContextValue::Strings(missing));
+    }
+    error
+}
+
+/// Turns `<--feedback <TEXT>|--reopen <NUMBER>>` into a list.
+fn choices(missing: &str) -> String {
+    let inner = missing
+        .strip_prefix('<')
+        .and_then(|rest| rest.strip_suffix('>'));
+    let Some(inner) = inner.filter(|inner| inner.contains('|')) else {
+        return missing.to_owned();
+    };
+    let mut depth = 0_u32;
+    let options: Vec<&str> = inner
+        .split(|c| {
+            match c {
+                '<' => depth += 1,
+                '>' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            c == '|' && depth == 0
+        })
+        .collect();
+    match options.as_slice() {
+        [] | [_] => missing.to_owned(),
+        [first @ .., last] => format!("one of {} or {last}", first.join(", ")),
+    }
 }
 
 /// Turns `symphony help COMMAND` into `symphony COMMAND --help`, which is where the help of a command is; global flags may

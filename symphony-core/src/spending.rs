@@ -16,7 +16,7 @@ use crate::tick::{Hold, HoldScope};
 use crate::unit::{Tokens, UsdMicros};
 
 /// Milliseconds of a day.
-const DAY_MS: i64 = 86_400_000;
+pub const DAY_MS: i64 = 86_400_000;
 
 /// What was spent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

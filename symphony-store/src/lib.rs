@@ -80,5 +80,5 @@ pub use run::left_behind::LeftBehindRun;
 pub use run::new_hold::NewHold;
 pub use run::prompt_set::KnownTrial;
 pub use run::record::{RunFilter, RunProgress, RunStart};
-pub use run::spending::SpentBy;
+pub use run::spending::{SpentBy, Used};
 pub use snapshot::SnapshotRequest;

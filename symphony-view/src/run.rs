@@ -83,11 +83,17 @@ pub struct ErrorView {
 /// What a run used.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct UsageView {
+    /// Tokens that the model read, without those from a cache.
     pub input_tokens: u64,
+    /// Tokens that it wrote.
     pub output_tokens: u64,
+    /// Tokens that it read from a cache.
     pub cache_read_tokens: u64,
+    /// Tokens that it wrote to a cache.
     pub cache_creation_tokens: u64,
+    /// What they cost, in US dollars, where the provider reported it.
     pub cost_usd: Option<f64>,
+    /// Turns of the model.
     pub turns: u64,
 }
 

@@ -31,6 +31,12 @@ pub struct SpentView {
     pub cost_usd: f64,
 }
 
+impl From<Spent> for SpentView {
+    fn from(spent: Spent) -> Self {
+        Self::default().and(spent)
+    }
+}
+
 impl SpentView {
     fn and(self, spent: Spent) -> Self {
         Self {

@@ -111,6 +111,9 @@
     const wasLive = live && freshLog && freshLog.dataset.live === undefined;
     // the log goes on growing where it is: only what is around it is replaced
     if (log && freshLog) freshLog.replaceWith(log);
+    // what was said about an order stays until somebody goes on
+    const said = main.querySelector(".notice[role=status]");
+    if (said && !fresh.querySelector(".notice[role=status]")) fresh.prepend(said);
     document.title = page.title;
     const scroll = log ? log.scrollTop : 0;
     main.replaceChildren(...fresh.childNodes);

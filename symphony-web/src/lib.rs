@@ -4,6 +4,7 @@
 
 pub mod access;
 mod act;
+mod api;
 mod assets;
 mod door;
 mod live;
@@ -14,4 +15,6 @@ mod server;
 
 pub use door::sign_in_path;
 pub use server::Site;
-pub use server::{Access, DoorsError, DoorsFile, ListenError, Listener, Opener, serve};
+pub use server::{
+    Access, DoorsError, DoorsFile, ListenError, Listener, Opener, Refreshed, Refresher, serve,
+};

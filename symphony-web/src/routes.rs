@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Extension, Query, RawPathParams};
+use axum::http::Uri;
+use axum::http::header::CONTENT_TYPE;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{MethodRouter, get, post};
@@ -16,9 +18,10 @@ use symphony_runner::session::Session;
 
 use crate::access::{Entrance, Role};
 use crate::act;
+use crate::api::{self, DocumentFn};
 use crate::page;
 use crate::server::{
-    FORM_TOKEN_FIELD, Failure, Fields, Guarded, Site, Turn, blocking, failed, guarded,
+    FORM_TOKEN_FIELD, Failure, Fields, Guarded, Reader, Site, Turn, blocking, failed, guarded,
     page as show, with_headers,
 };
 use crate::{assets, door};
@@ -121,6 +124,9 @@ pub(crate) fn router(site: &Arc<Site>) -> Router {
     for (path, role, act) in ACTS {
         router = router.route(path, guard(Entrance::Write(*role), acting(*act)));
     }
+    for (path, make) in api::DOCUMENTS {
+        router = router.route(path, guard(Entrance::Read(Role::Viewer), answering(*make)));
+    }
     for (path, asset) in assets::ALL {
         router = router.route(
             path,
@@ -136,6 +142,28 @@ pub(crate) fn router(site: &Arc<Site>) -> Router {
             "/events",
             guard(Entrance::Read(Role::Viewer), get(crate::live::events)),
         )
+        .route(
+            "/api/v1/events/stream",
+            guard(
+                Entrance::Read(Role::Viewer),
+                get(api::feed).fallback(api::not_allowed),
+            ),
+        )
+        .route(
+            "/api/v1/openapi.json",
+            guard(
+                Entrance::Read(Role::Viewer),
+                get(async || ([(CONTENT_TYPE, "application/json")], api::OPENAPI))
+                    .fallback(api::not_allowed),
+            ),
+        )
+        .route(
+            "/api/v1/refresh",
+            guard(
+                Entrance::Write(Role::Reviewer),
+                post(api::refresh).fallback(api::not_allowed),
+            ),
+        )
         .route("/sign-in", guard(Entrance::SignIn, door::sign_in(site)))
         .route(
             "/sign-out",
@@ -148,11 +176,26 @@ pub(crate) fn router(site: &Arc<Site>) -> Router {
         .layer(from_fn(with_headers))
 }
 
-async fn nothing_here(Extension(turn): Extension<Turn>) -> Response {
-    failed(
-        &Failure::NotFound("there is no such page".to_owned()),
-        Some(&turn),
+async fn nothing_here(Extension(turn): Extension<Turn>, uri: Uri) -> Response {
+    let missing = Failure::NotFound("there is no such page".to_owned());
+    Reader::of(uri.path()).failed(&missing, Some(&turn))
+}
+
+fn answering(make: DocumentFn) -> MethodRouter {
+    get(
+        move |Extension(turn): Extension<Turn>,
+              params: RawPathParams,
+              Query(query): Query<BTreeMap<String, String>>| async move {
+            let asked = Asked {
+                id: id_of(&params),
+                query,
+            };
+            blocking(turn, move |session, turn| make(session, turn, &asked))
+                .await
+                .unwrap_or_else(|failure| api::json_failed(&failure))
+        },
     )
+    .fallback(api::not_allowed)
 }
 
 fn reading(make: PageFn) -> MethodRouter {
@@ -202,22 +245,21 @@ fn acting(act: ActFn) -> MethodRouter {
             let mut order = tokio::spawn(order);
             match tokio::time::timeout(PATIENCE, &mut order).await {
                 Ok(Ok(Ok(Done { to, said }))) => {
-                    turn.site.leave_message(&turn.visitor, said);
+                    turn.site.leave_message(&turn.visitor, &to, said);
                     Redirect::to(&to).into_response()
                 }
                 Ok(Ok(Err(failure))) => failed(&failure, Some(&turn)),
                 Ok(Err(error)) => failed(&Failure::Internal(error.to_string()), Some(&turn)),
                 Err(_) => {
-                    let said =
-                        "This takes longer. It goes on, and a later page says what came of it.";
-                    turn.site.leave_message(&turn.visitor, said.to_owned());
+                    let said = "This takes longer. It goes on, and the board says what came of it.";
+                    turn.site.leave_message(&turn.visitor, "/", said.to_owned());
                     tokio::spawn(async move {
                         let said = match order.await {
                             Ok(Ok(done)) => done.said,
                             Ok(Err(failure)) => failure.to_string(),
                             Err(error) => error.to_string(),
                         };
-                        turn.site.leave_message(&turn.visitor, said);
+                        turn.site.leave_message(&turn.visitor, "/", said);
                     });
                     Redirect::to("/").into_response()
                 }

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use clap::Args;
-use symphony_core::id::{IssueId, PlanId};
+use symphony_core::id::IssueId;
 use symphony_store::{EventFilter, EventRecord};
 use symphony_view::EventView;
 use symphony_view::text::{List, one_line};
 
 use super::find_run;
+use super::plan::named_plan;
 use crate::app::App;
 use crate::failure::Context as _;
 use crate::value::{RunReference, issue_id};
@@ -29,8 +30,8 @@ pub(crate) struct EventsArgs {
     #[arg(long, value_name = "RUN|ISSUE")]
     run: Option<RunReference>,
     /// Only events of this plan
-    #[arg(long, value_name = "PLAN")]
-    plan: Option<PlanId>,
+    #[arg(long, value_name = "PLAN|FILE")]
+    plan: Option<String>,
     /// Show at most this many events, the newest; 0 shows all
     #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 50)]
     limit: u32,
@@ -51,9 +52,8 @@ impl EventsArgs {
         if let Some(issue) = &self.issue {
             store.issue(issue).context(SHOW)?;
         }
-        if let Some(plan) = &self.plan {
-            store.plan_status(plan).context(SHOW)?;
-        }
+        let named = |text: &String| named_plan(app, &session, text);
+        let plan = self.plan.as_ref().map(named).transpose().context(SHOW)?;
         let run = match &self.run {
             Some(reference) => Some(find_run(store, reference).context(SHOW)?.id),
             None => None,
@@ -61,7 +61,7 @@ impl EventsArgs {
         let mut filter = EventFilter {
             issue: self.issue.clone(),
             run,
-            plan: self.plan.clone(),
+            plan,
             after: 0,
             limit: (self.limit > 0).then_some(self.limit),
         };

@@ -243,4 +243,6 @@ mod watchdog;
 #[cfg(test)]
 mod watching;
 #[cfg(test)]
+mod web_api;
+#[cfg(test)]
 mod web_orders;

@@ -52,6 +52,22 @@ impl Store {
         Ok(events)
     }
 
+    /// Returns the first entries after the one with this number, oldest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn events_after(&self, after: i64, limit: u32) -> Result<Vec<EventRecord>, StoreError> {
+        let mut statement = self.conn.prepare_cached(&format!(
+            "SELECT {EVENT_COLUMNS} FROM event WHERE id > ?1 ORDER BY id LIMIT ?2"
+        ))?;
+        let mut rows = statement.query((after, limit))?;
+        let mut events = Vec::new();
+        while let Some(row) = rows.next()? {
+            events.push(read_event(row)?);
+        }
+        Ok(events)
+    }
+
     /// Returns the kinds of entries that this version does not know, by name. A newer version wrote them.
     ///
     /// # Errors

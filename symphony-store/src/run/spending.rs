@@ -4,7 +4,7 @@ use rusqlite::{Connection, Row, params};
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, ProjectId, RunId};
 use symphony_core::run::Usage;
-use symphony_core::spending::{Spent, SpentByProject, SpentSoFar, day_number};
+use symphony_core::spending::{DAY_MS, Spent, SpentByProject, SpentSoFar, day_number};
 use symphony_core::unit::{Tokens, UsdMicros};
 
 use crate::database::open::Store;
@@ -87,12 +87,6 @@ const LAST_SPENT_SQL: &str =
          FROM run WHERE project = ?1 ORDER BY fence DESC LIMIT ?2)
      WHERE tokens > 0 OR cost_micros > 0";
 
-/// Days of which spending is split up.
-const SPLIT_DAYS: i64 = 30;
-
-/// Milliseconds of a day.
-const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-
 /// Rows of a split; the largest come first.
 const SPLIT_ROWS_MAX: u32 = 20;
 
@@ -124,10 +118,48 @@ impl SpentBy {
     }
 }
 
+/// What the agents of a project used in all.
+const USED_SQL: &str =
+    "SELECT coalesce(sum(input_tokens), 0) AS input, coalesce(sum(output_tokens), 0) AS output,
+            coalesce(sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens), 0) AS tokens,
+            coalesce(sum(max(0, coalesce(ended_at, ?2) - started_at)), 0) AS ms
+     FROM run WHERE project = ?1 AND agent <> 'gates'";
+
+/// What the agents of a project used in all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Used {
+    /// Tokens that models read, without those from a cache.
+    pub input: Tokens,
+    /// Tokens that models wrote.
+    pub output: Tokens,
+    /// Tokens of all kinds.
+    pub tokens: Tokens,
+    /// Time that agents ran, in milliseconds.
+    pub ms: u64,
+}
+
 /// What a project spent on each day.
 const BY_DAY_SQL: &str = "SELECT day, tokens, cost_micros AS usd FROM spending WHERE project = ?1 AND day >= ?2 ORDER BY day";
 
 impl Store {
+    /// Returns what the agents of a project used in all, those at work until now.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn used(&self, project: &ProjectId, now: Timestamp) -> Result<Used, StoreError> {
+        let mut statement = self.conn.prepare_cached(USED_SQL)?;
+        statement.query_row(params![project.as_str(), now.as_millisecond()], |row| {
+            Ok((|| {
+                Ok(Used {
+                    input: Tokens::new(count(row, "input")?),
+                    output: Tokens::new(count(row, "output")?),
+                    tokens: Tokens::new(count(row, "tokens")?),
+                    ms: count(row, "ms")?,
+                })
+            })())
+        })?
+    }
+
     /// Returns what a project spent on each day since one (days since 1970, UTC); days without spending are missing.
     ///
     /// # Errors
@@ -146,7 +178,7 @@ impl Store {
         Ok(days)
     }
 
-    /// Returns how the spending of the runs that began in the last 30 days is split up, the largest first.
+    /// Returns how the spending of the runs that began since a day (days since 1970, UTC) is split up, the largest first.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -154,9 +186,9 @@ impl Store {
         &self,
         project: &ProjectId,
         by: SpentBy,
-        now: Timestamp,
+        since: i64,
     ) -> Result<Vec<(String, Spent)>, StoreError> {
-        let since = (day_number(now) - SPLIT_DAYS + 1).saturating_mul(DAY_MS);
+        let since = since.saturating_mul(DAY_MS);
         let mut statement = self.conn.prepare_cached(&by.sql())?;
         let mut rows = statement.query(params![project.as_str(), since])?;
         let mut split = Vec::new();
@@ -184,6 +216,14 @@ impl Store {
     /// When the database cannot be read.
     pub fn spent_today(&self, project: &ProjectId, now: Timestamp) -> Result<Spent, StoreError> {
         Ok(of_project(&self.conn, project, now)?.today)
+    }
+
+    /// Returns what a project has spent since it was added.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn spent_in_all(&self, project: &ProjectId, now: Timestamp) -> Result<Spent, StoreError> {
+        Ok(of_project(&self.conn, project, now)?.in_all)
     }
 
     /// Returns the recorded spending of a run, and of everything that shares a cap with it.

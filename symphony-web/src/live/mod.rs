@@ -7,4 +7,4 @@ mod stream;
 
 pub(crate) use log_part::{LogPart, lines_before, raw_log, tail_of};
 pub(crate) use pulse::{Pulse, newest_event};
-pub(crate) use stream::events;
+pub(crate) use stream::{PATIENCE, events, stream_of};

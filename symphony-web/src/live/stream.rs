@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_millis(150);
 const QUEUE: usize = 8;
 
 /// Time after which a client that reads nothing is let go; it comes back with its cursor.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Time after which a stream ends. The browser comes back with its cursor, and its session is looked at again.
 const LIFE: Duration = Duration::from_mins(1);
@@ -81,6 +81,11 @@ pub(crate) async fn events(
         seen: None,
     };
     tokio::spawn(teller.tell());
+    stream_of(receiver)
+}
+
+/// Answers with the messages that come.
+pub(crate) fn stream_of(receiver: mpsc::Receiver<Event>) -> Response {
     let alive = KeepAlive::new().interval(Duration::from_secs(15));
     Sse::new(Messages(receiver))
         .keep_alive(alive)

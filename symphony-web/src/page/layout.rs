@@ -51,7 +51,7 @@ impl Frame {
         Ok(Self {
             event,
             status: read::status(session, &elsewhere, turn.now)?,
-            message: turn.site.take_message(&turn.visitor),
+            message: turn.site.take_message(&turn.visitor, &turn.page),
         })
     }
 
@@ -89,10 +89,35 @@ impl Frame {
                 }
                 (main)
             }
+            (keys())
         };
         document(&format!("{title} · {}", status.project), &body)
     }
 }
+
+/// What can be typed; `?` opens it.
+fn keys() -> Markup {
+    html! {
+        dialog #keys aria-labelledby="keys-title" {
+            h2 #keys-title { "Keys" }
+            dl .kv {
+                @for (key, does) in KEYS { dt { kbd { (key) } } dd { (does) } }
+            }
+            form method="dialog" { button .btn { "Close" } }
+        }
+    }
+}
+
+const KEYS: [(&str, &str); 5] = [
+    ("j k", "the next or previous thing that the page lists"),
+    ("Enter", "open it"),
+    ("/", "search"),
+    (
+        "g, then b i r p l s h",
+        "go to the board, inbox, runs, pull requests, plans, spending or health",
+    ),
+    ("?", "show this"),
+];
 
 const fn room_name(room: Room) -> &'static str {
     match room {

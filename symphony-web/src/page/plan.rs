@@ -7,7 +7,7 @@ use symphony_core::plan::state::{PhaseStatus, PlanStatus, abort_branch, retry_ph
 use symphony_runner::session::Session;
 use symphony_store::PlanRecord;
 use symphony_view::text::compact_duration;
-use symphony_view::{PhaseView, PlanView};
+use symphony_view::{PhaseView, PlanView, read};
 
 use super::layout::{Frame, Room, token};
 use super::parts::{inline, pr_link, run_link, when};
@@ -47,14 +47,7 @@ pub(crate) fn plan(session: &mut Session, turn: &Turn, asked: &Asked) -> Result<
     let id = PlanId::parse(&asked.id)
         .map_err(|_malformed| Failure::NotFound(format!("there is no plan `{}`", asked.id)))?;
     let record = session.store.plan(&id)?;
-    let holds = session.store.holds()?;
-    let view = PlanView::of(
-        &session.store,
-        &session.project,
-        &record,
-        &session.configured_gates(),
-    )?
-    .with_holds(&holds);
+    let view = read::plan(session, &record, turn.now)?;
     let phases = record.document.phases.iter();
     let edges = phases.flat_map(|phase| {
         let to = phase.id.as_str().to_owned();

@@ -19,7 +19,7 @@ pub(crate) fn problem(failure: &Failure, turn: Option<&Turn>) -> Markup {
     let heading = match failure {
         Failure::Refused(Refusal::OtherName) => "Not this address",
         Failure::Refused(_) => "Not allowed",
-        Failure::NotFound(_) => "Not found",
+        Failure::NotFound(_) | Failure::UnknownIssue(_) => "Not found",
         Failure::Wrong(_) => "Not accepted",
         Failure::Conflict(_) => "Not possible now",
         Failure::Unusable(_) | Failure::Internal(_) => "Something is wrong",

@@ -11,6 +11,7 @@ use symphony_store::StoreError;
 
 use super::site::Turn;
 use crate::access::Refusal;
+use crate::api::{ROOT, json_failed};
 use crate::page::problem;
 
 /// Why a request has no page.
@@ -22,6 +23,9 @@ pub(crate) enum Failure {
     /// There is no such thing.
     #[error("{0}")]
     NotFound(String),
+    /// There is no such issue.
+    #[error("{0}")]
+    UnknownIssue(String),
     /// What was sent cannot be used.
     #[error("{0}")]
     Wrong(String),
@@ -44,7 +48,7 @@ impl Failure {
                 StatusCode::UNAUTHORIZED
             }
             Self::Refused(_) => StatusCode::FORBIDDEN,
-            Self::NotFound(_) => StatusCode::NOT_FOUND,
+            Self::NotFound(_) | Self::UnknownIssue(_) => StatusCode::NOT_FOUND,
             Self::Wrong(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Conflict(_) => StatusCode::CONFLICT,
             Self::Unusable(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -100,6 +104,34 @@ where
     });
     made.await
         .unwrap_or_else(|error| Err(Failure::Internal(error.to_string())))
+}
+
+/// Whom an answer is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// A person, on a page.
+    Person,
+    /// A program, in JSON.
+    Program,
+}
+
+impl Reader {
+    /// Returns who asks for an address.
+    pub(crate) fn of(path: &str) -> Self {
+        if path.starts_with(ROOT) {
+            Self::Program
+        } else {
+            Self::Person
+        }
+    }
+
+    /// Says what went wrong.
+    pub(crate) fn failed(self, failure: &Failure, turn: Option<&Turn>) -> Response {
+        match self {
+            Self::Person => failed(failure, turn),
+            Self::Program => json_failed(failure),
+        }
+    }
 }
 
 /// Says on a page what went wrong.

@@ -11,7 +11,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use symphony_core::Timestamp;
 
-use super::answer::{Failure, failed};
+use super::answer::{Failure, Reader};
 use super::site::{Site, Turn};
 use crate::access::{
     Admission, Credentials, Entrance, Facts, FetchSite, Refusal, Secret, Visitor, admit,
@@ -85,9 +85,10 @@ pub(crate) async fn guarded(
 ) -> Response {
     let site = guarded.site;
     let now = Timestamp::now();
+    let reader = Reader::of(request.uri().path());
     let visitor = match identify(&site, guarded.entrance, &request, now) {
         Ok(visitor) => visitor,
-        Err(failure) => return turned_away(&site, &failure),
+        Err(failure) => return turned_away(&site, reader, &failure),
     };
     if matches!(guarded.entrance, Entrance::Write(_))
         || request.method() == axum::http::Method::POST
@@ -103,13 +104,20 @@ pub(crate) async fn guarded(
         if let Some(visitor) = &visitor
             && let Err(refusal) = check_form(visitor, &parts.headers, &fields)
         {
-            return turned_away(&site, &refusal.into());
+            return turned_away(&site, reader, &refusal.into());
         }
         request = Request::from_parts(parts, Body::empty());
         request.extensions_mut().insert(fields);
     }
     if let Some(visitor) = visitor {
-        request.extensions_mut().insert(Turn { site, visitor, now });
+        let page = request.uri().path().to_owned();
+        let turn = Turn {
+            site,
+            visitor,
+            page,
+            now,
+        };
+        request.extensions_mut().insert(turn);
     }
     next.run(request).await
 }
@@ -230,12 +238,12 @@ fn bearer_of(headers: &HeaderMap) -> Brought {
     Brought::of(token.map(|(_, token)| token.trim()))
 }
 
-fn turned_away(site: &Site, failure: &Failure) -> Response {
+fn turned_away(site: &Site, reader: Reader, failure: &Failure) -> Response {
     let is_wrong_secret = matches!(failure, Failure::Refused(Refusal::UnknownSecret));
     if is_wrong_secret && !site.answers_wrong_secret() {
         return too_many();
     }
-    failed(failure, None)
+    reader.failed(failure, None)
 }
 
 pub(crate) fn too_many() -> Response {

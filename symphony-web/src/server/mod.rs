@@ -8,7 +8,7 @@ mod listen;
 mod options;
 mod site;
 
-pub(crate) use answer::{Failure, blocking, failed, page};
+pub(crate) use answer::{Failure, Reader, blocking, failed, page};
 pub(crate) use guard::{
     FORM_TOKEN_FIELD, Fields, Guarded, guarded, session_of, too_many, with_headers,
 };
@@ -17,5 +17,5 @@ pub(crate) use site::Turn;
 pub use connections::serve;
 pub use doors_file::{DoorsError, DoorsFile};
 pub use listen::{ListenError, Listener};
-pub use options::{Access, Opener};
+pub use options::{Access, Opener, Refreshed, Refresher};
 pub use site::Site;

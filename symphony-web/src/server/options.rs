@@ -28,6 +28,36 @@ impl fmt::Debug for Opener {
     }
 }
 
+/// What became of the wish for a tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refreshed {
+    /// A tick of its own comes.
+    Alone,
+    /// A tick comes that another request asked for.
+    WithAnother,
+}
+
+/// Asks for a tick now, which runs in a process of its own.
+#[derive(Clone)]
+pub struct Refresher(Arc<dyn Fn() -> Refreshed + Send + Sync>);
+
+impl Refresher {
+    /// Makes one of a function, which does not wait for the tick.
+    pub fn new(refresh: impl Fn() -> Refreshed + Send + Sync + 'static) -> Self {
+        Self(Arc::new(refresh))
+    }
+
+    pub(crate) fn refresh(&self) -> Refreshed {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Refresher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Refresher")
+    }
+}
+
 /// Who is let in.
 #[derive(Debug, Clone)]
 pub struct Access {

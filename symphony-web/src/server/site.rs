@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::answer::Failure;
 use super::doors_file::DoorsFile;
-use super::options::{Access, Opener};
+use super::options::{Access, Opener, Refreshed, Refresher};
 use crate::access::{FailureLimiter, Role, Scheme, Secret, Visitor, Way};
 use crate::live::Pulse;
 
@@ -19,11 +19,22 @@ pub struct Site {
     pub(crate) access: Access,
     pub(crate) doors: DoorsFile,
     opener: Opener,
+    refresher: Refresher,
     pub(crate) pulse: Arc<Pulse>,
     wrong: Mutex<FailureLimiter>,
     ending: watch::Sender<bool>,
-    /// Sentences for the next page of visitors, by the session that each is for.
-    messages: Mutex<Vec<(Secret, String)>>,
+    /// Sentences for pages of visitors.
+    messages: Mutex<Vec<Message>>,
+}
+
+/// A sentence for a page.
+#[derive(Debug)]
+struct Message {
+    /// The session of the visitor, as the token of its forms.
+    of: Secret,
+    /// The page that shows it: another one that is loaded meanwhile must not take it.
+    page: String,
+    said: String,
 }
 
 /// Sentences that wait for a page; the oldest makes room.
@@ -31,12 +42,18 @@ const MESSAGES_MAX: usize = 200;
 
 impl Site {
     /// Makes it.
-    pub fn new(access: Access, doors: DoorsFile, opener: Opener) -> Arc<Self> {
+    pub fn new(
+        access: Access,
+        doors: DoorsFile,
+        opener: Opener,
+        refresher: Refresher,
+    ) -> Arc<Self> {
         Arc::new(Self {
             access,
             doors,
             pulse: Pulse::new(opener.clone()),
             opener,
+            refresher,
             wrong: Mutex::new(FailureLimiter::new(Timestamp::now())),
             ending: watch::channel(false).0,
             messages: Mutex::new(Vec::new()),
@@ -56,30 +73,40 @@ impl Site {
         self.opener.open().map_err(Failure::Unusable)
     }
 
+    /// Asks for a tick now.
+    pub(crate) fn refresh(&self) -> Refreshed {
+        self.refresher.refresh()
+    }
+
     /// Counts a wrong secret; returns whether it is answered as such.
     pub(crate) fn answers_wrong_secret(&self) -> bool {
         let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
         wrong.admit(Timestamp::now())
     }
 
-    /// Keeps a sentence for the next page of a visitor.
-    pub(crate) fn leave_message(&self, visitor: &Visitor, said: String) {
+    /// Keeps a sentence for a page of a visitor.
+    pub(crate) fn leave_message(&self, visitor: &Visitor, page: &str, said: String) {
         if let Way::Browser { form_token } = &visitor.way {
             let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
             let over = (messages.len() + 1).saturating_sub(MESSAGES_MAX);
             messages.drain(..over);
-            messages.push((form_token.clone(), said));
+            messages.push(Message {
+                of: form_token.clone(),
+                page: page.split(['?', '#']).next().unwrap_or_default().to_owned(),
+                said,
+            });
         }
     }
 
     /// Takes the sentence for a page of a visitor.
-    pub(crate) fn take_message(&self, visitor: &Visitor) -> Option<String> {
+    pub(crate) fn take_message(&self, visitor: &Visitor, page: &str) -> Option<String> {
         let Way::Browser { form_token } = &visitor.way else {
             return None;
         };
         let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = messages.iter().position(|(of, _)| of == form_token)?;
-        Some(messages.remove(at).1)
+        let is_for = |message: &Message| message.of == *form_token && message.page == page;
+        let at = messages.iter().position(is_for)?;
+        Some(messages.remove(at).said)
     }
 
     /// Returns what tells streams that the server ends.
@@ -97,6 +124,8 @@ impl Site {
 pub(crate) struct Turn {
     pub(crate) site: Arc<Site>,
     pub(crate) visitor: Visitor,
+    /// The address that was asked for, without its query.
+    pub(crate) page: String,
     pub(crate) now: Timestamp,
 }
 

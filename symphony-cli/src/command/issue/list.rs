@@ -1,12 +1,11 @@
 //! `symphony issue list`.
 
 use clap::Args;
-use serde::Serialize;
 use symphony_core::id::IssueId;
 use symphony_core::issue::IssueStatus;
 use symphony_store::IssueFilter;
-use symphony_view::IssueView;
-use symphony_view::text::{List, Page, View, plural};
+use symphony_view::read;
+use symphony_view::text::plural;
 
 use crate::app::App;
 use crate::failure::Context as _;
@@ -14,21 +13,6 @@ use crate::value::{issue_id, named};
 
 /// Issues that a list shows when no limit is typed: more scroll away.
 const LIST_MAX: u32 = 100;
-
-/// One page of issues.
-#[derive(Debug, Serialize)]
-struct IssuePageView {
-    #[serde(flatten)]
-    list: List<IssueView>,
-    /// The last issue of this page, when there is another page.
-    next: Option<IssueId>,
-}
-
-impl View for IssuePageView {
-    fn write(&self, page: &mut Page) {
-        self.list.write(page);
-    }
-}
 
 /// What `issue list` takes.
 #[derive(Debug, Args)]
@@ -66,20 +50,10 @@ impl ListArgs {
             after: self.after.clone(),
             ..IssueFilter::default()
         };
-        let page = session
-            .store
-            .list_issues(&filter)
-            .context("list the issues")?;
-        let shown = page.items.len();
-        let next = page.next;
-        let list = page.items.into_iter().map(IssueView::from).collect();
-        let view = IssuePageView {
-            list,
-            next: next.clone(),
-        };
+        let view = read::issues(&session, &filter).context("list the issues")?;
         app.out.answer_long(&view)?;
-        if let Some(next) = next.filter(|_| !app.out.is_json()) {
-            let shown = plural(shown, "issue");
+        if let Some(next) = view.next.filter(|_| !app.out.is_json()) {
+            let shown = plural(view.list.items.len(), "issue");
             app.out.note(&format!(
                 "Only {shown} shown: `--after {next}` shows the next page, `--limit NUMBER` more at once."
             ));

@@ -10,7 +10,7 @@ use symphony_learning::{Best, Options, Ranker, Subject};
 use symphony_runner::session::Session;
 use symphony_store::LearningFilter;
 use symphony_view::text::List;
-use symphony_view::{ExplainedLearning, LearningFate, MeasuredLearning};
+use symphony_view::{ExplainedLearning, LearningFate, read};
 
 use crate::app::App;
 use crate::failure::Context as _;
@@ -84,14 +84,8 @@ impl ListArgs {
             or_proposed_by: None,
             limit: self.limit,
         };
-        let learnings = session
-            .store
-            .learnings(&filter)
-            .context("list the learnings")?;
-        let measured = MeasuredLearning::of(learnings, &session.store)
-            .context("compare the issues that had the learnings")?;
-        app.out
-            .answer_long(&measured.into_iter().collect::<List<_>>())
+        let learnings = read::learnings(&session, &filter).context("list the learnings")?;
+        app.out.answer_long(&learnings)
     }
 
     fn explain(&self, app: &App, session: &Session, issue: &IssueId) -> anyhow::Result<()> {

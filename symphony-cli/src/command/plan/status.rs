@@ -2,9 +2,7 @@
 
 use clap::Args;
 use symphony_core::Timestamp;
-use symphony_runner::tick::observe_snapshot;
-use symphony_view::text::List;
-use symphony_view::{PlanListed, PlanView};
+use symphony_view::read;
 
 use super::record::PlanChoice;
 use crate::app::App;
@@ -27,20 +25,8 @@ impl StatusArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let mut session = app.session()?;
         let record = self.plan.find(app, &mut session)?;
-        let holds = session.store.holds().context("read what is on hold")?;
-        let mut view = PlanView::of(
-            &session.store,
-            &session.project,
-            &record,
-            &session.configured_gates(),
-        )?
-        .with_holds(&holds);
-        if view.is_under_review() {
-            let (installation, now) = (&session.installation, Timestamp::now());
-            let snapshot = observe_snapshot(installation, &mut session.store, now)
-                .context("read the base branch")?;
-            view = view.with_base(&snapshot.base);
-        }
+        let view = read::plan(&mut session, &record, Timestamp::now());
+        let view = view.context("show the plan")?;
         app.out.answer_long(&view)
     }
 }
@@ -49,11 +35,7 @@ impl ListArgs {
     #[expect(clippy::unused_self, reason = "every command is run in one form")]
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let session = app.session()?;
-        let plans = session
-            .store
-            .plans(Some(&session.project.id))
-            .context("list the plans")?;
-        app.out
-            .answer_long(&plans.into_iter().map(PlanListed).collect::<List<_>>())
+        let plans = read::plans(&session).context("list the plans")?;
+        app.out.answer_long(&plans)
     }
 }

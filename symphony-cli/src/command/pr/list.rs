@@ -4,8 +4,7 @@ use clap::Args;
 use symphony_core::id::IssueId;
 use symphony_core::pull_request::PrState;
 use symphony_store::PrFilter;
-use symphony_view::PrView;
-use symphony_view::text::List;
+use symphony_view::read;
 
 use crate::app::App;
 use crate::command::plan::named_plan;
@@ -41,12 +40,7 @@ impl ListArgs {
             plan: plan.context("list the pull requests")?,
             limit: None,
         };
-        let prs = session
-            .store
-            .prs(&filter)
-            .context("list the pull requests")?;
-        let configured = session.configured_gates();
-        let views = prs.into_iter().map(|pr| PrView::of(pr, &configured));
-        app.out.answer_long(&views.collect::<List<_>>())
+        let prs = read::pull_requests(&session, &filter).context("list the pull requests")?;
+        app.out.answer_long(&prs)
     }
 }

@@ -1,12 +1,12 @@
 //! `symphony runs list`.
 
 use clap::Args;
-use symphony_core::id::{IssueId, PlanId};
+use symphony_core::id::IssueId;
 use symphony_store::RunFilter;
-use symphony_view::RunView;
-use symphony_view::text::List;
+use symphony_view::read;
 
 use crate::app::App;
+use crate::command::plan::named_plan;
 use crate::failure::Context as _;
 use crate::value::issue_id;
 
@@ -18,8 +18,8 @@ pub(crate) struct ListArgs {
     #[arg(short, long, value_name = "ISSUE", value_parser = issue_id)]
     issue: Option<IssueId>,
     /// Only runs on phases of this plan
-    #[arg(long, value_name = "PLAN", conflicts_with = "issue")]
-    plan: Option<PlanId>,
+    #[arg(long, value_name = "PLAN|FILE", conflicts_with = "issue")]
+    plan: Option<String>,
     /// Only live runs
     #[arg(long)]
     live: bool,
@@ -36,19 +36,17 @@ impl ListArgs {
             Some(issue) => session.store.issue(issue).context("list the runs")?.project,
             None => session.project.id.clone(),
         };
-        if let Some(plan) = &self.plan {
-            session.store.plan_status(plan).context("list the runs")?;
-        }
+        let named = |text: &String| named_plan(app, &session, text);
+        let plan = self.plan.as_ref().map(named).transpose();
         let filter = RunFilter {
             project: Some(project),
             issue: self.issue.clone(),
-            plan: self.plan.clone(),
+            plan: plan.context("list the runs")?,
             live_only: self.live,
             agents_only: false,
             limit: (self.limit > 0).then_some(self.limit),
         };
-        let runs = session.store.runs(&filter).context("list the runs")?;
-        app.out
-            .answer_long(&runs.into_iter().map(RunView::from).collect::<List<_>>())
+        let runs = read::runs(&session, &filter).context("list the runs")?;
+        app.out.answer_long(&runs)
     }
 }

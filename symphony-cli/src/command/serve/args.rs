@@ -12,7 +12,7 @@ use symphony_core::Timestamp;
 use symphony_runner::database::state_folder;
 use symphony_runner::session::Session;
 use symphony_web::access::{Hosts, Scheme};
-use symphony_web::{Access, DoorsFile, Listener, Opener, Site, sign_in_path};
+use symphony_web::{Access, DoorsFile, Listener, Opener, Refresher, Site, sign_in_path};
 
 use super::ticking::Ticking;
 use crate::app::App;
@@ -134,14 +134,11 @@ impl ServeOptions {
         let runtime = runtime()?;
         let served = runtime.block_on(self.listen(&session))?;
         let interrupts = Interrupts::listen().context("listen to Ctrl-C")?;
-        let ticking = self.tick.map(|seconds| {
-            let executable = session.installation.executable.clone();
-            Ticking::start(
-                executable,
-                session.project.root.clone(),
-                Duration::from_secs(seconds),
-            )
-        });
+        let ticking = Ticking::start(
+            session.installation.executable.clone(),
+            session.project.root.clone(),
+            self.tick.map(Duration::from_secs),
+        );
         let link = link(&served.doors, &served.base)?;
         app.out.note(&format!(
             "Serving project {} at {}. Ctrl-C ends it; agents go on.",
@@ -156,10 +153,10 @@ impl ServeOptions {
                 tokio::time::sleep(LOOK).await;
             }
         };
-        let ended = runtime.block_on(serve_until(app, served, stop));
-        drop(ticking);
+        let ended = runtime.block_on(serve_until(app, served, ticking.refresher(), stop));
         // a thread that is merging is not waited for: the next command settles what it began
         runtime.shutdown_background();
+        drop(ticking);
         ended
     }
 
@@ -228,11 +225,12 @@ fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 async fn serve_until(
     app: &App,
     served: Served,
+    refresher: Refresher,
     stop: impl Future<Output = ()>,
 ) -> anyhow::Result<()> {
     let surroundings = app.surroundings.clone();
     let opener = Opener::new(move || surroundings.session().map_err(|error| sentence(&error)));
-    let site: Arc<Site> = Site::new(served.access, served.doors, opener);
+    let site: Arc<Site> = Site::new(served.access, served.doors, opener, refresher);
     Ok(symphony_web::serve(served.listener, site, stop).await?)
 }
 

@@ -5,6 +5,7 @@ mod chromium;
 mod inbox;
 #[cfg(feature = "real-cli")]
 mod model;
+mod openapi;
 mod page;
 mod processes;
 mod project;
@@ -19,6 +20,7 @@ mod terminal;
 pub(crate) use chromium::{Chromium, Looks};
 #[cfg(feature = "real-cli")]
 pub(crate) use model::Model;
+pub(crate) use openapi::OpenApi;
 pub(crate) use page::{Browser, Reply, Served, get, host_and_path, port_of, post, send};
 pub(crate) use processes::{agents_of, is_there, kill, supervisor_of};
 #[cfg(any(feature = "failpoints", feature = "harness"))]
