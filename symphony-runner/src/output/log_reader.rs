@@ -61,6 +61,14 @@ impl LogReader {
         Self::open_with(path, LogLimits::FORMATTED, OmissionStyle::Text)
     }
 
+    /// Opens the raw stream of a run's agent; none where there is no file.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn open_stream(path: &Path) -> io::Result<Option<Self>> {
+        Self::open_with(path, LogLimits::STREAM, OmissionStyle::Json)
+    }
+
     fn open_with(path: &Path, limits: LogLimits, style: OmissionStyle) -> io::Result<Option<Self>> {
         let file = match File::open(path) {
             Ok(file) => file,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{audit, cron, gates, installation};
+use super::{audit, cron, gates, installation, service};
 use crate::app::App;
 use crate::trial::{SECONDS_DEFAULT, SECONDS_MAX};
 
@@ -18,8 +18,11 @@ pub(crate) struct DoctorArgs {
     /// Check what differs under cron, and print a line for the crontab and a systemd timer
     #[arg(long, conflicts_with = "audit")]
     cron: bool,
-    /// Run set-up and gates in a fresh checkout of the base branch, and show what fails
+    /// Print a systemd service that serves the page and ticks
     #[arg(long, conflicts_with_all = ["audit", "cron"])]
+    service: bool,
+    /// Run set-up and gates in a fresh checkout of the base branch, and show what fails
+    #[arg(long, conflicts_with_all = ["audit", "cron", "service"])]
     gates: bool,
     /// Time limit for set-up and gates together, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = SECONDS_DEFAULT, value_parser = clap::value_parser!(u64).range(1..=SECONDS_MAX), requires = "gates")]
@@ -30,6 +33,9 @@ impl DoctorArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
         if self.gates {
             return gates::run(app, self.try_limit);
+        }
+        if self.service {
+            return service::run(app);
         }
         match (self.audit, self.cron) {
             (true, _) => audit::run(app),

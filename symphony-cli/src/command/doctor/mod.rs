@@ -21,6 +21,7 @@ mod project;
 mod protection;
 mod root;
 mod schedule;
+mod service;
 
 pub(crate) use args::DoctorArgs;
 pub(crate) use gates::{INSTALL, missing_programs};

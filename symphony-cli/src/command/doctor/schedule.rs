@@ -1,10 +1,16 @@
-//! The lines that let cron or systemd tick: pure, so that each character of a path survives.
+//! The lines that let cron or systemd tick or serve: pure, so that each character of a path survives.
 
 use std::ffi::OsString;
 
 use symphony_core::command_line::shell_quoted;
 
-/// What is to be run each minute.
+/// Seconds between two ticks of a served page.
+const TICK_SECONDS: &str = "30";
+
+/// One tick.
+const TICK: &[&str] = &["--quiet", "tick"];
+
+/// What is to be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Schedule {
     /// Symphony's program and its arguments.
@@ -14,32 +20,50 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// The tick of an installation.
+    /// What begins each command for an installation.
     pub(super) fn new(program: String, arguments: Vec<OsString>, path: String) -> Self {
         let arguments = arguments
             .into_iter()
             .map(|argument| argument.to_string_lossy().into_owned());
         let mut command = vec![program];
         command.extend(arguments);
-        command.extend(["--quiet".to_owned(), "tick".to_owned()]);
         Self { command, path }
+    }
+
+    /// Returns the command with what it is to do.
+    fn doing<'a>(&'a self, what: &[&'a str]) -> impl Iterator<Item = &'a str> {
+        let what = what.to_vec();
+        self.command.iter().map(String::as_str).chain(what)
     }
 
     /// Returns the line of a crontab. Cron takes a bare `%` for the end of the line.
     pub(super) fn crontab(&self) -> String {
-        let words: Vec<String> = self.command.iter().map(|word| shell_quoted(word)).collect();
+        let words: Vec<String> = self.doing(TICK).map(shell_quoted).collect();
         let line = format!("PATH={} {}", shell_quoted(&self.path), words.join(" "));
         format!("* * * * * {}", line.replace('%', "\\%"))
     }
 
-    /// Returns a systemd service. The end of a tick must not end the supervisors that it started.
+    /// Returns a systemd service of one tick. Its end must not end the supervisors that it started.
     pub(super) fn service(&self) -> String {
-        let words: Vec<String> = self.command.iter().map(|word| unit_quoted(word)).collect();
-        let path = unit_quoted(&format!("PATH={}", self.path));
         format!(
-            "[Unit]\nDescription=Symphony: one tick\n\n[Service]\nType=oneshot\nKillMode=process\nEnvironment={path}\nExecStart={}\n",
-            words.join(" ")
+            "[Unit]\nDescription=Symphony: one tick\n\n[Service]\nType=oneshot\nKillMode=process\n{}",
+            self.start(TICK)
         )
+    }
+
+    /// Returns a systemd service that serves the page and ticks. Its end must not end the supervisors that its ticks started.
+    pub(super) fn page_service(&self) -> String {
+        format!(
+            "[Unit]\nDescription=Symphony: the page, and ticks\n\n[Service]\nKillMode=process\nRestart=on-failure\n{}\n[Install]\n\
+             WantedBy=default.target\n",
+            self.start(&["serve", "--tick", TICK_SECONDS])
+        )
+    }
+
+    fn start(&self, what: &[&str]) -> String {
+        let words: Vec<String> = self.doing(what).map(unit_quoted).collect();
+        let path = unit_quoted(&format!("PATH={}", self.path));
+        format!("Environment={path}\nExecStart={}\n", words.join(" "))
     }
 
     /// Returns the timer of the service.
@@ -83,6 +107,12 @@ mod tests {
                 "Environment=\"PATH=/usr/bin:/bin\"",
                 "ExecStart=\"/opt/symphony\" \"-C\" \"/home/me/100%% it's \\\"$$x\\\"\" \"--quiet\" \"tick\"",
             ]
+        );
+        let page = schedule.page_service();
+        assert!(page.contains("KillMode=process\n"), "{page}");
+        assert!(
+            page.contains("it's \\\"$$x\\\"\" \"serve\" \"--tick\" \"30\"\n"),
+            "{page}"
         );
     }
 }

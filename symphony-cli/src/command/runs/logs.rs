@@ -1,21 +1,23 @@
 //! `symphony runs logs`.
 
-use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use symphony_core::id::RunId;
 use symphony_core::run::Run;
-use symphony_runner::output::neutralised;
+use symphony_runner::output::{LastLine, LogReader, neutralised};
 use symphony_runner::paths::RunPaths;
 use symphony_store::Store;
 use symphony_view::LogDay;
 use symphony_view::text::painted_log;
 
 use super::find::find_run;
-use super::follow::{Follower, LOOK};
 use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop};
 use crate::value::RunReference;
+
+/// Time between two looks at a log that is followed.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// What `runs logs` takes.
 #[derive(Debug, Args)]
@@ -38,35 +40,49 @@ impl LogsArgs {
         let run = find_run(&session.store, &self.run).context("show the log")?;
         let project = session.store.project(&run.project)?;
         let paths = RunPaths::new(&project.root, &run.id);
-        let path = if self.raw {
-            paths.stream()
-        } else {
-            paths.log()
-        };
-        self.print(app, &session.store, &run, path)
+        self.print(app, &session.store, &run, &paths)
             .context("show the log")
     }
 
-    fn print(&self, app: &App, store: &Store, run: &Run, path: PathBuf) -> anyhow::Result<()> {
-        let mut follower = Follower::new(path);
+    fn print(&self, app: &App, store: &Store, run: &Run, paths: &RunPaths) -> anyhow::Result<()> {
         let mut day = LogDay::starting(run.started_at);
-        loop {
+        let mut offset = 0;
+        let has_file = loop {
             // asked before reading: what was written before the end is read after it
             let live = self.follow && store.run_status(&run.id)?.is_live();
-            let lines = follower.read(!live)?;
-            self.write(app, &self.shown(app, &run.id, &lines, &mut day)?)?;
+            let reader = self.open(paths)?;
+            if let Some(reader) = &reader {
+                let last = if live {
+                    LastLine::MayGrow
+                } else {
+                    LastLine::IsWhole
+                };
+                // a log is bounded, and a pager wants all of it
+                let part = reader.after(offset, usize::MAX, last)?;
+                offset = part.next;
+                self.write(app, &self.shown(app, &run.id, &part.lines, &mut day)?)?;
+            }
             if !live {
-                break;
+                break reader.is_some();
             }
             std::thread::sleep(LOOK);
-        }
-        if run.status.is_live() || follower.has_file() {
+        };
+        if run.status.is_live() || has_file {
             return Ok(());
         }
         let message = format!("run {} no longer has a log", run.id);
         Err(Stop::new(Exit::NotFound, message)
             .hint("logs are kept for `log_retention_days`; a run that ended before its agent started has none")
             .into())
+    }
+
+    fn open(&self, paths: &RunPaths) -> anyhow::Result<Option<LogReader>> {
+        let (path, opened) = if self.raw {
+            (paths.stream(), LogReader::open_stream(&paths.stream()))
+        } else {
+            (paths.log(), LogReader::open(&paths.log()))
+        };
+        opened.with_context(|| format!("read {}", path.display()))
     }
 
     /// Writes lines: bytes for programs as they are, a whole log for a person in a pager.

@@ -2,7 +2,6 @@
 
 mod cancel;
 mod find;
-mod follow;
 mod list;
 mod logs;
 mod prompt;
