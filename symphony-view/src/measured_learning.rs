@@ -13,10 +13,11 @@ use crate::text::{Listed, Page, View, ago};
 /// A learning with the issues that had it against those that did not.
 #[derive(Debug, Clone, Serialize)]
 pub struct MeasuredLearning {
+    /// The learning.
     #[serde(flatten)]
-    learning: LearningView,
+    pub learning: LearningView,
     /// None while no issue that is done had it.
-    usefulness: Option<Comparison>,
+    pub usefulness: Option<Comparison>,
 }
 
 impl MeasuredLearning {

@@ -69,9 +69,9 @@ pub use own_file::{open_own_file, read_file, read_own_file, read_own_text, read_
 pub use pristine::{Planted, Pristine};
 pub use project::{DetectedProject, detect_part, detect_project};
 pub use repository::{
-    Base, BranchName, Discovered, DocumentPlaces, DocumentProblem, Elsewhere, FilterUse,
-    FoundDocument, LFS_FILTER, LeftLock, Repository, RepositoryLock, RepositoryOptions, Unwritable,
-    discover,
+    Base, BranchName, CommitLine, Discovered, DocumentPlaces, DocumentProblem, Elsewhere,
+    FilterUse, FoundDocument, LFS_FILTER, LeftLock, Repository, RepositoryLock, RepositoryOptions,
+    Unwritable, discover,
 };
 pub use secrets::{
     CopiedLeak, LineRedactor, Redactor, SecretFinder, SecretLeak, SecretName, SecretScan,

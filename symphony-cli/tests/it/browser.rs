@@ -208,6 +208,9 @@ fn the_keyboard_is_enough_and_scripts_are_not_needed() {
     browser.wait("//h1[.='Inbox']");
     browser.press("gb");
     browser.wait("//h1[.='Board']");
+    browser.press("?");
+    browser.wait("//dialog[@open]//h2[.='Keys']");
+    browser.click("//dialog//button");
     browser.press("/");
     browser.press("goodbye\u{e007}");
     browser.wait("//h1[.='Board']");

@@ -245,4 +245,6 @@ mod watching;
 #[cfg(test)]
 mod web_api;
 #[cfg(test)]
+mod web_attacks;
+#[cfg(test)]
 mod web_orders;

@@ -1,6 +1,7 @@
 //! Reading views: what the database, the repository and the configuration say of a thing now.
 
 mod board;
+mod commits;
 mod explain_issue;
 mod explain_plan;
 mod explain_wait;
@@ -13,6 +14,7 @@ mod spending;
 mod status;
 
 pub use board::{BoardFilter, board};
+pub use commits::commits;
 pub use explain_issue::explain_issue;
 pub use explain_plan::explain_plan;
 pub use inbox::inbox;

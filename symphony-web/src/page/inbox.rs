@@ -33,7 +33,7 @@ fn draw(view: &InboxView, frame: &Frame, clock: &Clock, turn: &Turn) -> Markup {
     let (href, name) = target(item, &frame.status.pull_requests);
     html! {
         article .item data-key=(item.key) tabindex="-1" {
-            div .top { span .tag { (item.kind) } (when(item.since, turn.now)) }
+            div .top { span .tag { (item.kind.words()) } (when(item.since, turn.now)) }
             h2 { (inline(&view.subject())) }
             p { (inline(&view.text(clock))) }
             div .row {
@@ -54,8 +54,15 @@ fn draw(view: &InboxView, frame: &Frame, clock: &Clock, turn: &Turn) -> Markup {
 
 /// Where an item is decided: at the pull request if there is one, else at its issue.
 fn target(item: &InboxItem, open: &[OpenPrView]) -> (Option<String>, &'static str) {
+    let plan = item
+        .key
+        .strip_prefix("plan:")
+        .and_then(|rest| rest.split(':').next());
     let Some(issue) = &item.issue else {
-        return (Some("/health".to_owned()), "Look at it");
+        return match plan {
+            Some(plan) => (Some(format!("/plans/{plan}")), "Open the plan"),
+            None => (Some("/health".to_owned()), "Look at it"),
+        };
     };
     match open.iter().find(|pr| pr.issue.as_ref() == Some(issue)) {
         Some(pr) => (Some(format!("/prs/{}", pr.id)), "Review"),

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use symphony_core::learning::LearningState;
 use symphony_runner::session::Session;
 use symphony_store::LearningFilter;
-use symphony_view::LearningView;
+use symphony_view::{MeasuredLearning, read};
 
 use super::layout::{Frame, Room, token};
 use super::parts::{issue_link, when};
@@ -28,8 +28,7 @@ pub(crate) fn learnings(
         limit: Some(LEARNINGS_MAX),
         ..LearningFilter::default()
     };
-    let records = session.store.learnings(&filter)?;
-    let learnings: Vec<LearningView> = records.into_iter().map(LearningView::from).collect();
+    let learnings = read::learnings(session, &filter)?.items;
     let main = html! {
         div .row { h1 { "Learnings" } span .soft { "What later prompts are given, where it applies" } }
         @for learning in &learnings { (draw(learning, turn)) }
@@ -38,7 +37,8 @@ pub(crate) fn learnings(
     Ok(frame.draw(turn, Room::Learnings, "Learnings", &main))
 }
 
-fn draw(learning: &LearningView, turn: &Turn) -> Markup {
+fn draw(measured: &MeasuredLearning, turn: &Turn) -> Markup {
+    let learning = &measured.learning;
     let act = |what: &str| format!("/learnings/{}/{what}", learning.id);
     html! {
         article .item data-key=(learning.id) tabindex="-1" {
@@ -49,6 +49,12 @@ fn draw(learning: &LearningView, turn: &Turn) -> Markup {
                 @if let Some(issue) = &learning.issue { (issue_link(issue)) }
             }
             p { (learning.pattern) }
+            @if let Some(found) = &measured.usefulness {
+                details {
+                    summary { "Measured effect" }
+                    @for sentence in found.sentences() { p .soft { (sentence) } }
+                }
+            }
             div .row {
                 @for place in &learning.applies_to { code { (place) } }
                 span .grow {}

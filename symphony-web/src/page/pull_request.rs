@@ -10,12 +10,13 @@ use symphony_runner::session::Session;
 use symphony_store::PrFilter;
 use symphony_view::text::{compact_duration, plural};
 use symphony_view::{PointView, PrView, read};
+use symphony_workspace::CommitLine;
 
 use super::layout::{Frame, Room, token};
 use super::parts::{inline, issue_link, plan_link, pr_link, run_link, when};
 use crate::access::Role;
 use crate::render::ansi::ansi;
-use crate::render::diff::{DiffPage, Layout, Place, diff, elsewhere, parse};
+use crate::render::diff::{Diff, DiffPage, Layout, Place, diff, elsewhere, file_id, parse};
 use crate::render::markdown::markdown;
 use crate::routes::Asked;
 use crate::server::{Failure, Turn};
@@ -88,6 +89,7 @@ pub(crate) fn pull_request(
     let frame = Frame::load(session, turn)?;
     let stored = find(session, &asked.id)?;
     let change = parse(&stored.diff);
+    let commits = read::commits(session, &stored)?;
     let pr = read::whole_pull_request(session, stored)?;
     let layout = match asked.query("view") {
         Some("split") => Layout::Split,
@@ -138,12 +140,39 @@ pub(crate) fn pull_request(
                 (verdict(&pr, turn))
                 (points(&pr, turn))
                 @if can_comment { (decide(&pr, turn)) }
+                (files_panel(&change))
+                (commits_panel(&commits))
                 (facts(&pr, turn))
             }
         }
     };
     let title = format!("PR {} {}", pr.id, pr.title);
     Ok(frame.draw(turn, Room::Prs, &title, &main))
+}
+
+/// The files, to go to one of many.
+fn files_panel(change: &Diff) -> Markup {
+    html! {
+        @if change.files.len() > 1 {
+            div .panel {
+                h2 { "Files" }
+                @for file in &change.files { p { a .mono href=(format!("#{}", file_id(&file.path))) { (file.path) } } }
+            }
+        }
+    }
+}
+
+fn commits_panel(commits: &[CommitLine]) -> Markup {
+    html! {
+        @if !commits.is_empty() {
+            div .panel {
+                h2 { (plural(commits.len(), "commit")) }
+                @for commit in commits {
+                    p { code { (commit.id.get(..8).unwrap_or(&commit.id)) } " " (commit.subject) " " span .soft { (commit.author) } }
+                }
+            }
+        }
+    }
 }
 
 const fn name_of(layout: Layout) -> &'static str {

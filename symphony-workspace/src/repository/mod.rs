@@ -3,6 +3,7 @@
 mod bare;
 mod base;
 mod branch;
+mod commits;
 mod contents;
 mod document;
 mod exclude;
@@ -19,6 +20,7 @@ mod writable;
 
 pub use base::Base;
 pub use branch::BranchName;
+pub use commits::CommitLine;
 pub use contents::{Elsewhere, FilterUse, LFS_FILTER};
 pub use document::{DocumentPlaces, DocumentProblem, FoundDocument};
 pub use left_locks::LeftLock;

@@ -81,6 +81,16 @@ impl Served {
         }
     }
 
+    /// Returns the most memory that the server has used, in KiB.
+    pub(crate) fn memory_peak_kib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let peak = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmHWM:"))
+            .expect("a peak");
+        peak.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
     /// Kills the server.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();

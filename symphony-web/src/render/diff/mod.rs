@@ -11,6 +11,6 @@ mod view;
 pub use file::{Change, Diff, FileDiff, Hunk, Line, Side};
 pub use pair::{Pair, pairs};
 pub use parse::{DIFF_LINES_MAX, FILE_LINES_MAX, parse};
-pub use view::{DiffPage, Layout, Place, diff, elsewhere, line_id};
+pub use view::{DiffPage, Layout, Place, diff, elsewhere, file_id, line_id};
 
 pub(super) use row::edit_table;

@@ -77,8 +77,8 @@ pub fn elsewhere<'p>(diff: &Diff, places: impl IntoIterator<Item = &'p Place>) -
         .collect()
 }
 
-/// Returns the id of a file's section; it depends on the path alone.
-fn file_id(path: &str) -> String {
+/// Returns the id of a file's section, to link to it; it depends on the path alone.
+pub fn file_id(path: &str) -> String {
     // FNV-1a: short, and the same on every machine
     let hash = path.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
