@@ -211,6 +211,8 @@ mod sent_prompts;
 #[cfg(test)]
 mod serve;
 #[cfg(test)]
+mod serve_logs;
+#[cfg(test)]
 mod situations;
 #[cfg(test)]
 mod skill;

@@ -1,11 +1,7 @@
 //! Parts of a run's log, drawn line by line.
 
-use std::io::Read as _;
 use std::path::PathBuf;
 
-use axum::extract::{Extension, Path};
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
 use maud::Markup;
 use symphony_core::Timestamp;
 use symphony_core::id::RunId;
@@ -16,13 +12,10 @@ use symphony_runner::session::Session;
 use symphony_view::LogDay;
 
 use crate::render::log::log_line;
-use crate::server::{Failure, Turn, blocking, failed};
+use crate::server::Failure;
 
 /// Bytes of a log that are drawn at once.
 const PART_BYTES: usize = 128 * 1024;
-
-/// Bytes of a log that are handed out whole: more than any log has.
-const RAW_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Some lines of a log.
 #[derive(Debug, Default)]
@@ -97,22 +90,4 @@ pub(crate) fn tail_of(session: &Session, run: &Run) -> Result<LogPart, Failure> 
 /// Reads the lines of a run's log before an offset.
 pub(crate) fn lines_before(session: &Session, run: &Run, offset: u64) -> Result<LogPart, Failure> {
     RunLog::of(session, run)?.read(|reader| reader.before(offset, PART_BYTES))
-}
-
-/// Answers with the log as a text file.
-pub(crate) async fn raw_log(Extension(turn): Extension<Turn>, Path(id): Path<String>) -> Response {
-    let read = blocking(turn.clone(), move |session, _| {
-        let run = session.store.find_run(&id)?;
-        let log = RunLog::of(session, &run)?;
-        let missing = |_gone| Failure::NotFound(format!("run {} has no log any more", run.id));
-        let file = std::fs::File::open(&log.path).map_err(missing)?;
-        let mut bytes = Vec::new();
-        let read = file.take(RAW_BYTES_MAX).read_to_end(&mut bytes);
-        read.map_err(|error| Failure::Internal(format!("the log cannot be read: {error}")))?;
-        Ok(bytes)
-    });
-    match read.await {
-        Ok(bytes) => ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], bytes).into_response(),
-        Err(failure) => failed(&failure, Some(&turn)),
-    }
 }

@@ -3,8 +3,10 @@
 mod cursor;
 mod log_part;
 mod pulse;
+mod raw_log;
 mod stream;
 
-pub(crate) use log_part::{LogPart, lines_before, raw_log, tail_of};
+pub(crate) use log_part::{LogPart, lines_before, tail_of};
 pub(crate) use pulse::{Pulse, newest_event};
 pub(crate) use stream::{PATIENCE, events, stream_of};
+pub(crate) use raw_log::raw_log;

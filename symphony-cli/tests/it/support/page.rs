@@ -81,14 +81,12 @@ impl Served {
         }
     }
 
-    /// Returns the most memory that the server has used, in KiB.
-    pub(crate) fn memory_peak_kib(&self) -> u64 {
+    /// Returns the most memory that the server has held so far, in KiB.
+    pub(crate) fn peak_memory_kib(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let peak = status
-            .lines()
-            .find_map(|line| line.strip_prefix("VmHWM:"))
-            .expect("a peak");
-        peak.trim().trim_end_matches(" kB").parse().unwrap()
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|line| line.split_whitespace().next());
+        kib.expect("Linux counts it").parse().unwrap()
     }
 
     /// Kills the server.
