@@ -132,12 +132,12 @@ pub(crate) fn run() {
     )
     .unwrap();
     let set = |key: &str, value: &str| drop(project.ok(&["config", "set", key, value]));
-    set("provider", "command");
     set(
         "providers.command.command",
         &json!(["sh", script]).to_string(),
     );
     set("providers.command.output", "claude-stream");
+    set("provider", "command");
     let has_node = peers::has("node");
     let (mut own, mut peer) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
