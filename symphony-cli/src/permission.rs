@@ -183,6 +183,9 @@ const COMMANDS: &[(&str, Permission)] = {
         // Its links sign a browser in as whoever typed them.
         ("serve", Person(Nothing)),
         ("serve url", Person(Nothing)),
+        ("serve user add", Person(Nothing)),
+        ("serve user list", Agents),
+        ("serve user remove", Person(Nothing)),
         ("spending", Agents),
         ("status", Agents),
         ("supervise", Internal),

@@ -64,6 +64,7 @@ pub mod timestamp;
 pub mod tools;
 pub mod trial;
 pub mod unit;
+pub mod user;
 pub mod watchdog;
 pub mod web;
 pub mod wording;

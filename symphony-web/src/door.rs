@@ -13,7 +13,7 @@ use symphony_core::Timestamp;
 
 use crate::access::{Scheme, Secret, is_own_origin, user_of};
 use crate::page::bare;
-use crate::server::{DoorsError, Fields, Site, session_of, too_many};
+use crate::server::{DoorsError, Fields, Site, failed, session_of, too_many};
 
 /// The address that a link signs in at.
 pub(crate) const SIGN_IN: &str = "/sign-in";
@@ -91,11 +91,15 @@ fn with_token(site: &Site, headers: &HeaderMap, fields: &Fields) -> Response {
         return (StatusCode::FORBIDDEN, "The form is not of this server.").into_response();
     }
     let token = Secret::parse(fields.text("token"));
-    let user = token.and_then(|token| user_of(&site.access.users, &token));
+    let users = match site.users() {
+        Ok(users) => users,
+        Err(failure) => return failed(&failure, None),
+    };
+    let user = token.and_then(|token| user_of(&users, &token));
     let Some(user) = user else {
         return wrong(site, "No user has this token.");
     };
-    match site.doors.begin(&user.name, Timestamp::now()) {
+    match site.doors.begin(user, Timestamp::now()) {
         Ok(session) => welcome(site, &session),
         Err(error) => unusable(&error),
     }

@@ -16,5 +16,6 @@ mod server;
 pub use door::sign_in_path;
 pub use server::Site;
 pub use server::{
-    Access, DoorsError, DoorsFile, ListenError, Listener, Opener, Refreshed, Refresher, serve,
+    Access, DoorsError, DoorsFile, ListenError, Listener, Opener, Refreshed, Refresher, Users,
+    random_secret, serve,
 };

@@ -13,6 +13,7 @@ use crate::agent::AgentType;
 use crate::id::{PhaseName, ProjectId};
 use crate::nearest::nearest;
 use crate::plan::failure::FailureClass;
+use crate::user::UserName;
 
 /// Which file it is: this decides what its top level applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -291,10 +292,25 @@ impl<'a> Checker<'a> {
             match (each, value) {
                 (Each::Leaf(_), Value::Null) => self.set(&below, Value::Null),
                 (Each::Leaf(leaf), value) => self.leaf(leaf, value, &below),
-                (Each::Section(keys), Value::Object(object)) => self.section(keys, object, &below),
+                (Each::Section(keys), Value::Object(object)) => {
+                    self.section(keys, object, &below);
+                    if rule == NameRule::User {
+                        self.require_all(keys, object, &path);
+                    }
+                }
                 (Each::Section(_), other) => {
                     self.problem(&path, wrong(other, "an object".to_owned()));
                 }
+            }
+        }
+    }
+
+    /// Asks for every key of an object: half a user would be let in as nobody.
+    fn require_all(&mut self, keys: &[Key], object: &Map<String, Value>, path: &KeyPath) {
+        for key in keys {
+            if key.find_in(object).is_none_or(Value::is_null) {
+                let expected = format!("`{}`", key.name);
+                self.problem(path, ProblemKind::Missing { expected });
             }
         }
     }
@@ -412,6 +428,7 @@ fn known_name(rule: NameRule, name: &str) -> Option<String> {
         NameRule::FailureClass => FailureClass::OF_TEXTS
             .contains(&name)
             .then(|| name.to_owned()),
+        NameRule::User => UserName::parse(name).ok().map(String::from),
     }
 }
 
@@ -423,6 +440,7 @@ const fn rule_expected(rule: NameRule) -> &'static str {
         NameRule::FailureClass => {
             "a class of failures (timeout, permanent, logic, transient, resource)"
         }
+        NameRule::User => UserName::EXPECTED,
     }
 }
 

@@ -51,6 +51,8 @@ pub enum NameRule {
     AgentType,
     /// A class of failures that texts can have.
     FailureClass,
+    /// A user of the page.
+    User,
 }
 
 impl NameRule {
@@ -61,6 +63,7 @@ impl NameRule {
             Self::Phase => "<phase>",
             Self::AgentType => "<type>",
             Self::FailureClass => "<class>",
+            Self::User => "<user>",
         }
     }
 }
@@ -112,6 +115,8 @@ pub enum TextRule {
     FailurePattern,
     /// The name of a trial of prompts.
     TrialName,
+    /// The hash of a user's token.
+    TokenHash,
 }
 
 /// What a relative path starts from.

@@ -9,6 +9,7 @@ use super::value::IssuePrefix;
 use crate::path_pattern::check_path_pattern;
 use crate::plan::failure::{FAILURE_PATTERNS_MAX, is_failure_pattern};
 use crate::prompt_trial::{Share, TrialName};
+use crate::user::TokenHash;
 
 /// Most characters of a found text that a message quotes.
 const SHOWN_CHARS_MAX: usize = 40;
@@ -41,6 +42,17 @@ pub(super) fn check_leaf(
             .as_f64()
             .filter(|share| Share::new(*share).is_ok())
             .map(|_| value.clone())),
+        // what is there instead of the hash may be the token itself
+        Leaf::Text(TextRule::TokenHash) if value.is_string() => match value.as_str() {
+            Some(text) if fits(TextRule::TokenHash, text) => Ok(value.clone()),
+            _ => Err(vec![(
+                path.clone(),
+                ProblemKind::WrongValue {
+                    found: "a text of another form".to_owned(),
+                    expected: expected(leaf),
+                },
+            )]),
+        },
         Leaf::Text(rule) => one(value
             .as_str()
             .filter(|text| fits(rule, text))
@@ -137,6 +149,7 @@ fn fits(rule: TextRule, text: &str) -> bool {
         }
         TextRule::FailurePattern => is_failure_pattern(text),
         TextRule::TrialName => TrialName::parse(text).is_ok(),
+        TextRule::TokenHash => TokenHash::parse(text).is_ok(),
     }
 }
 
@@ -185,6 +198,7 @@ const fn text_expected(rule: TextRule) -> &'static str {
         TextRule::TrialName => {
             "the name of a trial (lower-case letters, digits and hyphens, at most 60, a letter or digit first)"
         }
+        TextRule::TokenHash => TokenHash::EXPECTED,
     }
 }
 
@@ -271,6 +285,16 @@ mod tests {
             (Leaf::Share, json!(1.0), Ok(json!(1.0))),
             (Leaf::Share, json!(1.01), Err(vec!["k: the number 1.01"])),
             (Leaf::Share, json!("0.5"), Err(vec!["k: the text \"0.5\""])),
+            (
+                Leaf::Text(TextRule::TokenHash),
+                json!("0123456789abcdef"),
+                Err(vec!["k: a text of another form"]),
+            ),
+            (
+                Leaf::Text(TextRule::TokenHash),
+                json!(7),
+                Err(vec!["k: the number 7"]),
+            ),
             (
                 Leaf::Text(TextRule::TrialName),
                 json!("../up"),

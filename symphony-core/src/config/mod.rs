@@ -36,7 +36,7 @@ pub use reference::markdown_reference;
 pub use schema::json_schema;
 pub use settings::{
     Budget, Config, ExternalResearch, PlanSettings, ProfileLimits, ProjectConfig, ProviderSettings,
-    Providers, RiskThreshold, RiskThresholds, Spending, SpendingCap, Vault, WatchdogSettings,
+    Providers, RiskThreshold, RiskThresholds, Spending, SpendingCap, User, Vault, WatchdogSettings,
     WorktreeSettings,
 };
 pub use shares::Shares;

@@ -14,7 +14,7 @@ use super::path::KeyPath;
 use super::problem::{ConfigProblem, ProblemKind};
 use super::settings::{
     Budget, Config, ExternalResearch, PlanSettings, ProfileLimits, ProjectConfig, ProviderSettings,
-    Providers, RiskThreshold, RiskThresholds, Spending, SpendingCap, Vault, WatchdogSettings,
+    Providers, RiskThreshold, RiskThresholds, Spending, SpendingCap, User, Vault, WatchdogSettings,
     WorktreeSettings,
 };
 use super::shares::Shares;
@@ -24,6 +24,7 @@ use super::value::{
 use crate::agent::AgentType;
 use crate::prompt_trial::{LiveTrial, PromptSet, Share, TrialName};
 use crate::unit::UsdMicros;
+use crate::user::UserName;
 
 impl Effective {
     /// Reads what holds for the whole installation.
@@ -41,6 +42,7 @@ impl Effective {
             log_retention_days: reader.get_or("log_retention_days", 30),
             watchdog: reader.watchdog(),
             profiles: reader.profiles(),
+            users: reader.users(),
             defaults: reader.project(),
         };
         (config, reader.problems)
@@ -244,6 +246,21 @@ impl ConfigReader<'_> {
             }
         }
         profiles
+    }
+
+    /// Reads the users of the page; a file that names one without a role or a token has a problem, which was found before.
+    fn users(&mut self) -> BTreeMap<UserName, User> {
+        let above = KeyPath::of("web.users");
+        let mut users = BTreeMap::new();
+        for name in self.effective.names_below(&above) {
+            let at = above.key(name);
+            let role = self.get_at(&at.key("role"));
+            let token = self.get_at(&at.key("token"));
+            if let (Ok(name), Some(role), Some(token)) = (UserName::parse(name), role, token) {
+                users.insert(name, User { role, token });
+            }
+        }
+        users
     }
 
     #[expect(

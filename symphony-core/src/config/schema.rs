@@ -6,6 +6,7 @@ use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, Scope, TextRule}
 use super::table::KEYS;
 use crate::plan::failure::{FAILURE_PATTERN_CHARS_MAX, FailureClass};
 use crate::prompt_trial::TRIAL_NAME_CHARS_MAX;
+use crate::user::USER_NAME_CHARS_MAX;
 
 /// Returns the JSON Schema (draft 2020-12) of a configuration file, `config schema`.
 ///
@@ -70,9 +71,20 @@ fn map(rule: NameRule, each: Each, at: &str) -> Value {
         Each::Leaf(of) => json!({ "anyOf": [leaf(of), { "type": "null" }] }),
         Each::Section(keys) => section(keys, &format!("{at}/additionalProperties"), |_| true),
     };
+    let value = match (rule, value) {
+        // a user has all keys
+        (NameRule::User, Value::Object(mut user)) => {
+            user.insert("required".to_owned(), json!(["role", "token"]));
+            Value::Object(user)
+        }
+        (_, value) => value,
+    };
     let names = match rule {
         NameRule::Environment => json!({ "pattern": "^[^=]+$" }),
         NameRule::FailureClass => json!({ "enum": FailureClass::OF_TEXTS }),
+        NameRule::User => {
+            json!({ "pattern": "^[a-z][a-z0-9-]*$", "maxLength": USER_NAME_CHARS_MAX })
+        }
         NameRule::Phase | NameRule::AgentType => {
             json!({ "pattern": "^[a-z][a-z0-9]*(-[a-z0-9]+)*$", "maxLength": 64 })
         }
@@ -126,6 +138,7 @@ fn text(rule: TextRule) -> Value {
         TextRule::FailurePattern => {
             json!({ "type": "string", "minLength": 1, "maxLength": FAILURE_PATTERN_CHARS_MAX })
         }
+        TextRule::TokenHash => json!({ "type": "string", "pattern": "^sha256:[0-9a-fA-F]{64}$" }),
         TextRule::TrialName => {
             json!({ "type": "string", "pattern": "^[a-z0-9][a-z0-9-]*$", "maxLength": TRIAL_NAME_CHARS_MAX })
         }

@@ -14,6 +14,7 @@ use crate::id::PhaseName;
 use crate::plan::failure::FailureClass;
 use crate::prompt_trial::{LiveTrial, PromptSet};
 use crate::unit::{Tokens, UsdMicros};
+use crate::user::{TokenHash, UserName, UserRole};
 use crate::watchdog::WatchLimits;
 
 /// The settings of the whole installation, that is of one database.
@@ -31,6 +32,8 @@ pub struct Config {
     pub watchdog: WatchdogSettings,
     /// Limits by agent type.
     pub profiles: BTreeMap<AgentType, ProfileLimits>,
+    /// The users of the page.
+    pub users: BTreeMap<UserName, User>,
     /// Everything else, unless a project sets it.
     pub defaults: ProjectConfig,
 }
@@ -94,6 +97,15 @@ impl WatchdogSettings {
             unrecorded_ms: self.tick_timeout_ms.get(),
         }
     }
+}
+
+/// A user of the page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct User {
+    /// What the user may do.
+    pub role: UserRole,
+    /// The hash of the user's token.
+    pub token: TokenHash,
 }
 
 /// Limits of an agent type.

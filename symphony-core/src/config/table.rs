@@ -6,6 +6,7 @@ use super::defaults as d;
 use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, PathBase, Scope, TextRule};
 use super::path::Segment;
 use super::value::{BreakerTarget, CommandOutput, GateReads, ProviderChoice, SandboxMode};
+use crate::user::UserRole;
 use DefaultValue::{Below, Bool, Integer, Text, Texts, Unset};
 use Scope::{OneProject, Project, TopLevel};
 
@@ -75,6 +76,7 @@ pub const INSTALLATION_KEYS: &[&str] = &[
     "log_retention_days",
     "watchdog",
     "profiles",
+    "web",
 ];
 
 /// Every key of a configuration file.
@@ -94,6 +96,7 @@ pub const KEYS: &[Key] = &[
         "When Symphony ends a supervisor or a tick that makes no progress. Time during which the machine is suspended does not count."),
     Key { name: "profiles", kind: Kind::Map(NameRule::AgentType, Each::Section(PROFILE)), default: Unset(r#"{"judge": {"max_concurrency": 2}}"#), scope: TopLevel,
         doc: "Limits of an agent type, by its name." },
+    section("web", WEB, TopLevel, "The page in the browser that `symphony serve` serves."),
     leaf("max_retries", COUNT, Integer(d::MAX_RETRIES), Project,
         "Failures in a row, or runs since the phase last advanced, after which the circuit breaker opens."),
     leaf("max_retry_backoff_ms", WAIT, Integer(d::MAX_RETRY_BACKOFF_MS), Project, "Longest wait before a retry."),
@@ -247,6 +250,20 @@ const PROMPTS: &[Key] = &[section("trial", &[
     leaf("share", Leaf::Share, Unset("0.2"), TopLevel,
         "Share of the issues that get B, from 0 to 1; 0.5 without this key. An issue keeps the set that it was given."),
 ], TopLevel, "A trial in real work: agents work on some of the issues with set B, and on the others with set A. `symphony prompt trial --live` shows the report.")];
+
+#[rustfmt::skip]
+const WEB: &[Key] = &[
+    Key { name: "users", kind: Kind::Map(NameRule::User, Each::Section(USER)), default: Unset(r#"{"ada": {"role": "reviewer", "token": "sha256:6d53c24b27848fd9aa3d2c8d5ec8a1f2ba4b0d8c0e3b5b6fb6a2e4bd8e4f7c11"}}"#), scope: TopLevel,
+        doc: "The users of the page, by their names, besides whoever serves it; `symphony serve user add` adds one." },
+];
+
+#[rustfmt::skip]
+const USER: &[Key] = &[
+    leaf("role", Leaf::Choice(UserRole::NAMES), Unset("\"reviewer\""), TopLevel,
+        "What the user may do: a `viewer` reads; a `reviewer` also adds, comments, answers, decides and retries; an `admin` also merges, cancels and pauses."),
+    leaf("token", Leaf::Text(TextRule::TokenHash), Unset("\"sha256:6d53c24b27848fd9aa3d2c8d5ec8a1f2ba4b0d8c0e3b5b6fb6a2e4bd8e4f7c11\""), TopLevel,
+        "The hash of the token that the user signs in with."),
+];
 
 #[rustfmt::skip]
 const BUDGET: &[Key] = &[

@@ -3,9 +3,10 @@
 use super::doors::Doors;
 use super::host::{Hosts, Named};
 use super::origin::{FetchSite, is_own_origin};
-use super::role::Role;
-use super::secret::{Secret, SecretHash};
+use super::secret::Secret;
+use super::user::{User, user_of};
 use symphony_core::Timestamp;
+use symphony_core::user::{UserName, UserRole as Role};
 
 /// What a route asks of its visitors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,22 +60,11 @@ pub struct Admission<'a> {
     pub is_read_only: bool,
 }
 
-/// A configured user.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct User {
-    /// The name that events and comments show.
-    pub name: String,
-    /// What the user may do.
-    pub role: Role,
-    /// The hash of the user's token.
-    pub token: SecretHash,
-}
-
 /// Who has come in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Visitor {
     /// The configured user; none for whoever started the server.
-    pub user: Option<String>,
+    pub user: Option<UserName>,
     /// What the visitor may do.
     pub role: Role,
     /// How the visitor came in.
@@ -204,28 +194,21 @@ fn identify(
         .doors
         .session(secret, now)
         .ok_or(Refusal::UnknownSecret)?;
-    let role = match &session.user {
-        None => Some(Role::Admin),
-        // a user who was taken out of the configuration has no session any more
-        Some(name) => known
-            .users
-            .iter()
-            .find(|user| user.name == *name)
-            .map(|user| user.role),
+    let (user, role) = match &session.user {
+        None => (None, Role::Admin),
+        // a user who was taken out of the configuration, or got another token, has no session any more
+        Some(signed) => {
+            let user = signed.find(known.users).ok_or(Refusal::UnknownSecret)?;
+            (Some(user.name.clone()), user.role)
+        }
     };
     Ok(Visitor {
-        user: session.user.clone(),
-        role: role.ok_or(Refusal::UnknownSecret)?,
+        user,
+        role,
         way: Way::Browser {
             form_token: secret.form_token(),
         },
     })
-}
-
-/// Finds the user of a token.
-pub fn user_of<'a>(users: &'a [User], token: &Secret) -> Option<&'a User> {
-    let hash = token.hash();
-    users.iter().find(|user| user.token == hash)
 }
 
 impl Visitor {
@@ -272,17 +255,21 @@ mod tests {
     fn world() -> World {
         let mut doors = Doors::default();
         doors.begin(secret(1), None, now());
-        doors.begin(secret(2), Some("ada".to_owned()), now());
-        doors.begin(secret(3), Some("gone".to_owned()), now());
         let user = |name: &str, role, byte| User {
-            name: name.to_owned(),
+            name: UserName::parse(name).unwrap(),
             role,
             token: secret(byte).hash(),
         };
+        let users = vec![user("ada", Role::Reviewer, 8), user("eve", Role::Viewer, 9)];
+        let gone = user("gone", Role::Admin, 10);
+        let ada_before = user("ada", Role::Reviewer, 11);
+        for (byte, of) in [(2, &users[0]), (3, &gone), (4, &ada_before)] {
+            doors.begin(secret(byte), Some(of.into()), now());
+        }
         World {
             hosts: Hosts::new(Scheme::Http, Some(7667), &[HOST.to_owned()]),
             doors,
-            users: vec![user("ada", Role::Reviewer, 8), user("eve", Role::Viewer, 9)],
+            users,
             is_read_only: false,
         }
     }
@@ -365,6 +352,7 @@ mod tests {
             for facts in [
                 browser(secret(7)),
                 browser(secret(3)),
+                browser(secret(4)),
                 client(secret(1)),
                 client(secret(7)),
             ] {

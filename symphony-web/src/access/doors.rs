@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use symphony_core::Timestamp;
 
 use super::secret::{Secret, SecretHash};
+use super::user::SignedIn;
 
 /// How long a sign-in link can be used, in milliseconds.
 const LINK_MS: i64 = 10 * 60 * 1000;
@@ -29,7 +30,7 @@ pub struct SignInLink {
 pub struct Session {
     hash: SecretHash,
     /// The configured user; none for whoever started the server, who may do all.
-    pub user: Option<String>,
+    pub user: Option<SignedIn>,
     expires_at: Timestamp,
 }
 
@@ -71,7 +72,7 @@ impl Doors {
     }
 
     /// Begins a session.
-    pub fn begin(&mut self, secret: &Secret, user: Option<String>, now: Timestamp) {
+    pub fn begin(&mut self, secret: &Secret, user: Option<SignedIn>, now: Timestamp) {
         self.forget_expired(now);
         make_room(&mut self.sessions, SESSIONS_MAX);
         self.sessions.push(Session {
@@ -115,6 +116,8 @@ fn later(now: Timestamp, ms: i64) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::access::User;
+    use symphony_core::user::{UserName, UserRole};
 
     fn secret(byte: u8) -> Secret {
         Secret::of_bytes([byte; 32])
@@ -139,11 +142,16 @@ mod tests {
     fn a_session_lasts_until_it_ends_or_expires() {
         let mut doors = Doors::default();
         doors.begin(&secret(1), None, at(0));
-        doors.begin(&secret(2), Some("ada".to_owned()), at(0));
+        let ada = User {
+            name: UserName::parse("ada").unwrap(),
+            role: UserRole::Viewer,
+            token: secret(9).hash(),
+        };
+        doors.begin(&secret(2), Some((&ada).into()), at(0));
         assert!(doors.session(&secret(1), at(1)).is_some());
         assert_eq!(
-            doors.session(&secret(2), at(1)).unwrap().user.as_deref(),
-            Some("ada")
+            doors.session(&secret(2), at(1)).unwrap().user,
+            Some((&ada).into())
         );
         assert!(doors.session(&secret(3), at(1)).is_none());
         assert!(doors.session(&secret(1), at(SESSION_MS)).is_none());

@@ -8,15 +8,16 @@ mod doors;
 mod host;
 mod limiter;
 mod origin;
-mod role;
 mod secret;
+mod user;
 
 pub use admit::{
-    Admission, Credentials, Entrance, Facts, Refusal, User, Visitor, Way, admit, user_of,
+    Admission, Credentials, Entrance, Facts, Refusal, Visitor, Way, admit,
 };
 pub use doors::{Doors, Session, SignInLink};
 pub use host::{Hosts, Named, Scheme};
 pub use limiter::FailureLimiter;
 pub use origin::{FetchSite, is_own_origin};
-pub use role::Role;
+pub use symphony_core::user::UserRole as Role;
 pub use secret::{Secret, SecretHash};
+pub use user::{SignedIn, User, user_of};

@@ -63,6 +63,13 @@ impl SecretHash {
     }
 }
 
+impl SecretHash {
+    /// Returns its digits, as they are configured.
+    pub fn digits(&self) -> &str {
+        &self.0
+    }
+}
+
 impl PartialEq for SecretHash {
     /// Compares in a time that says nothing of where they differ.
     fn eq(&self, other: &Self) -> bool {

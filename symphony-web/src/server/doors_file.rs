@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use symphony_core::Timestamp;
 use symphony_workspace::write_private;
 
-use crate::access::{Doors, Secret};
+use crate::access::{Doors, Secret, User};
 
 /// Why the file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -87,9 +87,9 @@ impl DoorsFile {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn begin(&self, user: &str, now: Timestamp) -> Result<Secret, DoorsError> {
+    pub fn begin(&self, user: &User, now: Timestamp) -> Result<Secret, DoorsError> {
         let secret = random_secret()?;
-        self.change(|doors| doors.begin(&secret, Some(user.to_owned()), now))?;
+        self.change(|doors| doors.begin(&secret, Some(user.into()), now))?;
         Ok(secret)
     }
 
@@ -165,7 +165,11 @@ fn label_of(bytes: [u8; 8]) -> String {
     digits.map(|digit| char::from(*digit)).collect()
 }
 
-fn random_secret() -> Result<Secret, DoorsError> {
+/// Makes a secret.
+///
+/// # Errors
+/// When the machine has no random numbers.
+pub fn random_secret() -> Result<Secret, DoorsError> {
     random_bytes().map(Secret::of_bytes)
 }
 
@@ -223,6 +227,6 @@ mod tests {
         let file = DoorsFile::of(folder.path(), "i");
         assert_eq!(file.read().unwrap(), Doors::default());
         let now = Timestamp::from_millisecond(1_700_000_000_000).unwrap();
-        assert!(file.begin("ada", now).is_ok());
+        assert!(file.add_link(now).is_ok());
     }
 }

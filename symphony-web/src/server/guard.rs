@@ -168,10 +168,20 @@ fn identify(
             is_malformed: session == Brought::Malformed || bearer == Brought::Malformed,
         },
     };
+    let names_user = session
+        .secret()
+        .and_then(|secret| doors.session(secret, now))
+        .is_some_and(|session| session.user.is_some());
+    let asks_who = matches!(entrance, Entrance::Read(_) | Entrance::Write(_));
+    let users = if asks_who && (names_user || bearer.secret().is_some()) {
+        site.users()?
+    } else {
+        Vec::new()
+    };
     let known = Admission {
         hosts: &site.access.hosts,
         doors: &doors,
-        users: &site.access.users,
+        users: &users,
         is_read_only: site.access.is_read_only,
     };
     Ok(admit(&known, entrance, &facts, now)?)

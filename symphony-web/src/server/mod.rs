@@ -15,7 +15,7 @@ pub(crate) use guard::{
 pub(crate) use site::Turn;
 
 pub use connections::serve;
-pub use doors_file::{DoorsError, DoorsFile};
+pub use doors_file::{DoorsError, DoorsFile, random_secret};
 pub use listen::{ListenError, Listener};
-pub use options::{Access, Opener, Refreshed, Refresher};
+pub use options::{Access, Opener, Refreshed, Refresher, Users};
 pub use site::Site;

@@ -58,13 +58,35 @@ impl fmt::Debug for Refresher {
     }
 }
 
+/// Reads the configured users for each request that somebody sends as one, so that who is removed is out at once. What goes wrong is
+/// said in words.
+#[derive(Clone)]
+pub struct Users(Arc<dyn Fn() -> Result<Vec<User>, String> + Send + Sync>);
+
+impl Users {
+    /// Makes one of a function.
+    pub fn new(read: impl Fn() -> Result<Vec<User>, String> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(read))
+    }
+
+    pub(crate) fn read(&self) -> Result<Vec<User>, String> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Users {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Users")
+    }
+}
+
 /// Who is let in.
 #[derive(Debug, Clone)]
 pub struct Access {
     /// The names that the server is known by.
     pub hosts: Hosts,
     /// The configured users.
-    pub users: Vec<User>,
+    pub users: Users,
     /// Whether nobody may change anything.
     pub is_read_only: bool,
 }

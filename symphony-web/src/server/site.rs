@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::answer::Failure;
 use super::doors_file::DoorsFile;
 use super::options::{Access, Opener, Refreshed, Refresher};
-use crate::access::{FailureLimiter, Role, Scheme, Secret, Visitor, Way};
+use crate::access::{FailureLimiter, Role, Scheme, Secret, User, Visitor, Way};
 use crate::live::Pulse;
 
 /// What a server knows.
@@ -76,6 +76,16 @@ impl Site {
     /// Asks for a tick now.
     pub(crate) fn refresh(&self) -> Refreshed {
         self.refresher.refresh()
+    }
+
+    /// Reads the configured users. What is wrong with the configuration is logged: it is nobody's business who is not let in.
+    pub(crate) fn users(&self) -> Result<Vec<User>, Failure> {
+        self.access.users.read().map_err(|error| {
+            tracing::error!(%error, "the users cannot be read");
+            Failure::Unusable(
+                "the users of this page cannot be read from the configuration".to_owned(),
+            )
+        })
     }
 
     /// Counts a wrong secret; returns whether it is answered as such.

@@ -11,10 +11,11 @@ use clap::{Args, Subcommand};
 use symphony_core::Timestamp;
 use symphony_runner::database::state_folder;
 use symphony_runner::session::Session;
-use symphony_web::access::{Hosts, Scheme};
-use symphony_web::{Access, DoorsFile, Listener, Opener, Refresher, Site, sign_in_path};
+use symphony_web::access::{Hosts, Scheme, User};
+use symphony_web::{Access, DoorsFile, Listener, Opener, Refresher, Site, Users, sign_in_path};
 
 use super::ticking::Ticking;
+use super::user::UserCommand;
 use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop, sentence};
 use crate::interrupt::Interrupts;
@@ -34,7 +35,7 @@ const LOOK: Duration = Duration::from_millis(100);
                   session lasts 30 days, also when the server is started again. Agents go on when the page is not served.\n\n\
                   Only this machine can reach it. From another one, forward the port: `ssh -L 7667:localhost:7667 HOST`. Behind a \
                   reverse proxy with TLS, use --behind-proxy with --host.\n\n\
-                  Examples:\n  symphony serve\n  symphony serve --tick 30\n  symphony serve url"
+                  Examples:\n  symphony serve\n  symphony serve --tick 30\n  symphony serve url\n  symphony serve user add ada --role reviewer"
 )]
 pub(crate) struct ServeCommand {
     #[command(subcommand)]
@@ -95,6 +96,9 @@ impl ServeOptions {
 enum Below {
     /// Print another link to the page that signs one browser in, once
     Url(UrlArgs),
+    /// Add, list and remove the users of the page
+    #[command(subcommand)]
+    User(UserCommand),
 }
 
 /// What `serve url` takes.
@@ -120,6 +124,7 @@ impl ServeCommand {
         match &self.below {
             None => self.options.serve(app).context("serve the page"),
             Some(Below::Url(UrlArgs {})) => print_url(app).context("make a link"),
+            Some(Below::User(user)) => user.run(app),
         }
     }
 }
@@ -132,7 +137,7 @@ impl ServeOptions {
     pub(crate) fn serve(&self, app: &App) -> anyhow::Result<()> {
         let session = app.session()?;
         let runtime = runtime()?;
-        let served = runtime.block_on(self.listen(&session))?;
+        let served = runtime.block_on(self.listen(app, &session))?;
         let interrupts = Interrupts::listen().context("listen to Ctrl-C")?;
         let ticking = Ticking::start(
             session.installation.executable.clone(),
@@ -160,7 +165,7 @@ impl ServeOptions {
         ended
     }
 
-    async fn listen(&self, session: &Session) -> anyhow::Result<Served> {
+    async fn listen(&self, app: &App, session: &Session) -> anyhow::Result<Served> {
         let doors = doors_of(session)?;
         let listener = match &self.socket {
             Some(path) => Listener::socket(path).await?,
@@ -183,11 +188,18 @@ impl ServeOptions {
         let host = pages.first().map(String::as_str).unwrap_or_default();
         let base = format!("{}://{host}", scheme.name());
         doors.note_address(&base)?;
+        let surroundings = app.surroundings.clone();
+        let users = Users::new(move || {
+            let installation = surroundings
+                .installation()
+                .map_err(|error| sentence(&error))?;
+            Ok(User::all(&installation.config.users))
+        });
         Ok(Served {
             listener,
             access: Access {
                 hosts: Hosts::new(scheme, own_port, &pages),
-                users: Vec::new(),
+                users,
                 is_read_only: self.read_only,
             },
             doors,

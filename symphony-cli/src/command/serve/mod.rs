@@ -2,5 +2,6 @@
 
 mod args;
 mod ticking;
+mod user;
 
 pub(crate) use args::{ServeCommand, ServeOptions};

@@ -1,7 +1,7 @@
 //! Every key of the table is taken, in both spellings, and has the documented default.
 
 use serde_json::{Map, Value, json};
-use symphony_core::config::key::{DefaultValue, rows};
+use symphony_core::config::key::{DefaultValue, KeyRow, rows};
 use symphony_core::config::{FileRole, KEYS};
 
 use super::{file, project_file};
@@ -52,6 +52,7 @@ fn every_key_takes_its_default_or_example_in_both_spellings() {
     for row in rows(KEYS)
         .iter()
         .filter(|row| row.leaf.is_some() && !row.path.ends_with('>'))
+        .filter(|row| !is_of_user(row))
     {
         leaves += 1;
         let value: Value = serde_json::from_str(&row.key.shown_json()).unwrap();
@@ -79,7 +80,9 @@ fn every_key_takes_its_default_or_example_in_both_spellings() {
 #[test]
 fn every_key_refuses_a_value_of_no_type_and_names_its_path() {
     let nothing = json!({ "no": { "such": "value" } });
-    for row in rows(KEYS).iter().filter(|row| row.leaf.is_some()) {
+    let rows = rows(KEYS);
+    let leaves = rows.iter().filter(|row| row.leaf.is_some());
+    for row in leaves.filter(|row| !is_of_user(row)) {
         let (document, problems) = project_file(&at_path(&row.path, &nothing));
         assert_eq!(problems.len(), 1, "{}: {problems:?}", row.path);
         let path = problems[0].path.to_string();
@@ -89,6 +92,39 @@ fn every_key_refuses_a_value_of_no_type_and_names_its_path() {
             .replace("<NAME>", "A");
         assert_eq!(path, concrete);
         assert!(document.top.is_empty(), "{path}");
+    }
+}
+
+/// A user has all keys or none: `a_user_has_a_name_a_role_and_the_hash_of_a_token` tries them.
+fn is_of_user(row: &KeyRow) -> bool {
+    row.path.starts_with("web.users.")
+}
+
+#[test]
+fn a_user_has_a_name_a_role_and_the_hash_of_a_token() {
+    let hash = format!("sha256:{}", "0f".repeat(32));
+    let user = |name: &str, user: Value| json!({ "web": { "users": { name: user } } });
+    let good = json!({ "role": "reviewer", "token": hash });
+    let (document, problems) = project_file(&user("ada", good.clone()));
+    assert_eq!(problems, []);
+    let set: Vec<String> = document.top.iter().map(|(path, _)| path.to_string()).collect();
+    assert_eq!(set, ["web.users.ada.role", "web.users.ada.token"]);
+    for (name, value, at, message) in [
+        ("ada", json!({ "role": "reviewer" }), "web.users.ada", "`token`"),
+        ("ada", json!({ "token": hash }), "web.users.ada", "`role`"),
+        ("ada", json!({ "role": null, "token": hash }), "web.users.ada", "`role`"),
+        ("ada", json!({ "role": "owner", "token": hash }), "web.users.ada.role", "`viewer`, `reviewer`, `admin`"),
+        ("ada", json!({ "role": "admin", "token": "0f".repeat(32) }), "web.users.ada.token", "the hash of a token"),
+        ("ada", json!({ "role": "admin", "token": hash, "email": "a" }), "web.users.ada.email", "unknown key"),
+        ("Ada", good.clone(), "web.users.Ada", "the name of a user"),
+        ("judge", good, "web.users.judge", "the name of a user"),
+    ] {
+        let (_, problems) = project_file(&user(name, value.clone()));
+        assert_eq!(problems.len(), 1, "{name} {value}: {problems:?}");
+        assert_eq!(problems[0].path.to_string(), at, "{value}");
+        let text = problems[0].to_string();
+        assert!(text.contains(message), "{text}");
+        assert!(!text.contains("0f0f"), "a token may have been pasted: {text}");
     }
 }
 
