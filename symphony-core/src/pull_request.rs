@@ -10,6 +10,7 @@ use crate::id::{PrId, ProjectId, RunId};
 use crate::issue::CommentAuthor;
 use crate::outside::OutsideMerge;
 use crate::run::ProtectionLevel;
+use crate::user::Attribution;
 
 pub use crate::pull_request_of::PullRequestOf;
 
@@ -241,6 +242,9 @@ pub struct Verdict {
     /// Why Symphony could not tell that a person gave it; `None` if it could, and for an agent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unverified: Option<String>,
+    /// With what it was given, and as which user of the page.
+    #[serde(flatten)]
+    pub attribution: Attribution,
     /// Whether a person approved whatever the gates find.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub force: bool,
@@ -250,6 +254,11 @@ pub struct Verdict {
 const COMMENT_COMMIT_CHARS: usize = 10;
 
 impl Verdict {
+    /// Returns who gave it: the user of the page by name, else the kind of author.
+    pub fn by(&self) -> &str {
+        self.attribution.name_or(self.author.name())
+    }
+
     /// Returns the comment for its issue, which ends with what was `said`; `None` if that is empty. It names the
     /// commit: whoever reads it later, even another judge, looks at a newer one.
     pub fn issue_comment(&self, pr: &PullRequest, said: &str) -> Option<String> {

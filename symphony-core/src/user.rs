@@ -165,7 +165,7 @@ closed_set!(
 /// With what something was written, and as which user. Both are missing in what an older version recorded, and for what Symphony
 /// itself wrote; whoever types a command has no name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Signature {
+pub struct Attribution {
     /// With what.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
@@ -174,7 +174,15 @@ pub struct Signature {
     pub user: Option<UserName>,
 }
 
-impl Signature {
+impl Attribution {
+    /// Returns what has a source, and no user.
+    pub const fn of(source: Source) -> Self {
+        Self {
+            source: Some(source),
+            user: None,
+        }
+    }
+
     /// Returns the user's name, or else what the author is called without one.
     pub fn name_or<'a>(&'a self, author: &'a str) -> &'a str {
         self.user.as_ref().map_or(author, UserName::as_str)
@@ -222,7 +230,13 @@ mod tests {
             String::from(hash),
             format!("sha256:{}", digits.to_ascii_lowercase())
         );
-        for wrong in ["", "sha256:", &digits, &format!("sha1:{digits}"), &format!("sha256:{digits}0")] {
+        for wrong in [
+            "",
+            "sha256:",
+            &digits,
+            &format!("sha1:{digits}"),
+            &format!("sha256:{digits}0"),
+        ] {
             let error = TokenHash::parse(wrong).unwrap_err().to_string();
             assert!(wrong.len() < 8 || !error.contains(wrong), "{error}");
         }
@@ -238,11 +252,11 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_of_an_older_version_is_empty() {
-        let signature: Signature = serde_json::from_str("{}").unwrap();
-        assert_eq!(signature, Signature::default());
-        assert_eq!(signature.name_or("human"), "human");
-        let signed: Signature = serde_json::from_str(r#"{"source":"web","user":"ada"}"#).unwrap();
+    fn what_an_older_version_wrote_is_attributed_to_nobody() {
+        let attribution: Attribution = serde_json::from_str("{}").unwrap();
+        assert_eq!(attribution, Attribution::default());
+        assert_eq!(attribution.name_or("human"), "human");
+        let signed: Attribution = serde_json::from_str(r#"{"source":"web","user":"ada"}"#).unwrap();
         assert_eq!(signed.name_or("human"), "ada");
         assert_eq!(
             serde_json::to_string(&signed).unwrap(),

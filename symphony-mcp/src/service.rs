@@ -178,7 +178,7 @@ mod tests {
     #[tokio::test]
     async fn a_panic_in_a_tool_is_answered_and_the_next_call_works() {
         let identity = Identity {
-            actor: Actor::Human(symphony_core::asker::Verification::Verified),
+            actor: Actor::Human(symphony_store::Person::default()),
             role: Role::Human,
             tools: ToolSet::ALL,
             project: ProjectId::parse("demo").unwrap(),

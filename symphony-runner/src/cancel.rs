@@ -2,18 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::pull_request::PullRequestOf;
 use symphony_core::run::Run;
 use symphony_core::tick::LockState;
-use symphony_store::{Project, RunFilter, Store};
+use symphony_store::{Context, Project, RunFilter, Store};
 use symphony_workspace::Failpoint;
 
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::paths::RunPaths;
-use crate::person::as_person;
 use crate::process::{end_supervisors, lock_state};
 use crate::watchdog::finish_dead;
 
@@ -33,9 +31,15 @@ const ANSWER_WAIT_MAX: Duration = Duration::from_secs(15);
 pub fn end_run_of(
     installation: &Installation,
     store: &mut Store,
+    context: &Context,
     issue: &IssueId,
 ) -> Result<Option<Run>, RunnerError> {
-    end_run_on(installation, store, &PullRequestOf::from(issue.clone()))
+    end_run_on(
+        installation,
+        store,
+        context,
+        &PullRequestOf::from(issue.clone()),
+    )
 }
 
 /// Ends the live run on what a pull request finishes, if there is one, as [`end_if_live`] does.
@@ -45,10 +49,11 @@ pub fn end_run_of(
 pub fn end_run_on(
     installation: &Installation,
     store: &mut Store,
+    context: &Context,
     of: &PullRequestOf,
 ) -> Result<Option<Run>, RunnerError> {
     let live = store.runs(&live_on(of))?.into_iter().next();
-    live.map(|run| end_if_live(installation, store, &run.id))
+    live.map(|run| end_if_live(installation, store, context, &run.id))
         .transpose()
 }
 
@@ -59,11 +64,12 @@ pub fn end_run_on(
 pub fn end_judge_on(
     installation: &Installation,
     store: &mut Store,
+    context: &Context,
     of: &PullRequestOf,
 ) -> Result<Option<Run>, RunnerError> {
     let live = store.runs(&live_on(of))?.into_iter().next();
     live.filter(|run| run.target.is_review())
-        .map(|run| end_if_live(installation, store, &run.id))
+        .map(|run| end_if_live(installation, store, context, &run.id))
         .transpose()
 }
 
@@ -85,9 +91,10 @@ pub(crate) fn live_on(of: &PullRequestOf) -> RunFilter {
 pub fn end_if_live(
     installation: &Installation,
     store: &mut Store,
+    context: &Context,
     id: &RunId,
 ) -> Result<Run, RunnerError> {
-    match end_run(installation, store, id) {
+    match end_run(installation, store, context, id) {
         Err(error) => {
             let run = store.run(id)?;
             if run.status.is_live() {
@@ -108,9 +115,10 @@ pub fn end_if_live(
 pub fn end_run(
     installation: &Installation,
     store: &mut Store,
+    context: &Context,
     id: &RunId,
 ) -> Result<Run, RunnerError> {
-    let (run, project) = request(store, id)?;
+    let (run, project) = request(store, context, id)?;
     match wait_for_end(store, &run, END_WAIT_MAX)? {
         Some(ended) if !ended.status.is_live() => Ok(ended),
         Some(_) => finish_now(installation, store, &project, &run),
@@ -129,9 +137,10 @@ pub fn end_run(
 pub fn force_end_run(
     installation: &Installation,
     store: &mut Store,
+    context: &Context,
     id: &RunId,
 ) -> Result<Run, RunnerError> {
-    let (run, project) = request(store, id)?;
+    let (run, project) = request(store, context, id)?;
     let answered = wait_for_end(store, &run, ANSWER_WAIT_MAX)?;
     if let Some(ended) = answered.as_ref().filter(|run| !run.status.is_live()) {
         return Ok(ended.clone());
@@ -167,8 +176,12 @@ fn finish_now(
 }
 
 /// Records that a person wants the run to end.
-fn request(store: &mut Store, id: &RunId) -> Result<(Run, Project), RunnerError> {
-    let run = store.request_cancel(&as_person(Timestamp::now()), id)?;
+fn request(
+    store: &mut Store,
+    context: &Context,
+    id: &RunId,
+) -> Result<(Run, Project), RunnerError> {
+    let run = store.request_cancel(context, id)?;
     Failpoint::CancelRequested.reach();
     let project = store.project(&run.project)?;
     Ok((run, project))

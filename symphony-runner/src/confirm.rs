@@ -15,7 +15,6 @@ use crate::error::RunnerError;
 use crate::gates::History;
 use crate::installation::Installation;
 use crate::merge::gates::MergeGates;
-use crate::person::as_person;
 use crate::repository::open_repository;
 use crate::tick::{base_now, gates_now};
 
@@ -44,6 +43,7 @@ pub enum Confirmation {
 pub fn confirm_done(
     installation: &Installation,
     store: &mut Store,
+    context: &Context,
     id: PrId,
     stop: &dyn Fn() -> bool,
 ) -> Result<Confirmation, RunnerError> {
@@ -67,7 +67,7 @@ pub fn confirm_done(
         return Ok(Confirmation::Refused { obstacles });
     };
     let unlike_symphony = stands(&record, Some(&base), ConfirmedBy::AutoDone);
-    let proposal = store.confirm_done(&as_person(Timestamp::now()), id, &base)?;
+    let proposal = store.confirm_done(&context.at(Timestamp::now()), id, &base)?;
     Ok(Confirmation::Confirmed {
         proposal: Box::new(proposal),
         in_spite_of: unlike_symphony.err().unwrap_or_default(),

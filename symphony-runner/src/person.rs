@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 use symphony_core::Timestamp;
 use symphony_core::asker::Verification;
-use symphony_store::Context;
+use symphony_core::user::{Attribution, Source, UserName};
+use symphony_store::{Actor, Context, Person};
 
 /// What was found out about this process: it has one asker, as it has one parent.
 static VERIFICATION: OnceLock<Verification> = OnceLock::new();
@@ -23,4 +24,20 @@ pub fn verification() -> Verification {
 /// The context of a write by whoever typed this process's command.
 pub fn as_person(now: Timestamp) -> Context {
     Context::person(verification(), now)
+}
+
+/// The context of a write on the page. Whoever signed in as a user has proved who they are; others are as sure as whoever started this
+/// process.
+pub fn as_visitor(user: Option<&UserName>, now: Timestamp) -> Context {
+    let person = Person {
+        verification: user.map_or_else(verification, |_signed_in| Verification::Verified),
+        attribution: Attribution {
+            source: Some(Source::Web),
+            user: user.cloned(),
+        },
+    };
+    Context {
+        actor: Actor::Human(person),
+        now,
+    }
 }

@@ -20,7 +20,7 @@ mod snapshot;
 
 pub use audit::{AuditRequest, TextPlace};
 pub use database::backup::{BackupContents, BackupFile, BackupProject};
-pub use database::context::{Actor, Context, RunKey};
+pub use database::context::{Actor, Context, Person, RunKey};
 pub use database::event::{EventRecord, fold_issue};
 pub use database::event_query::{EventFilter, UnknownKind};
 pub use database::identity::new_installation_id;

@@ -77,7 +77,7 @@ impl View for DeliveryView {
             let note = verification_note(verdict.unverified.as_deref());
             page.field(
                 "verdict",
-                &format!("{} by {}{note}", verdict.kind, verdict.author),
+                &format!("{} by {}{note}", verdict.kind, verdict.by()),
             );
         }
         for reason in &delivery.reasons {

@@ -6,6 +6,7 @@ use symphony_core::Timestamp;
 use symphony_core::asker::verification_note;
 use symphony_core::id::{IssueId, PlanId, ProjectId, RunId};
 use symphony_core::log::{Subject, sentence};
+use symphony_core::user::Attribution;
 use symphony_store::EventRecord;
 
 use crate::text::{Listed, Page, Table, ago};
@@ -30,6 +31,9 @@ pub struct EventView {
     /// Why Symphony could not tell that a person did it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unverified: Option<String>,
+    /// With what it was done, and as which user of the page.
+    #[serde(flatten)]
+    pub attribution: Attribution,
     /// Which kind of event it is.
     pub kind: String,
     /// What the event holds beside its subject.
@@ -57,6 +61,7 @@ impl From<EventRecord> for EventView {
             plan: record.plan,
             actor: record.actor,
             unverified: record.unverified,
+            attribution: record.attribution,
             kind: record.kind,
             payload: record.payload,
         }
@@ -64,13 +69,14 @@ impl From<EventRecord> for EventView {
 }
 
 impl EventView {
-    /// Returns who wrote the entry, in a word for a person.
+    /// Returns who wrote the entry, in a word for a person: the user of the page by name.
     pub fn who(&self) -> &str {
-        match self.actor.as_str() {
+        let kind = match self.actor.as_str() {
             "human" => "person",
             "system" => "symphony",
             agent => agent,
-        }
+        };
+        self.attribution.name_or(kind)
     }
 
     /// Returns the sentence, with why Symphony could not tell that a person did it.

@@ -5,6 +5,7 @@ use symphony_core::Timestamp;
 use symphony_core::asker::verification_note;
 use symphony_core::id::{CommentId, FindingId, IssueId, RunId};
 use symphony_core::issue::{Comment, CommentAuthor, Finding, FindingKind};
+use symphony_core::user::Attribution;
 
 use crate::text::{Page, View, ago};
 
@@ -24,6 +25,9 @@ pub struct CommentView {
     /// Why Symphony could not tell that a person wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unverified: Option<String>,
+    /// With what it was written, and as which user of the page.
+    #[serde(flatten)]
+    pub attribution: Attribution,
 }
 
 impl From<Comment> for CommentView {
@@ -35,6 +39,7 @@ impl From<Comment> for CommentView {
             content,
             created_at,
             unverified,
+            attribution,
         } = comment;
         Self {
             id,
@@ -43,7 +48,15 @@ impl From<Comment> for CommentView {
             content,
             created_at,
             unverified,
+            attribution,
         }
+    }
+}
+
+impl CommentView {
+    /// Returns who wrote it: the user of the page by name, else the kind of author.
+    pub fn by(&self) -> &str {
+        self.attribution.name_or(self.author.name())
     }
 }
 
@@ -51,7 +64,7 @@ impl View for CommentView {
     fn write(&self, page: &mut Page) {
         page.line(&format!(
             "{}{} · {}",
-            self.author,
+            self.by(),
             verification_note(self.unverified.as_deref()),
             ago(self.created_at, page.now())
         ));

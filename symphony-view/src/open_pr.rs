@@ -7,6 +7,7 @@ use symphony_core::id::{IssueId, PlanId, PrId, RunId};
 use symphony_core::news::GatesProgress;
 use symphony_core::pull_request::{PrState, PullRequest, VerdictKind};
 use symphony_core::tick::{HoldScope, NEXT_TRY, Reason};
+use symphony_core::user::Attribution;
 
 use super::decision::ReasonView;
 use super::pull_request::subject;
@@ -48,6 +49,8 @@ struct OpenVerdictView {
     by: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     unverified: Option<String>,
+    #[serde(flatten)]
+    attribution: Attribution,
 }
 
 /// Where the gates of a pull request are.
@@ -166,6 +169,7 @@ impl OpenPrView {
                 kind: verdict.kind,
                 by: verdict.author.to_string(),
                 unverified: verdict.unverified.clone(),
+                attribution: verdict.attribution.clone(),
             }),
             judge: others.first().map(|(run, _)| run.id.clone()),
             insertions,
@@ -190,6 +194,7 @@ impl OpenPrView {
                     "human" => "a person",
                     agent => agent,
                 };
+                let by = verdict.attribution.name_or(by);
                 format!("{} by {by}", verdict.kind)
             }
             (None, None) => "none yet".to_owned(),

@@ -6,6 +6,7 @@ use symphony_core::id::{PlanId, PrId};
 use symphony_core::outside::BaseView;
 use symphony_core::pull_request::{PrState, PullRequest};
 use symphony_core::tick::{Hold, HoldScope, Reason};
+use symphony_core::user::Attribution;
 use symphony_store::{Store, StoreError};
 
 use crate::text::Page;
@@ -18,6 +19,9 @@ pub struct PlanReviewView {
     /// What its reviewer wrote, and who that was.
     pub comment: Option<String>,
     pub author: Option<String>,
+    /// With what the verdict was given, and as which user of the page.
+    #[serde(flatten)]
+    attribution: Attribution,
     /// Why it cannot be merged as it is, and the command that gets on.
     #[serde(skip_serializing_if = "Option::is_none")]
     obstacle: Option<ObstacleView>,
@@ -86,6 +90,9 @@ impl PlanReviewView {
             state: pr.state,
             comment,
             author,
+            attribution: verdict
+                .map(|verdict| verdict.attribution.clone())
+                .unwrap_or_default(),
             obstacle: None,
             gates,
         })
@@ -148,6 +155,9 @@ impl PlanReviewView {
         match verdict {
             Some((author, comment)) => {
                 let by = match author {
+                    _ if self.attribution.user.is_some() => {
+                        self.attribution.name_or("a person").to_owned()
+                    }
                     Some("human") | None => "a person".to_owned(),
                     Some(agent) => format!("the {agent}"),
                 };

@@ -6,6 +6,7 @@ use symphony_core::issue::CommentAuthor;
 use symphony_core::review_point::{
     AnswerKind, Lines, PointAnswer, PointNumber, PointState, ReviewOf, ReviewPoint, Severity,
 };
+use symphony_core::user::Attribution;
 
 use crate::text::{Listed, Page, View};
 
@@ -31,6 +32,9 @@ pub struct PointView {
     pub text: String,
     /// Who raised it.
     pub author: CommentAuthor,
+    /// With what it was raised, and as which user of the page.
+    #[serde(flatten)]
+    pub attribution: Attribution,
     /// The review that raised it.
     pub review: Option<ReviewOf>,
     /// The commit that it was raised on.
@@ -48,6 +52,8 @@ pub struct AnswerView {
     pub text: String,
     pub commit: Option<String>,
     pub author: CommentAuthor,
+    #[serde(flatten)]
+    pub attribution: Attribution,
     pub created_at: Timestamp,
 }
 
@@ -58,6 +64,7 @@ impl From<PointAnswer> for AnswerView {
             text: answer.text,
             commit: answer.commit,
             author: answer.author,
+            attribution: answer.attribution,
             created_at: answer.created_at,
         }
     }
@@ -76,6 +83,7 @@ impl From<ReviewPoint> for PointView {
             lines: lines.flatten(),
             text: point.text,
             author: point.author,
+            attribution: point.attribution,
             review: point.review,
             commit: point.commit,
             answers: point.answers.into_iter().map(AnswerView::from).collect(),
@@ -88,7 +96,19 @@ fn short(commit: &str) -> String {
     commit.chars().take(COMMIT_CHARS).collect()
 }
 
+impl AnswerView {
+    /// Returns who said it: the user of the page by name, else the kind of author.
+    pub fn by(&self) -> &str {
+        self.attribution.name_or(self.author.name())
+    }
+}
+
 impl PointView {
+    /// Returns who raised it: the user of the page by name, else the kind of author.
+    pub fn by(&self) -> &str {
+        self.attribution.name_or(self.author.name())
+    }
+
     /// How it stands, in a word or two.
     fn standing(&self) -> &'static str {
         match (self.state, self.answers.last()) {
@@ -119,7 +139,7 @@ impl View for PointView {
             self.severity,
             self.place(),
             self.standing(),
-            self.author
+            self.by()
         ));
         page.block(&self.text);
         for said in &self.answers {
@@ -127,7 +147,7 @@ impl View for PointView {
                 .commit
                 .as_deref()
                 .map_or_else(String::new, |commit| format!(" in {}", short(commit)));
-            page.line(&format!("   {}{commit}, by {}:", said.answer, said.author));
+            page.line(&format!("   {}{commit}, by {}:", said.answer, said.by()));
             page.block(&said.text);
         }
     }

@@ -410,7 +410,7 @@ impl View for PrView {
             let what = format!(
                 "{} by {} on {}{}",
                 verdict.kind,
-                verdict.author,
+                verdict.by(),
                 short(&verdict.commit),
                 verification_note(verdict.unverified.as_deref())
             );

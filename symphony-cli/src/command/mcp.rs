@@ -9,6 +9,7 @@ use symphony_core::contract::Delivery;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{Issue, IssueStatus};
 use symphony_core::tools::{Assignment, Role, role_for};
+use symphony_core::user::{Attribution, Source};
 use symphony_mcp::{
     Identity, IssueWorkspace, ProjectPhases, ReviewTarget, Reviewed, Service, StoreThread,
     Verdicts, pipe_stdio, serve_stdio,
@@ -17,7 +18,7 @@ use symphony_runner::installation::Installation;
 use symphony_runner::person::verification;
 use symphony_runner::prompts::library::PromptLibrary;
 use symphony_runner::repository::{issue_workspace, open_repository};
-use symphony_store::{Actor, Project, Store};
+use symphony_store::{Actor, Person, Project, Store};
 
 use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop};
@@ -142,7 +143,10 @@ impl McpArgs {
         };
         let issue = issue.map(|issue| issue.id);
         Ok(Identity {
-            actor: Actor::Human(verification()),
+            actor: Actor::Human(Person {
+                verification: verification(),
+                attribution: Attribution::of(Source::Agent),
+            }),
             role,
             tools,
             project: id,

@@ -401,7 +401,7 @@ impl Loop<'_> {
     fn end(&mut self, live: &[RunId]) -> anyhow::Result<()> {
         self.progress.say("Ending them. Their work is kept.");
         for id in live {
-            end_if_live(&self.installation, &mut self.store, id)
+            end_if_live(&self.installation, &mut self.store, &App::as_human(), id)
                 .with_context(|| format!("end run {id}"))?;
         }
         self.progress.look(&self.store, live)?;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::attributes::{CommentAuthor, FindingKind, Priority, Size};
 use super::state::IssueState;
 use crate::id::{CommentId, FindingId, IssueId, PhaseName, ProjectId, RunId};
+use crate::user::Attribution;
 
 /// The prefix of the label that names an issue's phase.
 pub const PHASE_LABEL_PREFIX: &str = "phase:";
@@ -274,6 +275,9 @@ pub struct Comment {
     pub created_at: Timestamp,
     /// Why Symphony could not tell that a person wrote it; `None` if it could, and for others' comments.
     pub unverified: Option<String>,
+    /// With what it was written, and as which user of the page.
+    #[serde(flatten)]
+    pub attribution: Attribution,
 }
 
 /// Something an agent or a gate found out.

@@ -10,6 +10,7 @@ use crate::Timestamp;
 use crate::closed_set::closed_set;
 use crate::id::{DeliveryId, IdError, PrId};
 use crate::issue::CommentAuthor;
+use crate::user::Attribution;
 
 /// Longest text of a point or an answer, in characters (spec: review, "Review points").
 pub const POINT_CHARS_MAX: usize = 2_000;
@@ -144,6 +145,9 @@ pub struct ReviewPoint {
     pub state: PointState,
     /// Who made it: a judge, or a person.
     pub author: CommentAuthor,
+    /// With what it was written, and as which user of the page.
+    #[serde(flatten)]
+    pub attribution: Attribution,
     /// The review that it came from; `None` if a person added it outside of one.
     pub review: Option<ReviewOf>,
     /// The reviewed commit.
@@ -167,6 +171,9 @@ pub struct PointAnswer {
     pub commit: Option<String>,
     /// The author.
     pub author: CommentAuthor,
+    /// With what it was written, and as which user of the page.
+    #[serde(flatten)]
+    pub attribution: Attribution,
     /// The time the point was open for, as [`ReviewPoint::round`] counts.
     pub round: u32,
     /// When it was created.

@@ -7,6 +7,7 @@ use crate::Timestamp;
 use crate::agent::AgentType;
 use crate::issue::CommentAuthor;
 use crate::pull_request::VerdictKind;
+use crate::user::Attribution;
 
 fn judge() -> CommentAuthor {
     CommentAuthor::Agent(AgentType::Judge)
@@ -20,6 +21,7 @@ fn point(number: u32, severity: Severity) -> ReviewPoint {
         place: None,
         state: PointState::Open,
         author: judge(),
+        attribution: Attribution::default(),
         review: None,
         commit: None,
         round: 1,
@@ -53,6 +55,8 @@ fn answered(mut point: ReviewPoint, kind: AnswerKind) -> ReviewPoint {
         text: "so".into(),
         commit: None,
         author: CommentAuthor::Agent(AgentType::Worker),
+        attribution: Attribution::default(),
+        attribution: Attribution::default(),
         round: point.round,
         created_at: Timestamp::UNIX_EPOCH,
     });

@@ -133,7 +133,12 @@ pub fn remove_project(
     }
     if fates.dependents == DependentsFate::Cancel {
         for effect in store.dependents_on_project(id)?.settled(fates.dependents) {
-            end_run_of(installation, store, &effect.issue)?;
+            end_run_of(
+                installation,
+                store,
+                &as_person(Timestamp::now()),
+                &effect.issue,
+            )?;
         }
     }
     removed.dependents =

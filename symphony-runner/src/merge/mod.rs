@@ -39,7 +39,6 @@ use crate::merge::refusals::{
 };
 use crate::merge::settle::{Settled, record, settle_cut_off};
 use crate::merge::turn::MergeTurn;
-use crate::person::as_person;
 use crate::plan::clean_up_plan;
 use crate::repository::open_repository;
 use crate::upkeep::clean_up::clean_up;
@@ -120,10 +119,11 @@ pub struct Merged {
 pub fn merge_pr(
     installation: &Installation,
     store: &mut Store,
+    context: &Context,
     id: PrId,
     options: &MergeOptions,
 ) -> Result<Merged, RunnerError> {
-    merge_pr_until(installation, store, id, options, &|| false)
+    merge_pr_until(installation, store, context, id, options, &|| false)
 }
 
 /// As [`merge_pr`], for a process that handles Ctrl-C itself: once `stop` returns true, nothing is merged any longer.
@@ -133,6 +133,7 @@ pub fn merge_pr(
 pub fn merge_pr_until(
     installation: &Installation,
     store: &mut Store,
+    context: &Context,
     id: PrId,
     options: &MergeOptions,
     stop: &dyn Fn() -> bool,
@@ -152,8 +153,8 @@ pub fn merge_pr_until(
         config: &config,
         repository: &repository,
         turn: &turn,
+        context,
     };
-    let context = as_person(Timestamp::now());
     // An earlier merge may have moved the base and died before it recorded that. Merging again would add a second merge
     // commit of the same work.
     if let Settled::Reached(commit) = settle_cut_off(store, &repository, &turn, &pr)? {
@@ -161,10 +162,10 @@ pub fn merge_pr_until(
     }
     if options.force {
         // The gates stopped this issue, and a person merges it anyway.
-        store.resume_stopped_review(&context, id)?;
+        store.resume_stopped_review(context, id)?;
     }
     refuse_unmergeable(store, &pr, options)?;
-    end_run_on(installation, store, &pr.of)?;
+    end_run_on(installation, store, context, &pr.of)?;
     // A judge that was just ended may have given its verdict first, so everything is checked again.
     let pr = store.pr(id)?;
     refuse_unmergeable(store, &pr, options)?;
@@ -179,6 +180,8 @@ struct Merge<'a> {
     config: &'a ProjectConfig,
     repository: &'a Repository,
     turn: &'a MergeTurn,
+    /// Who merges.
+    context: &'a Context,
 }
 
 impl Merge<'_> {
@@ -236,7 +239,7 @@ impl Merge<'_> {
         refuse_secrets(repository, pr, &expected, &head)?;
         // The last chance to stop: from the intent on, a merge is either finished or taken back.
         refuse_stopped(pr, stop)?;
-        let context = as_person(Timestamp::now());
+        let context = self.context.at(Timestamp::now());
         // The intent comes before the move. If this process dies between moving the base and recording it, the intent
         // is the only trace that the commits on the base are a merge by Symphony, and whoever settles it reads the base
         // to decide.
@@ -267,7 +270,7 @@ impl Merge<'_> {
         commit: &CommitId,
         gates: Option<VerifiedGates>,
     ) -> Result<Merged, RunnerError> {
-        let context = as_person(Timestamp::now());
+        let context = self.context.at(Timestamp::now());
         let pr = record(store, &context, id, commit)?;
         // Best effort: the next tick tries again.
         let clean_up = match &pr.of {

@@ -6,7 +6,8 @@ use symphony_core::Timestamp;
 use symphony_core::asker::Verification;
 use symphony_core::id::PrId;
 use symphony_core::pull_request::{PullRequest, PullRequestOf};
-use symphony_store::{Context, MergeIntent, Project, Store};
+use symphony_core::user::Attribution;
+use symphony_store::{Actor, Context, MergeIntent, Person, Project, Store};
 use symphony_workspace::{BranchName, CommitId, Failpoint, Repository};
 
 use super::turn::MergeTurn;
@@ -70,8 +71,15 @@ fn settle_intents(
         let Some(turn) = turn_at(project, &pr.of, under_way)? else {
             continue;
         };
-        let person = Verification::Unverified(RECORDED_LATER.to_owned());
-        let context = Context::person(person, Timestamp::now());
+        // with what it was asked for, nobody remembers
+        let person = Person {
+            verification: Verification::Unverified(RECORDED_LATER.to_owned()),
+            attribution: Attribution::default(),
+        };
+        let context = Context {
+            actor: Actor::Human(person),
+            now: Timestamp::now(),
+        };
         let event = match settle_cut_off(store, &repository, &turn, &pr)? {
             Settled::Nothing => continue,
             Settled::Reached(commit) => {

@@ -17,7 +17,7 @@ pub fn close_pr(
     context: &Context,
     found: &PullRequest,
 ) -> Result<PullRequest, RunnerError> {
-    let pr = end_work_on(session, found, PrStep::Close)?;
+    let pr = end_work_on(session, context, found, PrStep::Close)?;
     let closed = session.store.close_pr(context, pr.id)?;
     show_plan_of(&mut session.store, &closed);
     Ok(closed)

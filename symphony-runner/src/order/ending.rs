@@ -129,11 +129,11 @@ pub fn end_issue(
     }
     let fate = ending.fate(store)?;
     let open = store.open_pr(ending.issue)?;
-    end_run_of(&session.installation, store, ending.issue)?;
+    end_run_of(&session.installation, store, context, ending.issue)?;
     if fate == DependentsFate::Cancel {
         let dependencies = store.open_dependents(ending.issue)?;
         for effect in settle_dependents(std::slice::from_ref(ending.issue), fate, &dependencies) {
-            end_run_of(&session.installation, store, &effect.issue)?;
+            end_run_of(&session.installation, store, context, &effect.issue)?;
         }
     }
     let end = IssueEnd {

@@ -79,7 +79,7 @@ pub fn edit_issue(
             let mut added = labels.clone();
             added.retain(|label| !old.contains(label));
             check_repairs(session, &added)?;
-            end_review(session, id, labels)?
+            end_review(session, context, id, labels)?
         }
     };
     let issue = session.store.edit_issue(context, id, edit)?;
@@ -90,6 +90,7 @@ pub fn edit_issue(
 /// when a pull request is closed, and the commits of a pull request are kept whatever the next agent does to the branch.
 fn end_review(
     session: &mut Session,
+    context: &Context,
     id: &IssueId,
     labels: &[String],
 ) -> Result<Option<EndedReview>, RunnerError> {
@@ -97,7 +98,7 @@ fn end_review(
     if session.store.superseded_by(id, phase.as_ref())?.is_none() {
         return Ok(None);
     }
-    end_run_of(&session.installation, &mut session.store, id)?;
+    end_run_of(&session.installation, &mut session.store, context, id)?;
     Ok(match session.store.superseded_by(id, phase.as_ref())? {
         None => None,
         Some(SupersededReview::Delivery(delivery)) => Some(EndedReview::Delivery(delivery)),

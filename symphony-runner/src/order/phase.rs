@@ -24,7 +24,7 @@ pub fn give_phase_verdict(
     let store = &mut session.store;
     let delivery = awaiting(store, issue)?;
     // a judge at work must not speak after a person
-    end_run_of(&session.installation, store, issue)?;
+    end_run_of(&session.installation, store, context, issue)?;
     let delivery = awaiting(store, &delivery.issue)?;
     let project = store.project(&delivery.project)?;
     let config = session.installation.project_config(&project)?;

@@ -24,11 +24,17 @@ pub fn confirm_proposal(
     if let Some(comment) = comment {
         check_text("comment", comment).map_err(StoreError::from)?;
     }
-    let proposal = end_work_on(session, found, PrStep::Confirm)?;
+    let proposal = end_work_on(session, context, found, PrStep::Confirm)?;
     let Some(issue) = proposal.of.issue().filter(|_| proposal.proposal.is_some()) else {
         return Err(OrderRefusal::OtherSubject { pr: proposal.id }.into());
     };
-    let done = confirm_done(&session.installation, &mut session.store, proposal.id, stop)?;
+    let done = confirm_done(
+        &session.installation,
+        &mut session.store,
+        context,
+        proposal.id,
+        stop,
+    )?;
     let comment = comment.filter(|comment| !comment.trim().is_empty());
     if let (Confirmation::Confirmed { .. }, Some(comment)) = (&done, comment) {
         session.store.add_comment(context, issue, comment)?;

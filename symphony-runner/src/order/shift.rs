@@ -52,7 +52,7 @@ fn carry_out(
     };
     let could = allowed_moves(&issue.state, review).contains(&to);
     // a move that is refused must not cost the run that is at work
-    let issue = if could && end_run_of(&session.installation, store, id)?.is_some() {
+    let issue = if could && end_run_of(&session.installation, store, context, id)?.is_some() {
         store.issue(id)?
     } else {
         issue

@@ -57,7 +57,7 @@ pub fn give_verdict(
         show_plan_of(&mut session.store, found);
     }
     let found = session.store.pr(found.id)?;
-    let pr = verdict.prepare(session, &found)?;
+    let pr = verdict.prepare(session, context, &found)?;
     if verdict.subject != Reviewed::of(&pr) {
         return Err(OrderRefusal::OtherSubject { pr: pr.id }.into());
     }
@@ -83,11 +83,17 @@ pub fn give_verdict(
 /// Ends what is at work on an open pull request, and returns it as it is then.
 pub(super) fn end_work_on(
     session: &mut Session,
+    context: &Context,
     found: &PullRequest,
     step: PrStep,
 ) -> Result<PullRequest, RunnerError> {
     refuse_ended(found, step).map_err(StoreError::from)?;
-    end_run_on(&session.installation, &mut session.store, &found.of)?;
+    end_run_on(
+        &session.installation,
+        &mut session.store,
+        context,
+        &found.of,
+    )?;
     still_open(session, found, step)
 }
 
@@ -105,15 +111,21 @@ impl PersonVerdict<'_> {
     fn prepare(
         &self,
         session: &mut Session,
+        context: &Context,
         found: &PullRequest,
     ) -> Result<PullRequest, RunnerError> {
         match self.kind {
             VerdictKind::Approved => {
                 refuse_ended(found, self.step()).map_err(StoreError::from)?;
-                end_judge_on(&session.installation, &mut session.store, &found.of)?;
+                end_judge_on(
+                    &session.installation,
+                    &mut session.store,
+                    context,
+                    &found.of,
+                )?;
                 still_open(session, found, self.step())
             }
-            VerdictKind::Rejected => end_work_on(session, found, self.step()),
+            VerdictKind::Rejected => end_work_on(session, context, found, self.step()),
         }
     }
 

@@ -8,11 +8,10 @@ use symphony_core::plan::state::{
     abort_branch, decide, retry_failed, retry_phase, skip_phase,
 };
 use symphony_core::run::RunTarget;
-use symphony_store::{PlanRecord, Project, RunFilter, Store};
+use symphony_store::{Context, PlanRecord, Project, RunFilter, Store};
 
 use super::state_file::write_state_file;
 use crate::error::RunnerError;
-use crate::person::as_person;
 
 /// An order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,24 +134,25 @@ fn told_if_nothing(mut decision: Decision) -> Decision {
 /// When there is no such plan or phase, or the order does not fit its state.
 pub fn carry_out_order(
     store: &mut Store,
+    context: &Context,
     project: &Project,
     plan: &PlanId,
     order: &PlanOrder,
 ) -> Result<(PlanRecord, Vec<String>), RunnerError> {
-    let now = Timestamp::now();
-    let changed = store.change_plan(&as_person(now), plan, |record, dag| {
+    let now = context.now;
+    let changed = store.change_plan(context, plan, |record, dag| {
         let decision = order.decide(record, dag, now)?;
         Ok((decision.events, decision.warnings))
     })?;
-    end_stray_runs(store, &changed.0, now)?;
+    end_stray_runs(store, context, &changed.0)?;
     write_state_file(store, project, plan)?;
     Ok(changed)
 }
 
 fn end_stray_runs(
     store: &mut Store,
+    context: &Context,
     record: &PlanRecord,
-    now: Timestamp,
 ) -> Result<(), RunnerError> {
     let filter = RunFilter {
         plan: Some(record.id.clone()),
@@ -165,7 +165,7 @@ fn end_stray_runs(
         };
         let state = record.state.phases.get(phase).map(|found| &found.state);
         let is_owner = matches!(state, Some(PhaseState::Running { run: owner, .. }) if owner.as_ref() == Some(&run.id));
-        if !is_owner && let Err(error) = store.request_cancel(&as_person(now), &run.id) {
+        if !is_owner && let Err(error) = store.request_cancel(context, &run.id) {
             // It ended on its own meanwhile; the plan's next round looks again.
             tracing::info!(%error, run = %run.id, "a run was not ended");
         }

@@ -8,6 +8,7 @@ use symphony_core::id::RunId;
 use symphony_core::issue::CommentAuthor;
 use symphony_core::log::LogEvent;
 use symphony_core::run::Fence;
+use symphony_core::user::{Attribution, Source, UserName};
 
 use crate::database::row::to_json;
 use crate::error::StoreError;
@@ -23,11 +24,20 @@ pub struct RunKey {
     pub agent: AgentType,
 }
 
+/// A person, and with what the person writes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Person {
+    /// Whether Symphony could tell that it is one.
+    pub verification: Verification,
+    /// With what, and as which user of the page.
+    pub attribution: Attribution,
+}
+
 /// The author of a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Actor {
     /// A person, as far as Symphony can tell.
-    Human(Verification),
+    Human(Person),
     /// Symphony itself.
     System,
     /// A run.
@@ -52,8 +62,32 @@ impl Actor {
     /// Returns why Symphony cannot tell that a person is acting; `None` when it can, and for all others.
     pub fn unverified(&self) -> Option<&str> {
         match self {
-            Self::Human(verification) => verification.reason(),
+            Self::Human(person) => person.verification.reason(),
             Self::System | Self::Run(_) => None,
+        }
+    }
+
+    /// Returns with what it writes, and as which user of the page.
+    pub fn attribution(&self) -> Attribution {
+        match self {
+            Self::Human(person) => person.attribution.clone(),
+            Self::System => Attribution::default(),
+            Self::Run(_) => Attribution::of(Source::Agent),
+        }
+    }
+
+    /// Returns the columns `source` and `user`.
+    pub(crate) fn attributed(&self) -> (Option<&'static str>, Option<&str>) {
+        match self {
+            Self::Human(person) => {
+                let Attribution { source, user } = &person.attribution;
+                (
+                    source.map(Source::name),
+                    user.as_ref().map(UserName::as_str),
+                )
+            }
+            Self::System => (None, None),
+            Self::Run(_) => (Some(Source::Agent.name()), None),
         }
     }
 
@@ -78,16 +112,25 @@ pub struct Context {
 impl Context {
     /// Returns a context for a person who was seen to type the command.
     pub const fn human(now: Timestamp) -> Self {
-        Self {
-            actor: Actor::Human(Verification::Verified),
-            now,
-        }
+        Self::person(Verification::Verified, now)
     }
 
     /// Returns a context for whoever typed a command, which may not have been a person.
     pub const fn person(verification: Verification, now: Timestamp) -> Self {
         Self {
-            actor: Actor::Human(verification),
+            actor: Actor::Human(Person {
+                verification,
+                attribution: Attribution::of(Source::Cli),
+            }),
+            now,
+        }
+    }
+
+    /// Returns the context of the same author at another time.
+    #[must_use]
+    pub fn at(&self, now: Timestamp) -> Self {
+        Self {
+            actor: self.actor.clone(),
             now,
         }
     }
@@ -129,8 +172,8 @@ impl Context {
         };
         let refused = LogEvent::WriteRefused {};
         tx.prepare_cached(
-            "INSERT INTO event (at, project, issue, run, actor, kind, payload)
-             SELECT ?2, project, issue, id, ?3, ?4, ?5 FROM run WHERE id = ?1
+            "INSERT INTO event (at, project, issue, run, actor, kind, payload, source)
+             SELECT ?2, project, issue, id, ?3, ?4, ?5, ?6 FROM run WHERE id = ?1
              AND NOT EXISTS (SELECT 1 FROM event WHERE run = ?1 AND kind = ?4)",
         )?
         .execute(params![
@@ -139,6 +182,7 @@ impl Context {
             self.actor.author().name(),
             refused.kind(),
             to_json(&refused.payload()),
+            Source::Agent.name(),
         ])?;
         Ok(())
     }

@@ -8,10 +8,11 @@ use symphony_core::id::{IssueId, PlanId, ProjectId, RunId};
 use symphony_core::issue::IssueState;
 use symphony_core::log::{LogEvent, fold_issue as fold};
 use symphony_core::pull_request::PullRequestOf;
+use symphony_core::user::Attribution;
 
 use crate::database::context::Context;
 use crate::database::open::Store;
-use crate::database::row::{json as from_json, parsed_opt, time, to_json};
+use crate::database::row::{attribution, json as from_json, parsed_opt, time, to_json};
 use crate::error::StoreError;
 
 /// One entry of the log.
@@ -33,6 +34,9 @@ pub struct EventRecord {
     pub actor: String,
     /// Why Symphony could not tell that a person wrote it; `None` when it could, and for all others.
     pub unverified: Option<String>,
+    /// With what it was written, and as which user of the page.
+    #[serde(flatten)]
+    pub attribution: Attribution,
     /// Its stored kind, such as `issue_moved`.
     pub kind: String,
     /// Its stored details, including fields that a newer version added.
@@ -94,9 +98,10 @@ pub(crate) fn append(
     about: About<'_>,
     event: &LogEvent,
 ) -> Result<(), StoreError> {
+    let (source, user) = context.actor.attributed();
     tx.prepare_cached(
-        "INSERT INTO event (at, project, issue, plan, run, actor, kind, payload, unverified)
-         VALUES (?1, coalesce(?2, (SELECT project FROM plan WHERE id = ?4)), ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "INSERT INTO event (at, project, issue, plan, run, actor, kind, payload, unverified, source, user)
+         VALUES (?1, coalesce(?2, (SELECT project FROM plan WHERE id = ?4)), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     )?
     .execute(params![
         context.now.as_millisecond(),
@@ -108,6 +113,8 @@ pub(crate) fn append(
         event.kind(),
         to_json(&event.payload()),
         context.actor.unverified(),
+        source,
+        user,
     ])?;
     Ok(())
 }
@@ -126,7 +133,7 @@ pub fn fold_issue(events: &[EventRecord]) -> Result<IssueState, StoreError> {
 
 /// The columns for [`read_event`].
 pub(crate) const EVENT_COLUMNS: &str =
-    "id, at, project, issue, run, plan, actor, unverified, kind, payload";
+    "id, at, project, issue, run, plan, actor, unverified, source, user, kind, payload";
 
 /// Parses an entry of the log.
 pub(crate) fn read_event(row: &Row<'_>) -> Result<EventRecord, StoreError> {
@@ -139,6 +146,7 @@ pub(crate) fn read_event(row: &Row<'_>) -> Result<EventRecord, StoreError> {
         plan: parsed_opt("plan", row.get("plan")?)?,
         actor: row.get("actor")?,
         unverified: row.get("unverified")?,
+        attribution: attribution(row)?,
         kind: row.get("kind")?,
         payload: from_json("event payload", &row.get::<_, String>("payload")?)?,
     })

@@ -5,7 +5,7 @@ use rusqlite_migration::{M, Migrations};
 use crate::review::point_migration::points_of_last_rejections;
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 34;
+pub const SCHEMA_VERSION: i64 = 35;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -47,6 +47,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0032_done_proposals.sql")),
         M::up(include_str!("schema/0033_failures_past_a_pass.sql")),
         M::up(include_str!("schema/0034_prompt_trials.sql")),
+        M::up(include_str!("schema/0035_attribution.sql")),
     ])
 }
 
@@ -235,6 +236,36 @@ mod tests {
             .map(Result::unwrap)
             .collect();
         assert_eq!(counts, [(2, 1), (0, 0), (0, 0), (0, 0), (0, 0), (0, 0)]);
+    }
+
+    #[test]
+    fn what_an_older_database_holds_is_attributed_to_nobody_and_only_a_person_is_a_user() {
+        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        migrations().to_version(&mut conn, 34).unwrap();
+        conn.execute_batch(
+            "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);
+             INSERT INTO issue (id, project, number, title, title_key, description, status, priority, created_at, updated_at)
+             VALUES ('P-1', 'p', 1, 't', 't', '', 'todo', 4, 0, 0);
+             INSERT INTO event (at, issue, actor, kind, payload) VALUES (0, 'P-1', 'human', 'comment_added', '{\"comment\":\"1\"}');
+             INSERT INTO comment (issue, author, content, created_at) VALUES ('P-1', 'human', 'c', 0);
+             INSERT INTO review_point (project, issue, number, severity, text, state, round, author, created_at)
+             VALUES ('p', 'P-1', 1, 'must', 't', 'open', 1, 'human', 0);
+             INSERT INTO point_answer (point, round, kind, text, author, created_at) VALUES (1, 1, 'remark', 't', 'human', 0);",
+        )
+        .unwrap();
+        migrations().to_latest(&mut conn).unwrap();
+        for table in ["event", "comment", "review_point", "point_answer"] {
+            let sql = format!("SELECT source, user FROM {table}");
+            let found: (Option<String>, Option<String>) = conn
+                .query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
+                .unwrap();
+            assert_eq!(found, (None, None), "{table}");
+            let author = if table == "event" { "actor" } else { "author" };
+            let set = |what: &str| conn.execute(&format!("UPDATE {table} SET {what}"), []);
+            assert!(set("source = 'web', user = 'ada'").is_ok(), "{table}");
+            assert!(set("source = 'fax'").is_err(), "{table}");
+            assert!(set(&format!("{author} = 'worker'")).is_err(), "{table}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use rusqlite::Row;
 use serde::de::DeserializeOwned;
 use symphony_core::Timestamp;
+use symphony_core::user::Attribution;
 
 use crate::error::StoreError;
 
@@ -30,6 +31,14 @@ pub(crate) fn json<T: DeserializeOwned>(what: &'static str, text: &str) -> Resul
     serde_json::from_str(text).map_err(|_invalid| StoreError::InvalidRow {
         what,
         found: text.chars().take(200).collect(),
+    })
+}
+
+/// Parses the columns `source` and `user`.
+pub(crate) fn attribution(row: &Row<'_>) -> Result<Attribution, StoreError> {
+    Ok(Attribution {
+        source: parsed_opt("source", row.get("source")?)?,
+        user: parsed_opt("user", row.get("user")?)?,
     })
 }
 

@@ -33,6 +33,7 @@ pub(crate) fn reject_for_gates(
         comment: format!("required gates failed: {}", names.join(", ")),
         at: context.now,
         unverified: context.actor.unverified().map(str::to_owned),
+        attribution: context.actor.attribution(),
         force: false,
     };
     write_verdict(tx, pr.id, &verdict)?;

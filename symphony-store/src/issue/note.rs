@@ -8,7 +8,7 @@ use symphony_core::log::LogEvent;
 use crate::database::context::{Actor, Context};
 use crate::database::event::{About, append};
 use crate::database::open::Store;
-use crate::database::row::{json as from_json, parsed, parsed_opt, time, to_json};
+use crate::database::row::{attribution, json as from_json, parsed, parsed_opt, time, to_json};
 use crate::error::StoreError;
 use crate::issue::query::load_issue;
 
@@ -60,8 +60,10 @@ pub(crate) fn add_comment_in(
     issue: &IssueId,
     content: &str,
 ) -> Result<CommentId, StoreError> {
+    let (source, user) = context.actor.attributed();
     tx.execute(
-        "INSERT INTO comment (issue, author, run, content, created_at, unverified) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO comment (issue, author, run, content, created_at, unverified, source, user)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         params![
             issue.as_str(),
             context.actor.author().name(),
@@ -69,6 +71,8 @@ pub(crate) fn add_comment_in(
             content,
             context.now.as_millisecond(),
             context.actor.unverified(),
+            source,
+            user,
         ],
     )?;
     let id = CommentId::new(tx.last_insert_rowid());
@@ -184,6 +188,7 @@ impl Store {
             content: content.to_owned(),
             created_at: context.now,
             unverified: context.actor.unverified().map(str::to_owned),
+            attribution: context.actor.attribution(),
         })
     }
 
@@ -243,6 +248,7 @@ impl Store {
                 content: row.get("content")?,
                 created_at: time(row.get("created_at")?)?,
                 unverified: row.get("unverified")?,
+                attribution: attribution(row)?,
             });
         }
         Ok(comments)

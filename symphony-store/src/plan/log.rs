@@ -18,9 +18,10 @@ pub(crate) fn append_plan(
     plan: &PlanId,
     event: &LogEvent,
 ) -> Result<(), StoreError> {
+    let (source, user) = context.actor.attributed();
     tx.prepare_cached(
-        "INSERT INTO event (at, project, plan, run, actor, kind, payload, unverified)
-         VALUES (?1, (SELECT project FROM plan WHERE id = ?2), ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO event (at, project, plan, run, actor, kind, payload, unverified, source, user)
+         VALUES (?1, (SELECT project FROM plan WHERE id = ?2), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )?
     .execute(params![
         context.now.as_millisecond(),
@@ -30,6 +31,8 @@ pub(crate) fn append_plan(
         event.kind(),
         to_json(&event.payload()),
         context.actor.unverified(),
+        source,
+        user,
     ])?;
     Ok(())
 }

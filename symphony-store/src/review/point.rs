@@ -9,7 +9,7 @@ use symphony_core::review_point::{
 };
 
 use crate::database::open::Store;
-use crate::database::row::{count32, parsed, parsed_opt, time};
+use crate::database::row::{attribution, count32, parsed, parsed_opt, time};
 use crate::error::StoreError;
 
 /// The condition for the points of an issue (`?1`) or a plan (`?2`), one of which is null. Each has an index.
@@ -97,6 +97,7 @@ fn point_from(row: &Row<'_>) -> Result<ReviewPoint, StoreError> {
         place: file.map(|file| Place { file, lines }),
         state: parsed("state of a review point", row.get("state")?)?,
         author: parsed("author", row.get("author")?)?,
+        attribution: attribution(row)?,
         review: pr
             .map(|id| ReviewOf::PullRequest(PrId::new(id)))
             .or(delivery.map(|id| ReviewOf::Delivery(DeliveryId::new(id)))),
@@ -113,6 +114,7 @@ fn answer_from(row: &Row<'_>) -> Result<PointAnswer, StoreError> {
         text: row.get("text")?,
         commit: row.get("commit_id")?,
         author: parsed("author", row.get("author")?)?,
+        attribution: attribution(row)?,
         round: count32(row, "round")?,
         created_at: time(row.get("created_at")?)?,
     })

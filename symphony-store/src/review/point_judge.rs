@@ -170,9 +170,10 @@ pub(crate) fn insert_answer(
     new: &NewAnswer,
 ) -> Result<(), StoreError> {
     let [issue, plan] = bound(of);
+    let (source, user) = context.actor.attributed();
     tx.execute(
-        "INSERT INTO point_answer (point, round, kind, text, commit_id, author, run, created_at, unverified)
-         SELECT id, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 FROM review_point p WHERE (p.issue = ?1 OR p.plan = ?2) AND number = ?3",
+        "INSERT INTO point_answer (point, round, kind, text, commit_id, author, run, created_at, unverified, source, user)
+         SELECT id, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13 FROM review_point p WHERE (p.issue = ?1 OR p.plan = ?2) AND number = ?3",
         params![
             issue,
             plan,
@@ -185,6 +186,8 @@ pub(crate) fn insert_answer(
             context.actor.run().map(RunId::as_str),
             context.now.as_millisecond(),
             context.actor.unverified(),
+            source,
+            user,
         ],
     )?;
     let answered = LogEvent::ReviewPointAnswered {
@@ -211,10 +214,11 @@ pub(crate) fn insert_point(
         None => (None, None),
     };
     let lines = new.place.as_ref().and_then(|place| place.lines);
+    let (source, user) = context.actor.attributed();
     tx.execute(
         "INSERT INTO review_point (project, issue, plan, number, severity, text, file, lines, state, round, author, run,
-                                   pull_request, claim, commit_id, created_at, unverified)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'open', 1, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+                                   pull_request, claim, commit_id, created_at, unverified, source, user)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'open', 1, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
         params![
             project.as_str(),
             reviewed.of.issue().map(IssueId::as_str),
@@ -231,6 +235,8 @@ pub(crate) fn insert_point(
             reviewed.commit,
             context.now.as_millisecond(),
             context.actor.unverified(),
+            source,
+            user,
         ],
     )?;
     let raised = LogEvent::ReviewPointRaised {
@@ -288,6 +294,7 @@ impl NewVerdict {
             comment: comment.to_owned(),
             at: context.now,
             unverified: context.actor.unverified().map(str::to_owned),
+            attribution: context.actor.attribution(),
             force: self.force,
         }
     }

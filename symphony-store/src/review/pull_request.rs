@@ -69,6 +69,7 @@ pub(crate) fn approve_by_deed(
         comment: comment.to_owned(),
         at: context.now,
         unverified: context.actor.unverified().map(str::to_owned),
+        attribution: context.actor.attribution(),
         force: false,
     };
     write_verdict(tx, pr.id, &verdict)

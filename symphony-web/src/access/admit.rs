@@ -105,7 +105,7 @@ pub enum Refusal {
     #[error("the form is not of your session: load the page again")]
     NoFormToken,
     /// The role does not allow it (403).
-    #[error("{} may do this, and you are {}", needed.name(), has.name())]
+    #[error("this needs the role {needed}, and yours is {has}")]
     Role {
         /// What it needs.
         needed: Role,

@@ -11,13 +11,11 @@ mod origin;
 mod secret;
 mod user;
 
-pub use admit::{
-    Admission, Credentials, Entrance, Facts, Refusal, Visitor, Way, admit,
-};
+pub use admit::{Admission, Credentials, Entrance, Facts, Refusal, Visitor, Way, admit};
 pub use doors::{Doors, Session, SignInLink};
 pub use host::{Hosts, Named, Scheme};
 pub use limiter::FailureLimiter;
 pub use origin::{FetchSite, is_own_origin};
-pub use symphony_core::user::UserRole as Role;
 pub use secret::{Secret, SecretHash};
+pub use symphony_core::user::UserRole as Role;
 pub use user::{SignedIn, User, user_of};

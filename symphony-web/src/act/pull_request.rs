@@ -141,7 +141,7 @@ pub(crate) fn confirm(
 /// Merges a pull request.
 pub(crate) fn merge(
     session: &mut Session,
-    _turn: &Turn,
+    turn: &Turn,
     id: &str,
     fields: &Fields,
 ) -> Result<Done, Failure> {
@@ -158,6 +158,7 @@ pub(crate) fn merge(
     let merged = merge_pr(
         &session.installation,
         &mut session.store,
+        &turn.context(),
         found.id,
         &MergeOptions::default(),
     )?;

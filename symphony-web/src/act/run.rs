@@ -9,12 +9,17 @@ use crate::server::{Failure, Fields, Turn};
 /// Ends a live run; its work is kept.
 pub(crate) fn cancel_run(
     session: &mut Session,
-    _turn: &Turn,
+    turn: &Turn,
     id: &str,
     _fields: &Fields,
 ) -> Result<Done, Failure> {
     let run = session.store.find_run(id)?;
-    let ended = end_run(&session.installation, &mut session.store, &run.id)?;
+    let ended = end_run(
+        &session.installation,
+        &mut session.store,
+        &turn.context(),
+        &run.id,
+    )?;
     Ok(Done {
         to: format!("/runs/{}", ended.id),
         said: format!("The run has ended: {}.", ended.status),

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use symphony_runner::session::Session;
 
-use super::layout::{Frame, Room, token};
+use super::layout::{Frame, Room, reserved, token};
 use super::parts::{subject, when};
 use crate::access::Role;
 use crate::render::time::until;
@@ -23,6 +23,7 @@ pub(crate) fn health(
             h1 { "Health" }
             span .grow {}
             @if turn.may(Role::Admin) { (orders(status.paused, turn)) }
+            (reserved(turn, "pause and resume"))
         }
         div .columns {
             div .panel {

@@ -28,6 +28,7 @@ pub(crate) fn new_issue(
     turn: &Turn,
     _asked: &Asked,
 ) -> Result<Markup, Failure> {
+    turn.check(Role::Reviewer)?;
     let frame = Frame::load(session, turn)?;
     let main = html! {
         h1 { "New issue" }
@@ -240,7 +241,7 @@ fn comments(detail: &IssueDetail, turn: &Turn) -> Markup {
             h2 { "Comments" }
             @for comment in &detail.comments {
                 article .comment {
-                    p .soft { b { (comment.author) } " · " (when(comment.created_at, turn.now)) }
+                    p .soft { b { (comment.by()) } " · " (when(comment.created_at, turn.now)) }
                     div .md { (markdown(&comment.content)) }
                 }
             }

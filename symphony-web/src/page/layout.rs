@@ -4,7 +4,9 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use symphony_runner::session::Session;
 use symphony_view::{Elsewhere, StatusView, read};
 
+use super::keys::keys;
 use super::parts::{inline, money};
+use crate::access::Role;
 use crate::assets::{ICON, SCRIPT, STYLE};
 use crate::live::newest_event;
 use crate::server::{Failure, Turn};
@@ -78,7 +80,7 @@ impl Frame {
                         (status.slots_taken) " of " (status.slots) " agents at work" }
                     @if status.paused { span .warn { "paused" } }
                     span { (money(status.today.spent_today.cost_usd)) " today" }
-                    @if let Some(user) = &turn.visitor.user { span { (user) " (" (turn.visitor.role.name()) ")" } }
+                    (signed_in(turn))
                     form method="post" action="/sign-out" { (token(turn)) button .link { "Sign out" } }
                 }
             }
@@ -87,6 +89,7 @@ impl Frame {
                 @if let Some(problem) = &status.problem {
                     p .notice .bad role="alert" { "Nothing starts: " (inline(problem)) }
                 }
+                (limits(turn))
                 (main)
             }
             (keys())
@@ -95,29 +98,34 @@ impl Frame {
     }
 }
 
-/// What can be typed; `?` opens it.
-fn keys() -> Markup {
+/// Says who is signed in. Whoever serves the page has no name.
+fn signed_in(turn: &Turn) -> Markup {
+    let role = turn.visitor.role;
     html! {
-        dialog #keys aria-labelledby="keys-title" {
-            h2 #keys-title { "Keys" }
-            dl .kv {
-                @for (key, does) in KEYS { dt { kbd { (key) } } dd { (does) } }
-            }
-            form method="dialog" { button .btn { "Close" } }
+        @match &turn.visitor.user {
+            Some(user) => span title="signed in as" { b { (user) } " (" (role) ")" },
+            None => span title="signed in by a link" { (role) },
         }
     }
 }
 
-const KEYS: [(&str, &str); 5] = [
-    ("j k", "the next or previous thing that the page lists"),
-    ("Enter", "open it"),
-    ("/", "search"),
-    (
-        "g, then b i r p l s h",
-        "go to the board, inbox, runs, pull requests, plans, spending or health",
-    ),
-    ("?", "show this"),
-];
+/// Says why nothing is offered, to a visitor who may only look.
+fn limits(turn: &Turn) -> Markup {
+    html! {
+        @if turn.site.access.is_read_only {
+            p .soft { "This page was started with --read-only: it shows everything and changes nothing." }
+        } @else if !turn.may(Role::Reviewer) {
+            p .soft { "You are a viewer: you can read everything. To comment and decide, you need the role reviewer." }
+        }
+    }
+}
+
+/// Says who may give an order that is not offered, to a visitor who may do other things.
+pub(super) fn reserved(turn: &Turn, what: &str) -> Markup {
+    html! {
+        @if turn.may(Role::Reviewer) && !turn.may(Role::Admin) { span .soft { "Only an admin can " (what) "." } }
+    }
+}
 
 const fn room_name(room: Room) -> &'static str {
     match room {

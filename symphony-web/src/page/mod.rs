@@ -4,6 +4,7 @@ mod board;
 mod health;
 mod inbox;
 mod issue;
+mod keys;
 mod layout;
 mod learnings;
 mod parts;

@@ -9,7 +9,7 @@ use symphony_store::PlanRecord;
 use symphony_view::text::compact_duration;
 use symphony_view::{PhaseView, PlanView, read};
 
-use super::layout::{Frame, Room, token};
+use super::layout::{Frame, Room, reserved, token};
 use super::parts::{inline, pr_link, run_link, when};
 use crate::access::Role;
 use crate::render::dag::{Graph, Node, dag, list};
@@ -105,6 +105,7 @@ fn plan_orders(view: &PlanView, turn: &Turn) -> Markup {
         }
         @if turn.may(Role::Reviewer) && can_retry && !view.given_up { (button(&act("retry"), None, "Retry what failed", turn)) }
         @if turn.may(Role::Admin) && !is_over { (button(&act("abort"), None, "Abort the plan", turn)) }
+        @if !is_over { (reserved(turn, "abort")) }
     }
 }
 

@@ -12,7 +12,7 @@ use symphony_view::text::{compact_duration, plural};
 use symphony_view::{PointView, PrView, read};
 use symphony_workspace::CommitLine;
 
-use super::layout::{Frame, Room, token};
+use super::layout::{Frame, Room, reserved, token};
 use super::parts::{inline, issue_link, plan_link, pr_link, run_link, when};
 use crate::access::Role;
 use crate::render::ansi::ansi;
@@ -275,12 +275,12 @@ fn draw_point(pr: &PrView, point: &PointView, turn: &Turn) -> Markup {
     };
     html! {
         div class=(class) id=(format!("point-{}", point.number)) {
-            p { b { "Point " (point.number) } " · " (point.severity) " · " (point.author) " · " (point.state)
+            p { b { "Point " (point.number) } " · " (point.severity) " · " (point.by()) " · " (point.state)
                 @if point.answered { ", answered" } " · " (when(point.created_at, turn.now)) }
             div .md { (markdown(&point.text)) }
             @for answer in &point.answers {
                 div .answer {
-                    p .soft { b { (answer.author) } " · " (answer.answer) " · " (when(answer.created_at, turn.now)) }
+                    p .soft { b { (answer.by()) } " · " (answer.answer) " · " (when(answer.created_at, turn.now)) }
                     div .md { (markdown(&answer.text)) }
                 }
             }
@@ -325,6 +325,7 @@ fn head(pr: &PrView, turn: &Turn) -> Markup {
             @if pr.state.is_open() && pr.proposal.is_none() && turn.may(Role::Admin) {
                 form method="post" action=(format!("/prs/{}/merge", pr.id)) { (token(turn)) input type="hidden" name="commit" value=(pr.head_commit); button .btn .pri { "Merge" } }
             }
+            @if pr.state.is_open() && pr.proposal.is_none() { (reserved(turn, "merge")) }
         }
         @if let Some(commit) = &pr.branch_commit {
             p .notice .warn { "The branch has moved to " code { (commit.get(..10).unwrap_or(commit)) } ": gates and verdict are about the commit before." }
@@ -374,7 +375,7 @@ fn verdict(pr: &PrView, turn: &Turn) -> Markup {
             @match &pr.verdict {
                 None => p .soft { "None yet." },
                 Some(verdict) => {
-                    p { b { (verdict.kind) } " by " (verdict.author) " · " (when(verdict.at, turn.now))
+                    p { b { (verdict.kind) } " by " (verdict.by()) " · " (when(verdict.at, turn.now))
                         @if verdict.commit != pr.head_commit { " " span .warn { "on an earlier commit" } } }
                     div .md { (markdown(&verdict.comment)) }
                 }

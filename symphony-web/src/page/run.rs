@@ -6,7 +6,7 @@ use symphony_store::RunFilter;
 use symphony_view::RunView;
 use symphony_view::text::compact_duration;
 
-use super::layout::{Frame, Room, token};
+use super::layout::{Frame, Room, reserved, token};
 use super::parts::{run_class, runs_table, short, subject, tokens, took, when};
 use super::prompt::prompt_panel;
 use crate::access::Role;
@@ -58,6 +58,7 @@ pub(crate) fn run(session: &mut Session, turn: &Turn, asked: &Asked) -> Result<M
             @if is_live && turn.may(Role::Admin) {
                 form method="post" action=(format!("/runs/{}/cancel", run.id)) { (token(turn)) button .btn .bad { "Cancel the run" } }
             }
+            @if is_live { (reserved(turn, "cancel the run")) }
             a .btn href=(format!("/runs/{}/log", run.id)) { "Raw log" }
         }
         @if let Some(error) = &run.error { p .notice .bad { (error.class) ": " (error.message) } }

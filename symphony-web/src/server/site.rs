@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::answer::Failure;
 use super::doors_file::DoorsFile;
 use super::options::{Access, Opener, Refreshed, Refresher};
-use crate::access::{FailureLimiter, Role, Scheme, Secret, User, Visitor, Way};
+use crate::access::{FailureLimiter, Refusal, Role, Scheme, Secret, User, Visitor, Way};
 use crate::live::Pulse;
 
 /// What a server knows.
@@ -142,12 +142,27 @@ pub(crate) struct Turn {
 impl Turn {
     /// The context of a write by the visitor.
     pub(crate) fn context(&self) -> Context {
-        symphony_runner::person::as_person(self.now)
+        symphony_runner::person::as_visitor(self.visitor.user.as_ref(), self.now)
     }
 
     /// Returns whether the visitor may do what needs this role, so that a page offers it.
     pub(crate) fn may(&self, role: Role) -> bool {
         self.visitor.role.may(role) && !self.site.access.is_read_only
+    }
+
+    /// Refuses a page that is only a form, to a visitor whose form would be refused.
+    ///
+    /// # Errors
+    /// When the visitor may not do what needs this role.
+    pub(crate) fn check(&self, needed: Role) -> Result<(), Refusal> {
+        let has = self.visitor.role;
+        if !has.may(needed) {
+            Err(Refusal::Role { needed, has })
+        } else if self.site.access.is_read_only {
+            Err(Refusal::ReadOnly)
+        } else {
+            Ok(())
+        }
     }
 
     /// Returns the token that forms carry.

@@ -12,6 +12,7 @@ use symphony_runner::tick::{TickOptions, TickOutcome, tick, wait_for};
 use symphony_store::{IssueFilter, PrFilter};
 use symphony_view::{lines_of, merged_sentence};
 
+use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::progress::Progress;
 
@@ -68,6 +69,7 @@ fn merge_approved(session: &mut Session, progress: &Progress) -> anyhow::Result<
         let merged = merge_pr(
             &session.installation,
             &mut session.store,
+            &App::as_human(),
             pr.id,
             &MergeOptions::default(),
         )?;

@@ -103,7 +103,7 @@ impl DeleteArgs {
     /// still known and the command can be typed again.
     fn carry_out(&self, session: &mut Session) -> anyhow::Result<String> {
         let store = &mut session.store;
-        end_run_of(&session.installation, store, &self.issue)?;
+        end_run_of(&session.installation, store, &App::as_human(), &self.issue)?;
         if !store.issue(&self.issue)?.state.status().is_terminal() {
             let reason = "it is being deleted".to_owned();
             let end = IssueEnd {

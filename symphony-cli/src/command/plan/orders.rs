@@ -122,8 +122,13 @@ impl PauseArgs {
 fn carry_out(app: &App, choice: &PlanChoice, order: &PlanOrder) -> anyhow::Result<()> {
     let mut session = app.session()?;
     let plan = choice.find(app, &mut session)?;
-    let (record, warnings) =
-        carry_out_order(&mut session.store, &session.project, &plan.id, order)?;
+    let (record, warnings) = carry_out_order(
+        &mut session.store,
+        &App::as_human(),
+        &session.project,
+        &plan.id,
+        order,
+    )?;
     for warning in warnings {
         app.out.warn(&warning);
     }

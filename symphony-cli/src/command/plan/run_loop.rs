@@ -244,7 +244,7 @@ impl<'a> PlanLoop<'a> {
     fn answer(&mut self, record: &PlanRecord, phase: PlanPhaseId, choice: Choice) {
         let order = PlanOrder::Decide(phase, choice);
         let project = self.drive.project().clone();
-        match carry_out_order(self.store, &project, &record.id, &order) {
+        match carry_out_order(self.store, &App::as_human(), &project, &record.id, &order) {
             Ok((_, warnings)) => warnings
                 .iter()
                 .for_each(|warning| self.progress.say(&format!("Warning: {warning}"))),
@@ -301,7 +301,14 @@ impl<'a> PlanLoop<'a> {
         let (options, interrupts) = (MergeOptions::default(), self.interrupts.clone());
         let stop = move || interrupts.count() > 0;
         let installation = self.drive.installation();
-        merge_pr_until(installation, self.store, pr, &options, &stop)?;
+        merge_pr_until(
+            installation,
+            self.store,
+            &App::as_human(),
+            pr,
+            &options,
+            &stop,
+        )?;
         Ok(())
     }
 
@@ -326,7 +333,7 @@ impl<'a> PlanLoop<'a> {
         if self.interrupts.wait_for_second() {
             self.progress.say("Ending them. Their work is kept.");
             for run in &live {
-                end_if_live(self.drive.installation(), self.store, run)
+                end_if_live(self.drive.installation(), self.store, &App::as_human(), run)
                     .with_context(|| format!("end run {run}"))?;
             }
             return Ok(Exit::Failed);

@@ -81,6 +81,13 @@ impl MergeArgs {
         let interrupts = Interrupts::listen().context("listen to Ctrl-C")?;
         let stop = move || interrupts.count() > 0;
         let (installation, store) = (&session.installation, &mut session.store);
-        Ok(merge_pr_until(installation, store, pr.id, &options, &stop)?)
+        Ok(merge_pr_until(
+            installation,
+            store,
+            &App::as_human(),
+            pr.id,
+            &options,
+            &stop,
+        )?)
     }
 }

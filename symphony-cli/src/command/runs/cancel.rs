@@ -35,9 +35,9 @@ impl CancelArgs {
         let run = find_run(&session.store, &self.run)?;
         let installation = session.installation.clone();
         let ended = if self.force {
-            force_end_run(&installation, &mut session.store, &run.id)
+            force_end_run(&installation, &mut session.store, &App::as_human(), &run.id)
         } else {
-            end_run(&installation, &mut session.store, &run.id)
+            end_run(&installation, &mut session.store, &App::as_human(), &run.id)
         };
         Ok(ended?)
     }

@@ -174,11 +174,15 @@ impl AddArgs {
 
 fn list(app: &App) -> anyhow::Result<()> {
     let installation = app.surroundings.installation()?;
-    let users = installation.config.users.iter().map(|(name, user)| UserView {
-        user: name.clone(),
-        role: user.role,
-        file: file_of(&installation, name),
-    });
+    let users = installation
+        .config
+        .users
+        .iter()
+        .map(|(name, user)| UserView {
+            user: name.clone(),
+            role: user.role,
+            file: file_of(&installation, name),
+        });
     app.out.answer(&users.collect::<List<_>>())
 }
 
@@ -199,7 +203,9 @@ impl RemoveArgs {
         }
         let Some(file) = removed else {
             let stop = Stop::new(Exit::NotFound, format!("there is no user `{name}`"));
-            return Err(stop.hint("`symphony serve user list` lists the users").into());
+            return Err(stop
+                .hint("`symphony serve user list` lists the users")
+                .into());
         };
         let sentence = format!("Removed the user {name}. Their sessions have ended.");
         let user = name.clone();

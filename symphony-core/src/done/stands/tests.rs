@@ -8,6 +8,7 @@ use crate::id::{PrId, ProjectId};
 use crate::issue::CommentAuthor;
 use crate::pull_request::{GatesWait, Verdict, VerifiedGate, VerifiedGates};
 use crate::run::ProtectionLevel;
+use crate::user::Attribution;
 
 fn gate(name: &str, (required, passed): (bool, bool)) -> VerifiedGate {
     VerifiedGate {
@@ -49,6 +50,7 @@ fn verdict(kind: VerdictKind, commit: &str) -> Verdict {
         comment: String::new(),
         at: Timestamp::UNIX_EPOCH,
         unverified: None,
+        attribution: Attribution::default(),
         force: false,
     }
 }

@@ -107,15 +107,44 @@ fn a_user_has_a_name_a_role_and_the_hash_of_a_token() {
     let good = json!({ "role": "reviewer", "token": hash });
     let (document, problems) = project_file(&user("ada", good.clone()));
     assert_eq!(problems, []);
-    let set: Vec<String> = document.top.iter().map(|(path, _)| path.to_string()).collect();
+    let set: Vec<String> = document
+        .top
+        .iter()
+        .map(|(path, _)| path.to_string())
+        .collect();
     assert_eq!(set, ["web.users.ada.role", "web.users.ada.token"]);
     for (name, value, at, message) in [
-        ("ada", json!({ "role": "reviewer" }), "web.users.ada", "`token`"),
+        (
+            "ada",
+            json!({ "role": "reviewer" }),
+            "web.users.ada",
+            "`token`",
+        ),
         ("ada", json!({ "token": hash }), "web.users.ada", "`role`"),
-        ("ada", json!({ "role": null, "token": hash }), "web.users.ada", "`role`"),
-        ("ada", json!({ "role": "owner", "token": hash }), "web.users.ada.role", "`viewer`, `reviewer`, `admin`"),
-        ("ada", json!({ "role": "admin", "token": "0f".repeat(32) }), "web.users.ada.token", "the hash of a token"),
-        ("ada", json!({ "role": "admin", "token": hash, "email": "a" }), "web.users.ada.email", "unknown key"),
+        (
+            "ada",
+            json!({ "role": null, "token": hash }),
+            "web.users.ada",
+            "`role`",
+        ),
+        (
+            "ada",
+            json!({ "role": "owner", "token": hash }),
+            "web.users.ada.role",
+            "`viewer`, `reviewer`, `admin`",
+        ),
+        (
+            "ada",
+            json!({ "role": "admin", "token": "0f".repeat(32) }),
+            "web.users.ada.token",
+            "the hash of a token",
+        ),
+        (
+            "ada",
+            json!({ "role": "admin", "token": hash, "email": "a" }),
+            "web.users.ada.email",
+            "unknown key",
+        ),
         ("Ada", good.clone(), "web.users.Ada", "the name of a user"),
         ("judge", good, "web.users.judge", "the name of a user"),
     ] {
@@ -124,7 +153,10 @@ fn a_user_has_a_name_a_role_and_the_hash_of_a_token() {
         assert_eq!(problems[0].path.to_string(), at, "{value}");
         let text = problems[0].to_string();
         assert!(text.contains(message), "{text}");
-        assert!(!text.contains("0f0f"), "a token may have been pasted: {text}");
+        assert!(
+            !text.contains("0f0f"),
+            "a token may have been pasted: {text}"
+        );
     }
 }
 

@@ -274,7 +274,7 @@ fn at(app: &App, work: &Path) -> App {
 /// When one cannot be ended.
 pub(super) fn end_all(installation: &Installation, store: &mut Store) -> anyhow::Result<()> {
     for run in store.live_runs()? {
-        end_if_live(installation, store, &run.id)?;
+        end_if_live(installation, store, &App::as_human(), &run.id)?;
     }
     Ok(())
 }
