@@ -18,7 +18,7 @@ pub const PROMPT_FILE_PREFIX: &str = "prompts_dir/";
 const SENTENCE_MAX: usize = 5;
 
 /// Keys, and sections with all that is in them, that decide which commands run with a person's permissions, what these
-/// and agents are given, and which changes pass.
+/// and agents are given, and which changes pass; for `web`, who may approve them.
 const DECISIVE: &[&str] = &[
     "auto_done",
     "base_branch",
@@ -39,6 +39,7 @@ const DECISIVE: &[&str] = &[
     "sensitive_paths",
     "spending",
     "vault",
+    "web",
     "workspaces_dir",
     "worktree",
 ];
@@ -237,6 +238,7 @@ mod tests {
             "judge_enabled",
             "auto_done",
             "sensitive_paths",
+            "web.users.ada.role",
         ] {
             assert!(is_decisive(key), "{key}");
         }

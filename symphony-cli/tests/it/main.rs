@@ -250,3 +250,4 @@ mod web_api;
 mod web_attacks;
 #[cfg(test)]
 mod web_orders;
+mod web_users;

@@ -49,7 +49,7 @@ const ACTS: [&str; 15] = [
     "/sign-out",
 ];
 
-fn reviewed() -> Project {
+pub(crate) fn reviewed() -> Project {
     let scenarios = scenarios([
         worker([commit("hello.txt", "hello"), create_pr("Say hello")]),
         approving_judge(),

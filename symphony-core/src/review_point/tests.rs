@@ -56,7 +56,6 @@ fn answered(mut point: ReviewPoint, kind: AnswerKind) -> ReviewPoint {
         commit: None,
         author: CommentAuthor::Agent(AgentType::Worker),
         attribution: Attribution::default(),
-        attribution: Attribution::default(),
         round: point.round,
         created_at: Timestamp::UNIX_EPOCH,
     });

@@ -219,7 +219,7 @@ pub(crate) fn identity(run: &Run, role: Role) -> Identity {
 /// The identity of a person at an issue.
 pub(crate) fn person(issue: Option<&IssueId>) -> Identity {
     Identity {
-        actor: Actor::Human(symphony_core::asker::Verification::Verified),
+        actor: Actor::Human(symphony_store::Person::default()),
         role: Role::Human,
         tools: ToolSet::ALL,
         project: project("demo"),

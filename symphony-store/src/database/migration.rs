@@ -254,17 +254,41 @@ mod tests {
         )
         .unwrap();
         migrations().to_latest(&mut conn).unwrap();
-        for table in ["event", "comment", "review_point", "point_answer"] {
+        for (table, author, columns, values) in [
+            ("event", "actor", "at, issue, kind", "0, 'P-1', 'pr_opened'"),
+            (
+                "comment",
+                "author",
+                "issue, content, created_at",
+                "'P-1', 'c', 0",
+            ),
+            (
+                "review_point",
+                "author",
+                "project, issue, number, severity, text, state, round, created_at",
+                "'p', 'P-1', 2, 'must', 't', 'open', 1, 0",
+            ),
+            (
+                "point_answer",
+                "author",
+                "point, round, kind, text, created_at",
+                "1, 1, 'remark', 't', 0",
+            ),
+        ] {
             let sql = format!("SELECT source, user FROM {table}");
             let found: (Option<String>, Option<String>) = conn
                 .query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
                 .unwrap();
             assert_eq!(found, (None, None), "{table}");
-            let author = if table == "event" { "actor" } else { "author" };
-            let set = |what: &str| conn.execute(&format!("UPDATE {table} SET {what}"), []);
-            assert!(set("source = 'web', user = 'ada'").is_ok(), "{table}");
-            assert!(set("source = 'fax'").is_err(), "{table}");
-            assert!(set(&format!("{author} = 'worker'")).is_err(), "{table}");
+            let add = |by: &str| {
+                let sql = format!(
+                    "INSERT INTO {table} ({columns}, {author}, source, user) VALUES ({values}, {by})"
+                );
+                conn.execute(&sql, [])
+            };
+            assert!(add("'human', 'fax', NULL").is_err(), "{table}");
+            assert!(add("'worker', 'agent', 'ada'").is_err(), "{table}");
+            assert!(add("'human', 'web', 'ada'").is_ok(), "{table}");
         }
     }
 

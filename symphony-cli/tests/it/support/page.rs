@@ -72,7 +72,25 @@ impl Served {
 
     /// Signs a browser in by the link.
     pub(crate) fn sign_in(&self) -> Browser {
-        let reply = get(&self.host, &self.link, "");
+        self.browser(&get(&self.host, &self.link, ""))
+    }
+
+    /// Sends the form of the sign-in page.
+    pub(crate) fn send_token(&self, token: &str) -> Reply {
+        post(
+            &self.host,
+            "/sign-in",
+            &own_origin(&self.host),
+            &[("token", token)],
+        )
+    }
+
+    /// Signs a browser in as a user.
+    pub(crate) fn sign_in_as(&self, token: &str) -> Browser {
+        self.browser(&self.send_token(token))
+    }
+
+    fn browser(&self, reply: &Reply) -> Browser {
         assert_eq!(reply.status, 200, "{reply:#?}");
         let cookie = reply.headers["set-cookie"].split(';').next().unwrap();
         Browser {
@@ -124,12 +142,14 @@ impl Browser {
         let token = self.form_token();
         let mut fields = fields.to_vec();
         fields.push(("form_token", &token));
-        let headers = format!(
-            "Cookie: {}\r\nOrigin: http://{}\r\nSec-Fetch-Site: same-origin\r\n",
-            self.cookie, self.host
-        );
+        let headers = format!("Cookie: {}\r\n{}", self.cookie, own_origin(&self.host));
         post(&self.host, path, &headers, &fields)
     }
+}
+
+/// The headers of a form that a page of the server sends.
+fn own_origin(host: &str) -> String {
+    format!("Origin: http://{host}\r\nSec-Fetch-Site: same-origin\r\n")
 }
 
 /// Splits a printed link into the host, as browsers send it, and the path.
