@@ -16,7 +16,7 @@ use crate::page::bare;
 use crate::server::{DoorsError, Fields, Site, failed, session_of, too_many};
 
 /// The address that a link signs in at.
-pub(crate) const SIGN_IN: &str = "/sign-in";
+pub const SIGN_IN: &str = "/sign-in";
 
 /// Seconds that a browser keeps the cookie; the session ends on the server.
 const COOKIE_SECONDS: u32 = 30 * 24 * 60 * 60;

@@ -13,7 +13,7 @@ pub mod render;
 mod routes;
 mod server;
 
-pub use door::sign_in_path;
+pub use door::{SIGN_IN, sign_in_path};
 pub use server::Site;
 pub use server::{
     Access, DoorsError, DoorsFile, ListenError, Listener, Opener, Refreshed, Refresher, Users,

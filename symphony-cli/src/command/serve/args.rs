@@ -250,7 +250,7 @@ async fn serve_until(
 ///
 /// # Errors
 /// When the environment names no home.
-fn doors_of(session: &Session) -> anyhow::Result<DoorsFile> {
+pub(super) fn doors_of(session: &Session) -> anyhow::Result<DoorsFile> {
     let installation = session.store.installation()?;
     let installation =
         installation.map_or_else(|| "unknown".to_owned(), |id| id.as_str().to_owned());

@@ -8,9 +8,10 @@ use symphony_core::config::{FileRole, KeyPath, Source};
 use symphony_core::user::{UserName, UserRole};
 use symphony_runner::installation::Installation;
 use symphony_view::text::{List, Listed, Page, Table, View};
-use symphony_web::random_secret;
+use symphony_web::{SIGN_IN, random_secret};
 use symphony_workspace::config_file::{CONFIG_FILE_NAME, set, unset};
 
+use super::args::doors_of;
 use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop};
 use crate::value::named;
@@ -66,6 +67,8 @@ struct AddedView {
     /// The token; it is shown this once.
     token: String,
     file: PathBuf,
+    /// Where the token is typed; none where the page was never served.
+    sign_in: Option<String>,
 }
 
 impl View for AddedView {
@@ -80,8 +83,12 @@ impl View for AddedView {
         page.line("");
         page.line(&format!("  {token}"));
         page.line("");
+        let place = match &self.sign_in {
+            Some(address) => format!("at {address}"),
+            None => "on the sign-in page of `symphony serve`".to_owned(),
+        };
         page.line(&format!(
-            "Give it to {user} over a safe channel. It is typed on the page's sign-in page; a program sends it as the header \
+            "Give it to {user} over a safe channel. It is typed {place}; a program sends it as the header \
              `Authorization: Bearer TOKEN`."
         ));
     }
@@ -152,6 +159,7 @@ impl AddArgs {
             role: self.role,
             token: token.reveal().to_owned(),
             file,
+            sign_in: sign_in_address(app),
         })
     }
 
@@ -211,6 +219,13 @@ impl RemoveArgs {
         let user = name.clone();
         app.out.done(&RemovedView { user, file }, &sentence)
     }
+}
+
+/// Returns where users sign in; none where the page was never served.
+fn sign_in_address(app: &App) -> Option<String> {
+    let doors = doors_of(&app.session().ok()?).ok()?;
+    let base = doors.address().ok()??;
+    Some(format!("{base}{SIGN_IN}"))
 }
 
 fn key(name: &UserName) -> String {
