@@ -12,7 +12,6 @@
     clippy::cast_precision_loss,
     clippy::indexing_slicing,
     clippy::unwrap_used,
-    clippy::panic,
     reason = "a benchmark reads clocks, starts its server, and prints"
 )]
 
@@ -70,6 +69,9 @@ const QUICK: Sizes = Sizes {
     seconds: 3,
 };
 
+/// What measures one thing.
+type Part = fn(Sizes);
+
 fn main() {
     let asked: Vec<String> = std::env::args()
         .skip(1)
@@ -77,7 +79,7 @@ fn main() {
         .collect();
     let (quick, asked): (Vec<_>, Vec<_>) = asked.into_iter().partition(|asked| asked == "quick");
     let sizes = if quick.is_empty() { WHOLE } else { QUICK };
-    let parts: [(&str, fn(Sizes)); 4] = [
+    let parts: [(&str, Part); 4] = [
         ("pages", pages::run),
         ("log", log::run),
         ("streams", streams::run),

@@ -97,8 +97,12 @@
   const refresh = async () => {
     if (document.hidden || busy()) { waiting = setTimeout(refresh, 1500); return; }
     const page = await load(location.href);
-    if (page && !busy()) replace(page);
+    if (page && busy()) { waiting = setTimeout(refresh, 1500); return; }
+    if (page) replace(page);
     waiting = null;
+    // what happened while the page was loaded may not be on it
+    const shown = page?.getElementById("main")?.dataset.event;
+    if (shown !== undefined && Number(shown) < Number(cursor.split("-")[0])) refreshSoon();
   };
   const replace = (page) => {
     const fresh = page.getElementById("main");

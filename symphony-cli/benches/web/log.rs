@@ -1,5 +1,6 @@
 //! The end of a log of a gibibyte on a run's page, and all of it as a raw file, beside bare reads of the same bytes.
 
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
@@ -26,9 +27,11 @@ fn write_log(path: &Path, bytes: u64) {
         let number = block.len();
         block.push_str("12:00:00 [text] The tests of the parser fail because the fixture is sorted by another locale.\n");
         block.push_str("12:00:01 [tool_use] Bash {\"command\":\"cargo test -p parser --quiet\"}\n");
-        block.push_str(&format!(
-            "12:00:09 [tool_result] test case_{number} … \u{1b}[32mok\u{1b}[0m\\ntest result: ok\n"
-        ));
+        writeln!(
+            block,
+            "12:00:09 [tool_result] test case_{number} … \u{1b}[32mok\u{1b}[0m\\ntest result: ok"
+        )
+        .unwrap();
     }
     let mut file = File::create(path).unwrap();
     let mut left = bytes;

@@ -1,7 +1,7 @@
 //! Logs on the served page: a raw log of any size is handed out whole, and never held in memory.
 
+use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
 
 use serde_json::json;
 
@@ -25,12 +25,10 @@ fn a_raw_log_of_any_size_is_handed_out_whole_and_never_held_in_memory() {
     let mut log = String::with_capacity(LOG_BYTES + 100);
     let mut number = 0;
     while log.len() < LOG_BYTES {
-        log.push_str(&format!("12:00:00 [text] Line {number} – größer\n"));
+        writeln!(log, "12:00:00 [text] Line {number} – größer").unwrap();
         number += 1;
     }
-    fs::File::create(&path)
-        .and_then(|mut file| file.write_all(log.as_bytes()))
-        .unwrap();
+    fs::write(&path, &log).unwrap();
 
     let served = Served::start(&project, &[]);
     let browser = served.sign_in();

@@ -31,8 +31,22 @@ pub fn explain_issue(
     now: Timestamp,
 ) -> Result<ExplainView, RunnerError> {
     let snapshot = observe_snapshot(&session.installation, &mut session.store, now)?;
+    explain_issue_of(session, &snapshot, issue, elsewhere, now)
+}
+
+/// As [`explain_issue`], of what was observed before.
+///
+/// # Errors
+/// When there is no such issue, or the database cannot be read.
+pub fn explain_issue_of(
+    session: &mut Session,
+    snapshot: &Snapshot,
+    issue: &IssueId,
+    elsewhere: &Elsewhere,
+    now: Timestamp,
+) -> Result<ExplainView, RunnerError> {
     let issue = session.store.issue(issue)?;
-    let mut view = explain(&mut session.store, &issue, &snapshot, now)?;
+    let mut view = explain(&mut session.store, &issue, snapshot, now)?;
     elsewhere.waits(&issue.project, &mut view.reasons);
     Ok(view)
 }

@@ -1,7 +1,7 @@
 //! What waits for a person.
 
 use symphony_core::Timestamp;
-use symphony_core::tick::plan_tick;
+use symphony_core::tick::{Snapshot, plan_tick};
 use symphony_runner::RunnerError;
 use symphony_runner::inbox::inbox as items;
 use symphony_runner::session::Session;
@@ -19,7 +19,20 @@ pub fn inbox(
     now: Timestamp,
 ) -> Result<Vec<InboxView>, RunnerError> {
     let snapshot = observe_snapshot(&session.installation, &mut session.store, now)?;
-    let schedule = plan_tick(&snapshot, now);
-    let items = items(&session.store, &snapshot, &schedule, now)?.into_iter();
+    inbox_of(session, &snapshot, elsewhere, now)
+}
+
+/// As [`inbox`], of what was observed before.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn inbox_of(
+    session: &Session,
+    snapshot: &Snapshot,
+    elsewhere: &Elsewhere,
+    now: Timestamp,
+) -> Result<Vec<InboxView>, RunnerError> {
+    let schedule = plan_tick(snapshot, now);
+    let items = items(&session.store, snapshot, &schedule, now)?.into_iter();
     Ok(items.map(|item| InboxView::new(item, elsewhere)).collect())
 }

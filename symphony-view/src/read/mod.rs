@@ -15,12 +15,12 @@ mod status;
 
 pub use board::{BoardFilter, board};
 pub use commits::commits;
-pub use explain_issue::explain_issue;
+pub use explain_issue::{explain_issue, explain_issue_of};
 pub use explain_plan::explain_plan;
-pub use inbox::inbox;
+pub use inbox::{inbox, inbox_of};
 pub use issue::issue;
 pub use lists::{issues, learnings, plans, pull_requests, runs};
 pub use plan::plan;
 pub use pull_request::{pull_request, whole_pull_request};
 pub use spending::spending;
-pub use status::status;
+pub use status::{status, status_of};

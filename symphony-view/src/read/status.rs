@@ -34,7 +34,20 @@ pub fn status(
     now: Timestamp,
 ) -> Result<StatusView, RunnerError> {
     let snapshot = observe_snapshot(&session.installation, &mut session.store, now)?;
-    let schedule = plan_tick(&snapshot, now);
+    status_of(session, &snapshot, elsewhere, now)
+}
+
+/// As [`status`], of what was observed before.
+///
+/// # Errors
+/// When the database or a configuration cannot be read.
+pub fn status_of(
+    session: &mut Session,
+    snapshot: &Snapshot,
+    elsewhere: &Elsewhere,
+    now: Timestamp,
+) -> Result<StatusView, RunnerError> {
+    let schedule = plan_tick(snapshot, now);
     let plans = plans(&mut session.store, &session.project.id)?;
     let (store, project) = (&session.store, &session.project.id);
     let retries = store.retries(Some(project))?;
@@ -52,14 +65,14 @@ pub fn status(
         .into_iter()
         .map(|(status, n)| (status.name(), n))
         .collect();
-    let waiting = waiting(store, project, &snapshot, &schedule, now)?;
+    let waiting = waiting(store, project, snapshot, &schedule, now)?;
     let mut inbox: BTreeMap<&'static str, u64> = BTreeMap::new();
     for item in &waiting {
         *inbox.entry(item.kind.name()).or_default() += 1;
     }
     let running = running(store, &session.project)?;
     let open = open_prs(store, project)?;
-    let queue = queue(store, project, &snapshot, &schedule, now)?;
+    let queue = queue(store, project, snapshot, &schedule, now)?;
     let config = session.installation.project_config(&session.project).ok();
     let trial = config.and_then(|config| config.prompt_trial);
     let prompt_trial = trial
@@ -87,13 +100,13 @@ pub fn status(
             .into_iter()
             .map(|item| InboxView::new(item, elsewhere))
             .collect(),
-        pull_requests: open_pr_views(&open, &running, &snapshot, &schedule, now),
+        pull_requests: open_pr_views(&open, &running, snapshot, &schedule, now),
         running,
         plans,
         queue,
         retries: retries.into_iter().map(RetryView::from).collect(),
         holds: snapshot.holds.iter().map(HoldView::from).collect(),
-        reviews: reviews(open, project, &snapshot),
+        reviews: reviews(open, project, snapshot),
         blocked: blocked(store, project)?,
     })
 }

@@ -8,5 +8,5 @@ mod stream;
 
 pub(crate) use log_part::{LogPart, lines_before, tail_of};
 pub(crate) use pulse::{Pulse, newest_event};
-pub(crate) use stream::{PATIENCE, events, stream_of};
 pub(crate) use raw_log::raw_log;
+pub(crate) use stream::{PATIENCE, events, stream_of};

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use symphony_core::inbox::InboxItem;
 use symphony_runner::session::Session;
 use symphony_view::text::Clock;
-use symphony_view::{Elsewhere, InboxView, OpenPrView, read};
+use symphony_view::{InboxView, OpenPrView, read};
 
 use super::layout::{Frame, Room, token};
 use super::parts::{inline, when};
@@ -15,8 +15,7 @@ use crate::server::{Failure, Turn};
 /// Draws the inbox of the installation.
 pub(crate) fn inbox(session: &mut Session, turn: &Turn, _asked: &Asked) -> Result<Markup, Failure> {
     let frame = Frame::load(session, turn)?;
-    let elsewhere = Elsewhere::load(Some(&session.project.root), &session.store)?;
-    let items = read::inbox(session, &elsewhere, turn.now)?;
+    let items = read::inbox_of(session, &frame.snapshot, &frame.elsewhere, turn.now)?;
     let clock = Clock::system();
     let main = html! {
         div .row { h1 { "Inbox" } span .soft { "All that waits for a person, the oldest first" } }

@@ -7,7 +7,7 @@ use symphony_core::review_point::ReviewPoint;
 use symphony_runner::order::Ending;
 use symphony_runner::session::Session;
 use symphony_store::EventFilter;
-use symphony_view::{ENDED, Elsewhere, EventView, IssueDetail, IssueView, WaitView, read};
+use symphony_view::{ENDED, EventView, IssueDetail, IssueView, WaitView, read};
 
 use super::layout::{Frame, Room, token};
 use super::parts::{
@@ -67,8 +67,12 @@ pub(crate) fn issue(session: &mut Session, turn: &Turn, asked: &Asked) -> Result
         .map_err(|_malformed| Failure::NotFound(format!("there is no issue `{}`", asked.id)))?;
     let detail = read::issue(session, &id)?;
     let frame = Frame::load(session, turn)?;
-    let elsewhere = Elsewhere::load(Some(&session.project.root), &session.store)?;
-    let explained = read::explain_issue(session, &id, &elsewhere, turn.now)?;
+    let Frame {
+        snapshot,
+        elsewhere,
+        ..
+    } = &frame;
+    let explained = read::explain_issue_of(session, snapshot, &id, elsewhere, turn.now)?;
     let waits: Vec<String> = explained.reasons.iter().filter_map(words).collect();
     let stored = session.store.issue(&id)?;
     let review = if session.store.has_open_review(&id)? {

@@ -1,7 +1,9 @@
 //! What every page has around it: where one is, what is at work, what waits.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use symphony_core::tick::Snapshot;
 use symphony_runner::session::Session;
+use symphony_runner::tick::observe_snapshot;
 use symphony_view::{Elsewhere, StatusView, read};
 
 use super::keys::keys;
@@ -38,6 +40,10 @@ const ROOMS: [(Room, &str, &str); 8] = [
 /// What a page is drawn with.
 #[derive(Debug)]
 pub(super) struct Frame {
+    /// What was observed: pages look once.
+    pub(super) snapshot: Snapshot,
+    /// Whose commands are offered with a folder.
+    pub(super) elsewhere: Elsewhere,
     pub(super) status: StatusView,
     message: Option<String>,
     /// The newest event that the page knows of.
@@ -50,9 +56,12 @@ impl Frame {
         let elsewhere = Elsewhere::load(Some(&session.project.root), &session.store)?;
         // before anything is read: what happens meanwhile is news
         let event = newest_event(session).unwrap_or_default();
+        let snapshot = observe_snapshot(&session.installation, &mut session.store, turn.now)?;
         Ok(Self {
             event,
-            status: read::status(session, &elsewhere, turn.now)?,
+            status: read::status_of(session, &snapshot, &elsewhere, turn.now)?,
+            snapshot,
+            elsewhere,
             message: turn.site.take_message(&turn.visitor, &turn.page),
         })
     }
