@@ -22,6 +22,7 @@ mod place;
 mod progress;
 mod question;
 mod reap;
+mod required;
 mod root;
 mod secret;
 mod settle;

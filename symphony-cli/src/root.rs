@@ -3,7 +3,6 @@
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{FromArgMatches as _, Parser, Subcommand};
 use symphony_runner::supervise::TRAMPOLINE_COMMAND;
 use tracing_subscriber::EnvFilter;
@@ -22,6 +21,7 @@ use crate::deferred::Deferred;
 use crate::failure::{Exit, report};
 use crate::global::GlobalArgs;
 use crate::permission::{Admission, admit, changes_reviews};
+use crate::required::print_error;
 use crate::secret::{check_typed, typed_texts};
 use crate::settle::settle_cut_off_merges;
 
@@ -194,9 +194,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     } = match parse(asking_for_help(arguments)) {
         Ok(parsed) => parsed,
         Err(error) => {
-            let error = with_choices(error);
-            // a reader that went away is no error, and there is nobody else to tell
-            let _unwritten = error.print();
+            print_error(&error);
             let code = if error.use_stderr() {
                 Exit::Usage
             } else {
@@ -244,42 +242,6 @@ fn parse(arguments: Vec<OsString>) -> Result<Typed, clap::Error> {
         command,
         texts,
     })
-}
-
-/// Says of a missing choice that one of its options is enough: clap shows it as one option with bars.
-fn with_choices(mut error: clap::Error) -> clap::Error {
-    if let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg)
-        && error.kind() == ErrorKind::MissingRequiredArgument
-    {
-        let missing = missing.iter().map(|missing| choices(missing)).collect();
-        error.insert(ContextKind::InvalidArg, ContextValue::Strings(missing));
-    }
-    error
-}
-
-/// Turns `<--feedback <TEXT>|--reopen <NUMBER>>` into a list.
-fn choices(missing: &str) -> String {
-    let inner = missing
-        .strip_prefix('<')
-        .and_then(|rest| rest.strip_suffix('>'));
-    let Some(inner) = inner.filter(|inner| inner.contains('|')) else {
-        return missing.to_owned();
-    };
-    let mut depth = 0_u32;
-    let options: Vec<&str> = inner
-        .split(|c| {
-            match c {
-                '<' => depth += 1,
-                '>' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            c == '|' && depth == 0
-        })
-        .collect();
-    match options.as_slice() {
-        [] | [_] => missing.to_owned(),
-        [first @ .., last] => format!("one of {} or {last}", first.join(", ")),
-    }
 }
 
 /// Turns `symphony help COMMAND` into `symphony COMMAND --help`, which is where the help of a command is; global flags may

@@ -40,7 +40,6 @@ pub(crate) const fn plan_hint(error: &PlanError) -> Option<&'static str> {
         PlanError::NotAPlan { .. } => {
             Some("the block holds an array of phases, or an object with `phases`")
         }
-        PlanError::Invalid { .. } => Some("`symphony plan check`, with this file, names the lines"),
         _ => None,
     }
 }

@@ -116,6 +116,8 @@ mod pipeline;
 #[cfg(test)]
 mod pipes;
 #[cfg(test)]
+mod plain_messages;
+#[cfg(test)]
 mod plan_base;
 #[cfg(test)]
 mod plan_checks;

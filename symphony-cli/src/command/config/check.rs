@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use serde::Serialize;
-use symphony_core::config::ConfigProblem;
+use symphony_core::config::{ConfigProblem, ProblemKind};
 use symphony_prompt::lint::{Finding, Severity};
 use symphony_runner::RunnerError;
 use symphony_runner::provider::ProviderError;
@@ -123,9 +123,21 @@ impl CheckArgs {
             "the configuration has {}",
             plural(problems.len(), "problem")
         );
-        // each says what is expected
-        Err(Stop::new(Exit::Failed, message).into())
+        let stop = Stop::new(Exit::Failed, message);
+        Err(match key_hint(&problems) {
+            Some(hint) => stop.hint(hint).into(),
+            None => stop.into(),
+        })
     }
+}
+
+/// Says where the keys are listed, when one of the problems is a key that does not exist. All other problems say what is expected.
+pub(super) fn key_hint(problems: &[ConfigProblem]) -> Option<&'static str> {
+    let is_key = |problem: &ConfigProblem| matches!(problem.kind, ProblemKind::UnknownKey { .. });
+    problems
+        .iter()
+        .any(is_key)
+        .then_some("`symphony config show` lists all keys")
 }
 
 /// Says what is wrong with what a correct configuration leads to: the scenario file and the prompts, each counted.

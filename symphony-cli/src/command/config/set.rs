@@ -13,7 +13,7 @@ use symphony_workspace::config_file::{
 };
 use symphony_workspace::{BranchName, Repository};
 
-use super::check::{problems_of, scenario_problem};
+use super::check::{key_hint, problems_of, scenario_problem};
 use super::list::ListElsewhere;
 use super::show::role;
 use crate::app::App;
@@ -245,8 +245,11 @@ fn refusal(error: ConfigFileError, value: &str) -> anyhow::Error {
         .hint("put the value in single quotes, so that the shell leaves its double quotes alone")
         .into();
     }
-    // each says what is expected
-    Stop::new(Exit::Failed, problems.join("; ")).into()
+    let stop = Stop::new(Exit::Failed, problems.join("; "));
+    match key_hint(error.problems()) {
+        Some(hint) => stop.hint(hint).into(),
+        None => stop.into(),
+    }
 }
 
 /// Returns what is wrong with a value that was meant as JSON: it begins as an object, a list or a quoted text.

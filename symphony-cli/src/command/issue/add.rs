@@ -83,14 +83,12 @@ impl AddArgs {
             .map_err(|error| of_repairs(&session, error))
             .context("add the issue")?;
         let sentence = format!("Added {}: {}", issue.id, issue.title);
-        let unknown = unknown_phase(&session, &issue);
-        let id = issue.id.clone();
-        app.out.done(&IssueView::from(issue), &sentence)?;
-        if let Some(phase) = unknown {
-            app.out.note(&format!(
-                "No agent starts on {id}: the project has no phase `{phase}`. `symphony phase list` lists its phases."
+        if let Some(phase) = unknown_phase(&session, &issue) {
+            app.out.warn(&format!(
+                "the project has no phase `{phase}`, so no agent will start on {}; `symphony phase list` names the phases",
+                issue.id
             ));
         }
-        Ok(())
+        app.out.done(&IssueView::from(issue), &sentence)
     }
 }

@@ -63,10 +63,21 @@ pub(crate) struct AbortArgs {
     phase: Option<PlanPhaseId>,
 }
 
-/// What `plan pause` and `plan resume` take.
+/// What `plan pause` takes.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  symphony plan pause\n  symphony plan resume")]
+#[command(after_help = "Example:\n  symphony plan pause")]
 pub(crate) struct PauseArgs {
+    #[command(flatten)]
+    plan: PlanChoice,
+}
+
+/// What `plan resume` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "It starts no phase itself: `symphony plan run` continues the plan.\n\n\
+                  Example:\n  symphony plan resume && symphony plan run"
+)]
+pub(crate) struct ResumeArgs {
     #[command(flatten)]
     plan: PlanChoice,
 }
@@ -110,11 +121,13 @@ impl AbortArgs {
 }
 
 impl PauseArgs {
-    pub(super) fn pause(&self, app: &App) -> anyhow::Result<()> {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         carry_out(app, &self.plan, &PlanOrder::Pause).context("pause the plan")
     }
+}
 
-    pub(super) fn resume(&self, app: &App) -> anyhow::Result<()> {
+impl ResumeArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         carry_out(app, &self.plan, &PlanOrder::Resume).context("resume the plan")
     }
 }

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use symphony_core::plan::{Dag, Plan, PlanWarning, parse_plan};
+use symphony_core::command_line::shell_quoted;
+use symphony_core::plan::{Dag, Plan, PlanError, PlanWarning, parse_plan};
 use symphony_workspace::plan_file::{find_plan_file, read_plan_file};
 
 use crate::app::App;
@@ -53,6 +54,19 @@ pub(super) fn read_plan(app: &App, file: &Path) -> anyhow::Result<String> {
     Ok(read_plan_file(&app.surroundings.current.join(file))?)
 }
 
+/// Names the command that shows where a plan file is wrong.
+fn with_command(error: PlanError, path: &Path) -> anyhow::Error {
+    match error {
+        PlanError::Invalid { .. } => {
+            let path = shell_quoted(&path.display().to_string());
+            Stop::new(Exit::Failed, error.to_string())
+                .hint(format!("`symphony plan check {path}` names the lines"))
+                .into()
+        }
+        other => other.into(),
+    }
+}
+
 /// Loads a plan file, the one that is named or the one that is found; its warnings are told on standard error.
 ///
 /// # Errors
@@ -61,7 +75,9 @@ pub(super) fn load_plan(app: &App, file: Option<&Path>) -> anyhow::Result<PlanSo
     let path = named_or_found(app, file)?;
     let text = read_plan(app, &path)?;
     let what = || format!("use the plan {}", path.display());
-    let (plan, warnings) = parse_plan(&text).with_context(what)?;
+    let (plan, warnings) = parse_plan(&text)
+        .map_err(|error| with_command(error, &path))
+        .with_context(what)?;
     let dag = Dag::new(&plan.phases).with_context(what)?;
     for warning in &warnings {
         app.out.warn(&located(&path, warning));

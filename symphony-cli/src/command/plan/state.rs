@@ -49,7 +49,7 @@ fn not_there(error: WorkspaceError) -> anyhow::Error {
     if matches!(error, WorkspaceError::FileMissing { .. }) {
         let stop = Stop::new(Exit::NotFound, error.to_string());
         return stop
-            .hint("`symphony plan init-state PLAN` makes one")
+            .hint("`symphony plan init-state PLAN` creates one")
             .into();
     }
     error.into()

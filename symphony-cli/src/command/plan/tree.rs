@@ -29,8 +29,8 @@ pub(crate) enum PlanCommand {
     Abort(orders::AbortArgs),
     /// Stop starting phases; running phases continue
     Pause(orders::PauseArgs),
-    /// End a pause: `symphony plan run` then goes on with the plan
-    Resume(orders::PauseArgs),
+    /// End a pause, so that phases can start again
+    Resume(orders::ResumeArgs),
     /// Print the plan file that is used when you name none
     Find(find::FindArgs),
     /// Print the phases of a plan file as JSON, with their levels
@@ -77,8 +77,8 @@ impl PlanCommand {
             Self::Retry(args) => args.run(app),
             Self::Skip(args) => args.run(app),
             Self::Abort(args) => args.run(app),
-            Self::Pause(args) => args.pause(app),
-            Self::Resume(args) => args.resume(app),
+            Self::Pause(args) => args.run(app),
+            Self::Resume(args) => args.run(app),
             Self::Find(args) => args.run(app),
             Self::Parse(args) => args.run(app),
             Self::Check(args) => args.run(app),

@@ -1,6 +1,6 @@
 //! `symphony prompt show`.
 
-use clap::{ArgGroup, Args};
+use clap::Args;
 use symphony_core::agent::AgentType;
 use symphony_core::config::ProviderName;
 use symphony_core::id::IssueId;
@@ -19,7 +19,6 @@ use crate::value::{RunReference, issue_id};
 /// What `prompt show` takes.
 #[derive(Debug, Args)]
 #[command(
-    group = ArgGroup::new("subject").required(true).multiple(true).args(["issue", "profile"]),
     after_help = "The scanner, background research and the setup wizard work on the project: select them with \
                   --profile and no issue.\n\n\
                   With --json: `system`, `user`, `report`, and with --diff-run `difference`.\n\nExamples:\n  symphony prompt show SYM-1\n  \
@@ -58,7 +57,7 @@ impl ShowArgs {
         let built = match (&self.issue, &self.profile) {
             (Some(issue), _) => self.of_issue(&mut session, issue)?,
             (None, Some(agent)) => self.of_project(&mut session, agent)?,
-            (None, None) => return Err(works_on_an_issue("an agent").into()),
+            (None, None) => return Err(nothing_named().into()),
         };
         let mut view = PromptView::new(built, self.texts).with_set(prompt_set);
         if let Some(reference) = &self.diff_run {
@@ -106,6 +105,13 @@ impl ShowArgs {
         )
         .context(what)
     }
+}
+
+fn nothing_named() -> Stop {
+    Stop::new(Exit::Usage, "no issue and no profile was named").hint(
+        "`symphony prompt show SYM-1` shows the prompts for an issue, `symphony prompt show --profile scanner` those of an agent \
+         that works on the project",
+    )
 }
 
 fn works_on_an_issue(who: &str) -> Stop {
