@@ -226,7 +226,7 @@ fn agents_of_the_project_are_previewed_without_an_issue() {
         ),
         (
             &[],
-            "error: the following required arguments were not provided:\n",
+            "error: no issue and no profile was named\nhint: `symphony prompt show SYM-1` ",
         ),
     ] {
         let answer = project.symphony(&[&["prompt", "show"], arguments].concat());

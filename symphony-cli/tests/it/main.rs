@@ -252,4 +252,5 @@ mod web_api;
 mod web_attacks;
 #[cfg(test)]
 mod web_orders;
+#[cfg(test)]
 mod web_users;

@@ -87,7 +87,7 @@ fn a_phase_that_does_not_exist_is_reported_when_an_issue_is_added() {
         assert_says(&project, &add(known), 0, &[], &["phase"]);
     }
     let inbox = project.ok(&["inbox"]);
-    assert!(inbox.contains("  not started, "), "{inbox}");
+    assert!(inbox.contains("not started, "), "{inbox}");
     assert!(!inbox.contains("undispatched"), "{inbox}");
     let items = project.json(&["inbox"]);
     assert_eq!(items["items"][0]["kind"], "undispatched", "{items}");

@@ -39,17 +39,16 @@ pub(crate) async fn feed(
     let came_back = headers
         .get("last-event-id")
         .and_then(|value| value.to_str().ok()?.parse().ok());
-    let after = match came_back.or(wanted.after) {
-        Some(after) => after,
-        None => {
-            let newest = blocking(turn.clone(), |session, _| {
-                let lost = || Failure::Internal("the event log cannot be read".to_owned());
-                newest_event(session).ok_or_else(lost)
-            });
-            match newest.await {
-                Ok(newest) => newest,
-                Err(failure) => return json_failed(&failure),
-            }
+    let after = if let Some(after) = came_back.or(wanted.after) {
+        after
+    } else {
+        let newest = blocking(turn.clone(), |session, _| {
+            let lost = || Failure::Internal("the event log cannot be read".to_owned());
+            newest_event(session).ok_or_else(lost)
+        });
+        match newest.await {
+            Ok(newest) => newest,
+            Err(failure) => return json_failed(&failure),
         }
     };
     let (sender, receiver) = mpsc::channel(QUEUE);

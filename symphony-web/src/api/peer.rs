@@ -74,9 +74,12 @@ struct Retrying {
 
 #[derive(Debug, Clone, Copy, Serialize)]
 struct Tokens {
-    input_tokens: u64,
-    output_tokens: u64,
-    total_tokens: u64,
+    #[serde(rename = "input_tokens")]
+    input: u64,
+    #[serde(rename = "output_tokens")]
+    output: u64,
+    #[serde(rename = "total_tokens")]
+    total: u64,
 }
 
 /// What all agents of the project used.
@@ -90,9 +93,9 @@ struct Totals {
 impl From<UsageView> for Tokens {
     fn from(usage: UsageView) -> Self {
         Self {
-            input_tokens: usage.input_tokens,
-            output_tokens: usage.output_tokens,
-            total_tokens: usage.tokens(),
+            input: usage.input_tokens,
+            output: usage.output_tokens,
+            total: usage.tokens(),
         }
     }
 }
@@ -147,9 +150,9 @@ pub(super) fn state(session: &mut Session, turn: &Turn, _: &Asked) -> Result<Res
         retrying,
         codex_totals: Totals {
             tokens: Tokens {
-                input_tokens: used.input.get(),
-                output_tokens: used.output.get(),
-                total_tokens: used.tokens.get(),
+                input: used.input.get(),
+                output: used.output.get(),
+                total: used.tokens.get(),
             },
             seconds_running: Duration::from_millis(used.ms).as_secs_f64(),
         },

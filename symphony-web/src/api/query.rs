@@ -60,7 +60,11 @@ pub(super) fn issue_of(asked: &Asked) -> Result<IssueId, Failure> {
 /// Returns the pull request that an address names.
 pub(super) fn pr_of(asked: &Asked) -> Result<PrId, Failure> {
     let missing = || Failure::NotFound(format!("there is no pull request `{}`", asked.id));
-    asked.id.parse().map(PrId::new).map_err(|_| missing())
+    asked
+        .id
+        .parse()
+        .map(PrId::new)
+        .map_err(|_malformed| missing())
 }
 
 /// Returns the plan that an address names.

@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn commits_are_read_field_by_field() {
-        let listed = "aa\01700000000\0Ada, of A\0Say \"hello\"\0bb\01600000000\0\0\0";
+        let listed = "aa|1700000000|Ada, of A|Say \"hello\"|bb|1600000000|||".replace('|', "\0");
         let line = |id: &str, at, author: &str, subject: &str| CommitLine {
             id: id.to_owned(),
             at,
@@ -78,7 +78,7 @@ mod tests {
             line("aa", 1_700_000_000, "Ada, of A", "Say \"hello\""),
             line("bb", 1_600_000_000, "", ""),
         ];
-        assert_eq!(parse(listed), expected);
+        assert_eq!(parse(&listed), expected);
         assert_eq!(parse(""), []);
     }
 }

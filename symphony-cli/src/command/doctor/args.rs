@@ -11,6 +11,10 @@ use crate::trial::{SECONDS_DEFAULT, SECONDS_MAX};
 #[command(
     after_help = "Examples:\n  symphony doctor && symphony run\n  symphony doctor --gates\n  symphony doctor --audit\n  symphony doctor --cron"
 )]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag that a person types; clap keeps them apart"
+)]
 pub(crate) struct DoctorArgs {
     /// Check that the database agrees with branches, worktrees and processes, and that no secret has leaked
     #[arg(long)]
