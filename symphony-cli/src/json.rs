@@ -62,7 +62,10 @@ impl fmt::Display for JsonProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.at {
             None => f.write_str(&self.what),
-            Some((line, column)) => write!(f, "{} at line {line} column {column}", self.what),
+            Some((line, column)) => {
+                let column = column.max(1);
+                write!(f, "{} at line {line} column {column}", self.what)
+            }
         }
     }
 }

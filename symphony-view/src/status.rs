@@ -6,6 +6,7 @@ use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, ProjectId};
+use symphony_core::inbox::InboxKind;
 use symphony_core::issue::{BlockedBy, Priority};
 use symphony_core::retry::{Retry, RetryKind};
 use symphony_core::tick::Reason;
@@ -240,7 +241,10 @@ impl StatusView {
             let waits: Vec<String> = self
                 .inbox
                 .iter()
-                .map(|(kind, n)| format!("{kind}: {n}"))
+                .map(|(kind, n)| {
+                    let words = InboxKind::parse(kind).map_or(*kind, InboxKind::words);
+                    format!("{words}: {n}")
+                })
                 .collect();
             page.field(
                 "needs you",

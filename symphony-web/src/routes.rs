@@ -21,8 +21,8 @@ use crate::act;
 use crate::api::{self, DocumentFn};
 use crate::page;
 use crate::server::{
-    FORM_TOKEN_FIELD, Failure, Fields, Guarded, Reader, Site, Turn, blocking, failed, guarded,
-    page as show, with_headers,
+    FORM_TOKEN_FIELD, Failure, Fields, Guarded, Reader, Site, Turn, blocking, check_scope, failed,
+    guarded, page as show, with_headers,
 };
 use crate::{assets, door};
 
@@ -95,7 +95,7 @@ pub(crate) const ACTS: &[(&str, Role, ActFn)] = &[
     ("/plans/{id}/pause", Role::Reviewer, act::pause_plan),
     ("/plans/{id}/resume", Role::Reviewer, act::resume_plan),
     ("/plans/{id}/abort", Role::Admin, act::abort_plan),
-    ("/notices/{id}/dismiss", Role::Reviewer, act::dismiss_notice),
+    ("/notices/{id}/dismiss", Role::Admin, act::dismiss_notice),
     (
         "/learnings/{id}/retire",
         Role::Reviewer,
@@ -190,9 +190,12 @@ fn answering(make: DocumentFn) -> MethodRouter {
                 id: id_of(&params),
                 query,
             };
-            blocking(turn, move |session, turn| make(session, turn, &asked))
-                .await
-                .unwrap_or_else(|failure| api::json_failed(&failure))
+            blocking(turn, move |session, turn| {
+                check_scope(session, turn, &asked.id)?;
+                make(session, turn, &asked)
+            })
+            .await
+            .unwrap_or_else(|failure| api::json_failed(&failure))
         },
     )
     .fallback(api::not_allowed)
@@ -207,7 +210,11 @@ fn reading(make: PageFn) -> MethodRouter {
                 id: id_of(&params),
                 query,
             };
-            show(turn, move |session, turn| make(session, turn, &asked)).await
+            show(turn, move |session, turn| {
+                check_scope(session, turn, &asked.id)?;
+                make(session, turn, &asked)
+            })
+            .await
         },
     )
 }
@@ -239,6 +246,7 @@ fn acting(act: ActFn) -> MethodRouter {
               params: RawPathParams| async move {
             let id = id_of(&params);
             let order = blocking(turn.clone(), move |session, turn| {
+                check_scope(session, turn, &id)?;
                 check_secrets(session, &fields)?;
                 act(session, turn, &id, &fields)
             });

@@ -298,12 +298,12 @@ fn what_does_not_exist_is_an_error_whose_hint_lists_what_does() {
         ),
         (
             &["events", "--plan", "nope"],
-            "no plan with the id or file `nope` was started",
+            "no plan with the id or file `nope`",
             "`symphony plan list`",
         ),
         (
             &["runs", "list", "--plan", "nope"],
-            "no plan with the id or file `nope` was started",
+            "no plan with the id or file `nope`",
             "`symphony plan list`",
         ),
         (

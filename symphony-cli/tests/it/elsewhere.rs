@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::support::{Project, approving_judge, commit, create_pr, scenarios, text, worker};
 
 /// A project, and another one of its installation in a folder whose name a shell has to be given in quotes.
-fn two() -> (Project, PathBuf) {
+pub(crate) fn two() -> (Project, PathBuf) {
     let scenarios = scenarios([
         approving_judge(),
         worker([commit("hello.txt", "hello"), create_pr("Greet")]),

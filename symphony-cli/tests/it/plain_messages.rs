@@ -47,13 +47,13 @@ fn a_hint_about_the_configuration_is_there_for_unknown_keys_only() {
 #[test]
 fn a_missing_state_file_leads_to_the_command_that_creates_one() {
     let project = Project::recorded();
-    let hint = "hint: `symphony plan init-state PLAN` creates one";
+    let hint = "hint: `symphony plan init-state PLAN --output FILE` creates one";
     for arguments in [
         &["plan", "ready", "no.json"][..],
         &["plan", "mark-complete", "no.json", "a"],
         &["plan", "summary", "no.json"],
     ] {
-        let said = ["`no.json` was not found: looked for", hint];
+        let said = ["the state file `no.json` was not found: looked for", hint];
         assert_says(&project, arguments, 3, &said, &[]);
     }
 }
@@ -98,8 +98,8 @@ fn a_plan_is_named_by_its_file_wherever_it_is_an_option() {
     let project = Project::recorded();
     for command in [&["events"][..], &["runs", "list"]] {
         let said = [
-            "no plan with the id or file `plan.md` was started",
-            "hint: `symphony plan list` shows them",
+            "no plan with the id or file `plan.md`",
+            "hint: `symphony plan list` lists",
         ];
         let arguments = [command, &["--plan", "plan.md"]].concat();
         assert_says(&project, &arguments, 3, &said, &[]);

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::elsewhere::two;
 use crate::serve::reviewed;
 use crate::support::{Browser, Project, Served, get, post, text, until};
 
@@ -247,8 +248,8 @@ fn a_guessed_token_is_slowed_down_and_keeps_nobody_out() {
 fn a_user_has_a_name_of_its_own_and_a_role_that_exists() {
     let project = reviewed();
     for (arguments, said) in [
-        (["judge", "--role", "admin"], "the name of a user"),
-        (["Ada", "--role", "admin"], "the name of a user"),
+        (["judge", "--role", "admin"], "a valid user name"),
+        (["Ada", "--role", "admin"], "a valid user name"),
         (["ada", "--role", "owner"], "owner"),
     ] {
         let mut all = vec!["serve", "user", "add"];
@@ -269,4 +270,110 @@ fn a_user_has_a_name_of_its_own_and_a_role_that_exists() {
     ] {
         assert!(checked.stdout.contains(said), "{said}: {checked:#?}");
     }
+}
+
+#[test]
+fn users_see_the_project_of_the_page_and_no_other() {
+    let (project, other) = two();
+    project.add_issue("Of this project");
+    let there = other.to_str().unwrap();
+    project.ok(&["-C", there, "issue", "add", "Of another project"]);
+    let tokens =
+        ["viewer", "reviewer", "admin"].map(|role| add_user(&project, &format!("a-{role}"), role));
+    let served = Served::start(&project, &[]);
+    // whoever serves the page has all of the installation, as in the terminal
+    let owner = served.sign_in();
+    assert!(
+        owner
+            .get("/issues/OTH-1")
+            .body
+            .contains("Of another project")
+    );
+    for token in &tokens {
+        let browser = served.sign_in_as(token);
+        assert!(
+            browser
+                .get("/issues/SYM-1")
+                .body
+                .contains("Of this project")
+        );
+        for path in [
+            "/issues/OTH-1",
+            "/api/v1/issues/OTH-1",
+            "/api/v1/OTH-1",
+            "/api/v1/runs?issue=OTH-1",
+            "/inbox",
+            "/api/v1/inbox",
+            "/api/v1/events?limit=1000",
+            "/",
+        ] {
+            let reply = browser.get(path);
+            assert!(
+                !reply.body.contains("Of another project"),
+                "{path}: {reply:#?}"
+            );
+            assert!(
+                !reply.body.contains("OTH-1 was added"),
+                "{path}: {reply:#?}"
+            );
+        }
+        assert_eq!(browser.get("/issues/OTH-1").status, 404);
+    }
+    let reviewer = served.sign_in_as(&tokens[1]);
+    for (path, fields) in [
+        ("/issues/OTH-1/comment", [("text", "hello")]),
+        ("/issues/OTH-1/move", [("status", "done")]),
+        ("/issues/OTH-1/close", [("resolution", "cancelled")]),
+    ] {
+        assert_eq!(reviewer.post(path, &fields).status, 404, "{path}");
+    }
+    let kept = project.json(&["-C", there, "issue", "show", "OTH-1"]);
+    assert_eq!(kept["comments"], json!([]), "{kept:#}");
+    assert_eq!(kept["status"], "todo", "{kept:#}");
+}
+
+#[test]
+fn who_signs_in_again_and_again_signs_out_only_themselves() {
+    let project = reviewed();
+    let token = add_user(&project, "eve", "viewer");
+    let served = Served::start(&project, &[]);
+    let owner = served.sign_in();
+    let first = served.sign_in_as(&token);
+    for _ in 0..25 {
+        assert_eq!(served.sign_in_as(&token).get("/").status, 200);
+    }
+    assert_eq!(first.get("/").status, 401, "the oldest has made room");
+    assert_eq!(owner.get("/").status, 200);
+}
+
+#[test]
+fn what_an_agent_puts_in_the_place_of_a_log_leads_nowhere() {
+    let project = reviewed();
+    let served = Served::start(&project, &[]);
+    let browser = served.sign_in();
+    let run = text(&project.json(&["runs", "list"])["items"][0]["id"]);
+    let log = project.run_folder(&run).join("log.txt");
+    std::fs::write(project.beside.join("secret.txt"), "elsewhere").unwrap();
+    std::fs::remove_file(&log).unwrap();
+    std::os::unix::fs::symlink(project.beside.join("secret.txt"), &log).unwrap();
+    let linked = browser.get(&format!("/runs/{run}/log"));
+    assert_eq!(linked.status, 404, "{linked:#?}");
+    assert!(
+        !browser
+            .get(&format!("/runs/{run}"))
+            .body
+            .contains("elsewhere")
+    );
+    std::fs::remove_file(&log).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &log,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR,
+        0,
+    )
+    .unwrap();
+    assert_eq!(browser.get(&format!("/runs/{run}/log")).status, 404);
+    let page = browser.get(&format!("/runs/{run}"));
+    assert!(matches!(page.status, 200 | 500), "{page:#?}");
 }

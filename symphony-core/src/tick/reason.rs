@@ -370,7 +370,7 @@ impl fmt::Display for Reason {
             Self::UnknownPhase { phase } => {
                 write!(
                     f,
-                    "the phase `{phase}` has no contract in this project (`symphony phase list` shows those that have one)"
+                    "the project has no phase `{phase}` (`symphony phase list` lists its phases)"
                 )
             }
             Self::PlanningOff => f.write_str("waits for a planner, and planner_enabled is off"),

@@ -5,8 +5,10 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
+
+use rustix::fs::OFlags;
 
 use super::log::{LogLimits, MARKER_BYTES_MAX, OmissionStyle, length};
 
@@ -70,10 +72,8 @@ impl LogReader {
     }
 
     fn open_with(path: &Path, limits: LogLimits, style: OmissionStyle) -> io::Result<Option<Self>> {
-        let file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
+        let Some(file) = open_log(path)? else {
+            return Ok(None);
         };
         let size = file.metadata()?.len();
         let omission = find_omission(&file, size, limits.head_bytes, style)?;
@@ -175,6 +175,28 @@ impl LogReader {
         };
         place.min(self.size)
     }
+}
+
+/// Opens a log for reading; none where there is no file. An agent may put something else in its place, which must neither hang
+/// whoever reads, nor lead to another file.
+///
+/// # Errors
+/// When it cannot be read, or is no regular file.
+pub fn open_log(path: &Path) -> io::Result<Option<File>> {
+    let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY;
+    let mut options = File::options();
+    options
+        .read(true)
+        .custom_flags(i32::try_from(flags.bits()).unwrap_or(0));
+    let file = match options.open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    Ok(Some(file))
 }
 
 /// Finds the line that stands for what was left out, behind the last whole line of the head.

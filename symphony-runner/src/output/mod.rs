@@ -15,7 +15,7 @@ mod terminal;
 
 pub use lines::{BoundedLines, LINE_BYTES_MAX, Line};
 pub use log::{CappedLog, LogLimits, OmissionStyle};
-pub use log_reader::{LastLine, LogReader, ReadPart};
+pub use log_reader::{LastLine, LogReader, ReadPart, open_log};
 pub use tail::{TAIL_BYTES_MAX, Tail, last_chars};
 pub use terminal::neutralised;
 pub(crate) use terminal::picture;

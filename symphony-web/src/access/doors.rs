@@ -15,6 +15,9 @@ const SESSION_MS: i64 = 30 * 24 * 60 * 60 * 1000;
 /// Sessions that are kept; the oldest makes room.
 const SESSIONS_MAX: usize = 500;
 
+/// Sessions of one user that are kept; the oldest makes room.
+const SESSIONS_OF_ONE_MAX: usize = 20;
+
 /// Sign-in links that are kept; the oldest makes room.
 const LINKS_MAX: usize = 50;
 
@@ -74,6 +77,20 @@ impl Doors {
     /// Begins a session.
     pub fn begin(&mut self, secret: &Secret, user: Option<SignedIn>, now: Timestamp) {
         self.forget_expired(now);
+        // whoever signs in again and again signs out only themselves
+        let is_same = |session: &Session| session.user == user;
+        let mut over = (self
+            .sessions
+            .iter()
+            .filter(|session| is_same(session))
+            .count()
+            + 1)
+        .saturating_sub(SESSIONS_OF_ONE_MAX);
+        self.sessions.retain(|session| {
+            let is_dropped = over > 0 && is_same(session);
+            over -= usize::from(is_dropped);
+            !is_dropped
+        });
         make_room(&mut self.sessions, SESSIONS_MAX);
         self.sessions.push(Session {
             hash: secret.hash(),
@@ -172,7 +189,7 @@ mod tests {
             doors.begin(&secret(number), None, at(0));
         }
         assert_eq!(doors.links.len(), LINKS_MAX);
-        assert_eq!(doors.sessions.len(), SESSIONS_MAX);
+        assert_eq!(doors.sessions.len(), SESSIONS_OF_ONE_MAX);
         assert!(doors.session(&secret(255), at(1)).is_some());
     }
 }

@@ -21,7 +21,18 @@ pub(crate) fn json_failed(failure: &Failure) -> Response {
     if matches!(failure, Failure::Internal(_)) {
         tracing::error!(%failure, "a request failed");
     }
-    envelope(failure.status(), code(failure), &failure.to_string())
+    let message = match failure {
+        Failure::Refused(Refusal::NotSignedIn | Refusal::OtherName) => {
+            "no valid token was sent: add the header `Authorization: Bearer TOKEN`".to_owned()
+        }
+        other => other.to_string(),
+    };
+    envelope(failure.status(), code(failure), &message)
+}
+
+/// Answers who has sent too many wrong tokens.
+pub(crate) fn too_many_attempts(why: &str) -> Response {
+    envelope(StatusCode::TOO_MANY_REQUESTS, "too_many_attempts", why)
 }
 
 /// Answers a method that a route does not have.

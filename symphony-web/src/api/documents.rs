@@ -17,7 +17,7 @@ use super::query::{
     flag, issue as issue_in, issue_of, named, number, plan as plan_in, plan_of, pr_of,
 };
 use crate::routes::Asked;
-use crate::server::{Failure, Turn};
+use crate::server::{Failure, Turn, events_in_scope, is_in_scope};
 
 /// Things of a list that are read unless a limit is given.
 const LIMIT: u32 = 100;
@@ -68,7 +68,8 @@ pub(super) fn board(
 
 pub(super) fn inbox(session: &mut Session, turn: &Turn, _: &Asked) -> Result<Response, Failure> {
     let elsewhere = Elsewhere::load(Some(&session.project.root), &session.store)?;
-    let items = read::inbox(session, &elsewhere, turn.now)?;
+    let mut items = read::inbox(session, &elsewhere, turn.now)?;
+    items.retain(|view| is_in_scope(session, turn, view.item.project.as_ref()));
     answer(&List { items })
 }
 
@@ -94,13 +95,16 @@ pub(super) fn issue(session: &mut Session, _: &Turn, asked: &Asked) -> Result<Re
     answer(&issue?)
 }
 
-pub(super) fn runs(session: &mut Session, _: &Turn, asked: &Asked) -> Result<Response, Failure> {
+pub(super) fn runs(session: &mut Session, turn: &Turn, asked: &Asked) -> Result<Response, Failure> {
     let issue = issue_in(asked, "issue")?;
     // the inbox names issues of every project of the installation
     let project = match &issue {
         Some(issue) => session.store.issue(issue)?.project,
         None => session.project.id.clone(),
     };
+    if !is_in_scope(session, turn, Some(&project)) {
+        return Err(Failure::NotFound("there is no such issue".to_owned()));
+    }
     let filter = RunFilter {
         project: Some(project),
         issue,
@@ -177,7 +181,11 @@ pub(super) fn spending(
 }
 
 /// The newest events, or, after a number, the next ones.
-pub(super) fn events(session: &mut Session, _: &Turn, asked: &Asked) -> Result<Response, Failure> {
+pub(super) fn events(
+    session: &mut Session,
+    turn: &Turn,
+    asked: &Asked,
+) -> Result<Response, Failure> {
     let limit = limit(asked)?;
     let events = match number(asked, "after")? {
         Some(after) => session.store.events_after(after, limit)?,
@@ -186,6 +194,7 @@ pub(super) fn events(session: &mut Session, _: &Turn, asked: &Asked) -> Result<R
             ..EventFilter::default()
         })?,
     };
+    let events = events_in_scope(session, turn, events);
     let events: List<EventView> = events.into_iter().map(EventView::from).collect();
     answer(&events)
 }

@@ -1,18 +1,18 @@
 //! The event log as a stream for programs: each event is a message with its number as the id, so that nothing is missed after a break.
 
-use std::time::{Duration, Instant};
+use std::collections::BTreeMap;
+use std::time::Duration;
 
 use axum::extract::{Extension, Query};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::response::sse::Event;
-use serde::Deserialize;
 use symphony_view::EventView;
 use tokio::sync::mpsc;
 
 use super::answer::json_failed;
 use crate::live::{PATIENCE, newest_event, stream_of};
-use crate::server::{Failure, Turn, blocking};
+use crate::server::{Failure, Turn, blocking, events_in_scope};
 
 /// Events that are read at once.
 const EVENTS: u32 = 200;
@@ -21,25 +21,26 @@ const EVENTS: u32 = 200;
 const QUEUE: usize = 8;
 
 /// Time after which a stream ends. The client comes back with its last id, and its token is looked at again.
-const LIFE: Duration = Duration::from_mins(5);
-
-/// What a client wants.
-#[derive(Debug, Default, Deserialize)]
-pub(crate) struct Wanted {
-    /// The number of the last event that it knows; without it, only what happens from now on.
-    after: Option<i64>,
-}
+const LIFE: Duration = Duration::from_mins(1);
 
 /// Opens the stream.
 pub(crate) async fn feed(
     Extension(turn): Extension<Turn>,
-    Query(wanted): Query<Wanted>,
+    Query(query): Query<BTreeMap<String, String>>,
     headers: HeaderMap,
 ) -> Response {
     let came_back = headers
         .get("last-event-id")
         .and_then(|value| value.to_str().ok()?.parse().ok());
-    let after = if let Some(after) = came_back.or(wanted.after) {
+    let wanted = query.get("after").map(|after| after.parse::<i64>());
+    let wanted = match wanted.transpose() {
+        Ok(wanted) => wanted,
+        Err(_malformed) => {
+            let wrong = "after: expected the number of an event".to_owned();
+            return json_failed(&Failure::Wrong(wrong));
+        }
+    };
+    let after = if let Some(after) = came_back.or(wanted) {
         after
     } else {
         let newest = blocking(turn.clone(), |session, _| {
@@ -52,25 +53,27 @@ pub(crate) async fn feed(
         }
     };
     let (sender, receiver) = mpsc::channel(QUEUE);
-    tokio::spawn(tell(turn, after, sender));
+    tokio::spawn(tokio::time::timeout(LIFE, tell(turn, after, sender)));
     stream_of(receiver)
 }
 
-/// Sends events until the client is gone, the server ends, or it is time to ask again who the client is.
+/// Sends events until the client is gone or the server ends.
 async fn tell(turn: Turn, mut after: i64, sender: mpsc::Sender<Event>) {
     let mut pulse = turn.site.pulse.listen();
     let mut ending = turn.site.ending();
-    let until = Instant::now() + LIFE;
-    while Instant::now() < until {
+    loop {
         let from = after;
-        let read = blocking(turn.clone(), move |session, _| {
-            Ok(session.store.events_after(from, EVENTS)?)
+        let read = blocking(turn.clone(), move |session, turn| {
+            let events = session.store.events_after(from, EVENTS)?;
+            let last = events.last().map_or(from, |event| event.id);
+            let is_all = events.len() < usize::try_from(EVENTS).unwrap_or(usize::MAX);
+            Ok((events_in_scope(session, turn, events), last, is_all))
         });
-        let Ok(events) = read.await else { return };
-        let is_all = events.len() < usize::try_from(EVENTS).unwrap_or(usize::MAX);
+        let Ok((events, last, is_all)) = read.await else {
+            return;
+        };
         for event in events.into_iter().map(EventView::from) {
-            after = event.id;
-            let message = Event::default().event("event").id(after.to_string());
+            let message = Event::default().event("event").id(event.id.to_string());
             let Ok(message) = message.json_data(&event) else {
                 return;
             };
@@ -79,10 +82,10 @@ async fn tell(turn: Turn, mut after: i64, sender: mpsc::Sender<Event>) {
                 Ok(Err(_)) | Err(_) => return,
             }
         }
+        after = last;
         if is_all {
             tokio::select! {
                 changed = pulse.changed() => if changed.is_err() { return },
-                () = tokio::time::sleep_until(until.into()) => {}
                 _ = ending.changed() => return,
                 () = sender.closed() => return,
             }

@@ -10,7 +10,7 @@ mod query;
 use axum::response::Response;
 use symphony_runner::session::Session;
 
-pub(crate) use answer::{json_failed, not_allowed};
+pub(crate) use answer::{json_failed, not_allowed, too_many_attempts};
 pub(crate) use feed::feed;
 pub(crate) use peer::refresh;
 

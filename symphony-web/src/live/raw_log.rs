@@ -13,10 +13,11 @@ use axum::extract::{Extension, Path};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures_core::Stream;
+use symphony_runner::output::open_log;
 use tokio::sync::mpsc;
 
 use super::log_part::RunLog;
-use crate::server::{Failure, Turn, blocking, failed};
+use crate::server::{Failure, Turn, blocking, check_scope, failed};
 
 /// Bytes that are read at once.
 const PART_BYTES: usize = 128 * 1024;
@@ -29,11 +30,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Answers with the log of a run as a text file.
 pub(crate) async fn raw_log(Extension(turn): Extension<Turn>, Path(id): Path<String>) -> Response {
-    let opened = blocking(turn.clone(), move |session, _| {
+    let opened = blocking(turn.clone(), move |session, turn| {
+        check_scope(session, turn, &id)?;
         let run = session.store.find_run(&id)?;
         let log = RunLog::of(session, &run)?;
-        let missing = |_gone| Failure::NotFound(format!("run {} has no log any more", run.id));
-        let file = File::open(&log.path).map_err(missing)?;
+        let missing = || Failure::NotFound(format!("run {} has no log any more", run.id));
+        let file = open_log(&log.path).ok().flatten().ok_or_else(missing)?;
         let unreadable =
             |error: io::Error| Failure::Internal(format!("the log cannot be read: {error}"));
         let size = file.metadata().map_err(unreadable)?.len();

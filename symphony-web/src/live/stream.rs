@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::extract::{Extension, Query};
 use axum::http::HeaderMap;
@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::cursor::Cursor;
 use super::log_part::RunLog;
-use crate::server::{Turn, blocking, failed};
+use crate::server::{Failure, Turn, blocking, failed, is_in_scope};
 
 /// Time between two looks at a log that grows.
 const LOOK: Duration = Duration::from_millis(150);
@@ -61,8 +61,11 @@ pub(crate) async fn events(
     let log = match wanted.run {
         None => None,
         Some(run) => {
-            let found = blocking(turn.clone(), move |session, _| {
+            let found = blocking(turn.clone(), move |session, turn| {
                 let run = session.store.find_run(&run)?;
+                if !is_in_scope(session, turn, Some(&run.project)) {
+                    return Err(Failure::NotFound(format!("there is no run `{}`", run.id)));
+                }
                 RunLog::of(session, &run)
             });
             match found.await {
@@ -80,7 +83,8 @@ pub(crate) async fn events(
         log,
         seen: None,
     };
-    tokio::spawn(teller.tell());
+    // also a client that is slow, or has much to catch up with, is looked at again
+    tokio::spawn(tokio::time::timeout(LIFE, teller.tell()));
     stream_of(receiver)
 }
 
@@ -115,9 +119,8 @@ struct Teller {
 }
 
 impl Teller {
-    /// Tells until the client is gone, the server ends, or it is time to ask again who the client is.
+    /// Tells until the client is gone or the server ends.
     async fn tell(mut self) {
-        let until = Instant::now() + LIFE;
         if self
             .send(Event::default().retry(RETRY).event("hello"))
             .await
@@ -127,9 +130,6 @@ impl Teller {
         }
         loop {
             if self.tell_news().await.is_err() || self.tell_lines().await.is_err() {
-                return;
-            }
-            if Instant::now() > until {
                 return;
             }
             tokio::select! {

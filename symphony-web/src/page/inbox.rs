@@ -10,12 +10,13 @@ use super::layout::{Frame, Room, token};
 use super::parts::{inline, when};
 use crate::access::Role;
 use crate::routes::Asked;
-use crate::server::{Failure, Turn};
+use crate::server::{Failure, Turn, is_in_scope};
 
 /// Draws the inbox of the installation.
 pub(crate) fn inbox(session: &mut Session, turn: &Turn, _asked: &Asked) -> Result<Markup, Failure> {
     let frame = Frame::load(session, turn)?;
-    let items = read::inbox_of(session, &frame.snapshot, &frame.elsewhere, turn.now)?;
+    let mut items = read::inbox_of(session, &frame.snapshot, &frame.elsewhere, turn.now)?;
+    items.retain(|view| is_in_scope(session, turn, view.item.project.as_ref()));
     let clock = Clock::system();
     let main = html! {
         div .row { h1 { "Inbox" } span .soft { "All that waits for a person, the oldest first" } }
@@ -37,7 +38,7 @@ fn draw(view: &InboxView, frame: &Frame, clock: &Clock, turn: &Turn) -> Markup {
             p { (inline(&view.text(clock))) }
             div .row {
                 @if let Some(href) = href { a .btn .pri href=(href) { (name) } }
-                @if let Some(number) = item.key.strip_prefix("notice:").filter(|_| turn.may(Role::Reviewer)) {
+                @if let Some(number) = item.key.strip_prefix("notice:").filter(|_| turn.may(Role::Admin)) {
                     form method="post" action=(format!("/notices/{number}/dismiss")) { (token(turn)) button .btn { "Dismiss" } }
                 }
                 @if !item.answers.is_empty() {

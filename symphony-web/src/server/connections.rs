@@ -13,6 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
 use super::listen::Listener;
+use super::patient::Patient;
 use super::site::Site;
 use crate::routes::router;
 
@@ -21,6 +22,9 @@ const CONNECTIONS_MAX: usize = 512;
 
 /// Time for the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(10);
+
+/// Time in which a client has to take a part of an answer.
+const TAKE_TIME: Duration = Duration::from_secs(30);
 
 /// Bytes of the head of a request.
 const HEAD_BYTES: usize = 32 * 1024;
@@ -116,7 +120,8 @@ async fn connection<S>(
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(HEAD_BYTES)
         .max_headers(HEADERS_MAX);
-    let connection = builder.serve_connection(TokioIo::new(stream), service);
+    let connection =
+        builder.serve_connection(TokioIo::new(Patient::new(stream, TAKE_TIME)), service);
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

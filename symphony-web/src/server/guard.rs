@@ -16,9 +16,13 @@ use super::site::{Site, Turn};
 use crate::access::{
     Admission, Credentials, Entrance, Facts, FetchSite, Refusal, Secret, Visitor, admit,
 };
+use crate::api::too_many_attempts;
 
 /// Bytes of a form: a description may have 64 KiB, and each byte may take three in a form.
 const FORM_BYTES_MAX: usize = 1024 * 1024;
+
+/// Bytes of the form of the sign-in page, which everybody may send.
+const SIGN_IN_BYTES_MAX: usize = 4 * 1024;
 
 /// Time for a form to arrive.
 const FORM_TIME: Duration = Duration::from_secs(20);
@@ -94,7 +98,11 @@ pub(crate) async fn guarded(
         || request.method() == axum::http::Method::POST
     {
         let (parts, body) = request.into_parts();
-        let bytes = match read_form(body).await {
+        let bytes_max = match guarded.entrance {
+            Entrance::SignIn => SIGN_IN_BYTES_MAX,
+            _ => FORM_BYTES_MAX,
+        };
+        let bytes = match read_form(body, bytes_max).await {
             Ok(bytes) => bytes,
             Err(status) => {
                 return (status, status.canonical_reason().unwrap_or_default()).into_response();
@@ -129,8 +137,8 @@ fn check_form(visitor: &Visitor, headers: &HeaderMap, fields: &Fields) -> Result
     visitor.check_form(header.or_else(|| fields.given(FORM_TOKEN_FIELD)))
 }
 
-async fn read_form(body: Body) -> Result<Bytes, StatusCode> {
-    match tokio::time::timeout(FORM_TIME, to_bytes(body, FORM_BYTES_MAX)).await {
+async fn read_form(body: Body, bytes_max: usize) -> Result<Bytes, StatusCode> {
+    match tokio::time::timeout(FORM_TIME, to_bytes(body, bytes_max)).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(_)) => Err(StatusCode::PAYLOAD_TOO_LARGE),
         Err(_) => Err(StatusCode::REQUEST_TIMEOUT),
@@ -251,17 +259,17 @@ fn bearer_of(headers: &HeaderMap) -> Brought {
 fn turned_away(site: &Site, reader: Reader, failure: &Failure) -> Response {
     let is_wrong_secret = matches!(failure, Failure::Refused(Refusal::UnknownSecret));
     if is_wrong_secret && !site.answers_wrong_secret() {
-        return too_many();
+        return too_many(reader);
     }
     reader.failed(failure, None)
 }
 
-pub(crate) fn too_many() -> Response {
-    let mut response = (
-        StatusCode::TOO_MANY_REQUESTS,
-        "Too many wrong tokens. Try again in a moment.",
-    )
-        .into_response();
+pub(crate) fn too_many(reader: Reader) -> Response {
+    const WHY: &str = "Too many wrong tokens. Try again in a moment.";
+    let mut response = match reader {
+        Reader::Person => (StatusCode::TOO_MANY_REQUESTS, WHY).into_response(),
+        Reader::Program => too_many_attempts(WHY),
+    };
     let headers = response.headers_mut();
     headers.insert(header::RETRY_AFTER, HeaderValue::from_static("3"));
     response

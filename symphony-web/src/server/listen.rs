@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, UnixListener};
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
     /// The port cannot be had.
-    #[error("the port {} of {} cannot be used: {source}", address.port(), address.ip())]
+    #[error("port {} on {} {}", address.port(), address.ip(), port_problem(source))]
     Port {
         /// The address.
         address: SocketAddr,
@@ -30,6 +30,15 @@ pub enum ListenError {
 
 /// Free ports that are tried until one is free on both addresses.
 const FREE_PORT_TRIES: u32 = 20;
+
+/// Says what is wrong with a port.
+fn port_problem(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => "is already in use".to_owned(),
+        io::ErrorKind::PermissionDenied => "is reserved for root".to_owned(),
+        _ => format!("cannot be used: {error}"),
+    }
+}
 
 /// What connections come from.
 #[derive(Debug)]

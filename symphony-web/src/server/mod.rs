@@ -6,12 +6,15 @@ mod doors_file;
 mod guard;
 mod listen;
 mod options;
+mod patient;
+mod scope;
 mod site;
 
 pub(crate) use answer::{Failure, Reader, blocking, failed, page};
 pub(crate) use guard::{
     FORM_TOKEN_FIELD, Fields, Guarded, guarded, session_of, too_many, with_headers,
 };
+pub(crate) use scope::{check_scope, events_in_scope, is_in_scope};
 pub(crate) use site::Turn;
 
 pub use connections::serve;

@@ -85,7 +85,7 @@ impl AddArgs {
         let sentence = format!("Added {}: {}", issue.id, issue.title);
         if let Some(phase) = unknown_phase(&session, &issue) {
             app.out.warn(&format!(
-                "the project has no phase `{phase}`, so no agent will start on {}; `symphony phase list` names the phases",
+                "the project has no phase `{phase}`, so no agent will start on {}; `symphony phase list` lists its phases",
                 issue.id
             ));
         }

@@ -97,7 +97,7 @@ fn parse_artifacts(typed: &str) -> anyhow::Result<Vec<Artifact>> {
             format!("the artifacts cannot be read: {problem}"),
         )
         .hint(
-            "expected a JSON array such as [{\"type\": \"file_created\", \"path\": \"src/a.rs\"}]",
+            "give a JSON array in single quotes, such as '[{\"type\": \"file_created\", \"path\": \"src/a.rs\"}]'",
         )
         .into()
     })

@@ -64,9 +64,9 @@ pub(crate) fn named(app: &App, session: &Session, text: &str) -> anyhow::Result<
     find_plan(app, session, text)?.ok_or_else(|| {
         Stop::new(
             Exit::NotFound,
-            format!("no plan with the id or file `{text}` was started"),
+            format!("there is no plan with the id or file `{text}`"),
         )
-        .hint("`symphony plan list` shows them")
+        .hint("`symphony plan list` lists the plans that were started")
         .into()
     })
 }

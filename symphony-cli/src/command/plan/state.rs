@@ -47,9 +47,9 @@ pub(super) fn change_state<T>(
 /// Says how a state file that is not there is made.
 fn not_there(error: WorkspaceError) -> anyhow::Error {
     if matches!(error, WorkspaceError::FileMissing { .. }) {
-        let stop = Stop::new(Exit::NotFound, error.to_string());
+        let stop = Stop::new(Exit::NotFound, format!("the state file {error}"));
         return stop
-            .hint("`symphony plan init-state PLAN` creates one")
+            .hint("`symphony plan init-state PLAN --output FILE` creates one")
             .into();
     }
     error.into()

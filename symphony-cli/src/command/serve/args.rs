@@ -1,7 +1,8 @@
 //! What `serve` takes, and how it starts.
 
 use std::future::Future;
-use std::net::Ipv4Addr;
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -12,7 +13,9 @@ use symphony_core::Timestamp;
 use symphony_runner::database::state_folder;
 use symphony_runner::session::Session;
 use symphony_web::access::{Hosts, Scheme, User};
-use symphony_web::{Access, DoorsFile, Listener, Opener, Refresher, Site, Users, sign_in_path};
+use symphony_web::{
+    Access, DoorsFile, ListenError, Listener, Opener, Refresher, Site, Users, sign_in_path,
+};
 
 use super::ticking::Ticking;
 use super::user::UserCommand;
@@ -31,8 +34,9 @@ const LOOK: Duration = Duration::from_millis(100);
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "The page shows the board, the inbox, issues, runs with their live logs, pull requests with diffs and gates, plans, \
-                  learnings and spending, and does what the commands do. It prints a link that signs one browser in, once; the \
-                  session lasts 30 days, also when the server is started again. Agents go on when the page is not served.\n\n\
+                  learnings and spending, and you can do most of what the commands do on it. The command prints a link that signs \
+                  one browser in; it works once, within ten minutes. The session lasts 30 days, even if the server restarts. Agents \
+                  keep running when the page is not served.\n\n\
                   Only this machine can reach it. From another one, forward the port: `ssh -L 7667:localhost:7667 HOST`. Behind a \
                   reverse proxy with TLS, use --behind-proxy with --host.\n\n\
                   Examples:\n  symphony serve\n  symphony serve --tick 30\n  symphony serve url\n  symphony serve user add ada --role reviewer"
@@ -50,7 +54,7 @@ pub(crate) struct ServeOptions {
     /// The port; 0 takes a free one
     #[arg(long, value_name = "PORT", default_value_t = PORT)]
     port: u16,
-    /// Listen on this socket file instead of a port; only you can use it
+    /// Listen on this socket file instead of a port; only your own user can open it
     #[arg(
         long,
         value_name = "FILE",
@@ -58,16 +62,16 @@ pub(crate) struct ServeOptions {
         requires = "behind_proxy"
     )]
     socket: Option<PathBuf>,
-    /// A reverse proxy with TLS is in front: cookies are for https only
+    /// Serve behind a reverse proxy with TLS: cookies are sent over https only
     #[arg(long = "behind-proxy", requires = "hosts")]
     behind_proxy: bool,
-    /// A name under which browsers reach it, such as `symphony.example.org`; may be given several times
-    #[arg(long = "host", value_name = "NAME")]
+    /// Accept requests for this host name, such as `symphony.example.org`; may be given several times
+    #[arg(long = "host", value_name = "NAME", requires = "behind_proxy", value_parser = host_name)]
     hosts: Vec<String>,
     /// Show everything, and change nothing
     #[arg(long = "read-only")]
     read_only: bool,
-    /// Also tick, each time after this many seconds: then nothing else has to
+    /// Also tick every SECONDS seconds, so that you need neither cron nor `symphony run`
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     tick: Option<u64>,
     /// Open the page in a browser
@@ -94,7 +98,7 @@ impl ServeOptions {
 /// What is below `serve`.
 #[derive(Debug, Subcommand)]
 enum Below {
-    /// Print another link to the page that signs one browser in, once
+    /// Print a new sign-in link; it works once, for one browser, within ten minutes
     Url(UrlArgs),
     /// Add, list and remove the users of the page
     #[command(subcommand)]
@@ -146,8 +150,8 @@ impl ServeOptions {
         );
         let link = link(&served.doors, &served.base)?;
         app.out.note(&format!(
-            "Serving project {} at {}. Ctrl-C ends it; agents go on.",
-            session.project.id, served.base
+            "Serving project {}. Press Ctrl-C to stop; agents continue. Open this link within ten minutes to sign in:",
+            session.project.id
         ));
         app.out.write(&format!("{link}\n"))?;
         if self.open {
@@ -169,10 +173,7 @@ impl ServeOptions {
         let doors = doors_of(session)?;
         let listener = match &self.socket {
             Some(path) => Listener::socket(path).await?,
-            None => Listener::port(self.port).await.map_err(|error| {
-                Stop::new(Exit::Failed, error.to_string())
-                    .hint("--port takes another port, and `--port 0` a free one")
-            })?,
+            None => Listener::port(self.port).await.map_err(no_port)?,
         };
         let scheme = if self.behind_proxy {
             Scheme::Https
@@ -215,8 +216,52 @@ fn print_url(app: &App) -> anyhow::Result<()> {
         let stop = Stop::new(Exit::NotFound, "the page of this project was never served");
         return Err(stop.hint("`symphony serve` serves it").into());
     };
+    if !is_served(&base) {
+        let stop = Stop::new(
+            Exit::Failed,
+            "the page of this project is not being served now",
+        );
+        return Err(stop
+            .hint("`symphony serve` serves it, and prints a link")
+            .into());
+    }
     let link = link(&doors, &base)?;
     app.out.write(&format!("{link}\n"))
+}
+
+/// Returns whether something listens where the page was served last. What is behind a proxy cannot be seen from here.
+fn is_served(base: &str) -> bool {
+    let port = base
+        .strip_prefix("http://")
+        .and_then(|host| host.rsplit_once(':'))
+        .and_then(|(_, port)| port.parse::<u16>().ok());
+    port.is_none_or(|port| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok())
+}
+
+/// Says what to do about a port that cannot be had.
+fn no_port(error: ListenError) -> anyhow::Error {
+    let kind = match &error {
+        ListenError::Port { source, .. } => source.kind(),
+        ListenError::Socket { .. } => return error.into(),
+    };
+    let hint = match kind {
+        ErrorKind::AddrInUse => {
+            "`symphony serve --port 0` takes a free port; if this project is served already, `symphony serve url` prints a link"
+        }
+        ErrorKind::PermissionDenied => "take a port of 1024 or above, such as with `--port 7667`",
+        _ => "`symphony serve --port 0` takes a free port",
+    };
+    Stop::new(Exit::Failed, error.to_string()).hint(hint).into()
+}
+
+/// Parses the name of a host, with a port where browsers send one.
+fn host_name(text: &str) -> Result<String, String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | ':' | '[' | ']');
+    if !text.is_empty() && text.chars().all(fits) {
+        Ok(text.to_owned())
+    } else {
+        Err("it is not a host name such as `symphony.example.org`".to_owned())
+    }
 }
 
 /// Makes the runtime of a server.
@@ -246,7 +291,7 @@ async fn serve_until(
     Ok(symphony_web::serve(served.listener, site, stop).await?)
 }
 
-/// Returns the file of the sessions of an installation.
+/// Returns the file of the sessions of a project: a server is one project's.
 ///
 /// # Errors
 /// When the environment names no home.
@@ -256,7 +301,7 @@ pub(super) fn doors_of(session: &Session) -> anyhow::Result<DoorsFile> {
         installation.map_or_else(|| "unknown".to_owned(), |id| id.as_str().to_owned());
     Ok(DoorsFile::of(
         &state_folder(&session.installation)?,
-        &installation,
+        &format!("{installation}-{}", session.project.id),
     ))
 }
 

@@ -30,9 +30,10 @@ pub(super) enum UserCommand {
 /// What `serve user add` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A viewer reads. A reviewer also adds issues, comments, answers, decides and retries. An admin also merges, cancels and \
-                  pauses. The configuration gets the hash of the token; the token itself is printed once and kept nowhere. Who needs \
-                  another one is removed and added again. `symphony config set web.users.NAME.role ROLE` changes a role.\n\n\
+    after_help = "A viewer reads. A reviewer also adds issues, comments, answers, decides and retries. An admin also merges, cancels runs, \
+                  aborts plans and pauses Symphony. The configuration gets the hash of the token; the token itself is printed once and \
+                  kept nowhere. If a user loses it, remove the user and add them again. `symphony config set web.users.NAME.role \
+                  ROLE` changes a role.\n\n\
                   Example:\n  symphony serve user add ada --role reviewer"
 )]
 pub(super) struct AddArgs {
@@ -88,7 +89,7 @@ impl View for AddedView {
             None => "on the sign-in page of `symphony serve`".to_owned(),
         };
         page.line(&format!(
-            "Give it to {user} over a safe channel. It is typed {place}; a program sends it as the header \
+            "Give it to {user} over a safe channel. {user} signs in with it {place}; a program sends it as the header \
              `Authorization: Bearer TOKEN`."
         ));
     }
@@ -140,11 +141,16 @@ impl UserCommand {
 
 impl AddArgs {
     fn run(&self, app: &App) -> anyhow::Result<()> {
+        // a page is served for a project
+        let _set_up = app.session()?;
         let installation = app.surroundings.installation()?;
         if installation.config.users.contains_key(&self.name) {
             let stop = Stop::new(Exit::Failed, format!("there is a user `{}`", self.name));
-            let hint = "`symphony serve user remove` removes a user, who can then be added with another token; \
-                        `symphony config set web.users.NAME.role ROLE` changes the role";
+            let (name, role) = (&self.name, self.role);
+            let hint = format!(
+                "for a new token, run `symphony serve user remove {name}` and add the user again; for another role, run \
+                 `symphony config set web.users.{name}.role {role}`"
+            );
             return Err(stop.hint(hint).into());
         }
         let (file, of) = self.file(app)?;

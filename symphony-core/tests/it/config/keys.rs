@@ -145,8 +145,8 @@ fn a_user_has_a_name_a_role_and_the_hash_of_a_token() {
             "web.users.ada.email",
             "unknown key",
         ),
-        ("Ada", good.clone(), "web.users.Ada", "the name of a user"),
-        ("judge", good, "web.users.judge", "the name of a user"),
+        ("Ada", good.clone(), "web.users.Ada", "a valid user name"),
+        ("judge", good, "web.users.judge", "a valid user name"),
     ] {
         let (_, problems) = project_file(&user(name, value.clone()));
         assert_eq!(problems.len(), 1, "{name} {value}: {problems:?}");

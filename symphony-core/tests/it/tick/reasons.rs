@@ -121,7 +121,7 @@ fn every_reason_of_an_issue_has_its_row() {
         (
             |_, c| c.phase = Some(phase("deploy")),
             &[
-                "the phase `deploy` has no contract in this project (`symphony phase list` shows those that have one)",
+                "the project has no phase `deploy` (`symphony phase list` lists its phases)",
             ],
         ),
         (

@@ -1,0 +1,88 @@
+//! What users of the page see: the project that it is served for. An installation may have others, with users of their own; whoever
+//! serves the page has all of it, as in the terminal.
+
+use symphony_core::id::{IssueId, PlanId, PrId, ProjectId};
+use symphony_runner::session::Session;
+use symphony_store::{EventRecord, StoreError};
+
+use super::answer::Failure;
+use super::site::Turn;
+use crate::api::ROOT;
+
+/// Refuses a user what is of another project, as if it did not exist. `id` is what the address names.
+pub(crate) fn check_scope(session: &mut Session, turn: &Turn, id: &str) -> Result<(), Failure> {
+    if turn.visitor.user.is_none() || id.is_empty() {
+        return Ok(());
+    }
+    let is_own = match project_of(session, &turn.page, id) {
+        Ok(project) => project.is_none_or(|project| project == session.project.id),
+        // what does not exist is reported by whoever looks it up
+        Err(StoreError::NotFound { .. }) => true,
+        Err(error) => return Err(error.into()),
+    };
+    if is_own {
+        return Ok(());
+    }
+    Err(Failure::NotFound(format!(
+        "there is no `{id}` in this project"
+    )))
+}
+
+/// Returns whether a user may see something of a project.
+pub(crate) fn is_in_scope(session: &Session, turn: &Turn, project: Option<&ProjectId>) -> bool {
+    turn.visitor.user.is_none() || project.is_none_or(|project| *project == session.project.id)
+}
+
+/// Leaves out the events that are not of the project, for a user.
+pub(crate) fn events_in_scope(
+    session: &Session,
+    turn: &Turn,
+    events: Vec<EventRecord>,
+) -> Vec<EventRecord> {
+    if turn.visitor.user.is_none() {
+        return events;
+    }
+    let own = &session.project.id;
+    let is_own = |event: &EventRecord| match (&event.project, &event.issue, &event.run) {
+        (Some(project), ..) => project == own,
+        (None, Some(issue), _) => (session.store.issue(issue)).is_ok_and(|of| of.project == *own),
+        (None, None, Some(run)) => session
+            .store
+            .find_run(run.as_str())
+            .is_ok_and(|run| run.project == *own),
+        // of the installation as a whole
+        (None, None, None) => event.plan.is_none(),
+    };
+    events.into_iter().filter(is_own).collect()
+}
+
+/// Finds the project of what an address names; none where it names nothing of one project.
+fn project_of(
+    session: &mut Session,
+    page: &str,
+    id: &str,
+) -> Result<Option<ProjectId>, StoreError> {
+    let store = &mut session.store;
+    let path = page.strip_prefix(ROOT).unwrap_or(page);
+    let mut parts = path.trim_start_matches('/').split('/');
+    let (kind, named) = (parts.next().unwrap_or_default(), parts.next());
+    let project = match (kind, named) {
+        // the state of an issue is directly below the root of the interface
+        ("issues", _) | (_, None) => match IssueId::parse(id) {
+            Ok(issue) => store.issue(&issue)?.project,
+            Err(_malformed) => return Ok(None),
+        },
+        ("runs", _) => store.find_run(id)?.project,
+        ("prs", _) => match id.parse::<PrId>() {
+            Ok(pr) => store.pr(pr)?.project,
+            Err(_malformed) => return Ok(None),
+        },
+        ("plans", _) => match PlanId::parse(id) {
+            Ok(plan) => store.plan(&plan)?.project,
+            Err(_malformed) => return Ok(None),
+        },
+        ("learnings", _) => store.find_learning(id)?.project,
+        _ => return Ok(None),
+    };
+    Ok(Some(project))
+}
