@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use crate::plan_support::{PlanRun, failed, of_phase, plan_of, until_phase};
 use crate::support::{
     Chromium, Looks, Project, Served, WORKER, bash, scenario, scenarios, text, until,
 };
@@ -182,6 +183,48 @@ fn every_page_is_readable_for_everybody() {
         assert_eq!(wrong, Vec::<String>::new());
         assert_eq!(browser.complaints(), Vec::<String>::new());
     }
+}
+
+#[test]
+fn a_plan_is_drawn_with_what_its_phases_wait_for() {
+    let scenes = scenarios([scenario(
+        "bad",
+        &of_phase("bad"),
+        [failed("3 tests failed")],
+    )]);
+    let project = Project::new("page", &scenes, &json!({ "gates": [] }));
+    let plan = plan_of(&[("bad", &[]), ("next", &["bad"]), ("last", &["next", "bad"])]);
+    std::fs::write(project.root.join("plan.md"), plan).unwrap();
+    let run = PlanRun::start(&project, &["plan.md"]);
+    until_phase(&project, "bad", "awaiting_decision");
+    run.kill();
+    let id = text(&project.json(&["plan", "status"])["id"]);
+    let served = Served::start(&project, &[]);
+    for (name, looks) in [
+        ("light", WIDE),
+        ("dark", Looks { dark: true, ..WIDE }),
+        ("phone", Looks { width: 390, ..WIDE }),
+    ] {
+        let browser = Chromium::start(looks);
+        let link = project.ok(&["serve", "url"]);
+        browser.open(link.trim());
+        browser.open(&format!("http://{}/plans/{id}", served.host));
+        browser.wait("//main//h1");
+        browser.picture(&format!("plan-{name}"));
+        assert_eq!(browser.accessibility(), Vec::<String>::new(), "{name}");
+        // boxes have the colour of a panel, so that their texts can be read, and arrows are lines
+        let drawn = browser.script(
+            "const style = (at) => getComputedStyle(document.querySelector(at));
+             const panel = getComputedStyle(document.querySelector('.panel')).backgroundColor;
+             return [style('.dag rect').fill === panel, style('.dag path.edge').fill,
+                     style('.dag rect.ask').stroke !== style('.dag rect:not(.ask)').stroke]",
+        );
+        assert_eq!(drawn, json!([true, "none", true]), "{name}");
+    }
+    // what waits for a decision has its own orders
+    let page = served.sign_in().get(&format!("/plans/{id}")).body;
+    assert!(!page.contains(">Resume</button>"), "{page}");
+    assert!(page.contains(">Retry</button>") && page.contains(">Skip</button>"));
 }
 
 /// Signs another browser in.

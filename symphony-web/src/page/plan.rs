@@ -98,7 +98,9 @@ fn plan_orders(view: &PlanView, turn: &Turn) -> Markup {
     html! {
         @if turn.may(Role::Reviewer) && !is_over {
             @match view.status {
-                PlanStatus::Paused | PlanStatus::AwaitingUserDecision => (button(&act("resume"), None, "Resume", turn)),
+                PlanStatus::Paused => (button(&act("resume"), None, "Resume", turn)),
+                // phases that wait have their own orders; a plan that waits as a whole is offered again
+                PlanStatus::AwaitingUserDecision if view.completed == view.total => (button(&act("resume"), None, "Resume", turn)),
                 PlanStatus::Running => (button(&act("pause"), None, "Pause", turn)),
                 _ => {}
             }
