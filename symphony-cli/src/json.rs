@@ -24,7 +24,7 @@ const NUMBERS: [(&str, &str); 4] = [
     ("expected usize", "expected a whole number from 0 on"),
 ];
 
-/// How `serde` names kinds of values that are found, and what a person is told.
+/// How `serde` names kinds of values that are found, and the words that people use.
 const FOUND: [(&str, &str); 6] = [
     ("map", "an object"),
     ("sequence", "a list"),

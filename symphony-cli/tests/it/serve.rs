@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::support::{
     Browser, JUDGE, Project, Served, WORKER, approving_judge, bash, call, commit, create_pr, get,
-    host_and_path, port_of, post, scenario, scenarios, send, text, turn, until, worker,
+    host_and_path, post, scenario, scenarios, send, text, turn, until, worker,
 };
 
 /// The pages, with an issue, a run and a pull request.
@@ -525,15 +525,7 @@ fn stream(
     cursor: &str,
     enough: impl Fn(&str) -> bool,
 ) -> (Vec<String>, String) {
-    let mut stream = TcpStream::connect(("127.0.0.1", port_of(&browser.host))).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(20)))
-        .unwrap();
-    let request = format!(
-        "GET /events?run={run}&from={cursor} HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\n\r\n",
-        browser.host, browser.cookie
-    );
-    stream.write_all(request.as_bytes()).unwrap();
+    let mut stream = browser.stream(&format!("/events?run={run}&from={cursor}"), "");
     let mut bytes = Vec::new();
     let mut part = [0; 4096];
     while let Ok(count) = stream.read(&mut part) {

@@ -1,15 +1,14 @@
 //! The interface for programs: the commands' documents over HTTP, their description, the stream of events, and what refuses.
 
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::io::Read as _;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::plan_support::{PlanRun, failed, of_phase, plan_of, until_phase};
 use crate::support::{
-    Browser, OpenApi, Project, Served, WORKER, approving_judge, bash, commit, create_pr, port_of,
-    scenario, scenarios, text, until, worker,
+    Browser, OpenApi, Project, Served, WORKER, approving_judge, bash, commit, create_pr, scenario,
+    scenarios, text, until, worker,
 };
 
 fn document(browser: &Browser, path: &str) -> Value {
@@ -263,15 +262,7 @@ fn programs_are_refused_in_json() {
 
 /// Reads messages until there are enough of them.
 fn messages(browser: &Browser, path: &str, headers: &str, enough: usize) -> Vec<Value> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port_of(&browser.host))).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(20)))
-        .unwrap();
-    let request = format!(
-        "GET {path} HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\n{headers}\r\n",
-        browser.host, browser.cookie
-    );
-    stream.write_all(request.as_bytes()).unwrap();
+    let mut stream = browser.stream(path, headers);
     let mut bytes = Vec::new();
     let mut part = [0; 4096];
     loop {

@@ -225,15 +225,7 @@ fn a_long_log_and_many_streams_are_served_in_bounded_memory() {
     assert_eq!(page.status, 200);
     assert!(page.body.len() < 4 * 1024 * 1024, "{}", page.body.len());
     let streams: Vec<TcpStream> = (0..100)
-        .map(|_| {
-            let mut stream = TcpStream::connect(("127.0.0.1", served.port)).unwrap();
-            let request = format!(
-                "GET /events?run={run} HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\n\r\n",
-                browser.host, browser.cookie
-            );
-            stream.write_all(request.as_bytes()).unwrap();
-            stream
-        })
+        .map(|_| browser.stream(&format!("/events?run={run}"), ""))
         .collect();
     for mut stream in &streams {
         let mut begin = [0; 12];

@@ -1,7 +1,6 @@
 //! The event log as a stream for programs: each event is a message with its number as the id, so that nothing is missed after a break.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use axum::extract::{Extension, Query};
 use axum::http::HeaderMap;
@@ -11,17 +10,11 @@ use symphony_view::EventView;
 use tokio::sync::mpsc;
 
 use super::answer::json_failed;
-use crate::live::{PATIENCE, newest_event, stream_of};
+use crate::live::{LIFE, QUEUE, newest_event, send, stream_of};
 use crate::server::{Failure, Turn, blocking, events_in_scope};
 
 /// Events that are read at once.
 const EVENTS: u32 = 200;
-
-/// Messages that wait for a client. What it has not read yet is read from the log later.
-const QUEUE: usize = 8;
-
-/// Time after which a stream ends. The client comes back with its last id, and its token is looked at again.
-const LIFE: Duration = Duration::from_mins(1);
 
 /// Opens the stream.
 pub(crate) async fn feed(
@@ -77,9 +70,8 @@ async fn tell(turn: Turn, mut after: i64, sender: mpsc::Sender<Event>) {
             let Ok(message) = message.json_data(&event) else {
                 return;
             };
-            match tokio::time::timeout(PATIENCE, sender.send(message)).await {
-                Ok(Ok(())) => {}
-                Ok(Err(_)) | Err(_) => return,
+            if send(&sender, message).await.is_err() {
+                return;
             }
         }
         after = last;

@@ -9,4 +9,4 @@ mod stream;
 pub(crate) use log_part::{LogPart, lines_before, tail_of};
 pub(crate) use pulse::{Pulse, newest_event};
 pub(crate) use raw_log::raw_log;
-pub(crate) use stream::{PATIENCE, events, stream_of};
+pub(crate) use stream::{LIFE, QUEUE, events, send, stream_of};

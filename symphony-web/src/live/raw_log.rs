@@ -6,7 +6,6 @@ use std::os::unix::fs::FileExt as _;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Extension, Path};
@@ -17,6 +16,7 @@ use symphony_runner::output::open_log;
 use tokio::sync::mpsc;
 
 use super::log_part::RunLog;
+use super::stream::PATIENCE;
 use crate::server::{Failure, Turn, blocking, check_scope, failed};
 
 /// Bytes that are read at once.
@@ -24,9 +24,6 @@ const PART_BYTES: usize = 128 * 1024;
 
 /// Parts that wait for a client.
 const QUEUE: usize = 1;
-
-/// Time after which a client that takes nothing is let go.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Answers with the log of a run as a text file.
 pub(crate) async fn raw_log(Extension(turn): Extension<Turn>, Path(id): Path<String>) -> Response {

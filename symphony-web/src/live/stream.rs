@@ -24,13 +24,13 @@ use crate::server::{Failure, Turn, blocking, failed, is_in_scope};
 const LOOK: Duration = Duration::from_millis(150);
 
 /// Messages that wait for a client. What it has not read yet is read from the log later: nothing is lost, and nothing piles up.
-const QUEUE: usize = 8;
+pub(crate) const QUEUE: usize = 8;
 
 /// Time after which a client that reads nothing is let go; it comes back with its cursor.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Time after which a stream ends. The browser comes back with its cursor, and its session is looked at again.
-const LIFE: Duration = Duration::from_mins(1);
+pub(crate) const LIFE: Duration = Duration::from_mins(1);
 
 /// Time after which a browser comes back when its stream breaks.
 const RETRY: Duration = Duration::from_millis(700);
@@ -190,9 +190,14 @@ impl Teller {
     }
 
     async fn send(&mut self, event: Event) -> Result<(), ()> {
-        match tokio::time::timeout(PATIENCE, self.sender.send(event)).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(()),
-        }
+        send(&self.sender, event).await
+    }
+}
+
+/// Sends a message to a client that takes it in time.
+pub(crate) async fn send(sender: &mpsc::Sender<Event>, event: Event) -> Result<(), ()> {
+    match tokio::time::timeout(PATIENCE, sender.send(event)).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) | Err(_) => Err(()),
     }
 }

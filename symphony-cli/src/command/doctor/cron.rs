@@ -7,13 +7,11 @@ use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
 use symphony_runner::installation::Installation;
-use symphony_runner::repository::open_repository;
 use symphony_runner::tick::last_tick;
 use symphony_view::text::{Page, View, ago};
-use symphony_workspace::{FilterUse, LFS_FILTER};
 
 use super::check::{CheckView, fail_with, write_checks};
-use super::cron_path::needed_path;
+use super::cron_path::schedule_of;
 use super::schedule::Schedule;
 use crate::app::App;
 use crate::failure::Context as _;
@@ -52,11 +50,7 @@ pub(super) fn run(app: &App) -> anyhow::Result<()> {
     let config = session.config().context("check what differs under cron")?;
     let installation = &session.installation;
     let last_tick = last_tick(installation).context("read the time of the last tick")?;
-    let filter = open_repository(&session.project, &config)
-        .map_or(FilterUse::NotConfigured, |repository| {
-            repository.filter_use(LFS_FILTER)
-        });
-    let (path, programs) = needed_path(installation, &config, &filter);
+    let (schedule, programs) = schedule_of(&session, &config);
     let checks = vec![
         check_home(installation),
         check_user(installation),
@@ -64,8 +58,6 @@ pub(super) fn run(app: &App) -> anyhow::Result<()> {
         check_credentials(installation, &config),
         check_last_tick(last_tick),
     ];
-    let program = installation.executable.to_string_lossy().into_owned();
-    let schedule = Schedule::new(program, installation.arguments(), path);
     let view = CronView {
         checks,
         crontab: schedule.crontab(),

@@ -8,10 +8,13 @@ use symphony_core::config::ProjectConfig;
 use symphony_runner::environment::agent_search_path;
 use symphony_runner::installation::Installation;
 use symphony_runner::provider::detect::find_program;
-use symphony_workspace::FilterUse;
+use symphony_runner::repository::open_repository;
+use symphony_runner::session::Session;
+use symphony_workspace::{FilterUse, LFS_FILTER};
 
 use super::check::CheckView;
 use super::programs::{Seeker, needed_programs};
+use super::schedule::Schedule;
 
 /// Where cron looks for programs when its table says nothing.
 const CRON_PATH: &str = "/usr/bin:/bin";
@@ -47,7 +50,7 @@ impl ResolvedProgram {
 }
 
 /// Returns the search path that has every program as this shell finds it, cron's own last, and what was found out.
-pub(super) fn needed_path(
+fn needed_path(
     installation: &Installation,
     config: &ProjectConfig,
     filter: &FilterUse,
@@ -131,6 +134,19 @@ fn check(found: &[ResolvedProgram]) -> CheckView {
     }
     let detail = format!("cron's own ({CRON_PATH}) {}", told.join("; it "));
     CheckView::warning(CHECK, detail, "the line below sets PATH")
+}
+
+/// Returns what begins each command that cron or systemd runs, and how cron's own path differs.
+pub(super) fn schedule_of(session: &Session, config: &ProjectConfig) -> (Schedule, CheckView) {
+    let installation = &session.installation;
+    let filter = open_repository(&session.project, config)
+        .map_or(FilterUse::NotConfigured, |repository| {
+            repository.filter_use(LFS_FILTER)
+        });
+    let (path, programs) = needed_path(installation, config, &filter);
+    let program = installation.executable.to_string_lossy().into_owned();
+    let schedule = Schedule::new(program, installation.arguments(), path);
+    (schedule, programs)
 }
 
 #[cfg(test)]

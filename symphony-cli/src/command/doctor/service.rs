@@ -1,12 +1,9 @@
 //! `symphony doctor --service`: a systemd service that serves the page and ticks.
 
 use serde::Serialize;
-use symphony_runner::repository::open_repository;
 use symphony_view::text::{Page, View};
-use symphony_workspace::{FilterUse, LFS_FILTER};
 
-use super::cron_path::needed_path;
-use super::schedule::Schedule;
+use super::cron_path::schedule_of;
 use crate::app::App;
 use crate::failure::Context as _;
 
@@ -29,14 +26,7 @@ impl View for ServiceView {
 pub(super) fn run(app: &App) -> anyhow::Result<()> {
     let session = app.session()?;
     let config = session.config().context("make the service")?;
-    let installation = &session.installation;
-    let filter = open_repository(&session.project, &config)
-        .map_or(FilterUse::NotConfigured, |repository| {
-            repository.filter_use(LFS_FILTER)
-        });
-    let (path, _differs_from_cron) = needed_path(installation, &config, &filter);
-    let program = installation.executable.to_string_lossy().into_owned();
-    let schedule = Schedule::new(program, installation.arguments(), path);
+    let (schedule, _differs_from_cron) = schedule_of(&session, &config);
     let view = ServiceView {
         service: schedule.page_service(),
     };

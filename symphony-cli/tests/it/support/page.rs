@@ -127,6 +127,20 @@ impl Browser {
         get(&self.host, path, &format!("Cookie: {}\r\n", self.cookie))
     }
 
+    /// Opens a stream with further headers, each with its line end.
+    pub(crate) fn stream(&self, path: &str, headers: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(("127.0.0.1", port_of(&self.host))).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\n{headers}\r\n",
+            self.host, self.cookie
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        stream
+    }
+
     /// Returns the token that the forms of a page carry.
     pub(crate) fn form_token(&self) -> String {
         let page = self.get("/").body;
@@ -162,7 +176,7 @@ pub(crate) fn host_and_path(link: &str) -> (String, String) {
 }
 
 /// Returns the port of a host.
-pub(crate) fn port_of(host: &str) -> u16 {
+fn port_of(host: &str) -> u16 {
     let port = host.rsplit(':').next();
     port.and_then(|port| port.parse().ok())
         .expect("a host with a port")

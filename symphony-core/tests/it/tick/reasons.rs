@@ -120,9 +120,7 @@ fn every_reason_of_an_issue_has_its_row() {
         ),
         (
             |_, c| c.phase = Some(phase("deploy")),
-            &[
-                "the project has no phase `deploy` (`symphony phase list` lists its phases)",
-            ],
+            &["the project has no phase `deploy` (`symphony phase list` lists its phases)"],
         ),
         (
             |s, c| {
