@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{FromArgMatches as _, Parser, Subcommand};
 use symphony_runner::supervise::TRAMPOLINE_COMMAND;
+use symphony_sandbox::{CONFINE_COMMAND, PROBE_COMMAND, confine, probe_inside};
 use tracing_subscriber::EnvFilter;
 
 use crate::app::App;
@@ -170,10 +171,16 @@ impl Command {
 /// Runs what was typed; returns the exit code.
 pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    // these two take the arguments of other programs, which clap must not touch
+    // these take the arguments of other programs, which clap must not touch
     if let Some((name, rest)) = arguments.get(1..).and_then(<[OsString]>::split_first) {
         if name == OsStr::new(TRAMPOLINE_COMMAND) {
             return symphony_runner::process::exec_in_session(rest.iter().cloned());
+        }
+        if name == OsStr::new(CONFINE_COMMAND) {
+            return confine(rest.iter().cloned());
+        }
+        if name == OsStr::new(PROBE_COMMAND) {
+            return probe_inside(rest.iter().cloned());
         }
         if name == OsStr::new(SCRIPTED_AGENT_COMMAND) {
             return scripted_agent(rest.iter().cloned());

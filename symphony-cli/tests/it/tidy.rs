@@ -24,6 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "symphony-workspace",
         ],
     ),
+    ("symphony-sandbox", &[]),
     ("symphony-scripted", &[]),
     (
         "symphony-runner",
@@ -70,6 +71,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "symphony-workspace",
             "symphony-mcp",
             "symphony-runner",
+            "symphony-sandbox",
             "symphony-scripted",
             "symphony-view",
             "symphony-web",

@@ -21,6 +21,7 @@ use super::notify::check_notify;
 use super::permissions::check_permissions;
 use super::project::{check_project, unusable};
 use super::protection::{check_cgroups, check_protection};
+use super::sandbox::check_sandbox;
 use crate::app::App;
 use crate::failure::{Context as _, database_fix, identity_fix, sentence};
 
@@ -62,6 +63,7 @@ fn check_all(app: &App) -> anyhow::Result<Vec<CheckView>> {
     checks.push(check_disk(&installation));
     checks.extend(check_agents(&installation));
     checks.push(check_protection());
+    checks.push(check_sandbox(installation.variable("PATH")));
     checks.push(check_cgroups());
     let project = check_database(&installation, &mut checks);
     if let Some(project) = project {

@@ -20,6 +20,7 @@ mod programs;
 mod project;
 mod protection;
 mod root;
+mod sandbox;
 mod schedule;
 mod service;
 

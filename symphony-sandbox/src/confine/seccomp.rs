@@ -1,0 +1,247 @@
+//! The system calls that a confined process may not make.
+//!
+//! Files are Landlock's business and the view of them bubblewrap's. What is refused here goes round both: interfaces
+//! with a large attack surface in the kernel, those that act on other processes of the same user, and those that make
+//! namespaces or mounts. Compilers, test suites, package managers and both agents' command lines need none of them;
+//! debuggers and tracers do, and do not work in a sandbox.
+
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, apply_filter,
+};
+
+use super::ConfineError;
+
+/// Refused whatever their arguments are.
+const REFUSED: &[libc::c_long] = &[
+    // other processes: their memory, descriptors and system calls
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    libc::SYS_migrate_pages,
+    libc::SYS_move_pages,
+    // mounts and namespaces
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_move_mount,
+    libc::SYS_open_tree,
+    libc::SYS_mount_setattr,
+    libc::SYS_setns,
+    libc::SYS_unshare,
+    // files by a handle instead of a path
+    libc::SYS_open_by_handle_at,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_fanotify_init,
+    // keys of the user's session
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_keyctl,
+    // interfaces in which holes of the kernel were found again and again
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_vmsplice,
+    libc::SYS_personality,
+    // the machine
+    libc::SYS_acct,
+    libc::SYS_adjtimex,
+    libc::SYS_clock_adjtime,
+    libc::SYS_clock_settime,
+    libc::SYS_delete_module,
+    libc::SYS_finit_module,
+    libc::SYS_init_module,
+    libc::SYS_kexec_load,
+    libc::SYS_quotactl,
+    libc::SYS_reboot,
+    libc::SYS_settimeofday,
+    libc::SYS_swapoff,
+    libc::SYS_swapon,
+    libc::SYS_syslog,
+    libc::SYS_vhangup,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_ioperm,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_iopl,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_kexec_file_load,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_modify_ldt,
+];
+
+/// Requests of a terminal that type for its user (CVE-2016-2568) or paste a selection (CVE-2023-28100).
+const TERMINAL_REQUESTS: [u64; 2] = [0x5412, 0x541C];
+
+/// The families of sockets that programs need: local, IPv4, IPv6, and netlink for the list of network interfaces.
+const FAMILIES: [libc::c_int; 4] = [
+    libc::AF_UNIX,
+    libc::AF_INET,
+    libc::AF_INET6,
+    libc::AF_NETLINK,
+];
+
+/// Protocols over IP that Landlock's and most firewalls' rules do not know: MPTCP and SCTP.
+const PROTOCOLS: [libc::c_int; 2] = [libc::IPPROTO_MPTCP, libc::IPPROTO_SCTP];
+
+/// The kernel looks at this part of a socket's type; the rest are flags.
+const TYPE_MASK: u64 = 0xf;
+
+/// System calls of a process with 32-bit pointers on x86-64 have numbers of their own, which the lists above miss.
+#[cfg(target_arch = "x86_64")]
+const X32_BIT: u32 = 0x4000_0000;
+
+type Rules = BTreeMap<libc::c_long, Vec<SeccompRule>>;
+
+/// Restricts this process and all that it starts. `no_new_privs` must be set before.
+pub(super) fn restrict() -> Result<(), ConfineError> {
+    for program in programs().map_err(refused)? {
+        apply_filter(&program).map_err(refused)?;
+    }
+    Ok(())
+}
+
+fn refused(error: impl std::fmt::Display) -> ConfineError {
+    ConfineError::Seccomp(error.to_string())
+}
+
+/// The kernel asks all of them and takes the strictest answer.
+fn programs() -> Result<Vec<BpfProgram>, seccompiler::Error> {
+    let mut programs = vec![
+        program(rules()?, libc::EPERM)?,
+        // Its flags are in memory, where no filter looks. Libraries take an unknown call for an old kernel and use
+        // `clone`.
+        program(
+            BTreeMap::from([(libc::SYS_clone3, Vec::new())]),
+            libc::ENOSYS,
+        )?,
+    ];
+    #[cfg(target_arch = "x86_64")]
+    programs.push(no_x32());
+    Ok(programs)
+}
+
+fn program(rules: Rules, answer: libc::c_int) -> Result<BpfProgram, seccompiler::Error> {
+    let filter = SeccompFilter::new(
+        rules,
+        SeccompAction::Allow,
+        SeccompAction::Errno(answer.unsigned_abs()),
+        std::env::consts::ARCH.try_into()?,
+    )?;
+    Ok(filter.try_into()?)
+}
+
+fn rules() -> Result<Rules, seccompiler::Error> {
+    // no condition means any arguments
+    let mut rules: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
+    let terminal = TERMINAL_REQUESTS.map(|request| all(&[(1, SeccompCmpOp::Eq, request)]));
+    rules.insert(
+        libc::SYS_ioctl,
+        terminal.into_iter().collect::<Result<_, _>>()?,
+    );
+    rules.insert(libc::SYS_socket, sockets()?);
+    // Landlock keeps signals inside, but not these
+    for (call, process) in [
+        (libc::SYS_prlimit64, 0),
+        (libc::SYS_sched_setaffinity, 0),
+        (libc::SYS_sched_setattr, 0),
+        (libc::SYS_sched_setparam, 0),
+        (libc::SYS_sched_setscheduler, 0),
+        (libc::SYS_setpriority, 1),
+        (libc::SYS_ioprio_set, 1),
+    ] {
+        rules.insert(call, vec![all(&[(process, SeccompCmpOp::Ne, 0)])?]);
+    }
+    let user_namespace = u64::from(libc::CLONE_NEWUSER.unsigned_abs());
+    rules.insert(
+        libc::SYS_clone,
+        vec![all(&[(
+            0,
+            SeccompCmpOp::MaskedEq(user_namespace),
+            user_namespace,
+        )])?],
+    );
+    Ok(rules)
+}
+
+fn sockets() -> Result<Vec<SeccompRule>, seccompiler::Error> {
+    let number = |value: libc::c_int| u64::from(value.unsigned_abs());
+    let other_families: Vec<_> = FAMILIES
+        .iter()
+        .map(|family| (0, SeccompCmpOp::Ne, number(*family)))
+        .collect();
+    let mut rules = vec![
+        all(&other_families)?,
+        all(&[
+            (0, SeccompCmpOp::Eq, number(libc::AF_NETLINK)),
+            (2, SeccompCmpOp::Ne, number(libc::NETLINK_ROUTE)),
+        ])?,
+        all(&[
+            (0, SeccompCmpOp::Ne, number(libc::AF_NETLINK)),
+            (1, SeccompCmpOp::MaskedEq(TYPE_MASK), number(libc::SOCK_RAW)),
+        ])?,
+    ];
+    for protocol in PROTOCOLS {
+        rules.push(all(&[(2, SeccompCmpOp::Eq, number(protocol))])?);
+    }
+    Ok(rules)
+}
+
+/// A rule that holds when all conditions do. The kernel looks at the lower 32 bits of each of these arguments.
+fn all(conditions: &[(u8, SeccompCmpOp, u64)]) -> Result<SeccompRule, seccompiler::Error> {
+    let conditions = conditions
+        .iter()
+        .map(|(argument, operator, value)| {
+            SeccompCondition::new(*argument, SeccompCmpArgLen::Dword, operator.clone(), *value)
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(SeccompRule::new(conditions)?)
+}
+
+/// Answers "unknown call" to those with 32-bit pointers. A process of another architecture (`int 0x80`) is killed by
+/// the other programs.
+#[cfg(target_arch = "x86_64")]
+fn no_x32() -> BpfProgram {
+    use seccompiler::sock_filter;
+    /// `struct seccomp_data { int nr; … }`
+    const NUMBER_OFFSET: u32 = 0;
+    const LOAD_WORD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
+    const JUMP_IF_SET: u16 = 0x45; // BPF_JMP | BPF_JSET | BPF_K
+    const RETURN: u16 = 0x06; // BPF_RET | BPF_K
+    let one = |code, jt, k| sock_filter { code, jt, jf: 0, k };
+    vec![
+        one(LOAD_WORD, 0, NUMBER_OFFSET),
+        one(JUMP_IF_SET, 1, X32_BIT),
+        one(RETURN, 0, libc::SECCOMP_RET_ALLOW),
+        one(
+            RETURN,
+            0,
+            libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs(),
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_program_is_accepted_by_the_compiler_and_fits() {
+        let programs = programs().unwrap();
+        assert!(programs.iter().all(|program| !program.is_empty()));
+        let length: usize = programs.iter().map(Vec::len).sum();
+        assert!(length < 4096, "{length} instructions"); // BPF_MAXINSNS
+    }
+}
