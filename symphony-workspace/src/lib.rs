@@ -20,6 +20,7 @@ mod fingerprint;
 mod git;
 mod hex;
 mod identity;
+mod import;
 mod kept_refs;
 mod left;
 mod linux;
@@ -61,6 +62,7 @@ pub use git::{GIT_VERSION_MIN, GitProgram, Identity, Place};
 pub use identity::{
     MarkPlaces, find_traces, is_own_branch, read_marker, remove_marker, write_marker,
 };
+pub use import::Imported;
 pub use left::{Absorbed, KnownWork, SavedSubmodule, StrayWork, UnpublishedLink};
 pub use linux::processes_with_open;
 pub use merge::{MergePlan, MergeStyle, MergedBy};

@@ -2,13 +2,15 @@
 //!
 //! A port to another system replaces this file.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, Mode, OFlags, RenameFlags, ResolveFlags, linkat, mkdirat, open, openat2,
+    AtFlags, Dir, Mode, OFlags, RenameFlags, ResolveFlags, linkat, mkdirat, open, openat2,
     renameat_with, statfs, unlinkat,
 };
 use rustix::io::Errno;
@@ -53,6 +55,25 @@ impl Folder {
     pub(crate) fn read(&self, path: &Path) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         Ok(self.beneath(path, flags, Mode::empty())?.into())
+    }
+
+    /// Lists what is in a folder below this one, or in itself, in no order.
+    pub(crate) fn names(&self, path: &Path) -> io::Result<Vec<OsString>> {
+        let path = if path.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            path
+        };
+        let fd = self.beneath(path, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())?;
+        let mut names = Vec::new();
+        for entry in Dir::read_from(fd)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name != "." && name != ".." {
+                names.push(name.to_owned());
+            }
+        }
+        Ok(names)
     }
 
     /// Opens a folder below this one.

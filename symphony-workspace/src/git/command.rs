@@ -58,6 +58,8 @@ const SETTINGS: &[&str] = &[
     "submodule.recurse=false",
     "status.submoduleSummary=false",
     "protocol.ext.allow=never",
+    "fetch.fsckObjects=true",
+    "fetch.writeCommitGraph=false",
     "safe.bareRepository=explicit",
     "checkout.workers=0",
     "advice.graftFileDeprecated=false",
@@ -73,6 +75,7 @@ const NEVER_READ_FILES: &[&str] = &[
     "cat-file",
     "commit-tree",
     "config",
+    "fetch",
     "for-each-ref",
     "ls-tree",
     "merge-base",
@@ -101,6 +104,7 @@ pub(crate) struct GitCommand<'a> {
     index: Option<PathBuf>,
     identity: Option<Identity>,
     hooks: bool,
+    folders: bool,
     attributes: Option<CommitId>,
     stdout_max: usize,
     limit: Duration,
@@ -123,6 +127,7 @@ impl<'a> GitCommand<'a> {
             index: None,
             identity: None,
             hooks: false,
+            folders: false,
             attributes: None,
             stdout_max: STDOUT_BYTES_MAX,
             limit: QUICK,
@@ -168,6 +173,12 @@ impl<'a> GitCommand<'a> {
     /// of this commit count.
     pub(crate) fn apart(mut self, attributes: &CommitId) -> Self {
         self.attributes = Some(attributes.clone());
+        self
+    }
+
+    /// Fetches from a folder, which Symphony made.
+    pub(crate) fn fetching_a_folder(mut self) -> Self {
+        self.folders = true;
         self
     }
 
@@ -379,6 +390,9 @@ impl<'a> GitCommand<'a> {
             // It refuses to run with this setting. Its caller prefixes each path with `./`, so that it is not a
             // pattern.
             command.env_remove("GIT_LITERAL_PATHSPECS");
+        }
+        if self.folders {
+            command.env("GIT_ALLOW_PROTOCOL", "file");
         }
         if let Some(index) = &self.index {
             command.env("GIT_INDEX_FILE", index);

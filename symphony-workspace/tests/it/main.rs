@@ -13,6 +13,7 @@ mod documents;
 #[cfg(test)]
 #[cfg(feature = "failpoints")]
 mod git_deaths;
+mod imports;
 mod left;
 mod main_job;
 mod merges;

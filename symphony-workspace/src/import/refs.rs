@@ -1,0 +1,224 @@
+//! The refs of a git folder, read as text (gitrepository-layout(5), the `files` format).
+
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+
+use crate::commit_id::CommitId;
+use crate::linux::Folder;
+
+/// Largest file of refs: 100,000 refs fit.
+const BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// The most refs that are looked at: an agent can make any number.
+const REFS_MAX: usize = 1_000;
+
+/// How many names a symbolic ref may lead through, as in git.
+const LINKS_MAX: usize = 5;
+
+const BRANCHES: &str = "refs/heads";
+const STASH: &str = "refs/stash";
+
+/// What a git folder's refs say.
+#[derive(Debug)]
+pub(super) struct Refs {
+    pub(super) head: CommitId,
+    pub(super) branch: Option<String>,
+    /// Branches and the stash, without the one that is checked out.
+    pub(super) others: Vec<(String, CommitId)>,
+}
+
+/// Reads `HEAD`, the branches and the stash.
+pub(super) fn read(folder: &Folder) -> io::Result<Refs> {
+    let packed = read_text(folder, Path::new("packed-refs"))?.unwrap_or_default();
+    let packed = parse_packed(&packed);
+    let (branch, head) = resolve_head(folder, &packed)?;
+    let mut all = packed
+        .into_iter()
+        .filter(|(name, _)| name.starts_with("refs/heads/") || name == STASH)
+        .collect::<BTreeMap<_, _>>();
+    // A loose ref takes precedence over a packed one.
+    for name in loose_names(folder)? {
+        if let Some(Target::Commit(commit)) = loose(folder, &name)? {
+            all.insert(name, commit);
+        }
+    }
+    all.retain(|name, _| Some(name) != branch.as_ref());
+    Ok(Refs {
+        head,
+        branch,
+        others: all.into_iter().take(REFS_MAX).collect(),
+    })
+}
+
+/// What a ref's file says.
+#[derive(Debug, PartialEq, Eq)]
+enum Target {
+    Commit(CommitId),
+    Name(String),
+}
+
+fn parse_loose(text: &str) -> Option<Target> {
+    let text = text.trim_end();
+    match text.strip_prefix("ref:") {
+        Some(name) => {
+            is_name(name.trim_start()).then(|| Target::Name(name.trim_start().to_owned()))
+        }
+        None => CommitId::parse(text).ok().map(Target::Commit),
+    }
+}
+
+/// Reads `packed-refs`: lines of an id and a name, with comments and the targets of tags between them.
+fn parse_packed(text: &str) -> BTreeMap<String, CommitId> {
+    let lines = text.lines().filter(|line| !line.starts_with(['#', '^']));
+    lines
+        .filter_map(|line| {
+            let (commit, name) = line.split_once(' ')?;
+            let commit = CommitId::parse(commit).ok()?;
+            is_name(name).then(|| (name.to_owned(), commit))
+        })
+        .collect()
+}
+
+/// Whether a name stays below `refs/` as a path, and can be shown.
+fn is_name(name: &str) -> bool {
+    name.starts_with("refs/")
+        && name.len() < 1024
+        && !name.contains(char::is_control)
+        && name
+            .split('/')
+            .all(|part| !part.is_empty() && part != "." && part != "..")
+}
+
+fn resolve_head(
+    folder: &Folder,
+    packed: &BTreeMap<String, CommitId>,
+) -> io::Result<(Option<String>, CommitId)> {
+    let mut name = "HEAD".to_owned();
+    let mut branch = None;
+    for _ in 0..=LINKS_MAX {
+        match loose(folder, &name)? {
+            Some(Target::Commit(commit)) => return Ok((branch, commit)),
+            Some(Target::Name(next)) => {
+                branch = Some(next.clone());
+                name = next;
+            }
+            None => {
+                let commit = packed.get(&name).cloned();
+                let commit = commit.ok_or_else(|| wrong(&format!("`{name}` names no commit")))?;
+                return Ok((branch, commit));
+            }
+        }
+    }
+    Err(wrong("`HEAD` leads through too many names"))
+}
+
+fn loose(folder: &Folder, name: &str) -> io::Result<Option<Target>> {
+    match read_text(folder, Path::new(name))? {
+        None => Ok(None),
+        Some(text) => parse_loose(&text)
+            .map(Some)
+            .ok_or_else(|| wrong(&format!("`{name}` is no ref"))),
+    }
+}
+
+/// Lists the loose branches and the stash. A folder that is too deep or too full is read in part.
+fn loose_names(folder: &Folder) -> io::Result<Vec<String>> {
+    let mut found = Vec::new();
+    let mut open = vec![PathBuf::from(BRANCHES)];
+    let mut looked = 0;
+    while let Some(path) = open.pop() {
+        let names = match folder.names(&path) {
+            Ok(names) => names,
+            // a file: a ref itself
+            Err(error) if error.kind() == ErrorKind::NotADirectory => {
+                found.extend(path.to_str().map(str::to_owned));
+                continue;
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        for name in names {
+            looked += 1;
+            if looked <= REFS_MAX && !name.as_encoded_bytes().ends_with(b".lock") {
+                open.push(path.join(name));
+            }
+        }
+    }
+    found.push(STASH.to_owned());
+    found.retain(|name| is_name(name));
+    Ok(found)
+}
+
+fn read_text(folder: &Folder, path: &Path) -> io::Result<Option<String>> {
+    let file = match folder.read(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !file.metadata()?.is_file() {
+        return Err(wrong(&format!("`{}` is no file", path.display())));
+    }
+    let mut bytes = Vec::new();
+    file.take(BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > BYTES_MAX) {
+        return Err(wrong(&format!("`{}` is larger than 8 MiB", path.display())));
+    }
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+fn wrong(what: &str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, what.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ID: &str = "0123456789abcdef0123456789abcdef01234567";
+
+    #[test]
+    fn a_ref_is_a_commit_or_a_name_below_refs() {
+        let name = |name: &str| Some(Target::Name(name.to_owned()));
+        for (text, expected) in [
+            (
+                format!("{ID}\n").as_str(),
+                Some(Target::Commit(CommitId::parse(ID).unwrap())),
+            ),
+            ("ref: refs/heads/a\n", name("refs/heads/a")),
+            ("ref:refs/heads/a/b", name("refs/heads/a/b")),
+            ("ref: ../../secret", None),
+            ("ref: refs/heads/../../../secret", None),
+            ("ref: /etc/passwd", None),
+            ("ref: refs//a", None),
+            ("ref: refs/heads/a\u{1b}[31m", None),
+            ("0123", None),
+            ("", None),
+        ] {
+            assert_eq!(parse_loose(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn packed_refs_are_lines_of_an_id_and_a_name() {
+        let text = format!(
+            "# pack-refs with: peeled fully-peeled sorted \n{ID} refs/heads/a\n{ID} refs/tags/v1\n^{ID}\n{ID} ../x\nnonsense\n"
+        );
+        let names: Vec<String> = parse_packed(&text).into_keys().collect();
+        assert_eq!(names, ["refs/heads/a", "refs/tags/v1"]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_leads_out_of_the_folder(text in "\\PC{0,80}") {
+            if let Some(Target::Name(name)) = parse_loose(&text) {
+                let parts: Vec<_> = Path::new(&name).components().collect();
+                let is_plain = |part: &std::path::Component<'_>| matches!(part, std::path::Component::Normal(_));
+                prop_assert!(parts.iter().all(is_plain), "{name}");
+            }
+            parse_packed(&text);
+        }
+    }
+}
