@@ -24,6 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "symphony-workspace",
         ],
     ),
+    ("symphony-proxy", &[]),
     ("symphony-sandbox", &[]),
     ("symphony-scripted", &[]),
     (
