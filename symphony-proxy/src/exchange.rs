@@ -19,8 +19,9 @@ use crate::host::Target;
 use crate::redact::{Needles, Redacted};
 use crate::stream::Stream;
 
-/// Longest head of an answer, in bytes: providers and registries send a few KiB.
-const ANSWER_HEAD_BYTES_MAX: usize = 64 * 1024;
+/// Most bytes that HTTP holds for each direction of each side, and so the longest head of an
+/// answer: providers and registries send a few KiB.
+const BUFFER_BYTES_MAX: usize = 64 * 1024;
 
 /// The body of an answer to the agent.
 pub(crate) type AnswerBody = BoxBody<Bytes, hyper::Error>;
@@ -100,6 +101,7 @@ where
         .timer(TokioTimer::new())
         .header_read_timeout(None)
         .max_headers(HEADERS_MAX)
+        .max_buf_size(BUFFER_BYTES_MAX)
         .serve_connection(TokioIo::new(stream), service)
         .await
 }
@@ -107,7 +109,7 @@ where
 /// Starts HTTP on a connection to a server. The connection ends with its last user.
 pub(crate) async fn start_client(stream: impl Stream) -> hyper::Result<SendRequest<Incoming>> {
     let (sender, connection) = hyper::client::conn::http1::Builder::new()
-        .max_buf_size(ANSWER_HEAD_BYTES_MAX)
+        .max_buf_size(BUFFER_BYTES_MAX)
         .handshake(TokioIo::new(stream))
         .await?;
     tokio::spawn(async move {

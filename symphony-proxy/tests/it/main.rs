@@ -3,10 +3,20 @@
 #[cfg(test)]
 mod attacks;
 #[cfg(test)]
+mod credentials;
+#[cfg(test)]
+mod endpoint;
+#[cfg(test)]
+mod forwarding;
+#[cfg(test)]
 mod plain;
 #[cfg(test)]
 mod prop_policy;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod throughput;
+#[cfg(test)]
 mod tunnels;
+#[cfg(test)]
+mod upstream;

@@ -143,3 +143,33 @@ async fn a_switch_of_protocols_that_no_one_asked_for_is_not_passed_on() {
     .await;
     assert_eq!(status(&answer), 502, "{answer}");
 }
+
+#[tokio::test]
+async fn answers_without_a_body_keep_their_length() {
+    let answer = "HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\n";
+    let (address, _) = answering(answer).await;
+    let (_proxy, served) = local_proxy(&[address]);
+    let back = ask(
+        &served.socket,
+        &format!("HEAD http://{address}/ HTTP/1.1\r\n\r\n"),
+    )
+    .await;
+    assert_eq!(status(&back), 200, "{back}");
+    assert!(
+        back.to_ascii_lowercase()
+            .contains("content-length: 1234\r\n"),
+        "{back}"
+    );
+}
+
+#[tokio::test]
+async fn an_answer_that_ends_with_its_connection_is_whole() {
+    let (address, _) = answering("HTTP/1.0 200 OK\r\n\r\nuntil the end").await;
+    let (_proxy, served) = local_proxy(&[address]);
+    let request = format!("GET http://{address}/ HTTP/1.1\r\n\r\n");
+    let back = ask(&served.socket, &request).await;
+    assert!(
+        back.starts_with("HTTP/1.1 200") && back.contains("until the end"),
+        "{back}"
+    );
+}

@@ -9,10 +9,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use symphony_proxy::{Allowed, Limits, Proxy, Resolution, Resolve, Upstream};
+use symphony_proxy::{
+    Allowed, Credential, Endpoint, Limits, Proxy, Resolution, Resolve, Secret, Tls, Upstream,
+};
 use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::{self, pki_types::PrivatePkcs8KeyDer};
 
 /// Longest wait of a test for anything.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
@@ -214,4 +218,65 @@ pub(crate) fn status(answer: &str) -> u16 {
         .nth(1)
         .and_then(|code| code.parse().ok())
         .unwrap_or(0)
+}
+
+/// The credential of the tests.
+pub(crate) const KEY: &str = "sk-ant-test-0123456789abcdef";
+
+/// A provider with TLS under the name `allowed.example`.
+pub(crate) struct Provider {
+    pub(crate) address: SocketAddr,
+    pub(crate) tls: Tls,
+    pub(crate) seen: Seen,
+}
+
+/// Makes a certificate for `allowed.example` with its key, both in DER.
+pub(crate) fn certificate() -> (Vec<u8>, Vec<u8>) {
+    let made = rcgen::generate_simple_self_signed(["allowed.example".to_owned()]).unwrap();
+    (made.cert.der().to_vec(), made.signing_key.serialize_der())
+}
+
+pub(crate) async fn provider(answer: &str) -> Provider {
+    provider_with(answer.to_owned()).await
+}
+
+/// A provider that gives the same answer to one request for each connection.
+pub(crate) async fn provider_with(answer: String) -> Provider {
+    let (certificate, key) = certificate();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(
+            vec![certificate.clone().into()],
+            PrivatePkcs8KeyDer::from(key).into(),
+        )
+        .unwrap();
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let seen = Seen::default();
+    let kept = Arc::clone(&seen);
+    let address = server(move |stream| {
+        let (acceptor, seen, answer) = (acceptor.clone(), Arc::clone(&kept), answer.clone());
+        async move {
+            let Ok(mut stream) = acceptor.accept(stream).await else {
+                return;
+            };
+            let request = read_request(&mut stream).await;
+            seen.lock().unwrap().push(request);
+            let _sent = stream.write_all(answer.as_bytes()).await;
+            let _closed = stream.shutdown().await;
+        }
+    })
+    .await;
+    let tls = Tls::with_roots([certificate]).unwrap();
+    Provider { address, tls, seen }
+}
+
+/// An endpoint for a provider that adds [`KEY`] as `x-api-key`.
+pub(crate) fn endpoint_for(address: SocketAddr, path: &str, tls: Tls) -> Endpoint {
+    let url = format!("https://allowed.example:{}{path}", address.port());
+    let credentials = vec![Credential::new("x-api-key", Secret::new(KEY).unwrap()).unwrap()];
+    let names = Arc::new(local_names());
+    Endpoint::with_resolver(&url, credentials, tls, names, Limits::default()).unwrap()
 }
