@@ -14,7 +14,16 @@
 //! is in pure files (`address`, `host`, `policy`, `head`, `base_url`, `upstream`). The crate
 //! writes no log, so that no header can get into one; a [`Report`] says what happened.
 //!
-//! An allowed host is still a way out: an agent can send data to it.
+//! What it cannot prevent:
+//!
+//! - An allowed host is a way out: an agent can send data to it. What is inside of a tunnel is not read.
+//! - A provider that returns a credential in another form (encoded, compressed, reversed, in pieces)
+//!   gives it to the agent. Literal copies of at least eight bytes are overwritten.
+//! - The agent can use every function of the provider's API below the base URL.
+//!
+//! Bounds are in [`Limits`] and in constants beside the code that they hold for. Sizes are in bytes.
+//! Sources: HTTP semantics RFC 9110, HTTP/1.1 RFC 9112, URIs RFC 3986, special addresses RFC 6890,
+//! connecting to several addresses RFC 8305.
 
 mod address;
 mod answer;

@@ -1,6 +1,6 @@
 //! The proxy of a run: `CONNECT` tunnels and plain requests to allowed hosts.
 //!
-//! One connection carries one request. The head is checked ([`crate::head`]), the target is checked
+//! One connection carries one request. The head is checked (`head`), the target is checked
 //! and connected to, and only then does `hyper` read the body.
 
 use std::fmt;

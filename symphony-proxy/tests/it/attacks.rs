@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use symphony_proxy::{Allowed, Limits, Proxy, REFUSED_MAX};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::UnixStream;
+use tokio::net::{TcpListener, UnixStream};
 
 use crate::support::{
     Names, PATIENCE, answering, ask, connect, echo, local_proxy, local_proxy_with, serve_proxy,
@@ -114,6 +114,32 @@ async fn an_answer_of_the_dns_that_changes_does_not_matter() {
         );
     }
     assert_eq!(proxy.report().refused[0].count, 3);
+}
+
+#[tokio::test]
+async fn the_address_that_was_checked_is_the_one_that_is_connected_to() {
+    let open = server(|mut stream| async move {
+        let _sent = stream.write_all(b"open").await;
+    })
+    .await;
+    let inside = TcpListener::bind(("127.0.0.2", open.port())).await.unwrap();
+    let names = Arc::new(Names::default().with("a.example", &[&["127.0.0.1"], &["127.0.0.2"]]));
+    let entry = format!("a.example:{}", open.port());
+    let proxy = proxy_for(&[&entry, &open.to_string()], Arc::clone(&names));
+    let served = serve_proxy(&proxy);
+    let (mut stream, head) = connect(&served.socket, &entry).await;
+    assert_eq!(status(&head), 200, "{head}");
+    let mut text = String::new();
+    let read = tokio::time::timeout(PATIENCE, stream.read_to_string(&mut text)).await;
+    read.expect("the open server ends").unwrap();
+    assert_eq!(
+        (text.as_str(), names.asked.load(Ordering::SeqCst)),
+        ("open", 1)
+    );
+    let (_stream, head) = connect(&served.socket, &entry).await;
+    assert_eq!(status(&head), 403, "the name has moved: {head}");
+    let reached = tokio::time::timeout(Duration::from_millis(100), inside.accept()).await;
+    assert!(reached.is_err(), "nothing came to the closed address");
 }
 
 #[tokio::test]
