@@ -16,6 +16,6 @@ mod server;
 pub use door::{SIGN_IN, sign_in_path};
 pub use server::Site;
 pub use server::{
-    Access, DoorsError, DoorsFile, ListenError, Listener, Opener, Refreshed, Refresher, Users,
-    random_secret, serve,
+    Access, DoorsError, DoorsFile, Found, ListenError, Listener, Opener, Part, Refreshed,
+    Refresher, Tls, TlsError, Users, random_secret, serve,
 };

@@ -253,4 +253,6 @@ mod web_attacks;
 #[cfg(test)]
 mod web_orders;
 #[cfg(test)]
+mod web_tls;
+#[cfg(test)]
 mod web_users;

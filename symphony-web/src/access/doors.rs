@@ -1,5 +1,7 @@
 //! The sign-in links and sessions that are known: what the session file holds.
 
+use std::net::SocketAddr;
+
 use serde::{Deserialize, Serialize};
 use symphony_core::Timestamp;
 
@@ -50,6 +52,9 @@ pub struct Doors {
     /// Where the page was served last, to print further links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
+    /// Where the server listened last; none for a socket file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listens: Option<SocketAddr>,
 }
 
 impl Doors {

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
@@ -110,12 +111,15 @@ impl DoorsFile {
         self.change(|doors| doors.label.get_or_insert(fresh).clone())
     }
 
-    /// Remembers where the page is served.
+    /// Remembers where the page is served: its address in a browser, and the port that it listens on.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn note_address(&self, base: &str) -> Result<(), DoorsError> {
-        self.change(|doors| doors.address = Some(base.to_owned()))
+    pub fn note_address(&self, base: &str, listens: Option<SocketAddr>) -> Result<(), DoorsError> {
+        self.change(|doors| {
+            doors.address = Some(base.to_owned());
+            doors.listens = listens;
+        })
     }
 
     /// Returns where the page was served last.
@@ -124,6 +128,14 @@ impl DoorsFile {
     /// When the file cannot be read.
     pub fn address(&self) -> Result<Option<String>, DoorsError> {
         Ok(self.read()?.address)
+    }
+
+    /// Returns the port that the server listened on last; none where it was a socket file.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn listens(&self) -> Result<Option<SocketAddr>, DoorsError> {
+        Ok(self.read()?.listens)
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Doors) -> T) -> Result<T, DoorsError> {

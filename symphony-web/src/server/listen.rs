@@ -1,11 +1,14 @@
-//! Where a server listens: a port of this machine, or a socket file.
+//! Where a server listens: a port of this machine, with or without TLS, another address, or a socket file.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tokio::net::{TcpListener, UnixListener};
+
+use super::tls::Tls;
 
 /// Why a server cannot listen.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +39,9 @@ fn port_problem(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::AddrInUse => "is already in use".to_owned(),
         io::ErrorKind::PermissionDenied => "is reserved for root".to_owned(),
+        io::ErrorKind::AddrNotAvailable => {
+            "cannot be used: this machine has no such address".to_owned()
+        }
         _ => format!("cannot be used: {error}"),
     }
 }
@@ -43,8 +49,10 @@ fn port_problem(error: &io::Error) -> String {
 /// What connections come from.
 #[derive(Debug)]
 pub enum Listener {
-    /// A port, on each of the machine's own addresses.
+    /// A port: on each of the machine's own addresses, or on one that others reach.
     Tcp(TcpListener, Option<TcpListener>),
+    /// A port on which connections begin with a TLS handshake.
+    Tls(TcpListener, Option<TcpListener>, Arc<Tls>),
     /// A socket file.
     Unix(UnixListener, SocketFile),
 }
@@ -93,6 +101,24 @@ impl Listener {
         }
     }
 
+    /// Listens on one address, which others may reach.
+    ///
+    /// # Errors
+    /// When this machine does not have it, or the port is taken or not allowed.
+    pub async fn address(address: SocketAddr) -> Result<Self, ListenError> {
+        let listener = bind(address.ip(), address.port()).await?;
+        Ok(Self::Tcp(listener, None))
+    }
+
+    /// Has connections to a port begin with a TLS handshake. A socket file stays as it is: only its owner reaches it.
+    #[must_use]
+    pub fn with_tls(self, tls: Arc<Tls>) -> Self {
+        match self {
+            Self::Tcp(first, second) | Self::Tls(first, second, _) => Self::Tls(first, second, tls),
+            Self::Unix(..) => self,
+        }
+    }
+
     /// Listens on a socket file, which only its owner can use. One that a server left that was killed is replaced.
     ///
     /// # Errors
@@ -115,10 +141,10 @@ impl Listener {
         Ok(Self::Unix(listener, file))
     }
 
-    /// Returns the port; none for a socket file.
-    pub fn local_port(&self) -> Option<u16> {
+    /// Returns the address that connections go to; none for a socket file.
+    pub fn local_address(&self) -> Option<SocketAddr> {
         match self {
-            Self::Tcp(listener, _) => listener.local_addr().ok().map(|address| address.port()),
+            Self::Tcp(listener, _) | Self::Tls(listener, ..) => listener.local_addr().ok(),
             Self::Unix(..) => None,
         }
     }

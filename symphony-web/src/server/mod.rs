@@ -9,6 +9,7 @@ mod options;
 mod patient;
 mod scope;
 mod site;
+mod tls;
 
 pub(crate) use answer::{Failure, Reader, blocking, failed, page};
 pub(crate) use guard::{
@@ -22,3 +23,4 @@ pub use doors_file::{DoorsError, DoorsFile, random_secret};
 pub use listen::{ListenError, Listener};
 pub use options::{Access, Opener, Refreshed, Refresher, Users};
 pub use site::Site;
+pub use tls::{Found, Part, Tls, TlsError};

@@ -1,12 +1,11 @@
 //! What `serve` takes, and how it starts.
 
 use std::future::Future;
-use std::io::ErrorKind;
-use std::net::{Ipv4Addr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
 use symphony_core::Timestamp;
@@ -14,9 +13,12 @@ use symphony_runner::database::state_folder;
 use symphony_runner::session::Session;
 use symphony_web::access::{Hosts, Scheme, User};
 use symphony_web::{
-    Access, DoorsFile, ListenError, Listener, Opener, Refresher, Site, Users, sign_in_path,
+    Access, DoorsFile, Listener, Opener, Refresher, Site, Tls, Users, sign_in_path,
 };
 
+use super::reach::{
+    ListenAddress, host_name, is_served, no_listener, no_tls, split_port, with_port,
+};
 use super::ticking::Ticking;
 use super::user::UserCommand;
 use crate::app::App;
@@ -37,9 +39,10 @@ const LOOK: Duration = Duration::from_millis(100);
                   learnings and spending, and you can do most of what the commands do on it. The command prints a link that signs \
                   one browser in; it works once, within ten minutes. The session lasts 30 days, even if the server restarts. Agents \
                   keep running when the page is not served.\n\n\
-                  Only this machine can reach it. From another one, forward the port: `ssh -L 7667:localhost:7667 HOST`. Behind a \
-                  reverse proxy with TLS, use --behind-proxy with --host.\n\n\
-                  Examples:\n  symphony serve\n  symphony serve --tick 30\n  symphony serve url\n  symphony serve user add ada --role reviewer"
+                  Only this machine can reach it. From another one, forward the port: `ssh -L 7667:localhost:7667 HOST`. To serve it \
+                  to others, use --listen with a certificate, or --behind-proxy behind a reverse proxy with TLS.\n\n\
+                  Examples:\n  symphony serve\n  symphony serve --tick 30\n  symphony serve url\n  symphony serve user add ada --role reviewer\n  \
+                  symphony serve --listen 0.0.0.0 --cert cert.pem --key key.pem --host symphony.example.org"
 )]
 pub(crate) struct ServeCommand {
     #[command(subcommand)]
@@ -51,9 +54,23 @@ pub(crate) struct ServeCommand {
 /// How the page is served.
 #[derive(Debug, Args)]
 pub(crate) struct ServeOptions {
-    /// The port; 0 takes a free one
-    #[arg(long, value_name = "PORT", default_value_t = PORT)]
-    port: u16,
+    /// The port [default: 7667]; 0 takes a free one
+    #[arg(long, value_name = "PORT")]
+    port: Option<u16>,
+    /// Listen on this address, which other machines can reach; 0.0.0.0 is every IPv4 address of this machine
+    #[arg(
+        long,
+        value_name = "ADDR[:PORT]",
+        requires = "protection",
+        conflicts_with = "socket"
+    )]
+    listen: Option<ListenAddress>,
+    /// Serve over TLS with the certificate in this PEM file; a renewed one is used within a minute
+    #[arg(long, value_name = "FILE", requires_all = ["key", "hosts"], group = "protection")]
+    cert: Option<PathBuf>,
+    /// The private key of the certificate, in a PEM file that other users cannot read
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    key: Option<PathBuf>,
     /// Listen on this socket file instead of a port; only your own user can open it
     #[arg(
         long,
@@ -63,10 +80,10 @@ pub(crate) struct ServeOptions {
     )]
     socket: Option<PathBuf>,
     /// Serve behind a reverse proxy with TLS: cookies are sent over https only
-    #[arg(long = "behind-proxy", requires = "hosts")]
+    #[arg(long = "behind-proxy", requires = "hosts", group = "protection")]
     behind_proxy: bool,
     /// Accept requests for this host name, such as `symphony.example.org`; may be given several times
-    #[arg(long = "host", value_name = "NAME", requires = "behind_proxy", value_parser = host_name)]
+    #[arg(long = "host", value_name = "NAME", requires = "protection", value_parser = host_name)]
     hosts: Vec<String>,
     /// Show everything, and change nothing
     #[arg(long = "read-only")]
@@ -84,7 +101,10 @@ impl ServeOptions {
     pub(crate) fn of_demo() -> Self {
         let port = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, PORT)).map_or(0, |_free| PORT);
         Self {
-            port,
+            port: Some(port),
+            listen: None,
+            cert: None,
+            key: None,
             socket: None,
             behind_proxy: false,
             hosts: Vec::new(),
@@ -171,24 +191,43 @@ impl ServeOptions {
 
     async fn listen(&self, app: &App, session: &Session) -> anyhow::Result<Served> {
         let doors = doors_of(session)?;
+        let tls = match (&self.cert, &self.key) {
+            (Some(cert), Some(key)) => {
+                let tls = Tls::load(cert.clone(), key.clone(), Instant::now());
+                Some(tls.map_err(no_tls)?)
+            }
+            _ => None,
+        };
         let listener = match &self.socket {
             Some(path) => Listener::socket(path).await?,
-            None => Listener::port(self.port).await.map_err(no_port)?,
+            None => match self.address()? {
+                Some(address) => Listener::address(address).await,
+                None => Listener::port(self.port.unwrap_or(PORT)).await,
+            }
+            .map_err(no_listener)?,
         };
-        let scheme = if self.behind_proxy {
-            Scheme::Https
-        } else {
-            Scheme::Http
+        let listens = listener.local_address();
+        let port = listens.map(|address| address.port());
+        let (scheme, own_port) = match (&tls, self.behind_proxy) {
+            (Some(_), _) => (Scheme::Https, port),
+            (None, true) => (Scheme::Https, None),
+            (None, false) => (Scheme::Http, port),
         };
-        let port = listener.local_port();
-        let own_port = if self.behind_proxy { None } else { port };
-        let mut pages = self.hosts.clone();
-        if !self.behind_proxy {
-            pages.push(scheme.host(&Hosts::own_name(&doors.label()?), port));
-        }
+        let pages = match &tls {
+            Some(tls) => {
+                self.note_other_names(app, tls);
+                with_port(&self.hosts, port)
+            }
+            None if self.behind_proxy => self.hosts.clone(),
+            None => vec![scheme.host(&Hosts::own_name(&doors.label()?), port)],
+        };
         let host = pages.first().map(String::as_str).unwrap_or_default();
         let base = format!("{}://{host}", scheme.name());
-        doors.note_address(&base)?;
+        doors.note_address(&base, listens)?;
+        let listener = match tls {
+            Some(tls) => listener.with_tls(tls),
+            None => listener,
+        };
         let surroundings = app.surroundings.clone();
         let users = Users::new(move || {
             let installation = surroundings
@@ -207,6 +246,31 @@ impl ServeOptions {
             base,
         })
     }
+
+    /// Returns the address that others reach; none where the page is for this machine.
+    fn address(&self) -> anyhow::Result<Option<SocketAddr>> {
+        let Some(listen) = self.listen else {
+            return Ok(None);
+        };
+        if listen.port.is_some() && self.port.is_some() {
+            let stop = Stop::new(Exit::Usage, "--listen and --port both name a port");
+            return Err(stop.hint("leave one of them out").into());
+        }
+        let port = listen.port.or(self.port).unwrap_or(PORT);
+        Ok(Some(SocketAddr::new(listen.ip, port)))
+    }
+
+    /// Names the hosts that the certificate is not for: browsers warn about them.
+    fn note_other_names(&self, app: &App, tls: &Tls) {
+        for host in &self.hosts {
+            let (name, _) = split_port(host);
+            if !tls.is_for(name) {
+                app.out.note(&format!(
+                    "The certificate is not valid for {name}: browsers that open that name will show a warning."
+                ));
+            }
+        }
+    }
 }
 
 fn print_url(app: &App) -> anyhow::Result<()> {
@@ -216,7 +280,8 @@ fn print_url(app: &App) -> anyhow::Result<()> {
         let stop = Stop::new(Exit::NotFound, "the page of this project was never served");
         return Err(stop.hint("`symphony serve` serves it").into());
     };
-    if !is_served(&base) {
+    // what a proxy or a socket file leads to cannot be seen from here
+    if doors.listens()?.is_some_and(|listens| !is_served(listens)) {
         let stop = Stop::new(
             Exit::Failed,
             "the page of this project is not being served now",
@@ -227,41 +292,6 @@ fn print_url(app: &App) -> anyhow::Result<()> {
     }
     let link = link(&doors, &base)?;
     app.out.write(&format!("{link}\n"))
-}
-
-/// Returns whether something listens where the page was served last. What is behind a proxy cannot be seen from here.
-fn is_served(base: &str) -> bool {
-    let port = base
-        .strip_prefix("http://")
-        .and_then(|host| host.rsplit_once(':'))
-        .and_then(|(_, port)| port.parse::<u16>().ok());
-    port.is_none_or(|port| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok())
-}
-
-/// Says what to do about a port that cannot be had.
-fn no_port(error: ListenError) -> anyhow::Error {
-    let kind = match &error {
-        ListenError::Port { source, .. } => source.kind(),
-        ListenError::Socket { .. } => return error.into(),
-    };
-    let hint = match kind {
-        ErrorKind::AddrInUse => {
-            "`symphony serve --port 0` takes a free port; if this project is served already, `symphony serve url` prints a link"
-        }
-        ErrorKind::PermissionDenied => "take a port of 1024 or above, such as with `--port 7667`",
-        _ => "`symphony serve --port 0` takes a free port",
-    };
-    Stop::new(Exit::Failed, error.to_string()).hint(hint).into()
-}
-
-/// Parses the name of a host, with a port where browsers send one.
-fn host_name(text: &str) -> Result<String, String> {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | ':' | '[' | ']');
-    if !text.is_empty() && text.chars().all(fits) {
-        Ok(text.to_owned())
-    } else {
-        Err("it is not a host name such as `symphony.example.org`".to_owned())
-    }
 }
 
 /// Makes the runtime of a server.

@@ -21,7 +21,7 @@ pub(crate) use chromium::{Chromium, Looks};
 #[cfg(feature = "real-cli")]
 pub(crate) use model::Model;
 pub(crate) use openapi::OpenApi;
-pub(crate) use page::{Browser, Reply, Served, get, host_and_path, post, send};
+pub(crate) use page::{Browser, Reply, Served, encoded, exchange, get, host_and_path, post, send};
 pub(crate) use processes::{agents_of, is_there, kill, supervisor_of};
 #[cfg(any(feature = "failpoints", feature = "harness"))]
 pub(crate) use project::LIFE_MAX;

@@ -1,7 +1,7 @@
 //! The served page as a browser without scripts sees it, and as an attacker does: requests are written byte by byte.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -202,8 +202,13 @@ pub(crate) fn post(host: &str, path: &str, headers: &str, fields: &[(&str, &str)
 
 /// Sends bytes, and reads the answer to its end.
 pub(crate) fn send(port: u16, request: &[u8]) -> Reply {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(ANSWER_MAX)).unwrap();
+    exchange(stream, request)
+}
+
+/// Sends bytes over a connection, and reads the answer to its end.
+pub(crate) fn exchange(mut stream: impl Read + Write, request: &[u8]) -> Reply {
     // a server that has seen enough may close before it has read all
     let _refused = stream.write_all(request);
     let mut bytes = Vec::new();
@@ -248,7 +253,7 @@ impl Reply {
     }
 }
 
-fn encoded(fields: &[(&str, &str)]) -> String {
+pub(crate) fn encoded(fields: &[(&str, &str)]) -> String {
     let pairs = fields.iter().map(|(name, value)| {
         let bytes = value.bytes().map(|byte| match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
