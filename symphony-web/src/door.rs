@@ -13,7 +13,7 @@ use symphony_core::Timestamp;
 
 use crate::access::{Scheme, Secret, is_own_origin, user_of};
 use crate::page::bare;
-use crate::server::{DoorsError, Fields, Reader, Site, failed, session_of, too_many};
+use crate::server::{DoorsError, Failure, Fields, Reader, Site, failed, session_of};
 
 /// The address that a link signs in at.
 pub const SIGN_IN: &str = "/sign-in";
@@ -137,7 +137,7 @@ fn set_cookie(site: &Site, response: &mut Response, value: &str, seconds: u32) {
 
 fn wrong(site: &Site, why: &str) -> Response {
     if !site.answers_wrong_secret() {
-        return too_many(Reader::Person);
+        return Reader::Person.failed(&Failure::TooManyAttempts, None);
     }
     (StatusCode::UNAUTHORIZED, form(Some(why))).into_response()
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{Extension, Query, RawPathParams};
 use axum::http::Uri;
 use axum::http::header::CONTENT_TYPE;
@@ -50,6 +51,9 @@ pub(crate) struct Done {
     /// What was done, in a sentence.
     pub(crate) said: String,
 }
+
+/// The parts of an address that are not fixed.
+type Params = Result<RawPathParams, RawPathParamsRejection>;
 
 type PageFn = fn(&mut Session, &Turn, &Asked) -> Result<Markup, Failure>;
 type ActFn = fn(&mut Session, &Turn, &str, &Fields) -> Result<Done, Failure>;
@@ -184,12 +188,13 @@ async fn nothing_here(Extension(turn): Extension<Turn>, uri: Uri) -> Response {
 fn answering(make: DocumentFn) -> MethodRouter {
     get(
         move |Extension(turn): Extension<Turn>,
-              params: RawPathParams,
+              params: Params,
               Query(query): Query<BTreeMap<String, String>>| async move {
-            let asked = Asked {
-                id: id_of(&params),
-                query,
+            let id = match id_of(params) {
+                Ok(id) => id,
+                Err(failure) => return api::json_failed(&failure),
             };
+            let asked = Asked { id, query };
             blocking(turn, move |session, turn| {
                 check_scope(session, turn, &asked.id)?;
                 make(session, turn, &asked)
@@ -204,12 +209,13 @@ fn answering(make: DocumentFn) -> MethodRouter {
 fn reading(make: PageFn) -> MethodRouter {
     get(
         move |Extension(turn): Extension<Turn>,
-              params: RawPathParams,
+              params: Params,
               Query(query): Query<BTreeMap<String, String>>| async move {
-            let asked = Asked {
-                id: id_of(&params),
-                query,
+            let id = match id_of(params) {
+                Ok(id) => id,
+                Err(failure) => return failed(&failure, Some(&turn)),
             };
+            let asked = Asked { id, query };
             show(turn, move |session, turn| {
                 check_scope(session, turn, &asked.id)?;
                 make(session, turn, &asked)
@@ -243,8 +249,11 @@ fn acting(act: ActFn) -> MethodRouter {
     post(
         move |Extension(turn): Extension<Turn>,
               Extension(fields): Extension<Fields>,
-              params: RawPathParams| async move {
-            let id = id_of(&params);
+              params: Params| async move {
+            let id = match id_of(params) {
+                Ok(id) => id,
+                Err(failure) => return failed(&failure, Some(&turn)),
+            };
             let order = blocking(turn.clone(), move |session, turn| {
                 check_scope(session, turn, &id)?;
                 check_secrets(session, &fields)?;
@@ -276,10 +285,9 @@ fn acting(act: ActFn) -> MethodRouter {
     )
 }
 
-fn id_of(params: &RawPathParams) -> String {
-    let mut values = params.iter();
-    values
-        .next()
-        .map(|(_, value)| value.to_owned())
-        .unwrap_or_default()
+/// Returns the part of an address that names a thing; empty where there is none.
+fn id_of(params: Params) -> Result<String, Failure> {
+    let params = params.map_err(|_not_text| Failure::Malformed)?;
+    let first = params.iter().next();
+    Ok(first.map(|(_, value)| value.to_owned()).unwrap_or_default())
 }

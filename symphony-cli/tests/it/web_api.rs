@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::plan_support::{PlanRun, failed, of_phase, plan_of, until_phase};
 use crate::support::{
-    Browser, OpenApi, Project, Served, WORKER, approving_judge, bash, commit, create_pr, scenario,
-    scenarios, text, until, worker,
+    Browser, OpenApi, Project, Reply, Served, WORKER, approving_judge, bash, commit, create_pr,
+    get, scenario, scenarios, send, text, until, worker,
 };
 
 fn document(browser: &Browser, path: &str) -> Value {
@@ -218,12 +218,14 @@ fn programs_are_refused_in_json() {
     let api = description(&browser);
     for path in api.paths() {
         let known = path.replace("{id}", "SYM-1");
-        let reply = crate::support::get(&served.host, &known, "");
+        let reply = get(&served.host, &known, "");
         assert!(matches!(reply.status, 401 | 429), "{path}: {reply:#?}");
         assert!(!reply.body.contains("Alone"), "{path}");
         if reply.status == 401 {
             let body: Value = serde_json::from_str(&reply.body).unwrap();
             assert_eq!(body["error"]["code"], "not_signed_in", "{path}");
+            let challenge = &reply.headers["www-authenticate"];
+            assert_eq!(challenge, "Bearer realm=\"symphony\"", "{path}");
         }
     }
     for (path, status, code) in [
@@ -236,6 +238,15 @@ fn programs_are_refused_in_json() {
         ("/api/v1/prs/one", 404, "not_found"),
         ("/api/v1/plans/..%2f..", 404, "not_found"),
         ("/api/v1/a/b/c", 404, "not_found"),
+        ("/api/v1", 404, "not_found"),
+        ("/api/v1/", 404, "not_found"),
+        ("/api/v1?x=%ff", 404, "not_found"),
+        ("/api/v1/%ff", 400, "malformed"),
+        ("/api/v1/runs/%ff", 400, "malformed"),
+        ("/api/v1/issues/a%c3(", 400, "malformed"),
+        ("/api/v1/runs/%zz", 404, "not_found"),
+        ("/api/v1/events?after=%ff", 422, "invalid"),
+        ("/api/v1/events/stream?after=%ff", 422, "invalid"),
         ("/api/v1/issues?status=lost", 422, "invalid"),
         ("/api/v1/issues?limit=-1", 422, "invalid"),
         ("/api/v1/issues?after=x", 422, "invalid"),
@@ -251,13 +262,92 @@ fn programs_are_refused_in_json() {
         assert_eq!(body["error"]["code"], code, "{path}: {body}");
         assert!(!text(&body["error"]["message"]).is_empty());
     }
-    let posted = browser.post("/api/v1/state", &[]);
-    assert_eq!(posted.status, 405, "{posted:#?}");
-    assert!(posted.body.contains("method_not_allowed"), "{posted:#?}");
     drop(served);
     let looked_at = Served::start(&project, &["--read-only"]);
     let refused = looked_at.sign_in().post("/api/v1/refresh", &[]);
     assert_eq!(refused.status, 403, "{refused:#?}");
+}
+
+#[test]
+fn every_refusal_below_the_interface_is_the_same_document() {
+    let project = Project::new("api", &scenarios([]), &json!({}));
+    let added = project.json(&["serve", "user", "add", "ada", "--role", "admin"]);
+    let token = text(&added["token"]);
+    let served = Served::start(&project, &[]);
+    let host = served.host.as_str();
+    let ask = |method: &str, path: &str, host: &str, token: &str, rest: &str| {
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n{rest}"
+        );
+        send(served.port, request.as_bytes())
+    };
+    let code = |reply: &Reply| {
+        assert_eq!(
+            reply.headers["content-type"], "application/json",
+            "{reply:#?}"
+        );
+        let body: Value = serde_json::from_str(&reply.body).unwrap();
+        assert!(!text(&body["error"]["message"]).is_empty());
+        json!([reply.status, body["error"]["code"]])
+    };
+    let form = "Content-Length: 0\r\n\r\n";
+    for (method, path, allowed) in [
+        ("POST", "/api/v1/state", "GET,HEAD"),
+        ("DELETE", "/api/v1/issues/SYM-1", "GET,HEAD"),
+        ("PUT", "/api/v1/events/stream", "GET,HEAD"),
+        ("PATCH", "/api/v1/openapi.json", "GET,HEAD"),
+        ("GET", "/api/v1/refresh", "POST"),
+    ] {
+        let reply = ask(method, path, host, &token, form);
+        assert_eq!(code(&reply), json!([405, "method_not_allowed"]), "{path}");
+        assert_eq!(reply.headers["allow"], allowed, "{method} {path}");
+    }
+    let unknown = ask("POST", "/api/v1", host, &token, form);
+    assert_eq!(code(&unknown), json!([404, "not_found"]));
+    let other = ask("GET", "/api/v1/state", "evil.example", &token, form);
+    assert_eq!(code(&other), json!([421, "other_host"]));
+    let large = format!("Content-Length: 2000000\r\n\r\n{}", "x".repeat(2_000_000));
+    let large = ask("POST", "/api/v1/refresh", host, &token, &large);
+    // the server closes before it has read all, which may take the answer with it
+    assert!(large.status == 0 || code(&large) == json!([413, "too_large"]));
+    let announced = ask(
+        "POST",
+        "/api/v1/refresh",
+        host,
+        &token,
+        "Content-Length: 20\r\n\r\nhalf",
+    );
+    assert_eq!(code(&announced), json!([408, "timeout"]));
+    let guess = |number: u32| {
+        ask(
+            "GET",
+            "/api/v1/state",
+            host,
+            &format!("{number:064x}"),
+            form,
+        )
+    };
+    let limited = (0..40)
+        .map(guess)
+        .find(|reply| reply.status != 401)
+        .unwrap();
+    assert_eq!(code(&limited), json!([429, "too_many_attempts"]));
+    assert_eq!(limited.headers["retry-after"], "3");
+    // a person whose session has ended meanwhile gets the way in
+    let ended = format!("Cookie: symphony={}\r\n", "0".repeat(64));
+    let page = get(host, "/", &ended);
+    assert_eq!(
+        (page.status, page.headers["retry-after"].as_str()),
+        (429, "3")
+    );
+    assert!(page.body.contains("action=\"/sign-in\""), "{page:#?}");
+    assert!(page.body.contains("Try again in a moment"), "{page:#?}");
+    let damaged = ask("GET", "/runs/%ff", host, &token, form);
+    assert_eq!(damaged.status, 400);
+    assert!(
+        damaged.body.contains("<h1>Not accepted</h1>"),
+        "{damaged:#?}"
+    );
 }
 
 /// Reads messages until there are enough of them.

@@ -1,12 +1,15 @@
 //! Answers to programs: documents, and errors in one envelope.
 
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::access::Refusal;
 use crate::server::Failure;
+
+/// How programs prove who they are (RFC 6750).
+const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"symphony\"");
 
 /// Answers with a JSON document.
 pub(crate) fn json<T: Serialize>(status: StatusCode, document: &T) -> Response {
@@ -27,12 +30,12 @@ pub(crate) fn json_failed(failure: &Failure) -> Response {
         }
         other => other.to_string(),
     };
-    envelope(failure.status(), code(failure), &message)
-}
-
-/// Answers who has sent too many wrong tokens.
-pub(crate) fn too_many_attempts(why: &str) -> Response {
-    envelope(StatusCode::TOO_MANY_REQUESTS, "too_many_attempts", why)
+    let mut response = envelope(failure.status(), code(failure), &message);
+    if response.status() == StatusCode::UNAUTHORIZED {
+        let headers = response.headers_mut();
+        headers.insert(header::WWW_AUTHENTICATE, CHALLENGE);
+    }
+    response
 }
 
 /// Answers a method that a route does not have.
@@ -59,6 +62,10 @@ const fn code(failure: &Failure) -> &'static str {
         Failure::Refused(_) => "not_allowed",
         Failure::NotFound(_) => "not_found",
         Failure::UnknownIssue(_) => "issue_not_found",
+        Failure::Malformed => "malformed",
+        Failure::TooLarge { .. } => "too_large",
+        Failure::TooSlow => "timeout",
+        Failure::TooManyAttempts => "too_many_attempts",
         Failure::Wrong(_) => "invalid",
         Failure::Conflict(_) => "conflict",
         Failure::Unusable(_) => "unavailable",

@@ -10,7 +10,7 @@ mod query;
 use axum::response::Response;
 use symphony_runner::session::Session;
 
-pub(crate) use answer::{json_failed, not_allowed, too_many_attempts};
+pub(crate) use answer::{json_failed, not_allowed};
 pub(crate) use feed::feed;
 pub(crate) use peer::refresh;
 
@@ -19,6 +19,12 @@ use crate::server::{Failure, Turn};
 
 /// Where it is.
 pub(crate) const ROOT: &str = "/api/v1/";
+
+/// Returns whether an address is one of the interface, known or not.
+pub(crate) fn is_below(path: &str) -> bool {
+    let rest = path.strip_prefix(ROOT.trim_end_matches('/'));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
 
 /// The description of the interface.
 pub(crate) const OPENAPI: &str = include_str!("openapi.json");
@@ -52,6 +58,21 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+
+    #[test]
+    fn addresses_of_the_interface_are_answered_in_json() {
+        for (path, expected) in [
+            ("/api/v1", true),
+            ("/api/v1/", true),
+            ("/api/v1/runs/%ff", true),
+            ("/api/v10", false),
+            ("/api", false),
+            ("/", false),
+            ("", false),
+        ] {
+            assert_eq!(is_below(path), expected, "{path}");
+        }
+    }
 
     #[test]
     fn every_address_is_described() {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::body::Body;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -26,7 +27,13 @@ const PART_BYTES: usize = 128 * 1024;
 const QUEUE: usize = 1;
 
 /// Answers with the log of a run as a text file.
-pub(crate) async fn raw_log(Extension(turn): Extension<Turn>, Path(id): Path<String>) -> Response {
+pub(crate) async fn raw_log(
+    Extension(turn): Extension<Turn>,
+    id: Result<Path<String>, PathRejection>,
+) -> Response {
+    let Ok(Path(id)) = id else {
+        return failed(&Failure::Malformed, Some(&turn));
+    };
     let opened = blocking(turn.clone(), move |session, turn| {
         check_scope(session, turn, &id)?;
         let run = session.store.find_run(&id)?;

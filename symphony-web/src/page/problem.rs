@@ -14,13 +14,22 @@ pub(crate) fn problem(failure: &Failure, turn: Option<&Turn>) -> Markup {
         Failure::Refused(Refusal::UnknownSecret) => {
             return door::form(Some("Your session has ended."));
         }
+        Failure::TooManyAttempts => {
+            return door::form(Some(
+                "Too many wrong tokens were sent to this server. Try again in a moment.",
+            ));
+        }
         _ => {}
     }
     let heading = match failure {
         Failure::Refused(Refusal::OtherName) => "Not this address",
         Failure::Refused(_) => "Not allowed",
         Failure::NotFound(_) | Failure::UnknownIssue(_) => "Not found",
-        Failure::Wrong(_) => "Not accepted",
+        Failure::Wrong(_)
+        | Failure::Malformed
+        | Failure::TooLarge { .. }
+        | Failure::TooSlow
+        | Failure::TooManyAttempts => "Not accepted",
         Failure::Conflict(_) => "Not possible now",
         Failure::Unusable(_) | Failure::Internal(_) => "Something is wrong",
     };

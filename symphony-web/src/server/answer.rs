@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::http::StatusCode;
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use maud::Markup;
 use symphony_runner::RunnerError;
@@ -11,7 +12,7 @@ use symphony_store::StoreError;
 
 use super::site::Turn;
 use crate::access::Refusal;
-use crate::api::{ROOT, json_failed};
+use crate::api::{is_below, json_failed};
 use crate::page::problem;
 
 /// Why a request has no page.
@@ -26,6 +27,21 @@ pub(crate) enum Failure {
     /// There is no such issue.
     #[error("{0}")]
     UnknownIssue(String),
+    /// The address is not text.
+    #[error("the address is damaged: it has bytes that are not UTF-8")]
+    Malformed,
+    /// The form or the body has too many bytes.
+    #[error("the request is larger than {bytes_max} bytes")]
+    TooLarge {
+        /// How many it may have.
+        bytes_max: usize,
+    },
+    /// The form or the body did not arrive in time.
+    #[error("the request took too long to arrive")]
+    TooSlow,
+    /// Wrong tokens are answered only now and then.
+    #[error("too many wrong tokens were sent to this server: try again in a moment")]
+    TooManyAttempts,
     /// What was sent cannot be used.
     #[error("{0}")]
     Wrong(String),
@@ -49,6 +65,10 @@ impl Failure {
             }
             Self::Refused(_) => StatusCode::FORBIDDEN,
             Self::NotFound(_) | Self::UnknownIssue(_) => StatusCode::NOT_FOUND,
+            Self::Malformed => StatusCode::BAD_REQUEST,
+            Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
+            Self::TooManyAttempts => StatusCode::TOO_MANY_REQUESTS,
             Self::Wrong(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Conflict(_) => StatusCode::CONFLICT,
             Self::Unusable(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -118,7 +138,7 @@ pub(crate) enum Reader {
 impl Reader {
     /// Returns who asks for an address.
     pub(crate) fn of(path: &str) -> Self {
-        if path.starts_with(ROOT) {
+        if is_below(path) {
             Self::Program
         } else {
             Self::Person
@@ -127,10 +147,15 @@ impl Reader {
 
     /// Says what went wrong.
     pub(crate) fn failed(self, failure: &Failure, turn: Option<&Turn>) -> Response {
-        match self {
+        let mut response = match self {
             Self::Person => failed(failure, turn),
             Self::Program => json_failed(failure),
+        };
+        if matches!(failure, Failure::TooManyAttempts) {
+            let headers = response.headers_mut();
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("3"));
         }
+        response
     }
 }
 

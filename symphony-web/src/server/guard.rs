@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
+use axum::http::Uri;
 use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use axum::http::{StatusCode, Uri};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use symphony_core::Timestamp;
 
 use super::answer::{Failure, Reader};
@@ -16,7 +16,6 @@ use super::site::{Site, Turn};
 use crate::access::{
     Admission, Credentials, Entrance, Facts, FetchSite, Refusal, Secret, Visitor, admit,
 };
-use crate::api::too_many_attempts;
 
 /// Bytes of a form: a description may have 64 KiB, and each byte may take three in a form.
 const FORM_BYTES_MAX: usize = 1024 * 1024;
@@ -104,9 +103,7 @@ pub(crate) async fn guarded(
         };
         let bytes = match read_form(body, bytes_max).await {
             Ok(bytes) => bytes,
-            Err(status) => {
-                return (status, status.canonical_reason().unwrap_or_default()).into_response();
-            }
+            Err(failure) => return reader.failed(&failure, None),
         };
         let fields = Fields::parse(&bytes);
         if let Some(visitor) = &visitor
@@ -137,11 +134,11 @@ fn check_form(visitor: &Visitor, headers: &HeaderMap, fields: &Fields) -> Result
     visitor.check_form(header.or_else(|| fields.given(FORM_TOKEN_FIELD)))
 }
 
-async fn read_form(body: Body, bytes_max: usize) -> Result<Bytes, StatusCode> {
+async fn read_form(body: Body, bytes_max: usize) -> Result<Bytes, Failure> {
     match tokio::time::timeout(FORM_TIME, to_bytes(body, bytes_max)).await {
         Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(_)) => Err(StatusCode::PAYLOAD_TOO_LARGE),
-        Err(_) => Err(StatusCode::REQUEST_TIMEOUT),
+        Ok(Err(_)) => Err(Failure::TooLarge { bytes_max }),
+        Err(_) => Err(Failure::TooSlow),
     }
 }
 
@@ -259,20 +256,9 @@ fn bearer_of(headers: &HeaderMap) -> Brought {
 fn turned_away(site: &Site, reader: Reader, failure: &Failure) -> Response {
     let is_wrong_secret = matches!(failure, Failure::Refused(Refusal::UnknownSecret));
     if is_wrong_secret && !site.answers_wrong_secret() {
-        return too_many(reader);
+        return reader.failed(&Failure::TooManyAttempts, None);
     }
     reader.failed(failure, None)
-}
-
-pub(crate) fn too_many(reader: Reader) -> Response {
-    const WHY: &str = "Too many wrong tokens. Try again in a moment.";
-    let mut response = match reader {
-        Reader::Person => (StatusCode::TOO_MANY_REQUESTS, WHY).into_response(),
-        Reader::Program => too_many_attempts(WHY),
-    };
-    let headers = response.headers_mut();
-    headers.insert(header::RETRY_AFTER, HeaderValue::from_static("3"));
-    response
 }
 
 /// What every answer says to the browser: nothing is loaded from elsewhere, nothing is framed, no script is inline.

@@ -12,9 +12,7 @@ mod site;
 mod tls;
 
 pub(crate) use answer::{Failure, Reader, blocking, failed, page};
-pub(crate) use guard::{
-    FORM_TOKEN_FIELD, Fields, Guarded, guarded, session_of, too_many, with_headers,
-};
+pub(crate) use guard::{FORM_TOKEN_FIELD, Fields, Guarded, guarded, session_of, with_headers};
 pub(crate) use scope::{check_scope, events_in_scope, is_in_scope};
 pub(crate) use site::Turn;
 

@@ -194,7 +194,7 @@ impl ServeOptions {
         let tls = match (&self.cert, &self.key) {
             (Some(cert), Some(key)) => {
                 let tls = Tls::load(cert.clone(), key.clone(), Instant::now());
-                Some(tls.map_err(no_tls)?)
+                Some(tls.map_err(|error| no_tls(&error))?)
             }
             _ => None,
         };

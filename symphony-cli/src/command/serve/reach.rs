@@ -105,9 +105,9 @@ pub(super) fn no_listener(error: ListenError) -> anyhow::Error {
 }
 
 /// Says what to do about a certificate or a key that cannot be used.
-pub(super) fn no_tls(error: TlsError) -> anyhow::Error {
+pub(super) fn no_tls(error: &TlsError) -> anyhow::Error {
     let stop = Stop::new(Exit::Failed, error.to_string());
-    match hint_of(&error) {
+    match hint_of(error) {
         Some(hint) => stop.hint(hint).into(),
         None => stop.into(),
     }
