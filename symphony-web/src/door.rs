@@ -31,10 +31,10 @@ pub(crate) fn sign_in(site: &Arc<Site>) -> MethodRouter {
     let by_link = Arc::clone(site);
     let by_token = Arc::clone(site);
     get(
-        move |Query(query): Query<BTreeMap<String, String>>| async move {
+        move |headers: HeaderMap, Query(query): Query<BTreeMap<String, String>>| async move {
             match query.get("link") {
                 None => form(None).into_response(),
-                Some(link) => with_link(&by_link, link),
+                Some(link) => with_link(&by_link, &headers, link),
             }
         },
     )
@@ -62,10 +62,11 @@ pub(crate) fn sign_out(site: &Arc<Site>) -> MethodRouter {
     })
 }
 
-fn with_link(site: &Site, link: &str) -> Response {
+fn with_link(site: &Site, headers: &HeaderMap, link: &str) -> Response {
+    let former = session_of(headers, site.cookie());
     let now = Timestamp::now();
     let session = match Secret::parse(link) {
-        Some(link) => site.doors.redeem(&link, now),
+        Some(link) => site.doors.redeem(&link, former.secret(), now),
         None => Ok(None),
     };
     match session {
@@ -99,7 +100,9 @@ fn with_token(site: &Site, headers: &HeaderMap, fields: &Fields) -> Response {
     let Some(user) = user else {
         return wrong(site, "No user has this token.");
     };
-    match site.doors.begin(user, Timestamp::now()) {
+    // the cookie is replaced: a session that nobody has any more must not stay good for whoever has copied it
+    let former = session_of(headers, site.cookie());
+    match (site.doors).begin(user, former.secret(), Timestamp::now()) {
         Ok(session) => welcome(site, &session),
         Err(error) => unusable(&error),
     }

@@ -347,6 +347,30 @@ fn who_signs_in_again_and_again_signs_out_only_themselves() {
 }
 
 #[test]
+fn who_signs_in_as_somebody_else_ends_the_session_before_it() {
+    let project = reviewed();
+    let [ada, eve] = ["ada", "eve"].map(|name| add_user(&project, name, "viewer"));
+    let served = Served::start(&project, &[]);
+    let host = served.host.as_str();
+    let elsewhere = served.sign_in_as(&ada);
+    let first = served.sign_in_as(&ada);
+    let form = |browser: &Browser, token: &str| {
+        let headers = format!("Cookie: {}\r\nOrigin: http://{host}\r\n", browser.cookie);
+        post(host, "/sign-in", &headers, &[("token", token)])
+    };
+    assert!(matches!(form(&first, &"0".repeat(64)).status, 401 | 429));
+    assert_eq!(first.get("/").status, 200, "a wrong token ends nothing");
+    let second = served.browser(&form(&first, &eve));
+    assert_eq!(first.get("/").status, 401);
+    assert!(second.get("/").body.contains("<b>eve</b>"));
+    let cookie = format!("Cookie: {}\r\n", second.cookie);
+    let third = served.browser(&get(host, &served.link, &cookie));
+    assert_eq!(second.get("/").status, 401);
+    assert_eq!(third.get("/").status, 200);
+    assert_eq!(elsewhere.get("/").status, 200, "another browser of ada");
+}
+
+#[test]
 fn what_an_agent_puts_in_the_place_of_a_log_leads_nowhere() {
     let project = reviewed();
     let served = Served::start(&project, &[]);

@@ -68,15 +68,21 @@ impl DoorsFile {
         Ok(secret)
     }
 
-    /// Uses a link up, and begins a session; none where the link is not good.
+    /// Uses a link up, and begins a session in the place of the one that the browser had; none where the link is not good.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn redeem(&self, link: &Secret, now: Timestamp) -> Result<Option<Secret>, DoorsError> {
+    pub fn redeem(
+        &self,
+        link: &Secret,
+        former: Option<&Secret>,
+        now: Timestamp,
+    ) -> Result<Option<Secret>, DoorsError> {
         let secret = random_secret()?;
         let is_good = self.change(|doors| {
             let is_good = doors.redeem(link, now);
             if is_good {
+                former.inspect(|former| doors.end(former));
                 doors.begin(&secret, None, now);
             }
             is_good
@@ -84,13 +90,21 @@ impl DoorsFile {
         Ok(is_good.then_some(secret))
     }
 
-    /// Begins the session of a configured user.
+    /// Begins the session of a configured user in the place of the one that the browser had.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn begin(&self, user: &User, now: Timestamp) -> Result<Secret, DoorsError> {
+    pub fn begin(
+        &self,
+        user: &User,
+        former: Option<&Secret>,
+        now: Timestamp,
+    ) -> Result<Secret, DoorsError> {
         let secret = random_secret()?;
-        self.change(|doors| doors.begin(&secret, Some(user.into()), now))?;
+        self.change(|doors| {
+            former.inspect(|former| doors.end(former));
+            doors.begin(&secret, Some(user.into()), now);
+        })?;
         Ok(secret)
     }
 
@@ -199,6 +213,8 @@ fn random_bytes<const N: usize>() -> Result<[u8; N], DoorsError> {
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
+    use symphony_core::user::{UserName, UserRole};
+
     use super::*;
 
     #[test]
@@ -207,8 +223,8 @@ mod tests {
         let now = Timestamp::from_millisecond(1_700_000_000_000).unwrap();
         let link = DoorsFile::of(folder.path(), "i").add_link(now).unwrap();
         let file = DoorsFile::of(folder.path(), "i");
-        let session = file.redeem(&link, now).unwrap().unwrap();
-        assert!(file.redeem(&link, now).unwrap().is_none());
+        let session = file.redeem(&link, None, now).unwrap().unwrap();
+        assert!(file.redeem(&link, None, now).unwrap().is_none());
         let file = DoorsFile::of(folder.path(), "i");
         assert!(file.read().unwrap().session(&session, now).is_some());
         let path = folder.path().join("web/i.json");
@@ -218,6 +234,28 @@ mod tests {
         assert!(!text.contains(session.reveal()) && !text.contains(link.reveal()));
         file.end(&session).unwrap();
         assert!(file.read().unwrap().session(&session, now).is_none());
+    }
+
+    #[test]
+    fn a_browser_has_one_session_and_only_a_good_link_ends_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = Timestamp::from_millisecond(1_700_000_000_000).unwrap();
+        let file = DoorsFile::of(folder.path(), "i");
+        let lasts = |session: &Secret| file.read().unwrap().session(session, now).is_some();
+        let link = file.add_link(now).unwrap();
+        let first = file.redeem(&link, None, now).unwrap().unwrap();
+        assert!(file.redeem(&link, Some(&first), now).unwrap().is_none());
+        assert!(lasts(&first), "a link that was used before");
+        let ada = User {
+            name: UserName::parse("ada").unwrap(),
+            role: UserRole::Viewer,
+            token: random_secret().unwrap().hash(),
+        };
+        let second = file.begin(&ada, Some(&first), now).unwrap();
+        assert!(!lasts(&first) && lasts(&second));
+        let link = file.add_link(now).unwrap();
+        let third = file.redeem(&link, Some(&second), now).unwrap().unwrap();
+        assert!(!lasts(&second) && lasts(&third));
     }
 
     #[test]

@@ -90,7 +90,8 @@ impl Served {
         self.browser(&self.send_token(token))
     }
 
-    fn browser(&self, reply: &Reply) -> Browser {
+    /// Takes the cookie of an answer that signs in.
+    pub(crate) fn browser(&self, reply: &Reply) -> Browser {
         assert_eq!(reply.status, 200, "{reply:#?}");
         let cookie = reply.headers["set-cookie"].split(';').next().unwrap();
         Browser {
