@@ -1,11 +1,12 @@
 //! Merges that died between their intent and their record, and orders that come before any tick.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use symphony_workspace::Failpoint;
 
 use crate::deaths::{Deaths, MERGE, Row};
 use crate::merge_crossings::{with_issue, with_plan};
-use crate::support::{Answer, Project, text};
+use crate::support::{Answer, Project, Served, text};
+use crate::web_users::{add_user, events_of};
 
 const INTENDED: Row = &[(Failpoint::MergeIntended, MERGE)];
 const CHECKOUT_MOVED: Row = &[(Failpoint::MergeCheckoutMoved, MERGE)];
@@ -80,6 +81,31 @@ fn an_order_after_a_merge_that_did_not_reach_its_base_is_carried_out() {
             project.assert_sound();
         }
     }
+}
+
+#[test]
+fn a_tick_names_who_ordered_a_merge_on_the_page_that_was_cut_off() {
+    let mut project = with_issue();
+    let token = add_user(&project, "grace", "admin");
+    let deaths = Deaths::arm(&mut project, &[(Failpoint::MergeMoved, "serve")]);
+    let served = Served::start(&project, &[]);
+    let browser = served.sign_in_as(&token);
+    assert_eq!(browser.post("/prs/1/merge", &[]).status, 0);
+    assert_eq!(deaths.count(), 1);
+    project.ok(&["tick", "--wait"]);
+    assert_eq!(state(&project), "merged");
+    for kind in ["merge_intended", "pr_state"] {
+        let events = events_of(&project, kind);
+        let event = events.last().unwrap();
+        let by = json!([
+            event["actor"],
+            event["source"],
+            event["user"],
+            event["unverified"]
+        ]);
+        assert_eq!(by, json!(["human", "web", "grace", null]), "{event:#}");
+    }
+    project.assert_sound();
 }
 
 #[test]

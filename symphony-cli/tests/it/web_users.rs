@@ -4,10 +4,12 @@ use serde_json::{Value, json};
 
 use crate::elsewhere::two;
 use crate::serve::reviewed;
-use crate::support::{Browser, Project, Served, get, post, text, until};
+use crate::support::{
+    Browser, Project, Served, WORKER, bash, get, post, scenario, scenarios, text, until,
+};
 
 /// Adds a user, and returns the token.
-fn add_user(project: &Project, name: &str, role: &str) -> String {
+pub(crate) fn add_user(project: &Project, name: &str, role: &str) -> String {
     let added = project.json(&["serve", "user", "add", name, "--role", role]);
     assert_eq!(added.get("role"), Some(&json!(role)), "{added}");
     text(added.get("token").expect("a token"))
@@ -17,7 +19,7 @@ fn bearer(token: &str) -> String {
     format!("Authorization: Bearer {token}\r\n")
 }
 
-fn events_of(project: &Project, kind: &str) -> Vec<Value> {
+pub(crate) fn events_of(project: &Project, kind: &str) -> Vec<Value> {
     let history = project.ok(&["--json", "issue", "history", "SYM-1"]);
     let events = history
         .lines()
@@ -368,6 +370,33 @@ fn who_signs_in_as_somebody_else_ends_the_session_before_it() {
     assert_eq!(second.get("/").status, 401);
     assert_eq!(third.get("/").status, 200);
     assert_eq!(elsewhere.get("/").status, 200, "another browser of ada");
+}
+
+#[test]
+fn who_cancels_a_run_on_the_page_is_named() {
+    let scenarios = scenarios([scenario(
+        "worker",
+        &json!({ "match_system": WORKER }),
+        [bash("sleep 600")],
+    )]);
+    let project = Project::new("page", &scenarios, &json!({}));
+    project.add_issue("Wait");
+    let token = add_user(&project, "grace", "admin");
+    let run = project.tick_start();
+    let served = Served::start(&project, &[]);
+    let browser = served.sign_in_as(&token);
+    done(&browser, &format!("/runs/{run}/cancel"), &[]);
+    let [event] = events_of(&project, "run_cancel_requested")
+        .try_into()
+        .unwrap();
+    assert_eq!(
+        json!([event["actor"], event["source"], event["user"], event["run"]]),
+        json!(["human", "web", "grace", run])
+    );
+    assert_eq!(project.run(&run)["status"], "cancelled");
+    let page = browser.get("/issues/SYM-1").body;
+    assert!(page.contains("was asked to end"), "{page}");
+    project.assert_sound();
 }
 
 #[test]

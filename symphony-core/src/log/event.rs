@@ -107,6 +107,8 @@ log_events!(
             /// The attempt's number, from 1.
             attempt: u32,
         },
+        /// A person asked for the end of a run.
+        RunCancelRequested = "run_cancel_requested" {},
         /// A run ended.
         RunEnded = "run_ended" {
             /// The status.
@@ -128,7 +130,6 @@ log_events!(
         },
         /// A run that was over tried to write, and was refused.
         WriteRefused = "write_refused" {},
-
         /// A pull request was opened, or its head moved.
         PullRequestOpened = "pr_created" {
             /// The pull request.

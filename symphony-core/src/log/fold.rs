@@ -133,6 +133,7 @@ impl LogEvent {
             | Self::GatesRequested { .. }
             | Self::GatesDelayed { .. }
             | Self::MergeIntended { .. }
+            | Self::RunCancelRequested {}
             | Self::PullRequestMergedOutside { .. }
             | Self::BaseNoticed { .. }
             | Self::BaseNoticeDismissed { .. }

@@ -21,7 +21,7 @@ use symphony_core::gates::{Brings, head_counts_for_merge};
 use symphony_core::id::PrId;
 use symphony_core::outside::{BaseNotice, MergeObstacle};
 use symphony_core::pull_request::{PullRequest, PullRequestOf, VerifiedGates};
-use symphony_store::{Context, Project, Store};
+use symphony_store::{Actor, Context, Project, Store};
 use symphony_workspace::{
     BranchName, CommitId, Failpoint, Identity, MergePlan, MergeStyle, MergedBy, Repository,
     WorkspaceError,
@@ -157,7 +157,15 @@ pub fn merge_pr_until(
     };
     // An earlier merge may have moved the base and died before it recorded that. Merging again would add a second merge
     // commit of the same work.
-    if let Settled::Reached(commit) = settle_cut_off(store, &repository, &turn, &pr)? {
+    if let Settled::Reached { commit, by } = settle_cut_off(store, &repository, &turn, &pr)? {
+        let ordered = by.map(|by| Context {
+            actor: Actor::Human(by),
+            now: context.now,
+        });
+        let merge = Merge {
+            context: ordered.as_ref().unwrap_or(context),
+            ..merge
+        };
         return merge.conclude(store, id, &commit, None);
     }
     if options.force {
@@ -254,7 +262,7 @@ impl Merge<'_> {
         if let Err(error) = repository.move_base(&base, &expected, &target, by) {
             // Git may fail after it moved the ref, so the base decides, not the error.
             return match settle_cut_off(store, repository, self.turn, pr) {
-                Ok(Settled::Reached(commit)) => Ok((commit, gates)),
+                Ok(Settled::Reached { commit, .. }) => Ok((commit, gates)),
                 _ => Err(error.into()),
             };
         }

@@ -24,7 +24,7 @@ const WAIT_MAX: Duration = Duration::from_secs(20);
 /// Time between two tries to take the turn.
 pub(super) const LOOK: Duration = Duration::from_millis(20);
 
-/// Why the person who made an interrupted merge is not verified.
+/// Why the person who made an interrupted merge is not verified, where the merge does not say who it was.
 const RECORDED_LATER: &str = "another command recorded the interrupted merge";
 
 /// Whether to wait for merges in progress.
@@ -71,18 +71,13 @@ fn settle_intents(
         let Some(turn) = turn_at(project, &pr.of, under_way)? else {
             continue;
         };
-        // with what it was asked for, nobody remembers
-        let person = Person {
-            verification: Verification::Unverified(RECORDED_LATER.to_owned()),
-            attribution: Attribution::default(),
-        };
-        let context = Context {
-            actor: Actor::Human(person),
-            now: Timestamp::now(),
-        };
         let event = match settle_cut_off(store, &repository, &turn, &pr)? {
             Settled::Nothing => continue,
-            Settled::Reached(commit) => {
+            Settled::Reached { commit, by } => {
+                let context = Context {
+                    actor: Actor::Human(by.unwrap_or_else(unknown_person)),
+                    now: Timestamp::now(),
+                };
                 record(store, &context, pr.id, &commit)?;
                 MergeStepEvent::Recorded
             }
@@ -96,6 +91,13 @@ fn settle_intents(
         });
     }
     Ok(events)
+}
+
+fn unknown_person() -> Person {
+    Person {
+        verification: Verification::Unverified(RECORDED_LATER.to_owned()),
+        attribution: Attribution::default(),
+    }
 }
 
 fn turn_at(
@@ -120,7 +122,12 @@ pub(crate) enum Settled {
     /// There was no interrupted merge.
     Nothing,
     /// It had reached its base, so this commit is to be recorded.
-    Reached(CommitId),
+    Reached {
+        /// The commit.
+        commit: CommitId,
+        /// The person who ordered it; `None` where an older version of Symphony merged.
+        by: Option<Person>,
+    },
     /// It had not reached its base, and was taken back.
     TakenBack,
 }
@@ -146,7 +153,8 @@ pub(crate) fn settle_cut_off(
     // The intent is removed only if the base does not have its commit. Taken back too early, a merge that reached its
     // base would stay open for good, and its work would be merged a second time.
     if let Some(commit) = reached(repository, pr, &intent)? {
-        return Ok(Settled::Reached(commit));
+        let by = intent.by;
+        return Ok(Settled::Reached { commit, by });
     }
     store.take_back_merge(&Context::system(Timestamp::now()), &intent)?;
     Ok(Settled::TakenBack)

@@ -4,14 +4,18 @@
 //! Meanwhile no one else may change the pull request, its issue or its plan. Whoever wants to must first finish the
 //! merge or take it back, depending on the base branch.
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
+use serde::{Deserialize, Serialize};
+use symphony_core::asker::Verification;
 use symphony_core::id::{PrId, ProjectId};
 use symphony_core::log::LogEvent;
 use symphony_core::pull_request::PullRequest;
+use symphony_core::user::Attribution;
 
-use crate::database::context::Context;
+use crate::database::context::{Actor, Context, Person};
 use crate::database::event::{About, append};
 use crate::database::open::Store;
+use crate::database::row::{json, to_json};
 use crate::error::StoreError;
 use crate::merge::under_way::refuse_under_merge;
 use crate::review::pull_request_query::load_pr;
@@ -19,7 +23,7 @@ use crate::review::refusal::{ReviewRefusal, refuse_proposal};
 use crate::review::state::refuse_not_in_review;
 
 /// Merges of a project that have started and are not recorded.
-const BEGUN_SQL: &str = "SELECT id, merge_intent ->> '$.merged' AS merged FROM pull_request INDEXED BY pull_request_merging
+const BEGUN_SQL: &str = "SELECT id, merge_intent FROM pull_request INDEXED BY pull_request_merging
      WHERE project = ?1 AND merge_intent IS NOT NULL ORDER BY id";
 
 /// A merge that has started and is not recorded.
@@ -29,12 +33,57 @@ pub struct MergeIntent {
     pub pr: PrId,
     /// The commit that its base is to move to.
     pub merged: String,
+    /// The person who ordered it; `None` in what older versions wrote.
+    pub by: Option<Person>,
 }
 
-fn from_row(row: &Row<'_>) -> Result<MergeIntent, rusqlite::Error> {
+/// What the row of the pull request has of it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Written {
+    #[serde(default)]
+    base_before: String,
+    merged: String,
+    #[serde(default)]
+    by: Option<WrittenPerson>,
+}
+
+/// The person who ordered it, so that whoever records an interrupted merge can name them.
+#[derive(Debug, Serialize, Deserialize)]
+struct WrittenPerson {
+    #[serde(default)]
+    unverified: Option<String>,
+    #[serde(flatten)]
+    attribution: Attribution,
+}
+
+impl WrittenPerson {
+    fn of(actor: &Actor) -> Option<Self> {
+        let Actor::Human(person) = actor else {
+            return None;
+        };
+        Some(Self {
+            unverified: person.verification.reason().map(str::to_owned),
+            attribution: person.attribution.clone(),
+        })
+    }
+
+    fn person(self) -> Person {
+        Person {
+            verification: self
+                .unverified
+                .map_or(Verification::Verified, Verification::Unverified),
+            attribution: self.attribution,
+        }
+    }
+}
+
+fn from_row(row: &Row<'_>) -> Result<MergeIntent, StoreError> {
+    let written: String = row.get("merge_intent")?;
+    let written: Written = json("merge intent", &written)?;
     Ok(MergeIntent {
         pr: PrId::new(row.get("id")?),
-        merged: row.get("merged")?,
+        merged: written.merged,
+        by: written.by.map(WrittenPerson::person),
     })
 }
 
@@ -70,9 +119,14 @@ impl Store {
             refuse_proposal(&pr)?;
             refuse_not_in_review(tx, &pr)?;
             refuse_under_merge(tx, &pr.of)?;
+            let written = Written {
+                base_before: base_before.to_owned(),
+                merged: merged.to_owned(),
+                by: WrittenPerson::of(&context.actor),
+            };
             tx.execute(
-                "UPDATE pull_request SET merge_intent = json_object('base_before', ?2, 'merged', ?3) WHERE id = ?1",
-                params![pr.id.get(), base_before, merged],
+                "UPDATE pull_request SET merge_intent = ?2 WHERE id = ?1",
+                params![pr.id.get(), to_json(&written)],
             )?;
             let intended = LogEvent::MergeIntended {
                 pr: pr.id,
@@ -88,13 +142,11 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn merge_intent(&self, pr: PrId) -> Result<Option<MergeIntent>, StoreError> {
-        Ok(self
-            .conn
-            .prepare_cached(
-                "SELECT id, merge_intent ->> '$.merged' AS merged FROM pull_request WHERE id = ?1 AND merge_intent IS NOT NULL",
-            )?
-            .query_row([pr.get()], from_row)
-            .optional()?)
+        let mut statement = self.conn.prepare_cached(
+            "SELECT id, merge_intent FROM pull_request WHERE id = ?1 AND merge_intent IS NOT NULL",
+        )?;
+        let mut rows = statement.query([pr.get()])?;
+        rows.next()?.map(from_row).transpose()
     }
 
     /// Returns the merges of a project that have started and are not recorded, whether running or interrupted.
@@ -103,8 +155,12 @@ impl Store {
     /// When the database cannot be read.
     pub fn merge_intents(&self, project: &ProjectId) -> Result<Vec<MergeIntent>, StoreError> {
         let mut statement = self.conn.prepare_cached(BEGUN_SQL)?;
-        let found = statement.query_map([project.as_str()], from_row)?;
-        Ok(found.collect::<Result<_, _>>()?)
+        let mut rows = statement.query([project.as_str()])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(from_row(row)?);
+        }
+        Ok(found)
     }
 
     /// Takes back a merge that did not reach its base, so that the pull request is as before. One that was recorded or

@@ -4,9 +4,11 @@ use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use serde_json::Value;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, PlanId, ProjectId, RunId};
+use symphony_core::log::LogEvent;
 use symphony_core::run::{Run, RunStatus, Usage};
 
 use crate::database::context::Context;
+use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{int, parsed, parsed_opt, time, to_json};
 use crate::error::StoreError;
@@ -264,7 +266,7 @@ impl Store {
         })
     }
 
-    /// Requests that a live run ends. Its supervisor reacts within a second.
+    /// Requests that a live run ends. Its supervisor reacts within a second. The log names the person who asked first.
     ///
     /// # Errors
     /// When there is no such run, or it has already ended.
@@ -278,6 +280,15 @@ impl Store {
                 "UPDATE run SET cancel_requested_at = coalesce(cancel_requested_at, ?2) WHERE id = ?1",
                 params![run.as_str(), context.now.as_millisecond()],
             )?;
+            if found.cancel_requested_at.is_none() && context.actor.is_human() {
+                let about = About {
+                    project: Some(&found.project),
+                    issue: found.target.issue(),
+                    run: Some(run),
+                    ..About::default()
+                };
+                append(tx, context, about, &LogEvent::RunCancelRequested {})?;
+            }
             // Postponed exit handling has no supervisor that could react, and may not be due for minutes.
             hurry(tx, run)?;
             load_run(tx, run)

@@ -36,7 +36,7 @@ fn add_after(store: &mut Store, title: &str, before: &[&IssueId]) -> IssueId {
 }
 
 /// A pull request, opened by a worker's run that has ended.
-fn open_pr(store: &mut Store, issue: &IssueId) -> PrId {
+pub(crate) fn open_pr(store: &mut Store, issue: &IssueId) -> PrId {
     let run = worker(store, "author", issue);
     let pr = store
         .create_pr(&by(&run, 3), &new_pr(issue, "head"))

@@ -25,6 +25,8 @@ mod learning_life;
 #[cfg(test)]
 mod learnings;
 #[cfg(test)]
+mod names;
+#[cfg(test)]
 mod phases;
 #[cfg(test)]
 mod plan_reviews;

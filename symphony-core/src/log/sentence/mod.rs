@@ -70,6 +70,9 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
             };
             format!("{run} ({agent}) started{}{number}", about.on_issue())
         }
+        E::RunCancelRequested {} => {
+            format!("{}{} was asked to end", about.run(), about.on_issue())
+        }
         E::RunEnded {
             status,
             error,
