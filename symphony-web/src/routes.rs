@@ -23,7 +23,7 @@ use crate::api::{self, DocumentFn};
 use crate::page;
 use crate::server::{
     FORM_TOKEN_FIELD, Failure, Fields, Guarded, Reader, Site, Turn, blocking, check_scope, failed,
-    guarded, page as show, with_headers,
+    guarded, page as show, project_at, with_headers,
 };
 use crate::{assets, door};
 
@@ -226,7 +226,12 @@ fn reading(make: PageFn) -> MethodRouter {
 }
 
 /// Refuses a form with the value of a secret: whatever it is for, agents may come to read it.
-fn check_secrets(session: &Session, fields: &Fields) -> Result<(), Failure> {
+fn check_secrets(
+    session: &mut Session,
+    turn: &Turn,
+    id: &str,
+    fields: &Fields,
+) -> Result<(), Failure> {
     if fields
         .0
         .iter()
@@ -234,7 +239,9 @@ fn check_secrets(session: &Session, fields: &Fields) -> Result<(), Failure> {
     {
         return Ok(());
     }
-    let secrets = SecretCheck::load(session, &session.installation.environment)?;
+    let project = project_at(session, turn, id)?;
+    let installation = &session.installation;
+    let secrets = SecretCheck::of(installation, &project, &installation.environment)?;
     let texts = fields.0.iter().filter(|(name, _)| name != FORM_TOKEN_FIELD);
     for (_, text) in texts {
         secrets.check(text).map_err(RunnerError::from)?;
@@ -256,7 +263,7 @@ fn acting(act: ActFn) -> MethodRouter {
             };
             let order = blocking(turn.clone(), move |session, turn| {
                 check_scope(session, turn, &id)?;
-                check_secrets(session, &fields)?;
+                check_secrets(session, turn, &id, &fields)?;
                 act(session, turn, &id, &fields)
             });
             let mut order = tokio::spawn(order);

@@ -400,6 +400,27 @@ fn who_cancels_a_run_on_the_page_is_named() {
 }
 
 #[test]
+fn a_text_is_searched_for_the_secrets_of_the_project_that_it_is_about() {
+    let (project, other) = two();
+    project.add_issue("Here");
+    let there = other.to_str().unwrap();
+    project.ok(&["-C", there, "issue", "add", "There"]);
+    std::fs::write(project.root.join(".env"), "API_TOKEN=here-4f9a8c7d6e5b\n").unwrap();
+    std::fs::write(other.join(".env"), "API_TOKEN=there-1a2b3c4d5e6f\n").unwrap();
+    let served = Served::start(&project, &[]);
+    let browser = served.sign_in();
+    for (issue, text, expected) in [
+        ("SYM-1", "here-4f9a8c7d6e5b", 409),
+        ("SYM-1", "there-1a2b3c4d5e6f", 303),
+        ("OTH-1", "there-1a2b3c4d5e6f", 409),
+        ("OTH-1", "here-4f9a8c7d6e5b", 303),
+    ] {
+        let reply = browser.post(&format!("/issues/{issue}/comment"), &[("text", text)]);
+        assert_eq!(reply.status, expected, "{issue} {text}: {reply:#?}");
+    }
+}
+
+#[test]
 fn what_an_agent_puts_in_the_place_of_a_log_leads_nowhere() {
     let project = reviewed();
     let served = Served::start(&project, &[]);

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
+use symphony_store::Project;
 use symphony_workspace::Redactor;
 
 use super::OrderRefusal;
 use crate::error::RunnerError;
+use crate::installation::Installation;
 use crate::redaction::redactor_for_person;
 use crate::repository::open_repository;
 use crate::session::Session;
@@ -20,8 +22,7 @@ pub struct SecretCheck {
 }
 
 impl SecretCheck {
-    /// Reads the secrets of a project, and those of an environment. A repository or a configuration that is broken has none: the order
-    /// itself reports that.
+    /// Reads the secrets of the session's project, as [`SecretCheck::of`] does.
     ///
     /// # Errors
     /// When the project's files cannot be listed.
@@ -29,8 +30,21 @@ impl SecretCheck {
         session: &Session,
         environment: &BTreeMap<OsString, OsString>,
     ) -> Result<Self, RunnerError> {
-        let config = session.config().ok();
-        let repository = config.and_then(|config| open_repository(&session.project, &config).ok());
+        Self::of(&session.installation, &session.project, environment)
+    }
+
+    /// Reads the secrets of a project, and those of an environment. A repository or a configuration that is broken has none: the order
+    /// itself reports that.
+    ///
+    /// # Errors
+    /// When the project's files cannot be listed.
+    pub fn of(
+        installation: &Installation,
+        project: &Project,
+        environment: &BTreeMap<OsString, OsString>,
+    ) -> Result<Self, RunnerError> {
+        let config = installation.project_config(project).ok();
+        let repository = config.and_then(|config| open_repository(project, &config).ok());
         let redactor = match repository {
             Some(repository) => redactor_for_person(&repository, environment)?,
             None => None,

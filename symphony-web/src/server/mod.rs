@@ -13,7 +13,7 @@ mod tls;
 
 pub(crate) use answer::{Failure, Reader, blocking, failed, page};
 pub(crate) use guard::{FORM_TOKEN_FIELD, Fields, Guarded, guarded, session_of, with_headers};
-pub(crate) use scope::{check_scope, events_in_scope, is_in_scope};
+pub(crate) use scope::{check_scope, events_in_scope, is_in_scope, project_at};
 pub(crate) use site::Turn;
 
 pub use connections::serve;

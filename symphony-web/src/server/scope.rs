@@ -3,7 +3,7 @@
 
 use symphony_core::id::{IssueId, PlanId, PrId, ProjectId};
 use symphony_runner::session::Session;
-use symphony_store::{EventRecord, StoreError};
+use symphony_store::{EventRecord, Project, StoreError};
 
 use super::answer::Failure;
 use super::site::Turn;
@@ -26,6 +26,20 @@ pub(crate) fn check_scope(session: &mut Session, turn: &Turn, id: &str) -> Resul
     Err(Failure::NotFound(format!(
         "there is no `{id}` in this project"
     )))
+}
+
+/// Returns the project of what an address names: agents of that one read what is written about it. What does not exist is reported by
+/// whoever looks it up.
+pub(crate) fn project_at(
+    session: &mut Session,
+    turn: &Turn,
+    id: &str,
+) -> Result<Project, StoreError> {
+    match project_of(session, &turn.page, id) {
+        Ok(Some(project)) if project != session.project.id => session.store.project(&project),
+        Ok(_) | Err(StoreError::NotFound { .. }) => Ok(session.project.clone()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Returns whether a user may see something of a project.
