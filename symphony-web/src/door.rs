@@ -165,6 +165,8 @@ pub(crate) fn form(why: Option<&str>) -> Markup {
             p { "Open the link that " code { "symphony serve" } " printed when it started, or type " code { "symphony serve url" }
                 " in the project for a new one. A link works once." }
             form method="post" action=(SIGN_IN) .stack {
+                // password managers keep a token under a name
+                input type="text" autocomplete="username" value="symphony" hidden;
                 label for="token" { "Or use the token that your administrator gave you" }
                 input #token type="password" name="token" autocomplete="current-password" required;
                 button .btn .pri { "Sign in" }

@@ -12,11 +12,14 @@ use crate::plan_support::{PlanRun, failed, of_phase, plan_of, until_phase};
 use crate::support::{
     Chromium, Looks, Project, Served, WORKER, bash, scenario, scenarios, text, until,
 };
+use crate::web_tls::{ADDRESS, NAME, Secured};
+use crate::web_users::add_user;
 
 pub(crate) const WIDE: Looks = Looks {
     width: 1440,
     dark: false,
     without_scripts: false,
+    host: None,
 };
 
 /// Pages of the demo's project.
@@ -286,6 +289,39 @@ fn the_keyboard_is_enough_and_scripts_are_not_needed() {
     plain.open(&format!("{}/runs", demo.base));
     plain.click("//tbody/tr[1]//a");
     plain.wait("//*[@id='log']/*");
+}
+
+#[test]
+fn a_team_works_over_tls() {
+    let project = Project::new("page", &scenarios([]), &json!({}));
+    let token = add_user(&project, "ada", "reviewer");
+    let served = Secured::start(&project);
+    let base = format!("https://{}", served.host);
+    let browser = Chromium::start(Looks {
+        host: Some((NAME, ADDRESS)),
+        ..WIDE
+    });
+    browser.open(&format!("{base}{}", served.link));
+    browser.wait("//h1[.='Board']");
+    // the stream of events works inside of TLS
+    project.ok(&["issue", "add", "From the terminal"]);
+    browser.wait("//a[.='From the terminal']");
+    browser.click("//a[.='New issue']");
+    browser.fill("//input[@id='title']", "From the browser");
+    browser.click(&button("Add"));
+    browser.wait("//*[@role='status'][contains(., 'Added SYM-2')]");
+    browser.picture("tls-board");
+    // another person takes the browser over
+    browser.open(&format!("{base}/sign-in"));
+    browser.fill("//input[@id='token']", &token);
+    browser.click(&button("Sign in"));
+    browser.wait("//h1[.='Board']");
+    browser.wait("//b[.='ada']");
+    assert_eq!(browser.accessibility(), Vec::<String>::new());
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    browser.open(&format!("http://{}/", served.host));
+    browser.wait("//*[contains(., 'begin with https://')]");
+    browser.picture("tls-without");
 }
 
 #[test]

@@ -16,19 +16,19 @@ use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, Stream
 
 use crate::support::{Project, Reply, encoded, exchange, scenarios};
 
-const NAME: &str = "symphony.example.org";
+pub(crate) const NAME: &str = "symphony.example.org";
 
 /// An address that is not the one that pages have by default, and that only this machine reaches.
-const ADDRESS: &str = "127.0.0.2";
+pub(crate) const ADDRESS: &str = "127.0.0.2";
 
 /// A server with TLS. It is killed when this is dropped.
-struct Secured {
+pub(crate) struct Secured {
     child: Child,
     port: u16,
     /// The host that browsers send.
-    host: String,
+    pub(crate) host: String,
     /// The path of the link that it printed.
-    link: String,
+    pub(crate) link: String,
     certificate: CertificateDer<'static>,
 }
 
@@ -59,7 +59,8 @@ fn beside(project: &Project, name: &str) -> String {
 }
 
 impl Secured {
-    fn start(project: &Project) -> Self {
+    /// Serves the page of a project.
+    pub(crate) fn start(project: &Project) -> Self {
         let made = write_pair(project);
         let (cert, key) = (beside(project, "cert.pem"), beside(project, "key.pem"));
         let listen = format!("{ADDRESS}:0");

@@ -27,6 +27,8 @@ pub(crate) struct Looks {
     pub(crate) dark: bool,
     /// Whether scripts are switched off.
     pub(crate) without_scripts: bool,
+    /// A host name and the address that it leads to, with whatever certificate is there.
+    pub(crate) host: Option<(&'static str, &'static str)>,
 }
 
 /// A browser with one window.
@@ -74,8 +76,13 @@ impl Chromium {
         if looks.without_scripts {
             options["prefs"] = json!({ "profile.managed_default_content_settings.javascript": 2 });
         }
+        if let Some((name, address)) = looks.host {
+            let rule = format!("--host-resolver-rules=MAP {name} {address}");
+            let arguments = options["args"].as_array_mut().expect("a list");
+            arguments.push(Value::String(rule));
+        }
         let wanted = json!({ "capabilities": { "alwaysMatch": {
-            "browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": { "browser": "ALL" },
+            "browserName": "chrome", "acceptInsecureCerts": looks.host.is_some(), "goog:chromeOptions": options, "goog:loggingPrefs": { "browser": "ALL" },
         } } });
         let mut browser = Self {
             driver,
