@@ -97,6 +97,7 @@ const COMMANDS: &[(&str, Permission)] = {
         ("issue show", Agents),
         ("learnings accept", Person(Learnings)),
         ("learnings add", Person(Learnings)),
+        ("learnings edit", Person(Learnings)),
         ("learnings export", Agents),
         ("learnings import", Person(Learnings)),
         ("learnings list", Agents),

@@ -43,6 +43,7 @@ pub use issue::note::NewFinding;
 pub use issue::query::{IssueFilter, IssueOrder, IssuePage};
 pub use issue::refusal::{IssueRefusal, KeptFor};
 pub use issue::subtask::{NewSubtask, Subtask};
+pub use learning::edit::LearningEdit;
 pub use learning::import::Imported;
 pub use learning::rank::{BestLearnings, CrossProjectLearning, RankedLearning};
 pub use learning::read::LearningScope;

@@ -203,6 +203,63 @@ fn what_is_retired_is_listed_on_demand_and_found_no_more() {
 }
 
 #[test]
+fn the_text_of_a_learning_is_changed_and_the_log_keeps_the_old_one() {
+    let project = set_up();
+    let id = learn(&project, &["Numbers are parsed stricly"]);
+    let other = learn(&project, &["Dates have a zone"]);
+    let edit = |arguments: &[&str]| project.symphony(&[&["learnings", "edit"], arguments].concat());
+    let text = "Numbers are parsed strictly";
+    let done = edit(&[&id, text]);
+    assert_eq!(
+        done.stdout,
+        format!("Changed learning {id}.\n"),
+        "{done:#?}"
+    );
+    let done = edit(&[&id, text]);
+    assert_eq!(
+        done.stdout,
+        format!("Learning {id} has this text already.\n")
+    );
+    assert_eq!(patterns(&project, &["list"]), ["Dates have a zone", text]);
+    assert_eq!(patterns(&project, &["search", "strictly"]), [text]);
+    assert_eq!(
+        patterns(&project, &["search", "stricly"]),
+        Vec::<String>::new()
+    );
+    let long = "x".repeat(601);
+    let known = format!("learning {other} already says this");
+    for (named, text, code, part) in [
+        (id.as_str(), "dates have a zone!", 4, known.as_str()),
+        (&id, "?!", 4, "must have a letter or a digit"),
+        ("nothing", "x", 3, "there is no learning `nothing`"),
+        (&id, &long, 4, "pattern"),
+    ] {
+        let answer = edit(&[named, text]);
+        assert_eq!(answer.code, code, "{answer:#?}");
+        assert!(answer.stderr.contains(part), "{part} in {answer:#?}");
+    }
+    let events = project.ok(&["events", "--json"]);
+    let events: Vec<Value> = events
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let edited: Vec<&Value> = events
+        .iter()
+        .filter(|event| event["kind"] == "learning_edited")
+        .collect();
+    assert_eq!(edited.len(), 1, "{events:#?}");
+    assert_eq!(edited[0]["source"], "cli");
+    assert_eq!(
+        (
+            &edited[0]["payload"]["before"],
+            &edited[0]["payload"]["after"]
+        ),
+        (&json!("Numbers are parsed stricly"), &json!(text)),
+        "{edited:#?}"
+    );
+}
+
+#[test]
 fn an_agent_does_not_write_learnings_as_a_person() {
     let mut project = set_up();
     let id = learn(&project, &["Numbers"]);
@@ -211,6 +268,7 @@ fn an_agent_does_not_write_learnings_as_a_person() {
         &["retire", &id][..],
         &["restore", &id],
         &["add", "x"],
+        &["edit", &id, "x"],
         &["import", "-"],
     ] {
         let answer = project.symphony(&[&["learnings"], arguments].concat());

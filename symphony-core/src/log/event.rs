@@ -18,7 +18,7 @@ use crate::outside::{Evidence, NoticeKind};
 use crate::plan::state::{PhaseOutcome, PlanEvent};
 use crate::project::WizardState;
 use crate::publication::PublicationState;
-use crate::pull_request::{PrState, VerdictKind, VerifiedGates};
+use crate::pull_request::{PrState, VerdictKind};
 use crate::review_point::{AnswerKind, PointNumber, PointState, Severity};
 use crate::run::RunStatus;
 use crate::spending::CapScope;
@@ -377,6 +377,15 @@ log_events!(
             /// The learning.
             learning: LearningId,
         },
+        /// The text of a learning was changed.
+        LearningEdited = "learning_edited" {
+            /// The learning.
+            learning: LearningId,
+            /// Its text until then.
+            before: String,
+            /// Its text from then on.
+            after: String,
+        },
         /// A retired learning was restored.
         LearningRestored = "learning_restored" {
             /// The learning.
@@ -485,16 +494,3 @@ log_events!(
         },
     }
 );
-
-impl LogEvent {
-    /// Creates the entry for gates of a pull request that Symphony ran.
-    pub fn gates_verified(pr: PrId, gates: &VerifiedGates) -> Self {
-        let flaky = gates.results.iter().filter(|gate| gate.is_flaky());
-        Self::GatesVerified {
-            pr,
-            commit: gates.commit.clone(),
-            green: gates.green(),
-            flaky: flaky.map(|gate| gate.name.clone()).collect(),
-        }
-    }
-}

@@ -156,6 +156,7 @@ impl LogEvent {
             | Self::LearningAccepted { .. }
             | Self::LearningDropped { .. }
             | Self::LearningRetired { .. }
+            | Self::LearningEdited { .. }
             | Self::LearningRestored { .. }
             | Self::LearningsImported { .. }
             | Self::CoverageRecorded { .. }

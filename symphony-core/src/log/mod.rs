@@ -5,6 +5,7 @@
 
 mod event;
 mod fold;
+mod gates;
 mod kinds;
 mod sentence;
 mod set_by_people;

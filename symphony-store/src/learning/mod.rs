@@ -1,5 +1,6 @@
 //! Learnings: written, read, ranked, and how useful they were.
 
+pub(crate) mod edit;
 pub(crate) mod import;
 pub(crate) mod pack;
 pub(crate) mod rank;

@@ -1,6 +1,6 @@
 //! Adding and reading learnings.
 //!
-//! A learning's text is never changed or removed, but its state is (`learning_state`). What ranking reads of an
+//! A learning is never removed. Its state changes (`state`), and a person may change its text (`edit`). What ranking reads of an
 //! accepted learning is in a separate table, and made here when it is recorded (`learning_rank`).
 
 use rusqlite::{Transaction, params};
@@ -87,19 +87,32 @@ impl Default for LearningFilter {
     }
 }
 
-/// Finds the learning of a project that already has a text: of several, an accepted one, otherwise a proposed one. Also
+/// Checks the fields of a learning whose text is new.
+pub(super) fn check_new_text(record: &LearningRecord) -> Result<(), FieldError> {
+    record.check()?;
+    check_pattern_length(&record.learning.pattern)?;
+    // A text that is empty after normalisation would never be given to an agent.
+    if normalise(&record.learning.pattern).is_empty() {
+        return Err(FieldError::NoWord { field: "pattern" });
+    }
+    Ok(())
+}
+
+/// Finds another learning of a project that already has a text: of several, an accepted one, otherwise a proposed one. Also
 /// returns what happens to the text.
-fn find_known(
+pub(super) fn find_known(
     tx: &Transaction<'_>,
-    new: &NewLearning,
+    project: &ProjectId,
+    new: &LearningId,
+    pattern: &str,
     source: Option<&LearningSource>,
 ) -> Result<Option<(LearningId, Known)>, StoreError> {
-    let text = normalise(&new.pattern);
+    let text = normalise(pattern);
     let mut statement = tx.prepare_cached(
-        "SELECT id, state, pattern FROM learning WHERE project = ?1
+        "SELECT id, state, pattern FROM learning WHERE project = ?1 AND id <> ?2
          ORDER BY CASE state WHEN 'accepted' THEN 0 WHEN 'proposed' THEN 1 WHEN 'retired' THEN 2 ELSE 3 END, created_at, id",
     )?;
-    let mut rows = statement.query([new.project.as_str()])?;
+    let mut rows = statement.query([project.as_str(), new.as_str()])?;
     while let Some(row) = rows.next()? {
         let Some(likeness) = likeness(&text, row.get_ref(2)?.as_str().unwrap_or_default()) else {
             continue;
@@ -163,12 +176,7 @@ impl Store {
             state: LearningState::Accepted,
             sources: Vec::new(),
         };
-        record.check()?;
-        check_pattern_length(&new.pattern)?;
-        // A text that is empty after normalisation would never be given to an agent.
-        if normalise(&new.pattern).is_empty() {
-            return Err(FieldError::NoWord { field: "pattern" }.into());
-        }
+        check_new_text(&record)?;
         self.write(context, |tx| {
             check_run_limit(tx, context, "learning", RUN_LEARNINGS_MAX)?;
             let source = match context.actor.run() {
@@ -176,7 +184,7 @@ impl Store {
                 None => None,
             };
             let work = source.as_ref().map(|(source, _)| source);
-            if let Some((id, known)) = find_known(tx, new, work)? {
+            if let Some((id, known)) = find_known(tx, &new.project, &new.id, &new.pattern, work)? {
                 return meet_known(tx, context, &id, known, source.as_ref());
             }
             if let Some(issue) = &new.issue {

@@ -12,8 +12,8 @@ use symphony_core::pull_request::{PullRequestOf, VerdictKind};
 use symphony_core::run::{Run, RunStatus, RunTarget};
 use symphony_learning::{Options, Relevance, Subject};
 use symphony_store::{
-    Context, EventFilter, IssueEnd, LearningAddition, LearningFilter, LearningScope, Links,
-    NewLearning, NewPullRequest, NewVerdict, Store, StoreError,
+    Context, EventFilter, IssueEnd, LearningAddition, LearningEdit, LearningFilter, LearningScope,
+    Links, NewLearning, NewPullRequest, NewVerdict, Store, StoreError,
 };
 
 use crate::plans::{claim, create, document, end, plan_id, report};
@@ -49,6 +49,42 @@ fn add_to(
 fn state(store: &Store, name: &str) -> LearningState {
     let id = LearningId::parse(name).unwrap();
     store.learning(&id).unwrap().state
+}
+
+#[test]
+fn an_edited_learning_is_found_by_its_new_text_also_in_a_pack() {
+    let mut store = store();
+    // more than stay beside the packs
+    for number in 0..40 {
+        let text = format!("Number {number} of the parser's rules");
+        add_to(&mut store, &human(1), &format!("l-{number}"), &text, None);
+    }
+    let id = LearningId::parse("l-3").unwrap();
+    let edited = store
+        .edit_learning(&human(2), &id, "Frobnicate the lexer")
+        .unwrap();
+    let LearningEdit::Changed(record) = edited else {
+        panic!("{edited:?}");
+    };
+    assert_eq!(record, store.learning(&id).unwrap());
+    let subject = Subject::query("frobnicate");
+    let best = store
+        .best_learnings(&project(), None, &subject, at(9), Options::default())
+        .unwrap();
+    assert_eq!(best.ids().first(), Some(&id));
+    // the same text again, the text of another one, and an agent
+    let again = store
+        .edit_learning(&human(3), &id, "Frobnicate the lexer")
+        .unwrap();
+    assert!(matches!(again, LearningEdit::Unchanged(_)));
+    let known = store
+        .edit_learning(&human(3), &id, "number 7 of the parser's rules")
+        .unwrap();
+    let LearningEdit::Known(known) = known else {
+        panic!("{known:?}");
+    };
+    assert_eq!(known.learning.id.as_str(), "l-7");
+    assert_eq!(store.learning(&id).unwrap(), record);
 }
 
 /// Names what a run on this work is given.

@@ -60,7 +60,7 @@ impl AddArgs {
 }
 
 /// A second learning with the same text would only take space in prompts.
-fn refusal(same: &LearningRecord) -> Stop {
+pub(super) fn refusal(same: &LearningRecord) -> Stop {
     let id = &same.learning.id;
     let (state, hint) = match same.state {
         LearningState::Accepted => {

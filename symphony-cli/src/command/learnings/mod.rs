@@ -1,6 +1,7 @@
 //! What agents and people learned: `symphony learnings`.
 
 mod add;
+mod edit;
 mod export;
 mod import;
 mod line;

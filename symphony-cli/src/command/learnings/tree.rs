@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::{add, export, import, list, rank, retire, search, show, stats};
+use super::{add, edit, export, import, list, rank, retire, search, show, stats};
 use crate::app::App;
 
 /// A command on learnings.
@@ -15,6 +15,8 @@ pub(crate) enum LearningsCommand {
     Show(show::ShowArgs),
     /// Add a learning
     Add(add::AddArgs),
+    /// Change the text of a learning
+    Edit(edit::EditArgs),
     /// Search learnings, best first
     Search(search::SearchArgs),
     /// Rank the learnings in a JSON file, without a database
@@ -44,6 +46,7 @@ impl LearningsCommand {
             Self::List(args) => args.run(app),
             Self::Show(args) => args.run(app),
             Self::Add(args) => args.run(app),
+            Self::Edit(args) => args.run(app),
             Self::Search(args) => args.run(app),
             Self::Rank(args) => args.run(app),
             Self::Stats(args) => args.run(app),

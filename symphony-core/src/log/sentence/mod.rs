@@ -238,6 +238,9 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
             format!("Learning {learning} was dropped: its issue was cancelled")
         }
         E::LearningRetired { learning } => format!("Learning {learning} was retired"),
+        E::LearningEdited { learning, .. } => {
+            format!("The text of learning {learning} was changed")
+        }
         E::LearningRestored { learning } => format!("Learning {learning} was restored"),
         E::LearningsImported { added, skipped } => format!(
             "{} imported; {skipped} existed already",
