@@ -24,6 +24,8 @@ pub struct ReadPart {
     pub next: u64,
     /// The lines, without their line feeds.
     pub lines: Vec<Vec<u8>>,
+    /// The logical offset of each line.
+    pub offsets: Vec<u64>,
 }
 
 /// Whether a last line without a line feed counts.
@@ -134,7 +136,7 @@ impl LogReader {
 
     fn part(&self, from: u64, bytes: &[u8], with_rest: bool) -> ReadPart {
         let mut at = from;
-        let mut lines = Vec::new();
+        let (mut lines, mut offsets) = (Vec::new(), Vec::new());
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             let whole = line.strip_suffix(b"\n");
             if whole.is_none() && !with_rest {
@@ -143,6 +145,7 @@ impl LogReader {
                     break;
                 }
             }
+            offsets.push(self.logical(at));
             at += length(line.len());
             lines.push(whole.unwrap_or(line).to_vec());
         }
@@ -150,6 +153,7 @@ impl LogReader {
             start: self.logical(from),
             next: self.logical(at),
             lines,
+            offsets,
         }
     }
 
@@ -278,8 +282,8 @@ mod tests {
         );
         let part = reader.after(4, 100, LastLine::IsWhole).unwrap();
         assert_eq!(
-            (texts(&part), part.next),
-            (vec!["two".into(), "thr".into()], 11)
+            (texts(&part), part.next, part.offsets),
+            (vec!["two".into(), "thr".into()], 11, vec![4, 8])
         );
         let part = reader.tail(6, LastLine::IsWhole).unwrap();
         assert_eq!((texts(&part), part.start), (vec!["thr".into()], 8));
