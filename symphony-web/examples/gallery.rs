@@ -7,6 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use symphony_core::Timestamp;
 use symphony_core::id::RunId;
 use symphony_view::LogDay;
+use symphony_web::highlight::highlight;
 use symphony_web::render::chart::{Bar, bar_chart};
 use symphony_web::render::dag::{Graph, Node, dag};
 use symphony_web::render::diff::{DiffPage, Layout, Place, diff, parse};
@@ -97,7 +98,9 @@ fn changes(layout: Layout) -> Markup {
         top: &BTreeMap::new(),
         comment: Some(&|place| format!("#comment-{}", place.line)),
     };
-    diff(&parse(DIFF), &page)
+    let mut change = parse(DIFF);
+    highlight(&mut change);
+    diff(&change, &page)
 }
 
 fn plan(count: usize) -> Markup {

@@ -7,6 +7,7 @@ mod act;
 mod api;
 mod assets;
 mod door;
+pub mod highlight;
 mod live;
 mod page;
 pub mod render;

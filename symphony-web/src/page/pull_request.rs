@@ -15,6 +15,7 @@ use symphony_workspace::CommitLine;
 use super::layout::{Frame, Room, reserved, token};
 use super::parts::{inline, issue_link, plan_link, pr_link, run_link, when};
 use crate::access::Role;
+use crate::highlight::highlight;
 use crate::render::ansi::ansi;
 use crate::render::diff::{Diff, DiffPage, Layout, Place, diff, elsewhere, file_id, parse};
 use crate::render::markdown::markdown;
@@ -88,7 +89,8 @@ pub(crate) fn pull_request(
 ) -> Result<Markup, Failure> {
     let frame = Frame::load(session, turn)?;
     let stored = find(session, &asked.id)?;
-    let change = parse(&stored.diff);
+    let mut change = parse(&stored.diff);
+    highlight(&mut change);
     let commits = read::commits(session, &stored)?;
     let pr = read::whole_pull_request(session, stored)?;
     let layout = match asked.query("view") {

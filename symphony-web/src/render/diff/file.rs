@@ -127,4 +127,15 @@ pub struct Line {
     pub text: String,
     /// Whether the file ends with it, without a line feed.
     pub no_newline: bool,
+    /// How its text is coloured, from its beginning on; what is beyond the last token is plain.
+    pub tokens: Vec<Token>,
+}
+
+/// A part of a line that has one colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Token {
+    /// Its length, in bytes.
+    pub length: usize,
+    /// The class of its colour; none where it is plain.
+    pub class: Option<&'static str>,
 }

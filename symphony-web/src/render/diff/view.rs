@@ -327,9 +327,12 @@ fn marks<'a>(pair: Pair<'a>, comparer: &mut Comparer) -> (Parts<'a>, Parts<'a>) 
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::super::super::safe::tests::assert_harmless;
     use super::super::parse;
     use super::*;
+    use crate::highlight::highlight_until;
 
     const DIFF: &str = "diff --git a/src/<x>.rs b/src/<x>.rs\n--- a/src/<x>.rs\n+++ b/src/<x>.rs\n@@ -1,3 +1,3 @@ fn <f>()\n a\n-let b = 1;\n+let c = 1;\n d\n";
 
@@ -370,6 +373,31 @@ mod tests {
                 ),
             ] {
                 assert!(found.contains(part), "{layout:?}: {part} in {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn highlighted_code_is_harmless() {
+        let code = "let a = \"</span><script>alert(1)</script>\"; // <img src=x onerror=alert(1)>";
+        let minute = Instant::now() + Duration::from_mins(1);
+        for path in ["a.rs", "a.js", "a.html", "a.md", "a.<b>.vue"] {
+            let text = format!(
+                "diff --git a/{path} b/{path}\n@@ -1,2 +1,2 @@\n <script>/*\n-{code}\n+{code} */\n"
+            );
+            let mut change = parse(&text);
+            highlight_until(&mut change, minute);
+            for layout in [Layout::Unified, Layout::Split] {
+                let page = DiffPage {
+                    layout,
+                    below: &BTreeMap::new(),
+                    top: &BTreeMap::new(),
+                    comment: None,
+                };
+                let found = diff(&change, &page).into_string();
+                assert_harmless(&found);
+                assert!(found.contains("<span class=\"h"), "{path}: {found}");
+                assert!(!found.contains("<script"), "{path}: {found}");
             }
         }
     }
