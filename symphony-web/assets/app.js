@@ -7,37 +7,33 @@
   const live = log && log.dataset.live !== undefined ? log : null;
   const formToken = () => document.querySelector("input[name=form_token]")?.value ?? "";
 
-  // ---- one stream: news of the project, and the lines of the log that is shown
-  let cursor = `${main.dataset.event}-${live ? live.dataset.next : 0}`;
-  let source = null;
-  const open = () => {
-    const run = live ? `&run=${encodeURIComponent(live.dataset.run)}` : "";
-    source = new EventSource(`/events?from=${cursor}${run}`);
-    source.addEventListener("lines", (message) => {
-      cursor = message.lastEventId;
-      addLines(JSON.parse(message.data));
-    });
-    source.addEventListener("changed", (message) => {
-      cursor = message.lastEventId;
-      refreshSoon();
-    });
-    source.onopen = () => document.body.classList.remove("offline");
-    source.onerror = () => {
-      document.body.classList.add("offline");
-      // the browser comes back by itself unless the answer was an error
-      if (source?.readyState === EventSource.CLOSED) {
-        source = null;
-        setTimeout(() => { if (!source && !document.hidden) open(); }, 2000);
-      }
-    };
-  };
-  const close = () => { source?.close(); source = null; };
-  // browsers have six connections for a server, so that a tab that is not seen must not hold one; it catches up by its cursor
-  document.addEventListener("visibilitychange", () => {
-    if (document.hidden) close(); else if (!source) open();
+  // ---- news of the project, and the lines of the log that is shown
+  const stream = symphonyStream({
+    event: main.dataset.event,
+    run: live?.dataset.run,
+    offset: live ? live.dataset.next : 0,
+    changed: () => refreshSoon(),
+    lines: (html) => addLines(html),
+    online: (is) => document.body.classList.toggle("offline", !is),
   });
-  addEventListener("pagehide", close);
-  addEventListener("pageshow", (event) => { if (event.persisted && !source) open(); });
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) { stream.pause(); return; }
+    stream.resume();
+    if (isStale) refreshSoon();
+  });
+  addEventListener("pagehide", stream.pause);
+  addEventListener("pageshow", (event) => { if (event.persisted) stream.resume(); });
+
+  let isAway = false;
+  const load = async (url) => {
+    isAway = false;
+    try {
+      const answer = await fetch(url, { headers: { accept: "text/html" } });
+      isAway = answer.status >= 500;
+      if (!answer.ok) return null;
+      return new DOMParser().parseFromString(await answer.text(), "text/html");
+    } catch { isAway = true; return null; }
+  };
 
   // ---- the log
   const follow = document.querySelector("input[data-follow]");
@@ -64,28 +60,48 @@
       next.closest("details")?.setAttribute("open", "");
       next.scrollIntoView({ block: "start" });
     });
-    document.addEventListener("click", async (event) => {
-      const older = event.target.closest("a[data-older]");
-      if (!older) return;
-      event.preventDefault();
+    const addOlder = async (older) => {
       const page = await load(older.href);
-      if (!page) { location.href = older.href; return; }
+      if (!page) return false;
       const height = log.scrollHeight;
       log.prepend(...page.querySelector("#log").childNodes);
       log.scrollTop += log.scrollHeight - height;
       const further = page.querySelector("a[data-older]");
       if (further) older.href = further.href; else older.parentElement.remove();
+      return true;
+    };
+    document.addEventListener("click", async (event) => {
+      const older = event.target.closest("a[data-older]");
+      if (!older) return;
+      event.preventDefault();
+      if (!await addOlder(older)) location.href = older.href;
     });
+    // a link to a line opens earlier parts until the line is there, or goes to where it is if that is too far
+    const partsMax = 8;
+    const aim = async () => {
+      const place = /^#L(\d+)$/.exec(location.hash);
+      if (!place) return;
+      for (const before of log.querySelectorAll(".aim")) before.classList.remove("aim");
+      const first = () => log.querySelector("[id^=L]")?.id.slice(1);
+      for (let parts = 0; parts < partsMax && Number(place[1]) < Number(first()); parts++) {
+        const older = document.querySelector("a[data-older]");
+        if (!older || !await addOlder(older)) break;
+      }
+      const line = document.getElementById(`L${place[1]}`);
+      if (!line) {
+        if (Number(place[1]) < Number(first())) location.href = `/runs/${log.dataset.run}/lines?at=${place[1]}${place[0]}`;
+        return;
+      }
+      if (follow) follow.checked = false;
+      line.classList.add("aim");
+      line.querySelector("details")?.setAttribute("open", "");
+      line.scrollIntoView({ block: "center" });
+    };
+    addEventListener("hashchange", aim);
+    aim();
   }
 
   // ---- the page itself is reloaded when something has happened, at most once a second, and never under somebody's hands
-  const load = async (url) => {
-    try {
-      const answer = await fetch(url, { headers: { accept: "text/html" } });
-      if (!answer.ok) return null;
-      return new DOMParser().parseFromString(await answer.text(), "text/html");
-    } catch { return null; }
-  };
   const busy = () => {
     const at = document.activeElement;
     if (at && at.closest("form") && /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName) && at.type !== "search") return true;
@@ -93,16 +109,22 @@
       .some((field) => field.value !== field.defaultValue);
   };
   let waiting = null;
+  let isStale = false;
   const refreshSoon = () => { waiting ??= setTimeout(refresh, 400); };
+  const later = (ms) => { waiting = setTimeout(refresh, ms); };
   const refresh = async () => {
-    if (document.hidden || busy()) { waiting = setTimeout(refresh, 1500); return; }
+    isStale = document.hidden;
+    if (isStale) { waiting = null; return; }
+    if (busy()) { later(1500); return; }
     const page = await load(location.href);
-    if (page && busy()) { waiting = setTimeout(refresh, 1500); return; }
+    if (page && busy()) { later(1500); return; }
+    // the server is away: what has happened is still to be shown
+    if (!page && isAway) { later(3000); return; }
     if (page) replace(page);
     waiting = null;
     // what happened while the page was loaded may not be on it
     const shown = page?.getElementById("main")?.dataset.event;
-    if (shown !== undefined && Number(shown) < Number(cursor.split("-")[0])) refreshSoon();
+    if (shown !== undefined && Number(shown) < stream.number()) refreshSoon();
   };
   const replace = (page) => {
     const fresh = page.getElementById("main");
@@ -127,7 +149,7 @@
     if (focused) main.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
     if (wasLive) delete log.dataset.live;
   };
-  if (!document.hidden) open();
+  if (!document.hidden) stream.resume();
 
   // ---- cards are moved by dragging them to another column, as the menu on the issue's page does
   let dragged = null;

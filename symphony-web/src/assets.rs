@@ -33,7 +33,10 @@ pub(crate) const ALL: [(&str, Asset); 3] = [
         SCRIPT,
         Asset {
             media_type: "text/javascript; charset=utf-8",
-            text: include_str!("../assets/app.js"),
+            text: concat!(
+                include_str!("../assets/stream.js"),
+                include_str!("../assets/app.js")
+            ),
         },
     ),
     (

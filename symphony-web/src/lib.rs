@@ -17,6 +17,6 @@ mod server;
 pub use door::{SIGN_IN, sign_in_path};
 pub use server::Site;
 pub use server::{
-    Access, DoorsError, DoorsFile, Found, ListenError, Listener, Opener, Part, Refreshed,
-    Refresher, Tls, TlsError, Users, random_secret, serve,
+    Access, Check, Checkup, Doctor, DoorsError, DoorsFile, Finding, Found, ListenError, Listener,
+    Opener, Part, Refreshed, Refresher, Tls, TlsError, Users, random_secret, serve,
 };

@@ -100,6 +100,7 @@ pub(crate) const ACTS: &[(&str, Role, ActFn)] = &[
     ("/plans/{id}/resume", Role::Reviewer, act::resume_plan),
     ("/plans/{id}/abort", Role::Admin, act::abort_plan),
     ("/notices/{id}/dismiss", Role::Admin, act::dismiss_notice),
+    ("/learnings/{id}/edit", Role::Reviewer, act::edit_learning),
     (
         "/learnings/{id}/retire",
         Role::Reviewer,
@@ -111,6 +112,7 @@ pub(crate) const ACTS: &[(&str, Role, ActFn)] = &[
         act::restore_learning,
     ),
     ("/runs/{id}/cancel", Role::Admin, act::cancel_run),
+    ("/health/check", Role::Reviewer, act::check_health),
     ("/pause", Role::Admin, act::pause),
     ("/resume", Role::Admin, act::resume),
 ];
@@ -167,6 +169,11 @@ pub(crate) fn router(site: &Arc<Site>) -> Router {
                 Entrance::Write(Role::Reviewer),
                 post(api::refresh).fallback(api::not_allowed),
             ),
+        )
+        // beside reading the last result
+        .route(
+            "/api/v1/doctor",
+            guard(Entrance::Write(Role::Reviewer), post(api::check)),
         )
         .route("/sign-in", guard(Entrance::SignIn, door::sign_in(site)))
         .route(

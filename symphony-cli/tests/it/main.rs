@@ -10,6 +10,8 @@ mod browser;
 #[cfg(test)]
 #[cfg(all(feature = "browser", feature = "real-cli"))]
 mod browser_claude;
+#[cfg(feature = "browser")]
+mod browser_live;
 #[cfg(test)]
 mod cgroups;
 #[cfg(test)]

@@ -31,7 +31,7 @@ const PAGES: [&str; 14] = [
 ];
 
 /// What is done, each with who may do it.
-const ACTS: [&str; 15] = [
+const ACTS: [&str; 17] = [
     "/issues",
     "/issues/SYM-1/comment",
     "/issues/SYM-1/edit",
@@ -42,8 +42,10 @@ const ACTS: [&str; 15] = [
     "/prs/1/merge",
     "/prs/1/check",
     "/runs/1/cancel",
+    "/learnings/1/edit",
     "/learnings/1/retire",
     "/learnings/1/restore",
+    "/health/check",
     "/pause",
     "/resume",
     "/sign-out",

@@ -92,6 +92,32 @@ fn programs_get_the_documents_of_the_commands() {
         let wrong = api.differences(&described(path), "200", &found);
         assert_eq!(wrong, Vec::<String>::new(), "{path}");
     }
+    // what doctor finds is kept from the last time that somebody asked
+    assert_eq!(browser.get("/api/v1/doctor").status, 404);
+    assert_eq!(browser.post("/health/check", &[]).status, 303);
+    let found = document(&browser, "/api/v1/doctor");
+    let mut printed: Value =
+        serde_json::from_str(&project.symphony(&["doctor", "--json"]).stdout).unwrap();
+    // free space and the age of a backup change from one second to the next
+    let mut found_checks = found.clone();
+    for checks in [&mut printed, &mut found_checks] {
+        checks["items"]
+            .as_array_mut()
+            .unwrap()
+            .retain(|check| check["check"] != "disk" && check["check"] != "backup");
+    }
+    assert_eq!(found_checks, printed);
+    let wrong = api.differences("/api/v1/doctor", "200", &found);
+    assert_eq!(wrong, Vec::<String>::new());
+    let page = browser.get("/health").body;
+    let shown =
+        |check: &Value| page.contains(&format!("<b>{}</b>", check["check"].as_str().unwrap()));
+    assert!(
+        printed["items"].as_array().unwrap().iter().all(shown),
+        "{page}"
+    );
+    assert!(page.contains(">Check again</button>"), "{page}");
+
     let events = document(&browser, "/api/v1/events?limit=1000");
     let printed = project.ok(&["events", "--json", "--limit", "0"]);
     let printed: Vec<Value> = printed

@@ -291,8 +291,27 @@ fn users_see_the_project_of_the_page_and_no_other() {
             .body
             .contains("Of another project")
     );
+    let other_board = format!(
+        "/?project={}",
+        text(&project.json(&["-C", there, "status"])["project"])
+    );
+    let board = owner.get(&other_board).body;
+    assert!(
+        board.contains("Of another project") && !board.contains("Of this project"),
+        "{board}"
+    );
+    assert!(board.contains("<select name=\"project\""), "{board}");
+    assert!(!owner.get("/").body.contains("Of another project"));
     for token in &tokens {
         let browser = served.sign_in_as(token);
+        assert_eq!(browser.get(&other_board).status, 404);
+        assert_eq!(
+            browser
+                .get(&format!("/api/v1/board{}", &other_board[1..]))
+                .status,
+            404
+        );
+        assert!(!browser.get("/").body.contains("<select name=\"project\""));
         assert!(
             browser
                 .get("/issues/SYM-1")

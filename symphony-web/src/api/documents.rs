@@ -17,7 +17,7 @@ use super::query::{
     flag, issue as issue_in, issue_of, named, number, plan as plan_in, plan_of, pr_of,
 };
 use crate::routes::Asked;
-use crate::server::{Failure, Turn, events_in_scope, is_in_scope};
+use crate::server::{Failure, Turn, events_in_scope, is_in_scope, turn_to_project};
 
 /// Things of a list that are read unless a limit is given.
 const LIMIT: u32 = 100;
@@ -58,6 +58,7 @@ pub(super) fn board(
     turn: &Turn,
     asked: &Asked,
 ) -> Result<Response, Failure> {
+    turn_to_project(session, turn, asked.query("project"))?;
     let status = status_of(session, turn)?;
     let filter = BoardFilter {
         label: asked.query("label").map(str::to_owned),

@@ -2,6 +2,7 @@
 //! openai/symphony's SPEC §13.7 (spec: web, "JSON"). `openapi.json` describes it.
 
 mod answer;
+mod doctor;
 mod documents;
 mod feed;
 mod peer;
@@ -11,6 +12,7 @@ use axum::response::Response;
 use symphony_runner::session::Session;
 
 pub(crate) use answer::{json_failed, not_allowed};
+pub(crate) use doctor::check;
 pub(crate) use feed::feed;
 pub(crate) use peer::refresh;
 
@@ -48,6 +50,7 @@ pub(crate) const DOCUMENTS: &[(&str, DocumentFn)] = &[
     ("/api/v1/plans/{id}", documents::plan),
     ("/api/v1/learnings", documents::learnings),
     ("/api/v1/spending", documents::spending),
+    ("/api/v1/doctor", doctor::last),
     ("/api/v1/events", documents::events),
 ];
 

@@ -11,7 +11,7 @@ use symphony_runner::paths::RunPaths;
 use symphony_runner::session::Session;
 use symphony_view::LogDay;
 
-use crate::render::log::log_line;
+use crate::render::log::log_line_at;
 use crate::server::Failure;
 
 /// Bytes of a log that are drawn at once.
@@ -57,9 +57,9 @@ impl RunLog {
         };
         let part = read(&reader).map_err(failed)?;
         let mut day = LogDay::starting(self.started_at);
-        let lines = part.lines.iter().map(|line| {
+        let lines = part.lines.iter().zip(&part.offsets).map(|(line, offset)| {
             let text = String::from_utf8_lossy(line);
-            log_line(&day.parsed(&self.run, &text))
+            log_line_at(&day.parsed(&self.run, &text), *offset)
         });
         Ok(LogPart {
             lines: lines.collect(),
@@ -85,6 +85,11 @@ const fn last_line(run: &Run) -> LastLine {
 /// Reads the end of a run's log.
 pub(crate) fn tail_of(session: &Session, run: &Run) -> Result<LogPart, Failure> {
     RunLog::of(session, run)?.read(|reader| reader.tail(PART_BYTES, last_line(run)))
+}
+
+/// Reads the lines of a run's log from one on, to which somebody has a link.
+pub(crate) fn lines_from(session: &Session, run: &Run, offset: u64) -> Result<LogPart, Failure> {
+    RunLog::of(session, run)?.after(offset, last_line(run))
 }
 
 /// Reads the lines of a run's log before an offset.

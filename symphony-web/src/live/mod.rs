@@ -6,7 +6,7 @@ mod pulse;
 mod raw_log;
 mod stream;
 
-pub(crate) use log_part::{LogPart, lines_before, tail_of};
+pub(crate) use log_part::{LogPart, lines_before, lines_from, tail_of};
 pub(crate) use pulse::{Pulse, newest_event};
 pub(crate) use raw_log::raw_log;
 pub(crate) use stream::{LIFE, QUEUE, events, send, stream_of};

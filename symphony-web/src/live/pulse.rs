@@ -45,6 +45,11 @@ impl Pulse {
         receiver
     }
 
+    /// Counts who listens.
+    pub(crate) fn listeners(&self) -> usize {
+        self.newest.receiver_count()
+    }
+
     fn look(&self) {
         let mut open: Option<(Session, Instant)> = None;
         loop {

@@ -83,6 +83,10 @@ pub(crate) async fn events(
         log,
         seen: None,
     };
+    tracing::debug!(
+        streams = turn.site.pulse.listeners(),
+        "a page follows what happens"
+    );
     // also a client that is slow, or has much to catch up with, is looked at again
     tokio::spawn(tokio::time::timeout(LIFE, teller.tell()));
     stream_of(receiver)

@@ -1,14 +1,15 @@
-//! Whether everything works: holds, slots, ticks.
+//! Whether everything works: holds, slots, ticks, and what `doctor` finds.
 
 use maud::{Markup, html};
 use symphony_runner::session::Session;
+use symphony_view::text::plural;
 
 use super::layout::{Frame, Room, reserved, token};
-use super::parts::{subject, when};
+use super::parts::{inline, subject, when};
 use crate::access::Role;
 use crate::render::time::until;
 use crate::routes::Asked;
-use crate::server::{Failure, Turn};
+use crate::server::{Check, Checkup, Failure, Turn};
 
 /// Draws the state of the installation.
 pub(crate) fn health(
@@ -47,11 +48,7 @@ pub(crate) fn health(
             @for hold in &status.holds { p .notice .warn { (hold.what) @if let Some(until) = hold.until { " · until " (until) } } }
             @if status.holds.is_empty() { p .soft { "Nothing is on hold." } }
         }
-        div .panel {
-            h2 { "More" }
-            p { "The whole check of the setup and of the database:" }
-            pre { "symphony doctor\nsymphony doctor --audit" }
-        }
+        (checkup(turn))
     };
     Ok(frame.draw(turn, Room::Health, "Health", &main))
 }
@@ -62,6 +59,74 @@ fn orders(is_paused: bool, turn: &Turn) -> Markup {
             form method="post" action="/resume" { (token(turn)) button .btn .pri { "Resume" } }
         } @else {
             form method="post" action="/pause" { (token(turn)) button .btn { "Pause" } }
+        }
+    }
+}
+
+/// Draws what `doctor` found when it ran last: what is wrong first, in its words.
+fn checkup(turn: &Turn) -> Markup {
+    let last = turn.site.checkups.last();
+    let again = if last.is_some() {
+        "Check again"
+    } else {
+        "Check now"
+    };
+    html! {
+        div .panel #setup {
+            div .row {
+                h2 { "Setup and database" }
+                @if let Some(kept) = &last { span .soft { "checked " (when(kept.at, turn.now)) } }
+                span .grow {}
+                @if turn.may(Role::Reviewer) {
+                    form method="post" action="/health/check" { (token(turn)) button .btn { (again) } }
+                }
+            }
+            @match &last {
+                Some(kept) => (found(&kept.found)),
+                None => p .soft { "Not checked since this page is served. It takes a few seconds, and does what " code { "symphony doctor" } " and "
+                    code { "symphony doctor --audit" } " do." },
+            }
+        }
+    }
+}
+
+fn found(found: &Checkup) -> Markup {
+    let is_fine = |check: &&Check| matches!(check.status.as_str(), "ok" | "absent");
+    let (fine, wrong): (Vec<&Check>, Vec<&Check>) = found.checks.iter().partition(is_fine);
+    html! {
+        @if wrong.is_empty() && found.findings.is_empty() { p .ok { "Nothing is wrong." } }
+        @if !wrong.is_empty() { ul .checks { @for check in wrong { (draw_check(check)) } } }
+        @if !found.findings.is_empty() {
+            h3 { "Audit" }
+            ul .checks {
+                @for finding in &found.findings {
+                    li {
+                        span .tag .bad { (finding.invariant) } " " b { (inline(&finding.subject)) } ": " (inline(&finding.detail))
+                        p .soft { "expected: " (inline(&finding.statement)) }
+                    }
+                }
+            }
+        }
+        @if !fine.is_empty() {
+            details #fine-checks {
+                summary { (plural(fine.len(), "check")) " without a problem" }
+                ul .checks { @for check in fine { (draw_check(check)) } }
+            }
+        }
+    }
+}
+
+fn draw_check(check: &Check) -> Markup {
+    let class = match check.status.as_str() {
+        "ok" => "ok",
+        "warning" => "warn",
+        "failed" => "bad",
+        _ => "",
+    };
+    html! {
+        li {
+            span class=(format!("tag {class}")) { (check.status) } " " b { (check.check) } ": " (inline(&check.detail))
+            @if !check.fix.is_empty() { p .soft { "fix: " (inline(&check.fix)) } }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What agents and people have learned.
 
 use maud::{Markup, html};
-use symphony_core::learning::LearningState;
+use symphony_core::learning::{LearningState, PATTERN_CHARS_MAX};
 use symphony_runner::session::Session;
 use symphony_store::LearningFilter;
 use symphony_view::{MeasuredLearning, read};
@@ -53,6 +53,17 @@ fn draw(measured: &MeasuredLearning, turn: &Turn) -> Markup {
                 details {
                     summary { "Measured effect" }
                     @for sentence in found.sentences() { p .soft { (sentence) } }
+                }
+            }
+            @if turn.may(Role::Reviewer) {
+                details #(format!("edit-{}", learning.id)) {
+                    summary { "Edit" }
+                    form .stack method="post" action=(act("edit")) {
+                        (token(turn))
+                        label for=(format!("text-{}", learning.id)) { "Text; prompts have it from then on" }
+                        textarea #(format!("text-{}", learning.id)) name="text" rows="3" maxlength=(PATTERN_CHARS_MAX) required { (learning.pattern) }
+                        div { button .btn { "Save" } }
+                    }
                 }
             }
             div .row {

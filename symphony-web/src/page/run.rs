@@ -10,7 +10,7 @@ use super::layout::{Frame, Room, reserved, token};
 use super::parts::{run_class, runs_table, short, subject, tokens, took, when};
 use super::prompt::prompt_panel;
 use crate::access::Role;
-use crate::live::{LogPart, lines_before, tail_of};
+use crate::live::{LogPart, lines_before, lines_from, tail_of};
 use crate::routes::Asked;
 use crate::server::{Failure, Turn};
 
@@ -71,7 +71,7 @@ pub(crate) fn run(session: &mut Session, turn: &Turn, asked: &Asked) -> Result<M
     Ok(frame.draw(turn, Room::Runs, &title, &main))
 }
 
-/// Draws the lines of a run's log before an offset, for whoever reads back.
+/// Draws the lines of a run's log before an offset, for whoever reads back, or from one on, for whoever has a link to a line.
 pub(crate) fn run_lines(
     session: &mut Session,
     turn: &Turn,
@@ -79,16 +79,21 @@ pub(crate) fn run_lines(
 ) -> Result<Markup, Failure> {
     let frame = Frame::load(session, turn)?;
     let stored = session.store.find_run(&asked.id)?;
-    let offset = asked.query("before").and_then(|offset| offset.parse().ok());
-    let offset =
-        offset.ok_or_else(|| Failure::Wrong("`before` must be an offset in the log".to_owned()))?;
-    let log = lines_before(session, &stored, offset)?;
+    let offset = |name| asked.query(name).and_then(|offset| offset.parse().ok());
+    let log = match (offset("before"), offset("at")) {
+        (Some(before), _) => lines_before(session, &stored, before)?,
+        (None, Some(at)) => lines_from(session, &stored, at)?,
+        (None, None) => {
+            let missing = "`before` or `at` must be an offset in the log";
+            return Err(Failure::Wrong(missing.to_owned()));
+        }
+    };
     let run = RunView::from(stored);
     let main = html! {
         h1 { "Log of " (subject(&run)) }
         p { a href=(format!("/runs/{}", run.id)) { "Back to the end of the log" } }
         (older(&run, &log))
-        div #log .log role="log" aria-label="Log" tabindex="0" { @for line in &log.lines { (line) } }
+        div #log .log role="log" aria-label="Log" tabindex="0" data-run=(run.id) { @for line in &log.lines { (line) } }
     };
     Ok(frame.draw(turn, Room::Runs, "Log", &main))
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use symphony_runner::session::Session;
 
 use crate::access::{Hosts, User};
@@ -55,6 +56,62 @@ impl Refresher {
 impl fmt::Debug for Refresher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Refresher")
+    }
+}
+
+/// What `doctor` and its audit found: it takes seconds, so that it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkup {
+    /// The checks, as `doctor --json` lists them.
+    pub checks: Vec<Check>,
+    /// What does not hold, as `doctor --audit --json` lists it.
+    pub findings: Vec<Finding>,
+}
+
+/// One check of `doctor`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// What was checked.
+    pub check: String,
+    /// How it came out: `ok`, `absent`, `warning` or `failed`.
+    pub status: String,
+    /// What was found.
+    pub detail: String,
+    /// How to repair it; empty when nothing is wrong.
+    pub fix: String,
+}
+
+/// One finding of the audit.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Finding {
+    /// What should hold, by name.
+    pub invariant: String,
+    /// What should hold.
+    pub statement: String,
+    /// The row, file or process.
+    pub subject: String,
+    /// What is wrong with it.
+    pub detail: String,
+}
+
+/// Runs `doctor` in a process of its own, for a limited time. What goes wrong is said in words.
+#[derive(Clone)]
+pub struct Doctor(Arc<dyn Fn() -> Result<Checkup, String> + Send + Sync>);
+
+impl Doctor {
+    /// Makes one of a function, which waits for the result.
+    pub fn new(check: impl Fn() -> Result<Checkup, String> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(check))
+    }
+
+    pub(crate) fn check(&self) -> Result<Checkup, String> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Doctor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Doctor")
     }
 }
 

@@ -47,6 +47,32 @@ pub(crate) fn is_in_scope(session: &Session, turn: &Turn, project: Option<&Proje
     turn.visitor.user.is_none() || project.is_none_or(|project| *project == session.project.id)
 }
 
+/// Lists the projects that a visitor may see; the one that the page is served for is among them.
+pub(crate) fn projects_in_scope(session: &Session, turn: &Turn) -> Result<Vec<ProjectId>, Failure> {
+    let projects = session.store.projects()?.into_iter();
+    let ids = projects.map(|project| project.id);
+    Ok(ids
+        .filter(|id| is_in_scope(session, turn, Some(id)))
+        .collect())
+}
+
+/// Turns a request to another project of the installation, if it names one.
+pub(crate) fn turn_to_project(
+    session: &mut Session,
+    turn: &Turn,
+    named: Option<&str>,
+) -> Result<(), Failure> {
+    let Some(named) = named.filter(|named| *named != session.project.id.as_str()) else {
+        return Ok(());
+    };
+    let projects = session.store.projects()?.into_iter();
+    let mut seen = projects.filter(|project| is_in_scope(session, turn, Some(&project.id)));
+    let found = seen.find(|project| project.id.as_str() == named);
+    session.project =
+        found.ok_or_else(|| Failure::NotFound(format!("there is no project `{named}`")))?;
+    Ok(())
+}
+
 /// Leaves out the events that are not of the project, for a user.
 pub(crate) fn events_in_scope(
     session: &Session,

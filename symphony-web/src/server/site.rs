@@ -8,8 +8,9 @@ use symphony_store::Context;
 use tokio::sync::watch;
 
 use super::answer::Failure;
+use super::checkups::Checkups;
 use super::doors_file::DoorsFile;
-use super::options::{Access, Opener, Refreshed, Refresher};
+use super::options::{Access, Doctor, Opener, Refreshed, Refresher};
 use crate::access::{FailureLimiter, Refusal, Role, Scheme, Secret, User, Visitor, Way};
 use crate::live::Pulse;
 
@@ -20,6 +21,7 @@ pub struct Site {
     pub(crate) doors: DoorsFile,
     opener: Opener,
     refresher: Refresher,
+    pub(crate) checkups: Checkups,
     pub(crate) pulse: Arc<Pulse>,
     wrong: Mutex<FailureLimiter>,
     ending: watch::Sender<bool>,
@@ -47,6 +49,7 @@ impl Site {
         doors: DoorsFile,
         opener: Opener,
         refresher: Refresher,
+        doctor: Doctor,
     ) -> Arc<Self> {
         Arc::new(Self {
             access,
@@ -54,6 +57,7 @@ impl Site {
             pulse: Pulse::new(opener.clone()),
             opener,
             refresher,
+            checkups: Checkups::new(doctor),
             wrong: Mutex::new(FailureLimiter::new(Timestamp::now())),
             ending: watch::channel(false).0,
             messages: Mutex::new(Vec::new()),

@@ -13,9 +13,10 @@ use symphony_runner::database::state_folder;
 use symphony_runner::session::Session;
 use symphony_web::access::{Hosts, Scheme, User};
 use symphony_web::{
-    Access, DoorsFile, Listener, Opener, Refresher, Site, Tls, Users, sign_in_path,
+    Access, Doctor, DoorsFile, Listener, Opener, Refresher, Site, Tls, Users, sign_in_path,
 };
 
+use super::checking::doctor_of;
 use super::reach::{
     ListenAddress, host_name, is_served, no_listener, no_tls, split_port, with_port,
 };
@@ -182,7 +183,16 @@ impl ServeOptions {
                 tokio::time::sleep(LOOK).await;
             }
         };
-        let ended = runtime.block_on(serve_until(app, served, ticking.refresher(), stop));
+        let doctor = doctor_of(
+            session.installation.executable.clone(),
+            session.project.root.clone(),
+        );
+        let ended = runtime.block_on(serve_until(
+            app,
+            served,
+            (ticking.refresher(), doctor),
+            stop,
+        ));
         // a thread that is merging is not waited for: the next command settles what it began
         runtime.shutdown_background();
         drop(ticking);
@@ -312,12 +322,12 @@ fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 async fn serve_until(
     app: &App,
     served: Served,
-    refresher: Refresher,
+    (refresher, doctor): (Refresher, Doctor),
     stop: impl Future<Output = ()>,
 ) -> anyhow::Result<()> {
     let surroundings = app.surroundings.clone();
     let opener = Opener::new(move || surroundings.session().map_err(|error| sentence(&error)));
-    let site: Arc<Site> = Site::new(served.access, served.doors, opener, refresher);
+    let site: Arc<Site> = Site::new(served.access, served.doors, opener, refresher, doctor);
     Ok(symphony_web::serve(served.listener, site, stop).await?)
 }
 

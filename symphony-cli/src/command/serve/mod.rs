@@ -1,6 +1,7 @@
 //! `symphony serve`: the web page.
 
 mod args;
+mod checking;
 mod reach;
 mod ticking;
 mod user;

@@ -138,6 +138,30 @@ impl Chromium {
         self.ask("POST", "/url", &json!({ "url": address }));
     }
 
+    /// Opens another window of the same browser and goes on there; returns the window before and the new one.
+    pub(crate) fn open_window(&self) -> [String; 2] {
+        let before = self.ask("GET", "/window", &Value::Null);
+        let window = self.ask("POST", "/window/new", &json!({ "type": "window" }));
+        let windows = [&before, &window["handle"]].map(|one| one.as_str().unwrap().to_owned());
+        self.go_to_window(&windows[1]);
+        windows
+    }
+
+    /// Goes on in a window.
+    pub(crate) fn go_to_window(&self, window: &str) {
+        self.ask("POST", "/window", &json!({ "handle": window }));
+    }
+
+    /// Closes the window.
+    pub(crate) fn close_window(&self) {
+        self.ask("DELETE", "/window", &Value::Null);
+    }
+
+    /// Waits until a script in the page returns true.
+    pub(crate) fn wait_for_script(&self, script: &str) {
+        self.until(script, || (self.script(script) == true).then_some(()));
+    }
+
     /// Returns the address that it shows.
     pub(crate) fn address(&self) -> String {
         self.ask("GET", "/url", &Value::Null)

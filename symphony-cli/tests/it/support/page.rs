@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use super::Project;
@@ -52,12 +53,22 @@ impl Served {
     /// Serves the page on a port.
     pub(crate) fn on_port(project: &Project, port: u16, arguments: &[&str]) -> Self {
         let port = port.to_string();
-        let mut child = project
-            .command(&["serve", "--port", &port])
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = project.command(&["serve", "--port", &port]);
+        command.args(arguments);
+        Self::begin(command)
+    }
+
+    /// Serves the page on a free port, and writes each stream that begins to a file, with how many there are.
+    pub(crate) fn counting(project: &Project, log: &Path) -> Self {
+        let mut command = project.command(&["serve", "--port", "0"]);
+        command
+            .env("SYMPHONY_LOG", "symphony_web=debug")
+            .stderr(std::fs::File::create(log).unwrap());
+        Self::begin(command)
+    }
+
+    fn begin(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut link = String::new();
         let stdout = child.stdout.take().expect("it is piped");
         BufReader::new(stdout).read_line(&mut link).unwrap();

@@ -24,14 +24,27 @@ const FAILED: &str = "error:";
 
 /// Renders a line. The fragment needs nothing around it; its kind is in `data-kind`, failures have the class `bad`.
 pub fn log_line(line: &LogLine<'_>) -> Markup {
+    draw(line, None)
+}
+
+/// Renders a line that can be linked to by its offset in the log.
+pub fn log_line_at(line: &LogLine<'_>, offset: u64) -> Markup {
+    draw(line, Some(&format!("L{offset}")))
+}
+
+fn draw(line: &LogLine<'_>, id: Option<&str>) -> Markup {
     let Some(kind) = line.kind else {
-        return output_line(line.text);
+        return output_line(line.text, id);
     };
     let (text, left_out) = beginning(line.text, LINE_BYTES_MAX);
     let is_bad = is_bad(kind, text);
     html! {
-        div.turn.bad[is_bad] data-kind=(visible(kind)) {
-            @if let Some(at) = line.at { (time::of_day(at)) }
+        div.turn.bad[is_bad] id=[id] data-kind=(visible(kind)) {
+            @match (line.at, id) {
+                (Some(at), Some(id)) => a.at href={ "#" (id) } { (time::of_day(at)) },
+                (Some(at), None) => (time::of_day(at)),
+                (None, _) => {}
+            }
             div.what {
                 @match kind {
                     "text" => (said(text)),
@@ -57,12 +70,13 @@ fn is_bad(kind: &str, text: &str) -> bool {
 }
 
 /// Renders a line of output that says neither time nor kind.
-fn output_line(text: &str) -> Markup {
+fn output_line(text: &str, id: Option<&str>) -> Markup {
     let (text, left_out) = beginning(text, LINE_BYTES_MAX);
     html! {
-        div.out data-kind="output" {
+        div.out id=[id] data-kind="output" {
             (ansi(text))
             @if left_out > 0 { (cut_remark(left_out, "byte")) }
+            @if let Some(id) = id { a.at href={ "#" (id) } title="Link to this line" { "link" } }
         }
     }
 }

@@ -4,4 +4,4 @@ mod arguments;
 mod call;
 mod line;
 
-pub use line::log_line;
+pub use line::{log_line, log_line_at};
