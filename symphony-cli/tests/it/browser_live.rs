@@ -29,7 +29,7 @@ fn sign_in(browser: &Chromium, served: &Served) -> String {
 
 /// Counts the streams that a server has begun.
 fn streams(log: &Path) -> usize {
-    let written = std::fs::read_to_string(log).unwrap();
+    let written = std::fs::read_to_string(log).expect("the server writes it");
     written.matches("a page follows what happens").count()
 }
 

@@ -307,7 +307,10 @@ fn users_see_the_project_of_the_page_and_no_other() {
         assert_eq!(browser.get(&other_board).status, 404);
         assert_eq!(
             browser
-                .get(&format!("/api/v1/board{}", &other_board[1..]))
+                .get(&format!(
+                    "/api/v1/board{}",
+                    other_board.trim_start_matches('/')
+                ))
                 .status,
             404
         );

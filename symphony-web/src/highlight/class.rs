@@ -41,6 +41,7 @@ const RULES: &[(&str, Verdict)] = &[
     ("support.class", Some("ht")),
     ("markup.heading", Some("hk")),
     ("markup.raw", Some("hs")),
+    ("variable.annotation", Some("ha")),
     ("variable", None),
     ("meta.interpolation", None),
     ("meta.template.expression", None),
@@ -61,11 +62,9 @@ pub(super) struct Classes {
 impl Classes {
     /// Returns the class of what is in these scopes, the outermost first.
     pub(super) fn of(&mut self, scopes: &[Scope]) -> Option<&'static str> {
-        let verdicts = scopes.iter().rev().take(LOOK_MAX);
-        verdicts
-            .filter_map(|scope| *self.known.entry(*scope).or_insert_with(|| verdict(*scope)))
-            .next()
-            .flatten()
+        let mut scopes = scopes.iter().rev().take(LOOK_MAX);
+        let decides = |scope: &Scope| *self.known.entry(*scope).or_insert_with(|| verdict(*scope));
+        scopes.find_map(decides).flatten()
     }
 }
 
@@ -83,7 +82,8 @@ mod tests {
     /// The lightness of a colour written as `#rrggbb` (WCAG 2.1, relative luminance).
     fn luminance(colour: &str) -> f64 {
         let part = |at: usize| {
-            let value = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
+            let value =
+                f64::from(u8::from_str_radix(colour.get(at..at + 2).unwrap(), 16).unwrap()) / 255.0;
             if value <= 0.03928 {
                 value / 12.92
             } else {

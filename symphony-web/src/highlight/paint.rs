@@ -170,7 +170,7 @@ mod tests {
         for token in &line.tokens {
             let (text, after) = rest.split_at(token.length);
             match token.class {
-                Some(class) => shown.push_str(&format!("{class}({text})")),
+                Some(class) => shown.extend([class, "(", text, ")"]),
                 None => shown.push_str(text),
             }
             rest = after;
@@ -275,7 +275,7 @@ mod tests {
             path in proptest::sample::select(vec!["a.rs", "a.ts", "a.md", "a.html", "a.sh", "Dockerfile"]),
             code in proptest::collection::vec("([-+ ])([ -~]{0,30}|\\PC{0,12}|</?script>|/\\*|\"\"\"|```)", 1..8),
         ) {
-            let body: String = code.iter().map(|line| format!("{line}\n")).collect();
+            let body = code.join("\n") + "\n";
             for line in painted(path, &body).hunks.iter().flat_map(|hunk| &hunk.lines) {
                 let mut at = 0;
                 for token in &line.tokens {
