@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use crate::confine::{CONFINE_COMMAND, Confinement};
 use crate::level::Level;
@@ -9,8 +10,8 @@ use crate::level::Level;
 /// Where the sockets of a run are inside a sandbox.
 pub const SOCKETS: &str = "/run/symphony";
 
-/// Files and folders of `/etc` that programs read. What is secret there is readable by root alone anyway; the list
-/// keeps out what says something about the machine.
+/// Files and folders of `/etc` that programs read. Not among them is what says something about the machine, and private keys,
+/// which root and some groups can read.
 const ETC: &[&str] = &[
     "alternatives",
     "bash.bashrc",
@@ -37,17 +38,39 @@ const ETC: &[&str] = &[
     "nsswitch.conf",
     "os-release",
     "passwd",
-    "pki",
+    "pki/ca-trust",
+    "pki/tls/certs",
+    "pki/tls/openssl.cnf",
     "profile",
     "profile.d",
     "protocols",
     "rpc",
     "services",
     "shells",
-    "ssl",
+    "ssl/cert.pem",
+    "ssl/certs",
+    "ssl/openssl.cnf",
     "terminfo",
     "timezone",
 ];
+
+/// Devices that programs write to. `/dev/tty` is not among them: it is the terminal of whoever started Symphony.
+const DEVICES: &[&str] = &[
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+];
+
+/// Terminals that a program makes for itself. Without namespaces these folders have those of everybody.
+const TERMINALS: &[&str] = &["/dev/ptmx", "/dev/pts"];
+
+/// Files of the kernel that say something about the user or the machine: there is nothing in them inside namespaces.
+const EMPTIED: &[&str] = &["/proc/keys", "/proc/key-users", "/proc/cmdline"];
+
+/// Where the program that confines is, in a folder that is made at each start.
+const CONFINING: &str = "/run/symphony-confine/symphony";
 
 /// Folders that hold the system's programs and libraries; on many systems some are links into `/usr`.
 const SYSTEM: &[&str] = &[
@@ -65,6 +88,9 @@ const SYSTEM: &[&str] = &[
 
 /// Size of the memory that `/tmp` may take, by default (2 GiB).
 pub const TMP_BYTES: u64 = 2 << 30;
+
+/// Size of the memory that `/run` may take: sockets, and files of process numbers.
+const RUN_BYTES: u64 = 16 << 20;
 
 /// The most processes and threads of a sandbox, by default.
 pub const PROCESSES: u64 = 4096;
@@ -103,6 +129,8 @@ pub struct Machine {
     pub system: Vec<SystemFolder>,
     /// Files and folders below `/etc`.
     pub etc: Vec<PathBuf>,
+    /// Files that are shown empty.
+    pub emptied: Vec<PathBuf>,
 }
 
 impl Machine {
@@ -118,6 +146,11 @@ impl Machine {
         Self {
             system: system.collect(),
             etc: etc.filter(|path| path.exists()).collect(),
+            emptied: EMPTIED
+                .iter()
+                .map(PathBuf::from)
+                .filter(|path| path.exists())
+                .collect(),
         }
     }
 }
@@ -150,12 +183,40 @@ pub struct Sandbox {
     pub processes: u64,
 }
 
+/// A sandbox that cannot be made safely.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LayoutError {
+    /// The folder that takes the place of the home was used before: each start needs an empty one.
+    #[error("the folder {} is not empty; a sandbox needs an empty one for its home", folder.display())]
+    HomeInUse {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The folder that takes the place of the home cannot be read.
+    #[error("cannot read the folder {}, which is to be a sandbox's home: {source}", folder.display())]
+    Home {
+        /// The folder.
+        folder: PathBuf,
+        /// The answer of the system.
+        source: io::Error,
+    },
+    /// A place to mount is below one that an agent can write.
+    #[error("{} is below {}, which the agent can write; list only one of them", place.display(), writable.display())]
+    Nested {
+        /// What was to be mounted.
+        place: PathBuf,
+        /// The place that can be written.
+        writable: PathBuf,
+    },
+}
+
 /// The user's home inside a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
     /// Its path.
     pub path: PathBuf,
-    /// The folder that is there instead of the user's, empty at first.
+    /// The folder that is there instead of the user's. It must be empty: each start needs a new one.
     pub folder: PathBuf,
 }
 
@@ -163,6 +224,10 @@ impl Sandbox {
     /// Returns the program and the arguments that start `program` in this sandbox.
     ///
     /// A descriptor with the number `status` gets bubblewrap's report, for [`crate::Status::parse`].
+    ///
+    /// # Errors
+    /// When something would be mounted where an agent can have left a link: bubblewrap follows links that are in the place of a
+    /// mount or above it, and would mount, or make a file, wherever the link leads.
     pub fn command(
         &self,
         machine: &Machine,
@@ -170,25 +235,52 @@ impl Sandbox {
         status: Option<u32>,
         program: &OsStr,
         arguments: &[OsString],
-    ) -> (PathBuf, Vec<OsString>) {
+    ) -> Result<(PathBuf, Vec<OsString>), LayoutError> {
         let inner = |confinement: Confinement| {
             let mut all = vec![OsString::from(CONFINE_COMMAND)];
             all.extend(confinement.arguments(program, arguments));
             all
         };
-        match self.level {
+        Ok(match self.level {
             Level::Off => (PathBuf::from(program), arguments.to_vec()),
             Level::Landlock => (
                 programs.symphony.clone(),
                 inner(self.alone(machine, programs)),
             ),
             Level::Namespace => {
+                self.require_safe_places()?;
                 let mut all = self.bubblewrap(machine, programs, status);
                 all.push("--".into());
-                all.push(programs.symphony.clone().into());
+                all.push(CONFINING.into());
                 all.extend(inner(self.inside()));
                 (programs.bwrap.clone(), all)
             }
+        })
+    }
+
+    /// Checks that every place of a mount is one that no agent has written to: an agent that ran before may have left links there.
+    fn require_safe_places(&self) -> Result<(), LayoutError> {
+        let folder = &self.home.folder;
+        match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
+            Ok(true) => {}
+            Ok(false) => {
+                return Err(LayoutError::HomeInUse {
+                    folder: folder.clone(),
+                });
+            }
+            Err(source) => {
+                return Err(LayoutError::Home {
+                    folder: folder.clone(),
+                    source,
+                });
+            }
+        }
+        match nested(&self.read, &self.write) {
+            None => Ok(()),
+            Some((place, writable)) => Err(LayoutError::Nested {
+                place: place.clone(),
+                writable: writable.clone(),
+            }),
         }
     }
 
@@ -221,6 +313,7 @@ impl Sandbox {
                 .chain(sockets)
                 .cloned()
                 .collect(),
+            devices: DEVICES.iter().map(PathBuf::from).collect(),
             processes: Some(self.processes),
         }
     }
@@ -237,6 +330,7 @@ impl Sandbox {
                 .chain(["/tmp", "/dev/shm"].map(PathBuf::from))
                 .chain((!self.sockets.is_empty()).then(|| PathBuf::from(SOCKETS)))
                 .collect(),
+            devices: DEVICES.iter().chain(TERMINALS).map(PathBuf::from).collect(),
             processes: Some(self.processes),
         }
     }
@@ -256,6 +350,8 @@ impl Sandbox {
             "--unshare-cgroup",
             "--disable-userns",
             "--die-with-parent",
+            // no way to the terminal of whoever started Symphony
+            "--new-session",
         ] {
             all.add([option]);
         }
@@ -283,9 +379,18 @@ impl Sandbox {
             all.read(path);
         }
         all.add(["--proc", "/proc"]);
+        for path in &machine.emptied {
+            all.bind("--ro-bind", Path::new("/dev/null"), path);
+        }
         all.add(["--dev", "/dev"]);
-        all.add(["--size", &self.tmp_bytes.to_string(), "--tmpfs", "/tmp"]);
-        all.add(["--tmpfs", "/run"]);
+        for (path, bytes) in [
+            ("/tmp", self.tmp_bytes),
+            ("/dev/shm", self.tmp_bytes),
+            ("/run", RUN_BYTES),
+        ] {
+            all.add(["--perms", "1777", "--size", &bytes.to_string()]);
+            all.add(["--tmpfs", path]);
+        }
         match (&self.resolver, self.network) {
             (Some(file), _) => all.bind("--ro-bind", file, Path::new("/etc/resolv.conf")),
             (None, Network::Host) => {
@@ -296,7 +401,11 @@ impl Sandbox {
             (None, Network::Own) => {}
         }
         all.bind("--bind", &self.home.folder, &self.home.path);
-        all.read(&programs.symphony);
+        // an agent calls it as well, for its tools; what it can write itself is its own affair
+        let symphony = std::slice::from_ref(&programs.symphony);
+        if nested(symphony, &self.write).is_none() {
+            all.read(&programs.symphony);
+        }
         for path in &self.read {
             all.bind("--ro-bind-try", path, path);
         }
@@ -306,11 +415,21 @@ impl Sandbox {
         for (outside, name) in &self.sockets {
             all.bind("--bind", outside, &Path::new(SOCKETS).join(name));
         }
+        all.bind("--ro-bind", &programs.symphony, Path::new(CONFINING));
         // What is not bound lies on the sandbox's own empty root. Nothing can be added to it.
         all.add(["--remount-ro", "/"]);
         all.add([OsStr::new("--chdir"), self.directory.as_os_str()]);
         all.0
     }
+}
+
+/// Returns a place below one that can be written, with that one.
+fn nested<'a>(read: &'a [PathBuf], write: &'a [PathBuf]) -> Option<(&'a PathBuf, &'a PathBuf)> {
+    let mut pairs = read
+        .iter()
+        .chain(write)
+        .flat_map(|place| write.iter().map(move |writable| (place, writable)));
+    pairs.find(|(place, writable)| place != writable && place.starts_with(writable))
 }
 
 #[derive(Default)]
@@ -328,5 +447,102 @@ impl Arguments {
 
     fn read(&mut self, path: &Path) {
         self.bind("--ro-bind", path, path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sandbox(base: &Path) -> Sandbox {
+        Sandbox {
+            level: Level::Namespace,
+            directory: base.join("checkout"),
+            home: Home {
+                path: "/home/ada".into(),
+                folder: base.join("home"),
+            },
+            temporary: base.join("tmp"),
+            read: vec![base.join("objects")],
+            write: vec![base.join("checkout")],
+            sockets: vec![(base.join("mcp.sock"), "mcp.sock".to_owned())],
+            network: Network::Own,
+            resolver: None,
+            tmp_bytes: TMP_BYTES,
+            processes: PROCESSES,
+        }
+    }
+
+    fn command(sandbox: &Sandbox) -> Result<(PathBuf, Vec<OsString>), LayoutError> {
+        let programs = Programs {
+            symphony: "/opt/symphony".into(),
+            bwrap: "/usr/bin/bwrap".into(),
+        };
+        let machine = Machine {
+            system: Vec::new(),
+            etc: Vec::new(),
+            emptied: Vec::new(),
+        };
+        sandbox.command(&machine, &programs, Some(7), "agent".as_ref(), &[])
+    }
+
+    #[test]
+    fn a_home_that_an_agent_used_is_no_home_for_another_start() {
+        let base = tempfile::tempdir().unwrap();
+        let sandbox = sandbox(base.path());
+        assert!(matches!(command(&sandbox), Err(LayoutError::Home { .. })));
+        fs::create_dir(base.path().join("home")).unwrap();
+        let (program, _) = command(&sandbox).unwrap();
+        assert_eq!(program, Path::new("/usr/bin/bwrap"));
+        std::os::unix::fs::symlink("/oldroot", base.path().join("home/.local")).unwrap();
+        assert!(matches!(
+            command(&sandbox),
+            Err(LayoutError::HomeInUse { .. })
+        ));
+    }
+
+    #[test]
+    fn nothing_is_mounted_below_what_an_agent_can_write() {
+        let base = tempfile::tempdir().unwrap();
+        fs::create_dir(base.path().join("home")).unwrap();
+        let nested = |read: &[&str], write: &[&str]| {
+            let below = |names: &[&str]| names.iter().map(|name| base.path().join(name)).collect();
+            let sandbox = Sandbox {
+                read: below(read),
+                write: below(write),
+                ..sandbox(base.path())
+            };
+            matches!(command(&sandbox), Err(LayoutError::Nested { .. }))
+        };
+        for (read, write, expected) in [
+            (&["objects"][..], &["checkout"][..], false),
+            (&["checkout"], &["checkout"], false),
+            (&["checkout-2/objects"], &["checkout"], false),
+            (&["checkout/.git/objects"], &["checkout"], true),
+            (&[], &["checkout", "checkout/target"], true),
+        ] {
+            assert_eq!(nested(read, write), expected, "{read:?} {write:?}");
+        }
+    }
+
+    #[test]
+    fn the_program_that_confines_comes_from_a_folder_of_this_start() {
+        let base = tempfile::tempdir().unwrap();
+        fs::create_dir(base.path().join("home")).unwrap();
+        let (_, words) = command(&sandbox(base.path())).unwrap();
+        let end = words.iter().position(|word| word == "--").unwrap();
+        assert_eq!(words.get(end + 1).unwrap(), CONFINING);
+        assert_eq!(words.get(end + 2).unwrap(), CONFINE_COMMAND);
+        let mounts: Vec<_> = words.iter().take(end).collect();
+        let place = mounts.iter().rposition(|word| *word == CONFINING).unwrap();
+        let writes = mounts.iter().rposition(|word| *word == "--bind").unwrap();
+        assert!(place > writes, "nothing is mounted over it");
+    }
+
+    #[test]
+    fn private_keys_of_the_machine_are_not_listed() {
+        for name in ETC {
+            assert!(!["ssl", "pki", "shadow"].contains(name), "{name}");
+        }
     }
 }

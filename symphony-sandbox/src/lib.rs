@@ -25,7 +25,8 @@ pub use confine::{
 pub use facts::{BUBBLEWRAP_MIN, Bubblewrap, Facts, bubblewrap_version};
 pub use kernel::landlock_abi;
 pub use layout::{
-    Home, Machine, Network, PROCESSES, Programs, SOCKETS, Sandbox, SystemFolder, TMP_BYTES,
+    Home, LayoutError, Machine, Network, PROCESSES, Programs, SOCKETS, Sandbox, SystemFolder,
+    TMP_BYTES,
 };
 pub use level::{
     LANDLOCK_ABI_MIN, LANDLOCK_ALONE_ABI_MIN, Level, LevelSetting, Unavailable, choose,

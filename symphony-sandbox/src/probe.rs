@@ -152,13 +152,15 @@ fn try_sandbox(programs: &Programs) -> io::Result<Answer> {
         listener.local_addr()?.to_string().into(),
         programs.bwrap.clone().into(),
     ];
-    let (program, arguments) = sandbox.command(
-        &Machine::observe(),
-        programs,
-        None,
-        programs.symphony.as_os_str(),
-        &arguments,
-    );
+    let (program, arguments) = sandbox
+        .command(
+            &Machine::observe(),
+            programs,
+            None,
+            programs.symphony.as_os_str(),
+            &arguments,
+        )
+        .map_err(io::Error::other)?;
     run(command(&program).args(arguments))
 }
 

@@ -7,6 +7,7 @@ use super::ConfineError;
 
 const READ: &str = "--read";
 const WRITE: &str = "--write";
+const DEVICE: &str = "--device";
 const PROCESSES: &str = "--processes";
 const END: &str = "--";
 
@@ -17,6 +18,8 @@ pub struct Confinement {
     pub read: Vec<PathBuf>,
     /// Files, and folders with all below them, that can also be written. Each must exist.
     pub write: Vec<PathBuf>,
+    /// Devices, and folders of them, that can be read, written and controlled. One that does not exist is passed over.
+    pub devices: Vec<PathBuf>,
     /// The most processes and threads of the user in its namespace; `None` keeps the limit that is there.
     pub processes: Option<u64>,
 }
@@ -25,7 +28,11 @@ impl Confinement {
     /// Returns the arguments of the hidden command that confine and execute a program.
     pub fn arguments(&self, program: &OsStr, arguments: &[OsString]) -> Vec<OsString> {
         let mut all = Vec::new();
-        for (option, paths) in [(READ, &self.read), (WRITE, &self.write)] {
+        for (option, paths) in [
+            (READ, &self.read),
+            (WRITE, &self.write),
+            (DEVICE, &self.devices),
+        ] {
             for path in paths {
                 all.push(option.into());
                 all.push(path.into());
@@ -56,6 +63,7 @@ impl Confinement {
             match option.to_str() {
                 Some(READ) => parsed.read.push(value.into()),
                 Some(WRITE) => parsed.write.push(value.into()),
+                Some(DEVICE) => parsed.devices.push(value.into()),
                 Some(PROCESSES) => {
                     let number = value.to_str().and_then(|number| number.parse().ok());
                     parsed.processes = Some(number.ok_or_else(unexpected)?);
@@ -87,12 +95,13 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read_again(
-            read in vec(word(), 0..4), write in vec(word(), 0..4),
+            read in vec(word(), 0..4), write in vec(word(), 0..4), devices in vec(word(), 0..2),
             processes in any::<Option<u64>>(), words in vec(word(), 1..5),
         ) {
             let confinement = Confinement {
                 read: read.into_iter().map(PathBuf::from).collect(),
                 write: write.into_iter().map(PathBuf::from).collect(),
+                devices: devices.into_iter().map(PathBuf::from).collect(),
                 processes,
             };
             let (program, rest) = words.split_first().unwrap();

@@ -1,6 +1,6 @@
 //! The files that a confined process reaches, by Landlock (the kernel's `Documentation/userspace-api/landlock.rst`).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access as _, AccessFs, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset,
@@ -11,18 +11,6 @@ use landlock::{
 use super::{ConfineError, Confinement};
 use crate::kernel;
 use crate::level::LANDLOCK_ALONE_ABI_MIN;
-
-/// Devices that programs write to.
-const DEVICES: [&str; 8] = [
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/tty",
-    "/dev/ptmx",
-    "/dev/pts",
-];
 
 /// Restricts this process and all that it starts. Sets `no_new_privs` as well.
 ///
@@ -39,7 +27,7 @@ pub(super) fn restrict(confinement: &Confinement) -> Result<(), ConfineError> {
         .write
         .iter()
         .try_fold(rules, |rules, path| writable(rules, path, abi))?;
-    let status = devices(rules)
+    let status = devices(rules, &confinement.devices)
         .and_then(RulesetCreated::restrict_self)
         .map_err(refused)?;
     match status.ruleset {
@@ -75,8 +63,8 @@ fn writable(rules: RulesetCreated, path: &Path, abi: ABI) -> Result<RulesetCreat
 }
 
 /// A device that a container lacks is passed over.
-fn devices(rules: RulesetCreated) -> Result<RulesetCreated, RulesetError> {
-    let mut found = DEVICES.iter().map(Path::new).filter_map(|path| {
+fn devices(rules: RulesetCreated, devices: &[PathBuf]) -> Result<RulesetCreated, RulesetError> {
+    let mut found = devices.iter().filter_map(|path| {
         let mut access = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
         if path.is_dir() {
             access |= AccessFs::ReadDir;

@@ -21,6 +21,7 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
     libc::SYS_process_madvise,
+    libc::SYS_process_mrelease,
     libc::SYS_pidfd_getfd,
     libc::SYS_kcmp,
     libc::SYS_migrate_pages,
@@ -36,7 +37,10 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_fspick,
     libc::SYS_move_mount,
     libc::SYS_open_tree,
+    OPEN_TREE_ATTR,
     libc::SYS_mount_setattr,
+    STATMOUNT,
+    LISTMOUNT,
     libc::SYS_setns,
     libc::SYS_unshare,
     // files by a handle instead of a path
@@ -54,6 +58,7 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
     libc::SYS_userfaultfd,
+    libc::SYS_memfd_secret,
     libc::SYS_vmsplice,
     libc::SYS_personality,
     // the machine
@@ -66,6 +71,7 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_init_module,
     libc::SYS_kexec_load,
     libc::SYS_quotactl,
+    libc::SYS_quotactl_fd,
     libc::SYS_reboot,
     libc::SYS_settimeofday,
     libc::SYS_swapoff,
@@ -82,8 +88,38 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_modify_ldt,
 ];
 
-/// Requests of a terminal that type for its user (CVE-2016-2568) or paste a selection (CVE-2023-28100).
-const TERMINAL_REQUESTS: [u64; 2] = [0x5412, 0x541C];
+// Newer calls, which have the same number on every machine.
+const STATMOUNT: libc::c_long = 457;
+const LISTMOUNT: libc::c_long = 458;
+const OPEN_TREE_ATTR: libc::c_long = 467;
+
+/// Requests of a terminal that type for its user (`TIOCSTI`, CVE-2016-2568), paste a selection (`TIOCLINUX`, CVE-2023-28100), or
+/// load a line discipline (`TIOCSETD`, CVE-2017-2636).
+const TERMINAL_REQUESTS: [u64; 3] = [0x5412, 0x541C, 0x5423];
+
+/// A mode that lets whoever executes a file be its owner or its group: outside of the sandbox it would do so, too.
+const SET_ID: [libc::mode_t; 2] = [libc::S_ISUID, libc::S_ISGID];
+
+/// Calls that give a file a mode, and which of their arguments it is.
+const MODES: &[(libc::c_long, u8)] = &[
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1),
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (libc::SYS_fchmodat2, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 2),
+    (libc::SYS_openat, 3),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_creat, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1),
+    (libc::SYS_mknodat, 2),
+];
+
+/// Calls whose flags or modes are in memory, where no filter looks. Libraries take an unknown call for an old kernel, and use
+/// `clone` and `openat`.
+const UNKNOWN: [libc::c_long; 2] = [libc::SYS_clone3, libc::SYS_openat2];
 
 /// The families of sockets that programs need: local, IPv4, IPv6, and netlink for the list of network interfaces.
 const FAMILIES: [libc::c_int; 4] = [
@@ -93,8 +129,14 @@ const FAMILIES: [libc::c_int; 4] = [
     libc::AF_NETLINK,
 ];
 
-/// Protocols over IP that Landlock's and most firewalls' rules do not know: MPTCP and SCTP.
-const PROTOCOLS: [libc::c_int; 2] = [libc::IPPROTO_MPTCP, libc::IPPROTO_SCTP];
+/// Protocols over IP that Landlock's and most firewalls' rules do not know: MPTCP, SCTP, and SMC.
+const PROTOCOLS: [libc::c_int; 3] = [libc::IPPROTO_MPTCP, libc::IPPROTO_SCTP, 256];
+
+/// The option of a TCP socket that loads a protocol of the kernel on top of it.
+const TCP_ULP: libc::c_int = 31;
+
+/// The kind of target of `ioprio_set` that is one process.
+const IOPRIO_WHO_PROCESS: u64 = 1;
 
 /// The kernel looks at this part of a socket's type; the rest are flags.
 const TYPE_MASK: u64 = 0xf;
@@ -121,12 +163,7 @@ fn refused(error: impl std::fmt::Display) -> ConfineError {
 fn programs() -> Result<Vec<BpfProgram>, seccompiler::Error> {
     let mut programs = vec![
         program(rules()?, libc::EPERM)?,
-        // Its flags are in memory, where no filter looks. Libraries take an unknown call for an old kernel and use
-        // `clone`.
-        program(
-            BTreeMap::from([(libc::SYS_clone3, Vec::new())]),
-            libc::ENOSYS,
-        )?,
+        program(UNKNOWN.map(|call| (call, Vec::new())).into(), libc::ENOSYS)?,
     ];
     #[cfg(target_arch = "x86_64")]
     programs.push(no_x32());
@@ -152,6 +189,19 @@ fn rules() -> Result<Rules, seccompiler::Error> {
         terminal.into_iter().collect::<Result<_, _>>()?,
     );
     rules.insert(libc::SYS_socket, sockets()?);
+    rules.insert(libc::SYS_socketpair, sockets()?);
+    rules.insert(
+        libc::SYS_setsockopt,
+        vec![all(&[
+            (1, SeccompCmpOp::Eq, number(libc::IPPROTO_TCP)),
+            (2, SeccompCmpOp::Eq, number(TCP_ULP)),
+        ])?],
+    );
+    for (call, mode) in MODES {
+        let set_id =
+            SET_ID.map(|bit| all(&[(*mode, SeccompCmpOp::MaskedEq(bit.into()), bit.into())]));
+        rules.insert(*call, set_id.into_iter().collect::<Result<_, _>>()?);
+    }
     // Landlock keeps signals inside, but not these
     for (call, process) in [
         (libc::SYS_prlimit64, 0),
@@ -159,10 +209,24 @@ fn rules() -> Result<Rules, seccompiler::Error> {
         (libc::SYS_sched_setattr, 0),
         (libc::SYS_sched_setparam, 0),
         (libc::SYS_sched_setscheduler, 0),
-        (libc::SYS_setpriority, 1),
-        (libc::SYS_ioprio_set, 1),
     ] {
         rules.insert(call, vec![all(&[(process, SeccompCmpOp::Ne, 0)])?]);
+    }
+    // a group or a user as a whole may have processes outside
+    for (call, kind) in [
+        (
+            libc::SYS_setpriority,
+            number(libc::PRIO_PROCESS.cast_signed()),
+        ),
+        (libc::SYS_ioprio_set, IOPRIO_WHO_PROCESS),
+    ] {
+        rules.insert(
+            call,
+            vec![
+                all(&[(0, SeccompCmpOp::Ne, kind)])?,
+                all(&[(1, SeccompCmpOp::Ne, 0)])?,
+            ],
+        );
     }
     let user_namespace = u64::from(libc::CLONE_NEWUSER.unsigned_abs());
     rules.insert(
@@ -176,8 +240,12 @@ fn rules() -> Result<Rules, seccompiler::Error> {
     Ok(rules)
 }
 
+/// Returns a number of the kernel's interface, which is never negative, as seccomp compares it.
+fn number(value: libc::c_int) -> u64 {
+    u64::from(value.unsigned_abs())
+}
+
 fn sockets() -> Result<Vec<SeccompRule>, seccompiler::Error> {
-    let number = |value: libc::c_int| u64::from(value.unsigned_abs());
     let other_families: Vec<_> = FAMILIES
         .iter()
         .map(|family| (0, SeccompCmpOp::Ne, number(*family)))
@@ -193,6 +261,17 @@ fn sockets() -> Result<Vec<SeccompRule>, seccompiler::Error> {
             (1, SeccompCmpOp::MaskedEq(TYPE_MASK), number(libc::SOCK_RAW)),
         ])?,
     ];
+    // without a protocol it is SCTP
+    for family in [libc::AF_INET, libc::AF_INET6] {
+        rules.push(all(&[
+            (0, SeccompCmpOp::Eq, number(family)),
+            (
+                1,
+                SeccompCmpOp::MaskedEq(TYPE_MASK),
+                number(libc::SOCK_SEQPACKET),
+            ),
+        ])?);
+    }
     for protocol in PROTOCOLS {
         rules.push(all(&[(2, SeccompCmpOp::Eq, number(protocol))])?);
     }

@@ -348,6 +348,49 @@ def open_below_inherited_descriptor():
 
 
 @attack
+def fill_memory_with_shared_files():
+    """The folder is as large as half of the machine's memory."""
+    with open("/dev/shm/symphony-attack-%d" % os.getpid(), "wb") as file:
+        file.write(b"x")
+    os.unlink(file.name)
+    size = os.statvfs("/dev/shm")
+    if size.f_blocks * size.f_frsize != FACTS["shm_bytes"]:
+        raise Refused("a size of its own")
+
+
+@attack
+def leave_a_program_with_the_rights_of_its_owner():
+    with open("program", "wb") as file:
+        file.write(b"#!/bin/sh\n")
+    ways = [
+        lambda: os.chmod("program", 0o4755),
+        lambda: os.chmod("program", 0o2755),
+        lambda: os.close(os.open("other", os.O_CREAT | os.O_WRONLY, 0o4755)),
+        lambda: os.mknod("third", 0o104755),
+    ]
+    for way in ways:
+        try:
+            way()
+        except PermissionError:
+            pass
+    if not any(os.stat(name).st_mode & 0o6000 for name in os.listdir(".") if os.path.isfile(name)):
+        raise Refused("none")
+
+
+@attack
+def watch_folder_of_secrets():
+    watcher = LIBC.inotify_init1(0)
+    if LIBC.inotify_add_watch(watcher, base("secret").encode(), 0x100) < 0:
+        raise Refused(os.strerror(ctypes.get_errno()))
+
+
+@attack
+def write_to_another_terminal():
+    terminal = os.open(FACTS["terminal"], os.O_RDWR | os.O_NOCTTY)
+    os.write(terminal, b"attacked")
+
+
+@attack
 def read_machine_id():
     for path in ("/etc/machine-id", "/etc/hostname"):
         if os.path.exists(path) and open(path).read().strip():
@@ -519,6 +562,16 @@ def make_process_idle():
 @attack
 def slow_input_of_process_down():
     succeed("ioprio_set", 1, FACTS["pid"], 3 << 13)
+
+
+@attack
+def slow_group_of_processes_down():
+    succeed("setpriority", 1, 0, 19)  # PRIO_PGRP
+
+
+@attack
+def slow_input_of_group_down():
+    succeed("ioprio_set", 2, 0, 3 << 13)  # IOPRIO_WHO_PGRP
 
 
 @attack
@@ -825,6 +878,17 @@ def search_keys_of_the_user():
 
 
 @attack
+def list_keys_of_the_user():
+    if "symphony-victim" not in open("/proc/keys").read():
+        raise Refused("they are not listed")
+
+
+@attack
+def take_tree_by_descriptor():
+    succeed("open_tree", -100, b".", 0)
+
+
+@attack
 def name_file_by_handle():
     handle = struct.pack("Ii", 128, 0) + bytes(128)
     mount = ctypes.c_int(0)
@@ -877,6 +941,29 @@ def paste_into_the_terminal():
         raise Refused(str(error)) from error
     except OSError:
         pass
+
+
+@attack
+def load_line_discipline():
+    import fcntl
+
+    try:
+        fcntl.ioctl(os.open("/dev/null", os.O_RDWR), 0x5423, b"\x0f\0\0\0")
+    except PermissionError as error:
+        raise Refused(str(error)) from error
+    except OSError:
+        pass
+
+
+@attack
+def load_protocol_on_socket():
+    with socket.socket() as peer:
+        try:
+            peer.setsockopt(socket.IPPROTO_TCP, 31, b"tls")
+        except PermissionError as error:
+            raise Refused(str(error)) from error
+        except OSError:
+            pass
 
 
 @attack

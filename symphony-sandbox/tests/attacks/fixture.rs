@@ -45,6 +45,33 @@ const SECRETS: &[&str] = &[
     "home/.config/autostart/other.desktop",
 ];
 
+/// The project that each row gets a copy of.
+pub(crate) struct Template {
+    folder: tempfile::TempDir,
+    /// The commit of a branch that the agent has nothing to do with.
+    foreign: String,
+}
+
+impl Template {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let foreign = make_project(folder.path());
+        Self { folder, foreign }
+    }
+
+    fn copy_to(&self, base: &Path) {
+        let copied = Command::new("cp")
+            .arg("-a")
+            .arg(self.folder.path().join("main"))
+            .arg(base)
+            .status();
+        assert!(
+            copied.expect("cp starts").success(),
+            "the project is copied"
+        );
+    }
+}
+
 /// The machine of one row.
 pub(crate) struct Fixture {
     folder: tempfile::TempDir,
@@ -55,7 +82,7 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(template: &Template) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let base = folder.path();
         fs::set_permissions(base, fs::Permissions::from_mode(0o700)).expect("its mode");
@@ -67,7 +94,7 @@ impl Fixture {
         for path in ["run", "own/home", "own/tmp"] {
             fs::create_dir_all(base.join(path)).expect("a folder");
         }
-        let foreign = make_project(base);
+        template.copy_to(base);
         git(base, &["clone", "-q", "--shared", "main", "checkouts/1"]);
         write(base, "attack.py", ATTACK);
         write(base, "victim.py", VICTIM);
@@ -95,7 +122,7 @@ impl Fixture {
         fixture.add("inherited", inherited);
         fixture.add("base", json!(fixture.base()));
         fixture.add("home", json!(fixture.base().join("home")));
-        fixture.add("foreign_commit", json!(foreign));
+        fixture.add("foreign_commit", json!(template.foreign));
         let host = fs::read_to_string("/proc/sys/kernel/hostname").expect("a name");
         fixture.add("host", json!(host.trim()));
         fixture.serve_own_run();
@@ -138,13 +165,15 @@ impl Fixture {
             attack.into(),
             base.join("facts.json"),
         ];
-        let (program, arguments) = sandbox.command(
-            &Machine::observe(),
-            &programs,
-            None,
-            "/usr/bin/python3".as_ref(),
-            &words.map(PathBuf::into_os_string),
-        );
+        let (program, arguments) = sandbox
+            .command(
+                &Machine::observe(),
+                &programs,
+                None,
+                "/usr/bin/python3".as_ref(),
+                &words.map(PathBuf::into_os_string),
+            )
+            .expect("the layout is safe");
         let mut command = Command::new(program);
         command
             .args(arguments)
@@ -156,7 +185,8 @@ impl Fixture {
             .envs(sandbox.environment())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .stderr(Stdio::piped())
+            .process_group(0);
         command
     }
 

@@ -16,6 +16,7 @@ mod row;
 mod table;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Trial};
 use symphony_sandbox::{CONFINE_COMMAND, Level, PROBE_COMMAND};
@@ -32,12 +33,14 @@ fn main() -> ExitCode {
     }
     let arguments = Arguments::from_args();
     let names = row::names();
+    let template = Arc::new(fixture::Template::new());
     let mut trials: Vec<Trial> = names
         .iter()
         .flat_map(|name| Level::ALL.map(|level| (name.clone(), level)))
         .map(|(name, level)| {
+            let template = Arc::clone(&template);
             Trial::test(format!("{level}::{name}"), move || {
-                row::check(&name, level).map_err(Into::into)
+                row::check(&name, level, &template).map_err(Into::into)
             })
         })
         .collect();

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use symphony_sandbox::Level;
 
-use crate::fixture::{Fixture, PATH};
+use crate::fixture::{Fixture, PATH, Template};
 use crate::table;
 
 /// The exit code of an attack that something refused.
@@ -108,8 +108,8 @@ pub(crate) fn names() -> Vec<String> {
 }
 
 /// Runs one attack at one level and compares with the table.
-pub(crate) fn check(name: &str, level: Level) -> Result<(), String> {
-    let mut fixture = Fixture::new();
+pub(crate) fn check(name: &str, level: Level, template: &Template) -> Result<(), String> {
+    let mut fixture = Fixture::new(template);
     let succeeded = match name {
         "live_on_in_another_session" => live_on(&mut fixture, name, level)?,
         "listen_where_the_host_connects" => listen(&mut fixture, name, level)?,

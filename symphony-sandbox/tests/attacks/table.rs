@@ -17,9 +17,11 @@ const LEFT_AT_LANDLOCK: &[&str] = &[
     // Landlock knows files that are opened, not their attributes
     "learn_that_a_file_exists",
     "make_secret_readable_for_all",
-    // the list of processes and what System V shares belong to the machine
+    "watch_folder_of_secrets",
+    // the list of processes, that of keys, and what System V shares belong to the machine
     "change_semaphore",
     "count_processes_of_the_user",
+    "list_keys_of_the_user",
     "read_name_of_the_machine",
     "read_shared_memory_segment",
     "see_process",
