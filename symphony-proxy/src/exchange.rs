@@ -167,6 +167,8 @@ pub(crate) fn pass_on(response: Response<Incoming>, needles: &Needles) -> Respon
     }
     let (mut parts, body) = response.into_parts();
     parts.version = Version::HTTP_11;
+    // the words after the status code are among them, and could repeat a credential
+    parts.extensions.clear();
     remove_hop_by_hop(&mut parts.headers);
     needles.clean(&mut parts.headers);
     Response::from_parts(parts, Redacted::new(body, needles.clone()).boxed())

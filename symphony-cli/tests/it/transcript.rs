@@ -84,6 +84,7 @@ macro_rules! assert_transcript {
                 (r"git: \S+ \d+\.\d+", "git: GIT"),
                 (r"(?m)^(ok|absent) +(claude|codex): [^\n]*", "looked  $2: AGENT"),
                 (r"(?m)^(ok|absent) +cgroups: [^\n]*\n", ""),
+                (r"(?m)^(ok|absent) +sandbox: [^\n]*\n( +[^\n]*\n)*", ""),
                 (r"\b(claude|codex): [^\n]*", "$1: AGENT"),
                 (r"No agent can be started yet: neither[^\n]*\n", ""),
                 (r"schema \d+", "schema N"),

@@ -404,6 +404,10 @@ impl<'a> GitCommand<'a> {
         } else {
             command.args(["-c", "core.hooksPath=/dev/null"]);
         }
+        if self.folders {
+            // objects that an agent made: large ones are written as they come, not held in memory
+            command.args(["-c", "core.bigFileThreshold=1m", "-c", "pack.threads=1"]);
+        }
         for setting in SETTINGS {
             command.args(["-c", setting]);
         }

@@ -13,6 +13,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use symphony_core::id::RunId;
+
 use crate::commit_id::CommitId;
 use crate::deep::remove_deep;
 use crate::error::WorkspaceError;
@@ -27,7 +29,11 @@ const WAITING: &str = "symphony-imports";
 /// A folder there that is older belongs to a process that is dead.
 const OLD: Duration = Duration::from_hours(6);
 
-/// The refs of what was imported, by the name that the caller gives.
+/// What keeps git's memory small: an agent can make an object of any size, which is tiny as a file, and git would compare them
+/// with each other in memory. Larger ones are passed on as they are read.
+const SETTINGS: &str = "[core]\n\tbigFileThreshold = 1m\n[pack]\n\tthreads = 1\n\twindow = 0\n";
+
+/// The refs of what was imported, by run.
 const IMPORTED: &str = "refs/symphony/runs";
 
 /// What came from an agent's git folder.
@@ -40,17 +46,22 @@ pub struct Imported {
     /// Other branches, and the newest entry of the stash, whose commits the repository did not have, by full name. They
     /// are kept below the head's ref.
     pub others: Vec<(String, CommitId)>,
+    /// Names of other refs that were left out: their commits are not complete, or git would not take them.
+    pub left_out: Vec<String>,
 }
 
 impl Repository {
     /// Brings the commits of an agent's own git folder into this repository, and keeps them by refs: the head by
-    /// `refs/symphony/runs/<name>/head`, others by numbers beside it. Other refs stay as they are, and nothing in the
+    /// `refs/symphony/runs/<run>/head`, others by numbers beside it. Other refs stay as they are, and nothing in the
     /// agent's folder is executed, followed or changed.
+    ///
+    /// An agent can name any commit that the repository has as its head. Whether it descends from the commit that the run
+    /// began with is the caller's question.
     ///
     /// # Errors
     /// [`WorkspaceError::Tampered`] when the folder is not what a git folder is made of, names no commit, lacks objects,
     /// or has more than can be copied; [`WorkspaceError::Git`] when git refuses an object.
-    pub fn import(&self, checkout: &Path, name: &str) -> Result<Imported, WorkspaceError> {
+    pub fn import(&self, checkout: &Path, run: &RunId) -> Result<Imported, WorkspaceError> {
         let tampered = |what: String| WorkspaceError::Tampered {
             path: checkout.to_owned(),
             what,
@@ -68,11 +79,22 @@ impl Repository {
         self.lay_out_waiting(&waiting.0, &found.head, &others)?;
         objects::copy(&folder, &waiting.0.join("objects"))
             .map_err(|error| tampered(reason(&error)))?;
-        self.fetch_waiting(&waiting.0, name, others.len())?;
+        self.fetch_waiting(&waiting.0, run, "head")?;
+        let mut left_out = found.left_out;
+        let mut kept = Vec::new();
+        for (number, (reference, commit)) in others.into_iter().enumerate() {
+            // One that is not complete must not cost the run's work.
+            match self.fetch_waiting(&waiting.0, run, &number.to_string()) {
+                Ok(()) => kept.push((reference, commit)),
+                Err(WorkspaceError::Git { code: Some(_), .. }) => left_out.push(reference),
+                Err(error) => return Err(error),
+            }
+        }
         Ok(Imported {
             head: found.head,
             branch: found.branch,
-            others,
+            others: kept,
+            left_out,
         })
     }
 
@@ -101,30 +123,21 @@ impl Repository {
                 let path = git_dir.join(format!("refs/heads/{number}"));
                 fs::write(path, format!("{commit}\n"))?;
             }
-            let config = config_text(git_dir, self.common_dir(), head);
+            let config = config_text(git_dir, self.common_dir(), head) + SETTINGS;
             fs::write(git_dir.join("config"), config)
         };
         write().map_err(|source| WorkspaceError::io("lay out", git_dir, source))?;
         copy_shallow(self.common_dir(), git_dir)
     }
 
-    fn fetch_waiting(
-        &self,
-        git_dir: &Path,
-        name: &str,
-        others: usize,
-    ) -> Result<(), WorkspaceError> {
-        let numbers = (0..others).map(|number| number.to_string());
-        let refspecs = std::iter::once("head".to_owned())
-            .chain(numbers)
-            .map(|from| format!("+refs/heads/{from}:{IMPORTED}/{name}/{from}"));
+    fn fetch_waiting(&self, git_dir: &Path, run: &RunId, from: &str) -> Result<(), WorkspaceError> {
         self.git
             .command("fetch")
             .fetching_a_folder()
             .args(["--quiet", "--no-tags", "--no-write-fetch-head"])
             .args(["--no-recurse-submodules", "--no-auto-maintenance", "--"])
             .arg(git_dir)
-            .args(refspecs)
+            .arg(format!("+refs/heads/{from}:{IMPORTED}/{run}/{from}"))
             .slow()
             .run()
             .map(drop)

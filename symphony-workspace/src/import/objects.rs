@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use crate::linux::Folder;
@@ -60,8 +61,12 @@ fn copy_matching(
     };
     let to = into.join(folder);
     fs::create_dir_all(&to)?;
-    for name in names.into_iter().filter(|name| wanted(name)) {
-        let path = Path::new(folder).join(&name);
+    let packs: Vec<OsString> = names.into_iter().filter(|name| wanted(name)).collect();
+    for name in &packs {
+        if is_alone(name, &packs) {
+            continue;
+        }
+        let path = Path::new(folder).join(name);
         let file = match objects.read(&path) {
             Ok(file) => file,
             // repacked meanwhile: if something is missing then, git says so
@@ -79,10 +84,22 @@ fn copy_file(from: File, to: &Path, left: &mut Left) -> io::Result<()> {
         let what = "one of its objects is no file";
         return Err(io::Error::new(ErrorKind::InvalidData, what));
     }
+    if is_sparse(meta.len(), meta.blocks()) {
+        let what = "one of its objects says that it is much larger than it is";
+        return Err(io::Error::new(ErrorKind::InvalidData, what));
+    }
     left.take(meta.len())?;
     // not more than was counted, if it grows meanwhile
     let mut limited = io::Read::take(from, meta.len());
     io::copy(&mut limited, &mut File::create(to)?).map(drop)
+}
+
+/// Returns whether a file has much less on the disk than its length says: git's objects are compressed, and so not even a file system
+/// that compresses makes them smaller. A copy would take the space that the file does not.
+fn is_sparse(bytes: u64, blocks: u64) -> bool {
+    const BLOCK_BYTES: u64 = 512;
+    const SMALL_BYTES: u64 = 1 << 20;
+    bytes > SMALL_BYTES && blocks.saturating_mul(BLOCK_BYTES) < bytes / 2
 }
 
 fn is_hex(name: &OsStr, digits: usize) -> bool {
@@ -96,6 +113,13 @@ fn is_hex(name: &OsStr, digits: usize) -> bool {
 /// A loose object is named by the rest of its id, which has 40 or 64 digits in all.
 fn is_loose(name: &OsStr) -> bool {
     is_hex(name, 38) || is_hex(name, 62)
+}
+
+/// Whether a pack has no index: git would not look into it.
+fn is_alone(name: &OsStr, names: &[OsString]) -> bool {
+    let path = Path::new(name);
+    path.extension().is_some_and(|end| end == "pack")
+        && !names.contains(&path.with_extension("idx").into_os_string())
 }
 
 fn is_pack(name: &OsStr) -> bool {

@@ -26,6 +26,8 @@ pub(super) struct Refs {
     pub(super) branch: Option<String>,
     /// Branches and the stash, without the one that is checked out.
     pub(super) others: Vec<(String, CommitId)>,
+    /// Loose refs that name no commit.
+    pub(super) left_out: Vec<String>,
 }
 
 /// Reads `HEAD`, the branches and the stash.
@@ -37,10 +39,16 @@ pub(super) fn read(folder: &Folder) -> io::Result<Refs> {
         .into_iter()
         .filter(|(name, _)| name.starts_with("refs/heads/") || name == STASH)
         .collect::<BTreeMap<_, _>>();
+    let mut left_out = Vec::new();
     // A loose ref takes precedence over a packed one.
     for name in loose_names(folder)? {
-        if let Some(Target::Commit(commit)) = loose(folder, &name)? {
-            all.insert(name, commit);
+        match loose(folder, &name) {
+            Ok(Some(Target::Commit(commit))) => {
+                all.insert(name, commit);
+            }
+            Ok(_) => {}
+            Err(_) if Some(&name) != branch.as_ref() => left_out.push(name),
+            Err(error) => return Err(error),
         }
     }
     all.retain(|name, _| Some(name) != branch.as_ref());
@@ -48,6 +56,7 @@ pub(super) fn read(folder: &Folder) -> io::Result<Refs> {
         head,
         branch,
         others: all.into_iter().take(REFS_MAX).collect(),
+        left_out,
     })
 }
 
@@ -80,14 +89,25 @@ fn parse_packed(text: &str) -> BTreeMap<String, CommitId> {
         .collect()
 }
 
-/// Whether a name stays below `refs/` as a path, and can be shown.
+/// Whether git would take a name (git-check-ref-format(1)), and it can be shown: no character in it changes the direction of the text.
 fn is_name(name: &str) -> bool {
+    const DIRECTIONS: [std::ops::RangeInclusive<char>; 2] =
+        ['\u{202a}'..='\u{202e}', '\u{2066}'..='\u{2069}'];
     name.starts_with("refs/")
         && name.len() < 1024
         && !name.contains(char::is_control)
-        && name
-            .split('/')
-            .all(|part| !part.is_empty() && part != "." && part != "..")
+        && !name.contains([' ', '~', '^', ':', '?', '*', '[', '\\'])
+        && !name.contains("@{")
+        && !name.contains("..")
+        && !name
+            .chars()
+            .any(|c| DIRECTIONS.iter().any(|range| range.contains(&c)))
+        && name.split('/').all(|part| {
+            !part.is_empty()
+                && !part.starts_with(['.', '-'])
+                && !part.ends_with('.')
+                && part.strip_suffix(".lock").is_none()
+        })
 }
 
 fn resolve_head(
@@ -193,6 +213,12 @@ mod tests {
             ("ref: refs/heads/../../../secret", None),
             ("ref: /etc/passwd", None),
             ("ref: refs//a", None),
+            ("ref: refs/heads/a b", None),
+            ("ref: refs/heads/a:refs/heads/main", None),
+            ("ref: refs/heads/--upload-pack=x", None),
+            ("ref: refs/heads/\u{202e}niam", None),
+            ("ref: refs/heads/a.lock", None),
+            ("ref: refs/heads/a@{1}", None),
             ("ref: refs/heads/a\u{1b}[31m", None),
             ("0123", None),
             ("", None),

@@ -4,9 +4,14 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
+use symphony_core::id::RunId;
 use symphony_workspace::{Imported, Repository, WorkspaceError};
 
 use crate::project::{Project, commit_file, executable, git, git_in, write};
+
+fn run() -> RunId {
+    RunId::parse("01890a5d-ac96-774b-bcce-b302099a8057").expect("it is an id")
+}
 
 /// A project, an agent's clone of it that borrows its objects, and another repository with a secret.
 struct Places {
@@ -53,7 +58,7 @@ impl Places {
     }
 
     fn import(&self) -> Result<Imported, WorkspaceError> {
-        let imported = self.repository.import(&self.clone(), "r1");
+        let imported = self.repository.import(&self.clone(), &run());
         let waiting = self.project.root.join(".git/symphony-imports");
         let left = fs::read_dir(waiting).map_or(0, Iterator::count);
         assert_eq!(left, 0, "nothing is left of an import");
@@ -63,7 +68,7 @@ impl Places {
     fn refused(&self, words: &str) {
         let error = self.import().expect_err("it is refused").to_string();
         assert!(error.contains(words), "{error}");
-        assert!(!self.has("refs/symphony/runs/r1/head"));
+        assert!(!self.has("refs/symphony/runs/01890a5d-ac96-774b-bcce-b302099a8057/head"));
     }
 
     fn has(&self, reference: &str) -> bool {
@@ -88,7 +93,10 @@ fn the_head_and_all_that_it_needs_come_in() {
     assert_eq!(imported.head, first);
     assert_eq!(imported.branch.as_deref(), Some("refs/heads/main"));
     assert!(imported.others.is_empty());
-    assert_eq!(places.shows("refs/symphony/runs/r1/head:work.txt"), "work");
+    assert_eq!(
+        places.shows("refs/symphony/runs/01890a5d-ac96-774b-bcce-b302099a8057/head:work.txt"),
+        "work"
+    );
     git(&places.project.root, &["fsck", "--full", "--strict"]);
     // the objects are the project's own now
     let second = commit_file(&places.clone(), "more.txt", "more\n");
@@ -96,7 +104,10 @@ fn the_head_and_all_that_it_needs_come_in() {
     git(&places.clone(), &["pack-refs", "--all"]);
     assert_eq!(places.import().unwrap().head, second);
     fs::remove_dir_all(places.clone()).unwrap();
-    assert_eq!(places.shows("refs/symphony/runs/r1/head:more.txt"), "more");
+    assert_eq!(
+        places.shows("refs/symphony/runs/01890a5d-ac96-774b-bcce-b302099a8057/head:more.txt"),
+        "more"
+    );
     git(&places.project.root, &["fsck", "--full", "--strict"]);
     // and no other ref moved
     let branches = git(
@@ -126,7 +137,7 @@ fn a_detached_head_other_branches_and_the_stash_are_kept() {
     assert_eq!(names, ["refs/heads/idea/one", "refs/stash"]);
     assert_eq!(imported.others.first().unwrap().1, idea);
     assert_eq!(
-        places.shows("refs/symphony/runs/r1/1:idea.txt"),
+        places.shows("refs/symphony/runs/01890a5d-ac96-774b-bcce-b302099a8057/1:idea.txt"),
         "half an idea"
     );
 }
@@ -136,7 +147,7 @@ fn what_a_clone_of_an_unchanged_project_has_comes_in_as_well() {
     let places = Places::new();
     let head = git(&places.project.root, &["rev-parse", "HEAD"]);
     assert_eq!(places.import().unwrap().head.as_str(), head);
-    assert!(places.has("refs/symphony/runs/r1/head"));
+    assert!(places.has("refs/symphony/runs/01890a5d-ac96-774b-bcce-b302099a8057/head"));
 }
 
 #[test]
@@ -163,7 +174,7 @@ fn a_shallow_project_gets_its_commits_too() {
         ],
     );
     let head = commit_file(&clone, "work.txt", "work\n");
-    assert_eq!(repository.import(&clone, "r1").unwrap().head, head);
+    assert_eq!(repository.import(&clone, &run()).unwrap().head, head);
     git(&shallow, &["fsck", "--full"]);
 }
 
@@ -400,4 +411,48 @@ fn many_refs_are_looked_at_in_part() {
         fs::write(folder.join(number.to_string()), format!("{head}\n")).unwrap();
     }
     assert_eq!(places.import().unwrap().head, head);
+}
+
+#[test]
+fn a_ref_that_is_broken_does_not_cost_the_work() {
+    let places = Places::new();
+    let clone = places.clone();
+    git(&clone, &["checkout", "-qb", "whole"]);
+    let whole = commit_file(&clone, "whole", "whole\n");
+    git(&clone, &["checkout", "-q", "main"]);
+    let head = commit_file(&clone, "w", "w\n");
+    let heads = places.git_folder().join("refs/heads");
+    fs::write(heads.join("garbage"), "garbage\n").unwrap();
+    fs::write(
+        heads.join("missing"),
+        "0123456789abcdef0123456789abcdef01234567\n",
+    )
+    .unwrap();
+    fs::write(heads.join("a b:c"), format!("{whole}\n")).unwrap();
+    let imported = places.import().unwrap();
+    assert_eq!(imported.head, head);
+    assert_eq!(imported.others, [("refs/heads/whole".to_owned(), whole)]);
+    assert_eq!(
+        imported.left_out,
+        ["refs/heads/garbage", "refs/heads/missing"]
+    );
+}
+
+/// A file of nothing can say that it has gigabytes; a small object can be one of gigabytes.
+#[test]
+fn what_is_small_on_the_disk_takes_little_space_and_memory() {
+    let places = Places::new();
+    commit_file(&places.clone(), "w", "w\n");
+    let packs = places.git_folder().join("objects/pack");
+    let name = packs.join(format!("pack-{}", "a".repeat(40)));
+    let sparse = |end: &str| {
+        let file = fs::File::create(name.with_extension(end)).unwrap();
+        file.set_len(1 << 30).unwrap();
+    };
+    sparse("idx");
+    sparse("pack");
+    places.refused("much larger than it is");
+    // git does not look into a pack without an index, so it is not even copied
+    fs::remove_file(name.with_extension("idx")).unwrap();
+    places.import().unwrap();
 }
