@@ -35,6 +35,8 @@ pub(crate) fn git_in(folder: &Path, args: &[&str]) -> std::process::Output {
     let path = std::env::var_os("PATH").unwrap();
     Command::new("git")
         .current_dir(folder)
+        // it would go on in the background, in a folder that a test removes
+        .args(["-c", "maintenance.auto=false"])
         .args(args)
         .env_clear()
         .env("PATH", path)
