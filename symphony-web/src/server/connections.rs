@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,17 +15,15 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio_rustls::server::TlsStream;
 
 use super::listen::Listener;
 use super::patient::Patient;
+use super::places::{Place, Places};
 use super::site::Site;
 use super::tls::Tls;
 use crate::routes::router;
-
-/// Connections at once. Further ones wait.
-const CONNECTIONS_MAX: usize = 512;
 
 /// Time for the head of a request, and for the TLS handshake before the first one.
 const HEAD_TIME: Duration = Duration::from_secs(10);
@@ -71,31 +70,38 @@ pub async fn serve(
         Listener::Tls(..) => router(&site).layer(map_response(with_strict_transport)),
         Listener::Tcp(..) | Listener::Unix(..) => router(&site),
     };
-    let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let places = Places::new();
     let (ending, _) = watch::channel(false);
     let accept = async {
         loop {
-            let Ok(slot) = Arc::clone(&slots).acquire_owned().await else {
+            let Some(free) = places.free().await else {
                 return;
             };
             let service = TowerToHyperService::new(router.clone());
             let end = ending.subscribe();
             match &listener {
                 Listener::Tcp(first, second) => match accept(first, second.as_ref()).await {
-                    Ok(stream) => {
-                        tokio::spawn(connection(stream, service, end, slot));
+                    Ok((stream, from)) => {
+                        if let Some(place) = places.give(free, Some(from)) {
+                            tokio::spawn(connection(stream, service, end, place));
+                        }
                     }
                     Err(error) => refused(&error).await,
                 },
                 Listener::Tls(first, second, tls) => match accept(first, second.as_ref()).await {
-                    Ok(stream) => {
-                        tokio::spawn(secured(Arc::clone(tls), stream, service, end, slot));
+                    Ok((stream, from)) => {
+                        if let Some(place) = places.give(free, Some(from)) {
+                            let tls = Arc::clone(tls);
+                            tokio::spawn(secured(tls, stream, service, end, place));
+                        }
                     }
                     Err(error) => refused(&error).await,
                 },
                 Listener::Unix(listener, _) => match listener.accept().await {
                     Ok((stream, _)) => {
-                        tokio::spawn(connection(stream, service, end, slot));
+                        if let Some(place) = places.give(free, None) {
+                            tokio::spawn(connection(stream, service, end, place));
+                        }
                     }
                     Err(error) => refused(&error).await,
                 },
@@ -108,13 +114,15 @@ pub async fn serve(
     }
     let _none_listens = ending.send(true);
     site.end();
-    let all = u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX);
-    let _elapsed = tokio::time::timeout(GRACE, slots.acquire_many(all)).await;
+    let _elapsed = tokio::time::timeout(GRACE, places.all_free()).await;
     Ok(())
 }
 
 /// Accepts a connection to either address.
-async fn accept(first: &TcpListener, second: Option<&TcpListener>) -> io::Result<TcpStream> {
+async fn accept(
+    first: &TcpListener,
+    second: Option<&TcpListener>,
+) -> io::Result<(TcpStream, IpAddr)> {
     let second = async {
         match second {
             Some(listener) => listener.accept().await,
@@ -125,10 +133,10 @@ async fn accept(first: &TcpListener, second: Option<&TcpListener>) -> io::Result
         accepted = first.accept() => accepted,
         accepted = second => accepted,
     };
-    let (stream, _) = accepted?;
+    let (stream, from) = accepted?;
     // answers are written whole: nothing is gained by waiting for more
     let _best_effort = stream.set_nodelay(true);
-    Ok(stream)
+    Ok((stream, from.ip()))
 }
 
 async fn refused(error: &io::Error) {
@@ -149,14 +157,14 @@ async fn secured(
     stream: TcpStream,
     service: TowerToHyperService<axum::Router>,
     mut end: watch::Receiver<bool>,
-    slot: OwnedSemaphorePermit,
+    place: Place,
 ) {
     let shaken = tokio::select! {
         shaken = tokio::time::timeout(HEAD_TIME, shake_hands(&tls, stream)) => shaken,
         _ = end.changed() => return,
     };
     match shaken {
-        Ok(Ok(Some(stream))) => connection(stream, service, end, slot).await,
+        Ok(Ok(Some(stream))) => connection(stream, service, end, place).await,
         Ok(Ok(None)) => {}
         Ok(Err(error)) => tracing::debug!(%error, "a handshake failed"),
         Err(_elapsed) => tracing::debug!("a handshake took too long"),
@@ -188,7 +196,7 @@ async fn connection<S>(
     stream: S,
     service: TowerToHyperService<axum::Router>,
     mut end: watch::Receiver<bool>,
-    slot: OwnedSemaphorePermit,
+    place: Place,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -211,5 +219,5 @@ async fn connection<S>(
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended early");
     }
-    drop(slot);
+    drop(place);
 }

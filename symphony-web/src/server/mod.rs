@@ -8,6 +8,7 @@ mod guard;
 mod listen;
 mod options;
 mod patient;
+mod places;
 mod scope;
 mod site;
 mod tls;
