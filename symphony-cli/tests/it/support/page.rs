@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::TcpStream;
+#[cfg(feature = "browser")]
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -59,6 +60,7 @@ impl Served {
     }
 
     /// Serves the page on a free port, and writes each stream that begins to a file, with how many there are.
+    #[cfg(feature = "browser")]
     pub(crate) fn counting(project: &Project, log: &Path) -> Self {
         let mut command = project.command(&["serve", "--port", "0"]);
         command
