@@ -29,7 +29,7 @@ use crate::redact::Needles;
 use crate::report::{Ledger, Report};
 use crate::route::Route;
 use crate::secret::Secret;
-use crate::stream::{Meter, Metered, Rewound, Stream};
+use crate::stream::{Rewound, Stream, metered};
 use crate::tls::Tls;
 use crate::upstream::Upstream;
 
@@ -188,12 +188,8 @@ impl Endpoint {
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let meter = Meter::new(Arc::clone(&self.0.ledger));
-        let stream = Metered::new(stream, Arc::clone(&meter));
-        tokio::select! {
-            () = self.exchange(stream) => {}
-            () = meter.idle(self.0.route.limits.idle) => {}
-        }
+        let idle = self.0.route.limits.idle;
+        metered(stream, &self.0.ledger, idle, |stream| self.exchange(stream)).await;
     }
 
     /// What was carried so far; `tunnels` are requests that the server answered.

@@ -29,7 +29,7 @@ use crate::policy::Allowed;
 use crate::redact::Needles;
 use crate::report::{Ledger, Report};
 use crate::route::{NotOpened, Route};
-use crate::stream::{Meter, Metered, Rewound, Stream};
+use crate::stream::{Rewound, Stream, metered};
 use crate::upstream::Upstream;
 
 /// Bytes that a tunnel holds for each direction.
@@ -107,12 +107,8 @@ impl Proxy {
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let meter = Meter::new(Arc::clone(&self.0.ledger));
-        let stream = Metered::new(stream, Arc::clone(&meter));
-        tokio::select! {
-            () = self.exchange(stream) => {}
-            () = meter.idle(self.0.route.limits.idle) => {}
-        }
+        let idle = self.0.route.limits.idle;
+        metered(stream, &self.0.ledger, idle, |stream| self.exchange(stream)).await;
     }
 
     /// What was refused and carried so far.

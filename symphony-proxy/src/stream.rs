@@ -52,17 +52,31 @@ impl Meter {
     }
 }
 
+/// Carries a connection to its end, or until no byte has moved for as long as `idle`, and counts its bytes.
+pub(crate) async fn metered<S, F>(
+    stream: S,
+    ledger: &Arc<Ledger>,
+    idle: Duration,
+    exchange: impl FnOnce(Metered<S>) -> F,
+) where
+    F: Future<Output = ()>,
+{
+    let meter = Meter::new(Arc::clone(ledger));
+    let stream = Metered {
+        inner: stream,
+        meter: Arc::clone(&meter),
+    };
+    tokio::select! {
+        () = exchange(stream) => {}
+        () = meter.idle(idle) => {}
+    }
+}
+
 /// A stream whose bytes are counted.
 #[derive(Debug)]
 pub(crate) struct Metered<S> {
     inner: S,
     meter: Arc<Meter>,
-}
-
-impl<S> Metered<S> {
-    pub(crate) fn new(inner: S, meter: Arc<Meter>) -> Self {
-        Self { inner, meter }
-    }
 }
 
 impl<S: Stream> AsyncRead for Metered<S> {
