@@ -1,58 +1,21 @@
 //! What is in a sandbox: plain data, and the command that starts a program in it.
 
+mod bubblewrap;
+mod machine;
+
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
+
+pub use machine::{Machine, SystemFolder};
+
+use bubblewrap::CONFINING;
 
 use crate::confine::{CONFINE_COMMAND, Confinement};
 use crate::level::Level;
 
 /// Where the sockets of a run are inside a sandbox.
 pub const SOCKETS: &str = "/run/symphony";
-
-/// Files and folders of `/etc` that programs read. Not among them is what says something about the machine, and private keys,
-/// which root and some groups can read.
-const ETC: &[&str] = &[
-    "alternatives",
-    "bash.bashrc",
-    "ca-certificates",
-    "ca-certificates.conf",
-    "crypto-policies",
-    "debian_version",
-    "fonts",
-    "gitattributes",
-    "group",
-    "host.conf",
-    "inputrc",
-    "java",
-    "ld.so.cache",
-    "ld.so.conf",
-    "ld.so.conf.d",
-    "locale.alias",
-    "locale.conf",
-    "localtime",
-    "login.defs",
-    "lsb-release",
-    "magic",
-    "mime.types",
-    "nsswitch.conf",
-    "os-release",
-    "passwd",
-    "pki/ca-trust",
-    "pki/tls/certs",
-    "pki/tls/openssl.cnf",
-    "profile",
-    "profile.d",
-    "protocols",
-    "rpc",
-    "services",
-    "shells",
-    "ssl/cert.pem",
-    "ssl/certs",
-    "ssl/openssl.cnf",
-    "terminfo",
-    "timezone",
-];
 
 /// Devices that programs write to. `/dev/tty` is not among them: it is the terminal of whoever started Symphony.
 const DEVICES: &[&str] = &[
@@ -66,31 +29,8 @@ const DEVICES: &[&str] = &[
 /// Terminals that a program makes for itself. Without namespaces these folders have those of everybody.
 const TERMINALS: &[&str] = &["/dev/ptmx", "/dev/pts"];
 
-/// Files of the kernel that say something about the user or the machine: there is nothing in them inside namespaces.
-const EMPTIED: &[&str] = &["/proc/keys", "/proc/key-users", "/proc/cmdline"];
-
-/// Where the program that confines is, in a folder that is made at each start.
-const CONFINING: &str = "/run/symphony-confine/symphony";
-
-/// Folders that hold the system's programs and libraries; on many systems some are links into `/usr`.
-const SYSTEM: &[&str] = &[
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/opt",
-    "/nix/store",
-    "/gnu/store",
-];
-
 /// Size of the memory that `/tmp` may take, by default (2 GiB).
 pub const TMP_BYTES: u64 = 2 << 30;
-
-/// Size of the memory that `/run` may take: sockets, and files of process numbers.
-const RUN_BYTES: u64 = 16 << 20;
 
 /// The most processes and threads of a sandbox, by default.
 pub const PROCESSES: u64 = 4096;
@@ -111,48 +51,6 @@ pub struct Programs {
     pub symphony: PathBuf,
     /// bubblewrap.
     pub bwrap: PathBuf,
-}
-
-/// A folder of the system, and how it appears inside.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SystemFolder {
-    /// A folder.
-    Folder(PathBuf),
-    /// A link, with its target.
-    Link(PathBuf, PathBuf),
-}
-
-/// What the machine has of the files that every sandbox shows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Machine {
-    /// Programs and libraries.
-    pub system: Vec<SystemFolder>,
-    /// Files and folders below `/etc`.
-    pub etc: Vec<PathBuf>,
-    /// Files that are shown empty.
-    pub emptied: Vec<PathBuf>,
-}
-
-impl Machine {
-    /// Looks at this machine.
-    pub fn observe() -> Self {
-        let system = SYSTEM.iter().map(PathBuf::from).filter_map(|path| {
-            if let Ok(target) = path.read_link() {
-                return Some(SystemFolder::Link(path, target));
-            }
-            path.is_dir().then_some(SystemFolder::Folder(path))
-        });
-        let etc = ETC.iter().map(|name| Path::new("/etc").join(name));
-        Self {
-            system: system.collect(),
-            etc: etc.filter(|path| path.exists()).collect(),
-            emptied: EMPTIED
-                .iter()
-                .map(PathBuf::from)
-                .filter(|path| path.exists())
-                .collect(),
-        }
-    }
 }
 
 /// A sandbox for one program.
@@ -334,93 +232,6 @@ impl Sandbox {
             processes: Some(self.processes),
         }
     }
-
-    fn bubblewrap(
-        &self,
-        machine: &Machine,
-        programs: &Programs,
-        status: Option<u32>,
-    ) -> Vec<OsString> {
-        let mut all = Arguments::default();
-        for option in [
-            "--unshare-user",
-            "--unshare-pid",
-            "--unshare-ipc",
-            "--unshare-uts",
-            "--unshare-cgroup",
-            "--disable-userns",
-            "--die-with-parent",
-            // no way to the terminal of whoever started Symphony
-            "--new-session",
-        ] {
-            all.add([option]);
-        }
-        all.add(["--cap-drop", "ALL"]);
-        all.add(["--hostname", "symphony"]);
-        if self.network == Network::Own {
-            all.add(["--unshare-net"]);
-        }
-        if let Some(descriptor) = status {
-            all.add(["--json-status-fd", &descriptor.to_string()]);
-        }
-        for folder in &machine.system {
-            match folder {
-                SystemFolder::Folder(path) => all.read(path),
-                SystemFolder::Link(path, target) => {
-                    all.add([
-                        OsStr::new("--symlink"),
-                        target.as_os_str(),
-                        path.as_os_str(),
-                    ]);
-                }
-            }
-        }
-        for path in &machine.etc {
-            all.read(path);
-        }
-        all.add(["--proc", "/proc"]);
-        for path in &machine.emptied {
-            all.bind("--ro-bind", Path::new("/dev/null"), path);
-        }
-        all.add(["--dev", "/dev"]);
-        for (path, bytes) in [
-            ("/tmp", self.tmp_bytes),
-            ("/dev/shm", self.tmp_bytes),
-            ("/run", RUN_BYTES),
-        ] {
-            all.add(["--perms", "1777", "--size", &bytes.to_string()]);
-            all.add(["--tmpfs", path]);
-        }
-        match (&self.resolver, self.network) {
-            (Some(file), _) => all.bind("--ro-bind", file, Path::new("/etc/resolv.conf")),
-            (None, Network::Host) => {
-                for path in ["/etc/resolv.conf", "/etc/hosts"] {
-                    all.bind("--ro-bind-try", Path::new(path), Path::new(path));
-                }
-            }
-            (None, Network::Own) => {}
-        }
-        all.bind("--bind", &self.home.folder, &self.home.path);
-        // an agent calls it as well, for its tools; what it can write itself is its own affair
-        let symphony = std::slice::from_ref(&programs.symphony);
-        if nested(symphony, &self.write).is_none() {
-            all.read(&programs.symphony);
-        }
-        for path in &self.read {
-            all.bind("--ro-bind-try", path, path);
-        }
-        for path in &self.write {
-            all.bind("--bind", path, path);
-        }
-        for (outside, name) in &self.sockets {
-            all.bind("--bind", outside, &Path::new(SOCKETS).join(name));
-        }
-        all.bind("--ro-bind", &programs.symphony, Path::new(CONFINING));
-        // What is not bound lies on the sandbox's own empty root. Nothing can be added to it.
-        all.add(["--remount-ro", "/"]);
-        all.add([OsStr::new("--chdir"), self.directory.as_os_str()]);
-        all.0
-    }
 }
 
 /// Returns a place below one that can be written, with that one.
@@ -430,24 +241,6 @@ fn nested<'a>(read: &'a [PathBuf], write: &'a [PathBuf]) -> Option<(&'a PathBuf,
         .chain(write)
         .flat_map(|place| write.iter().map(move |writable| (place, writable)));
     pairs.find(|(place, writable)| place != writable && place.starts_with(writable))
-}
-
-#[derive(Default)]
-struct Arguments(Vec<OsString>);
-
-impl Arguments {
-    fn add<S: AsRef<OsStr>>(&mut self, words: impl IntoIterator<Item = S>) {
-        let words = words.into_iter().map(|word| word.as_ref().to_owned());
-        self.0.extend(words);
-    }
-
-    fn bind(&mut self, option: &str, outside: &Path, inside: &Path) {
-        self.add([OsStr::new(option), outside.as_os_str(), inside.as_os_str()]);
-    }
-
-    fn read(&mut self, path: &Path) {
-        self.bind("--ro-bind", path, path);
-    }
 }
 
 #[cfg(test)]
@@ -537,12 +330,5 @@ mod tests {
         let place = mounts.iter().rposition(|word| *word == CONFINING).unwrap();
         let writes = mounts.iter().rposition(|word| *word == "--bind").unwrap();
         assert!(place > writes, "nothing is mounted over it");
-    }
-
-    #[test]
-    fn private_keys_of_the_machine_are_not_listed() {
-        for name in ETC {
-            assert!(!["ssl", "pki", "shadow"].contains(name), "{name}");
-        }
     }
 }
