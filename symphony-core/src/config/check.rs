@@ -5,15 +5,13 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, Scope, rows};
-use super::leaf::{check_leaf, describe, wrong};
+use super::leaf::{check_leaf, describe, expected, wrong};
+use super::name_rule::{known_name, rule_expected};
 use super::path::KeyPath;
 use super::problem::{ConfigProblem, Position, Positions, ProblemKind};
 use super::table::{KEYS, STATE_KEYS};
-use crate::agent::AgentType;
-use crate::id::{PhaseName, ProjectId};
+use crate::id::ProjectId;
 use crate::nearest::nearest;
-use crate::plan::failure::FailureClass;
-use crate::user::UserName;
 
 /// Which file it is: this decides what its top level applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -260,9 +258,29 @@ impl<'a> Checker<'a> {
             (Kind::Section(keys), Value::Object(object)) => self.section(keys, object, at),
             (Kind::Map(rule, each), Value::Object(object)) => self.map(rule, each, object, at),
             (Kind::Projects, Value::Object(object)) => self.project_sections(object, at),
-            (Kind::Section(_) | Kind::Map(..) | Kind::Projects, other) => {
+            (Kind::Section(_), other) => match key.short() {
+                Some(short) => self.short(short, other, at),
+                None => self.problem(&at.written, wrong(other, "an object".to_owned())),
+            },
+            (Kind::Map(..) | Kind::Projects, other) => {
                 self.problem(&at.written, wrong(other, "an object".to_owned()));
             }
+        }
+    }
+
+    /// Checks the short form of a section: the value of one of its keys in the place of the object.
+    fn short(&mut self, short: &'static Key, value: &Value, at: &At) {
+        let below = At {
+            written: at.written.clone(),
+            known: at.known.key(short.name),
+        };
+        match (short.kind, value) {
+            (Kind::Leaf(leaf), Value::String(_)) => self.leaf(leaf, value, &below),
+            (Kind::Leaf(leaf), other) => {
+                let expected = format!("{}, or an object", expected(leaf));
+                self.problem(&at.written, wrong(other, expected));
+            }
+            _ => self.problem(&at.written, wrong(value, "an object".to_owned())),
         }
     }
 
@@ -413,34 +431,6 @@ impl Key {
     /// Returns the value that an object has for a key, in either spelling.
     fn find_in<'o>(&self, object: &'o Map<String, Value>) -> Option<&'o Value> {
         object.get(self.name).or_else(|| object.get(&self.alias()))
-    }
-}
-
-/// Returns the canonical spelling of a free name; `None` if the rule refuses it.
-fn known_name(rule: NameRule, name: &str) -> Option<String> {
-    match rule {
-        NameRule::Environment => {
-            let fits = !name.is_empty() && !name.contains(['=', '\0']);
-            fits.then(|| name.to_owned())
-        }
-        NameRule::Phase => PhaseName::parse(name).ok().map(String::from),
-        NameRule::AgentType => AgentType::parse(name).ok().map(String::from),
-        NameRule::FailureClass => FailureClass::OF_TEXTS
-            .contains(&name)
-            .then(|| name.to_owned()),
-        NameRule::User => UserName::parse(name).ok().map(String::from),
-    }
-}
-
-const fn rule_expected(rule: NameRule) -> &'static str {
-    match rule {
-        NameRule::Environment => "the name of an environment variable",
-        NameRule::Phase => "the name of a phase (kebab-case)",
-        NameRule::AgentType => "the name of an agent type (kebab-case)",
-        NameRule::FailureClass => {
-            "a class of failures (timeout, permanent, logic, transient, resource)"
-        }
-        NameRule::User => UserName::EXPECTED,
     }
 }
 

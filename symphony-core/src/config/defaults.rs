@@ -70,8 +70,26 @@ pub const JUDGE_COOLDOWN_MS: u64 = 300_000;
 pub const EXTERNAL_RESEARCH: bool = false;
 /// Searches of one run.
 pub const MAX_SEARCHES: u64 = 5;
-/// How agents are confined.
-pub const SANDBOX: &str = "off";
+/// How strongly agents are confined.
+pub const SANDBOX_LEVEL: &str = "off";
+/// The program that makes namespaces.
+pub const SANDBOX_BWRAP: &str = "bwrap";
+/// What a sandbox reaches of the network.
+pub const SANDBOX_NETWORK: &str = "allowlist";
+/// What a sandbox sees of caches of downloads.
+pub const SANDBOX_CACHE: &str = "read";
+/// The most processes and threads in a sandbox.
+pub const SANDBOX_PROCESSES: u64 = 4_096;
+/// The fewest processes that can be configured: below it, a build with several jobs fails.
+pub const SANDBOX_PROCESSES_MIN: u64 = 64;
+/// The most processes that can be configured: the most that Linux counts on 64-bit machines.
+pub const SANDBOX_PROCESSES_MAX: u64 = 4_194_304;
+/// The most bytes in a sandbox's `/tmp`: 2 GiB.
+pub const SANDBOX_TMP_BYTES: u64 = 2 << 30;
+/// The fewest bytes of a limit of a sandbox: 1 MiB. Anything below is a wrong unit.
+pub const SANDBOX_BYTES_MIN: u64 = 1 << 20;
+/// The most bytes of a limit of a sandbox: 1 PiB. Anything above is a wrong unit.
+pub const SANDBOX_BYTES_MAX: u64 = 1 << 50;
 /// Time limit of the set-up command of a worktree.
 pub const SETUP_TIMEOUT_MS: u64 = 600_000;
 /// Whether the repository's hooks run in Symphony's own commits.

@@ -117,6 +117,10 @@ pub enum TextRule {
     TrialName,
     /// The hash of a user's token.
     TokenHash,
+    /// A path below `/` or `~/`.
+    AbsolutePath,
+    /// A host that a sandbox may reach, with or without a port.
+    AllowedHost,
 }
 
 /// What a relative path starts from.

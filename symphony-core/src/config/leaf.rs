@@ -1,5 +1,7 @@
 //! Checks one value against its type: what was expected, what was found.
 
+use std::net::{Ipv4Addr, Ipv6Addr};
+
 use serde_json::Value;
 
 use super::key::{Leaf, PathBase, TextRule};
@@ -150,7 +152,46 @@ fn fits(rule: TextRule, text: &str) -> bool {
         TextRule::FailurePattern => is_failure_pattern(text),
         TextRule::TrialName => TrialName::parse(text).is_ok(),
         TextRule::TokenHash => TokenHash::parse(text).is_ok(),
+        TextRule::AbsolutePath => {
+            let below = text.strip_prefix('~').unwrap_or(text);
+            let mut parts = below.split('/').filter(|part| !matches!(*part, "" | "."));
+            fits(TextRule::Line, text)
+                && below.starts_with('/')
+                && parts.next().is_some()
+                && text.split('/').all(|part| part != "..")
+        }
+        TextRule::AllowedHost => is_allowed_host(text),
     }
+}
+
+/// Checks the form of an allowed host. The proxy reads it more strictly, and says what is wrong.
+fn is_allowed_host(text: &str) -> bool {
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if !host.contains(':') || host.ends_with(']') => (host, Some(port)),
+        _ => (text, None),
+    };
+    let bare = host.strip_prefix("*.").unwrap_or(host);
+    let bare = match bare.strip_prefix('[') {
+        Some(address) => match address.strip_suffix(']') {
+            Some(address) => {
+                return address.parse::<Ipv6Addr>().is_ok() && port.is_some_and(is_port);
+            }
+            None => return false,
+        },
+        None => bare,
+    };
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let is_address = bare.parse::<Ipv4Addr>().is_ok();
+    !bare.is_empty()
+        && bare.chars().all(is_part)
+        && bare.split('.').all(|label| !label.is_empty())
+        && port.is_none_or(is_port)
+        // an address opens one port
+        && (!is_address || port.is_some())
+}
+
+fn is_port(text: &str) -> bool {
+    text.parse::<u16>().is_ok_and(|port| port > 0)
 }
 
 /// Returns what a type accepts, as part of a sentence: "expected …".
@@ -199,6 +240,10 @@ const fn text_expected(rule: TextRule) -> &'static str {
             "the name of a trial (lower-case letters, digits and hyphens, at most 60, a letter or digit first)"
         }
         TextRule::TokenHash => TokenHash::EXPECTED,
+        TextRule::AbsolutePath => "an absolute path without `..` below `/` or `~/`",
+        TextRule::AllowedHost => {
+            "a host (`example.com`, `*.example.com`, `example.com:8443`) or an address with a port (`10.0.0.5:443`)"
+        }
     }
 }
 
@@ -335,6 +380,43 @@ mod tests {
                 problems.into_iter().map(str::to_owned).collect::<Vec<_>>()
             });
             assert_eq!(check(leaf, &value), result, "{leaf:?} {value}");
+        }
+    }
+
+    #[test]
+    fn what_a_sandbox_reaches_has_a_strict_form() {
+        let path = TextRule::AbsolutePath;
+        let host = TextRule::AllowedHost;
+        for (rule, text, good) in [
+            (path, "/srv/data", true),
+            (path, "~/.cargo", true),
+            (path, "/", false),
+            (path, "~", false),
+            (path, "~/", false),
+            (path, "/./", false),
+            (path, "~ada/x", false),
+            (path, "data", false),
+            (path, "./data", false),
+            (path, "/srv/../etc", false),
+            (host, "example.com", true),
+            (host, "*.example.com", true),
+            (host, "example.com:8443", true),
+            (host, "10.0.0.5:443", true),
+            (host, "[fd00::5]:443", true),
+            (host, "10.0.0.5", false),
+            (host, "[fd00::5]", false),
+            (host, "fd00::5", false),
+            (host, "fd00::5:443", false),
+            (host, "https://example.com", false),
+            (host, "example.com/x", false),
+            (host, "me@example.com", false),
+            (host, "example.com:0", false),
+            (host, "example.com:http", false),
+            (host, "*", false),
+            (host, "a..b", false),
+            (host, "", false),
+        ] {
+            assert_eq!(fits(rule, text), good, "{rule:?} {text}");
         }
     }
 

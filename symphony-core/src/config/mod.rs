@@ -15,10 +15,12 @@ mod init_file;
 pub mod key;
 mod layer;
 mod leaf;
+mod name_rule;
 mod path;
 mod problem;
 mod read;
 mod reference;
+mod sandbox;
 mod schema;
 mod settings;
 mod shares;
@@ -33,6 +35,7 @@ pub use layer::{Effective, Entry, Layer, Origin, Place, Source, without_dots};
 pub use path::{KeyPath, KeyPathError, Segment};
 pub use problem::{ConfigProblem, Position, Positions, ProblemKind};
 pub use reference::markdown_reference;
+pub use sandbox::{SandboxCache, SandboxLevel, SandboxNetwork, SandboxSetting, SandboxSettings};
 pub use schema::json_schema;
 pub use settings::{
     Budget, Config, ExternalResearch, PlanSettings, ProfileLimits, ProjectConfig, ProviderSettings,
@@ -43,5 +46,5 @@ pub use shares::Shares;
 pub use table::{INSTALLATION_KEYS, KEYS, keys_at};
 pub use value::{
     BreakerTarget, CommandLine, CommandOutput, Gate, GateReads, IssuePrefix, Millis,
-    ProviderChoice, ProviderName, SandboxMode,
+    ProviderChoice, ProviderName,
 };

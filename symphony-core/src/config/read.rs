@@ -12,6 +12,7 @@ use super::layer::{Effective, Place, Source, without_dots};
 use super::leaf::describe;
 use super::path::KeyPath;
 use super::problem::{ConfigProblem, ProblemKind};
+use super::sandbox::SandboxSettings;
 use super::settings::{
     Budget, Config, ExternalResearch, PlanSettings, ProfileLimits, ProjectConfig, ProviderSettings,
     Providers, RiskThreshold, RiskThresholds, Spending, SpendingCap, User, Vault, WatchdogSettings,
@@ -19,7 +20,7 @@ use super::settings::{
 };
 use super::shares::Shares;
 use super::value::{
-    BreakerTarget, CommandOutput, IssuePrefix, Millis, ProviderChoice, ProviderName, SandboxMode,
+    BreakerTarget, CommandOutput, IssuePrefix, Millis, ProviderChoice, ProviderName,
 };
 use crate::agent::AgentType;
 use crate::prompt_trial::{LiveTrial, PromptSet, Share, TrialName};
@@ -199,7 +200,7 @@ impl ConfigReader<'_> {
                 run_hooks: self.flag("worktree.run_hooks"),
             },
             env: self.map("env"),
-            sandbox: self.get_or("sandbox", SandboxMode::Off),
+            sandbox: self.sandbox(),
             workspaces_dir: self.workspaces_dir(),
         }
     }
@@ -277,17 +278,52 @@ impl ConfigReader<'_> {
     }
 
     fn provider(&mut self, provider: ProviderName) -> ProviderSettings {
-        let binary = format!("providers.{provider}.binary");
-        let text: Option<String> = self.get(&binary);
         ProviderSettings {
-            binary: match text {
-                Some(name) if !name.contains('/') => Some(PathBuf::from(name)),
-                Some(_) => self.path(&binary),
-                None => None,
-            },
+            binary: self.program(&format!("providers.{provider}.binary")),
             args: self.get_or(&format!("providers.{provider}.args"), Vec::new()),
             env: self.map(&format!("providers.{provider}.env")),
             hold_ms: self.millis(&format!("providers.{provider}.hold_ms")),
+        }
+    }
+
+    /// Reads a program: a bare name stays one, to be looked up in `PATH`.
+    fn program(&mut self, path: &str) -> Option<PathBuf> {
+        let text: String = self.get(path)?;
+        if text.contains('/') {
+            self.path(path)
+        } else {
+            Some(PathBuf::from(text))
+        }
+    }
+
+    /// Reads a list of paths that are absolute, or below the home folder.
+    fn paths(&mut self, path: &str) -> Vec<PathBuf> {
+        let texts: Vec<String> = self.get_or(path, Vec::new());
+        let root = &self.effective.place.root;
+        let paths = texts.iter().map(|text| self.effective.absolute(text, root));
+        paths.map(|path| without_dots(&path)).collect()
+    }
+
+    fn sandbox(&mut self) -> SandboxSettings {
+        let otherwise = SandboxSettings::default();
+        let (read, write) = (self.paths("sandbox.read"), self.paths("sandbox.write"));
+        let below = |path: &&PathBuf| write.iter().any(|writable| path.starts_with(writable));
+        if let Some(path) = read.iter().find(below) {
+            let expected = "no path that is in `sandbox.write`, or below one that is".to_owned();
+            let found = format!("the path {}", path.display());
+            self.problem(&KeyPath::of("sandbox.read"), found, expected);
+        }
+        SandboxSettings {
+            level: self.get_or("sandbox.level", otherwise.level),
+            bwrap: self.program("sandbox.bwrap").unwrap_or(otherwise.bwrap),
+            read,
+            write,
+            network: self.get_or("sandbox.network", otherwise.network),
+            hosts: self.get_or("sandbox.hosts", otherwise.hosts),
+            cache: self.get_or("sandbox.cache", otherwise.cache),
+            memory_bytes: self.get("sandbox.memory"),
+            processes: self.get_or("sandbox.processes", otherwise.processes),
+            tmp_bytes: self.get_or("sandbox.tmp_size", otherwise.tmp_bytes),
         }
     }
 

@@ -45,7 +45,13 @@ fn property(key: &'static Key, at: &str) -> Value {
             json!({ "anyOf": [leaf(of), { "type": "null" }] })
         }
         Kind::Leaf(of) => leaf(of),
-        Kind::Section(keys) => section(keys, at, |_| true),
+        Kind::Section(keys) => match key.short().map(|key| key.kind) {
+            Some(Kind::Leaf(short)) => {
+                let whole = section(keys, &format!("{at}/anyOf/0"), |_| true);
+                json!({ "anyOf": [whole, leaf(short)] })
+            }
+            _ => section(keys, at, |_| true),
+        },
         Kind::Map(rule, each) => map(rule, each, at),
         Kind::List(keys) => list(keys, at),
         Kind::Projects => {
@@ -139,6 +145,10 @@ fn text(rule: TextRule) -> Value {
             json!({ "type": "string", "minLength": 1, "maxLength": FAILURE_PATTERN_CHARS_MAX })
         }
         TextRule::TokenHash => json!({ "type": "string", "pattern": "^sha256:[0-9a-fA-F]{64}$" }),
+        TextRule::AbsolutePath => json!({ "type": "string", "pattern": "^~?/+[^/]" }),
+        TextRule::AllowedHost => {
+            json!({ "type": "string", "pattern": "^(\\*\\.)?[A-Za-z0-9._-]+(:[0-9]+)?$|^\\[[0-9A-Fa-f:.]+\\]:[0-9]+$" })
+        }
         TextRule::TrialName => {
             json!({ "type": "string", "pattern": "^[a-z0-9][a-z0-9-]*$", "maxLength": TRIAL_NAME_CHARS_MAX })
         }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::sandbox::SandboxSettings;
 use super::shares::Shares;
 use super::value::{
     BreakerTarget, CommandLine, CommandOutput, Gate, IssuePrefix, Millis, ProviderChoice,
-    ProviderName, SandboxMode,
+    ProviderName,
 };
 use crate::agent::AgentType;
 use crate::config_change::decisive_patterns;
@@ -209,7 +210,7 @@ pub struct ProjectConfig {
     /// Environment of agents, gates and set-up.
     pub env: BTreeMap<String, String>,
     /// How agents are confined.
-    pub sandbox: SandboxMode,
+    pub sandbox: SandboxSettings,
     /// Folder of the worktrees, absolute when the project's root was.
     pub workspaces_dir: PathBuf,
 }

@@ -5,7 +5,8 @@
 use super::defaults as d;
 use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, PathBase, Scope, TextRule};
 use super::path::Segment;
-use super::value::{BreakerTarget, CommandOutput, GateReads, ProviderChoice, SandboxMode};
+use super::sandbox::{SandboxCache, SandboxNetwork, SandboxSetting};
+use super::value::{BreakerTarget, CommandOutput, GateReads, ProviderChoice};
 use crate::user::UserRole;
 use DefaultValue::{Below, Bool, Integer, Text, Texts, Unset};
 use Scope::{OneProject, Project, TopLevel};
@@ -167,8 +168,8 @@ pub const KEYS: &[Key] = &[
     section("worktree", WORKTREE, Project, "How an issue's worktree is made."),
     Key { name: "env", kind: Kind::Map(NameRule::Environment, Each::Leaf(Leaf::Text(TextRule::Any))), default: Unset(r#"{"RUST_BACKTRACE": "1"}"#), scope: Project,
         doc: "Environment variables of the project's agents, gates and set-up." },
-    leaf("sandbox", Leaf::Choice(SandboxMode::NAMES), Text(d::SANDBOX), Project,
-        "How agents are confined; so far, `off` is the only value."),
+    section(SANDBOX_KEY, SANDBOX, Project,
+        "How agents are confined, and what they reach nevertheless. `\"sandbox\": \"off\"` is short for the level alone."),
     leaf("workspaces_dir", Leaf::Path(PathBase::Project), Text(d::WORKSPACES_DIR), Project,
         "Folder of the worktrees, relative to the project's root."),
     Key { name: "projects", kind: Kind::Projects, default: Unset(r#"{"api": {"max_concurrency": 2}}"#), scope: TopLevel,
@@ -364,6 +365,38 @@ const WORKTREE: &[Key] = &[
         "Runs the repository's hooks in Symphony's own commits."),
 ];
 
+/// The section that can also be written as its level alone.
+const SANDBOX_KEY: &str = "sandbox";
+const BYTES: Leaf = Leaf::Integer {
+    min: d::SANDBOX_BYTES_MIN,
+    max: d::SANDBOX_BYTES_MAX,
+};
+const ABSOLUTE_PATHS: Leaf = Leaf::Texts(TextRule::AbsolutePath);
+
+#[rustfmt::skip]
+const SANDBOX: &[Key] = &[
+    leaf("level", Leaf::Choice(SandboxSetting::NAMES), Text(d::SANDBOX_LEVEL), Project,
+        "How strongly: `namespace` needs bubblewrap and Landlock, `landlock` does without bubblewrap and leaves the network open, `auto` takes the strongest that is enough and starts no run where none is, `off` lets agents reach what you reach. `symphony doctor` shows what this machine has."),
+    leaf("bwrap", Leaf::Program, Text(d::SANDBOX_BWRAP), Project,
+        "bubblewrap: a name to look up in `PATH`, or a path."),
+    leaf("read", ABSOLUTE_PATHS, Texts(&[]), Project,
+        "Files and folders that agents can read, in addition to those that every run needs."),
+    leaf("write", ABSOLUTE_PATHS, Texts(&[]), Project,
+        "Files and folders that agents can write, in addition to those that every run needs. None of `read` may be below one of them."),
+    leaf("network", Leaf::Choice(SandboxNetwork::NAMES), Text(d::SANDBOX_NETWORK), Project,
+        "What agents reach at the level `namespace`: `allowlist` the allowed hosts through Symphony's proxy, `host` everything that this machine reaches, `none` nothing."),
+    leaf("hosts", Leaf::Texts(TextRule::AllowedHost), Texts(&[]), Project,
+        "Allowed hosts, such as `example.com`, `*.example.com`, `example.com:8443` or `10.0.0.5:443`, in addition to the provider's API and the package registries that the project's tools use. A private address needs its port."),
+    leaf("cache", Leaf::Choice(SandboxCache::NAMES), Text(d::SANDBOX_CACHE), Project,
+        "What agents see of your caches of downloads (cargo, npm, pip, uv, Go): `read` lets them read, `none` shows nothing."),
+    leaf("memory", BYTES, Unset("8589934592"), Project,
+        "Most memory of a run's processes, in bytes; without this key there is no limit. It needs a cgroup that your user may manage, and has no effect elsewhere."),
+    leaf("processes", Leaf::Integer { min: d::SANDBOX_PROCESSES_MIN, max: d::SANDBOX_PROCESSES_MAX }, Integer(d::SANDBOX_PROCESSES), Project,
+        "Most processes and threads of a run."),
+    leaf("tmp_size", BYTES, Integer(d::SANDBOX_TMP_BYTES), Project,
+        "Most bytes in the sandbox's own `/tmp`, which is in memory."),
+];
+
 /// Keys that look like configuration but are state, kept in the database.
 pub(super) const STATE_KEYS: &[&str] = &[
     "wizard_completed",
@@ -371,6 +404,16 @@ pub(super) const STATE_KEYS: &[&str] = &[
     "wizard_failed",
     "wizardFailed",
 ];
+
+impl Key {
+    /// Returns the key that the value of a section means when it is no object: `"sandbox": "off"` sets `sandbox.level`.
+    pub fn short(&self) -> Option<&'static Self> {
+        match self.kind {
+            Kind::Section(keys) if self.name == SANDBOX_KEY => keys.first(),
+            _ => None,
+        }
+    }
+}
 
 /// Returns the keys that the object at a path has; `None` if names are free, or there is no object or no such path.
 /// Names are accepted in either spelling.

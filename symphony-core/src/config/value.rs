@@ -272,14 +272,6 @@ closed_set!(
     }
 );
 
-closed_set!(
-    /// How agents are confined.
-    SandboxMode, "sandbox", {
-        /// Not at all: agents run as the user.
-        Off = "off",
-    }
-);
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -258,6 +258,7 @@ fn step(node: &CstNode, above: &[Segment], segment: &Segment) -> Result<CstNode,
                     CstInputValue::Object(Vec::new()),
                 )
             });
+            spell_out(&property, above, name);
             property.value().ok_or_else(|| expected_object(above))
         }
         Segment::Index(index) => {
@@ -270,6 +271,18 @@ fn step(node: &CstNode, above: &[Segment], segment: &Segment) -> Result<CstNode,
                 .cloned()
                 .ok_or_else(|| expected_list(above, index + 1))
         }
+    }
+}
+
+/// Turns the short form of a section (`"sandbox": "off"`) into its object, so that another of its keys can be set.
+fn spell_out(property: &CstObjectProp, above: &[Segment], name: &str) {
+    let key = keys_at(above).and_then(|keys| Key::find(keys, name));
+    let text = property
+        .value()
+        .and_then(|value| value.as_string_lit()?.decoded_value().ok());
+    if let (Some(short), Some(text)) = (key.and_then(Key::short), text) {
+        let value = (short.name.to_owned(), CstInputValue::from(text.as_str()));
+        property.set_value(CstInputValue::Object(vec![value]));
     }
 }
 

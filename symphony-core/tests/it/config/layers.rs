@@ -7,7 +7,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::config::{
     BreakerTarget, CommandLine, CommandOutput, ConfigDocument, ConfigProblem, Effective, FileInput,
     FileRole, Gate, GateReads, KeyPath, Layer, Millis, Place, Positions, ProjectConfig,
-    ProviderChoice, ProviderName, RiskThreshold, SandboxMode, Source, defaults, parse_file,
+    ProviderChoice, ProviderName, RiskThreshold, SandboxSettings, Source, defaults, parse_file,
     parse_project_row,
 };
 use symphony_core::id::{PhaseName, ProjectId};
@@ -136,7 +136,7 @@ fn defaults_are_those_of_the_specification() {
     assert_eq!(project.judge_cooldown_ms, Millis::new(300_000));
     assert_eq!(project.external_research.max_searches, 5);
     assert_eq!(project.worktree.setup_timeout_ms, Millis::new(600_000));
-    assert_eq!(project.sandbox, SandboxMode::Off);
+    assert_eq!(project.sandbox, SandboxSettings::default());
     assert_eq!(
         project.workspaces_dir,
         Path::new("/src/my-api/.symphony-workspaces")

@@ -5,6 +5,7 @@ mod keys;
 mod layers;
 mod messages;
 mod prop;
+mod sandbox;
 
 use serde_json::Value;
 use symphony_core::config::{

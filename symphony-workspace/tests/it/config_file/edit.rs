@@ -55,6 +55,26 @@ fn after(text: &str, changes: &[(&str, &str)]) -> String {
     read(&path)
 }
 
+#[test]
+fn a_key_of_a_section_in_its_short_form_spells_the_section_out() {
+    let short = "{\n  \"sandbox\": \"namespace\", // tight\n}\n";
+    assert_eq!(
+        after(short, &[("sandbox", "off")]),
+        "{\n  \"sandbox\": \"off\", // tight\n}\n"
+    );
+    let spelled: Value = json!({ "sandbox": { "level": "namespace", "network": "none" } });
+    let text = after(short, &[("sandbox.network", "none")]);
+    assert_eq!(parse_text("c.json", &text).value, spelled, "{text}");
+    let text = after(
+        short,
+        &[("sandbox.network", "none"), ("sandbox.level", "auto")],
+    );
+    assert!(
+        text.contains("\"auto\"") && text.contains("// tight"),
+        "{text}"
+    );
+}
+
 /// Tries a change in a fresh copy of a text and returns the error; the text must not change.
 fn refused(text: &str, key: &str, value: &str) -> String {
     let folder = tempdir().expect("a temporary folder");
