@@ -9,7 +9,7 @@ use crate::done::DoneProposal;
 use crate::id::{PrId, ProjectId, RunId};
 use crate::issue::CommentAuthor;
 use crate::outside::OutsideMerge;
-use crate::run::ProtectionLevel;
+use crate::run::{ProtectionLevel, SandboxRecord};
 use crate::user::Attribution;
 
 pub use crate::pull_request_of::PullRequestOf;
@@ -235,6 +235,9 @@ pub struct Verdict {
     pub commit: String,
     /// How the judge was protected; `none` makes an agent's verdict advisory.
     pub protection: ProtectionLevel,
+    /// What confined the judge; `None` for a person, and in verdicts of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxRecord>,
     /// The comment.
     pub comment: String,
     /// The time.

@@ -1,10 +1,13 @@
 //! Agent runs: their status, usage and protection level.
 
+use std::fmt;
+
 use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::AgentType;
 use crate::closed_set::closed_set;
+use crate::config::{SandboxLevel, SandboxNetwork};
 use crate::failure::ErrorClass;
 use crate::id::{DeliveryId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
 use crate::prompt_trial::Assignment;
@@ -55,6 +58,55 @@ closed_set!(
         Isolated = "isolated",
     }
 );
+
+/// What confined a run's agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SandboxRecord {
+    /// The level.
+    pub level: SandboxLevel,
+    /// What its network reached.
+    pub network: SandboxNetwork,
+    /// The version of the kernel's Landlock; `None` where the level does not use it.
+    pub landlock_abi: Option<u32>,
+}
+
+/// Whether a provider can keep tools that run programs from its agents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShellTools {
+    /// A judge has none.
+    Withheld,
+    /// Every agent has them.
+    Given,
+}
+
+impl fmt::Display for SandboxRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.level)?;
+        match (self.level, self.landlock_abi) {
+            (SandboxLevel::Off, _) => Ok(()),
+            (_, Some(landlock)) => write!(f, " (network {}, Landlock {landlock})", self.network),
+            (_, None) => write!(f, " (network {})", self.network),
+        }
+    }
+}
+
+impl SandboxRecord {
+    /// Returns the protection of a run. `shell` says what its agent has.
+    ///
+    /// `landlock` leaves the network open, and so does the network `host`: an agent could reach services of the machine
+    /// with the user's permissions, the page of Symphony among them. A judge with a shell runs the code that it judges,
+    /// and that code could speak in its name.
+    pub fn protection(&self, agent: &AgentType, shell: ShellTools) -> ProtectionLevel {
+        let is_tight =
+            self.level == SandboxLevel::Namespace && self.network != SandboxNetwork::Host;
+        let is_own_voice = *agent != AgentType::Judge || shell == ShellTools::Withheld;
+        if is_tight && is_own_voice {
+            ProtectionLevel::Sandbox
+        } else {
+            ProtectionLevel::None
+        }
+    }
+}
 
 /// What a run used, as its provider reported.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -184,6 +236,8 @@ pub struct Run {
     pub metadata: serde_json::Value,
     /// How it was protected.
     pub protection: ProtectionLevel,
+    /// What confined its agent; `None` before it started, for gates, and in runs of older versions.
+    pub sandbox: Option<SandboxRecord>,
     /// Its fencing number.
     pub fence: Fence,
     /// The set of a trial of prompts that it was started with; `None` outside of trials.
@@ -201,4 +255,38 @@ pub struct RunError {
     pub class: ErrorClass,
     /// What happened, in words.
     pub message: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_tight_sandbox_without_a_judges_shell_protects() {
+        use SandboxLevel::{Landlock, Namespace, Off};
+        use SandboxNetwork::{Allowlist, Host, None as Nothing};
+        use ShellTools::{Given, Withheld};
+        for (level, network, worker, judge) in [
+            (Namespace, Allowlist, true, true),
+            (Namespace, Nothing, true, true),
+            (Namespace, Host, false, false),
+            (Landlock, Allowlist, false, false),
+            (Off, Allowlist, false, false),
+        ] {
+            let record = SandboxRecord {
+                level,
+                network,
+                landlock_abi: Some(7),
+            };
+            for (agent, shell, expected) in [
+                (AgentType::Worker, Given, worker),
+                (AgentType::Worker, Withheld, worker),
+                (AgentType::Judge, Withheld, judge),
+                (AgentType::Judge, Given, false),
+            ] {
+                let found = record.protection(&agent, shell) == ProtectionLevel::Sandbox;
+                assert_eq!(found, expected, "{record:?} {agent:?} {shell:?}");
+            }
+        }
+    }
 }

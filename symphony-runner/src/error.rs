@@ -18,6 +18,7 @@ use crate::order::OrderRefusal;
 use crate::plan::PlanRunRefusal;
 use crate::process::ProcessError;
 use crate::provider::ProviderError;
+use crate::sandbox::SandboxFault;
 
 /// An error of the runner.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +39,9 @@ pub enum RunnerError {
     /// The provider.
     #[error(transparent)]
     Provider(#[from] ProviderError),
+    /// The sandbox: no program starts without it.
+    #[error("{}", .0.with_advice())]
+    Sandbox(#[from] SandboxFault),
     /// The MCP service.
     #[error(transparent)]
     Mcp(#[from] McpError),
@@ -231,7 +235,7 @@ impl RunnerError {
         match self {
             Self::Store(StoreError::DiskFull(_)) => true,
             Self::Workspace(error) => error.is_disk_full(),
-            Self::Io { source, .. } => matches!(
+            Self::Io { source, .. } | Self::Sandbox(SandboxFault::Io { source, .. }) => matches!(
                 source.kind(),
                 std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded
             ),

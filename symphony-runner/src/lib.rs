@@ -27,6 +27,7 @@ pub mod provider;
 pub mod redaction;
 pub mod repository;
 mod runtime;
+pub mod sandbox;
 pub mod session;
 mod shared_state;
 pub mod standing;

@@ -154,6 +154,9 @@ impl RunPaths {
     pub(crate) fn tidy(&self, owner: LeftoverOwner) -> Result<(), RunnerError> {
         // A half-written prompt is a prompt, too.
         symphony_workspace::remove_unwritten(&self.dir);
+        crate::sandbox::remove_starts(&self.dir).map_err(|error| {
+            RunnerError::io("remove the sandbox's folders in", &self.dir, error)
+        })?;
         match owner {
             LeftoverOwner::Ended => {
                 self.prompts().iter().try_for_each(|path| remove(path))?;

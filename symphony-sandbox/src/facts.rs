@@ -1,5 +1,7 @@
 //! What a machine offers for sandboxes, as the probe found it.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// What a machine offers for sandboxes.
@@ -42,6 +44,28 @@ pub enum Bubblewrap {
         /// The version that was found.
         version: String,
     },
+}
+
+impl fmt::Display for Bubblewrap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => f.write_str("bubblewrap is not installed"),
+            Self::Old { version } => {
+                let (major, minor) = BUBBLEWRAP_MIN;
+                write!(f, "bubblewrap is {version}, and {major}.{minor} is needed")
+            }
+            Self::Refused { version, message } => {
+                write!(f, "bubblewrap {version} cannot make a sandbox ({message})")
+            }
+            Self::Leaks { version, what } => {
+                write!(
+                    f,
+                    "a sandbox of bubblewrap {version} failed its test: {what}"
+                )
+            }
+            Self::Works { version } => write!(f, "bubblewrap {version} works"),
+        }
+    }
 }
 
 /// The oldest bubblewrap that is enough: it has `--disable-userns`.

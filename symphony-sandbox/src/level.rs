@@ -79,6 +79,26 @@ pub enum Unavailable {
     },
 }
 
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoLandlock => f.write_str("its kernel has no Landlock"),
+            Self::OldLandlock { found, needed } => {
+                write!(f, "its kernel has Landlock {found}, and {needed} is needed")
+            }
+            Self::Bubblewrap(found) => found.fmt(f),
+            Self::Neither {
+                namespace,
+                landlock,
+            } => match **namespace {
+                // the same lack twice
+                Self::NoLandlock | Self::OldLandlock { .. } => namespace.fmt(f),
+                _ => write!(f, "{namespace}; without namespaces, {landlock}"),
+            },
+        }
+    }
+}
+
 /// Chooses the level of a run. Never returns a weaker one than was asked for.
 ///
 /// # Errors

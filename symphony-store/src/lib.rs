@@ -80,6 +80,6 @@ pub use run::hand_in::refused_call;
 pub use run::left_behind::LeftBehindRun;
 pub use run::new_hold::NewHold;
 pub use run::prompt_set::KnownTrial;
-pub use run::record::{RunFilter, RunProgress, RunStart};
+pub use run::record::{RunFilter, RunProgress, RunStart, StartSandbox};
 pub use run::spending::{SpentBy, Used};
 pub use snapshot::SnapshotRequest;

@@ -11,7 +11,7 @@ use symphony_core::id::{IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId
 use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, left_behind_sentences};
 use symphony_core::log::short_run;
 use symphony_core::prompt_trial::Assignment;
-use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget, Usage};
+use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget, SandboxRecord, Usage};
 use symphony_core::web::WEB_SEARCHES;
 use symphony_core::wording::counted;
 use symphony_store::refused_call;
@@ -63,6 +63,9 @@ pub struct RunView {
     pub branch: Option<String>,
     /// How the agent is confined.
     pub protection: ProtectionLevel,
+    /// What confined its agent; absent before it started, for gates, and in runs of older versions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxRecord>,
     /// The set of a trial of prompts that it was built with; absent outside of trials.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_set: Option<Assignment>,
@@ -162,6 +165,7 @@ impl From<Run> for RunView {
             worktree: run.worktree,
             branch: run.branch,
             protection: run.protection,
+            sandbox: run.sandbox,
             prompt_set: run.prompt_set,
             metadata: run.metadata,
             output_tail: run.output_tail,
@@ -328,6 +332,8 @@ impl View for RunView {
         page.field("worktree", self.worktree.as_deref().unwrap_or_default());
         page.field("branch", self.branch.as_deref().unwrap_or_default());
         page.field("protection", self.protection.name());
+        let sandbox = self.sandbox.map(|sandbox| sandbox.to_string());
+        page.field("sandbox", &sandbox.unwrap_or_default());
         let set = self.prompt_set.as_ref();
         page.field("prompts", &set.map(ToString::to_string).unwrap_or_default());
         let left = self.left_behind();

@@ -207,6 +207,8 @@ mod run_loop;
 #[cfg(test)]
 mod run_records;
 #[cfg(test)]
+mod sandboxed;
+#[cfg(test)]
 mod scenarios;
 #[cfg(test)]
 mod secrets;

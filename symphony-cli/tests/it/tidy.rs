@@ -36,6 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "symphony-store",
             "symphony-workspace",
             "symphony-mcp",
+            "symphony-sandbox",
             "symphony-scripted",
         ],
     ),

@@ -43,6 +43,7 @@ fn run(agent: AgentType, moved_issue: bool) -> Run {
         metadata: serde_json::Value::Null,
         protection: ProtectionLevel::None,
         fence: Fence::new(1),
+        sandbox: None,
         prompt_set: None,
         moved_issue,
         cancel_requested_at: None,

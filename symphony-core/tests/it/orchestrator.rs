@@ -292,6 +292,7 @@ impl End {
             metadata: serde_json::Value::Null,
             protection: ProtectionLevel::None,
             fence: Fence::new(1),
+            sandbox: None,
             prompt_set: None,
             moved_issue: self.moved,
             cancel_requested_at: None,

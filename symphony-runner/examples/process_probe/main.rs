@@ -83,6 +83,7 @@ fn launch(program: &Path, arguments: &[String]) -> Result<AgentLaunch, Box<dyn E
         environment,
         directory: std::env::current_dir()?,
         input: AgentInput::Empty,
+        report: None,
     })
 }
 

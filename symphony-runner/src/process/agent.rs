@@ -11,11 +11,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 
+use super::boxed::boxed_program;
 use super::cgroup::Cgroup;
 use super::error::ProcessError;
 use super::identity::ProcessIdentity;
 use super::program::resolve_program;
-use super::trampoline::{self, Trampoline};
+use super::trampoline::{self, Trampoline, TrampolinePlaces};
 
 /// How to start an agent.
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub struct AgentLaunch {
     pub directory: PathBuf,
     /// Its standard input.
     pub input: AgentInput,
+    /// The file of bubblewrap's report, when the program is bubblewrap, with the agent's program among its arguments.
+    pub report: Option<PathBuf>,
 }
 
 /// What an agent reads from its standard input.
@@ -84,6 +87,8 @@ pub struct Agent {
     exit: Option<AgentExit>,
     spawned: Spawned,
     cgroup: Option<Cgroup>,
+    /// Whether its own process is bubblewrap.
+    is_boxed: bool,
 }
 
 impl Agent {
@@ -99,12 +104,15 @@ impl Agent {
             search_path.map(OsString::as_os_str),
             &launch.directory,
         )?;
-        let folder = cgroup.as_ref().map(Cgroup::folder);
+        let places = TrampolinePlaces {
+            cgroup: cgroup.as_ref().map(Cgroup::folder),
+            report: launch.report.as_deref(),
+        };
         let token = uuid::Uuid::now_v7().simple().to_string();
         let (executable, arguments) =
             launch
                 .trampoline
-                .invocation(supervisor, &token, folder, &program, &launch.arguments);
+                .invocation(supervisor, &token, places, &program, &launch.arguments);
         let input = match launch.input {
             AgentInput::Empty => Stdio::null(),
             AgentInput::File(file) => Stdio::from(file),
@@ -143,6 +151,7 @@ impl Agent {
             exit: None,
             spawned,
             cgroup,
+            is_boxed: launch.report.is_some(),
         })
     }
 
@@ -211,6 +220,19 @@ impl Agent {
             program: self.program.clone(),
             source,
         })
+    }
+
+    /// Asks the agent to end. bubblewrap would die of the request at once, and take the agent with it: so the agent's program
+    /// gets it instead, if it runs already.
+    pub(super) fn request_end(&self) -> Result<(), ProcessError> {
+        if self.is_boxed
+            && let Some(program) = boxed_program(&self.identity)?
+        {
+            program.terminate()?;
+            return Ok(());
+        }
+        self.identity.terminate()?;
+        Ok(())
     }
 
     /// Kills the process itself. It keeps its pid until it is waited for.

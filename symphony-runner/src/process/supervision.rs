@@ -210,7 +210,7 @@ impl Supervision {
         if agent.try_wait()?.is_some() {
             return Ok(AgentEnd::ByItself);
         }
-        agent.identity().terminate()?;
+        agent.request_end()?;
         if let Ok(exit) = tokio::time::timeout(grace, agent.wait()).await {
             exit?;
             return Ok(AgentEnd::OnRequest);

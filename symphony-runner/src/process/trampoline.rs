@@ -4,8 +4,11 @@
 //! Code between fork and exec would have to be unsafe and slow, since std then copies the supervisor's memory map. A
 //! separate program in between is neither.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -20,8 +23,11 @@ use super::system;
 /// The exit code when the program could not be started. The message on stderr has the token.
 pub(super) const EXEC_FAILED: u8 = 127;
 
-/// The argument for a cgroup when there is none.
-const NO_CGROUP: &str = "-";
+/// The argument for a cgroup or a report when there is none.
+const NOTHING: &str = "-";
+
+/// The option of bubblewrap that names the descriptor of its report. It comes before all of its other options.
+const REPORT_OPTION: &str = "--json-status-fd";
 
 /// The beginning of the message about a failed start.
 const MESSAGE_START: &str = "symphony: cannot start the agent";
@@ -46,6 +52,15 @@ pub struct Trampoline {
     pub arguments: Vec<OsString>,
 }
 
+/// What of the disk the hidden command needs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TrampolinePlaces<'a> {
+    /// The folder of the cgroup to enter.
+    pub(super) cgroup: Option<&'a Path>,
+    /// The file of the report of bubblewrap, which is the program then.
+    pub(super) report: Option<&'a Path>,
+}
+
 /// Makes this process the leader of its own session, so that neither a closed terminal nor cron ends it. A supervisor
 /// calls it first.
 ///
@@ -58,14 +73,15 @@ pub fn become_session_leader() -> Result<(), ProcessError> {
 /// Executes the agent's program. Returns only when that failed, with a message on stderr.
 ///
 /// `arguments` are those after the hidden command's name, as [`super::Supervision::spawn`] wrote them: pid of the
-/// supervisor, token, the folder of the cgroup or `-`, program, its arguments.
+/// supervisor, token, the folder of the cgroup or `-`, the file of bubblewrap's report or `-`, program, its arguments.
 pub fn exec_in_session(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut arguments = arguments.into_iter();
     let parent = arguments
         .next()
         .and_then(|pid| pid.to_str()?.parse::<i32>().ok());
     let token = arguments.next().unwrap_or_default();
-    let cgroup = arguments.next().filter(|folder| folder != NO_CGROUP);
+    let cgroup = arguments.next().filter(|folder| folder != NOTHING);
+    let report = arguments.next().filter(|file| file != NOTHING);
     let (Some(parent), Some(program)) = (parent, arguments.next()) else {
         complain(
             "-",
@@ -80,16 +96,25 @@ pub fn exec_in_session(arguments: impl IntoIterator<Item = OsString>) -> ExitCod
     if let Some(folder) = cgroup {
         cgroup::enter(Path::new(&folder));
     }
-    if let Err(error) = prepare(parent) {
-        let (reason, number) = described(&error);
-        complain(&token, &reason, number);
-        return ExitCode::from(EXEC_FAILED);
-    }
+    let prepared = prepare(parent).and_then(|()| report.as_deref().map(open_report).transpose());
+    let report = match prepared {
+        Ok(report) => report,
+        Err(error) => {
+            let (reason, number) = described(&error);
+            complain(&token, &reason, number);
+            return ExitCode::from(EXEC_FAILED);
+        }
+    };
+    let number = report.as_ref().map(|file| file.as_raw_fd().to_string());
+    let option = number.map(|number| [OsString::from(REPORT_OPTION), number.into()]);
     #[expect(
         clippy::disallowed_methods,
         reason = "this module owns the processes of the runner"
     )]
-    let error = Command::new(&program).args(arguments).exec();
+    let error = Command::new(&program)
+        .args(option.into_iter().flatten())
+        .args(arguments)
+        .exec();
     let reason = format!("{}: {error}", program.display());
     complain(&token, &reason, error.raw_os_error().unwrap_or(0));
     ExitCode::from(EXEC_FAILED)
@@ -145,6 +170,21 @@ fn listen_once(signals: &[i32]) -> io::Result<()> {
     Ok(())
 }
 
+/// Opens the file of bubblewrap's report, so that bubblewrap inherits it. What it starts does not: `symphony confine` closes
+/// everything but the standard streams.
+fn open_report(path: &OsStr) -> Result<File, ProcessError> {
+    let failed = |source| ProcessError::System {
+        action: "open the file of the sandbox's report",
+        source,
+    };
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let file = options.open(path).map_err(failed)?;
+    rustix::io::fcntl_setfd(&file, rustix::io::FdFlags::empty())
+        .map_err(|error| failed(error.into()))?;
+    Ok(file)
+}
+
 fn prepare(parent: i32) -> Result<(), ProcessError> {
     system::lead_session()?;
     system::die_with_parent()?;
@@ -188,14 +228,16 @@ impl Trampoline {
         &self,
         supervisor: i32,
         token: &str,
-        cgroup: Option<&Path>,
+        places: TrampolinePlaces<'_>,
         program: &Path,
         arguments: &[OsString],
     ) -> (&Path, Vec<OsString>) {
         let mut all = self.arguments.clone();
         all.push(supervisor.to_string().into());
         all.push(token.into());
-        all.push(cgroup.map_or_else(|| NO_CGROUP.into(), Into::into));
+        for place in [places.cgroup, places.report] {
+            all.push(place.map_or_else(|| NOTHING.into(), Into::into));
+        }
         all.push(program.into());
         all.extend(arguments.iter().cloned());
         (&self.executable, all)

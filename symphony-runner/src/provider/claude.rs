@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use symphony_core::config::ProviderName;
-use symphony_core::run::ProtectionLevel;
+use symphony_core::run::ShellTools;
 use symphony_core::web::WebAccess;
 
 use super::cli::{AgentCli, Credentials, RootRefusal, Variables};
@@ -67,6 +67,7 @@ pub(super) static CLI: AgentCli = AgentCli {
                its environment when this machine is a container or another sandbox",
     }),
     reads_claude_md: true,
+    judges_shell: ShellTools::Withheld,
     format: StreamFormat::Claude,
     native: std::convert::identity,
     command,
@@ -151,7 +152,7 @@ fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
         ),
         ("DISABLE_AUTOUPDATER".to_owned(), "1".to_owned()),
     ]);
-    if invocation.protection == ProtectionLevel::Sandbox {
+    if invocation.is_confined {
         env.insert(SANDBOX_VARIABLE.to_owned(), "1".to_owned());
     }
     AgentCommand {

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use symphony_core::config::ProviderName;
+use symphony_core::run::ShellTools;
 
 use super::detect::find_program;
 use super::invocation::{AgentCommand, AgentInvocation};
@@ -31,6 +32,8 @@ pub struct AgentCli {
     pub root: Option<RootRefusal>,
     /// Whether it adds the project's CLAUDE.md to an author's prompt by itself.
     pub reads_claude_md: bool,
+    /// Whether its judges have tools that run programs.
+    pub judges_shell: ShellTools,
     /// The format of its output.
     pub format: StreamFormat,
     /// Returns the native binary behind the program that was found, or the program itself.

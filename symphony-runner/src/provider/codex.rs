@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use symphony_core::config::ProviderName;
+use symphony_core::run::ShellTools;
 use symphony_core::web::WebAccess;
 use toml::Value;
 
@@ -38,6 +39,7 @@ pub(super) static CLI: AgentCli = AgentCli {
     },
     root: None,
     reads_claude_md: false,
+    judges_shell: ShellTools::Given,
     format: StreamFormat::Codex,
     native,
     command,

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use symphony_core::config::{CommandLine, CommandOutput, ProviderName};
 use symphony_core::id::RunId;
-use symphony_core::run::ProtectionLevel;
 use symphony_core::unit::UsdMicros;
 use symphony_core::web::WebAccess;
 
@@ -40,8 +39,8 @@ pub struct AgentInvocation {
     pub readable_dirs: Vec<PathBuf>,
     /// How the agent's CLI reaches Symphony's MCP service.
     pub mcp_server: McpServerCommand,
-    /// What keeps the agent away from what is not its own.
-    pub protection: ProtectionLevel,
+    /// Whether it runs in a sandbox.
+    pub is_confined: bool,
     /// Arguments from the configuration (`providers.<name>.args`), added after Symphony's own.
     pub extra_args: Vec<String>,
     /// Variables from the configuration (`providers.<name>.env`); they override Symphony's own.

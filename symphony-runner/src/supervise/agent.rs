@@ -1,7 +1,9 @@
 //! Running the agent itself: starting it, reading its stream, ending it.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::num::NonZeroU32;
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Map, json};
@@ -22,9 +24,11 @@ use super::streams::AgentStreams;
 use super::watch::{Limits, Stop, Watch, status_of};
 use crate::error::RunnerError;
 use crate::process::{
-    Agent, AgentExit, AgentInput, AgentLaunch, GRACE, Supervision, Trampoline, may_speak_for_run,
+    Agent, AgentEnd, AgentExit, AgentInput, AgentLaunch, GRACE, Supervision, Trampoline,
+    may_speak_for_run, resolve_program,
 };
 use crate::provider::StdinSource;
+use crate::sandbox::{Start, Wrapped};
 use crate::stream::{ExitFact, LOOP_REPEATS_DEFAULT, RunEnd};
 
 /// How often limits are checked, orphans reaped and streams flushed.
@@ -68,6 +72,7 @@ pub(crate) async fn run_agent(
                 message: error.to_string(),
             },
         )),
+        Err(error @ RunnerError::Sandbox(_)) => Ok(AgentOutcome::not_started(&error)),
         Err(error) => Err(error),
     }
 }
@@ -82,7 +87,8 @@ async fn listen(
         .enter_for(Step::Agent, job.config.turn_timeout_ms.duration());
     // Nothing may fail between this line and `end_tree` without ending the processes: the agent would go on working
     // while no one watches its limits.
-    let mut agent = supervision.spawn(launch(job, prepared)?)?;
+    let (launch, start) = launch(job, prepared)?;
+    let mut agent = supervision.spawn(launch)?;
     Failpoint::AgentSpawned.reach();
     let mut live = LiveAgent {
         streams: AgentStreams::open(job, prepared, &mut agent)?,
@@ -115,6 +121,13 @@ async fn listen(
     let stderr = streams.stderr_text().await;
     if let Some(error) = agent.start_failure(end.exit, &stderr) {
         return Err(error.into());
+    }
+    let was_silent = streams.state().lines() == 0;
+    if end.end == AgentEnd::ByItself
+        && let Some(start) = &start
+        && let Some(fault) = start.fault(end.exit, &stderr, was_silent)
+    {
+        return Err(fault.into());
     }
     if end.strays.count() > 0 {
         tracing::info!(
@@ -183,22 +196,40 @@ fn limits(job: &Job<'_>, prepared: &Prepared) -> Limits {
     }
 }
 
-fn launch(job: &Job<'_>, prepared: &Prepared) -> Result<AgentLaunch, RunnerError> {
+/// Returns what starts the agent, confined as the run is, and what must live as long as the agent does.
+fn launch(job: &Job<'_>, prepared: &Prepared) -> Result<(AgentLaunch, Option<Start>), RunnerError> {
     let command = &prepared.command;
+    let environment = &prepared.environment;
+    let search_path = environment.get(OsStr::new("PATH"));
+    let program = resolve_program(
+        &command.program,
+        search_path.map(OsString::as_os_str),
+        &command.cwd,
+    )?;
     let input = match &command.stdin {
         StdinSource::Null => AgentInput::Empty,
         StdinSource::File(path) => AgentInput::File(
             File::open(path).map_err(|error| RunnerError::io("open", path, error))?,
         ),
     };
-    Ok(AgentLaunch {
+    let Wrapped {
+        program,
+        arguments,
+        environment,
+        start,
+    } = prepared
+        .sandbox
+        .wrap(&program, &command.args, environment.clone())?;
+    let launch = AgentLaunch {
         trampoline: Trampoline::new(&job.installation.executable, TRAMPOLINE_COMMAND),
-        program: command.program.clone(),
-        arguments: command.args.clone(),
-        environment: prepared.environment.clone(),
+        program,
+        arguments,
+        environment,
         directory: command.cwd.clone(),
         input,
-    })
+        report: start.as_ref().and_then(Start::report).map(Path::to_owned),
+    };
+    Ok((launch, start))
 }
 
 /// Checks twice a second what the stream does not show.

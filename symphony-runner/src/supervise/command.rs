@@ -140,6 +140,7 @@ pub(crate) async fn run_command(
         environment,
         directory: directory.to_owned(),
         input,
+        report: None,
     };
     let started = Instant::now();
     let mut child = supervision.spawn(launch)?;

@@ -97,6 +97,7 @@ impl AgentOutcome {
         let class = match error {
             _ if error.is_disk_full() => ErrorClass::DiskFull,
             RunnerError::Provider(_) => ErrorClass::ProviderMissing,
+            RunnerError::Sandbox(_) => ErrorClass::SandboxUnavailable,
             RunnerError::Workspace(_) => ErrorClass::WorktreeFailed,
             RunnerError::Setup { .. } => ErrorClass::SetupFailed,
             RunnerError::SetupOnBase { .. } => ErrorClass::BaseGatesFailed,

@@ -5,7 +5,7 @@ use rusqlite_migration::{M, Migrations};
 use crate::review::point_migration::points_of_last_rejections;
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 35;
+pub const SCHEMA_VERSION: i64 = 36;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -48,6 +48,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0033_failures_past_a_pass.sql")),
         M::up(include_str!("schema/0034_prompt_trials.sql")),
         M::up(include_str!("schema/0035_attribution.sql")),
+        M::up(include_str!("schema/0036_sandbox.sql")),
     ])
 }
 

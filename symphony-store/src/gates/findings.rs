@@ -30,6 +30,7 @@ pub(crate) fn reject_for_gates(
         run: None,
         commit: gates.commit.clone(),
         protection: ProtectionLevel::Isolated,
+        sandbox: None,
         comment: format!("required gates failed: {}", names.join(", ")),
         at: context.now,
         unverified: context.actor.unverified().map(str::to_owned),

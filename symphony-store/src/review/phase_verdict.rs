@@ -8,7 +8,7 @@ use symphony_core::issue::{FindingKind, IssueEvent, IssueStatus};
 use symphony_core::log::LogEvent;
 use symphony_core::pull_request::{PullRequestOf, Verdict, VerdictKind};
 use symphony_core::review_point::ReviewOf;
-use symphony_core::run::{ProtectionLevel, RunTarget};
+use symphony_core::run::RunTarget;
 
 use crate::database::context::{Actor, Context};
 use crate::database::event::{About, append};
@@ -20,7 +20,7 @@ use crate::issue::note::{NewFinding, add_comment_in, add_finding_in};
 use crate::issue::query::load_issue;
 use crate::review::delivery_query::{load_delivery, load_open_delivery};
 use crate::review::point::persons_points;
-use crate::review::point_judge::{NewVerdict, Reviewed, judge_points};
+use crate::review::point_judge::{JudgeProtection, NewVerdict, Reviewed, judge_points};
 use crate::review::refusal::ReviewRefusal;
 use crate::run::hand_in::forget_refused_call;
 use crate::run::row::load_run;
@@ -44,7 +44,7 @@ impl Store {
         new.check_comment()?;
         self.write(context, |tx| {
             let delivery = judged(tx, id, &new.commit)?;
-            let protection = check_judge(tx, context, &delivery)?;
+            let judge = check_judge(tx, context, &delivery)?;
             let of = PullRequestOf::from(delivery.issue.clone());
             let reviewed = Reviewed {
                 of: &of,
@@ -52,7 +52,7 @@ impl Store {
                 commit: Some(&new.commit),
             };
             let said = judge_points(tx, context, &reviewed, new)?;
-            let verdict = new.verdict(context, protection, &said);
+            let verdict = new.verdict(context, judge, &said);
             let state = match new.kind {
                 VerdictKind::Rejected => DeliveryState::Rejected,
                 VerdictKind::Approved if persons_points(tx, &of)?.is_empty() => {
@@ -128,9 +128,9 @@ fn check_judge(
     tx: &Transaction<'_>,
     context: &Context,
     delivery: &Delivery,
-) -> Result<ProtectionLevel, StoreError> {
+) -> Result<JudgeProtection, StoreError> {
     let Actor::Run(key) = &context.actor else {
-        return Ok(ProtectionLevel::Isolated);
+        return Ok(JudgeProtection::PERSON);
     };
     let run = load_run(tx, &key.run)?;
     let on_this = matches!(&run.target, RunTarget::Delivery(_, id) if *id == delivery.id);
@@ -141,7 +141,7 @@ fn check_judge(
         }
         .into());
     }
-    Ok(run.protection)
+    Ok(JudgeProtection::of(&run))
 }
 
 /// Writes a verdict on the delivery, as a finding, and as a comment that names its points. `said` follows the verdict

@@ -10,7 +10,7 @@ use symphony_core::review_point::{
     AnswerKind, NewPoint, Place, PointChanges, PointMove, PointNumber, PointState, ReviewOf,
     ReviewPoint, Verdict, check_changes, list_numbers, points_from_feedback,
 };
-use symphony_core::run::ProtectionLevel;
+use symphony_core::run::{ProtectionLevel, Run, SandboxRecord};
 
 use crate::database::context::Context;
 use crate::database::event::{About, append};
@@ -252,6 +252,29 @@ pub(crate) fn is_closed_already(point: &ReviewPoint, moved: &PointMove) -> bool 
     moved.to == PointState::Closed && !point.is_open() && moved.remark.is_none()
 }
 
+/// How the giver of a verdict is protected from others who would speak in its name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct JudgeProtection {
+    level: ProtectionLevel,
+    sandbox: Option<SandboxRecord>,
+}
+
+impl JudgeProtection {
+    /// That of a person.
+    pub(crate) const PERSON: Self = Self {
+        level: ProtectionLevel::Isolated,
+        sandbox: None,
+    };
+
+    /// Returns that of a judge's run.
+    pub(crate) const fn of(run: &Run) -> Self {
+        Self {
+            level: run.protection,
+            sandbox: run.sandbox,
+        }
+    }
+}
+
 impl NewVerdict {
     /// Returns a verdict without its own points.
     pub fn plain(kind: VerdictKind, commit: &str, comment: &str) -> Self {
@@ -277,7 +300,7 @@ impl NewVerdict {
     pub(crate) fn verdict(
         &self,
         context: &Context,
-        protection: ProtectionLevel,
+        judge: JudgeProtection,
         said: &str,
     ) -> RecordedVerdict {
         // Without a comment, it names its points.
@@ -290,7 +313,8 @@ impl NewVerdict {
             author: context.actor.author(),
             run: context.actor.run().cloned(),
             commit: self.commit.clone(),
-            protection,
+            protection: judge.level,
+            sandbox: judge.sandbox,
             comment: comment.to_owned(),
             at: context.now,
             unverified: context.actor.unverified().map(str::to_owned),

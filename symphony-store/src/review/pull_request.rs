@@ -25,7 +25,7 @@ use crate::plan::review::open_plan_pr;
 use crate::plan::review_end::end_merged_plan;
 use crate::review::end::end_review;
 use crate::review::point::{load_points, persons_points};
-use crate::review::point_judge::{NewVerdict, Reviewed, judge_points};
+use crate::review::point_judge::{JudgeProtection, NewVerdict, Reviewed, judge_points};
 use crate::review::pull_request_query::{load_open_pr, load_pr};
 use crate::review::pull_request_write::{NewPullRequest, insert_pr, update_head, write_gates};
 use crate::review::refusal::{PrStep, ReviewRefusal, refuse_ended, refuse_proposal};
@@ -66,6 +66,7 @@ pub(crate) fn approve_by_deed(
         run: None,
         commit: pr.head_commit.clone(),
         protection: ProtectionLevel::Isolated,
+        sandbox: None,
         comment: comment.to_owned(),
         at: context.now,
         unverified: context.actor.unverified().map(str::to_owned),
@@ -196,7 +197,7 @@ impl Store {
                 }
                 .into());
             }
-            let protection = check_judge(tx, context, &pr)?;
+            let judge = check_judge(tx, context, &pr)?;
             let reviewed = Reviewed {
                 of: &pr.of,
                 review: Some(ReviewOf::PullRequest(id)),
@@ -204,7 +205,7 @@ impl Store {
             };
             let said = judge_points(tx, context, &reviewed, new)?;
             forget_refused_call(tx, context)?;
-            let verdict = new.verdict(context, protection, &said);
+            let verdict = new.verdict(context, judge, &said);
             write_verdict(tx, id, &verdict)?;
             if let Some((issue, comment)) = pr.of.issue().zip(verdict.issue_comment(&pr, &said)) {
                 add_comment_in(tx, context, issue, &comment)?;
@@ -302,9 +303,9 @@ fn check_judge(
     tx: &Transaction<'_>,
     context: &Context,
     pr: &PullRequest,
-) -> Result<ProtectionLevel, StoreError> {
+) -> Result<JudgeProtection, StoreError> {
     let Actor::Run(key) = &context.actor else {
-        return Ok(ProtectionLevel::Isolated);
+        return Ok(JudgeProtection::PERSON);
     };
     let run = load_run(tx, &key.run)?;
     let on_this = matches!(&run.target, RunTarget::PullRequest(_, id) if *id == pr.id);
@@ -315,5 +316,5 @@ fn check_judge(
         }
         .into());
     }
-    Ok(run.protection)
+    Ok(JudgeProtection::of(&run))
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, PlanId, ProjectId, RunId};
 use symphony_core::log::LogEvent;
-use symphony_core::run::{Run, RunStatus, Usage};
+use symphony_core::run::{ProtectionLevel, Run, RunStatus, SandboxRecord, Usage};
 
 use crate::database::context::Context;
 use crate::database::event::{About, append};
@@ -42,8 +42,19 @@ pub struct RunStart {
     pub worktree: Option<String>,
     /// Its branch.
     pub branch: Option<String>,
+    /// What confines its agent; `None` where there is no agent.
+    pub sandbox: Option<StartSandbox>,
     /// Anything else, such as the report about its prompt and where its model was set.
     pub metadata: Value,
+}
+
+/// What confines the agent of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StartSandbox {
+    /// The level, its network, and the kernel's Landlock.
+    pub record: SandboxRecord,
+    /// What follows from it for this agent.
+    pub protection: ProtectionLevel,
 }
 
 /// What is known while the agent runs.
@@ -236,9 +247,22 @@ impl Store {
         start: &RunStart,
     ) -> Result<Run, StoreError> {
         self.write(context, |tx| {
+            let sandbox = start.sandbox.as_ref();
             tx.execute(
-                "UPDATE run SET status = 'running', model = ?2, worktree = ?3, branch = ?4, metadata = ?5 WHERE id = ?1 AND status = 'starting'",
-                params![run.as_str(), start.model, start.worktree, start.branch, to_json(&start.metadata)],
+                "UPDATE run SET status = 'running', model = ?2, worktree = ?3, branch = ?4, metadata = ?5,
+                     protection = coalesce(?6, protection), sandbox_level = ?7, sandbox_network = ?8, landlock_abi = ?9
+                 WHERE id = ?1 AND status = 'starting'",
+                params![
+                    run.as_str(),
+                    start.model,
+                    start.worktree,
+                    start.branch,
+                    to_json(&start.metadata),
+                    sandbox.map(|sandbox| sandbox.protection.name()),
+                    sandbox.map(|sandbox| sandbox.record.level.name()),
+                    sandbox.map(|sandbox| sandbox.record.network.name()),
+                    sandbox.and_then(|sandbox| sandbox.record.landlock_abi),
+                ],
             )?;
             load_run(tx, run)
         })

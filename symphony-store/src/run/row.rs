@@ -6,7 +6,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::{DeliveryId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, RunId};
 use symphony_core::prompt_trial::{Assignment, PromptSet, TrialName};
 use symphony_core::pull_request::PullRequestOf;
-use symphony_core::run::{Fence, Run, RunError, RunTarget, Usage};
+use symphony_core::run::{Fence, Run, RunError, RunTarget, SandboxRecord, Usage};
 use symphony_core::unit::{Tokens, UsdMicros};
 
 use crate::database::row::{count, count32, json, parsed, parsed_opt, time};
@@ -90,11 +90,25 @@ pub(crate) fn from_row(row: &Row<'_>) -> Result<Run, StoreError> {
         },
         metadata: json("run metadata", &row.get::<_, String>("metadata")?)?,
         protection: parsed("protection level", row.get("protection")?)?,
+        sandbox: sandbox(row)?,
         fence: Fence::new(row.get("fence")?),
         prompt_set: prompt_set(row)?,
         moved_issue: row.get("moved_issue")?,
         cancel_requested_at: opt_time("cancel_requested_at")?,
     })
+}
+
+/// Reads what confined the agent of a run.
+fn sandbox(row: &Row<'_>) -> Result<Option<SandboxRecord>, StoreError> {
+    let level: Option<String> = row.get("sandbox_level")?;
+    let Some(level) = level else {
+        return Ok(None);
+    };
+    Ok(Some(SandboxRecord {
+        level: parsed("sandbox level", level)?,
+        network: parsed("sandbox network", row.get("sandbox_network")?)?,
+        landlock_abi: row.get("landlock_abi")?,
+    }))
 }
 
 /// Reads one run, inside or outside a transaction.

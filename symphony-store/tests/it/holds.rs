@@ -19,6 +19,7 @@ fn start(store: &mut Store, run: &Run, model: &str) {
         worktree: None,
         branch: None,
         metadata: serde_json::Value::Null,
+        ..RunStart::default()
     };
     store.record_start(&system(3), &run.id, &start).unwrap();
 }

@@ -140,6 +140,7 @@ fn facts(run: &RunView, turn: &Turn) -> Markup {
                 @if let Some(branch) = &run.branch { dt { "Branch" } dd .mono { (branch) } }
                 @if let Some(code) = run.exit_code { dt { "Exit code" } dd { (code) } }
                 dt { "Protection" } dd { (run.protection) }
+                @if let Some(sandbox) = &run.sandbox { dt { "Sandbox" } dd { (sandbox) } }
                 @if let Some(ms) = run.duration_ms { dt { "Took" } dd { (compact_duration(ms)) } }
             }
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use symphony_runner::process::resolve_program;
 use symphony_sandbox::{
-    BUBBLEWRAP_MIN, Bubblewrap, Facts, Level, LevelSetting, Programs, Unavailable, choose, probe,
+    Bubblewrap, Facts, Level, LevelSetting, Programs, Unavailable, choose, probe,
 };
 
 use super::check::CheckView;
@@ -51,8 +51,7 @@ fn view(facts: &Facts, root: bool) -> CheckView {
         Err(reason) => CheckView::absent(
             CHECK,
             format!(
-                "this machine cannot confine agents: {}\n{}",
-                lacks(&reason),
+                "this machine cannot confine agents: {reason}\n{}",
                 remedy(&reason)
             ),
         ),
@@ -66,46 +65,6 @@ fn has(level: Level, facts: &Facts) -> String {
             format!("bubblewrap {version} and Landlock {landlock}")
         }
         _ => format!("Landlock {landlock}"),
-    }
-}
-
-fn lacks(reason: &Unavailable) -> String {
-    match reason {
-        Unavailable::NoLandlock => "its kernel has no Landlock".to_owned(),
-        Unavailable::OldLandlock { found, needed } => {
-            format!("its kernel has Landlock {found}, and {needed} is needed")
-        }
-        Unavailable::Bubblewrap(found) => bubblewrap(found),
-        Unavailable::Neither {
-            namespace,
-            landlock,
-        } => match **namespace {
-            // the same lack twice
-            Unavailable::NoLandlock | Unavailable::OldLandlock { .. } => lacks(namespace),
-            _ => format!(
-                "{}; without namespaces, {}",
-                lacks(namespace),
-                lacks(landlock)
-            ),
-        },
-        _ => "something is missing".to_owned(),
-    }
-}
-
-fn bubblewrap(found: &Bubblewrap) -> String {
-    match found {
-        Bubblewrap::Missing => "bubblewrap is not installed".to_owned(),
-        Bubblewrap::Old { version } => {
-            let (major, minor) = BUBBLEWRAP_MIN;
-            format!("bubblewrap is {version}, and {major}.{minor} is needed")
-        }
-        Bubblewrap::Refused { version, message } => {
-            format!("bubblewrap {version} cannot make a sandbox ({message})")
-        }
-        Bubblewrap::Leaks { version, what } => {
-            format!("a sandbox of bubblewrap {version} failed its test: {what}")
-        }
-        _ => "bubblewrap cannot be used".to_owned(),
     }
 }
 

@@ -47,6 +47,7 @@ fn verdict(kind: VerdictKind, commit: &str) -> Verdict {
         run: None,
         commit: commit.into(),
         protection: ProtectionLevel::None,
+        sandbox: None,
         comment: String::new(),
         at: Timestamp::UNIX_EPOCH,
         unverified: None,

@@ -52,6 +52,6 @@ pub(super) fn invocation(
             program: job.installation.executable.clone(),
             socket: job.paths.socket(),
         },
-        protection: job.run.protection,
+        is_confined: false,
     }
 }

@@ -16,6 +16,7 @@ mod plan_review_briefing;
 mod plan_site;
 mod project_briefing;
 mod run;
+mod sandbox;
 mod set_up;
 mod site;
 mod subject;

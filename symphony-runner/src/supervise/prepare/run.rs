@@ -11,13 +11,14 @@ use symphony_core::profile::ResolvedModel;
 use symphony_core::prompt_trial::PromptSet;
 use symphony_mcp::{Identity, StoreThread};
 use symphony_prompt::BuiltPrompt;
-use symphony_store::RunStart;
+use symphony_store::{RunStart, StartSandbox};
 use symphony_workspace::{Failpoint, Redactor};
 
 use super::briefing::{Briefing, BriefingSources};
 use super::identity::identity;
 use super::invocation::invocation;
 use super::model::model;
+use super::sandbox::{agent_sandbox, judges_shell, mcp_socket, protection};
 use super::site::Site;
 use super::subject::Subject;
 use crate::environment::{agent_environment, leave_housekeeping_to_the_user, name_committers};
@@ -26,10 +27,11 @@ use crate::paths::write_private;
 use crate::process::Supervision;
 use crate::prompts::sent::{PROMPT_REPORT, keep_prompts};
 use crate::provider::{
-    AgentCommand, AgentInvocation, ProviderCall, ProviderError, agent_cli, agent_command,
-    mcp_config, prompt_for_stdin,
+    AgentCommand, AgentInvocation, McpServerCommand, ProviderCall, ProviderError, agent_cli,
+    agent_command, mcp_config, prompt_for_stdin,
 };
 use crate::redaction::redactor_for;
+use crate::sandbox::RunSandbox;
 use crate::supervise::Job;
 use crate::supervise::spending::budget;
 
@@ -38,6 +40,8 @@ use crate::supervise::spending::budget;
 pub(crate) struct Prepared {
     pub(crate) command: AgentCommand,
     pub(crate) environment: BTreeMap<OsString, OsString>,
+    /// What the agent is confined by.
+    pub(crate) sandbox: RunSandbox,
     pub(crate) identity: Identity,
     pub(crate) site: Site,
     /// Removes secret values from everything that is written; `None` when there are none.
@@ -58,7 +62,10 @@ pub(crate) async fn prepare(
     let set = prompt_set(job, store).await?;
     let library = job.installation.library_of(&job.config, set)?;
     let mut environment = environment(job, &provider);
-    refuse_root(&provider, &environment)?;
+    let protection = protection(job)?;
+    if !protection.is_on() {
+        refuse_root(&provider, &environment)?;
+    }
     let subject = Subject::load(job, store).await?;
     let site = Site::make(job, store, supervision, &subject).await?;
     // After the site is made, and before the agent starts: exit handling compares with these records to find what the
@@ -80,8 +87,14 @@ pub(crate) async fn prepare(
     } = Briefing::write(sources, subject).await?;
     let built = prompts.built;
     let model = model(job, &library);
+    let record = protection.record();
     let invocation = AgentInvocation {
         usd_max: budget,
+        mcp_server: McpServerCommand {
+            program: job.installation.executable.clone(),
+            socket: mcp_socket(job, &protection),
+        },
+        is_confined: protection.is_on(),
         ..invocation(job, provider, &library, &site, &built, model.as_ref())
     };
     write_private(&job.paths.fence(), &job.run.fence.get().to_string())?;
@@ -89,7 +102,11 @@ pub(crate) async fn prepare(
     write_private(&job.paths.user_prompt(), &prompt_for_stdin(&built.user))?;
     write_private(&job.paths.mcp_config(), &mcp_config(&invocation.mcp_server))?;
     Failpoint::PreparePrompts.reach();
-    record_start(job, store, &site, &built, criteria, model.as_ref()).await?;
+    let sandbox = StartSandbox {
+        record,
+        protection: record.protection(&job.run.agent, judges_shell(&invocation.call)),
+    };
+    record_start(job, store, &site, &built, criteria, model.as_ref(), sandbox).await?;
     Failpoint::PrepareStarted.reach();
     let (context, run, given) = (job.as_run(), job.run.id.clone(), prompts.learnings);
     store
@@ -102,12 +119,21 @@ pub(crate) async fn prepare(
             .iter()
             .map(|(name, value)| (name.into(), value.into())),
     );
+    let sandbox = agent_sandbox(
+        job,
+        protection,
+        &site,
+        &invocation.call,
+        &command,
+        &environment,
+    )?;
     let head = site.repository.head(&site.worktree)?;
     let redactor = redactor_for(&site.repository, &head, &environment)?;
     keep_prompts(&job.paths, &built, redactor.as_deref())?;
     Ok(Prepared {
         command,
         environment,
+        sandbox,
         identity: identity(job, &library, &site, review),
         site,
         redactor,
@@ -166,6 +192,7 @@ async fn record_start(
     built: &BuiltPrompt,
     criteria: Option<Criteria>,
     model: Option<&ResolvedModel>,
+    sandbox: StartSandbox,
 ) -> Result<(), RunnerError> {
     let path = site.path();
     let relative = path.strip_prefix(&job.project.root).unwrap_or(path);
@@ -173,6 +200,7 @@ async fn record_start(
         model: model.map(|model| model.model.as_str().to_owned()),
         worktree: Some(relative.display().to_string()),
         branch: site.branch_name(),
+        sandbox: Some(sandbox),
         metadata: json!({
             "model_source": model.map(|model| model.source),
             PROMPT_REPORT: built.report,

@@ -1,0 +1,73 @@
+//! Why a program could not be confined.
+
+use std::io;
+use std::path::PathBuf;
+
+use symphony_core::config::SandboxSetting;
+use symphony_sandbox::{LayoutError, Unavailable};
+
+/// Why a program could not be confined. It then does not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SandboxFault {
+    /// The machine does not have what the level needs.
+    #[error("`sandbox.level` is `{setting}`, and this machine does not have it: {reason}")]
+    Unavailable {
+        /// What was asked for.
+        setting: SandboxSetting,
+        /// What is missing.
+        reason: Unavailable,
+    },
+    /// What the machine has could not be found out.
+    #[error("cannot find out how this machine confines agents: {0}")]
+    Probe(io::Error),
+    /// A path of the configuration would open what a sandbox must keep closed.
+    #[error(
+        "`{key}` has {}, which would show agents {}", path.display(), protected.display()
+    )]
+    Opens {
+        /// The key.
+        key: &'static str,
+        /// The path there.
+        path: PathBuf,
+        /// What it would open.
+        protected: PathBuf,
+    },
+    /// The places of the sandbox do not fit together.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// A file of the sandbox could not be made.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried, as a verb phrase that the path completes.
+        action: &'static str,
+        /// The path.
+        path: PathBuf,
+        /// The answer of the system.
+        #[source]
+        source: io::Error,
+    },
+    /// bubblewrap did not make the sandbox.
+    #[error("the sandbox could not be made: {message}")]
+    NotMade {
+        /// Its last words.
+        message: String,
+    },
+    /// The program could not be confined or found inside.
+    #[error("the program did not start in the sandbox: {message}")]
+    NotConfined {
+        /// What failed.
+        message: String,
+    },
+}
+
+/// What to do about any of them, as an end of its sentence.
+pub(crate) const ADVICE: &str =
+    "run `symphony doctor`, or change `sandbox` in the configuration (`off` does not confine)";
+
+impl SandboxFault {
+    /// Returns what failed and what to do, for a person.
+    pub(crate) fn with_advice(&self) -> String {
+        format!("{self}; {ADVICE}")
+    }
+}

@@ -1,0 +1,103 @@
+//! A run's sandbox: the level that was chosen, with the places of a program.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use symphony_core::config::SandboxSettings;
+use symphony_sandbox::Level;
+
+use super::compose::{Places, compose};
+use super::fault::SandboxFault;
+use super::protection::Protection;
+use super::start::Start;
+
+/// Variables that name folders of the user, which are not inside.
+const OF_THE_HOME: [&str; 5] = [
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
+];
+
+/// What confines the programs of a run that need the same places.
+#[derive(Debug, Clone)]
+pub(crate) struct RunSandbox {
+    protection: Protection,
+    settings: SandboxSettings,
+    places: Places,
+    /// The run's own folder, which has one for each start.
+    run: PathBuf,
+}
+
+/// A program with all that starts it.
+#[derive(Debug)]
+pub(crate) struct Wrapped {
+    /// The program.
+    pub(crate) program: PathBuf,
+    /// Its arguments.
+    pub(crate) arguments: Vec<OsString>,
+    /// Its whole environment.
+    pub(crate) environment: BTreeMap<OsString, OsString>,
+    /// What must live as long as the program does; `None` where nothing is confined.
+    pub(crate) start: Option<Start>,
+}
+
+impl RunSandbox {
+    /// Puts it together. `run` is the run's own folder.
+    pub(crate) fn new(
+        protection: Protection,
+        settings: SandboxSettings,
+        places: Places,
+        run: PathBuf,
+    ) -> Self {
+        Self {
+            protection,
+            settings,
+            places,
+            run,
+        }
+    }
+
+    /// Returns the program that starts `program` confined. `program` must be an absolute path, or a name that the
+    /// environment's `PATH` finds inside.
+    ///
+    /// # Errors
+    /// When the sandbox cannot be prepared. Then the program must not start.
+    pub(crate) fn wrap(
+        &self,
+        program: &Path,
+        arguments: &[OsString],
+        mut environment: BTreeMap<OsString, OsString>,
+    ) -> Result<Wrapped, SandboxFault> {
+        let level = self.protection.level();
+        if level == Level::Off {
+            return Ok(Wrapped {
+                program: program.to_owned(),
+                arguments: arguments.to_vec(),
+                environment,
+                start: None,
+            });
+        }
+        let (start, folders) = Start::make(&self.run, level == Level::Namespace)?;
+        let sandbox = compose(level, &self.settings, &self.places, folders)?;
+        let Protection {
+            machine, programs, ..
+        } = &self.protection;
+        let (program, arguments) =
+            sandbox.command(machine, programs, None, program.as_os_str(), arguments)?;
+        for name in OF_THE_HOME {
+            environment.remove(OsStr::new(name));
+        }
+        for (name, value) in sandbox.environment() {
+            environment.insert(name.into(), value.into());
+        }
+        Ok(Wrapped {
+            program,
+            arguments,
+            environment,
+            start: Some(start),
+        })
+    }
+}

@@ -1,0 +1,136 @@
+//! What confines a run's agent, and what it reaches nevertheless.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use symphony_core::agent::AgentType;
+use symphony_core::run::ShellTools;
+
+use super::site::Site;
+use crate::environment::agent_search_path;
+use crate::error::RunnerError;
+use crate::paths::STATE_DIR;
+use crate::process::resolve_program;
+use crate::provider::{AgentCommand, ProviderCall};
+use crate::sandbox::{
+    Access, Places, Protection, RunSandbox, SandboxFault, home_of, object_folders, program_paths,
+};
+use crate::supervise::Job;
+
+/// The name of the MCP socket inside.
+const MCP_SOCKET: &str = "mcp.sock";
+
+/// Chooses the level of a run, before anything is made for it.
+///
+/// # Errors
+/// When the machine does not have what the configuration asks for.
+pub(crate) fn protection(job: &Job<'_>) -> Result<Protection, SandboxFault> {
+    let search_path = agent_search_path(&job.installation.environment, &job.config.env);
+    Protection::choose(
+        &job.config.sandbox,
+        &job.installation.executable,
+        Some(&search_path),
+        &job.installation.state_dir(),
+    )
+}
+
+/// Returns the path of the run's MCP socket as its agent sees it.
+pub(super) fn mcp_socket(job: &Job<'_>, protection: &Protection) -> PathBuf {
+    protection.socket_inside(&job.paths.socket(), MCP_SOCKET)
+}
+
+/// Returns whether a provider keeps tools that run programs from a judge.
+pub(super) fn judges_shell(call: &ProviderCall) -> ShellTools {
+    match call {
+        ProviderCall::Cli { cli, .. } => cli.judges_shell,
+        ProviderCall::Scripted { .. } => ShellTools::Withheld,
+        ProviderCall::Command { .. } => ShellTools::Given,
+    }
+}
+
+/// Puts together what confines the agent of a run.
+///
+/// # Errors
+/// When its program is not found, or a folder that it needs cannot be made.
+pub(super) fn agent_sandbox(
+    job: &Job<'_>,
+    protection: Protection,
+    site: &Site,
+    provider: &ProviderCall,
+    command: &AgentCommand,
+    environment: &BTreeMap<OsString, OsString>,
+) -> Result<RunSandbox, RunnerError> {
+    let places = places(job, &protection, site, provider, command, environment)?;
+    Ok(RunSandbox::new(
+        protection,
+        job.config.sandbox.clone(),
+        places,
+        job.paths.dir.clone(),
+    ))
+}
+
+fn places(
+    job: &Job<'_>,
+    protection: &Protection,
+    site: &Site,
+    provider: &ProviderCall,
+    command: &AgentCommand,
+    environment: &BTreeMap<OsString, OsString>,
+) -> Result<Places, RunnerError> {
+    let variable = |name: &str| environment.get(OsStr::new(name)).map(OsString::as_os_str);
+    let home = home_of(variable("HOME"));
+    let common = site.repository.common_dir();
+    let mut read = object_folders(common);
+    read.extend([
+        job.paths.system_prompt(),
+        job.paths.user_prompt(),
+        job.paths.mcp_config(),
+        job.paths.diff(),
+    ]);
+    let mut write = Vec::new();
+    if let ProviderCall::Scripted {
+        scenario,
+        state_dir,
+        ..
+    } = provider
+    {
+        read.push(scenario.clone());
+        write.push(state_dir.clone());
+    }
+    if protection.is_on() {
+        let program = resolve_program(&command.program, variable("PATH"), &command.cwd)?;
+        read.extend(program_paths(&program, home.as_deref()));
+        for folder in &write {
+            std::fs::create_dir_all(folder)
+                .map_err(|error| RunnerError::io("make the folder", folder, error))?;
+        }
+    }
+    let access = if job.run.agent == AgentType::Judge {
+        Access::Read
+    } else {
+        write.extend(modules(common, site.path()));
+        Access::Write
+    };
+    Ok(Places {
+        checkout: site.path().to_owned(),
+        access,
+        read,
+        write,
+        sockets: vec![(job.paths.socket(), MCP_SOCKET.to_owned())],
+        closed: vec![
+            job.installation.state_dir(),
+            job.project.root.join(STATE_DIR),
+            common.to_owned(),
+        ],
+        home,
+        resolver: None,
+    })
+}
+
+/// Returns the folder of a linked worktree's submodules, if it has one. An agent that works in them commits there.
+fn modules(common: &Path, checkout: &Path) -> Option<PathBuf> {
+    let name = checkout.file_name()?;
+    let folder = common.join("worktrees").join(name).join("modules");
+    folder.is_dir().then_some(folder)
+}
