@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs::{File, Permissions};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::{Path, PathBuf};
 
@@ -52,13 +52,17 @@ fn short(path: &Path) -> io::Result<(File, PathBuf)> {
             "not the path of a file",
         ));
     };
-    let folder = File::open(if folder.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        folder
-    })?;
-    let through = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd())).join(name);
-    Ok((folder, through))
+    // Only to go through: an agent in a sandbox may use the socket, and not list the folder.
+    let through = File::options()
+        .read(true)
+        .custom_flags(rustix::fs::OFlags::PATH.bits().cast_signed())
+        .open(if folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            folder
+        })?;
+    let path = PathBuf::from(format!("/proc/self/fd/{}", through.as_raw_fd())).join(name);
+    Ok((through, path))
 }
 
 impl RunSocket {

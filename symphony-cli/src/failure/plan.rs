@@ -190,6 +190,10 @@ pub(super) fn run_hint(error: &symphony_runner::plan::PlanRunRefusal) -> Option<
         PlanRunRefusal::OnPlanBranch(_) => {
             "`git switch` to the branch that should get the work".to_owned()
         }
+        PlanRunRefusal::NotConfined(_) => {
+            "leave out `--isolation none`, or run `symphony config set sandbox.level off`"
+                .to_owned()
+        }
         PlanRunRefusal::ForeignStateFile(_) => "move it away first".to_owned(),
         _ => return None,
     };

@@ -1,6 +1,7 @@
 //! The text, the exit code and the hint of each refusal.
 
 use symphony_core::agent::AgentType;
+use symphony_core::config::SandboxSetting;
 use symphony_core::contract::DeliveryState;
 use symphony_core::id::{DeliveryId, IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
 use symphony_core::issue::IssueStatus;
@@ -274,6 +275,7 @@ fn what_is_refused_of_a_plan_says_what_to_do() {
             plan: plan(),
             isolation: Isolation::Worktree,
         },
+        Run::NotConfined(SandboxSetting::Namespace),
         changed(true),
         changed(false),
         Run::OnPlanBranch(text("symphony/plan-ship/base")),

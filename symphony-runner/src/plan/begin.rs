@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use symphony_core::Timestamp;
+use symphony_core::config::ProjectConfig;
 use symphony_core::id::{ID_CHARS_MAX, PlanId};
 use symphony_core::outside::BaseLook;
 use symphony_core::plan::state::{
@@ -108,6 +109,7 @@ pub fn begin_plan<'a>(
     request: &BeginRequest,
 ) -> Result<(PlanDrive<'a>, PlanRecord, Begun), RunnerError> {
     refuse_foreign(&project.root)?;
+    let config = installation.project_config(project)?;
     let take = |id: &PlanId| PlanDrive::take_or_wait(installation, project, id);
     let last = match &request.plan {
         Some(id) => Some(id.clone()),
@@ -118,18 +120,29 @@ pub fn begin_plan<'a>(
         // Read under the lock: until then a tick or another `plan run` may have moved the plan.
         let record = store.plan(&id)?;
         if !is_over(&record, request) {
+            let isolation = request.options.over(&record.options).isolation;
+            require_own_folder(&config, isolation)?;
             let (record, begun) = resume(store, record, request)?;
             write_state_file(store, project, &id)?;
             return Ok((drive, record, begun));
         }
         settle_last(store, &mut drive, &record, request)?;
     }
-    let config = installation.project_config(project)?;
+    let isolation = request.options.over(&PlanOptions::default()).isolation;
+    require_own_folder(&config, isolation)?;
     let repository = open_repository(project, &config)?;
     let record = create(store, project, &repository, request)?;
     let drive = take(&record.id)?;
     write_state_file(store, project, &record.id)?;
     Ok((drive, record, Begun::New))
+}
+
+/// Refuses to let confined agents work in the user's own folder: what they leave there, the user's own programs run.
+fn require_own_folder(config: &ProjectConfig, isolation: Isolation) -> Result<(), PlanRunRefusal> {
+    if isolation == Isolation::None && config.sandbox.is_on() {
+        return Err(PlanRunRefusal::NotConfined(config.sandbox.level));
+    }
+    Ok(())
 }
 
 /// Concludes the last plan of the file before a new one begins, so that the user's branch has its work. If it cannot

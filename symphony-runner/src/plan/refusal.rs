@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use symphony_core::config::SandboxSetting;
 use symphony_core::id::PlanId;
 use symphony_core::outside::ways_on;
 use symphony_core::plan::Isolation;
@@ -26,6 +27,11 @@ pub enum PlanRunRefusal {
         "plan {plan} began with isolation `{isolation}`, which cannot change while it is under way"
     )]
     IsolationFixed { plan: PlanId, isolation: Isolation },
+    /// Its phases would work in the user's own folder, and the configuration confines agents.
+    #[error(
+        "with isolation `none` the agents of a plan work in your own folder, but `sandbox.level` is `{0}`"
+    )]
+    NotConfined(SandboxSetting),
     /// Its file says something else than when it began.
     #[error("{path} was changed since plan {plan} began ({changes})")]
     FileChanged {

@@ -33,6 +33,11 @@ pub enum SandboxFault {
         /// What it would open.
         protected: PathBuf,
     },
+    /// The program works in the user's own checkout, which no sandbox protects.
+    #[error(
+        "a plan with isolation `none` works in your own folder, which needs `sandbox.level` to be `off`"
+    )]
+    InProject,
     /// The places of the sandbox do not fit together.
     #[error(transparent)]
     Layout(#[from] LayoutError),
@@ -62,8 +67,7 @@ pub enum SandboxFault {
 }
 
 /// What to do about any of them, as an end of its sentence.
-pub(crate) const ADVICE: &str =
-    "run `symphony doctor`, or change `sandbox` in the configuration (`off` does not confine)";
+pub(crate) const ADVICE: &str = "see `symphony doctor` and the section `sandbox` of the configuration; then run `symphony resume` to try again at once";
 
 impl SandboxFault {
     /// Returns what failed and what to do, for a person.

@@ -20,6 +20,6 @@ mod start;
 pub(crate) use compose::{Access, Places, home_of};
 pub use fault::SandboxFault;
 pub(crate) use program::{object_folders, program_paths};
-pub use protection::Protection;
+pub use protection::{Protection, asked};
 pub(crate) use run_sandbox::{RunSandbox, Wrapped};
 pub(crate) use start::{Start, remove_starts};

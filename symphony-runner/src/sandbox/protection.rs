@@ -101,7 +101,7 @@ impl Protection {
 }
 
 /// Returns the setting in the words of the crate that confines.
-pub(crate) const fn asked(setting: SandboxSetting) -> LevelSetting {
+pub const fn asked(setting: SandboxSetting) -> LevelSetting {
     match setting {
         SandboxSetting::Auto => LevelSetting::Auto,
         SandboxSetting::Namespace => LevelSetting::Exactly(Level::Namespace),

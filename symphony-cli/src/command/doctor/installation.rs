@@ -62,10 +62,19 @@ fn check_all(app: &App) -> anyhow::Result<Vec<CheckView>> {
     };
     checks.push(check_disk(&installation));
     checks.extend(check_agents(&installation));
-    checks.push(check_protection());
-    checks.push(check_sandbox(installation.variable("PATH")));
+    let mut of_database = Vec::new();
+    let project = check_database(&installation, &mut of_database);
+    let config = project
+        .as_ref()
+        .and_then(|project| installation.project_config(project).ok());
+    let sandbox = &config
+        .as_ref()
+        .unwrap_or(&installation.config.defaults)
+        .sandbox;
+    checks.push(check_protection(sandbox));
+    checks.push(check_sandbox(&installation, sandbox));
     checks.push(check_cgroups());
-    let project = check_database(&installation, &mut checks);
+    checks.append(&mut of_database);
     if let Some(project) = project {
         check_project(&installation, &project, &problems, &mut checks);
         checks.extend(check_notify(&installation, &project));

@@ -1,13 +1,21 @@
 //! What keeps agents from what is yours, and what does not.
 
+use symphony_core::config::SandboxSettings;
 use symphony_runner::process::CgroupParent;
 
 use super::check::CheckView;
 
-/// Says what protection level `none` recognises, and what it does not.
-pub(super) fn check_protection() -> CheckView {
+/// Says what keeps agents from what is yours; without a sandbox, what protection level `none` recognises, and what it does not.
+pub(super) fn check_protection(sandbox: &SandboxSettings) -> CheckView {
+    const CHECK: &str = "protection";
+    if sandbox.is_on() {
+        return CheckView::ok(
+            CHECK,
+            "agents run in a sandbox: they reach their worktree, the objects of the repository and what `sandbox` adds",
+        );
+    }
     CheckView::absent(
-        "protection",
+        CHECK,
         "agents are not sandboxed: they run with your permissions and can read your files\n\
          Agents may not run commands that are meant for people, as far as Symphony can tell who runs them\n\
          Where it cannot tell, as in scripts, cron and CI, such commands run and are recorded as not verified\n\

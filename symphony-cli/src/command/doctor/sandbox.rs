@@ -1,8 +1,13 @@
 //! Whether this machine can confine agents, and how strongly: tried, not guessed from versions.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::Path;
 
+use symphony_core::config::SandboxSettings;
+use symphony_runner::environment::agent_search_path;
+use symphony_runner::installation::Installation;
 use symphony_runner::process::resolve_program;
+use symphony_runner::sandbox::asked;
 use symphony_sandbox::{
     Bubblewrap, Facts, Level, LevelSetting, Programs, Unavailable, choose, probe,
 };
@@ -15,15 +20,17 @@ const CHECK: &str = "sandbox";
 const APPARMOR: &str = "let it make namespaces: Ubuntu and others need an AppArmor profile for `/usr/bin/bwrap` that says `userns,`; \
                         elsewhere `sysctl user.max_user_namespaces` must not be 0";
 
-/// Says which level of protection this machine could have. Runs do not use it yet.
-pub(super) fn check_sandbox(search_path: Option<&std::ffi::OsStr>) -> CheckView {
-    let bwrap = resolve_program(Path::new("bwrap"), search_path, Path::new("/"));
-    let programs = std::env::current_exe().map(|symphony| Programs {
-        symphony,
-        bwrap: bwrap.unwrap_or_else(|_| PathBuf::from("bwrap")),
-    });
-    match programs.and_then(|programs| probe(&programs)) {
-        Ok(facts) => view(&facts, rustix::process::geteuid().is_root()),
+/// Says which level of protection runs have, and whether this machine has what it needs. The machine is always tried: what
+/// was found out before may no longer be so.
+pub(super) fn check_sandbox(installation: &Installation, settings: &SandboxSettings) -> CheckView {
+    let search_path = agent_search_path(&installation.environment, &BTreeMap::new());
+    let bwrap = resolve_program(&settings.bwrap, Some(&search_path), Path::new("/"));
+    let programs = Programs {
+        symphony: installation.executable.clone(),
+        bwrap: bwrap.unwrap_or_else(|_| settings.bwrap.clone()),
+    };
+    match probe(&programs) {
+        Ok(facts) => view(settings, &facts, rustix::process::geteuid().is_root()),
         Err(error) => CheckView::warning(
             CHECK,
             format!("this machine could not be tried: {error}"),
@@ -32,22 +39,19 @@ pub(super) fn check_sandbox(search_path: Option<&std::ffi::OsStr>) -> CheckView 
     }
 }
 
-fn view(facts: &Facts, root: bool) -> CheckView {
+fn view(settings: &SandboxSettings, facts: &Facts, root: bool) -> CheckView {
+    if settings.is_on() {
+        return in_use(settings, facts, root);
+    }
     match choose(LevelSetting::Auto, facts) {
-        Ok(level) => {
-            let root = if root {
-                "\nYou are root: run agents as an ordinary user, whose files are all they could reach"
-            } else {
-                ""
-            };
-            CheckView::ok(
-                CHECK,
-                format!(
-                    "this machine has what the level `{level}` needs: {}. Runs do not use it yet{root}",
-                    has(level, facts)
-                ),
-            )
-        }
+        Ok(level) => CheckView::ok(
+            CHECK,
+            format!(
+                "runs do not use it (`sandbox.level` is `off`); this machine has what the level `{level}` needs: {}{}",
+                has(level, facts),
+                of_root(root)
+            ),
+        ),
         Err(reason) => CheckView::absent(
             CHECK,
             format!(
@@ -55,6 +59,43 @@ fn view(facts: &Facts, root: bool) -> CheckView {
                 remedy(&reason)
             ),
         ),
+    }
+}
+
+/// Says whether runs can have what the configuration asks for.
+fn in_use(settings: &SandboxSettings, facts: &Facts, root: bool) -> CheckView {
+    let setting = settings.level;
+    match choose(asked(setting), facts) {
+        Ok(level) => {
+            let network = match level {
+                Level::Namespace => format!(", network `{}`", settings.network),
+                Level::Landlock | Level::Off => ", the network is open".to_owned(),
+            };
+            CheckView::ok(
+                CHECK,
+                format!(
+                    "runs have the level `{level}`: {}{network}{}",
+                    has(level, facts),
+                    of_root(root)
+                ),
+            )
+        }
+        Err(reason) => CheckView::failed(
+            CHECK,
+            &format!(
+                "`sandbox.level` is `{setting}`, and this machine does not have it, so no agent starts: {reason}\n{}",
+                remedy(&reason)
+            ),
+            "`symphony config set sandbox.level off` lets agents start without a sandbox",
+        ),
+    }
+}
+
+const fn of_root(root: bool) -> &'static str {
+    if root {
+        "\nYou are root: run agents as an ordinary user, whose files are all they could reach"
+    } else {
+        ""
     }
 }
 
@@ -88,6 +129,7 @@ fn remedy(reason: &Unavailable) -> &'static str {
 mod tests {
     use super::*;
     use crate::command::doctor::check::Health;
+    use symphony_core::config::SandboxSetting;
 
     fn facts(bubblewrap: Bubblewrap, landlock_abi: Option<u32>) -> Facts {
         Facts {
@@ -139,17 +181,70 @@ mod tests {
                 "Linux 6.12",
             ),
         ] {
-            let found = view(&facts, false);
+            let found = view(&SandboxSettings::default(), &facts, false);
             assert_eq!(found.status, status, "{facts:?}");
             assert!(found.detail.contains(words), "{}", found.detail);
             assert!(found.detail.contains(help), "{}", found.detail);
         }
     }
 
+    fn with(level: SandboxSetting) -> SandboxSettings {
+        SandboxSettings {
+            level,
+            ..SandboxSettings::default()
+        }
+    }
+
+    #[test]
+    fn what_runs_use_is_named_and_a_level_that_is_missing_fails() {
+        let works = || Bubblewrap::Works { version: version() };
+        for (level, bubblewrap, landlock, status, words) in [
+            (
+                SandboxSetting::Auto,
+                works(),
+                7,
+                Health::Ok,
+                "runs have the level `namespace`: bubblewrap 0.8.0 and Landlock 7, network `allowlist`",
+            ),
+            (
+                SandboxSetting::Landlock,
+                works(),
+                7,
+                Health::Ok,
+                "runs have the level `landlock`: Landlock 7, the network is open",
+            ),
+            (
+                SandboxSetting::Namespace,
+                Bubblewrap::Missing,
+                9,
+                Health::Failed,
+                "`sandbox.level` is `namespace`, and this machine does not have it, so no agent starts: bubblewrap is not installed",
+            ),
+            (
+                SandboxSetting::Auto,
+                Bubblewrap::Missing,
+                7,
+                Health::Failed,
+                "bubblewrap is not installed; without namespaces, its kernel has Landlock 7, and 9 is needed",
+            ),
+        ] {
+            let found = view(&with(level), &facts(bubblewrap, Some(landlock)), false);
+            assert_eq!(found.status, status, "{level}");
+            assert!(found.detail.contains(words), "{}", found.detail);
+        }
+    }
+
     #[test]
     fn root_is_advised_to_be_another_user() {
         let works = facts(Bubblewrap::Works { version: version() }, Some(7));
-        assert!(view(&works, true).detail.contains("You are root"));
-        assert!(!view(&works, false).detail.contains("root"));
+        for level in [SandboxSetting::Off, SandboxSetting::Namespace] {
+            let settings = with(level);
+            assert!(
+                view(&settings, &works, true)
+                    .detail
+                    .contains("You are root")
+            );
+            assert!(!view(&settings, &works, false).detail.contains("root"));
+        }
     }
 }

@@ -52,7 +52,7 @@ pub(super) fn judges_shell(call: &ProviderCall) -> ShellTools {
 /// Puts together what confines the agent of a run.
 ///
 /// # Errors
-/// When its program is not found, or a folder that it needs cannot be made.
+/// When it works in the user's own checkout, its program is not found, or a folder that it needs cannot be made.
 pub(super) fn agent_sandbox(
     job: &Job<'_>,
     protection: Protection,
@@ -61,6 +61,9 @@ pub(super) fn agent_sandbox(
     command: &AgentCommand,
     environment: &BTreeMap<OsString, OsString>,
 ) -> Result<RunSandbox, RunnerError> {
+    if protection.is_on() && site.path() == site.repository.root() {
+        return Err(SandboxFault::InProject.into());
+    }
     let places = places(job, &protection, site, provider, command, environment)?;
     Ok(RunSandbox::new(
         protection,
