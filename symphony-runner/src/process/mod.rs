@@ -12,7 +12,8 @@
 //! Invariants, each with its test in `tests/it/process.rs`, `process_sweep.rs`, `process_lock.rs`:
 //! - No process of a run survives its end, even in another session, orphaned, stopped, or ignoring SIGTERM.
 //! - A process of another program is never signalled, even if it has the pid of a process of the run by now.
-//! - An agent in a sandbox gets SIGTERM itself: bubblewrap would die of it, and take the agent with it (`process_boxed.rs`).
+//! - An agent in a sandbox gets SIGTERM itself: bubblewrap would die of it, and take the agent with it (`symphony-cli`,
+//!   `sandboxed.rs`).
 //! - Git gets SIGTERM, and [`GIT_GRACE`] to remove its locks, before SIGKILL (`process_git.rs`).
 //! - The lock of a run is held without a gap from the claim to the supervisor's end.
 //!

@@ -14,7 +14,6 @@ use symphony_core::config::{
 };
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::RunId;
-use symphony_core::run::ProtectionLevel;
 use symphony_core::unit::UsdMicros;
 use symphony_core::web::WebAccess;
 use symphony_runner::provider::detect::{Installation, find_provider};
@@ -46,7 +45,7 @@ fn invocation(call: ProviderCall) -> AgentInvocation {
             program: "/usr/bin/symphony".into(),
             socket: run.join("mcp.sock"),
         },
-        protection: ProtectionLevel::None,
+        is_confined: false,
         extra_args: Vec::new(),
         extra_env: BTreeMap::new(),
     }
@@ -59,7 +58,7 @@ fn full(call: ProviderCall) -> AgentInvocation {
         model: Some("opus".to_owned()),
         turns_max: Some(40),
         usd_max: Some(UsdMicros::new(1_250_000)),
-        protection: ProtectionLevel::Sandbox,
+        is_confined: true,
         extra_args: vec!["--more".to_owned(), "x y".to_owned()],
         extra_env: BTreeMap::from([("A".to_owned(), "b".to_owned())]),
         ..invocation(call)

@@ -1,10 +1,11 @@
 //! What happened in a demo, and where to look.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use symphony_core::command_line::shell_quoted;
-use symphony_core::config::ProviderName;
+use symphony_core::config::{ProviderName, SandboxLevel};
 use symphony_core::issue::IssueStatus;
 use symphony_core::learning::LearningState;
 use symphony_runner::installation::Installation;
@@ -96,6 +97,17 @@ impl DemoView {
         })
     }
 
+    /// Says how the agents were confined; `None` where none started.
+    fn confined(&self) -> Option<String> {
+        let levels = self.runs.iter().filter_map(|run| Some(run.sandbox?.level));
+        let levels: BTreeSet<&str> = levels.map(SandboxLevel::name).collect();
+        let levels: Vec<&str> = levels.into_iter().collect();
+        (!levels.is_empty()).then(|| {
+            let levels = levels.join("` and `");
+            format!("The agents ran at the sandbox level `{levels}`.")
+        })
+    }
+
     /// Says whether nothing was left behind.
     pub(super) const fn is_clean(&self) -> bool {
         self.leftovers.processes == 0 && self.leftovers.worktrees == 0
@@ -127,6 +139,9 @@ impl View for DemoView {
         self.runs
             .iter()
             .for_each(|run| page.line(&format!("  {}", run.outcome())));
+        if let Some(sentence) = self.confined() {
+            page.line(&sentence);
+        }
         for pr in &self.pull_requests {
             let verdict = pr
                 .verdict

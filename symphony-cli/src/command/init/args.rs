@@ -239,6 +239,7 @@ impl InitArgs {
             base_pinned: config.base_branch.is_some(),
             notes: proposal.notes.iter().map(ToString::to_string).collect(),
             advice: written.advice,
+            sandbox_level: config.sandbox.level,
             tried: None,
             base_hold: BaseHold::load(&installation, &project.id)?,
             provider_problem: provider_problem.map(|error| error.to_string()),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use symphony_core::config::{CommandLine, Gate};
+use symphony_core::config::{CommandLine, Gate, SandboxSetting};
 use symphony_core::id::ProjectId;
 use symphony_core::project::WizardState;
 use symphony_core::trial::Trial;
@@ -60,6 +60,8 @@ pub(crate) struct InitView {
     /// What a person may want to do about the setup wizard.
     #[serde(skip)]
     pub(crate) advice: Option<String>,
+    /// The level of protection that the configuration asks for.
+    pub(crate) sandbox_level: SandboxSetting,
     /// What happened to the trial of set-up and gates; none where there is nothing to try.
     #[serde(rename = "trial")]
     pub(crate) tried: Option<Tried>,
@@ -113,6 +115,14 @@ impl View for InitView {
         if let Some(advice) = &self.advice {
             page.line(advice);
         }
+        page.line(match self.sandbox_level {
+            SandboxSetting::Off => {
+                "Agents run with your permissions, without a sandbox (`sandbox.level` is `off`)."
+            }
+            SandboxSetting::Auto => "Agents run in the strongest sandbox that this machine has (`sandbox.level` is `auto`).",
+            SandboxSetting::Namespace => "Agents run in a sandbox (`sandbox.level` is `namespace`).",
+            SandboxSetting::Landlock => "Agents run in a sandbox with an open network (`sandbox.level` is `landlock`).",
+        });
         if let Some(problem) = &self.provider_problem {
             page.line(&format!("No agent can be started yet: {problem}."));
         }
