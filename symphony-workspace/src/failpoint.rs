@@ -64,12 +64,18 @@ failpoints! {
     PreparePrompts = "prepare.prompts",
     /// The start of the agent is recorded; it was not started.
     PrepareStarted = "prepare.started",
+    /// The agent's own git folder is made; that is not noted yet.
+    GitFolderMade = "git_folder.made",
     /// The run's socket is served; the agent was not started.
     AgentListening = "agent.listening",
     /// The agent was started.
     AgentSpawned = "agent.spawned",
     /// The agent and all its processes have ended.
     AgentEnded = "agent.ended",
+    /// What is in the agent's git folder was taken over; that is not noted yet.
+    GitFolderRead = "git_folder.read",
+    /// The checkout is a linked worktree again; the note of the agent's folder is still there.
+    GitFolderTaken = "git_folder.taken",
     /// A commit is checked out for its gates; none of them has run.
     GatesCheckedOut = "gates.checked_out",
     /// What the agent left is staged.

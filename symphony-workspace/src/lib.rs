@@ -4,6 +4,7 @@
 //! under the repository's lock and repeatable after a crash. All calls block; a caller with a runtime
 //! gives them a thread. What an agent may have touched is never trusted: the `git` module says how.
 
+mod agent_git;
 pub mod artifact;
 mod change;
 mod claude_settings;

@@ -23,7 +23,10 @@ const ENDED_BY_COMMIT: &[&str] = &[
 ];
 
 /// Folders of an unfinished rebase or of a sequence of picks.
-const SEQUENCES: &[&str] = &["rebase-merge", "rebase-apply", "sequencer"];
+pub(crate) const SEQUENCES: &[&str] = &[SEQUENCE_MARK, "rebase-apply", "sequencer"];
+
+/// The folder that stands for any of them where Symphony notes that one is unfinished.
+pub(crate) const SEQUENCE_MARK: &str = "rebase-merge";
 
 /// Returns the commits that an unfinished merge would add as parents.
 pub(crate) fn merge_heads(git: &Git) -> Vec<CommitId> {

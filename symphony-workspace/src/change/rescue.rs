@@ -9,7 +9,7 @@ use super::inner::unsaved_submodules;
 use super::operation;
 use super::rescue_ref::RescueRef;
 use super::stage::{stage, unstage};
-use super::status::{Status, repo_path_text};
+use super::status::{Status, repo_path_text, status_of};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::{Git, Identity, fields};
@@ -82,7 +82,8 @@ impl Repository {
     ) -> Result<Option<CommitId>, WorkspaceError> {
         let git = &worktree.git;
         let protected = self.protected_paths(worktree)?;
-        let status = self.status(worktree)?;
+        // What is in a worktree that an agent added is saved as plain files.
+        let status = status_of(git, &self.not_work(worktree)?)?;
         if inner == Inner::Refuse {
             refuse_inner(git, &status)?;
         }

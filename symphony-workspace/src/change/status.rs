@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::operation;
+use crate::agent_git::added_worktrees;
 use crate::commit_id::CommitId;
 use crate::copy::is_temporary;
 use crate::error::WorkspaceError;
@@ -148,7 +149,12 @@ impl Repository {
     /// # Errors
     /// When git fails.
     pub fn status(&self, worktree: &Worktree) -> Result<Status, WorkspaceError> {
-        status_of(&worktree.git, &self.not_work(worktree)?)
+        let mut status = status_of(&worktree.git, &self.not_work(worktree)?)?;
+        for folder in added_worktrees(worktree.path(), &status.untracked) {
+            status.untracked.retain(|path| !path.starts_with(&folder));
+            status.embedded.push(folder);
+        }
+        Ok(status)
     }
 
     /// Returns whether a worktree holds no work: no commit that `base` lacks, nothing uncommitted except what the

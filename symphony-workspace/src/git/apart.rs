@@ -63,8 +63,8 @@ impl Apart {
     }
 }
 
-/// Git marks the packs that a partial clone has fetched.
-fn is_partial(objects: &Path) -> bool {
+/// Returns whether objects are those of a partial clone: git marks the packs that it has fetched.
+pub(crate) fn is_partial(objects: &Path) -> bool {
     let packs = fs::read_dir(objects.join("pack")).into_iter().flatten();
     let mut paths = packs.filter_map(Result::ok).map(|entry| entry.path());
     paths.any(|path| path.extension().is_some_and(|end| end == "promisor"))

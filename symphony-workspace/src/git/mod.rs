@@ -24,6 +24,7 @@ mod suspects;
 mod user_config;
 
 pub(crate) use answer::fields;
+pub(crate) use apart::is_partial;
 pub(crate) use drivers::runs_programs;
 pub(crate) use found_locks::{locks_below, locks_in};
 pub(crate) use lock_file::{Cleared, clear_lock, is_left};

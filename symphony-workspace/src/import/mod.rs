@@ -4,16 +4,17 @@
 //! a link another folder. So git never opens it. Symphony reads its refs as text, copies its objects, which are data,
 //! into a folder of Symphony's own, and git fetches from there: it checks every object, and that nothing is missing.
 
+mod log;
 mod objects;
 mod refs;
+mod unfinished;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-
-use symphony_core::id::RunId;
 
 use crate::commit_id::CommitId;
 use crate::deep::remove_deep;
@@ -21,7 +22,11 @@ use crate::error::WorkspaceError;
 use crate::git::copy_shallow;
 use crate::linux::{Folder, is_link_error};
 use crate::pristine::{FOLDERS, config_text};
-use crate::repository::Repository;
+use crate::repository::{BranchName, Repository};
+use crate::worktree::WorktreeKey;
+
+pub(crate) use log::LogEntry;
+pub(crate) use unfinished::Unfinished;
 
 /// Where objects wait to be checked, in the repository's git folder.
 const WAITING: &str = "symphony-imports";
@@ -33,8 +38,14 @@ const OLD: Duration = Duration::from_hours(6);
 /// with each other in memory. Larger ones are passed on as they are read.
 const SETTINGS: &str = "[core]\n\tbigFileThreshold = 1m\n[pack]\n\tthreads = 1\n\twindow = 0\n";
 
-/// The refs of what was imported, by run.
+/// The refs of what was imported, by worktree.
 const IMPORTED: &str = "refs/symphony/runs";
+
+/// The folder of the stash among them.
+const STASH_FOLDER: &str = "stash";
+
+/// The refs that wait to be fetched.
+const OFFERED: &str = "refs/agent";
 
 /// What came from an agent's git folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,59 +54,169 @@ pub struct Imported {
     pub head: CommitId,
     /// The full name of the branch that was checked out; `None` when detached.
     pub branch: Option<String>,
-    /// Other branches, and the newest entry of the stash, whose commits the repository did not have, by full name. They
-    /// are kept below the head's ref.
+    /// Commits of other branches, of the stash, of further worktrees and of the log of `HEAD` that the repository did not
+    /// have, by the full name of what has them.
     pub others: Vec<(String, CommitId)>,
-    /// Names of other refs that were left out: their commits are not complete, or git would not take them.
+    /// Names of what was left out: its commits are not complete, or git would not take them.
     pub left_out: Vec<String>,
+    /// All branches there.
+    pub(crate) branches: BTreeMap<String, CommitId>,
+    /// Where `HEAD` has been, the oldest entry first, as far as the commits are here.
+    pub(crate) log: Vec<LogEntry>,
+    /// The same of the worktree's own branch.
+    pub(crate) branch_log: Vec<LogEntry>,
+    pub(crate) unfinished: Unfinished,
 }
 
 impl Repository {
-    /// Brings the commits of an agent's own git folder into this repository, and keeps them by refs: the head by
-    /// `refs/symphony/runs/<run>/head`, others by numbers beside it. Other refs stay as they are, and nothing in the
-    /// agent's folder is executed, followed or changed.
+    /// Brings the commits of an agent's own git folder into this repository, and keeps them by refs below
+    /// `refs/symphony/runs/<worktree>`. Other refs stay as they are, and nothing in the agent's folder is executed, followed or
+    /// changed.
     ///
-    /// An agent can name any commit that the repository has as its head. Whether it descends from the commit that the run
-    /// began with is the caller's question.
+    /// An agent can name any commit that the repository has as its head.
     ///
     /// # Errors
     /// [`WorkspaceError::Tampered`] when the folder is not what a git folder is made of, names no commit, lacks objects,
     /// or has more than can be copied; [`WorkspaceError::Git`] when git refuses an object.
-    pub fn import(&self, checkout: &Path, run: &RunId) -> Result<Imported, WorkspaceError> {
+    pub fn import(
+        &self,
+        checkout: &Path,
+        key: &WorktreeKey,
+        branch: Option<&BranchName>,
+    ) -> Result<Imported, WorkspaceError> {
         let tampered = |what: String| WorkspaceError::Tampered {
             path: checkout.to_owned(),
             what,
         };
         let folder = open_git_folder(checkout).map_err(|error| tampered(reason(&error)))?;
-        let found = refs::read(&folder).map_err(|error| tampered(reason(&error)))?;
+        let found = Found::read(&folder, branch).map_err(|error| tampered(reason(&error)))?;
+        let mut imported = Imported {
+            others: Vec::new(),
+            left_out: found.refs.left_out.clone(),
+            log: Vec::new(),
+            branch_log: Vec::new(),
+            unfinished: found.unfinished.clone(),
+            branch: found.refs.branch.clone(),
+            branches: found.refs.branches.clone(),
+            head: found.refs.head.clone(),
+        };
+        let offers = self.offers(found.named())?;
+        if !offers.is_empty() {
+            let waiting = Waiting::make(self.common_dir()).map_err(|source| {
+                WorkspaceError::io("make a folder in", self.common_dir(), source)
+            })?;
+            self.lay_out_waiting(&waiting.0, &imported.head, &offers)?;
+            objects::copy(&folder, &waiting.0.join("objects"))
+                .map_err(|error| tampered(reason(&error)))?;
+            self.fetch_offers(&waiting.0, key, offers, &mut imported)?;
+        }
+        imported.log = self.known(found.log)?;
+        imported.branch_log = self.known(found.branch_log)?;
+        Ok(imported)
+    }
+
+    /// Removes the refs of what was imported from a worktree: what of it matters is on a branch or has a rescue ref.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn forget_imported(&self, key: &WorktreeKey) -> Result<(), WorkspaceError> {
+        let folder = format!("{IMPORTED}/{}", key.as_ref_part());
+        let names = self.reader().names_below(&format!("{folder}/"))?;
+        if names.is_empty() {
+            return Ok(());
+        }
+        let lines: Vec<String> = names
+            .iter()
+            .map(|name| format!("delete {name}\n"))
+            .collect();
+        self.git
+            .command("update-ref")
+            .args(["--no-deref", "--stdin"])
+            .stdin(lines.concat().into_bytes())
+            .run()
+            .map(drop)
+    }
+
+    /// Lists what was imported from a worktree's agent: the entries of its stash, and all other commits.
+    pub(crate) fn imported_commits(
+        &self,
+        key: &WorktreeKey,
+    ) -> Result<(Vec<CommitId>, Vec<CommitId>), WorkspaceError> {
+        let folder = format!("{IMPORTED}/{}/", key.as_ref_part());
+        let names = self.reader().names_below(&folder)?;
+        let parts = names.iter().filter_map(|name| {
+            let (kind, commit) = name.strip_prefix(&folder)?.split_once('/')?;
+            Some((kind, CommitId::parse(commit).ok()?))
+        });
+        let mut stash = Vec::new();
         let mut others = Vec::new();
-        for (reference, commit) in found.others {
-            if commit != found.head && !self.reader().has_commit(&commit)? {
-                others.push((reference, commit));
+        for (kind, commit) in parts {
+            let list = if kind == STASH_FOLDER {
+                &mut stash
+            } else {
+                &mut others
+            };
+            list.push(commit);
+        }
+        Ok((stash, others))
+    }
+
+    /// Returns the entries whose commits are here.
+    fn known(&self, entries: Vec<LogEntry>) -> Result<Vec<LogEntry>, WorkspaceError> {
+        let mut known = Vec::with_capacity(entries.len());
+        for entry in entries {
+            if self.reader().has_commit(&entry.commit)? {
+                known.push(entry);
             }
         }
-        let waiting = Waiting::make(self.common_dir())
-            .map_err(|source| WorkspaceError::io("make a folder in", self.common_dir(), source))?;
-        self.lay_out_waiting(&waiting.0, &found.head, &others)?;
-        objects::copy(&folder, &waiting.0.join("objects"))
-            .map_err(|error| tampered(reason(&error)))?;
-        self.fetch_waiting(&waiting.0, run, "head")?;
-        let mut left_out = found.left_out;
-        let mut kept = Vec::new();
-        for (number, (reference, commit)) in others.into_iter().enumerate() {
-            // One that is not complete must not cost the run's work.
-            match self.fetch_waiting(&waiting.0, run, &number.to_string()) {
-                Ok(()) => kept.push((reference, commit)),
-                Err(WorkspaceError::Git { code: Some(_), .. }) => left_out.push(reference),
-                Err(error) => return Err(error),
+        Ok(known)
+    }
+
+    /// Returns what the repository does not have of what an agent's folder has, each commit once.
+    fn offers(
+        &self,
+        named: impl Iterator<Item = (Kind, String, CommitId)>,
+    ) -> Result<Vec<Offer>, WorkspaceError> {
+        let mut seen = BTreeSet::new();
+        let mut offers = Vec::new();
+        for (kind, name, commit) in named {
+            if seen.insert(commit.clone()) && !self.reader().has_commit(&commit)? {
+                offers.push(Offer { kind, name, commit });
             }
         }
-        Ok(Imported {
-            head: found.head,
-            branch: found.branch,
-            others: kept,
-            left_out,
-        })
+        Ok(offers)
+    }
+
+    /// Fetches all at once, or else one after the other: one that is not complete must not cost the run's work.
+    fn fetch_offers(
+        &self,
+        waiting: &Path,
+        key: &WorktreeKey,
+        offers: Vec<Offer>,
+        imported: &mut Imported,
+    ) -> Result<(), WorkspaceError> {
+        let is_all = match self.fetch_waiting(waiting, key, "*") {
+            Ok(()) => true,
+            Err(WorkspaceError::Git { code: Some(_), .. }) if offers.len() > 1 => false,
+            Err(error) => return Err(error),
+        };
+        for offer in offers {
+            if !is_all {
+                match self.fetch_waiting(waiting, key, &offer.place()) {
+                    Ok(()) => {}
+                    Err(WorkspaceError::Git { code: Some(_), .. }) if offer.kind != Kind::Head => {
+                        imported.left_out.push(offer.name);
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            if !matches!(offer.kind, Kind::Head | Kind::Log) {
+                imported.others.push((offer.name, offer.commit));
+            }
+        }
+        imported.left_out.dedup();
+        Ok(())
     }
 
     /// Makes a repository that has the refs to fetch, and borrows the objects of this one.
@@ -103,7 +224,7 @@ impl Repository {
         &self,
         git_dir: &Path,
         head: &CommitId,
-        others: &[(String, CommitId)],
+        offers: &[Offer],
     ) -> Result<(), WorkspaceError> {
         let write = || -> io::Result<()> {
             for folder in FOLDERS {
@@ -118,11 +239,12 @@ impl Repository {
             line.push(b'\n');
             fs::write(git_dir.join("objects/info/alternates"), line)?;
             fs::write(git_dir.join("HEAD"), "ref: refs/heads/head\n")?;
-            fs::write(git_dir.join("refs/heads/head"), format!("{head}\n"))?;
-            for (number, (_, commit)) in others.iter().enumerate() {
-                let path = git_dir.join(format!("refs/heads/{number}"));
-                fs::write(path, format!("{commit}\n"))?;
-            }
+            let lines: BTreeSet<String> = offers
+                .iter()
+                .map(|offer| format!("{} {OFFERED}/{}\n", offer.commit, offer.place()))
+                .collect();
+            let lines: String = lines.into_iter().collect();
+            fs::write(git_dir.join("packed-refs"), lines)?;
             let config = config_text(git_dir, self.common_dir(), head) + SETTINGS;
             fs::write(git_dir.join("config"), config)
         };
@@ -130,18 +252,130 @@ impl Repository {
         copy_shallow(self.common_dir(), git_dir)
     }
 
-    fn fetch_waiting(&self, git_dir: &Path, run: &RunId, from: &str) -> Result<(), WorkspaceError> {
+    fn fetch_waiting(
+        &self,
+        git_dir: &Path,
+        key: &WorktreeKey,
+        which: &str,
+    ) -> Result<(), WorkspaceError> {
+        let key = key.as_ref_part();
         self.git
             .command("fetch")
             .fetching_a_folder()
             .args(["--quiet", "--no-tags", "--no-write-fetch-head"])
             .args(["--no-recurse-submodules", "--no-auto-maintenance", "--"])
             .arg(git_dir)
-            .arg(format!("+refs/heads/{from}:{IMPORTED}/{run}/{from}"))
+            .arg(format!("+{OFFERED}/{which}:{IMPORTED}/{key}/{which}"))
             .slow()
             .run()
             .map(drop)
     }
+}
+
+/// What has a commit in an agent's git folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Head,
+    Branch,
+    Stash,
+    Worktree,
+    Merge,
+    Log,
+}
+
+/// A commit that the repository does not have.
+#[derive(Debug)]
+struct Offer {
+    kind: Kind,
+    /// What has it there.
+    name: String,
+    commit: CommitId,
+}
+
+impl Offer {
+    /// Returns the end of the name of its ref. Names of the agent's are not part of it: two of them may not fit beside each
+    /// other (`a` and `a/b`).
+    fn place(&self) -> String {
+        let folder = match self.kind {
+            Kind::Head => "head",
+            Kind::Branch => "branch",
+            Kind::Stash => STASH_FOLDER,
+            Kind::Worktree => "worktree",
+            Kind::Merge => "merge",
+            Kind::Log => "log",
+        };
+        format!("{folder}/{}", self.commit)
+    }
+}
+
+/// What is in an agent's git folder.
+struct Found {
+    refs: refs::Refs,
+    log: Vec<LogEntry>,
+    branch_log: Vec<LogEntry>,
+    stash: Vec<LogEntry>,
+    unfinished: Unfinished,
+}
+
+impl Found {
+    fn read(folder: &Folder, branch: Option<&BranchName>) -> io::Result<Self> {
+        Ok(Self {
+            refs: refs::read(folder)?,
+            log: log::of_head(folder)?,
+            branch_log: match branch {
+                Some(branch) => log::of_branch(folder, branch)?,
+                None => Vec::new(),
+            },
+            stash: log::of_stash(folder)?,
+            unfinished: unfinished::read(folder)?,
+        })
+    }
+
+    /// Lists all commits that something there has, the most important first.
+    fn named(&self) -> impl Iterator<Item = (Kind, String, CommitId)> {
+        const STASH: &str = "refs/stash";
+        let refs = &self.refs;
+        let head = (Kind::Head, "HEAD".to_owned(), refs.head.clone());
+        let named = |kind: Kind| {
+            move |(name, commit): (&String, &CommitId)| (kind, name.clone(), commit.clone())
+        };
+        let branches = refs.branches.iter().map(named(Kind::Branch));
+        let stash = refs.stash.iter().cloned();
+        let stash = stash.chain(self.stash.iter().rev().map(|entry| entry.commit.clone()));
+        let stash = stash.map(|commit| (Kind::Stash, STASH.to_owned(), commit));
+        let worktrees = refs
+            .worktrees
+            .iter()
+            .map(|(name, commit)| (Kind::Worktree, name.clone(), commit.clone()));
+        let merged = self.unfinished.merged.iter().cloned();
+        let merged = merged.map(|commit| (Kind::Merge, "MERGE_HEAD".to_owned(), commit));
+        let log = self
+            .log
+            .iter()
+            .chain(&self.branch_log)
+            .rev()
+            .map(|entry| entry.commit.clone());
+        let log = log.map(|commit| (Kind::Log, "the log of HEAD".to_owned(), commit));
+        std::iter::once(head)
+            .chain(branches)
+            .chain(stash)
+            .chain(worktrees)
+            .chain(merged)
+            .chain(log)
+            .collect::<Vec<_>>()
+            .into_iter()
+    }
+}
+
+/// Returns the commit that is checked out in a checkout with a git folder of an agent's.
+pub(crate) fn head_in_folder(checkout: &Path) -> Result<CommitId, WorkspaceError> {
+    let found = open_git_folder(checkout).and_then(|folder| refs::read(&folder));
+    found
+        .map(|refs| refs.head)
+        .map_err(|error| WorkspaceError::Tampered {
+            path: checkout.to_owned(),
+            what: reason(&error),
+        })
 }
 
 /// Opens the git folder in a checkout, without following a link.

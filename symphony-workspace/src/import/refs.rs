@@ -19,13 +19,20 @@ const LINKS_MAX: usize = 5;
 const BRANCHES: &str = "refs/heads";
 const STASH: &str = "refs/stash";
 
+/// Where git keeps the `HEAD`s of further worktrees.
+const WORKTREES: &str = "worktrees";
+
 /// What a git folder's refs say.
 #[derive(Debug)]
 pub(super) struct Refs {
     pub(super) head: CommitId,
     pub(super) branch: Option<String>,
-    /// Branches and the stash, without the one that is checked out.
-    pub(super) others: Vec<(String, CommitId)>,
+    /// All branches.
+    pub(super) branches: BTreeMap<String, CommitId>,
+    /// The newest entry of the stash.
+    pub(super) stash: Option<CommitId>,
+    /// Commits that further worktrees have checked out without a branch, by the names of their refs.
+    pub(super) worktrees: Vec<(String, CommitId)>,
     /// Loose refs that name no commit.
     pub(super) left_out: Vec<String>,
 }
@@ -51,13 +58,33 @@ pub(super) fn read(folder: &Folder) -> io::Result<Refs> {
             Err(error) => return Err(error),
         }
     }
-    all.retain(|name, _| Some(name) != branch.as_ref());
+    let stash = all.remove(STASH);
     Ok(Refs {
         head,
         branch,
-        others: all.into_iter().take(REFS_MAX).collect(),
+        branches: all.into_iter().take(REFS_MAX).collect(),
+        stash,
+        worktrees: heads_of_worktrees(folder),
         left_out,
     })
+}
+
+/// Reads the detached `HEAD`s of worktrees that the agent added. What cannot be read is no commit that could be kept.
+fn heads_of_worktrees(folder: &Folder) -> Vec<(String, CommitId)> {
+    let names = folder.names(Path::new(WORKTREES)).unwrap_or_default();
+    let names = names
+        .into_iter()
+        .take(REFS_MAX)
+        .filter_map(|name| name.into_string().ok());
+    names
+        .filter_map(|name| {
+            let reference = format!("{WORKTREES}/{name}/HEAD");
+            match loose(folder, &reference).ok()?? {
+                Target::Commit(commit) => Some((reference, commit)),
+                Target::Name(_) => None,
+            }
+        })
+        .collect()
 }
 
 /// What a ref's file says.
@@ -170,7 +197,7 @@ fn loose_names(folder: &Folder) -> io::Result<Vec<String>> {
     Ok(found)
 }
 
-fn read_text(folder: &Folder, path: &Path) -> io::Result<Option<String>> {
+pub(super) fn read_text(folder: &Folder, path: &Path) -> io::Result<Option<String>> {
     let file = match folder.read(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

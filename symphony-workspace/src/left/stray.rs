@@ -87,7 +87,9 @@ impl Repository {
         let steps = steps(worktree)?;
         let head = self.head(worktree)?;
         let mut stray = StrayWork::default();
-        let (made, replaced) = made_and_replaced(&steps);
+        let (mut made, replaced) = made_and_replaced(&steps);
+        let (stashed, imported) = self.imported_commits(worktree.key())?;
+        made.extend(imported.iter().map(ToString::to_string));
         let own_trees = self.trees_of(&head, known.base, &replaced)?;
         for lost in self.lost_commits(made, replaced, &head, known)? {
             if self.has_same_change(&head, &lost.commit, &own_trees)? {
@@ -107,6 +109,10 @@ impl Repository {
         }
         if let Some(before) = known.stash {
             stray.stashed = self.stashed_here(worktree, &steps, before, now)?;
+        }
+        for commit in stashed {
+            let saved = self.keep_once(&rescue_folder(worktree), &commit, now)?;
+            stray.stashed.push(saved);
         }
         Ok(stray)
     }

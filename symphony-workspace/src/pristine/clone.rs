@@ -215,7 +215,7 @@ impl Repository {
         self.refs_of(&patterns)
     }
 
-    fn refs_of(&self, patterns: &[&str]) -> Result<Vec<u8>, WorkspaceError> {
+    pub(crate) fn refs_of(&self, patterns: &[&str]) -> Result<Vec<u8>, WorkspaceError> {
         self.git
             .command("for-each-ref")
             .arg("--format=%(objectname) %(refname)")

@@ -136,6 +136,19 @@ impl Repository {
         Ok(())
     }
 
+    /// Makes the folder of a registration a linked worktree: takes over what a dead run's agent left in a git folder of its
+    /// own, or writes a missing `.git` file.
+    pub(super) fn link_again(
+        &self,
+        worktree: &Worktree,
+        recovered: &mut Vec<Recovery>,
+    ) -> Result<(), WorkspaceError> {
+        if self.take_git_folder(worktree)? {
+            recovered.push(Recovery::GitFolderTaken);
+        }
+        restore_git_file(worktree, recovered)
+    }
+
     /// Removes the registration of a missing folder. Commits that no branch has, and what was staged, are saved first.
     pub(super) fn remove_stale(
         &self,

@@ -98,6 +98,8 @@ pub enum Recovery {
     LockRemoved(PathBuf),
     /// The missing `.git` file was written again.
     GitFileRestored,
+    /// A dead run left its agent's own git folder. What was in it was taken over.
+    GitFolderTaken,
     /// The branch was checked out again. What was checked out instead is in the rescue ref, or was already part of a
     /// branch.
     HeadReturned {

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::agent_git::is_given;
 use crate::error::WorkspaceError;
 use crate::own_file::read_file;
 use crate::repository::Repository;
@@ -43,8 +44,13 @@ impl Repository {
             return Ok(());
         };
         let new_file = self.root.join(below);
-        let is_file = fs::symlink_metadata(&new_file).is_ok_and(|meta| meta.is_file());
-        if !is_file {
+        let new_meta = fs::symlink_metadata(&new_file);
+        // An agent's own git folder borrows objects by a path that no longer leads to them; its commits are imported
+        // without it.
+        if is_given(admin) && new_meta.as_ref().is_ok_and(fs::Metadata::is_dir) {
+            return write(&note, &format!("{}\n", new_file.display()));
+        }
+        if !new_meta.is_ok_and(|meta| meta.is_file()) {
             return Ok(());
         }
         let old_admin = match admin.strip_prefix(&self.root) {

@@ -1,6 +1,6 @@
 //! The worktree of an issue, ready for a run: created, or found, repaired and updated.
 
-use super::broken::{Occupant, refuse_link, restore_git_file};
+use super::broken::{Occupant, refuse_link};
 use super::locks::clear_stale_locks;
 use super::model::{BaseMerge, MergeOfBase, Prepared, Recovery, Worktree, WorktreeRequest};
 use crate::commit_id::CommitId;
@@ -99,7 +99,7 @@ impl Repository {
         // Locks first, since every git command below would fail on them; then `.git`, without which git does not find
         // the worktree.
         clear_stale_locks(&worktree, &mut recovered)?;
-        restore_git_file(&worktree, &mut recovered)?;
+        self.link_again(&worktree, &mut recovered)?;
         self.return_to_branch(&worktree, request.now, &mut recovered)?;
         let merged = self.merge_as_asked(&worktree, base, request)?;
         Ok(Prepared {

@@ -10,6 +10,7 @@ use super::broken::{is_unfinished, refuse_busy, refuse_link, restore_git_file};
 use super::left::put_git_aside;
 use super::locks::clear_stale_locks;
 use super::model::{BranchFate, RemoveRequest, Worktree};
+use crate::agent_git::Note;
 use crate::change::RescueRef;
 use crate::commit_id::CommitId;
 use crate::deep::{PATH_BYTES_MAX, find_file, remove_deep};
@@ -70,6 +71,7 @@ impl Repository {
         self.forget_copied(request.key)?;
         self.forget_baseline(request.key)?;
         self.forget_set_up(request.key)?;
+        self.forget_imported(request.key)?;
         Ok(Removed {
             worktree,
             rescues,
@@ -110,6 +112,14 @@ impl Repository {
             return remove_unregistered(path);
         }
         refuse_out_of_reach(path)?;
+        match self.take_git_folder(&worktree) {
+            // What an agent made of its git folder is saved with all other files.
+            Err(WorkspaceError::Tampered { what, .. }) => {
+                tracing::warn!(key = %request.key, what, "an agent's git folder cannot be read");
+                Note::remove(&worktree.place().git_dir)?;
+            }
+            taken => drop(taken?),
+        }
         put_git_aside(&worktree)?;
         // Git refuses to remove a worktree without it, and an interrupted removal may have removed it.
         restore_git_file(&worktree, &mut Vec::new())?;

@@ -2,7 +2,7 @@
 
 use symphony_core::Timestamp;
 
-use super::broken::{Occupant, refuse_link, restore_git_file};
+use super::broken::{Occupant, refuse_link};
 use super::head::mark_start;
 use super::key::WorktreeKey;
 use super::locks::clear_stale_locks;
@@ -39,7 +39,7 @@ impl Repository {
             }
             Occupant::Whole => {
                 let worktree = self.worktree_at(key, &path, None)?;
-                restore_git_file(&worktree, &mut recovered)?;
+                self.link_again(&worktree, &mut recovered)?;
                 self.reset_to(&worktree, at, now)?;
                 mark_start(&worktree, at)?;
                 overwrite(&worktree.git, at)?;

@@ -4,14 +4,16 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use symphony_core::id::RunId;
-use symphony_workspace::{Imported, Repository, WorkspaceError};
+use symphony_workspace::{Imported, Repository, WorkspaceError, WorktreeKey};
 
 use crate::project::{Project, commit_file, executable, git, git_in, write};
 
-fn run() -> RunId {
-    RunId::parse("01890a5d-ac96-774b-bcce-b302099a8057").expect("it is an id")
+fn key() -> WorktreeKey {
+    WorktreeKey::of("SYM-1")
 }
+
+/// The refs of what was imported.
+const IMPORTED: &str = "refs/symphony/runs/SYM-1";
 
 /// A project, an agent's clone of it that borrows its objects, and another repository with a secret.
 struct Places {
@@ -58,7 +60,7 @@ impl Places {
     }
 
     fn import(&self) -> Result<Imported, WorkspaceError> {
-        let imported = self.repository.import(&self.clone(), &run());
+        let imported = self.repository.import(&self.clone(), &key(), None);
         let waiting = self.project.root.join(".git/symphony-imports");
         let left = fs::read_dir(waiting).map_or(0, Iterator::count);
         assert_eq!(left, 0, "nothing is left of an import");
@@ -68,7 +70,8 @@ impl Places {
     fn refused(&self, words: &str) {
         let error = self.import().expect_err("it is refused").to_string();
         assert!(error.contains(words), "{error}");
-        assert!(!self.has("refs/symphony/runs/01890a5d-ac96-774b-bcce-b302099a8057/head"));
+        let kept = git(&self.project.root, &["for-each-ref", IMPORTED]);
+        assert_eq!(kept, "", "nothing came in");
     }
 
     fn has(&self, reference: &str) -> bool {
@@ -93,10 +96,8 @@ fn the_head_and_all_that_it_needs_come_in() {
     assert_eq!(imported.head, first);
     assert_eq!(imported.branch.as_deref(), Some("refs/heads/main"));
     assert!(imported.others.is_empty());
-    assert_eq!(
-        places.shows("refs/symphony/runs/01890a5d-ac96-774b-bcce-b302099a8057/head:work.txt"),
-        "work"
-    );
+    let kept = format!("{IMPORTED}/head/{first}");
+    assert_eq!(places.shows(&format!("{kept}:work.txt")), "work");
     git(&places.project.root, &["fsck", "--full", "--strict"]);
     // the objects are the project's own now
     let second = commit_file(&places.clone(), "more.txt", "more\n");
@@ -104,10 +105,7 @@ fn the_head_and_all_that_it_needs_come_in() {
     git(&places.clone(), &["pack-refs", "--all"]);
     assert_eq!(places.import().unwrap().head, second);
     fs::remove_dir_all(places.clone()).unwrap();
-    assert_eq!(
-        places.shows("refs/symphony/runs/01890a5d-ac96-774b-bcce-b302099a8057/head:more.txt"),
-        "more"
-    );
+    assert_eq!(places.shows(&format!("{second}:more.txt")), "more");
     git(&places.project.root, &["fsck", "--full", "--strict"]);
     // and no other ref moved
     let branches = git(
@@ -135,19 +133,23 @@ fn a_detached_head_other_branches_and_the_stash_are_kept() {
         .map(|(name, _)| name.as_str())
         .collect();
     assert_eq!(names, ["refs/heads/idea/one", "refs/stash"]);
-    assert_eq!(imported.others.first().unwrap().1, idea);
-    assert_eq!(
-        places.shows("refs/symphony/runs/01890a5d-ac96-774b-bcce-b302099a8057/1:idea.txt"),
-        "half an idea"
-    );
+    let [(_, branch), (_, stash)] = imported.others.as_slice() else {
+        panic!("{:?}", imported.others);
+    };
+    assert_eq!(branch, &idea);
+    let stash = format!("{IMPORTED}/stash/{stash}:idea.txt");
+    assert_eq!(places.shows(&stash), "half an idea");
+    places.repository.forget_imported(&key()).unwrap();
+    assert!(!places.has(&format!("{IMPORTED}/branch/{idea}")));
 }
 
 #[test]
-fn what_a_clone_of_an_unchanged_project_has_comes_in_as_well() {
+fn a_clone_without_a_commit_brings_nothing() {
     let places = Places::new();
     let head = git(&places.project.root, &["rev-parse", "HEAD"]);
     assert_eq!(places.import().unwrap().head.as_str(), head);
-    assert!(places.has("refs/symphony/runs/01890a5d-ac96-774b-bcce-b302099a8057/head"));
+    let kept = git(&places.project.root, &["for-each-ref", IMPORTED]);
+    assert_eq!(kept, "", "there is nothing to fetch");
 }
 
 #[test]
@@ -174,7 +176,7 @@ fn a_shallow_project_gets_its_commits_too() {
         ],
     );
     let head = commit_file(&clone, "work.txt", "work\n");
-    assert_eq!(repository.import(&clone, &run()).unwrap().head, head);
+    assert_eq!(repository.import(&clone, &key(), None).unwrap().head, head);
     git(&shallow, &["fsck", "--full"]);
 }
 
@@ -388,6 +390,7 @@ fn objects_that_git_would_not_take_are_refused() {
 
     // an object that is a pipe: the import must not wait for a writer
     let places = Places::new();
+    commit_file(&places.clone(), "w", "w\n");
     let folder = places.git_folder().join("objects/ab");
     fs::create_dir_all(&folder).unwrap();
     rustix::fs::mknodat(

@@ -1,5 +1,6 @@
 //! Integration tests of symphony-workspace.
 
+mod agent_git;
 mod attacks;
 mod broken;
 mod config_file;
