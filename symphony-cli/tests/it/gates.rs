@@ -10,8 +10,8 @@ use crate::support::{
 /// Hides what a gate needs in a folder of build output, which every project ignores.
 const IN_BUILD_OUTPUT: &str = "printf 'target/\\n' > .gitignore && mkdir -p target && echo yes > target/proof.txt \
     && git add .gitignore && git -c user.name=w -c user.email=w@example.invalid commit -qm 'Ignore build output'";
-/// Hides it by the exclude file that all linked worktrees share.
-const EXCLUDED: &str = "printf 'target/\\n' >> \"$(git rev-parse --git-path info/exclude)\" && mkdir -p target \
+/// Hides it by the project's exclude file, which all linked worktrees share.
+const EXCLUDED: &str = "printf 'target/\\n' >> ../../.git/info/exclude && mkdir -p target \
     && echo yes > target/proof.txt && echo x > x.txt && git add x.txt \
     && git -c user.name=w -c user.email=w@example.invalid commit -qm 'Write x'";
 

@@ -66,8 +66,8 @@ fn an_agent_commits_as_the_person_whom_git_knows() {
 #[test]
 fn a_setting_that_changed_under_a_run_is_told_and_left_alone() {
     let helps_itself = format!(
-        "git config user.email agent@bot && git config branch.main.remote . \
-         && cd \"$(git rev-parse --git-common-dir)\" && mkdir -p info hooks && echo '* -diff' > info/attributes \
+        "git -C ../.. config user.email agent@bot && git -C ../.. config branch.main.remote . \
+         && cd ../../.git && mkdir -p info hooks && echo '* -diff' > info/attributes \
          && echo 'echo mine' > hooks/post-commit && touch hooks/other.sample && cd \"$OLDPWD\" && {PLAIN_COMMIT}"
     );
     let nobody = "[user]\n\tuseConfigOnly = true\n";

@@ -363,7 +363,7 @@ fn a_missing_base_holds_the_project_and_uses_no_attempt() {
     let deletes = scenario(
         "deletes the base",
         &json!({ "match_system": WORKER, "uses": 1 }),
-        [bash("git branch -D develop")],
+        [bash("git -C ../.. branch -D develop")],
     );
     let works = scenario(
         "works",
@@ -423,7 +423,7 @@ fn a_repository_that_says_it_is_bare_is_held_until_the_setting_is_repaired() {
     let sets = scenario(
         "sets it",
         &json!({ "match_system": WORKER, "uses": 1 }),
-        [bash("git config core.bare true")],
+        [bash("git -C ../.. config core.bare true")],
     );
     let works = scenario(
         "works",

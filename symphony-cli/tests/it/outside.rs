@@ -222,7 +222,7 @@ fn a_judge_at_work_is_ended() {
 #[test]
 fn an_agent_that_moves_the_base_itself_merges_nothing() {
     let push = crate::support::bash(
-        "git push -q . HEAD:main 2>/dev/null || git update-ref refs/heads/main HEAD",
+        "git -C ../.. fetch -q \"$PWD\" HEAD; git push -q ../.. HEAD:main 2>/dev/null || git -C ../.. update-ref refs/heads/main FETCH_HEAD",
     );
     let turns = [
         commit("hello.txt", "hello"),

@@ -12,7 +12,7 @@ use crate::support::{
 
 const BASE: &str = "symphony/plan-plan/base";
 /// The agent commits its work and moves the user's branch there.
-const LAND: &str = "git add -A; git -c user.name=w -c user.email=w@example.invalid commit -qm all; git update-ref refs/heads/main HEAD";
+const LAND: &str = "git add -A; git -c user.name=w -c user.email=w@example.invalid commit -qm all; git -C ../.. fetch -q \"$PWD\" HEAD; git -C ../.. update-ref refs/heads/main FETCH_HEAD";
 
 fn project_with(phases: &[(&str, &[&str])], gate: &str, scenes: Vec<Value>) -> Project {
     let scenes: Vec<Value> = scenes.into_iter().chain([any_phase()]).collect();
@@ -105,7 +105,8 @@ fn work_that_a_phase_lands_itself_is_reviewed_all_the_same() {
 #[test]
 fn work_that_a_phase_lands_as_one_commit_is_reviewed_all_the_same() {
     let squash = "git add -A; git -c user.name=w -c user.email=w@example.invalid commit -qm all; \
-                  git update-ref refs/heads/main $(git -c user.name=w -c user.email=w@example.invalid commit-tree -p main -m s HEAD^{tree})";
+                  git -C ../.. fetch -q \"$PWD\" HEAD; \
+                  git -C ../.. update-ref refs/heads/main $(git -C ../.. -c user.name=w -c user.email=w@example.invalid commit-tree -p main -m s FETCH_HEAD^{tree})";
     let land = scenario(
         "land",
         &of_phase("b"),
@@ -280,7 +281,7 @@ fn an_aborted_plan_whose_base_is_removed_is_not_on_main() {
 /// Phase b waits until a is merged, then does this to the plan's base.
 fn b_does(command: &str) -> Project {
     let wait = bash(&format!(
-        "until git cat-file -e {BASE}:a.txt 2>/dev/null; do sleep 0.02; done; {command}"
+        "until git -C ../.. cat-file -e {BASE}:a.txt 2>/dev/null; do sleep 0.02; done; {command}"
     ));
     let b = scenario(
         "b",
@@ -311,7 +312,7 @@ fn branches_of_the_plan_that_a_phase_moves_are_reported() {
     };
     // as an agent in another worktree does it
     let project = b_does(&format!(
-        "cd $(git rev-parse --git-common-dir) && git update-ref refs/heads/{BASE} {} && git update-ref refs/heads/symphony/plan-plan/b {}",
+        "cd ../.. && git update-ref refs/heads/{BASE} {} && git update-ref refs/heads/symphony/plan-plan/b {}",
         made(BASE),
         made("main"),
     ));
@@ -346,7 +347,7 @@ fn phases_that_only_do_their_work_report_nothing() {
 
 #[test]
 fn a_base_that_a_phase_deletes_is_not_made_anew() {
-    let project = b_does(&format!("git update-ref -d refs/heads/{BASE}"));
+    let project = b_does(&format!("git -C ../.. update-ref -d refs/heads/{BASE}"));
     assert_asks(&project, &format!("git branch {BASE} "));
     let command = notices(&project)[0].split('`').nth(1).unwrap().to_owned();
     let words: Vec<&str> = command.split(' ').skip(1).collect();
@@ -360,7 +361,7 @@ fn a_base_that_a_phase_deletes_is_not_made_anew() {
 
 #[test]
 fn a_base_that_a_phase_moves_back_is_not_merged_on() {
-    let project = b_does(&format!("git update-ref refs/heads/{BASE} main"));
+    let project = b_does(&format!("git -C ../.. update-ref refs/heads/{BASE} main"));
     assert_asks(&project, &format!("git branch -f {BASE} "));
     // a person may let it be: then nothing of the phase is left to be reviewed
     let key = assert_told(&project, "dismiss the notice");
@@ -372,7 +373,7 @@ fn a_base_that_a_phase_moves_back_is_not_merged_on() {
 
 #[test]
 fn the_phase_itself_asks_when_the_base_lost_work() {
-    let project = b_does(&format!("git update-ref refs/heads/{BASE} main"));
+    let project = b_does(&format!("git -C ../.. update-ref refs/heads/{BASE} main"));
     let run = PlanRun::start(&project, &["plan.md", "--on-failure", "wait"]);
     let b = until("b to ask", || {
         let b = phase(&project, "b");

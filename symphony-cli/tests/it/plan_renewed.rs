@@ -164,7 +164,7 @@ fn a_gate_that_was_added_after_the_gates_were_green_runs_before_the_merge() {
 
 #[test]
 fn no_pull_request_is_opened_into_a_branch_that_is_gone() {
-    let rename = bash("git branch -m main trunk");
+    let rename = bash("git -C ../.. branch -m main trunk");
     let renames = scenario(
         "renames",
         &of_phase("b"),

@@ -71,8 +71,7 @@ fn with_wizard(plays: &Value) -> Project {
 
 #[test]
 fn a_wizard_that_helps_itself_to_the_configuration_is_in_the_inbox() {
-    let helps_itself =
-        "git config core.pager evil; sed -i 's/scripted/other/' ../../symphony.config.json";
+    let helps_itself = "git -C ../.. config core.pager evil; sed -i 's/scripted/other/' ../../symphony.config.json";
     let project = with_wizard(&scenarios([scenario(
         "sets up",
         &when(WIZARD),

@@ -103,8 +103,8 @@ fn elsewhere_text(kind: LeftKind, places: &[&str]) -> String {
             "the agent put work into the stash, which is not part of what was handed in: it is saved as {places}"
         ),
         _ => format!(
-            "the agent made commits that are on no branch (it worked on a detached HEAD, or moved its branch away from them): they are \
-             saved as {places}"
+            "the agent made commits that are not on its branch (it worked on another branch or on a detached HEAD, or moved its branch away \
+             from them): they are saved as {places}"
         ),
     }
 }

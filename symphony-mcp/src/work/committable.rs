@@ -31,10 +31,11 @@ impl Nested {
     }
 }
 
-/// Opens the worktree of a session.
+/// Opens the worktree of a session, in the state that its agent left it in.
 pub(crate) fn open(workspace: &IssueWorkspace) -> Result<(Repository, Worktree), ToolError> {
     let repository = Repository::open(&workspace.project_root, workspace.options.clone())?;
     let worktree = repository.worktree(&workspace.key, Some(&workspace.branch))?;
+    repository.read_git_folder(&worktree)?;
     Ok((repository, worktree))
 }
 
@@ -72,7 +73,7 @@ pub(crate) fn settle_nested(
     repository.absorb_nested(worktree, Some(base), Timestamp::now())?;
     let message = format!("symphony({of}): the files of a nested repository");
     repository.auto_commit(worktree, &message, Timestamp::now())?;
-    Ok(())
+    Ok(repository.renew_git_folder(worktree)?)
 }
 
 /// Refuses uncommitted files with a filter that Symphony may not run. Neither commit would be right: in the agent's,

@@ -87,6 +87,7 @@ pub(crate) fn commit_delivered(
     let (repository, worktree) = open(workspace)?;
     let message = format!("symphony({issue}): {phase}");
     let done = repository.auto_commit(&worktree, &message, Timestamp::now())?;
+    repository.renew_git_folder(&worktree)?;
     refuse_unfiltered(&repository.unfiltered(&worktree, &repository.status(&worktree)?)?)?;
     require_filters_of(&repository, &done.head)?;
     let base = base_head(&repository, &workspace.base)?;
@@ -110,7 +111,7 @@ pub(crate) fn keep_delivered(workspace: &IssueWorkspace, issue: &IssueId, commit
 
 /// Returns the head of the issue's branch.
 pub(crate) fn branch_head(workspace: &IssueWorkspace) -> Result<String, ToolError> {
-    let repository = Repository::open(&workspace.project_root, workspace.options.clone())?;
+    let (repository, _worktree) = open(workspace)?;
     let head = repository.branch_head(&workspace.branch)?.ok_or_else(|| {
         ToolError::new(format!(
             "the branch {} no longer exists",

@@ -38,6 +38,12 @@ pub enum SandboxFault {
         "a plan with isolation `none` works in your own folder, which needs `sandbox.level` to be `off`"
     )]
     InProject,
+    /// The agent cannot have a git folder of its own, and nothing else of the project's may be opened.
+    #[error(
+        "the repository is a partial clone, whose objects are fetched when they are read; a sandbox needs all of them: run `git fetch --refetch` \
+         without a filter, or set `sandbox.level` to `off`"
+    )]
+    PartialClone,
     /// The places of the sandbox do not fit together.
     #[error(transparent)]
     Layout(#[from] LayoutError),

@@ -46,6 +46,7 @@ pub(super) async fn issue_site(
         branch: Some(place.branch.clone()),
         notes,
         workspace: Some(place),
+        compared: Vec::new(),
     })
 }
 

@@ -42,6 +42,7 @@ pub(super) async fn plan_site(
             repository,
             branch,
             workspace: None,
+            compared: Vec::new(),
             notes: Vec::new(),
         });
     };
@@ -73,6 +74,7 @@ pub(super) async fn plan_site(
         branch: Some(place.branch.clone()),
         notes,
         workspace: Some(place),
+        compared: BranchName::parse(&target.branch).into_iter().collect(),
     })
 }
 

@@ -32,6 +32,7 @@ use crate::provider::{
 };
 use crate::redaction::redactor_for;
 use crate::sandbox::RunSandbox;
+use crate::sandbox::SandboxFault;
 use crate::supervise::Job;
 use crate::supervise::spending::budget;
 
@@ -119,6 +120,12 @@ pub(crate) async fn prepare(
             .iter()
             .map(|(name, value)| (name.into(), value.into())),
     );
+    // Everything above works in a linked worktree.
+    let has_git_folder = site.give_git_folder()?;
+    // The user's own checkout is refused below, with its reason.
+    if protection.is_on() && !has_git_folder && site.path() != site.repository.root() {
+        return Err(SandboxFault::PartialClone.into());
+    }
     let sandbox = agent_sandbox(
         job,
         protection,

@@ -112,7 +112,7 @@ fn places(
     let access = if job.run.agent == AgentType::Judge {
         Access::Read
     } else {
-        write.extend(modules(common, site.path()));
+        write.extend(modules(site));
         Access::Write
     };
     Ok(Places {
@@ -131,9 +131,8 @@ fn places(
     })
 }
 
-/// Returns the folder of a linked worktree's submodules, if it has one. An agent that works in them commits there.
-fn modules(common: &Path, checkout: &Path) -> Option<PathBuf> {
-    let name = checkout.file_name()?;
-    let folder = common.join("worktrees").join(name).join("modules");
+/// Returns the folder of the repositories of a worktree's submodules. An agent that works in them commits there.
+fn modules(site: &Site) -> Option<PathBuf> {
+    let folder = site.worktree.place().git_dir.join("modules");
     folder.is_dir().then_some(folder)
 }

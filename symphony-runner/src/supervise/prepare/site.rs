@@ -21,6 +21,8 @@ pub(crate) struct Site {
     pub(crate) branch: Option<BranchName>,
     /// Where the work of the run's issue is, for the MCP service; `None` for a run without an issue.
     pub(crate) workspace: Option<IssueWorkspace>,
+    /// Further branches that the agent may have to merge.
+    pub(crate) compared: Vec<BranchName>,
     /// What the agent has to know about the preparation, such as a merge conflict with the base.
     pub(crate) notes: Vec<String>,
 }
@@ -60,11 +62,19 @@ impl Site {
         Ok(())
     }
 
+    /// Gives the agent a git folder of its own. From here on nothing else may change the worktree until it has ended.
+    /// Returns whether it has one.
+    pub(crate) fn give_git_folder(&self) -> Result<bool, RunnerError> {
+        let own = self.workspace.iter().map(|place| &place.base);
+        let branches: Vec<&BranchName> = own.chain(&self.compared).collect();
+        Ok(self.repository.give_git_folder(&self.worktree, &branches)?)
+    }
+
     /// Returns a value that changes whenever anything in the worktree does: head, changed files, their sizes and times.
     pub(crate) fn change_mark(&self) -> Option<u64> {
         use std::os::unix::fs::MetadataExt;
         let status = self.repository.status(&self.worktree).ok()?;
-        let head = self.repository.head(&self.worktree).ok()?;
+        let head = self.repository.head_of_agent(&self.worktree).ok()?;
         let mut hasher = DefaultHasher::new();
         head.as_str().hash(&mut hasher);
         for path in status.tracked.iter().chain(&status.untracked) {

@@ -28,5 +28,6 @@ pub(super) fn temporary_site(
         branch: None,
         notes: Vec::new(),
         workspace: None,
+        compared: Vec::new(),
     })
 }

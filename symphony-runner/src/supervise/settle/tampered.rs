@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use symphony_core::failure::ErrorClass;
 use symphony_core::run::{RunError, RunStatus, RunTarget};
 use symphony_mcp::StoreThread;
-use symphony_workspace::{Fingerprint, Repository, Worktree};
+use symphony_workspace::{Fingerprint, Repository, WorkspaceError, Worktree};
 
 use crate::error::RunnerError;
 use crate::paths::write_private;
@@ -39,7 +39,7 @@ impl Record {
     }
 }
 
-/// Ends the run as tampered when the configuration that runs programs has changed since the dispatch. Nothing in such a
+/// Takes over what the agent did in a git folder of its own, and ends the run as tampered when that is no git folder any more, or the configuration that runs programs has changed since the dispatch. Nothing in such a
 /// worktree may be run or committed before a person has looked at it.
 pub(super) fn end_if_tampered(
     job: &Job<'_>,
@@ -47,7 +47,14 @@ pub(super) fn end_if_tampered(
     worktree: &Worktree,
     outcome: &mut AgentOutcome,
 ) -> Result<bool, RunnerError> {
-    let Some(what) = tampered(job, repository, worktree)? else {
+    let what = match repository.take_git_folder(worktree) {
+        Err(WorkspaceError::Tampered { what, .. }) => Some(what),
+        taken => {
+            taken?;
+            tampered(job, repository, worktree)?
+        }
+    };
+    let Some(what) = what else {
         return Ok(false);
     };
     outcome.status = RunStatus::Tampered;
