@@ -107,7 +107,7 @@ fn the_hidden_command_refuses_people_and_foreign_parents() {
             "symphony: cannot start the agent [- 0]: this is an internal command that Symphony runs itself\n",
         ),
         (
-            &["exec-agent", "1", "token", "-", "true"][..],
+            &["exec-agent", "1", "token", "-", "-", "true"][..],
             "symphony: cannot start the agent [token 0]: cannot find the supervisor that started \
              this: entity not found\n",
         ),
