@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::plan_support::plan_of;
+use crate::main_job::MAIN_JOB;
+use crate::plan_support::{any_phase, plan_of};
 use crate::support::{
     JUDGE, Project, agents_of, bash, call, commit, create_pr, kill, scenario, scenarios,
     supervisor_of, text, turn, until, worker,
@@ -275,4 +276,50 @@ fn a_plan_in_the_users_folder_needs_no_sandbox() {
             .contains("symphony config set sandbox.level off"),
         "{answer:#?}"
     );
+}
+
+#[test]
+fn an_issue_becomes_a_merged_change_in_a_sandbox() {
+    let scenarios: Value = serde_json::from_str(MAIN_JOB).unwrap();
+    let project = Project::new("my project", &scenarios, &json!({ "sandbox": "namespace" }));
+    let issue = project.add_issue("Say hello");
+    let worker = project.tick_one("worker", "succeeded");
+    let judge = project.tick_one("judge", "succeeded");
+    for run in [&worker, &judge] {
+        assert_eq!(run["sandbox"]["level"], "namespace", "{run:#}");
+        assert_eq!(run["protection"], "sandbox", "{run:#}");
+    }
+    let pr = project.json(&["pr", "show", &issue]);
+    assert_eq!(
+        (&pr["state"], &pr["verdict"]["protection"]),
+        (&json!("approved"), &json!("sandbox"))
+    );
+    project.ok(&["pr", "merge", &issue]);
+    assert_eq!(project.issue(&issue)["status"], "done");
+    assert_eq!(project.git(&["show", "main:hello.txt"]), "hello from SYM-1");
+    assert_eq!(project.git(&["status", "--porcelain"]), "");
+    project.assert_sound();
+}
+
+#[test]
+fn the_phases_of_a_plan_run_in_a_sandbox() {
+    let project = Project::new("project", &scenarios([any_phase()]), &namespace());
+    std::fs::write(
+        project.root.join("plan.md"),
+        plan_of(&[("a", &[]), ("b", &["a"])]),
+    )
+    .unwrap();
+    project.ok(&["plan", "run", "plan.md", "--merge"]);
+    for name in ["a", "b"] {
+        assert_eq!(
+            project.git(&["show", &format!("main:{name}.txt")]),
+            format!("by {name}")
+        );
+    }
+    let runs = project.json(&["runs", "list"]);
+    let runs = runs["items"].as_array().unwrap();
+    let of_agents = runs.iter().filter(|run| run["profile"] != "gates");
+    let levels: Vec<&Value> = of_agents.map(|run| &run["sandbox"]["level"]).collect();
+    assert_eq!(levels, ["namespace", "namespace"], "{runs:#?}");
+    project.assert_sound();
 }
