@@ -209,6 +209,8 @@ mod run_records;
 #[cfg(test)]
 mod sandboxed;
 #[cfg(test)]
+mod sandboxed_work;
+#[cfg(test)]
 mod scenarios;
 #[cfg(test)]
 mod secrets;
