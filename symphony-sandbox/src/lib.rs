@@ -9,7 +9,8 @@
 //! exec-in-session → bwrap (namespaces, the view of the files) → symphony confine (Landlock, seccomp, limits) → agent
 //! ```
 //!
-//! Landlock cannot be the outer layer: bubblewrap mounts, which Landlock forbids.
+//! Landlock cannot be the outer layer: bubblewrap mounts, which Landlock forbids. Where the network is the sandbox's own,
+//! `symphony confine` first starts a forwarder, by which ports of its loopback lead to sockets outside.
 
 mod confine;
 mod facts;
@@ -20,7 +21,8 @@ mod probe;
 mod status;
 
 pub use confine::{
-    CONFINE_COMMAND, CONFINE_FAILED, CONFINE_MESSAGE, ConfineError, Confinement, confine,
+    CONFINE_COMMAND, CONFINE_FAILED, CONFINE_MESSAGE, ConfineError, Confinement, FORWARD_COMMAND,
+    Forward, confine, run_forwarder,
 };
 pub use facts::{BUBBLEWRAP_MIN, Bubblewrap, Facts, bubblewrap_version};
 pub use kernel::landlock_abi;

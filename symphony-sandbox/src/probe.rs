@@ -142,6 +142,8 @@ fn try_sandbox(programs: &Programs) -> io::Result<Answer> {
         sockets: Vec::new(),
         network: Network::Own,
         resolver: None,
+        hosts: None,
+        forwards: Vec::new(),
         tmp_bytes: TMP_BYTES,
         processes: PROCESSES,
     };

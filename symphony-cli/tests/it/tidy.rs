@@ -25,7 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("symphony-proxy", &[]),
-    ("symphony-sandbox", &[]),
+    ("symphony-sandbox", &["symphony-proxy"]),
     ("symphony-scripted", &[]),
     (
         "symphony-runner",
@@ -36,6 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "symphony-store",
             "symphony-workspace",
             "symphony-mcp",
+            "symphony-proxy",
             "symphony-sandbox",
             "symphony-scripted",
         ],

@@ -89,6 +89,8 @@ pub(super) fn compose(
             SandboxNetwork::Allowlist | SandboxNetwork::None => Network::Own,
         },
         resolver: places.resolver.clone(),
+        hosts: None,
+        forwards: Vec::new(),
         tmp_bytes: settings.tmp_bytes,
         processes: settings.processes,
     })

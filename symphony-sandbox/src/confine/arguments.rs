@@ -1,6 +1,7 @@
 //! What a confined process may reach, and how it is handed to `symphony confine`.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
 
 use super::ConfineError;
@@ -9,6 +10,7 @@ const READ: &str = "--read";
 const WRITE: &str = "--write";
 const DEVICE: &str = "--device";
 const PROCESSES: &str = "--processes";
+const FORWARD: &str = "--forward";
 const END: &str = "--";
 
 /// What a confined process may reach. Whatever is not listed, it cannot open.
@@ -22,6 +24,35 @@ pub struct Confinement {
     pub devices: Vec<PathBuf>,
     /// The most processes and threads of the user in its namespace; `None` keeps the limit that is there.
     pub processes: Option<u64>,
+    /// Ports that lead to sockets.
+    pub forwards: Vec<Forward>,
+}
+
+/// A port of the sandbox's own loopback (`127.0.0.1`) that leads to a socket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forward {
+    /// The port.
+    pub port: u16,
+    /// The socket, by its path inside.
+    pub socket: PathBuf,
+}
+
+impl Forward {
+    /// Writes it as `PORT=PATH`.
+    fn text(&self) -> OsString {
+        let mut text = OsString::from(format!("{}=", self.port));
+        text.push(&self.socket);
+        text
+    }
+
+    fn parse(text: &OsStr) -> Option<Self> {
+        let bytes = text.as_bytes();
+        let at = bytes.iter().position(|byte| *byte == b'=')?;
+        let (port, socket) = bytes.split_at_checked(at)?;
+        let port = std::str::from_utf8(port).ok()?.parse().ok()?;
+        let socket = PathBuf::from(OsString::from_vec(socket.get(1..)?.to_vec()));
+        Some(Self { port, socket })
+    }
 }
 
 impl Confinement {
@@ -41,6 +72,10 @@ impl Confinement {
         if let Some(processes) = self.processes {
             all.push(PROCESSES.into());
             all.push(processes.to_string().into());
+        }
+        for forward in &self.forwards {
+            all.push(FORWARD.into());
+            all.push(forward.text());
         }
         all.push(END.into());
         all.push(program.into());
@@ -68,6 +103,10 @@ impl Confinement {
                     let number = value.to_str().and_then(|number| number.parse().ok());
                     parsed.processes = Some(number.ok_or_else(unexpected)?);
                 }
+                Some(FORWARD) => {
+                    let forward = Forward::parse(&value).ok_or_else(unexpected)?;
+                    parsed.forwards.push(forward);
+                }
                 _ => return Err(unexpected()),
             }
         }
@@ -77,8 +116,6 @@ impl Confinement {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::ffi::OsStringExt as _;
-
     use proptest::collection::vec;
     use proptest::prelude::*;
 
@@ -96,13 +133,18 @@ mod tests {
         #[test]
         fn what_is_written_is_read_again(
             read in vec(word(), 0..4), write in vec(word(), 0..4), devices in vec(word(), 0..2),
-            processes in any::<Option<u64>>(), words in vec(word(), 1..5),
+            processes in any::<Option<u64>>(), forwards in vec((any::<u16>(), word()), 0..3),
+            words in vec(word(), 1..5),
         ) {
             let confinement = Confinement {
                 read: read.into_iter().map(PathBuf::from).collect(),
                 write: write.into_iter().map(PathBuf::from).collect(),
                 devices: devices.into_iter().map(PathBuf::from).collect(),
                 processes,
+                forwards: forwards
+                    .into_iter()
+                    .map(|(port, socket)| Forward { port, socket: socket.into() })
+                    .collect(),
             };
             let (program, rest) = words.split_first().unwrap();
             let written = confinement.arguments(program, rest);
@@ -117,6 +159,8 @@ mod tests {
             &["--read", "/usr"],
             &["--nothing", "x", "--", "true"],
             &["--processes", "many", "--", "true"],
+            &["--forward", "3128", "--", "true"],
+            &["--forward", "65536=/s", "--", "true"],
             &["true"],
             &[],
         ] {

@@ -5,6 +5,7 @@
 //! agent's program does not start.
 
 mod arguments;
+mod forwarder;
 mod landlock;
 mod limits;
 mod seccomp;
@@ -14,7 +15,8 @@ use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
 
-pub use arguments::Confinement;
+pub use arguments::{Confinement, Forward};
+pub use forwarder::{FORWARD_COMMAND, run_forwarder};
 
 use crate::kernel;
 
@@ -43,6 +45,9 @@ pub enum ConfineError {
     /// The kernel refused to restrict system calls.
     #[error("seccomp: {0}")]
     Seccomp(String),
+    /// The ports that lead out of the sandbox could not be opened.
+    #[error("no way out of the sandbox: {0}")]
+    Forward(String),
     /// Another step was refused.
     #[error("cannot {action}: {source}")]
     System {
@@ -88,6 +93,8 @@ fn enter(
         source,
     })?;
     limits::set(confinement.processes)?;
+    // it confines itself, more narrowly than the agent is
+    forwarder::start(&confinement.forwards)?;
     landlock::restrict(&confinement)?;
     seccomp::restrict()?;
     #[expect(

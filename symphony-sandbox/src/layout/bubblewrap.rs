@@ -69,14 +69,16 @@ impl Sandbox {
             all.add(["--perms", "1777", "--size", &bytes.to_string()]);
             all.add(["--tmpfs", path]);
         }
-        match (&self.resolver, self.network) {
-            (Some(file), _) => all.bind("--ro-bind", file, Path::new("/etc/resolv.conf")),
-            (None, Network::Host) => {
-                for path in ["/etc/resolv.conf", "/etc/hosts"] {
-                    all.bind("--ro-bind-try", Path::new(path), Path::new(path));
-                }
+        for (path, own) in [
+            ("/etc/resolv.conf", &self.resolver),
+            ("/etc/hosts", &self.hosts),
+        ] {
+            let path = Path::new(path);
+            match (own, self.network) {
+                (Some(file), Network::Own) => all.bind("--ro-bind", file, path),
+                (None, Network::Own) => {}
+                (_, Network::Host) => all.bind("--ro-bind-try", path, path),
             }
-            (None, Network::Own) => {}
         }
         all.bind("--bind", &self.home.folder, &self.home.path);
         // an agent calls it as well, for its tools; what it can write itself is its own affair

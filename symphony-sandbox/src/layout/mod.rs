@@ -11,7 +11,7 @@ pub use machine::{Machine, SystemFolder};
 
 use bubblewrap::CONFINING;
 
-use crate::confine::{CONFINE_COMMAND, Confinement};
+use crate::confine::{CONFINE_COMMAND, Confinement, Forward};
 use crate::level::Level;
 
 /// Where the sockets of a run are inside a sandbox.
@@ -75,6 +75,10 @@ pub struct Sandbox {
     pub network: Network,
     /// The file that `/etc/resolv.conf` is, where the network is the sandbox's own.
     pub resolver: Option<PathBuf>,
+    /// The file that `/etc/hosts` is there. Without one, `localhost` has no address.
+    pub hosts: Option<PathBuf>,
+    /// Ports of the sandbox's own loopback, and the names of the sockets that they lead to.
+    pub forwards: Vec<(u16, String)>,
     /// The most bytes in `/tmp`.
     pub tmp_bytes: u64,
     /// The most processes and threads.
@@ -213,6 +217,20 @@ impl Sandbox {
                 .collect(),
             devices: DEVICES.iter().map(PathBuf::from).collect(),
             processes: Some(self.processes),
+            // the loopback is the machine's
+            forwards: Vec::new(),
+        }
+    }
+
+    /// On the machine's loopback a port would lead everybody to the sockets.
+    fn forwards(&self) -> Vec<Forward> {
+        let forward = |(port, name): &(u16, String)| Forward {
+            port: *port,
+            socket: Path::new(SOCKETS).join(name),
+        };
+        match self.network {
+            Network::Own => self.forwards.iter().map(forward).collect(),
+            Network::Host => Vec::new(),
         }
     }
 
@@ -230,6 +248,7 @@ impl Sandbox {
                 .collect(),
             devices: DEVICES.iter().chain(TERMINALS).map(PathBuf::from).collect(),
             processes: Some(self.processes),
+            forwards: self.forwards(),
         }
     }
 }
@@ -261,6 +280,8 @@ mod tests {
             sockets: vec![(base.join("mcp.sock"), "mcp.sock".to_owned())],
             network: Network::Own,
             resolver: None,
+            hosts: None,
+            forwards: vec![(3128, "proxy.sock".to_owned())],
             tmp_bytes: TMP_BYTES,
             processes: PROCESSES,
         }
@@ -315,6 +336,28 @@ mod tests {
             (&[], &["checkout", "checkout/target"], true),
         ] {
             assert_eq!(nested(read, write), expected, "{read:?} {write:?}");
+        }
+    }
+
+    #[test]
+    fn ports_are_forwarded_on_a_loopback_of_its_own_only() {
+        let base = tempfile::tempdir().unwrap();
+        fs::create_dir(base.path().join("home")).unwrap();
+        for (level, network, expected) in [
+            (Level::Namespace, Network::Own, true),
+            (Level::Namespace, Network::Host, false),
+            (Level::Landlock, Network::Own, false),
+            (Level::Off, Network::Own, false),
+        ] {
+            let sandbox = Sandbox {
+                level,
+                network,
+                ..sandbox(base.path())
+            };
+            let (_, words) = command(&sandbox).unwrap();
+            let forward = ["--forward", "3128=/run/symphony/proxy.sock"].map(OsString::from);
+            let found = words.windows(2).any(|pair| pair == forward);
+            assert_eq!(found, expected, "{level} {network:?}");
         }
     }
 

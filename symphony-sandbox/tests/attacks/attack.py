@@ -691,6 +691,75 @@ def send_datagram_to_host():
             raise Refused("no answer") from error
 
 
+def connect_to_proxy(proxy):
+    peer = socket.socket(socket.AF_UNIX if isinstance(proxy, str) else socket.AF_INET)
+    peer.settimeout(5)
+    peer.connect(proxy if isinstance(proxy, str) else tuple(proxy))
+    return peer
+
+
+def status(peer):
+    """Reads the head of an answer."""
+    head = b""
+    while b"\r\n\r\n" not in head and (data := peer.recv(1)):
+        head += data
+    return int(head.split()[1])
+
+
+def tunnel(host, port, proxy=None):
+    with connect_to_proxy(proxy or FACTS["proxy"]) as peer:
+        peer.sendall(f"CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+        if (answer := status(peer)) != 200:
+            raise Refused(f"the proxy answered {answer}")
+        found(peer.recv(100))
+
+
+def not_refused(request, host):
+    """A connection that was tried and failed shows that the proxy would have made it."""
+    with connect_to_proxy(FACTS["proxy"]) as peer:
+        peer.sendall(f"{request} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+        if status(peer) == 403:
+            raise Refused("the proxy refused it")
+
+
+@attack
+def proxy_to_host_loopback():
+    tunnel("127.0.0.1", FACTS["tcp"])
+
+
+@attack
+def proxy_to_host_loopback_by_its_socket():
+    """The agent sees the socket that the forwarder leads to."""
+    tunnel("127.0.0.1", FACTS["tcp"], FACTS["proxy_socket"])
+
+
+@attack
+def proxy_to_host_that_is_not_listed():
+    tunnel("unlisted.example", FACTS["tcp"])
+
+
+@attack
+def proxy_to_another_port_of_a_host_that_is_listed():
+    tunnel("allowed.example", FACTS["tcp"])
+
+
+@attack
+def proxy_to_listed_name_that_leads_to_the_host():
+    """DNS rebinding: the name is allowed, and its owner lets it resolve to the host's loopback."""
+    tunnel("rebound.example", FACTS["tcp"])
+
+
+@attack
+def proxy_to_metadata_of_a_cloud():
+    not_refused("CONNECT 169.254.169.254:80", "169.254.169.254:80")
+
+
+@attack
+def proxy_plain_request_to_the_host():
+    host = "127.0.0.1:%d" % FACTS["tcp"]
+    not_refused(f"GET http://{host}/", host)
+
+
 @attack
 def listen_where_the_host_connects():
     """The test connects to this port from outside."""
@@ -1095,6 +1164,21 @@ def control_processes_and_signals():
 @attack
 def control_service_of_the_own_run():
     ask(socket.AF_UNIX, FACTS["own_service"])
+
+
+@attack
+def control_no_children_but_its_own():
+    """Programs that wait for all of their children must not wait for the forwarder."""
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return
+    raise Refused("there is a child")
+
+
+@attack
+def control_allowed_host_through_the_proxy():
+    tunnel("allowed.example", FACTS["allowed_port"])
 
 
 @attack

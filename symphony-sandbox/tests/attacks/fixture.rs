@@ -16,7 +16,11 @@ use symphony_sandbox::{
     Home, Level, Machine, Network, PROCESSES, Programs, SOCKETS, Sandbox, TMP_BYTES,
 };
 
+use crate::proxied;
+
 pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+/// The socket of the proxy.
+const PROXY: &str = "proxy.sock";
 const SECRET: &str = "the victim's secret";
 const VICTIM: &str = include_str!("victim.py");
 const ATTACK: &str = include_str!("attack.py");
@@ -155,6 +159,7 @@ impl Fixture {
             Level::Off | Level::Landlock => base.join("own/mcp.sock"),
         };
         self.add("own_service", json!(service));
+        self.serve_way_out(level);
         write(&base, "facts.json", &self.facts.to_string());
         let programs = Programs {
             symphony: std::env::current_exe().expect("the path of this program"),
@@ -204,12 +209,34 @@ impl Fixture {
                 .map(|path| base.join(path))
                 .to_vec(),
             write: vec![base.join("checkouts/1")],
-            sockets: vec![(base.join("own/mcp.sock"), "mcp.sock".to_owned())],
+            sockets: ["mcp.sock", PROXY]
+                .map(|name| (base.join("own").join(name), name.to_owned()))
+                .to_vec(),
             network: Network::Own,
             resolver: None,
+            hosts: None,
+            forwards: vec![(proxied::PORT, PROXY.to_owned())],
             tmp_bytes: TMP_BYTES,
             processes: PROCESSES,
         }
+    }
+
+    /// At `off` the proxy allows what the attacks ask for, which shows that they are right.
+    fn serve_way_out(&mut self, level: Level) {
+        let outside = self.base().join("own").join(PROXY);
+        let victim = self.facts.get("tcp").and_then(Value::as_u64);
+        let victim = victim.expect("the victim has a port");
+        let allowed = proxied::serve(&outside, victim, level, SECRET);
+        self.add("allowed_port", json!(allowed));
+        let (proxy, socket) = match level {
+            Level::Namespace => (
+                json!(["127.0.0.1", proxied::PORT]),
+                Path::new(SOCKETS).join(PROXY),
+            ),
+            Level::Off | Level::Landlock => (json!(outside), outside),
+        };
+        self.add("proxy", proxy);
+        self.add("proxy_socket", json!(socket));
     }
 
     fn serve_own_run(&self) {

@@ -12,6 +12,7 @@
 mod fixture;
 mod ordinary;
 mod probed;
+mod proxied;
 mod row;
 mod table;
 
@@ -19,12 +20,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Trial};
-use symphony_sandbox::{CONFINE_COMMAND, Level, PROBE_COMMAND};
+use symphony_sandbox::{CONFINE_COMMAND, FORWARD_COMMAND, Level, PROBE_COMMAND};
 
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     match words.next() {
         Some(word) if word == CONFINE_COMMAND => return symphony_sandbox::confine(words),
+        Some(word) if word == FORWARD_COMMAND => return symphony_sandbox::run_forwarder(words),
         Some(word) if word == PROBE_COMMAND => return symphony_sandbox::probe_inside(words),
         _ => {}
     }
@@ -47,6 +49,10 @@ fn main() -> ExitCode {
     trials.push(Trial::test("the_probe_finds_what_the_rows_need", || {
         probed::check().map_err(Into::into)
     }));
+    trials.push(Trial::test(
+        "a_program_starts_with_its_way_out_only",
+        || proxied::check().map_err(Into::into),
+    ));
     trials.push(Trial::test(
         "the_table_names_only_attacks_that_exist",
         move || table::check(&names).map_err(Into::into),
