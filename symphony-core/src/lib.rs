@@ -54,6 +54,7 @@ pub mod review_point;
 pub mod risk;
 pub mod room;
 pub mod run;
+pub mod run_network;
 pub mod shared_refs;
 pub mod spending;
 pub mod standing;

@@ -23,5 +23,5 @@ pub use error::McpError;
 pub use identity::{Identity, IssueWorkspace, ProjectPhases, ReviewTarget, Reviewed, Verdicts};
 pub use pipe::{pipe, pipe_stdio};
 pub use service::{Service, serve, serve_stdio};
-pub use socket::{Peer, RunSocket};
+pub use socket::{Peer, RunSocket, bind_private};
 pub use store_thread::StoreThread;

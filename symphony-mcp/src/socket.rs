@@ -65,6 +65,33 @@ fn short(path: &Path) -> io::Result<(File, PathBuf)> {
     Ok((through, path))
 }
 
+/// Binds a socket at a path, mode 0600, in a folder of mode 0700, which is created if it is missing. Whatever is at the
+/// path is replaced.
+///
+/// # Errors
+/// When the folder or the socket cannot be created.
+pub fn bind_private(path: &Path) -> io::Result<UnixListener> {
+    if let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)?;
+        // An existing folder may be open to others.
+        std::fs::set_permissions(folder, Permissions::from_mode(0o700))?;
+    }
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let (_folder, through) = short(path)?;
+    let listener = UnixListener::bind(through)?;
+    std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
 impl RunSocket {
     /// Binds the socket at a path, mode 0600, in the run's own folder: mode 0700, created if it is missing.
     ///
@@ -73,28 +100,7 @@ impl RunSocket {
     /// # Errors
     /// When the folder or the socket cannot be created.
     pub fn bind(path: &Path, single_session: bool) -> Result<Self, McpError> {
-        let bind = || -> io::Result<UnixListener> {
-            if let Some(folder) = path
-                .parent()
-                .filter(|folder| !folder.as_os_str().is_empty())
-            {
-                std::fs::DirBuilder::new()
-                    .recursive(true)
-                    .mode(0o700)
-                    .create(folder)?;
-                // An existing folder may be open to others.
-                std::fs::set_permissions(folder, Permissions::from_mode(0o700))?;
-            }
-            match std::fs::remove_file(path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-            let (_folder, through) = short(path)?;
-            let listener = UnixListener::bind(through)?;
-            std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
-            Ok(listener)
-        };
-        let listener = bind().map_err(|source| McpError::Socket {
+        let listener = bind_private(path).map_err(|source| McpError::Socket {
             path: path.to_owned(),
             source,
         })?;

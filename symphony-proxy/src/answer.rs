@@ -76,7 +76,7 @@ impl Answer {
 }
 
 /// Returns the entry that would open a target; `None` if no entry can.
-fn entry_for(target: &Target, refusal: &Refusal) -> Option<String> {
+pub(crate) fn entry_for(target: &Target, refusal: &Refusal) -> Option<String> {
     match (refusal, &target.host) {
         (Refusal::HostNotListed, Host::Name(name)) if matches!(target.port, 80 | 443) => {
             Some(name.clone())

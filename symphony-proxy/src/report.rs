@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::answer::entry_for;
 use crate::host::Target;
 use crate::policy::Refusal;
 
@@ -41,6 +42,8 @@ pub struct Refused {
     pub count: u64,
     /// Why it was refused the first time.
     pub why: Refusal,
+    /// The entry that would allow it; `None` if none can.
+    pub entry: Option<String>,
 }
 
 /// Counts for all connections of a run.
@@ -88,6 +91,7 @@ impl Ledger {
             port: target.port,
             count: *count,
             why: why.clone(),
+            entry: entry_for(target, why),
         });
         Report {
             refused: refused.collect(),

@@ -15,6 +15,7 @@ pub mod inbox;
 pub mod installation;
 pub mod merge;
 mod models;
+pub mod network;
 pub mod order;
 pub mod output;
 pub mod outreach;

@@ -8,6 +8,7 @@ use symphony_core::config::ProviderName;
 use symphony_core::run::ShellTools;
 use symphony_core::web::WebAccess;
 
+use super::api::{ApiKey, CloudApi, ModelApi};
 use super::cli::{AgentCli, Credentials, RootRefusal, Variables};
 use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, StdinSource};
 use crate::stream::StreamFormat;
@@ -31,6 +32,69 @@ pub(super) static CLI: AgentCli = AgentCli {
         folder: ".claude",
         file: ".credentials.json",
         fix: "start `claude` and type `/login`, or set ANTHROPIC_API_KEY where `symphony` runs",
+    },
+    api: ModelApi {
+        base_url_variable: "ANTHROPIC_BASE_URL",
+        base_url: "https://api.anthropic.com",
+        keys: &[
+            ApiKey {
+                variable: "ANTHROPIC_AUTH_TOKEN",
+                header: "authorization",
+                scheme: "Bearer ",
+            },
+            ApiKey {
+                variable: "ANTHROPIC_API_KEY",
+                header: "x-api-key",
+                scheme: "",
+            },
+            ApiKey {
+                variable: "CLAUDE_CODE_OAUTH_TOKEN",
+                header: "authorization",
+                scheme: "Bearer ",
+            },
+        ],
+        headers_variable: Some("ANTHROPIC_CUSTOM_HEADERS"),
+        login_hosts: &[
+            "api.anthropic.com",
+            "platform.claude.com",
+            "console.anthropic.com",
+        ],
+        clouds: &[
+            CloudApi {
+                switch: "CLAUDE_CODE_USE_BEDROCK",
+                regions: &["AWS_REGION", "AWS_DEFAULT_REGION"],
+                region: "us-east-1",
+                hosts: &[
+                    "bedrock-runtime.{}.amazonaws.com",
+                    "bedrock.{}.amazonaws.com",
+                    "sts.{}.amazonaws.com",
+                    "sts.amazonaws.com",
+                ],
+            },
+            CloudApi {
+                switch: "CLAUDE_CODE_USE_VERTEX",
+                regions: &["CLOUD_ML_REGION"],
+                region: "us-east5",
+                hosts: &[
+                    "{}-aiplatform.googleapis.com",
+                    "aiplatform.googleapis.com",
+                    "oauth2.googleapis.com",
+                ],
+            },
+        ],
+        // what it reports about itself goes to hosts that are not allowed
+        in_sandbox: &[("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")],
+        arguments: |_| Vec::new(),
+        account: &[
+            "/organizationUuid",
+            "/claudeAiOauth/subscriptionType",
+            "/claudeAiOauth/rateLimitTier",
+        ],
+        tokens: &[
+            "/claudeAiOauth/accessToken",
+            "/claudeAiOauth/refreshToken",
+            "/claudeAiOauth/expiresAt",
+        ],
     },
     variables: Variables {
         prefixes: &["ANTHROPIC_", "CLAUDE_"],

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use symphony_core::config::ProviderName;
 use symphony_core::run::ShellTools;
 
+use super::api::ModelApi;
 use super::detect::find_program;
 use super::invocation::{AgentCommand, AgentInvocation};
 use crate::stream::StreamFormat;
@@ -26,6 +27,8 @@ pub struct AgentCli {
     pub login: &'static str,
     /// Where it finds its credentials.
     pub credentials: Credentials,
+    /// How it reaches the API of its model.
+    pub api: ModelApi,
     /// The environment variables that it reads.
     pub variables: Variables,
     /// Why it does not start for root; `None` if root is like any other user.

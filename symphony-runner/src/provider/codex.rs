@@ -10,6 +10,7 @@ use symphony_core::run::ShellTools;
 use symphony_core::web::WebAccess;
 use toml::Value;
 
+use super::api::{ApiKey, ModelApi};
 use super::cli::{AgentCli, Credentials, Variables};
 use super::detect::is_executable;
 use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, StdinSource};
@@ -29,6 +30,33 @@ pub(super) static CLI: AgentCli = AgentCli {
         folder: ".codex",
         file: "auth.json",
         fix: "`codex login`, or set CODEX_API_KEY where `symphony` runs",
+    },
+    api: ModelApi {
+        base_url_variable: "OPENAI_BASE_URL",
+        base_url: "https://api.openai.com/v1",
+        keys: &[
+            ApiKey {
+                variable: "CODEX_API_KEY",
+                header: "authorization",
+                scheme: "Bearer ",
+            },
+            ApiKey {
+                variable: "OPENAI_API_KEY",
+                header: "authorization",
+                scheme: "Bearer ",
+            },
+        ],
+        headers_variable: None,
+        login_hosts: &["chatgpt.com", "auth.openai.com", "api.openai.com"],
+        clouds: &[],
+        in_sandbox: &[],
+        arguments: other_base_url,
+        account: &["/tokens/account_id"],
+        tokens: &[
+            "/tokens/access_token",
+            "/tokens/refresh_token",
+            "/tokens/id_token",
+        ],
     },
     variables: Variables {
         prefixes: &["CODEX_", "OPENAI_"],
@@ -83,6 +111,30 @@ fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
         cwd: invocation.worktree.clone(),
         format: invocation.call.format(),
     }
+}
+
+/// The name of the model provider that leads to another base URL.
+const OTHER_PROVIDER: &str = "symphony";
+
+/// Returns the settings of a model provider at another base URL: the CLI's own one always opens web sockets, which no
+/// endpoint passes on.
+fn other_base_url(base_url: &str) -> Vec<String> {
+    let text = |text: &str| Value::String(text.to_owned());
+    let settings = [
+        ("name", text("OpenAI")),
+        ("base_url", text(base_url)),
+        ("wire_api", text("responses")),
+        ("env_key", text("CODEX_API_KEY")),
+        ("supports_websockets", Value::Boolean(false)),
+    ];
+    let provider = format!("model_provider={}", text(OTHER_PROVIDER));
+    let settings = settings
+        .into_iter()
+        .map(|(key, value)| format!("model_providers.{OTHER_PROVIDER}.{key}={value}"));
+    std::iter::once(provider)
+        .chain(settings)
+        .flat_map(|setting| ["-c".to_owned(), setting])
+        .collect()
 }
 
 /// The settings, each as a TOML value: text that is not TOML would be used as it is, and text that happens to be TOML

@@ -8,6 +8,7 @@
 //! Everything that Symphony knows about the CLI of an agent is the [`AgentCli`] in its own file. This module has the
 //! only list of them; CONTRIBUTING.md says how to add one.
 
+pub(crate) mod api;
 mod claude;
 mod cli;
 mod codex;
@@ -21,6 +22,7 @@ mod version;
 
 use symphony_core::config::ProviderName;
 
+pub use api::{ApiKey, CloudApi, ModelApi};
 pub use claude::prompt_for_stdin;
 pub use cli::{AgentCli, Credentials, RootRefusal, Variables};
 pub use error::ProviderError;

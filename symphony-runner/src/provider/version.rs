@@ -1,19 +1,16 @@
 //! The version of an agent's program: runs it in an empty environment with a time limit.
 
 use std::ffi::OsStr;
-use std::io::Read as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::error::RunnerError;
+use crate::process::Question;
 
 /// How long a program may take to print its version: a cold start of Node.js on a busy machine.
 const TIME_MAX: Duration = Duration::from_secs(20);
-/// Polling interval.
-const LOOK: Duration = Duration::from_millis(20);
 /// Most of an answer that is read, in bytes.
-const ANSWER_BYTES_MAX: u64 = 4096;
+const ANSWER_BYTES_MAX: usize = 4096;
 
 /// Runs `PROGRAM --version` and returns the first line of its output.
 ///
@@ -25,44 +22,19 @@ const ANSWER_BYTES_MAX: u64 = 4096;
 pub fn program_version(program: &Path, search_path: &OsStr) -> Result<String, RunnerError> {
     let failed = |error| RunnerError::io("ask for the version of", program, error);
     let home = tempfile::tempdir().map_err(failed)?;
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a question to a provider's program, ended below; no agent"
-    )]
-    let mut command = Command::new(program);
-    let mut child = command
-        .arg("--version")
-        .current_dir(home.path())
-        .env_clear()
-        .env("PATH", search_path)
-        .env("HOME", home.path())
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(failed)?;
-    let begun = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().map_err(failed)? {
-            break status;
-        }
-        if begun.elapsed() > TIME_MAX {
-            child.kill().and_then(|()| child.wait()).map_err(failed)?;
-            return Err(failed(std::io::ErrorKind::TimedOut.into()));
-        }
-        std::thread::sleep(LOOK);
+    let question = Question {
+        program,
+        arguments: &["--version"],
+        directory: home.path(),
+        environment: [
+            ("PATH".into(), search_path.to_owned()),
+            ("HOME".into(), home.path().into()),
+        ]
+        .into(),
+        time_max: TIME_MAX,
+        answer_bytes_max: ANSWER_BYTES_MAX,
     };
-    let mut answer = Vec::new();
-    if let Some(output) = child.stdout.take() {
-        // A child of it may hold the pipe open: what it wrote before its end is already there.
-        rustix::io::ioctl_fionbio(&output, true).map_err(|error| failed(error.into()))?;
-        match output.take(ANSWER_BYTES_MAX).read_to_end(&mut answer) {
-            Err(error) if error.kind() != std::io::ErrorKind::WouldBlock => {
-                return Err(failed(error));
-            }
-            _ => {}
-        }
-    }
+    let (status, answer) = question.ask().map_err(failed)?;
     let text = String::from_utf8_lossy(&answer);
     let line = text.lines().map(str::trim).find(|line| !line.is_empty());
     match line {
@@ -76,6 +48,8 @@ pub fn program_version(program: &Path, search_path: &OsStr) -> Result<String, Ru
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     /// Makes a program. Another process writes it: what this one has open for writing, a child of another test inherits

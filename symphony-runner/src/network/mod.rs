@@ -1,0 +1,26 @@
+//! The network of a run in a sandbox: what it may reach, and the ways that lead there.
+//!
+//! The sandbox has a network of its own with nothing in it. A [`RunNetwork`] serves sockets outside, to which ports of
+//! the sandbox's loopback lead:
+//!
+//! ```text
+//! 127.0.0.1:3128 -> proxy.sock      -> allowed hosts (docs/design/0037)
+//! 127.0.0.1:3129 -> endpoint-*.sock -> the provider's API, with the credential that the agent does not have
+//! 127.0.0.1:PORT -> relay-*.sock    -> 127.0.0.1:PORT of the machine, where a person allowed it
+//! ```
+//!
+//! What is allowed is decided in pure files: `model` (the provider's API), `registry` (the project's package registries)
+//! and `plan`, which joins them with the configuration.
+
+mod error;
+mod model;
+mod plan;
+mod relay;
+mod run_network;
+mod upstream;
+mod url;
+
+pub use error::NetworkError;
+pub use model::STAND_IN;
+pub use plan::{NetworkPlan, NetworkRequest};
+pub use run_network::{RESOLVER, RunNetwork, Ways};
