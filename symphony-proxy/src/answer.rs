@@ -75,7 +75,8 @@ impl Answer {
     }
 }
 
-/// Returns the entry that would open a target; `None` if no entry can.
+/// Returns the entry that would open a target; `None` if no entry can, or none should be proposed: at link-local addresses
+/// clouds hand out their machines' credentials.
 pub(crate) fn entry_for(target: &Target, refusal: &Refusal) -> Option<String> {
     match (refusal, &target.host) {
         (Refusal::HostNotListed, Host::Name(name)) if matches!(target.port, 80 | 443) => {
@@ -84,7 +85,8 @@ pub(crate) fn entry_for(target: &Target, refusal: &Refusal) -> Option<String> {
         (Refusal::HostNotListed | Refusal::PortNotListed { .. }, _) => Some(target.to_string()),
         (
             Refusal::ClosedAddress {
-                range: Range::Unspecified | Range::Multicast | Range::EmbeddedIpv4,
+                range:
+                    Range::Unspecified | Range::Multicast | Range::EmbeddedIpv4 | Range::LinkLocal,
                 ..
             }
             | Refusal::NoAddress,
@@ -125,8 +127,10 @@ mod tests {
             let allowed = Allowed::parse([entry]).unwrap();
             assert_eq!(allowed.admit(&target), Ok(()), "{entry}");
         }
-        let target = Target::parse("[::ffff:1.1.1.1]:443").unwrap();
-        let refusal = Allowed::default().admit(&target).unwrap_err();
-        assert!(!Answer::refused(&target, &refusal).text.contains('`'));
+        for text in ["[::ffff:1.1.1.1]:443", "169.254.169.254:80"] {
+            let target = Target::parse(text).unwrap();
+            let refusal = Allowed::default().admit(&target).unwrap_err();
+            assert!(!Answer::refused(&target, &refusal).text.contains('`'));
+        }
     }
 }

@@ -12,6 +12,7 @@ use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, left_behind_sentences}
 use symphony_core::log::short_run;
 use symphony_core::prompt_trial::Assignment;
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget, SandboxRecord, Usage};
+use symphony_core::run_network::RunNetworkUse;
 use symphony_core::web::WEB_SEARCHES;
 use symphony_core::wording::counted;
 use symphony_store::refused_call;
@@ -334,6 +335,11 @@ impl View for RunView {
         page.field("protection", self.protection.name());
         let sandbox = self.sandbox.map(|sandbox| sandbox.to_string());
         page.field("sandbox", &sandbox.unwrap_or_default());
+        let network = RunNetworkUse::of(&self.metadata);
+        page.field(
+            "network",
+            &network.as_ref().map(carried).unwrap_or_default(),
+        );
         let set = self.prompt_set.as_ref();
         page.field("prompts", &set.map(ToString::to_string).unwrap_or_default());
         let left = self.left_behind();
@@ -344,11 +350,74 @@ impl View for RunView {
                 page.hanging(2, &format!("- {sentence}."));
             }
         }
+        if let Some(network) = &network {
+            write_refused(network, page);
+        }
         write_by_products(&self.by_products(), page);
         if self.error.is_some() && !self.output_tail.is_empty() {
             page.heading("End of its output");
             page.block(&self.output_tail);
         }
+    }
+}
+
+/// Returns how much went through the ways out of a run's sandbox.
+fn carried(network: &RunNetworkUse) -> String {
+    format!(
+        "{}, {} received, {} sent",
+        counted(network.connections, "connection"),
+        size(network.bytes_in),
+        size(network.bytes_out)
+    )
+}
+
+/// Returns a number of bytes in the unit that a person reads best.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => counted(bytes, "byte"),
+        1024..1_048_576 => format!("{} KiB", bytes >> 10),
+        _ => format!("{} MiB", bytes >> 20),
+    }
+}
+
+/// Writes the hosts that were refused, and what would allow them.
+fn write_refused(network: &RunNetworkUse, page: &mut Page) {
+    if network.refused.is_empty() {
+        return;
+    }
+    page.heading("Refused hosts");
+    for host in &network.refused {
+        page.hanging(
+            2,
+            &format!(
+                "- {}:{}, {}: {}.",
+                host.host,
+                host.port,
+                counted(host.count, "time"),
+                host.why
+            ),
+        );
+    }
+    if network.refused_others > 0 {
+        page.hanging(
+            2,
+            &format!("- Others, {}.", counted(network.refused_others, "time")),
+        );
+    }
+    let entries: Vec<_> = network
+        .missing_entries()
+        .into_iter()
+        .map(|entry| format!("`{entry}`"))
+        .collect();
+    if !entries.is_empty() {
+        page.hanging(
+            2,
+            &format!(
+                "To allow them, add {} to `sandbox.hosts` in the configuration. An agent can send data to every host \
+                 that is allowed.",
+                entries.join(", ")
+            ),
+        );
     }
 }
 

@@ -38,7 +38,7 @@ closed_set!(
         Allowlist = "allowlist",
         /// Everything that the machine reaches.
         Host = "host",
-        /// Nothing but its own loopback.
+        /// The provider's API alone.
         None = "none",
     }
 );

@@ -384,7 +384,7 @@ const SANDBOX: &[Key] = &[
     leaf("write", ABSOLUTE_PATHS, Texts(&[]), Project,
         "Files and folders that agents can write, in addition to those that every run needs. None of `read` may be below one of them."),
     leaf("network", Leaf::Choice(SandboxNetwork::NAMES), Text(d::SANDBOX_NETWORK), Project,
-        "What agents reach at the level `namespace`: `allowlist` the allowed hosts through Symphony's proxy, `host` everything that this machine reaches, `none` nothing."),
+        "What agents reach at the level `namespace`: `allowlist` the allowed hosts through Symphony's proxy, `host` everything that this machine reaches, `none` the provider's API alone."),
     leaf("hosts", Leaf::Texts(TextRule::AllowedHost), Texts(&[]), Project,
         "Allowed hosts, such as `example.com`, `*.example.com`, `example.com:8443` or `10.0.0.5:443`, in addition to the provider's API and the package registries that the project's tools use. A private address needs its port."),
     leaf("cache", Leaf::Choice(SandboxCache::NAMES), Text(d::SANDBOX_CACHE), Project,

@@ -13,14 +13,20 @@
 //! and `plan`, which joins them with the configuration.
 
 mod error;
+mod find;
+mod login;
 mod model;
 mod plan;
+mod registry;
 mod relay;
 mod run_network;
 mod upstream;
 mod url;
 
 pub use error::NetworkError;
+pub use find::NetworkQuery;
+pub(crate) use login::LoginCopy;
 pub use model::STAND_IN;
-pub use plan::{NetworkPlan, NetworkRequest};
-pub use run_network::{RESOLVER, RunNetwork, Ways};
+pub(crate) use model::cli_with_login;
+pub use plan::NetworkPlan;
+pub use run_network::{RunNetwork, Ways};

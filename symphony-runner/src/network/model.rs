@@ -84,6 +84,15 @@ pub(crate) fn model_way(
     Ok(way)
 }
 
+/// Returns the CLI of a provider if it uses a login of its own, which a sandbox's empty home does not have.
+pub(crate) fn cli_with_login(
+    provider: ProviderName,
+    environment: &BTreeMap<OsString, OsString>,
+) -> Option<&'static AgentCli> {
+    let way = model_way(provider, environment).ok()?;
+    agent_cli(provider).filter(|_| way.uses_login)
+}
+
 /// Returns the credential that a CLI takes from its environment.
 fn key_of<'a>(
     cli: &AgentCli,
@@ -156,15 +165,14 @@ impl ModelWay {
         credentials: Vec<Credential>,
     ) {
         // a server on this machine keeps its port, so that whatever else names it still finds it
-        let port = match server.loopback() {
-            Some(address) => address.port(),
-            None => {
-                let taken = |port| self.endpoints.iter().any(|other| other.port == port);
-                (ENDPOINT_PORT..)
-                    .find(|port| !taken(*port))
-                    .unwrap_or(ENDPOINT_PORT)
-            }
-        };
+        let port = server.loopback().map_or_else(
+            || {
+                let taken = |port: &u16| self.endpoints.iter().any(|other| other.port == *port);
+                let mut free = (ENDPOINT_PORT..u16::MAX).skip_while(taken);
+                free.next().unwrap_or(ENDPOINT_PORT)
+            },
+            |address| address.port(),
+        );
         let inside = format!("http://127.0.0.1:{port}");
         let arguments = (cli.api.arguments)(&inside);
         let key = match key_of(cli, environment) {
@@ -230,6 +238,8 @@ fn credential(
 mod tests {
     use super::*;
 
+    type Variables = &'static [(&'static str, &'static str)];
+
     fn way(provider: ProviderName, set: &[(&str, &str)]) -> ModelWay {
         let environment = set
             .iter()
@@ -255,7 +265,7 @@ mod tests {
         use ProviderName::{ClaudeCli, CodexCli, Command, Scripted};
         let claude_login = "api.anthropic.com, platform.claude.com, console.anthropic.com";
         let key = |header: &str| format!("Credential {{ name: \"{header}\", value: Secret(..) }}");
-        let table: Vec<(ProviderName, &[(&str, &str)], String)> = vec![
+        let table: Vec<(ProviderName, Variables, String)> = vec![
             (Scripted, &[("ANTHROPIC_API_KEY", "k")], "[] relays [] hosts []".into()),
             (ClaudeCli, &[], format!("[] relays [] hosts [{claude_login}]; login")),
             (

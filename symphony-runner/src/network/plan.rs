@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 
 use symphony_core::config::{ProviderName, SandboxNetwork, SandboxSettings};
-use symphony_proxy::Allowed;
+use symphony_proxy::{Allowed, Upstream};
 
 use super::error::NetworkError;
 use super::model::{EndpointPlan, ModelWay, model_way};
+use super::upstream::upstream;
 use super::url::loopback_entry;
 
 /// The port of the proxy in a sandbox, if nothing else has it.
@@ -26,15 +27,15 @@ const REMOVED_VARIABLES: [&str; 4] = ["ALL_PROXY", "all_proxy", "FTP_PROXY", "ft
 
 /// What the network of a run is decided from.
 #[derive(Debug)]
-pub struct NetworkRequest<'a> {
+pub(crate) struct NetworkRequest<'a> {
     /// The section `sandbox` of the configuration.
-    pub settings: &'a SandboxSettings,
+    pub(crate) settings: &'a SandboxSettings,
     /// Whose model the run uses; `None` for commands of the project, which use none.
-    pub provider: Option<ProviderName>,
+    pub(crate) provider: Option<ProviderName>,
     /// The run's whole environment.
-    pub environment: &'a BTreeMap<OsString, OsString>,
+    pub(crate) environment: &'a BTreeMap<OsString, OsString>,
     /// The hosts of the registries that the project's tools use.
-    pub registries: &'a BTreeSet<String>,
+    pub(crate) registries: &'a BTreeSet<String>,
 }
 
 /// What a run may reach, and how.
@@ -48,14 +49,14 @@ pub struct NetworkPlan {
     pub(crate) proxy_port: u16,
     /// Ports of the machine's loopback that are the same ports in the sandbox.
     pub(crate) relays: BTreeSet<SocketAddr>,
+    /// The user's own proxy, which everything goes through.
+    pub(crate) upstream: Option<Upstream>,
     /// The endpoints that add credentials.
     pub(crate) endpoints: Vec<EndpointPlan>,
     /// Variables to set, and those to remove.
     pub variables: BTreeMap<String, Option<String>>,
     /// Arguments for the provider's CLI, before those of the project.
     pub arguments: Vec<String>,
-    /// Whether the provider's CLI uses a login of its own.
-    pub uses_login: bool,
 }
 
 impl NetworkPlan {
@@ -63,7 +64,7 @@ impl NetworkPlan {
     ///
     /// # Errors
     /// When an entry of the configuration, a base URL or a credential cannot be used.
-    pub fn new(request: &NetworkRequest<'_>) -> Result<Self, NetworkError> {
+    pub(crate) fn new(request: &NetworkRequest<'_>) -> Result<Self, NetworkError> {
         let way = match request.provider {
             Some(provider) => model_way(provider, request.environment)?,
             // a command of the project needs no model, so it gets nothing that opens one
@@ -75,7 +76,7 @@ impl NetworkPlan {
             hosts,
             variables,
             arguments,
-            uses_login,
+            uses_login: _,
         } = way;
         let mut entries: BTreeSet<String> = hosts.into_iter().collect();
         let mut relays: BTreeSet<SocketAddr> = relays.into_iter().collect();
@@ -102,10 +103,10 @@ impl NetworkPlan {
             allowed,
             proxy_port,
             relays,
+            upstream: upstream(request.environment)?,
             endpoints,
             variables: all,
             arguments,
-            uses_login,
         })
     }
 

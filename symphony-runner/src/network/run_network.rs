@@ -1,6 +1,9 @@
 //! The sockets of a run's network, served while it runs.
 
 use std::collections::BTreeSet;
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use symphony_core::run_network::{RefusedHost, RunNetworkUse};
@@ -9,17 +12,20 @@ use symphony_proxy::{Endpoint, Limits, Proxy, Report, Tls, Upstream};
 use symphony_workspace::write_private;
 use tokio::net::UnixListener;
 use tokio::task::JoinSet;
+use uuid::Uuid;
 
 use super::error::NetworkError;
 use super::model::EndpointPlan;
 use super::plan::NetworkPlan;
 use super::relay::relay;
 
+/// The folder of all networks, in the folder of the run.
+const FOLDER: &str = "network";
 /// The name of the proxy's socket.
 const PROXY_SOCKET: &str = "proxy.sock";
 
 /// The file `/etc/resolv.conf` of a sandbox. Nothing answers there, and programs that ask have to notice that soon.
-pub const RESOLVER: &str = "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n";
+const RESOLVER: &str = "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n";
 /// The file `/etc/hosts` of a sandbox.
 const HOSTS: &str = "127.0.0.1 localhost\n::1 localhost\n";
 
@@ -30,6 +36,7 @@ pub struct RunNetwork {
     entries: BTreeSet<String>,
     proxy: Proxy,
     endpoints: Vec<Endpoint>,
+    folder: PathBuf,
     /// Aborted when it is dropped, with all connections that are open then.
     _serving: JoinSet<()>,
 }
@@ -48,15 +55,19 @@ pub struct Ways {
 }
 
 impl RunNetwork {
-    /// Binds the sockets in the run's private folder and serves them, in the runtime of the caller.
+    /// Binds the sockets in a folder of the run's own one, `run`, and serves them, in the runtime of the caller.
     ///
     /// # Errors
     /// When a socket or a file cannot be made, or a provider's URL cannot be used.
-    pub fn start(
-        plan: &NetworkPlan,
-        folder: &Path,
-        upstream: Option<&Upstream>,
-    ) -> Result<Self, NetworkError> {
+    pub fn start(plan: &NetworkPlan, run: &Path) -> Result<Self, NetworkError> {
+        // of its own, since commands of the same run may have another network
+        let folder = &run.join(FOLDER).join(Uuid::now_v7().simple().to_string());
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .map_err(|source| NetworkError::io("make the folder", folder, source))?;
+        let upstream = plan.upstream.as_ref();
         let mut ways = Ways {
             sockets: Vec::new(),
             forwards: Vec::new(),
@@ -94,6 +105,7 @@ impl RunNetwork {
             entries: plan.entries.clone(),
             proxy,
             endpoints,
+            folder: folder.clone(),
             _serving: serving,
         })
     }
@@ -106,7 +118,22 @@ impl RunNetwork {
     /// Returns what was carried and refused so far.
     pub fn used(&self) -> RunNetworkUse {
         let endpoints: Vec<_> = self.endpoints.iter().map(Endpoint::report).collect();
-        used(&self.entries, self.proxy.report(), &endpoints)
+        used(&self.entries, &self.proxy.report(), &endpoints)
+    }
+}
+
+impl Drop for RunNetwork {
+    fn drop(&mut self) {
+        match std::fs::remove_dir_all(&self.folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                tracing::warn!(folder = %self.folder.display(), %error, "the sockets of a run stay");
+            }
+            _ => {}
+        }
+        if let Some(all) = self.folder.parent() {
+            // the last one removes it
+            let _in_use = std::fs::remove_dir(all);
+        }
     }
 }
 
@@ -157,9 +184,9 @@ fn report(ended: Result<(), symphony_proxy::ProxyError>) {
 }
 
 /// Joins what the proxy and the endpoints counted.
-fn used(entries: &BTreeSet<String>, proxy: Report, endpoints: &[Report]) -> RunNetworkUse {
+fn used(entries: &BTreeSet<String>, proxy: &Report, endpoints: &[Report]) -> RunNetworkUse {
     let sum = |count: fn(&Report) -> u64| -> u64 {
-        count(&proxy) + endpoints.iter().map(count).sum::<u64>()
+        count(proxy) + endpoints.iter().map(count).sum::<u64>()
     };
     let refused = proxy.refused.iter().map(|host| RefusedHost {
         host: host.host.clone(),
@@ -245,7 +272,7 @@ mod tests {
             registries: &BTreeSet::new(),
         })
         .unwrap();
-        let network = RunNetwork::start(&plan, folder.path(), None).unwrap();
+        let network = RunNetwork::start(&plan, folder.path()).unwrap();
         let ways = network.ways();
         let ports: Vec<_> = ways.forwards.iter().map(|(port, _)| *port).collect();
         assert_eq!(ports, [3128, model, service]);
@@ -285,6 +312,7 @@ mod tests {
         drop(network);
         tokio::task::yield_now().await;
         assert!(UnixStream::connect(proxy).await.is_err());
+        assert!(!folder.path().join(FOLDER).exists());
     }
 
     #[tokio::test]
@@ -303,7 +331,7 @@ mod tests {
             registries: &BTreeSet::new(),
         })
         .unwrap();
-        let error = RunNetwork::start(&plan, folder.path(), None).unwrap_err();
+        let error = RunNetwork::start(&plan, folder.path()).unwrap_err();
         assert!(matches!(error, NetworkError::Endpoint(_)), "{error}");
     }
 }

@@ -52,6 +52,11 @@ impl Server {
             _ => self.target.to_string(),
         }
     }
+
+    /// Returns whether it is named by a name that the DNS resolves.
+    pub(crate) fn is_named(&self) -> bool {
+        matches!(&self.target.host, Host::Name(name) if name != "localhost" && !name.ends_with(".localhost"))
+    }
 }
 
 /// Reads an entry of the list of allowed hosts that is an address on this machine's loopback.

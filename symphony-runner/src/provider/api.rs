@@ -23,6 +23,8 @@ pub struct ModelApi {
     pub arguments: fn(&str) -> Vec<String>,
     /// Where the login's document names its account. All of them must be the same for a login of the same account.
     pub account: &'static [&'static str],
+    /// Where a token of the login names its account in itself, if it does.
+    pub account_claim: Option<&'static str>,
     /// Where the login's document has what a refresh replaces.
     pub tokens: &'static [&'static str],
 }

@@ -90,6 +90,7 @@ pub(super) static CLI: AgentCli = AgentCli {
             "/claudeAiOauth/subscriptionType",
             "/claudeAiOauth/rateLimitTier",
         ],
+        account_claim: None,
         tokens: &[
             "/claudeAiOauth/accessToken",
             "/claudeAiOauth/refreshToken",

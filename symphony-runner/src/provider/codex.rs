@@ -52,10 +52,12 @@ pub(super) static CLI: AgentCli = AgentCli {
         in_sandbox: &[],
         arguments: other_base_url,
         account: &["/tokens/account_id"],
+        account_claim: Some("/https:~1~1api.openai.com~1auth/chatgpt_account_id"),
         tokens: &[
             "/tokens/access_token",
             "/tokens/refresh_token",
             "/tokens/id_token",
+            "/last_refresh",
         ],
     },
     variables: Variables {

@@ -6,6 +6,7 @@ use symphony_core::config::{SandboxNetwork, SandboxSettings};
 use symphony_sandbox::{Home, Level, Network, Sandbox};
 
 use super::fault::SandboxFault;
+use crate::network::Ways;
 
 /// What a program may do with its checkout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,8 +34,8 @@ pub(crate) struct Places {
     pub(crate) closed: Vec<PathBuf>,
     /// The path of the user's home; `None` where the environment has none.
     pub(crate) home: Option<PathBuf>,
-    /// The file that `/etc/resolv.conf` is, where the network is the sandbox's own.
-    pub(crate) resolver: Option<PathBuf>,
+    /// The ways out, where the network is the sandbox's own.
+    pub(crate) ways: Option<Ways>,
 }
 
 /// The folders of one start.
@@ -73,6 +74,7 @@ pub(super) fn compose(
     }
     // A folder is mounted before what is in it, or it would cover that.
     read.sort();
+    let ways = places.ways.as_ref();
     Ok(Sandbox {
         level,
         directory: places.checkout.clone(),
@@ -83,14 +85,18 @@ pub(super) fn compose(
         temporary: folders.temporary,
         read,
         write,
-        sockets: places.sockets.clone(),
+        sockets: [
+            places.sockets.as_slice(),
+            ways.map_or(&[], |it| &it.sockets),
+        ]
+        .concat(),
         network: match settings.network {
             SandboxNetwork::Host => Network::Host,
             SandboxNetwork::Allowlist | SandboxNetwork::None => Network::Own,
         },
-        resolver: places.resolver.clone(),
-        hosts: None,
-        forwards: Vec::new(),
+        resolver: ways.map(|it| it.resolver.clone()),
+        hosts: ways.map(|it| it.hosts.clone()),
+        forwards: ways.map_or_else(Vec::new, |it| it.forwards.clone()),
         tmp_bytes: settings.tmp_bytes,
         processes: settings.processes,
     })
@@ -162,7 +168,7 @@ mod tests {
             )],
             closed: paths(&["/src/api/.symphony", "/src/api/.git"]),
             home: Some("/home/ada".into()),
-            resolver: None,
+            ways: None,
         }
     }
 
@@ -185,6 +191,30 @@ mod tests {
         assert!(judge.read.contains(&judge.directory));
         assert_eq!(judge.home.path, Path::new("/home/ada"));
         assert_eq!(judge.network, Network::Own);
+    }
+
+    #[test]
+    fn the_ways_out_are_sockets_with_ports() {
+        let ways = Ways {
+            sockets: vec![("/run/proxy.sock".into(), "proxy.sock".into())],
+            forwards: vec![(3128, "proxy.sock".into())],
+            resolver: "/run/resolv.conf".into(),
+            hosts: "/run/hosts".into(),
+        };
+        let mut places = places(Access::Write);
+        places.ways = Some(ways.clone());
+        let sandbox = composed(&SandboxSettings::default(), &places).unwrap();
+        let names: Vec<_> = sandbox
+            .sockets
+            .iter()
+            .map(|(_, name)| name.as_str())
+            .collect();
+        assert_eq!(names, ["mcp.sock", "proxy.sock"]);
+        assert_eq!(sandbox.forwards, ways.forwards);
+        assert_eq!(
+            (sandbox.resolver, sandbox.hosts),
+            (Some(ways.resolver), Some(ways.hosts))
+        );
     }
 
     #[test]

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use symphony_core::config::SandboxSetting;
 use symphony_sandbox::{LayoutError, Unavailable};
 
+use crate::network::NetworkError;
+
 /// Why a program could not be confined. It then does not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -47,6 +49,9 @@ pub enum SandboxFault {
     /// The places of the sandbox do not fit together.
     #[error(transparent)]
     Layout(#[from] LayoutError),
+    /// The ways out of the sandbox could not be made.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
     /// A file of the sandbox could not be made.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {

@@ -11,6 +11,8 @@ use super::compose::{Places, compose};
 use super::fault::SandboxFault;
 use super::protection::Protection;
 use super::start::Start;
+use crate::network::Ways;
+use crate::provider::{AgentCli, agent_clis};
 
 /// Variables that name folders of the user, which are not inside.
 const OF_THE_HOME: [&str; 5] = [
@@ -29,6 +31,8 @@ pub(crate) struct RunSandbox {
     places: Places,
     /// The run's own folder, which has one for each start.
     run: PathBuf,
+    /// The CLI whose login each start gets a copy of.
+    login: Option<&'static AgentCli>,
 }
 
 /// A program with all that starts it.
@@ -57,7 +61,22 @@ impl RunSandbox {
             settings,
             places,
             run,
+            login: None,
         }
+    }
+
+    /// Gives each start the ways out of a network of its own.
+    #[must_use]
+    pub(crate) fn with_ways(mut self, ways: Option<Ways>) -> Self {
+        self.places.ways = ways;
+        self
+    }
+
+    /// Hands the login of a CLI in at each start.
+    #[must_use]
+    pub(crate) fn with_login(mut self, login: Option<&'static AgentCli>) -> Self {
+        self.login = login;
+        self
     }
 
     /// Returns the program that starts `program` confined. `program` must be an absolute path, or a name that the
@@ -80,14 +99,20 @@ impl RunSandbox {
                 start: None,
             });
         }
-        let (start, folders) = Start::make(&self.run, level == Level::Namespace)?;
+        let (mut start, folders) = Start::make(&self.run, level == Level::Namespace)?;
+        let home = folders.home.clone();
         let sandbox = compose(level, &self.settings, &self.places, folders)?;
         let Protection {
             machine, programs, ..
         } = &self.protection;
         let (program, arguments) =
             sandbox.command(machine, programs, None, program.as_os_str(), arguments)?;
-        for name in OF_THE_HOME {
+        // After the command is made, which needs an empty home.
+        if let Some(cli) = self.login {
+            start.hand_in(cli, &environment, &home)?;
+        }
+        let of_clis = agent_clis().map(|cli| cli.credentials.folder_variable);
+        for name in OF_THE_HOME.into_iter().chain(of_clis) {
             environment.remove(OsStr::new(name));
         }
         for (name, value) in sandbox.environment() {

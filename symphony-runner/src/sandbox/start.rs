@@ -1,5 +1,7 @@
 //! One start of a confined program: its folders, and whether the sandbox itself failed.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -8,7 +10,9 @@ use symphony_sandbox::{CONFINE_FAILED, CONFINE_MESSAGE, Status};
 
 use super::compose::StartFolders;
 use super::fault::SandboxFault;
+use crate::network::LoginCopy;
 use crate::process::AgentExit;
+use crate::provider::AgentCli;
 
 /// The folder of all starts, in the folder of a run.
 const STARTS: &str = "sandbox";
@@ -19,6 +23,8 @@ pub(crate) struct Start {
     folder: PathBuf,
     /// The file of bubblewrap's report; `None` at a level without bubblewrap.
     report: Option<PathBuf>,
+    /// The copy of a login in its home.
+    login: Option<LoginCopy>,
 }
 
 impl Start {
@@ -31,6 +37,7 @@ impl Start {
         let start = Self {
             report: has_report.then(|| folder.join("report.json")),
             folder,
+            login: None,
         };
         let folders = StartFolders {
             home: start.folder.join("home"),
@@ -45,6 +52,29 @@ impl Start {
             })?;
         }
         Ok((start, folders))
+    }
+
+    /// Hands the login of a CLI in, if there is one that the environment leads to.
+    pub(super) fn hand_in(
+        &mut self,
+        cli: &'static AgentCli,
+        environment: &BTreeMap<OsString, OsString>,
+        home: &Path,
+    ) -> Result<(), SandboxFault> {
+        let copied = LoginCopy::hand_in(cli, environment, home);
+        self.login = copied.map_err(|source| SandboxFault::Io {
+            action: "copy the login to",
+            path: home.to_owned(),
+            source,
+        })?;
+        Ok(())
+    }
+
+    /// Brings a login that was refreshed inside to the user, or the other way round.
+    pub(crate) fn keep_login(&mut self) {
+        if let Some(login) = &mut self.login {
+            login.keep_same();
+        }
     }
 
     /// Returns the file of bubblewrap's report.
@@ -104,6 +134,8 @@ fn fault_of(
 
 impl Drop for Start {
     fn drop(&mut self) {
+        // it is read a last time, so before its folder is removed
+        drop(self.login.take());
         if let Err(error) = remove_tree(&self.folder) {
             tracing::warn!(folder = %self.folder.display(), %error, "the home of a sandbox stays for now");
         }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::{Map, json};
 use symphony_core::failure::ErrorClass;
 use symphony_core::run::{RunError, RunStatus};
+use symphony_core::run_network::RUN_NETWORK;
 use symphony_core::watchdog::Step;
 use symphony_core::web::WEB_SEARCHES;
 use symphony_mcp::{RunSocket, Service, StoreThread};
@@ -41,6 +42,8 @@ struct LiveAgent {
     agent: Agent,
     streams: AgentStreams,
     watch: Watch,
+    /// What must live as long as the agent does; `None` where nothing is confined.
+    start: Option<Start>,
 }
 
 /// Starts the agent, serves its socket, reads its stream until it ends, and leaves no process of it alive.
@@ -94,6 +97,7 @@ async fn listen(
         streams: AgentStreams::open(job, prepared, &mut agent)?,
         agent,
         watch: Watch::new(limits(job, prepared)),
+        start,
     };
     take_in_spending(job, store, &mut live.watch).await;
     let watched = watch_agent(job, store, supervision, prepared, &mut live).await;
@@ -101,6 +105,7 @@ async fn listen(
         mut agent,
         mut streams,
         mut watch,
+        start,
     } = live;
     job.steps.enter_ending(Step::EndAgent);
     // Kill every descendant even on error: a surviving process could keep writing to the worktree.
@@ -135,7 +140,13 @@ async fn listen(
             "ended processes that the agent left"
         );
     }
-    Ok(conclude(&streams, stop.as_ref(), end.exit, &stderr))
+    let mut outcome = conclude(&streams, stop.as_ref(), end.exit, &stderr);
+    if let Some(network) = &prepared.network {
+        outcome
+            .metadata
+            .insert(RUN_NETWORK.to_owned(), json!(network.used()));
+    }
+    Ok(outcome)
 }
 
 /// Watches until the agent ends (`None`), or until it must be ended.
@@ -150,6 +161,7 @@ async fn watch_agent(
         agent,
         streams,
         watch,
+        start,
     } = live;
     let mut pulse = tokio::time::interval(PULSE);
     pulse.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
@@ -165,6 +177,9 @@ async fn watch_agent(
                 pulses = pulses.wrapping_add(1);
                 supervision.reap_orphans()?;
                 streams.flush();
+                if let Some(start) = start {
+                    start.keep_login();
+                }
                 let stop = on_pulse(job, store, prepared, watch, &mut mark, streams).await?;
                 if stop.is_some() { return Ok(stop) }
                 if pulses.is_multiple_of(PULSES_A_RECORD) {

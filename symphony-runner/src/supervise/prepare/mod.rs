@@ -10,6 +10,7 @@ mod invocation;
 mod issue_briefing;
 mod issue_site;
 mod model;
+mod network;
 mod phase_briefing;
 mod plan_briefing;
 mod plan_review_briefing;

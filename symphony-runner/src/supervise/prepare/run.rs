@@ -18,11 +18,13 @@ use super::briefing::{Briefing, BriefingSources};
 use super::identity::identity;
 use super::invocation::invocation;
 use super::model::model;
+use super::network::plan_network;
 use super::sandbox::{agent_sandbox, judges_shell, mcp_socket, protection};
 use super::site::Site;
 use super::subject::Subject;
 use crate::environment::{agent_environment, leave_housekeeping_to_the_user, name_committers};
 use crate::error::RunnerError;
+use crate::network::{RunNetwork, cli_with_login};
 use crate::paths::write_private;
 use crate::process::Supervision;
 use crate::prompts::sent::{PROMPT_REPORT, keep_prompts};
@@ -31,8 +33,7 @@ use crate::provider::{
     agent_command, mcp_config, prompt_for_stdin,
 };
 use crate::redaction::redactor_for;
-use crate::sandbox::RunSandbox;
-use crate::sandbox::SandboxFault;
+use crate::sandbox::{RunSandbox, SandboxFault};
 use crate::supervise::Job;
 use crate::supervise::spending::budget;
 
@@ -43,6 +44,8 @@ pub(crate) struct Prepared {
     pub(crate) environment: BTreeMap<OsString, OsString>,
     /// What the agent is confined by.
     pub(crate) sandbox: RunSandbox,
+    /// The ways out of the sandbox, served until this is dropped; `None` where the network is the machine's.
+    pub(crate) network: Option<RunNetwork>,
     pub(crate) identity: Identity,
     pub(crate) site: Site,
     /// Removes secret values from everything that is written; `None` when there are none.
@@ -89,7 +92,8 @@ pub(crate) async fn prepare(
     let built = prompts.built;
     let model = model(job, &library);
     let record = protection.record();
-    let invocation = AgentInvocation {
+    let network = plan_network(job, &protection, provider.name(), &environment).await?;
+    let mut invocation = AgentInvocation {
         usd_max: budget,
         mcp_server: McpServerCommand {
             program: job.installation.executable.clone(),
@@ -98,6 +102,11 @@ pub(crate) async fn prepare(
         is_confined: protection.is_on(),
         ..invocation(job, provider, &library, &site, &built, model.as_ref())
     };
+    if let Some(network) = &network {
+        // Before the project's own, which win.
+        let own = std::mem::take(&mut invocation.extra_args);
+        invocation.extra_args = [network.arguments.clone(), own].concat();
+    }
     write_private(&job.paths.fence(), &job.run.fence.get().to_string())?;
     write_private(&job.paths.system_prompt(), &built.system)?;
     write_private(&job.paths.user_prompt(), &prompt_for_stdin(&built.user))?;
@@ -126,6 +135,16 @@ pub(crate) async fn prepare(
     if protection.is_on() && !has_git_folder && site.path() != site.repository.root() {
         return Err(SandboxFault::PartialClone.into());
     }
+    let head = site.repository.head(&site.worktree)?;
+    // With the credentials that the agent does not get.
+    let redactor = redactor_for(&site.repository, &head, &environment)?;
+    let login = cli_with_login(invocation.call.name(), &environment);
+    let network = network
+        .map(|plan| {
+            plan.apply(&mut environment);
+            RunNetwork::start(&plan, &job.paths.dir).map_err(SandboxFault::from)
+        })
+        .transpose()?;
     let sandbox = agent_sandbox(
         job,
         protection,
@@ -133,14 +152,15 @@ pub(crate) async fn prepare(
         &invocation.call,
         &command,
         &environment,
-    )?;
-    let head = site.repository.head(&site.worktree)?;
-    let redactor = redactor_for(&site.repository, &head, &environment)?;
+    )?
+    .with_ways(network.as_ref().map(|network| network.ways().clone()))
+    .with_login(login);
     keep_prompts(&job.paths, &built, redactor.as_deref())?;
     Ok(Prepared {
         command,
         environment,
         sandbox,
+        network,
         identity: identity(job, &library, &site, review),
         site,
         redactor,

@@ -127,7 +127,7 @@ fn places(
             common.to_owned(),
         ],
         home,
-        resolver: None,
+        ways: None,
     })
 }
 
