@@ -191,6 +191,9 @@ mod real_codex;
 #[cfg(feature = "real-cli")]
 mod real_faults;
 #[cfg(test)]
+#[cfg(feature = "real-cli")]
+mod real_sandbox;
+#[cfg(test)]
 mod records;
 #[cfg(test)]
 mod red_base;
@@ -208,6 +211,8 @@ mod run_loop;
 mod run_records;
 #[cfg(test)]
 mod sandboxed;
+#[cfg(test)]
+mod sandboxed_network;
 #[cfg(test)]
 mod sandboxed_work;
 #[cfg(test)]

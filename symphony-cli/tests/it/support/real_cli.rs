@@ -57,8 +57,15 @@ impl RealCli {
                 // it wants a home outside of the temporary folder
                 let home = project.home_elsewhere("codex");
                 project.set_variable("CODEX_HOME", home.to_str().expect("a plain path"));
-                env["SCRIPTED_KEY"] = json!("no-key-of-anybody");
-                args = codex_settings(model.url());
+                if config.get("sandbox").is_some() {
+                    // a sandbox leads to what the variables name
+                    project.set_variable("OPENAI_BASE_URL", &format!("{}/v1", model.url()));
+                    project.set_variable("OPENAI_API_KEY", "no-key-of-anybody");
+                    args = ["-m", "gpt-5-codex"].map(Value::from).to_vec();
+                } else {
+                    env["SCRIPTED_KEY"] = json!("no-key-of-anybody");
+                    args = codex_settings(model.url());
+                }
             }
         }
         let mut whole = json!({

@@ -1,0 +1,67 @@
+//! The real CLIs in a sandbox: they reach their model through an endpoint that has the key, and nothing else.
+
+use serde_json::{Value, json};
+
+use crate::support::{RealCli, WORKER, call, scenario, scenarios, turn};
+
+/// The value that the tests set as the key of the provider.
+const KEY: &str = "no-key-of-anybody";
+
+/// A turn that runs a command with the CLI's own tool.
+fn shell(cli: RealCli, command: &str) -> Value {
+    turn(match cli {
+        RealCli::Claude => call("Bash", json!({ "command": command })),
+        RealCli::Codex => call("exec_command", json!({ "cmd": command })),
+    })
+}
+
+/// A turn that calls a tool of Symphony's.
+fn create_pr(cli: RealCli) -> Value {
+    let input = json!({ "title": "Say hello", "body": "As asked." });
+    turn(match cli {
+        RealCli::Claude => call("mcp__symphony__create_pr", input),
+        RealCli::Codex => {
+            let mut call = call("create_pr", input);
+            call["namespace"] = json!("mcp__symphony");
+            call
+        }
+    })
+}
+
+fn works_in_a_sandbox(cli: RealCli) {
+    // the shell of the CLI may be another one, and bash can connect itself
+    let look = r#"env | sort > env.txt; bash -c 'exec 3<>/dev/tcp/127.0.0.1/3128; printf "CONNECT unlisted.example:443 HTTP/1.1\r\nHost: x\r\n\r\n" >&3; cat <&3' >> env.txt 2>&1; git add -A; git -c user.name=w -c user.email=w@example.invalid commit -qm look; true"#;
+    let plays = scenarios([scenario(
+        "worker",
+        &json!({ "match_system": WORKER }),
+        [shell(cli, look), create_pr(cli)],
+    )]);
+    let config = json!({ "sandbox": "namespace", "judge_enabled": false });
+    let (project, model) = cli.project(&plays.to_string(), &config);
+    project.add_issue("Say hello");
+    let run = project.tick_one("worker", "succeeded");
+    assert_eq!(run["sandbox"]["level"], "namespace", "{run:#}");
+    assert!(!model.requests().is_empty());
+    let network = &run["metadata"]["network"];
+    assert!(network["connections"].as_u64().unwrap() > 1, "{network:#}");
+    let refused = network["refused"].as_array().unwrap();
+    let entries: Vec<_> = refused.iter().map(|host| &host["entry"]).collect();
+    assert!(entries.contains(&&json!("unlisted.example")), "{network:#}");
+    // what Claude wants for itself is switched off, and Codex works without what it wants
+    assert!(cli == RealCli::Codex || entries.len() == 1, "{network:#}");
+    let seen = project.git(&["show", "symphony/SYM-1:env.txt"]);
+    assert!(!seen.contains(KEY), "{seen}");
+    assert!(seen.contains("403 Forbidden"), "{seen}");
+    assert!(seen.contains("HTTPS_PROXY=http://127.0.0.1:3128"), "{seen}");
+    project.assert_sound();
+}
+
+#[test]
+fn the_real_claude_cli_works_in_a_sandbox_without_its_key() {
+    works_in_a_sandbox(RealCli::Claude);
+}
+
+#[test]
+fn the_real_codex_cli_works_in_a_sandbox_without_its_key() {
+    works_in_a_sandbox(RealCli::Codex);
+}
