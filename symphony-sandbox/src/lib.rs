@@ -12,6 +12,7 @@
 //! Landlock cannot be the outer layer: bubblewrap mounts, which Landlock forbids. Where the network is the sandbox's own,
 //! `symphony confine` first starts a forwarder, by which ports of its loopback lead to sockets outside.
 
+mod caches;
 mod confine;
 mod facts;
 mod kernel;
@@ -19,6 +20,7 @@ mod layout;
 mod level;
 mod probe;
 mod status;
+mod tools;
 
 pub use confine::{
     CONFINE_COMMAND, CONFINE_FAILED, CONFINE_MESSAGE, ConfineError, Confinement, FORWARD_COMMAND,
@@ -27,11 +29,12 @@ pub use confine::{
 pub use facts::{BUBBLEWRAP_MIN, Bubblewrap, Facts, bubblewrap_version};
 pub use kernel::landlock_abi;
 pub use layout::{
-    Home, LayoutError, Machine, Network, PROCESSES, Programs, SOCKETS, Sandbox, SystemFolder,
-    TMP_BYTES,
+    Home, LayoutError, Machine, Network, PROCESSES, Programs, SOCKETS, Sandbox, Shown,
+    SystemFolder, TMP_BYTES,
 };
 pub use level::{
     LANDLOCK_ABI_MIN, LANDLOCK_ALONE_ABI_MIN, Level, LevelSetting, Unavailable, choose,
 };
 pub use probe::{PROBE_COMMAND, probe, probe_inside};
 pub use status::Status;
+pub use tools::{Tools, ToolsRequest};

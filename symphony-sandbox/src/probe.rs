@@ -138,6 +138,7 @@ fn try_sandbox(programs: &Programs) -> io::Result<Answer> {
         },
         temporary: base.join("temporary"),
         read: vec![programs.bwrap.clone()],
+        shown: Vec::new(),
         write: vec![base.join("inside")],
         sockets: Vec::new(),
         network: Network::Own,

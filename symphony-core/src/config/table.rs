@@ -388,7 +388,7 @@ const SANDBOX: &[Key] = &[
     leaf("hosts", Leaf::Texts(TextRule::AllowedHost), Texts(&[]), Project,
         "Allowed hosts, such as `example.com`, `*.example.com`, `example.com:8443` or `10.0.0.5:443`, in addition to the provider's API and the package registries that the project's tools use. A private address needs its port."),
     leaf("cache", Leaf::Choice(SandboxCache::NAMES), Text(d::SANDBOX_CACHE), Project,
-        "What agents see of your caches of downloads (cargo, npm, pip, uv, Go): `read` lets them read, `none` shows nothing."),
+        "What agents see of your caches of downloads (cargo, npm, Go): `read` lets them read, `none` shows nothing. Other tools download again."),
     leaf("memory", BYTES, Unset("8589934592"), Project,
         "Most memory of a run's processes, in bytes; without this key there is no limit. It needs a cgroup that your user may manage, and has no effect elsewhere."),
     leaf("processes", Leaf::Integer { min: d::SANDBOX_PROCESSES_MIN, max: d::SANDBOX_PROCESSES_MAX }, Integer(d::SANDBOX_PROCESSES), Project,

@@ -89,6 +89,9 @@ impl Sandbox {
         for path in &self.read {
             all.bind("--ro-bind-try", path, path);
         }
+        for shown in &self.shown {
+            all.bind("--ro-bind-try", &shown.outside, &shown.inside);
+        }
         for path in &self.write {
             all.bind("--bind", path, path);
         }

@@ -63,6 +63,11 @@ const SYSTEM: &[&str] = &[
     "/gnu/store",
 ];
 
+/// Returns whether a path is in a folder that every sandbox shows.
+pub(crate) fn is_in_system(path: &Path) -> bool {
+    SYSTEM.iter().any(|folder| path.starts_with(folder))
+}
+
 /// A folder of the system, and how it appears inside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SystemFolder {

@@ -7,6 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+pub(crate) use machine::is_in_system;
 pub use machine::{Machine, SystemFolder};
 
 use bubblewrap::CONFINING;
@@ -67,6 +68,8 @@ pub struct Sandbox {
     pub temporary: PathBuf,
     /// Files and folders that can be read, beyond the system's.
     pub read: Vec<PathBuf>,
+    /// Files and folders that can be read at another path. At the level `landlock` they are at their own.
+    pub shown: Vec<Shown>,
     /// Files and folders that can be written.
     pub write: Vec<PathBuf>,
     /// Sockets: the path outside, and the name below [`SOCKETS`].
@@ -83,6 +86,15 @@ pub struct Sandbox {
     pub tmp_bytes: u64,
     /// The most processes and threads.
     pub processes: u64,
+}
+
+/// A file or folder that is at another path inside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// Its path outside.
+    pub outside: PathBuf,
+    /// Its path inside, in a folder that is made at each start.
+    pub inside: PathBuf,
 }
 
 /// A sandbox that cannot be made safely.
@@ -207,6 +219,7 @@ impl Sandbox {
                 .chain(["/proc", "/etc/resolv.conf", "/etc/hosts"].map(PathBuf::from))
                 .chain([programs.symphony.clone()])
                 .chain(self.read.iter().cloned())
+                .chain(self.shown.iter().map(|shown| shown.outside.clone()))
                 .collect(),
             write: self
                 .write
@@ -276,6 +289,7 @@ mod tests {
             },
             temporary: base.join("tmp"),
             read: vec![base.join("objects")],
+            shown: Vec::new(),
             write: vec![base.join("checkout")],
             sockets: vec![(base.join("mcp.sock"), "mcp.sock".to_owned())],
             network: Network::Own,

@@ -208,6 +208,7 @@ impl Fixture {
             read: ["main/.git/objects", "attack.py", "facts.json"]
                 .map(|path| base.join(path))
                 .to_vec(),
+            shown: Vec::new(),
             write: vec![base.join("checkouts/1")],
             sockets: ["mcp.sock", PROXY]
                 .map(|name| (base.join("own").join(name), name.to_owned()))

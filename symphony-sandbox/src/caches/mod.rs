@@ -1,0 +1,211 @@
+//! Caches: what package managers downloaded before, readable in a sandbox.
+//!
+//! Each tool wants to write to its cache, and fails where it cannot. So each gets a folder of its own in the home of the
+//! sandbox, which links to what the user's cache has. What is new is written there, and is gone with the home. Nothing is
+//! a hard link: writing through one would change the user's file.
+//!
+//! - [`cargo`]: links to each crate; repositories borrow objects.
+//! - [`go`]: the user's downloads are the first proxy that Go asks.
+//! - [`npm`]: links to the packages that the checkout's lock files name.
+//!
+//! pip and uv have no way to read a cache that they cannot write, and so they download again.
+
+mod cargo;
+mod go;
+mod npm;
+
+use std::ffi::OsStr;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use crate::layout::{Shown, is_in_system};
+use crate::level::Level;
+use crate::tools::{Tools, ToolsRequest};
+
+/// Where caches are in a sandbox of namespaces.
+const CACHES: &str = "/run/symphony-caches";
+
+/// The most links for one tool: about 100 ms of work. What is beyond is downloaded.
+const LINKS_MAX: usize = 10_000;
+
+/// Something in the home of a sandbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Item {
+    /// A link, with what it leads to.
+    Link {
+        /// Its path below the home.
+        place: PathBuf,
+        /// Its target.
+        target: PathBuf,
+    },
+    /// A file, with its text.
+    File {
+        /// Its path below the home.
+        place: PathBuf,
+        /// What is in it.
+        text: Vec<u8>,
+    },
+    /// A folder.
+    Folder(PathBuf),
+}
+
+impl Item {
+    fn link(place: impl Into<PathBuf>, target: impl Into<PathBuf>) -> Self {
+        Self::Link {
+            place: place.into(),
+            target: target.into(),
+        }
+    }
+}
+
+/// A cache of the user, and where it is inside.
+#[derive(Debug)]
+struct Source {
+    outside: PathBuf,
+    inside: PathBuf,
+    is_mounted: bool,
+}
+
+impl Source {
+    /// Returns where a cache is seen at a level. `name` is unique among all caches.
+    fn new(level: Level, outside: &Path, name: &str) -> Self {
+        let is_mounted = level == Level::Namespace && !is_in_system(outside);
+        let inside = if is_mounted {
+            Path::new(CACHES).join(name)
+        } else {
+            outside.to_owned()
+        };
+        Self {
+            outside: outside.to_owned(),
+            inside,
+            is_mounted,
+        }
+    }
+
+    /// Lists it among what a sandbox shows.
+    fn show(self, tools: &mut Tools) {
+        if self.is_mounted {
+            tools.shown.push(Shown {
+                outside: self.outside,
+                inside: self.inside,
+            });
+        } else if !is_in_system(&self.outside) {
+            tools.read.push(self.outside);
+        }
+    }
+}
+
+/// Adds what the user's caches have. `allows` decides whether a folder may be shown.
+pub(crate) fn add(
+    tools: &mut Tools,
+    request: &ToolsRequest<'_>,
+    checkout: &Path,
+    allows: impl Fn(&Path) -> bool,
+) {
+    let usable = |path: PathBuf| {
+        let real = path.canonicalize().ok()?;
+        (real.is_dir() && allows(&path) && allows(&real)).then_some(real)
+    };
+    let variable = |name: &str| {
+        let value = request.environment.get(OsStr::new(name));
+        value.map(PathBuf::from).filter(|path| path.is_absolute())
+    };
+    let cargo = variable("CARGO_HOME").unwrap_or_else(|| request.home.join(".cargo"));
+    if let Some(registry) = usable(cargo.join("registry")) {
+        let source = Source::new(request.level, &registry, "cargo-registry");
+        let registries = cargo::look_at_registries(&registry);
+        tools
+            .furniture
+            .extend(cargo::registry_items(&registries, &source.inside));
+        source.show(tools);
+    }
+    if let Some(git) = usable(cargo.join("git")) {
+        for repository in cargo::look_at_repositories(&git) {
+            let below = |kind: &str, name: &str| {
+                let outside = git.join(kind).join(&repository.name);
+                let name = format!("cargo-{name}-{}", repository.name);
+                let outside = if kind == "db" {
+                    outside.join("objects")
+                } else {
+                    outside
+                };
+                Source::new(request.level, &outside, &name)
+            };
+            let (objects, checkouts) = (below("db", "objects"), below("checkouts", "checkouts"));
+            tools.furniture.extend(cargo::repository_items(
+                &repository,
+                &objects.inside,
+                &checkouts.inside,
+            ));
+            objects.show(tools);
+            checkouts.show(tools);
+        }
+    }
+    if let Some(packages) = usable(request.home.join(".npm/_cacache/content-v2")) {
+        let source = Source::new(request.level, &packages, "npm");
+        let digests = npm::digests_of(checkout);
+        let contents = npm::contents(&digests, |below| packages.join(below).is_file());
+        if !contents.is_empty() {
+            tools
+                .furniture
+                .extend(npm::items(&contents, &source.inside));
+            source.show(tools);
+        }
+    }
+    let modules = variable("GOMODCACHE")
+        .or_else(|| variable("GOPATH").map(|path| path.join("pkg/mod")))
+        .unwrap_or_else(|| request.home.join("go/pkg/mod"));
+    if let Some(downloads) = usable(modules.join("cache/download")) {
+        let source = Source::new(request.level, &downloads, "go");
+        let set = request.environment.get(OsStr::new("GOPROXY"));
+        let proxies = go::proxies(&source.inside, set.map(std::ffi::OsString::as_os_str));
+        tools.variables.insert("GOPROXY".into(), Some(proxies));
+        source.show(tools);
+    }
+}
+
+impl Tools {
+    /// Puts what tools need into the home of a sandbox. `home` is the folder outside, which must be new.
+    ///
+    /// # Errors
+    /// When something cannot be written there.
+    pub fn furnish(&self, home: &Path) -> io::Result<()> {
+        let mut made = std::collections::HashSet::new();
+        let mut folder = |folder: &Path| {
+            if made.contains(folder) {
+                return Ok(());
+            }
+            fs::create_dir_all(folder)?;
+            made.insert(folder.to_owned());
+            io::Result::Ok(())
+        };
+        for item in &self.furniture {
+            match item {
+                Item::Folder(place) => folder(&home.join(place))?,
+                Item::Link { place, target } => {
+                    let place = home.join(place);
+                    place.parent().map_or(Ok(()), &mut folder)?;
+                    symlink(target, &place)?;
+                }
+                Item::File { place, text } => {
+                    let place = home.join(place);
+                    place.parent().map_or(Ok(()), &mut folder)?;
+                    fs::write(&place, text)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the names in a folder, in order; none where it cannot be read.
+fn names_in(folder: &Path) -> Vec<std::ffi::OsString> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<_> = entries
+        .take(LINKS_MAX)
+        .map(|entry| entry.file_name())
+        .collect();
+    names.sort_unstable();
+    names
+}
