@@ -1,12 +1,13 @@
 //! cargo's downloads.
 //!
 //! Cargo opens a crate that it has for reading, and makes the files of others beside it, so the folder is the sandbox's
-//! own and each crate in it a link. Of the index the whole folder is a link: cargo only warns when it cannot write there.
+//! own, and each crate in it that the checkout's lock files name is a link. Of the index the whole folder is a link: cargo only warns when it cannot write there.
 //! Sources are linked as well, since otherwise cargo would unpack them at each start.
 //!
 //! For a repository, cargo fetches into a bare clone. That is the sandbox's own, and borrows the objects of the
 //! user's. Settings and the record of the last fetch are not shown, because addresses in them may hold a password.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -16,11 +17,11 @@ use super::{Item, LINKS_MAX, names_in};
 /// The settings of a bare clone.
 const BARE: &[u8] = b"[core]\n\trepositoryformatversion = 0\n\tbare = true\n";
 
-/// One kind of what a registry has: a folder of the cache, by registry.
+/// A folder of the user's `registry` whose entries are linked.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Registry {
+pub(super) struct Linked {
     /// The folder below `registry`, such as `cache/index.crates.io-1949cf8c6b5b557f`.
-    below: PathBuf,
+    pub(super) below: PathBuf,
     /// What is in it.
     names: Vec<OsString>,
 }
@@ -35,23 +36,30 @@ pub(super) struct Clone {
 }
 
 /// Lists the user's `registry`.
-pub(super) fn look_at_registries(registry: &Path) -> Vec<Registry> {
-    let of_kind = |kind: &'static str| {
-        let folder = registry.join(kind);
-        names_in(&folder).into_iter().map(move |name| {
-            let below = Path::new(kind).join(name);
-            let names = names_in(&registry.join(&below));
-            Registry { below, names }
-        })
+pub(super) fn look_at_registry(registry: &Path) -> Vec<Linked> {
+    let mut folders = vec![PathBuf::from("index")];
+    for kind in ["cache", "src"] {
+        let names = names_in(&registry.join(kind)).into_iter();
+        folders.extend(names.map(|name| Path::new(kind).join(name)));
+    }
+    let linked = folders.into_iter().map(|below| Linked {
+        names: names_in(&registry.join(&below)),
+        below,
+    });
+    linked.collect()
+}
+
+/// Returns the crates that a `Cargo.lock` names, such as `itoa-1.0.0`.
+pub(super) fn crates_in(lock: &str) -> impl Iterator<Item = String> {
+    let value = |line: &str, key: &str| {
+        let value = line.strip_prefix(key)?.strip_prefix(" = \"")?;
+        value.strip_suffix('"').map(str::to_owned)
     };
-    let indexes = names_in(&registry.join("index"));
-    std::iter::once(Registry {
-        below: "index".into(),
-        names: indexes,
+    let lines = lock.lines().zip(lock.lines().skip(1));
+    lines.filter_map(move |(first, second)| {
+        let (name, version) = (value(first, "name")?, value(second, "version")?);
+        Some(format!("{name}-{version}"))
     })
-    .chain(of_kind("cache"))
-    .chain(of_kind("src"))
-    .collect()
 }
 
 /// Lists the user's `git`.
@@ -64,15 +72,21 @@ pub(super) fn look_at_repositories(git: &Path) -> Vec<Clone> {
     clones.collect()
 }
 
-/// Returns what the sandbox's own `registry` has.
-pub(super) fn registry_items(registries: &[Registry], seen: &Path) -> Vec<Item> {
-    let links = registries.iter().flat_map(|registry| {
-        let place = Path::new(".cargo/registry").join(&registry.below);
-        let target = seen.join(&registry.below);
-        let link = move |name: &OsString| Item::link(place.join(name), target.join(name));
-        registry.names.iter().map(link)
-    });
-    links.take(LINKS_MAX).collect()
+/// Returns the links of a folder of the sandbox's own `registry`. `locked` are the crates that are needed; `None` for all.
+pub(super) fn registry_items(
+    linked: &Linked,
+    seen: &Path,
+    locked: Option<&BTreeSet<String>>,
+) -> Vec<Item> {
+    let place = Path::new(".cargo/registry").join(&linked.below);
+    let is_needed = |name: &&OsString| {
+        let text = name.to_string_lossy();
+        let named = text.strip_suffix(".crate").unwrap_or(&text);
+        linked.below == Path::new("index") || locked.is_none_or(|locked| locked.contains(named))
+    };
+    let link = |name: &OsString| Item::link(place.join(name), seen.join(name));
+    let needed = linked.names.iter().filter(is_needed);
+    needed.take(LINKS_MAX).map(link).collect()
 }
 
 /// Returns what the sandbox's own clone has.
@@ -103,36 +117,52 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_crate_is_a_link_and_its_folder_is_not() {
-        let registries = [
-            Registry {
-                below: "index".into(),
-                names: vec!["crates.io-1".into()],
-            },
-            Registry {
-                below: "cache/crates.io-1".into(),
-                names: vec!["itoa-1.0.0.crate".into(), "ryu-1.0.0.crate".into()],
-            },
-            Registry {
-                below: "src/crates.io-1".into(),
-                names: vec!["itoa-1.0.0".into()],
-            },
-        ];
-        let linked = |below: &str| {
-            Item::link(
-                format!(".cargo/registry/{below}"),
-                format!("/caches/cargo/{below}"),
-            )
+    fn each_crate_of_a_lock_file_is_a_link() {
+        let links = |below: &str, names: &[&str], locked: Option<&[&str]>| {
+            let linked = Linked {
+                below: below.into(),
+                names: names.iter().map(OsString::from).collect(),
+            };
+            let locked =
+                locked.map(|locked| locked.iter().map(|name| (*name).to_owned()).collect());
+            let items = registry_items(&linked, Path::new("/run/c"), locked.as_ref());
+            let texts = items.into_iter().map(|item| match item {
+                Item::Link { place, target } => {
+                    format!("{} {}", place.display(), target.display())
+                }
+                other => format!("{other:?}"),
+            });
+            texts.collect::<Vec<_>>()
         };
+        let crates = ["itoa-1.0.0.crate", "ryu-1.0.0.crate"];
+        let itoa = ".cargo/registry/cache/io-1/itoa-1.0.0.crate /run/c/itoa-1.0.0.crate";
+        let ryu = ".cargo/registry/cache/io-1/ryu-1.0.0.crate /run/c/ryu-1.0.0.crate";
+        for (locked, expected) in [
+            (None, &[itoa, ryu][..]),
+            (Some(&["ryu-1.0.0", "syn-1.0.0"][..]), &[ryu]),
+            (Some(&[]), &[]),
+        ] {
+            assert_eq!(links("cache/io-1", &crates, locked), expected);
+        }
         assert_eq!(
-            registry_items(&registries, Path::new("/caches/cargo")),
-            [
-                linked("index/crates.io-1"),
-                linked("cache/crates.io-1/itoa-1.0.0.crate"),
-                linked("cache/crates.io-1/ryu-1.0.0.crate"),
-                linked("src/crates.io-1/itoa-1.0.0"),
-            ]
+            links("src/io-1", &["itoa-1.0.0"], Some(&["itoa-1.0.0"])),
+            [".cargo/registry/src/io-1/itoa-1.0.0 /run/c/itoa-1.0.0"]
         );
+        assert_eq!(
+            links("index", &["io-1"], Some(&[])),
+            [".cargo/registry/index/io-1 /run/c/io-1"]
+        );
+    }
+
+    #[test]
+    fn a_lock_file_names_crates() {
+        let lock = "version = 4\n\n[[package]]\nname = \"itoa\"\nversion = \"1.0.0\"\nsource = \"registry\"\n\
+                    \n[[package]]\nname = \"shop\"\nversion = \"0.1.0\"\ndependencies = [\n \"itoa\",\n]\n";
+        assert_eq!(
+            crates_in(lock).collect::<Vec<_>>(),
+            ["itoa-1.0.0", "shop-0.1.0"]
+        );
+        assert_eq!(crates_in("name = \"x\"\n").count(), 0);
     }
 
     #[test]

@@ -4,14 +4,16 @@
 //! sandbox, which links to what the user's cache has. What is new is written there, and is gone with the home. Nothing is
 //! a hard link: writing through one would change the user's file.
 //!
-//! - [`cargo`]: links to each crate; repositories borrow objects.
+//! - [`locks`]: what the lock files of the checkout name.
+//! - [`cargo`]: links to the crates that they name; repositories borrow objects.
 //! - [`go`]: the user's downloads are the first proxy that Go asks.
-//! - [`npm`]: links to the packages that the checkout's lock files name.
+//! - [`npm`]: links to the packages that they name.
 //!
 //! pip and uv have no way to read a cache that they cannot write, and so they download again.
 
 mod cargo;
 mod go;
+mod locks;
 mod npm;
 
 use std::ffi::OsStr;
@@ -23,7 +25,10 @@ use crate::layout::{Shown, is_in_system};
 use crate::level::Level;
 use crate::tools::{Tools, ToolsRequest};
 
-/// Where caches are in a sandbox of namespaces.
+use locks::Locked;
+
+/// Where caches are in a sandbox of namespaces. Links to what is in them are short: ext4 keeps those of up to 59 bytes without
+/// a block of their own, and removes them a hundred times faster.
 const CACHES: &str = "/run/symphony-caches";
 
 /// The most links for one tool: about 100 ms of work. What is beyond is downloaded.
@@ -68,11 +73,11 @@ struct Source {
 }
 
 impl Source {
-    /// Returns where a cache is seen at a level. `name` is unique among all caches.
-    fn new(level: Level, outside: &Path, name: &str) -> Self {
+    /// Returns where a cache is seen at a level. `number` is unique among all caches.
+    fn new(level: Level, outside: &Path, number: usize) -> Self {
         let is_mounted = level == Level::Namespace && !is_in_system(outside);
         let inside = if is_mounted {
-            Path::new(CACHES).join(name)
+            Path::new(CACHES).join(number.to_string())
         } else {
             outside.to_owned()
         };
@@ -111,45 +116,37 @@ pub(crate) fn add(
         let value = request.environment.get(OsStr::new(name));
         value.map(PathBuf::from).filter(|path| path.is_absolute())
     };
+    let mut number = 0;
+    let mut source = |outside: &Path| {
+        number += 1;
+        Source::new(request.level, outside, number)
+    };
+    let locked = Locked::of(checkout);
     let cargo = variable("CARGO_HOME").unwrap_or_else(|| request.home.join(".cargo"));
     if let Some(registry) = usable(cargo.join("registry")) {
-        let source = Source::new(request.level, &registry, "cargo-registry");
-        let registries = cargo::look_at_registries(&registry);
-        tools
-            .furniture
-            .extend(cargo::registry_items(&registries, &source.inside));
-        source.show(tools);
+        for linked in cargo::look_at_registry(&registry) {
+            let source = source(&registry.join(&linked.below));
+            let items = cargo::registry_items(&linked, &source.inside, locked.crates.as_ref());
+            tools.furniture.extend(items);
+            source.show(tools);
+        }
     }
     if let Some(git) = usable(cargo.join("git")) {
-        for repository in cargo::look_at_repositories(&git) {
-            let below = |kind: &str, name: &str| {
-                let outside = git.join(kind).join(&repository.name);
-                let name = format!("cargo-{name}-{}", repository.name);
-                let outside = if kind == "db" {
-                    outside.join("objects")
-                } else {
-                    outside
-                };
-                Source::new(request.level, &outside, &name)
-            };
-            let (objects, checkouts) = (below("db", "objects"), below("checkouts", "checkouts"));
-            tools.furniture.extend(cargo::repository_items(
-                &repository,
-                &objects.inside,
-                &checkouts.inside,
-            ));
+        for clone in cargo::look_at_repositories(&git) {
+            let objects = source(&git.join("db").join(&clone.name).join("objects"));
+            let checkouts = source(&git.join("checkouts").join(&clone.name));
+            let items = cargo::repository_items(&clone, &objects.inside, &checkouts.inside);
+            tools.furniture.extend(items);
             objects.show(tools);
             checkouts.show(tools);
         }
     }
     if let Some(packages) = usable(request.home.join(".npm/_cacache/content-v2")) {
-        let source = Source::new(request.level, &packages, "npm");
-        let digests = npm::digests_of(checkout);
-        let contents = npm::contents(&digests, |below| packages.join(below).is_file());
+        let contents = npm::contents(&locked.packages, |below| packages.join(below).is_file());
         if !contents.is_empty() {
-            tools
-                .furniture
-                .extend(npm::items(&contents, &source.inside));
+            let source = source(&packages);
+            let items = npm::items(&contents, &source.inside);
+            tools.furniture.extend(items);
             source.show(tools);
         }
     }
@@ -157,7 +154,7 @@ pub(crate) fn add(
         .or_else(|| variable("GOPATH").map(|path| path.join("pkg/mod")))
         .unwrap_or_else(|| request.home.join("go/pkg/mod"));
     if let Some(downloads) = usable(modules.join("cache/download")) {
-        let source = Source::new(request.level, &downloads, "go");
+        let source = source(&downloads);
         let set = request.environment.get(OsStr::new("GOPROXY"));
         let proxies = go::proxies(&source.inside, set.map(std::ffi::OsString::as_os_str));
         tools.variables.insert("GOPROXY".into(), Some(proxies));
