@@ -225,7 +225,7 @@ impl RunnerError {
     pub fn exit_fault(&self) -> ExitFault {
         match self {
             Self::Workspace(error) => error.exit_fault(),
-            Self::Process(_) | Self::Io { .. } => ExitFault::Machine,
+            Self::Process(_) | Self::Io { .. } | Self::Sandbox(_) => ExitFault::Machine,
             _ => ExitFault::Work,
         }
     }

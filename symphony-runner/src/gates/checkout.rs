@@ -17,12 +17,14 @@ use symphony_workspace::{CommitId, Planted, Pristine, Redactor, Repository, Work
 use super::key::Ground;
 use super::result::{GateCommand, gate_result};
 use super::running::Running;
+use super::sandbox::ground_of;
 use crate::environment::{agent_environment, name_committers};
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::process::{Supervision, sweep_marked};
 use crate::redaction::redactor_for;
 use crate::repository::open_repository;
+use crate::sandbox::RunSandbox;
 use crate::supervise::{CommandCall, Company, LiveLog, run_command};
 use crate::watchdog::StepLog;
 
@@ -69,27 +71,34 @@ pub struct GateCheckout<'a> {
     environment: BTreeMap<OsString, OsString>,
     /// Removes secret values from the output of its commands.
     redactor: Option<Arc<Redactor>>,
+    /// What confines its commands.
+    sandbox: RunSandbox,
 }
 
 impl<'a> GateCheckout<'a> {
     /// Checks out a commit, and copies the project's configuration files into it.
     ///
     /// # Errors
-    /// When the repository does not have the commit, or the checkout cannot be written.
+    /// When the machine cannot confine its commands as the configuration asks, the repository does not have the commit, or the checkout
+    /// cannot be written.
     pub fn make(request: CheckoutRequest<'a>, commit: &CommitId) -> Result<Self, RunnerError> {
         let repository = request.repository;
+        let environment = request.environment();
+        // Before anything is made: without it nothing may run there.
+        let path = checkout_path(repository, request.id)?;
+        let sandbox = request.sandbox(&path, &environment)?;
         let pristine = repository.create_pristine(&checkout_key(request.id), commit)?;
         for problem in repository.copy_into_pristine(&pristine)?.problems {
             let (path, reason) = (problem.path.display(), &problem.reason);
             tracing::warn!(%path, reason, "a configuration file was not copied into the checkout");
         }
-        let environment = request.environment();
         let redactor = redactor_for(repository, commit, &environment)?;
         Ok(Self {
             request,
             pristine,
             environment,
             redactor,
+            sandbox,
         })
     }
 
@@ -256,6 +265,7 @@ impl<'a> GateCheckout<'a> {
             }),
             company,
             remark,
+            sandbox: Some(&self.sandbox),
         };
         let ran = run_command(supervision, call).await;
         // Also after a red result: a command that finds no files proves nothing about them.
@@ -291,7 +301,9 @@ impl CheckoutRequest<'_> {
 
     /// Returns what the results of gates depend on now, besides the files of a commit.
     pub(super) fn ground(&self) -> Result<Ground, RunnerError> {
-        Ground::of(self.repository, self.config, &self.environment())
+        let environment = self.environment();
+        let sandbox = ground_of(self.installation, self.config, &environment);
+        Ground::of(self.repository, self.config, &environment, &sandbox)
     }
 }
 
@@ -308,7 +320,8 @@ pub fn configured_gates(
     // The marker is not part of what results depend on.
     let nobody = RunId::parse(uuid::Uuid::nil().to_string()).expect("a UUID is a run id");
     let environment = gate_environment(installation, config, &nobody);
-    Ok(Ground::of(repository, config, &environment)?.configured(&config.gates))
+    let sandbox = ground_of(installation, config, &environment);
+    Ok(Ground::of(repository, config, &environment, &sandbox)?.configured(&config.gates))
 }
 
 /// Returns the gates that a project has now, for views that compare them with recorded results. Empty if its repository cannot be read,

@@ -8,6 +8,8 @@ use sha2::{Digest, Sha256};
 use symphony_core::config::ProjectConfig;
 use symphony_workspace::CommitId;
 
+use super::sandbox;
+
 /// Adds bytes with their length, so that no two sequences of values give the same digest.
 pub(super) fn add(digest: &mut Sha256, bytes: &[u8]) {
     digest.update((bytes.len() as u64).to_le_bytes());
@@ -38,6 +40,9 @@ pub(crate) fn tried_digest(config: &ProjectConfig, base: &CommitId) -> String {
     digest.update(base.as_str().as_bytes());
     digest.update([0]);
     digest.update(said);
+    for part in sandbox::said(&config.sandbox) {
+        add(&mut digest, &part);
+    }
     format!("{:x}", digest.finalize())
 }
 

@@ -49,7 +49,7 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
-    /// Reads the current state of the project.
+    /// Reads the current state of the project. `sandbox` is what results depend on of what confines them.
     ///
     /// # Errors
     /// When the files that a checkout gets copied cannot be listed.
@@ -57,6 +57,7 @@ impl Ground {
         repository: &Repository,
         config: &ProjectConfig,
         environment: &BTreeMap<OsString, OsString>,
+        sandbox: &[Vec<u8>],
     ) -> Result<Self, RunnerError> {
         let mut digest = Sha256::new();
         add(&mut digest, VERSION.as_bytes());
@@ -68,6 +69,9 @@ impl Ground {
         }
         add_environment(&mut digest, environment);
         add_tools(&mut digest, environment);
+        for part in sandbox {
+            add(&mut digest, part);
+        }
         Ok(Self { digest, programs })
     }
 

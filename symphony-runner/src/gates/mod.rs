@@ -17,6 +17,7 @@ mod proof;
 mod result;
 mod run;
 mod running;
+mod sandbox;
 mod untried;
 
 pub use base_red::record_trial;

@@ -57,6 +57,7 @@ impl Hook<'_> {
             live: None,
             company: Company::Alone,
             remark: None,
+            sandbox: None,
         };
         let outcome = run_command(supervision, call).await;
         // The input may be private, and is in the database.

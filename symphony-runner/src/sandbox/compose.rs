@@ -84,6 +84,7 @@ pub(super) fn compose(
         },
         temporary: folders.temporary,
         read,
+        shown: Vec::new(),
         write,
         sockets: [
             places.sockets.as_slice(),

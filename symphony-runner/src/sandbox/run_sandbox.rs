@@ -4,24 +4,15 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use symphony_core::config::SandboxSettings;
-use symphony_sandbox::Level;
+use symphony_core::config::{SandboxCache, SandboxSettings};
+use symphony_sandbox::{Level, Tools, ToolsRequest};
 
-use super::compose::{Places, compose};
+use super::compose::{Places, StartFolders, compose};
 use super::fault::SandboxFault;
 use super::protection::Protection;
 use super::start::Start;
 use crate::network::Ways;
 use crate::provider::{AgentCli, agent_clis};
-
-/// Variables that name folders of the user, which are not inside.
-const OF_THE_HOME: [&str; 5] = [
-    "XDG_CACHE_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "XDG_RUNTIME_DIR",
-    "XDG_STATE_HOME",
-];
 
 /// What confines the programs of a run that need the same places.
 #[derive(Debug, Clone)]
@@ -100,29 +91,72 @@ impl RunSandbox {
             });
         }
         let (mut start, folders) = Start::make(&self.run, level == Level::Namespace)?;
-        let home = folders.home.clone();
-        let sandbox = compose(level, &self.settings, &self.places, folders)?;
+        let tools = self.tools(level, &environment, &folders);
+        let mut places = self.places.clone();
+        places.read.extend(tools.read.iter().cloned());
+        let mut sandbox = compose(level, &self.settings, &places, folders)?;
+        sandbox.shown.clone_from(&tools.shown);
         let Protection {
             machine, programs, ..
         } = &self.protection;
         let (program, arguments) =
             sandbox.command(machine, programs, None, program.as_os_str(), arguments)?;
-        // After the command is made, which needs an empty home.
+        // After the command is made, which needs an empty home, and before anything can run in it.
+        let home = &sandbox.home.folder;
+        tools.furnish(home).map_err(|source| SandboxFault::Io {
+            action: "write into the folder",
+            path: home.clone(),
+            source,
+        })?;
         if let Some(cli) = self.login {
-            start.hand_in(cli, &environment, &home)?;
+            start.hand_in(cli, &environment, home)?;
         }
-        let of_clis = agent_clis().map(|cli| cli.credentials.folder_variable);
-        for name in OF_THE_HOME.into_iter().chain(of_clis) {
-            environment.remove(OsStr::new(name));
+        for cli in agent_clis() {
+            environment.remove(OsStr::new(cli.credentials.folder_variable));
         }
         for (name, value) in sandbox.environment() {
             environment.insert(name.into(), value.into());
+        }
+        for (name, value) in tools.variables {
+            match value {
+                Some(value) => environment.insert(name, value),
+                None => environment.remove(&name),
+            };
         }
         Ok(Wrapped {
             program,
             arguments,
             environment,
             start: Some(start),
+        })
+    }
+
+    /// Finds the toolchains and caches that a start shows.
+    fn tools(
+        &self,
+        level: Level,
+        environment: &BTreeMap<OsString, OsString>,
+        folders: &StartFolders,
+    ) -> Tools {
+        let Some(home) = &self.places.home else {
+            return Tools::default();
+        };
+        let checkout = &self.places.checkout;
+        let mut hidden = [&self.places.closed[..], &self.places.write].concat();
+        hidden.push(checkout.clone());
+        // the checkouts of other agents
+        hidden.extend(checkout.parent().map(Path::to_owned));
+        Tools::observe(&ToolsRequest {
+            level,
+            environment,
+            home,
+            inside: match level {
+                Level::Landlock => &folders.home,
+                Level::Namespace | Level::Off => home,
+            },
+            programs: &[],
+            hidden: &hidden,
+            cached_for: (self.settings.cache == SandboxCache::Read).then_some(checkout),
         })
     }
 }

@@ -10,12 +10,14 @@ use std::time::{Duration, Instant};
 
 use symphony_core::config::{CommandLine, Millis};
 use symphony_workspace::{LineRedactor, Redactor};
+use tokio::io::AsyncReadExt as _;
 
 use crate::error::RunnerError;
 use crate::output::{BoundedLines, CappedLog, LogLimits, OmissionStyle, Tail, neutralised};
 use crate::process::{
     AgentEnd, AgentExit, AgentInput, AgentLaunch, GRACE, Supervision, Trampoline,
 };
+use crate::sandbox::{RunSandbox, Start, Wrapped};
 
 /// The hidden command through which an agent starts in a session of its own.
 pub const TRAMPOLINE_COMMAND: &str = "exec-in-session";
@@ -24,6 +26,9 @@ pub const TRAMPOLINE_COMMAND: &str = "exec-in-session";
 const TAIL_BYTES: usize = 50 * 1024;
 /// How much output of one command the log of its run gets. The command's own log has more.
 const LIVE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The most time for a pipe whose writers are gone.
+const DRAIN_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// The outcome of a command.
 #[derive(Debug)]
@@ -80,6 +85,8 @@ pub(crate) struct CommandCall<'a> {
     pub(crate) company: Company,
     /// What Symphony reports about the checkout. It comes first in the output.
     pub(crate) remark: Option<String>,
+    /// What confines it; `None` for a command that runs for the user, such as a notification.
+    pub(crate) sandbox: Option<&'a RunSandbox>,
 }
 
 /// The log of a run, which several commands write to.
@@ -118,6 +125,7 @@ pub(crate) async fn run_command(
         live,
         company,
         remark,
+        sandbox,
     } = call;
     let input = match input {
         None => AgentInput::Empty,
@@ -132,15 +140,30 @@ pub(crate) async fn run_command(
         .into_iter()
         .chain(argv);
     let mut words = merged.map(OsString::from);
-    let program = words.next().unwrap_or_default().into();
+    let program = PathBuf::from(words.next().unwrap_or_default());
+    let arguments: Vec<OsString> = words.collect();
+    let Wrapped {
+        program,
+        arguments,
+        environment,
+        start,
+    } = match sandbox {
+        Some(sandbox) => sandbox.wrap(&program, &arguments, environment)?,
+        None => Wrapped {
+            program,
+            arguments,
+            environment,
+            start: None,
+        },
+    };
     let launch = AgentLaunch {
         trampoline: Trampoline::new(executable, TRAMPOLINE_COMMAND),
         program,
-        arguments: words.collect(),
+        arguments,
         environment,
         directory: directory.to_owned(),
         input,
-        report: None,
+        report: start.as_ref().and_then(Start::report).map(Path::to_owned),
     };
     let started = Instant::now();
     let mut child = supervision.spawn(launch)?;
@@ -150,13 +173,14 @@ pub(crate) async fn run_command(
         lines: LineRedactor::new(redactor),
         logs: Logs::open(log, live),
         tail: Tail::new(TAIL_BYTES),
+        has_lines: false,
     };
     if let Some(remark) = remark {
         output.take(remark.as_bytes());
     }
     let mut lines = child.take_stdout().map(BoundedLines::new);
-    // The shell redirects standard error to standard output, so nothing is written to it.
-    drop(child.take_stderr());
+    // The shell redirects standard error to standard output, so only what makes a sandbox writes to it.
+    let messages = messages(child.take_stderr());
     let deadline = tokio::time::sleep(limit.duration());
     tokio::pin!(deadline);
     let mut timed_out = false;
@@ -185,6 +209,15 @@ pub(crate) async fn run_command(
         }
     };
     drain(&mut lines, &mut output).await;
+    if let Some(start) = &start
+        && ended.end == AgentEnd::ByItself
+    {
+        let read = tokio::time::timeout(DRAIN_TIME_MAX, messages).await;
+        let messages = read.ok().and_then(Result::ok).unwrap_or_default();
+        if let Some(fault) = start.fault(ended.exit, &messages, !output.has_lines) {
+            return Err(fault.into());
+        }
+    }
     Ok(CommandOutcome {
         exit: ended.exit,
         timed_out: timed_out && ended.end != AgentEnd::ByItself,
@@ -193,11 +226,29 @@ pub(crate) async fn run_command(
     })
 }
 
+/// Reads what is printed before the command runs. The end of it is kept.
+fn messages(pipe: Option<tokio::process::ChildStderr>) -> tokio::task::JoinHandle<String> {
+    tokio::spawn(async move {
+        let mut tail = Tail::new(TAIL_BYTES);
+        let mut pipe = pipe;
+        let mut buffer = [0; 4096];
+        while let Some(pipe) = &mut pipe
+            && let Ok(read) = pipe.read(&mut buffer).await
+            && let Some(bytes) = buffer.get(..read).filter(|bytes| !bytes.is_empty())
+        {
+            tail.push(bytes);
+        }
+        tail.text()
+    })
+}
+
 /// Where a command's output goes.
 struct Output {
     lines: LineRedactor,
     logs: Logs,
     tail: Tail,
+    /// Whether the command printed anything.
+    has_lines: bool,
 }
 
 impl Output {
@@ -280,14 +331,17 @@ async fn next(lines: &mut Lines) -> Option<Vec<u8>> {
 fn keep(line: Option<Vec<u8>>, lines: &mut Lines, output: &mut Output) {
     match line {
         None => *lines = None,
-        Some(line) => output.take(&line),
+        Some(line) => {
+            output.has_lines = true;
+            output.take(&line);
+        }
     }
 }
 
 /// Reads what is left in the pipe. Its writers are gone.
 async fn drain(lines: &mut Lines, output: &mut Output) {
     while lines.is_some() {
-        let line = tokio::time::timeout(Duration::from_secs(1), next(lines))
+        let line = tokio::time::timeout(DRAIN_TIME_MAX, next(lines))
             .await
             .unwrap_or(None);
         keep(line, lines, output);

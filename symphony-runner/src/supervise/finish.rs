@@ -59,6 +59,7 @@ pub(crate) async fn finish(
             let class = match () {
                 () if error.is_disk_full() => ErrorClass::DiskFull,
                 () if error.is_base_missing() => ErrorClass::Cancelled,
+                () if matches!(error, RunnerError::Sandbox(_)) => ErrorClass::SandboxUnavailable,
                 () => ErrorClass::WorktreeFailed,
             };
             outcome.fail_unless_worse(class, format!("after the agent's end: {error}"));

@@ -13,6 +13,7 @@ use super::command::{CommandCall, CommandOutcome, Company, run_command};
 use crate::error::RunnerError;
 use crate::paths::write_private;
 use crate::process::Supervision;
+use crate::sandbox::RunSandbox;
 
 /// The file that records that the set-up command has passed. It is in the worktree's own git folder, so it disappears
 /// with the worktree.
@@ -34,6 +35,8 @@ pub(crate) struct SetUp<'a> {
     pub(crate) repository: &'a Repository,
     /// The file for its output.
     pub(crate) log: PathBuf,
+    /// What confines it.
+    pub(crate) sandbox: &'a RunSandbox,
 }
 
 impl SetUp<'_> {
@@ -65,6 +68,7 @@ impl SetUp<'_> {
             live: None,
             company: Company::Alone,
             remark: None,
+            sandbox: Some(self.sandbox),
         };
         let before = self.repository.status(self.worktree)?;
         let outcome = run_command(supervision, call).await?;

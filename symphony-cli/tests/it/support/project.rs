@@ -65,7 +65,7 @@ pub(crate) struct Project {
     pub(crate) root: PathBuf,
     /// The folder beside it, for what is not in the repository.
     pub(crate) beside: PathBuf,
-    home: PathBuf,
+    pub(crate) home: PathBuf,
     variables: Vec<(String, String)>,
     base_config: OnceLock<Value>,
     folder: TempDir,

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use symphony_core::agent::AgentType;
 use symphony_core::run::ShellTools;
+use symphony_workspace::{Repository, Worktree};
 
 use super::site::Site;
 use crate::environment::agent_search_path;
@@ -73,6 +74,44 @@ pub(super) fn agent_sandbox(
     ))
 }
 
+/// Puts together what confines a configured command in the worktree of a run. It has no socket.
+///
+/// # Errors
+/// When the machine does not have what the configuration asks for.
+pub(super) fn command_sandbox(
+    job: &Job<'_>,
+    repository: &Repository,
+    worktree: &Worktree,
+    environment: &BTreeMap<OsString, OsString>,
+) -> Result<RunSandbox, RunnerError> {
+    let common = repository.common_dir();
+    let places = Places {
+        checkout: worktree.path().to_owned(),
+        access: Access::Write,
+        read: object_folders(common),
+        write: modules(common, worktree.path()).into_iter().collect(),
+        sockets: Vec::new(),
+        closed: closed(job, common),
+        home: home_of(environment.get(OsStr::new("HOME")).map(OsString::as_os_str)),
+        ways: None,
+    };
+    Ok(RunSandbox::new(
+        protection(job)?,
+        job.config.sandbox.clone(),
+        places,
+        job.paths.dir.clone(),
+    ))
+}
+
+/// Returns what no path of the configuration may open.
+fn closed(job: &Job<'_>, common: &Path) -> Vec<PathBuf> {
+    vec![
+        job.installation.state_dir(),
+        job.project.root.join(STATE_DIR),
+        common.to_owned(),
+    ]
+}
+
 fn places(
     job: &Job<'_>,
     protection: &Protection,
@@ -121,11 +160,7 @@ fn places(
         read,
         write,
         sockets: vec![(job.paths.socket(), MCP_SOCKET.to_owned())],
-        closed: vec![
-            job.installation.state_dir(),
-            job.project.root.join(STATE_DIR),
-            common.to_owned(),
-        ],
+        closed: closed(job, common),
         home,
         ways: None,
     })

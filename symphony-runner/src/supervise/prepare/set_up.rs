@@ -12,6 +12,7 @@ use symphony_workspace::{
     BranchFate, CommitId, Failpoint, Prepared, RemoveRequest, Repository, Worktree,
 };
 
+use super::sandbox::command_sandbox;
 use crate::error::RunnerError;
 use crate::gates::{CheckoutRequest, GateCheckout, naming_setup_log};
 use crate::output::last_chars;
@@ -85,6 +86,7 @@ impl SetUpSite<'_> {
         let environment = job.command_environment(worktree.path());
         let head = repository.head(worktree)?;
         let redactor = redactor_for(repository, &head, &environment)?;
+        let sandbox = command_sandbox(job, repository, worktree, &environment)?;
         let set_up = SetUp {
             executable: &job.installation.executable,
             settings,
@@ -93,6 +95,7 @@ impl SetUpSite<'_> {
             worktree,
             repository,
             log: job.paths.setup_log(),
+            sandbox: &sandbox,
         };
         job.steps
             .enter_commands(Step::SetUp, settings.setup_timeout_ms);

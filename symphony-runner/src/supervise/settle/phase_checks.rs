@@ -137,6 +137,8 @@ async fn first_red_in_place(
             live: None,
             company: Company::Alone,
             remark: None,
+            // Phases work in the project's folder only where nothing is confined.
+            sandbox: None,
         };
         job.steps.enter_commands(Step::Gates, limit);
         if let Some(deadly) = begin_check(job, name)? {
