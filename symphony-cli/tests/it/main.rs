@@ -211,6 +211,7 @@ mod run_loop;
 mod run_records;
 #[cfg(test)]
 mod sandboxed;
+#[cfg(test)]
 mod sandboxed_gates;
 #[cfg(test)]
 mod sandboxed_network;

@@ -13,6 +13,7 @@ use symphony_core::pull_request::{SET_UP_GATE, VerifiedGate};
 use symphony_core::watchdog::Step;
 use symphony_store::Project;
 use symphony_workspace::{CommitId, Planted, Pristine, Redactor, Repository, WorktreeKey};
+use tokio::sync::OnceCell;
 
 use super::key::Ground;
 use super::result::{GateCommand, gate_result};
@@ -24,7 +25,7 @@ use crate::installation::Installation;
 use crate::process::{Supervision, sweep_marked};
 use crate::redaction::redactor_for;
 use crate::repository::open_repository;
-use crate::sandbox::RunSandbox;
+use crate::sandbox::{CommandSandbox, RunSandbox};
 use crate::supervise::{CommandCall, Company, LiveLog, run_command};
 use crate::watchdog::StepLog;
 
@@ -71,8 +72,10 @@ pub struct GateCheckout<'a> {
     environment: BTreeMap<OsString, OsString>,
     /// Removes secret values from the output of its commands.
     redactor: Option<Arc<Redactor>>,
-    /// What confines its commands.
+    /// What confines its commands, without a network.
     sandbox: RunSandbox,
+    /// What confines them, made for the first of them.
+    confined: OnceCell<CommandSandbox>,
 }
 
 impl<'a> GateCheckout<'a> {
@@ -99,6 +102,7 @@ impl<'a> GateCheckout<'a> {
             environment,
             redactor,
             sandbox,
+            confined: OnceCell::new(),
         })
     }
 
@@ -250,11 +254,13 @@ impl<'a> GateCheckout<'a> {
         log: String,
         Surroundings { company, remark }: Surroundings,
     ) -> Result<VerifiedGate, RunnerError> {
+        let opening = self.confined.get_or_try_init(|| self.open());
+        let confined = Box::pin(opening).await?;
         let call = CommandCall {
             executable: &self.request.installation.executable,
             line: command.line,
             limit: command.limit,
-            environment: self.environment.clone(),
+            environment: confined.environment.clone(),
             directory: self.path(),
             input: None,
             redactor: self.redactor.clone(),
@@ -265,12 +271,25 @@ impl<'a> GateCheckout<'a> {
             }),
             company,
             remark,
-            sandbox: Some(&self.sandbox),
+            sandbox: Some(&confined.sandbox),
         };
         let ran = run_command(supervision, call).await;
         // Also after a red result: a command that finds no files proves nothing about them.
         self.require_in_place()?;
         gate_result(command, ran)
+    }
+
+    /// Serves the network of its commands.
+    async fn open(&self) -> Result<CommandSandbox, RunnerError> {
+        let request = &self.request;
+        let opened = CommandSandbox::open(
+            self.sandbox.clone(),
+            self.environment.clone(),
+            request.installation,
+            request.config,
+            request.repository.root(),
+        );
+        Ok(opened.await?)
     }
 
     /// Removes the checkout. Its processes must have ended.

@@ -5,10 +5,12 @@
 //! - [`Places`]: what of the disk a program needs. Its owner puts it together: for an agent `supervise::prepare`.
 //! - [`RunSandbox`]: both together. [`RunSandbox::wrap`] turns a program with its arguments and environment into the one
 //!   that starts it confined, each time with a new home.
+//! - [`CommandSandbox`]: one for configured commands, with its network.
 //! - [`Start`]: one such start. It reports whether the sandbox itself failed, and removes the home when it is dropped.
 //!
 //! At `off` everything stays as it is.
 
+mod commands;
 mod compose;
 mod facts;
 mod fault;
@@ -17,6 +19,7 @@ mod protection;
 mod run_sandbox;
 mod start;
 
+pub(crate) use commands::CommandSandbox;
 pub(crate) use compose::{Access, Places, home_of};
 pub use fault::SandboxFault;
 pub(crate) use program::{object_folders, program_paths};

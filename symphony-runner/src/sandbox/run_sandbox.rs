@@ -56,6 +56,16 @@ impl RunSandbox {
         }
     }
 
+    /// Returns the level that was chosen.
+    pub(super) const fn protection(&self) -> &Protection {
+        &self.protection
+    }
+
+    /// Returns the run's own folder.
+    pub(super) fn folder(&self) -> &Path {
+        &self.run
+    }
+
     /// Gives each start the ways out of a network of its own.
     #[must_use]
     pub(crate) fn with_ways(mut self, ways: Option<Ways>) -> Self {

@@ -121,6 +121,8 @@ impl Person {
             sockets: Vec::new(),
             network: Network::Own,
             resolver: None,
+            hosts: None,
+            forwards: Vec::new(),
             tmp_bytes: TMP_BYTES,
             processes: PROCESSES,
         };

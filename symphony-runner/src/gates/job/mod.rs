@@ -52,7 +52,7 @@ pub(crate) async fn run_gates_job(
     supervision: &Supervision,
 ) -> GatesEnded {
     job.steps.enter(Step::Prepare);
-    let gated = gates_of_target(job, store, supervision);
+    let gated = Box::pin(gates_of_target(job, store, supervision));
     match until_cancelled(job, store, gated).await {
         Some(Ok(ended)) => ended,
         Some(Err(error)) => {

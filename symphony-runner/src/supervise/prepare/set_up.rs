@@ -18,6 +18,7 @@ use crate::gates::{CheckoutRequest, GateCheckout, naming_setup_log};
 use crate::output::last_chars;
 use crate::process::Supervision;
 use crate::redaction::redactor_for;
+use crate::sandbox::CommandSandbox;
 use crate::supervise::{CommandOutcome, Job, SetUp, is_due};
 
 /// How many lines of a failed set-up's output its error quotes.
@@ -87,15 +88,23 @@ impl SetUpSite<'_> {
         let head = repository.head(worktree)?;
         let redactor = redactor_for(repository, &head, &environment)?;
         let sandbox = command_sandbox(job, repository, worktree, &environment)?;
+        let opening = CommandSandbox::open(
+            sandbox,
+            environment,
+            job.installation,
+            &job.config,
+            &job.project.root,
+        );
+        let confined = Box::pin(opening).await?;
         let set_up = SetUp {
             executable: &job.installation.executable,
             settings,
-            environment,
+            environment: confined.environment.clone(),
             redactor,
             worktree,
             repository,
             log: job.paths.setup_log(),
-            sandbox: &sandbox,
+            sandbox: &confined.sandbox,
         };
         job.steps
             .enter_commands(Step::SetUp, settings.setup_timeout_ms);
