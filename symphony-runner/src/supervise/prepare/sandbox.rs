@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use symphony_core::agent::AgentType;
 use symphony_core::run::ShellTools;
@@ -89,7 +89,7 @@ pub(super) fn command_sandbox(
         checkout: worktree.path().to_owned(),
         access: Access::Write,
         read: object_folders(common),
-        write: modules(common, worktree.path()).into_iter().collect(),
+        write: modules(worktree).into_iter().collect(),
         sockets: Vec::new(),
         closed: closed(job, common),
         home: home_of(environment.get(OsStr::new("HOME")).map(OsString::as_os_str)),
@@ -151,7 +151,7 @@ fn places(
     let access = if job.run.agent == AgentType::Judge {
         Access::Read
     } else {
-        write.extend(modules(site));
+        write.extend(modules(&site.worktree));
         Access::Write
     };
     Ok(Places {
@@ -167,7 +167,7 @@ fn places(
 }
 
 /// Returns the folder of the repositories of a worktree's submodules. An agent that works in them commits there.
-fn modules(site: &Site) -> Option<PathBuf> {
-    let folder = site.worktree.place().git_dir.join("modules");
+fn modules(worktree: &Worktree) -> Option<PathBuf> {
+    let folder = worktree.place().git_dir.join("modules");
     folder.is_dir().then_some(folder)
 }
