@@ -12,7 +12,7 @@ use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
 use crate::git::{Git, Identity};
-use crate::repository::{Expect, Repository, commit_tree, move_ref, tree_of};
+use crate::repository::{Expect, HeadFile, Repository, commit_tree, move_ref, tree_of};
 use crate::worktree::{Recovery, Worktree, clear_stale_locks};
 
 /// The result of an auto-commit.
@@ -131,6 +131,17 @@ impl Repository {
     /// # Errors
     /// [`WorkspaceError::CommitMissing`] when its branch does not exist.
     pub fn head(&self, worktree: &Worktree) -> Result<CommitId, WorkspaceError> {
+        // Most often no process is needed.
+        let read = match HeadFile::read(&worktree.git) {
+            Some(HeadFile::Reference(name)) => self.reader().reference(&name)?,
+            Some(HeadFile::Detached(commit)) => {
+                self.reader().has_commit(&commit)?.then_some(commit)
+            }
+            None => None,
+        };
+        if let Some(commit) = read {
+            return Ok(commit);
+        }
         let answer = worktree
             .git
             .command("rev-parse")

@@ -31,6 +31,6 @@ pub use unwritable::Unwritable;
 
 pub(crate) use own_branches::OWN_BRANCHES;
 pub(crate) use refs::{
-    Expect, Unconfirmed, clear_lock_of_gone, commit_tree, delete_ref, head_reference, move_ref,
-    point_head, set_own_ref, tree_of,
+    Expect, HeadFile, Unconfirmed, clear_lock_of_gone, commit_tree, delete_ref, head_reference,
+    move_ref, point_head, set_own_ref, tree_of,
 };

@@ -6,6 +6,7 @@ use super::own_branches::OWN_BRANCHES;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::{CommonReader, Git, Identity, clear_lock};
+use crate::own_file::read_text;
 
 /// The required state of a ref before it is moved.
 #[derive(Debug, Clone, Copy)]
@@ -150,8 +151,39 @@ pub(crate) fn point_head(git: &Git, branch: &BranchName, why: &str) -> Result<()
     }
 }
 
+/// What a `HEAD` file says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum HeadFile {
+    /// The full name of a ref.
+    Reference(String),
+    /// A commit.
+    Detached(CommitId),
+}
+
+impl HeadFile {
+    /// Reads the file of a checkout. `None` where it does not say what is checked out, such as with refs in a table (reftable).
+    pub(crate) fn read(git: &Git) -> Option<Self> {
+        /// What stands in the file when git keeps `HEAD` elsewhere.
+        const ELSEWHERE: &str = "refs/heads/.invalid";
+        let text = read_text(&git.place().git_dir.join("HEAD")).ok()?;
+        let text = text.trim_end();
+        match text.strip_prefix("ref: ") {
+            Some(ELSEWHERE) => None,
+            Some(name) => name
+                .starts_with("refs/heads/")
+                .then(|| Self::Reference(name.to_owned())),
+            None => CommitId::parse(text).ok().map(Self::Detached),
+        }
+    }
+}
+
 /// Returns the full name of the ref that a checkout has checked out; `None` when detached.
 pub(crate) fn head_reference(git: &Git) -> Result<Option<String>, WorkspaceError> {
+    match HeadFile::read(git) {
+        Some(HeadFile::Reference(name)) => return Ok(Some(name)),
+        Some(HeadFile::Detached(_)) => return Ok(None),
+        None => {}
+    }
     let answer = git
         .command("symbolic-ref")
         .args(["--quiet", "HEAD"])
