@@ -390,7 +390,7 @@ const SANDBOX: &[Key] = &[
     leaf("cache", Leaf::Choice(SandboxCache::NAMES), Text(d::SANDBOX_CACHE), Project,
         "What agents see of your caches of downloads (cargo, npm, Go): `read` lets them read, `none` shows nothing. Other tools download again."),
     leaf("memory", BYTES, Unset("8589934592"), Project,
-        "Most memory of a run's processes, in bytes; without this key there is no limit. It needs a cgroup that your user may manage, and has no effect elsewhere."),
+        "Most memory of a run's processes, in bytes. It is not enforced yet: `symphony doctor` says so where it is set."),
     leaf("processes", Leaf::Integer { min: d::SANDBOX_PROCESSES_MIN, max: d::SANDBOX_PROCESSES_MAX }, Integer(d::SANDBOX_PROCESSES), Project,
         "Most processes and threads of a run."),
     leaf("tmp_size", BYTES, Integer(d::SANDBOX_TMP_BYTES), Project,

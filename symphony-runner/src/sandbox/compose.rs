@@ -137,6 +137,17 @@ fn require_closed(settings: &SandboxSettings, places: &Places) -> Result<(), San
             }
         }
     }
+    // What a run needs may be in a closed folder (its prompts, the objects), but never be the folder itself.
+    let needed = [&places.read, &places.write];
+    for path in needed.into_iter().flatten().chain([&places.checkout]) {
+        let mut kept = places.closed.iter().chain(&places.home);
+        if let Some(protected) = kept.find(|closed| closed.starts_with(path)) {
+            return Err(SandboxFault::Covers {
+                path: path.clone(),
+                protected: protected.clone(),
+            });
+        }
+    }
     Ok(())
 }
 
@@ -265,6 +276,30 @@ mod tests {
                     settings.read = paths(&[path]);
                 }
                 let refused = composed(&settings, &places(Access::Write)).is_err();
+                assert_eq!(refused, is_refused, "{path} {write}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_that_a_run_needs_covers_what_must_stay_closed() {
+        let settings = SandboxSettings::default();
+        for (path, is_refused) in [
+            ("/src/api", true),
+            ("/src/api/.git", true),
+            ("/home/ada", true),
+            ("/src/api/.git/objects", false),
+            ("/src/api/scripts", false),
+            ("/home/ada/.local/bin", false),
+        ] {
+            for write in [false, true] {
+                let mut places = places(Access::Write);
+                if write {
+                    places.write.push(path.into());
+                } else {
+                    places.read.push(path.into());
+                }
+                let refused = composed(&settings, &places).is_err();
                 assert_eq!(refused, is_refused, "{path} {write}");
             }
         }

@@ -35,6 +35,16 @@ pub enum SandboxFault {
         /// What it would open.
         protected: PathBuf,
     },
+    /// A folder that a program needs would open what a sandbox must keep closed.
+    #[error(
+        "the sandbox needs {}, which would show agents {}", path.display(), protected.display()
+    )]
+    Covers {
+        /// The folder.
+        path: PathBuf,
+        /// What it would open.
+        protected: PathBuf,
+    },
     /// The program works in the user's own checkout, which no sandbox protects.
     #[error(
         "a plan with isolation `none` works in your own folder, which needs `sandbox.level` to be `off`"

@@ -13,8 +13,8 @@ const PACKAGES: &str = "node_modules";
 /// Returns the folders that a program needs to start: the one that it is found in, and the one of the file that a link there
 /// leads to. For a package of npm it is the folder of all packages, where those are that it needs itself.
 ///
-/// Programs of the system need nothing. The whole home is never among them.
-pub(crate) fn program_paths(program: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+/// Where a folder would show one of the `closed` places, it is the file alone: a script may be in the project's root.
+pub(crate) fn program_paths(program: &Path, closed: &[PathBuf]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let target = program.canonicalize().ok();
     for file in [Some(program.to_owned()), target].into_iter().flatten() {
@@ -25,8 +25,7 @@ pub(crate) fn program_paths(program: &Path, home: Option<&Path>) -> Vec<PathBuf>
             .ancestors()
             .filter(|folder| folder.file_name() == Some(OsStr::new(PACKAGES)));
         let folder = packages.last().unwrap_or(folder);
-        let is_broad =
-            folder.parent().is_none() || home.is_some_and(|home| home.starts_with(folder));
+        let is_broad = closed.iter().any(|place| place.starts_with(folder));
         let path = if is_broad {
             file.clone()
         } else {
@@ -78,16 +77,16 @@ mod tests {
         fs::write(package.join("cli.js"), "").unwrap();
         symlink(package.join("cli.js"), base.join("bin/cli")).unwrap();
         assert_eq!(
-            program_paths(&base.join("bin/cli"), None),
+            program_paths(&base.join("bin/cli"), &[]),
             [base.join("bin"), base.join("lib/node_modules")]
         );
         fs::write(base.join("tool"), "").unwrap();
         assert_eq!(
-            program_paths(&base.join("tool"), Some(&base)),
+            program_paths(&base.join("tool"), &[base.join(".symphony")]),
             [base.join("tool")]
         );
         assert_eq!(
-            program_paths(&base.join("bin/gone"), None),
+            program_paths(&base.join("bin/gone"), &[]),
             [base.join("bin")]
         );
     }

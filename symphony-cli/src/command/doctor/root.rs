@@ -11,12 +11,17 @@ use symphony_runner::provider::{AgentCli, agent_cli};
 use super::check::CheckView;
 
 const CHECK: &str = "root";
+
 /// Says what the provider's CLI makes of root; nothing for other users, and for a CLI that does not care.
 pub(super) fn check_root(
     installation: &Installation,
     config: &ProjectConfig,
     provider: ProviderName,
 ) -> Option<CheckView> {
+    // In a sandbox of Symphony's, the CLI is started with its variable set.
+    if config.sandbox.is_on() {
+        return None;
+    }
     let cli = agent_cli(provider)?;
     let variable = cli.root.as_ref()?.variable;
     let own = &config.providers.settings(provider).env;

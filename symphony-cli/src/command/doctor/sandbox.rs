@@ -71,10 +71,14 @@ fn in_use(settings: &SandboxSettings, facts: &Facts, root: bool) -> CheckView {
                 Level::Namespace => format!(", network `{}`", settings.network),
                 Level::Landlock | Level::Off => ", the network is open".to_owned(),
             };
+            let memory = match settings.memory_bytes {
+                Some(_) => "\n`sandbox.memory` is not enforced yet: agents have no limit of memory",
+                None => "",
+            };
             CheckView::ok(
                 CHECK,
                 format!(
-                    "runs have the level `{level}`: {}{network}{}",
+                    "runs have the level `{level}`: {}{network}{memory}{}",
                     has(level, facts),
                     of_root(root)
                 ),
@@ -232,6 +236,20 @@ mod tests {
             assert_eq!(found.status, status, "{level}");
             assert!(found.detail.contains(words), "{}", found.detail);
         }
+    }
+
+    #[test]
+    fn a_limit_that_is_not_enforced_is_named() {
+        let works = facts(Bubblewrap::Works { version: version() }, Some(7));
+        let mut settings = with(SandboxSetting::Namespace);
+        assert!(!view(&settings, &works, false).detail.contains("memory"));
+        settings.memory_bytes = Some(1 << 30);
+        let found = view(&settings, &works, false);
+        assert!(
+            found.detail.contains("not enforced yet"),
+            "{}",
+            found.detail
+        );
     }
 
     #[test]

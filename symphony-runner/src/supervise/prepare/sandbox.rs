@@ -123,6 +123,7 @@ fn places(
     let variable = |name: &str| environment.get(OsStr::new(name)).map(OsString::as_os_str);
     let home = home_of(variable("HOME"));
     let common = site.repository.common_dir();
+    let closed = closed(job, common);
     let mut read = object_folders(common);
     read.extend([
         job.paths.system_prompt(),
@@ -142,7 +143,8 @@ fn places(
     }
     if protection.is_on() {
         let program = resolve_program(&command.program, variable("PATH"), &command.cwd)?;
-        read.extend(program_paths(&program, home.as_deref()));
+        let keep_closed: Vec<PathBuf> = closed.iter().chain(&home).cloned().collect();
+        read.extend(program_paths(&program, &keep_closed));
         for folder in &write {
             std::fs::create_dir_all(folder)
                 .map_err(|error| RunnerError::io("make the folder", folder, error))?;
@@ -160,7 +162,7 @@ fn places(
         read,
         write,
         sockets: vec![(job.paths.socket(), MCP_SOCKET.to_owned())],
-        closed: closed(job, common),
+        closed,
         home,
         ways: None,
     })
