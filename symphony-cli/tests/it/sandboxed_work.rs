@@ -137,3 +137,25 @@ fn git_of_an_agent_changes_nothing_of_the_project() {
     }
     project.assert_sound();
 }
+
+#[test]
+fn git_works_in_a_set_up_command() {
+    let setup = "git log -1 --format=%s > .git-says && git submodule update --init";
+    let project = Project::new(
+        "project",
+        &scenarios([worker([
+            commit("hello.txt", "hello"),
+            create_pr("Say hello"),
+        ])]),
+        &namespace(&json!({ "judge_enabled": false, "worktree": { "setup": setup } })),
+    );
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    let says = std::fs::read_to_string(project.worktree("SYM-1").join(".git-says")).unwrap();
+    assert_eq!(
+        says.trim(),
+        project.git(&["log", "-1", "--format=%s", "main"])
+    );
+    assert_eq!(project.issue("SYM-1")["status"], "review");
+    project.assert_sound();
+}

@@ -87,6 +87,10 @@ impl SetUpSite<'_> {
         let environment = job.command_environment(worktree.path());
         let head = repository.head(worktree)?;
         let redactor = redactor_for(repository, &head, &environment)?;
+        // Git of the command works only in a git folder of its own: a sandbox does not show the project's.
+        if job.config.sandbox.is_on() {
+            repository.give_git_folder(worktree, &[&self.place.base])?;
+        }
         let sandbox = command_sandbox(job, repository, worktree, &environment)?;
         let opening = CommandSandbox::open(
             sandbox,
@@ -108,7 +112,9 @@ impl SetUpSite<'_> {
         };
         job.steps
             .enter_commands(Step::SetUp, settings.setup_timeout_ms);
-        let ran = set_up.run(self.supervision).await?;
+        let ran = set_up.run(self.supervision).await;
+        repository.take_git_folder(worktree)?;
+        let ran = ran?;
         job.steps.enter(Step::Prepare);
         let failed = ran.filter(|outcome| !outcome.passed());
         Ok(failed.map(|outcome| Failed { outcome }))
