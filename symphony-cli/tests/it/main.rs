@@ -216,6 +216,9 @@ mod sandboxed_gates;
 #[cfg(test)]
 mod sandboxed_network;
 #[cfg(test)]
+#[cfg(feature = "real-cli")]
+mod sandboxed_registries;
+#[cfg(test)]
 mod sandboxed_work;
 #[cfg(test)]
 mod scenarios;
