@@ -179,5 +179,10 @@ fn gates_with_npm_and_cargo_download_through_the_proxy() {
     for path in ["/greet-x/-/greet-x-1.0.0.tgz", "/dl/greetx/1.0.0/download"] {
         assert!(registry.was_asked(path), "{path}");
     }
+    let runs = project.json(&["runs", "list"]);
+    for run in runs["items"].as_array().unwrap() {
+        let shown = project.ok(&["runs", "show", run["id"].as_str().unwrap()]);
+        assert!(shown.contains("sandbox       namespace"), "{shown}");
+    }
     project.assert_sound();
 }

@@ -54,7 +54,7 @@ pub use launch::SuperviseMode;
 pub(crate) use launch::launch_supervisor;
 pub(crate) use outcome::AgentOutcome;
 pub(crate) use phase_settings::phase_of_plan;
-pub(crate) use prepare::{judged_artifact, override_text};
+pub(crate) use prepare::{judged_artifact, override_text, protection};
 pub(crate) use project_file::{PROMPT_FILE_BYTES_MAX, read_own};
 pub(crate) use prompts::{
     Cut, PhasePart, ProjectRequest, PromptRequest, ShownDiff, budgets, build, build_background,

@@ -13,10 +13,10 @@ use symphony_core::gates::{BaseComparison, PastFailure, failure_print};
 use symphony_core::id::PrId;
 use symphony_core::listing::list_few;
 use symphony_core::pull_request::{PullRequest, PullRequestOf, VerifiedGate, VerifiedGates};
-use symphony_core::run::{RunError, RunStatus, RunTarget};
+use symphony_core::run::{RunError, RunStatus, RunTarget, ShellTools};
 use symphony_core::watchdog::Step;
 use symphony_mcp::StoreThread;
-use symphony_store::{GatesAtEnd, GatesFound, NewHold, RunStart};
+use symphony_store::{GatesAtEnd, GatesFound, NewHold, RunStart, StartSandbox};
 use symphony_workspace::{CommitId, Repository};
 
 use self::candidate::{Gated, gates_of_base_now, gates_of_head};
@@ -30,8 +30,9 @@ use super::untried::{TrialRun, note_trial_run};
 use crate::error::RunnerError;
 use crate::process::Supervision;
 use crate::repository::open_repository;
+use crate::sandbox::Protection;
 use crate::supervise::{
-    AgentOutcome, Job, record_settings, return_to_recorded_head, until_cancelled,
+    AgentOutcome, Job, protection, record_settings, return_to_recorded_head, until_cancelled,
 };
 
 pub use start::check_pr;
@@ -184,8 +185,16 @@ async fn record_start(
 ) -> Result<(), RunnerError> {
     let path = checkout_path(repository, &job.run.id)?;
     let relative = path.strip_prefix(&job.project.root).unwrap_or(&path);
+    // Where the level is not available, no gate starts, and the run says so itself.
+    let protection = protection(job).ok().filter(Protection::is_on);
     let start = RunStart {
         worktree: Some(relative.display().to_string()),
+        sandbox: protection.map(|protection| StartSandbox {
+            record: protection.record(),
+            protection: protection
+                .record()
+                .protection(&job.run.agent, ShellTools::Given),
+        }),
         metadata: serde_json::json!({}),
         ..RunStart::default()
     };

@@ -28,3 +28,4 @@ mod temporary_site;
 pub(crate) use phase_briefing::{judged_artifact, override_text};
 pub(crate) use plan_site::PHASE_BASE_FILE;
 pub(crate) use run::{Prepared, prepare};
+pub(crate) use sandbox::protection;
