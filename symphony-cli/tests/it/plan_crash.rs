@@ -146,6 +146,8 @@ fn a_tick_that_waits_waits_for_phases_too() {
         }
         (project.json(&["plan", "status"])["status"] == "review").then_some(())
     });
+    // a and e were at work, and may have ended before the first tick
+    ended.retain(|(phase, _)| !matches!(phase.as_str(), "a" | "e"));
     ended.sort();
     let succeeded = |id: &str| (id.to_owned(), "succeeded".to_owned());
     assert_eq!(ended, ["b", "c", "d"].map(succeeded));
