@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, Dir, Mode, OFlags, RenameFlags, ResolveFlags, linkat, mkdirat, open, openat2,
+    AtFlags, CWD, Dir, Mode, OFlags, RenameFlags, ResolveFlags, linkat, mkdirat, open, openat2,
     renameat_with, statfs, unlinkat,
 };
 use rustix::io::Errno;
@@ -117,6 +117,28 @@ impl Folder {
             }
             other => Ok(other?),
         }
+    }
+
+    /// Moves what is in this folder to a path that is free, whatever it is; a link is moved, not followed.
+    pub(crate) fn move_out(&self, name: &Path, to: &Path) -> io::Result<()> {
+        Ok(renameat_with(
+            &self.fd,
+            name,
+            CWD,
+            to,
+            RenameFlags::NOREPLACE,
+        )?)
+    }
+
+    /// Moves what is at a path into this folder, unless something has the name.
+    pub(crate) fn move_in(&self, from: &Path, name: &Path) -> io::Result<()> {
+        Ok(renameat_with(
+            CWD,
+            from,
+            &self.fd,
+            name,
+            RenameFlags::NOREPLACE,
+        )?)
     }
 
     /// Removes a file of this folder.

@@ -7,9 +7,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use super::exchange;
 use super::note::{Note, Stage};
-use super::settings::kept;
-use super::take::wipe;
+use super::place::Workbench;
+use super::settings::{excludes_for_agent, kept, setting, user_settings};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
@@ -24,6 +25,11 @@ const COPIED: &[&str] = &["index", "info/sparse-checkout"];
 
 /// How the other parts of a split index begin.
 const SHARED_INDEX: &str = "sharedindex.";
+
+/// The most bytes of refs that a folder is given, a half of what is read when it is taken.
+const REFS_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+const TAGS: &str = "refs/tags";
 
 /// Where git keeps the repositories of submodules.
 const MODULES: &str = "modules";
@@ -42,6 +48,7 @@ impl Repository {
         worktree: &Worktree,
         branches: &[&BranchName],
     ) -> Result<bool, WorkspaceError> {
+        let _one_at_a_time = exchange();
         let branches = branches.iter().map(|branch| branch.reference()).collect();
         self.give_git_folder_with(worktree, branches)
     }
@@ -55,7 +62,7 @@ impl Repository {
         if place.git_dir == place.common_dir || is_partial(&place.common_dir.join("objects")) {
             return Ok(false);
         }
-        self.take_git_folder(worktree)?;
+        self.take_agents(worktree)?;
         self.forget_imported(worktree.key())?;
         let head = self.head(worktree)?;
         let tip = match worktree.branch() {
@@ -71,23 +78,32 @@ impl Repository {
             branch_logged: 0,
         };
         note.write(&place.git_dir)?;
-        wipe(worktree)?;
-        self.lay_out_agents(worktree, &note)?;
+        let bench = Workbench::make(worktree)?;
+        self.lay_out_agents(worktree, &note, &bench.new_git())?;
+        bench.put()?;
         Failpoint::GitFolderMade.reach();
         note.stage = Stage::Given;
         note.write(&place.git_dir)?;
         Ok(true)
     }
 
-    fn lay_out_agents(&self, worktree: &Worktree, note: &Note) -> Result<(), WorkspaceError> {
+    fn lay_out_agents(
+        &self,
+        worktree: &Worktree,
+        note: &Note,
+        folder: &Path,
+    ) -> Result<(), WorkspaceError> {
         let place = worktree.place();
-        let folder = worktree.path().join(".git");
         let head = match head_reference(&worktree.git)? {
             Some(reference) => format!("ref: {reference}\n"),
             None => format!("{}\n", note.head),
         };
         let refs = self.refs_for_agent(worktree, &note.branches)?;
-        let settings = settings_for_agent(worktree)?;
+        let list = settings_of(worktree)?;
+        let user = worktree.git.user();
+        let settings = user_settings(user) + &kept(&list) + &lfs_settings(&place.common_dir);
+        let excludes = excludes_for_agent(&place.common_dir, &list, user)
+            .map_err(|source| WorkspaceError::io("read the excludes of", &self.root, source))?;
         let write = || -> io::Result<()> {
             for name in FOLDERS.iter().chain(&["logs/refs/heads"]) {
                 fs::create_dir_all(folder.join(name))?;
@@ -97,10 +113,7 @@ impl Repository {
             fs::write(folder.join("objects/info/alternates"), line)?;
             fs::write(folder.join("HEAD"), head)?;
             fs::write(folder.join("packed-refs"), refs)?;
-            copy(
-                &place.common_dir.join("info/exclude"),
-                &folder.join("info/exclude"),
-            )?;
+            fs::write(folder.join("info/exclude"), &excludes)?;
             for name in COPIED {
                 copy(&place.git_dir.join(name), &folder.join(name))?;
             }
@@ -112,11 +125,11 @@ impl Repository {
             let modules = place.git_dir.join(MODULES);
             fs::create_dir_all(&modules)?;
             symlink(modules, folder.join(MODULES))?;
-            let config = config_text(&folder, &place.common_dir, &note.head) + &settings;
+            let config = config_text(folder, &place.common_dir, &note.head) + &settings;
             fs::write(folder.join("config"), config)
         };
-        write().map_err(|source| WorkspaceError::io("make the git folder", &folder, source))?;
-        copy_shallow(&place.common_dir, &folder)
+        write().map_err(|source| WorkspaceError::io("make the git folder", folder, source))?;
+        copy_shallow(&place.common_dir, folder)
     }
 
     /// Returns the refs of an agent's folder, as the text of `packed-refs`.
@@ -127,11 +140,18 @@ impl Repository {
     ) -> Result<Vec<u8>, WorkspaceError> {
         let project = self.base().ok().map(|base| base.branch.reference());
         let own = worktree.branch().map(BranchName::reference);
-        let patterns: Vec<&str> = [own.as_deref(), project.as_deref(), Some("refs/tags")]
+        let mut patterns: Vec<&str> = [own.as_deref(), project.as_deref()]
             .into_iter()
             .flatten()
             .chain(branches.iter().map(String::as_str))
             .collect();
+        patterns.push(TAGS);
+        let refs = self.refs_of(&patterns)?;
+        if refs.len() <= REFS_BYTES_MAX {
+            return Ok(refs);
+        }
+        // An agent hardly needs a hundred thousand tags, and could make them its own by the file that has them.
+        patterns.retain(|pattern| *pattern != TAGS);
         self.refs_of(&patterns)
     }
 
@@ -150,13 +170,21 @@ impl Repository {
     }
 }
 
-fn settings_for_agent(worktree: &Worktree) -> Result<String, WorkspaceError> {
-    let list = worktree
+/// Lists the settings that count in a worktree, as NUL-terminated pairs of their scope and themselves.
+fn settings_of(worktree: &Worktree) -> Result<Vec<u8>, WorkspaceError> {
+    worktree
         .git
         .command("config")
         .args(["--includes", "--list", "--show-scope", "-z"])
-        .run()?;
-    Ok(kept(&list))
+        .run()
+}
+
+/// Large files are kept where the project keeps them, also if it has none yet.
+fn lfs_settings(common_dir: &Path) -> String {
+    let folder = common_dir.join("lfs");
+    folder.to_str().map_or_else(String::new, |folder| {
+        setting("lfs", None, "storage", Some(folder))
+    })
 }
 
 /// Copies a file, if it is there.

@@ -17,9 +17,20 @@
 mod added;
 mod give;
 mod note;
+mod place;
 mod settings;
 mod state;
 mod take;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 pub(crate) use added::added_worktrees;
 pub(crate) use note::{Note, is_given};
+
+/// Held while a git folder is given, read or taken: a call of a tool may still be at work when its agent has ended, and must not
+/// bring back what was taken. Other processes leave the worktree of a live run alone.
+static EXCHANGE: Mutex<()> = Mutex::new(());
+
+fn exchange() -> MutexGuard<'static, ()> {
+    EXCHANGE.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -50,9 +50,13 @@ impl Note {
     pub(super) fn read(git_dir: &Path) -> Result<Option<Self>, WorkspaceError> {
         let path = place(git_dir);
         match read_own_file(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .map(Some)
-                .map_err(|error| WorkspaceError::io("read", path, error.into())),
+            Ok(bytes) => match serde_json::from_slice(&bytes) {
+                Ok(note) => Ok(Some(note)),
+                Err(error) => Err(WorkspaceError::Tampered {
+                    path,
+                    what: format!("the note about its agent's git folder cannot be read: {error}"),
+                }),
+            },
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(source) => Err(WorkspaceError::io("read", path, source)),
         }

@@ -2,6 +2,11 @@
 //! Remotes, credentials, hooks and aliases are not among them.
 
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read as _};
+use std::path::Path;
+
+use crate::git::UserConfig;
 
 /// Settings of the section `core` that decide how files are read and written.
 const CORE: &[&str] = &[
@@ -46,6 +51,88 @@ pub(super) fn kept(list: &[u8]) -> String {
             key.write(value, &mut text);
         }
     }
+    text
+}
+
+/// Writes the user's own settings that decide about bytes: a sandbox does not show the files that have them.
+pub(super) fn user_settings(user: &UserConfig) -> String {
+    let mut settings = user.harmless_settings();
+    settings.extend(
+        user.filters()
+            .iter()
+            .flat_map(|name| user.filter_settings(name)),
+    );
+    let mut text = String::new();
+    for (key, value) in &settings {
+        if let Some(key) = Key::parse(key).filter(Key::is_kept) {
+            key.write(Some(value), &mut text);
+        }
+    }
+    text
+}
+
+/// Returns what git does not show as new in a worktree, besides what its own files name: the project's exclude file, and the one that
+/// a setting of the project or of the user leads to, whose path a sandbox does not show.
+pub(super) fn excludes_for_agent(
+    common_dir: &Path,
+    list: &[u8],
+    user: &UserConfig,
+) -> io::Result<Vec<u8>> {
+    const EXCLUDES: &str = "core.excludesfile";
+    let list = String::from_utf8_lossy(list);
+    let fields: Vec<&str> = list.split('\0').collect();
+    let local = fields.chunks_exact(2).rev().find_map(|pair| {
+        let [scope, setting] = pair else { return None };
+        let value = setting.strip_prefix(EXCLUDES)?.strip_prefix('\n')?;
+        matches!(*scope, "local" | "worktree").then(|| value.to_owned())
+    });
+    let users = user.harmless_settings();
+    let users = users.into_iter().rev().find(|(key, _)| key == EXCLUDES);
+    let mut text = Vec::new();
+    // The first has the least weight.
+    if let Some(file) = local.or_else(|| users.map(|(_, file)| file)) {
+        text.extend(read_in_part(Path::new(&file))?);
+        text.push(b'\n');
+    }
+    text.extend(read_in_part(&common_dir.join("info/exclude"))?);
+    Ok(text)
+}
+
+/// Reads a file as far as it is of a usual size; nothing if it is not there.
+fn read_in_part(path: &Path) -> io::Result<Vec<u8>> {
+    const BYTES_MAX: u64 = 1024 * 1024;
+    if !path.is_absolute() || !path.is_file() {
+        return Ok(Vec::new());
+    }
+    let mut bytes = Vec::new();
+    match File::open(path) {
+        Ok(file) => file.take(BYTES_MAX).read_to_end(&mut bytes).map(|_| bytes),
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::NotFound | ErrorKind::PermissionDenied
+            ) =>
+        {
+            Ok(Vec::new())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes one setting.
+pub(super) fn setting(
+    section: &str,
+    subsection: Option<&str>,
+    name: &str,
+    value: Option<&str>,
+) -> String {
+    let key = Key {
+        section,
+        subsection,
+        name,
+    };
+    let mut text = String::new();
+    key.write(value, &mut text);
     text
 }
 

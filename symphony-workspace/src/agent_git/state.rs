@@ -38,10 +38,12 @@ impl Repository {
         self.move_head(worktree, &imported)?;
         note_unfinished(git_dir, &imported.unfinished)
             .map_err(|source| WorkspaceError::io("write in", git_dir, source))?;
-        if note.head != imported.head {
-            read_index(worktree, &imported.head)?;
+        // Not the agent's if that is on no commit, or on one that is not complete.
+        let head = self.head(worktree)?;
+        if note.head != head {
+            read_index(worktree, &head)?;
         }
-        note.head = imported.head;
+        note.head = head;
         note.write(git_dir)?;
         Ok(note)
     }
@@ -58,7 +60,9 @@ impl Repository {
             return Ok(());
         };
         let reference = branch.reference();
-        let Some(agents) = imported.branches.get(&reference) else {
+        let made = imported.branch_log.last().map(|entry| &entry.commit);
+        // If its last commit is not complete, the one before counts.
+        let Some(agents) = imported.branches.get(&reference).or(made) else {
             return Ok(());
         };
         let now = self.branch_head(branch)?;
@@ -91,10 +95,13 @@ impl Repository {
                 _ => point_head(git, branch, WHY),
             };
         }
-        if at.is_none() && self.head(worktree)? == imported.head {
+        let Some(head) = &imported.head else {
+            return Ok(());
+        };
+        if at.is_none() && self.head(worktree)? == *head {
             return Ok(());
         }
-        set_own_ref(git, "HEAD", &imported.head, WHY)
+        set_own_ref(git, "HEAD", head, WHY)
     }
 }
 

@@ -1,11 +1,11 @@
 //! Taking over what an agent did in its git folder, and making the checkout a linked worktree again.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
 
+use super::exchange;
 use super::note::{Note, Stage};
-use crate::deep::remove_deep;
+use super::place::Workbench;
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
 use crate::repository::Repository;
@@ -18,6 +18,7 @@ impl Repository {
     /// # Errors
     /// As [`Repository::import`], and when git fails.
     pub fn read_git_folder(&self, worktree: &Worktree) -> Result<(), WorkspaceError> {
+        let _one_at_a_time = exchange();
         match Note::read(&worktree.place().git_dir)? {
             Some(note) if note.stage == Stage::Given => {
                 refuse_link(worktree.path())?;
@@ -34,6 +35,11 @@ impl Repository {
     /// [`WorkspaceError::Tampered`] when the folder is not what an agent's git makes of it: then everything stays as it is, for a
     /// person to look at. Otherwise when git fails, or a file cannot be written.
     pub fn take_git_folder(&self, worktree: &Worktree) -> Result<bool, WorkspaceError> {
+        let _one_at_a_time = exchange();
+        self.take_agents(worktree)
+    }
+
+    pub(super) fn take_agents(&self, worktree: &Worktree) -> Result<bool, WorkspaceError> {
         let git_dir = &worktree.place().git_dir;
         let Some(mut note) = Note::read(git_dir)? else {
             return Ok(false);
@@ -45,7 +51,6 @@ impl Repository {
             note.stage = Stage::Taken;
             note.write(git_dir)?;
         }
-        wipe(worktree)?;
         link(worktree)?;
         Failpoint::GitFolderTaken.reach();
         Note::remove(git_dir)?;
@@ -57,30 +62,21 @@ impl Repository {
     /// # Errors
     /// As [`Repository::take_git_folder`] and [`Repository::give_git_folder`].
     pub fn renew_git_folder(&self, worktree: &Worktree) -> Result<(), WorkspaceError> {
+        let _one_at_a_time = exchange();
         let Some(note) = Note::read(&worktree.place().git_dir)? else {
             return Ok(());
         };
-        self.take_git_folder(worktree)?;
+        self.take_agents(worktree)?;
         self.give_git_folder_with(worktree, note.branches).map(drop)
     }
 }
 
-/// Removes whatever is in the place of a worktree's `.git`.
-pub(super) fn wipe(worktree: &Worktree) -> Result<(), WorkspaceError> {
-    let entry = worktree.path().join(".git");
-    let removed = match fs::symlink_metadata(&entry) {
-        Ok(meta) if meta.is_dir() => remove_deep(&entry).map(drop),
-        Ok(_) => fs::remove_file(&entry),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-    };
-    removed.map_err(|source| WorkspaceError::io("remove", entry, source))
-}
-
-/// Writes the file that makes a checkout a linked worktree.
+/// Makes a checkout a linked worktree.
 fn link(worktree: &Worktree) -> Result<(), WorkspaceError> {
-    let file = worktree.path().join(".git");
+    let bench = Workbench::make(worktree)?;
+    let file = bench.new_git();
     let git_dir = worktree.place().git_dir.as_os_str().as_bytes();
     let text = [b"gitdir: ", git_dir, b"\n"].concat();
-    fs::write(&file, text).map_err(|source| WorkspaceError::io("write", file, source))
+    fs::write(&file, text).map_err(|source| WorkspaceError::io("write", file, source))?;
+    bench.put()
 }

@@ -91,7 +91,7 @@ pub(crate) fn inner_at(git: &Git, path: &Path) -> Inner {
 }
 
 /// Returns the commit that an inner repository has checked out; `None` before its first commit.
-pub(crate) fn inner_head(inner: &Git) -> Result<Option<CommitId>, WorkspaceError> {
+fn inner_head(inner: &Git) -> Result<Option<CommitId>, WorkspaceError> {
     let answer = inner
         .command("rev-parse")
         .args(["--verify", "--quiet", "HEAD^{commit}"])

@@ -26,8 +26,7 @@ pub use status::Status;
 pub(crate) use auto_commit::is_work_in_progress;
 pub(crate) use diff::paths_of;
 pub(crate) use inner::{
-    Inner, differs_from_link, has_unpublished_commits, inner_at, inner_head, links_of_commit,
-    links_of_index,
+    Inner, differs_from_link, has_unpublished_commits, inner_at, links_of_commit, links_of_index,
 };
 pub(crate) use overwrite::overwrite;
 pub(crate) use status::{repo_path_text, status_of, tracked_changes};

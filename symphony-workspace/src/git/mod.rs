@@ -32,6 +32,7 @@ pub(crate) use place::Git;
 pub(crate) use reader::{CommonReader, Link};
 pub(crate) use shallow::copy_shallow;
 pub(crate) use suspects::note_shared_locks;
+pub(crate) use user_config::UserConfig;
 
 #[cfg(feature = "failpoints")]
 pub use fault::{GIT_FAULTS_VARIABLE, GitCall, GitDeath, GitFaults};

@@ -51,7 +51,7 @@ impl UserConfig {
     }
 
     /// Returns the settings that every call that reads contents gets.
-    pub(super) fn harmless_settings(&self) -> Vec<(String, String)> {
+    pub(crate) fn harmless_settings(&self) -> Vec<(String, String)> {
         let mut found: Vec<(String, String)> = self
             .settings
             .iter()

@@ -14,6 +14,8 @@ const ENTRIES_MAX: usize = 1_000;
 /// An entry of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LogEntry {
+    /// The commit before the change; `None` when there was none.
+    pub(crate) before: Option<CommitId>,
     /// The commit after the change.
     pub(crate) commit: CommitId,
     /// The whole line.
@@ -53,7 +55,9 @@ fn parse(text: &str) -> Vec<LogEntry> {
             let old = CommitId::parse(words.next()?).ok()?;
             let commit = CommitId::parse(words.next()?).ok()?;
             let is_plain = !head.contains(char::is_control) && !message.contains(char::is_control);
-            (is_plain && old.is_sha256() == commit.is_sha256()).then(|| LogEntry {
+            let is_one_kind = old.is_sha256() == commit.is_sha256();
+            (is_plain && is_one_kind).then(|| LogEntry {
+                before: (old.as_str() != old.zero_like()).then_some(old),
                 commit,
                 line: line.to_owned(),
             })

@@ -50,8 +50,8 @@ const OFFERED: &str = "refs/agent";
 /// What came from an agent's git folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
-    /// The commit that was checked out.
-    pub head: CommitId,
+    /// The commit that was checked out; `None` on a branch without a commit, or when its objects are not complete.
+    pub head: Option<CommitId>,
     /// The full name of the branch that was checked out; `None` when detached.
     pub branch: Option<String>,
     /// Commits of other branches, of the stash, of further worktrees and of the log of `HEAD` that the repository did not
@@ -76,8 +76,7 @@ impl Repository {
     /// An agent can name any commit that the repository has as its head.
     ///
     /// # Errors
-    /// [`WorkspaceError::Tampered`] when the folder is not what a git folder is made of, names no commit, lacks objects,
-    /// or has more than can be copied; [`WorkspaceError::Git`] when git refuses an object.
+    /// [`WorkspaceError::Tampered`] when the folder is not what a git folder is made of, or has more than can be copied.
     pub fn import(
         &self,
         checkout: &Path,
@@ -101,15 +100,16 @@ impl Repository {
             head: found.refs.head.clone(),
         };
         let offers = self.offers(found.named())?;
-        if !offers.is_empty() {
+        if let Some(any) = offers.first().map(|offer| offer.commit.clone()) {
             let waiting = Waiting::make(self.common_dir()).map_err(|source| {
                 WorkspaceError::io("make a folder in", self.common_dir(), source)
             })?;
-            self.lay_out_waiting(&waiting.0, &imported.head, &offers)?;
+            self.lay_out_waiting(&waiting.0, &any, &offers)?;
             objects::copy(&folder, &waiting.0.join("objects"))
                 .map_err(|error| tampered(reason(&error)))?;
             self.fetch_offers(&waiting.0, key, offers, &mut imported)?;
         }
+        self.leave_out_incomplete(&mut imported)?;
         imported.log = self.known(found.log)?;
         imported.branch_log = self.known(found.branch_log)?;
         Ok(imported)
@@ -165,7 +165,11 @@ impl Repository {
     fn known(&self, entries: Vec<LogEntry>) -> Result<Vec<LogEntry>, WorkspaceError> {
         let mut known = Vec::with_capacity(entries.len());
         for entry in entries {
-            if self.reader().has_commit(&entry.commit)? {
+            let has_before = match &entry.before {
+                Some(before) => self.reader().has_commit(before)?,
+                None => true,
+            };
+            if has_before && self.reader().has_commit(&entry.commit)? {
                 known.push(entry);
             }
         }
@@ -197,14 +201,14 @@ impl Repository {
     ) -> Result<(), WorkspaceError> {
         let is_all = match self.fetch_waiting(waiting, key, "*") {
             Ok(()) => true,
-            Err(WorkspaceError::Git { code: Some(_), .. }) if offers.len() > 1 => false,
+            Err(WorkspaceError::Git { code: Some(_), .. }) => false,
             Err(error) => return Err(error),
         };
         for offer in offers {
             if !is_all {
                 match self.fetch_waiting(waiting, key, &offer.place()) {
                     Ok(()) => {}
-                    Err(WorkspaceError::Git { code: Some(_), .. }) if offer.kind != Kind::Head => {
+                    Err(WorkspaceError::Git { code: Some(_), .. }) => {
                         imported.left_out.push(offer.name);
                         continue;
                     }
@@ -215,6 +219,42 @@ impl Repository {
                 imported.others.push((offer.name, offer.commit));
             }
         }
+        Ok(())
+    }
+
+    /// Leaves out what is no commit, or did not come: an agent's disk may have been full, and a ref can name anything.
+    fn leave_out_incomplete(&self, imported: &mut Imported) -> Result<(), WorkspaceError> {
+        let has = |commit: &CommitId| self.reader().has_commit(commit);
+        if let Some(head) = &imported.head
+            && !has(head)?
+        {
+            imported.head = None;
+            imported.left_out.push("HEAD".to_owned());
+        }
+        let mut whole = BTreeMap::new();
+        for (name, commit) in std::mem::take(&mut imported.branches) {
+            if has(&commit)? {
+                whole.insert(name, commit);
+            }
+        }
+        imported.branches = whole;
+        let mut merged = Vec::new();
+        for commit in std::mem::take(&mut imported.unfinished.merged) {
+            if has(&commit)? {
+                merged.push(commit);
+            }
+        }
+        imported.unfinished.merged = merged;
+        let mut others = Vec::new();
+        for (name, commit) in std::mem::take(&mut imported.others) {
+            if has(&commit)? {
+                others.push((name, commit));
+            } else {
+                imported.left_out.push(name);
+            }
+        }
+        imported.others = others;
+        imported.left_out.sort();
         imported.left_out.dedup();
         Ok(())
     }
@@ -223,7 +263,7 @@ impl Repository {
     fn lay_out_waiting(
         &self,
         git_dir: &Path,
-        head: &CommitId,
+        any: &CommitId,
         offers: &[Offer],
     ) -> Result<(), WorkspaceError> {
         let write = || -> io::Result<()> {
@@ -245,7 +285,7 @@ impl Repository {
                 .collect();
             let lines: String = lines.into_iter().collect();
             fs::write(git_dir.join("packed-refs"), lines)?;
-            let config = config_text(git_dir, self.common_dir(), head) + SETTINGS;
+            let config = config_text(git_dir, self.common_dir(), any) + SETTINGS;
             fs::write(git_dir.join("config"), config)
         };
         write().map_err(|source| WorkspaceError::io("lay out", git_dir, source))?;
@@ -320,7 +360,7 @@ struct Found {
 impl Found {
     fn read(folder: &Folder, branch: Option<&BranchName>) -> io::Result<Self> {
         Ok(Self {
-            refs: refs::read(folder)?,
+            refs: refs::read(folder, branch.map(BranchName::reference).as_deref())?,
             log: log::of_head(folder)?,
             branch_log: match branch {
                 Some(branch) => log::of_branch(folder, branch)?,
@@ -335,7 +375,8 @@ impl Found {
     fn named(&self) -> impl Iterator<Item = (Kind, String, CommitId)> {
         const STASH: &str = "refs/stash";
         let refs = &self.refs;
-        let head = (Kind::Head, "HEAD".to_owned(), refs.head.clone());
+        let head = refs.head.iter().cloned();
+        let head = head.map(|commit| (Kind::Head, "HEAD".to_owned(), commit));
         let named = |kind: Kind| {
             move |(name, commit): (&String, &CommitId)| (kind, name.clone(), commit.clone())
         };
@@ -356,8 +397,7 @@ impl Found {
             .rev()
             .map(|entry| entry.commit.clone());
         let log = log.map(|commit| (Kind::Log, "the log of HEAD".to_owned(), commit));
-        std::iter::once(head)
-            .chain(branches)
+        head.chain(branches)
             .chain(stash)
             .chain(worktrees)
             .chain(merged)
@@ -369,13 +409,14 @@ impl Found {
 
 /// Returns the commit that is checked out in a checkout with a git folder of an agent's.
 pub(crate) fn head_in_folder(checkout: &Path) -> Result<CommitId, WorkspaceError> {
-    let found = open_git_folder(checkout).and_then(|folder| refs::read(&folder));
-    found
-        .map(|refs| refs.head)
-        .map_err(|error| WorkspaceError::Tampered {
-            path: checkout.to_owned(),
-            what: reason(&error),
-        })
+    let tampered = |what: String| WorkspaceError::Tampered {
+        path: checkout.to_owned(),
+        what,
+    };
+    let found = open_git_folder(checkout).and_then(|folder| refs::read(&folder, None));
+    let refs = found.map_err(|error| tampered(reason(&error)))?;
+    refs.head
+        .ok_or_else(|| tampered("nothing is committed on its branch".to_owned()))
 }
 
 /// Opens the git folder in a checkout, without following a link.

@@ -25,7 +25,8 @@ const WORKTREES: &str = "worktrees";
 /// What a git folder's refs say.
 #[derive(Debug)]
 pub(super) struct Refs {
-    pub(super) head: CommitId,
+    /// The commit that is checked out; `None` on a branch that has none yet.
+    pub(super) head: Option<CommitId>,
     pub(super) branch: Option<String>,
     /// All branches.
     pub(super) branches: BTreeMap<String, CommitId>,
@@ -37,8 +38,8 @@ pub(super) struct Refs {
     pub(super) left_out: Vec<String>,
 }
 
-/// Reads `HEAD`, the branches and the stash.
-pub(super) fn read(folder: &Folder) -> io::Result<Refs> {
+/// Reads `HEAD`, the branches and the stash. The worktree's own branch is read however many there are.
+pub(super) fn read(folder: &Folder, own: Option<&str>) -> io::Result<Refs> {
     let packed = read_text(folder, Path::new("packed-refs"))?.unwrap_or_default();
     let packed = parse_packed(&packed);
     let (branch, head) = resolve_head(folder, &packed)?;
@@ -58,11 +59,20 @@ pub(super) fn read(folder: &Folder) -> io::Result<Refs> {
             Err(error) => return Err(error),
         }
     }
+    if let Some(own) = own
+        && let Ok(Some(Target::Commit(commit))) = loose(folder, own)
+    {
+        all.insert(own.to_owned(), commit);
+    }
     let stash = all.remove(STASH);
+    let own = own.and_then(|own| all.remove_entry(own));
     Ok(Refs {
         head,
         branch,
-        branches: all.into_iter().take(REFS_MAX).collect(),
+        branches: own
+            .into_iter()
+            .chain(all.into_iter().take(REFS_MAX))
+            .collect(),
         stash,
         worktrees: heads_of_worktrees(folder),
         left_out,
@@ -140,19 +150,21 @@ fn is_name(name: &str) -> bool {
 fn resolve_head(
     folder: &Folder,
     packed: &BTreeMap<String, CommitId>,
-) -> io::Result<(Option<String>, CommitId)> {
+) -> io::Result<(Option<String>, Option<CommitId>)> {
     let mut name = "HEAD".to_owned();
     let mut branch = None;
     for _ in 0..=LINKS_MAX {
         match loose(folder, &name)? {
-            Some(Target::Commit(commit)) => return Ok((branch, commit)),
+            Some(Target::Commit(commit)) => return Ok((branch, Some(commit))),
             Some(Target::Name(next)) => {
                 branch = Some(next.clone());
                 name = next;
             }
             None => {
                 let commit = packed.get(&name).cloned();
-                let commit = commit.ok_or_else(|| wrong(&format!("`{name}` names no commit")))?;
+                if branch.is_none() {
+                    return Err(wrong("there is no `HEAD`"));
+                }
                 return Ok((branch, commit));
             }
         }

@@ -1,18 +1,19 @@
 //! Taking the files of a nested repository as plain files of the worktree.
 //!
-//! Its history is saved to rescue refs first; only then is its git folder removed. Nothing of its configuration runs:
-//! git works there as hardened as everywhere, and writes packs only.
+//! Its history is saved to rescue refs first; only then is its git folder removed. Git never opens that folder: its commits come in
+//! like those of an agent (see `import`), so that links and borrowed objects bring nothing else in.
 
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use symphony_core::Timestamp;
 
-use crate::change::{Inner, RescueRef, inner_at, inner_head};
+use crate::change::{Inner, RescueRef, inner_at};
 use crate::commit_id::CommitId;
+use crate::deep::remove_deep;
 use crate::error::WorkspaceError;
 use crate::git::Git;
+use crate::linux::Folder;
 use crate::repository::Repository;
 use crate::worktree::Worktree;
 
@@ -69,13 +70,11 @@ impl Repository {
         let relative = Path::new(&path);
         let mut rescues = Vec::new();
         match inner_at(git, relative) {
-            Inner::Own(inner) => {
-                for tip in self.take_history(&inner)? {
+            Inner::Own(_) => {
+                for tip in self.take_history(worktree, relative)? {
                     rescues.push(self.keep(worktree.key(), &tip, now)?);
                 }
-                let folder = inner.place().git_dir.clone();
-                fs::remove_dir_all(&folder)
-                    .map_err(|source| WorkspaceError::io("remove", &folder, source))?;
+                remove_git_folder(worktree, relative)?;
             }
             // only the link was committed, and nothing is there
             Inner::Absent => {}
@@ -96,27 +95,44 @@ impl Repository {
         Ok(Absorbed { path, rescues })
     }
 
-    /// Copies all that the refs of a nested repository reach; returns the commits that they name.
-    fn take_history(&self, inner: &Git) -> Result<Vec<CommitId>, WorkspaceError> {
-        let refs = inner
-            .command("for-each-ref")
-            .arg(format!("--count={TIPS_MAX}"))
-            .arg("--format=%(objecttype) %(objectname)")
-            .run()?;
-        let refs = String::from_utf8_lossy(&refs);
-        let mut tips: Vec<CommitId> = refs
-            .lines()
-            .filter_map(|line| CommitId::parse(line.strip_prefix("commit ")?).ok())
-            .collect();
-        tips.extend(inner_head(inner)?);
+    /// Imports what a nested repository has committed; returns its checked-out commit and the tips of its branches.
+    fn take_history(
+        &self,
+        worktree: &Worktree,
+        relative: &Path,
+    ) -> Result<Vec<CommitId>, WorkspaceError> {
+        let imported = self.import(&worktree.path().join(relative), worktree.key(), None)?;
+        if !imported.left_out.is_empty() {
+            return Err(WorkspaceError::Tampered {
+                path: worktree.path().join(relative),
+                what: format!(
+                    "commits of the repository are not complete: {}",
+                    imported.left_out.join(", ")
+                ),
+            });
+        }
+        let mut tips: Vec<CommitId> = imported.head.into_iter().collect();
+        tips.extend(imported.branches.into_values());
+        tips.extend(imported.others.into_iter().map(|(_, commit)| commit));
         tips.sort();
         tips.dedup();
-        if tips.is_empty() {
-            return Ok(tips);
-        }
-        copy_commits(&self.git, inner, &tips)?;
+        tips.truncate(TIPS_MAX);
         Ok(tips)
     }
+}
+
+/// Removes the git folder of a nested repository. It is moved out first: a live agent could put a link above it.
+fn remove_git_folder(worktree: &Worktree, relative: &Path) -> Result<(), WorkspaceError> {
+    let place = worktree.path().join(relative);
+    let beside = worktree
+        .path()
+        .with_file_name(format!(".nested-of-{}", worktree.key()));
+    let failed = |source| WorkspaceError::io("remove the git folder of", &place, source);
+    remove_deep(&beside).map_err(failed)?;
+    let checkout = Folder::open(worktree.path()).map_err(failed)?;
+    let inner = checkout.folder(relative).map_err(failed)?;
+    inner.move_out(Path::new(".git"), &beside).map_err(failed)?;
+    remove_deep(&beside).map(drop).map_err(failed)
 }
 
 /// Copies commits, with all that they reach, from another repository.

@@ -47,6 +47,13 @@ impl Module {
         &self.git.place().git_dir
     }
 
+    /// Returns whether all its objects and refs are its own.
+    fn is_whole(&self) -> bool {
+        let borrowed = ["objects/info/alternates", "commondir"];
+        let is_there = |name: &&str| self.folder().join(name).symlink_metadata().is_ok();
+        !borrowed.iter().any(is_there) && !has_link(self.folder())
+    }
+
     pub(super) fn has_commit(&self, commit: &str) -> Result<bool, WorkspaceError> {
         let found = self
             .git
@@ -141,6 +148,30 @@ pub(super) fn modules_below(git: &Git, git_dir: &Path) -> Result<Vec<Module>, Wo
     Ok(found)
 }
 
+/// Returns whether there is a link among the objects and refs of a git folder, or in its place.
+fn has_link(folder: &Path) -> bool {
+    const LOOKED_MAX: usize = 100_000;
+    let mut open: Vec<PathBuf> = ["objects", "refs", "logs", "HEAD", "packed-refs", "shallow"]
+        .iter()
+        .map(|name| folder.join(name))
+        .collect();
+    let mut looked = 0;
+    while let Some(path) = open.pop() {
+        let Ok(meta) = path.symlink_metadata() else {
+            continue;
+        };
+        looked += 1;
+        if meta.is_symlink() || looked > LOOKED_MAX {
+            return true;
+        }
+        if meta.is_dir() {
+            let entries = fs::read_dir(&path).into_iter().flatten().flatten();
+            open.extend(entries.map(|entry| entry.path()));
+        }
+    }
+    false
+}
+
 /// Lists the folders in a folder; empty if it does not exist. Links are skipped: they could lead anywhere.
 fn folders_in(folder: &Path) -> Result<Vec<(String, PathBuf)>, WorkspaceError> {
     if !fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir()) {
@@ -176,6 +207,13 @@ impl Repository {
     ) -> Result<Vec<SavedSubmodule>, WorkspaceError> {
         let mut saved = Vec::new();
         for module in modules_below(&self.git, git_dir)? {
+            // Before git opens it: by a link or by borrowed objects an agent could have commits of any repository saved here.
+            if !module.is_whole() {
+                return Err(WorkspaceError::ShallowSubmodule {
+                    folder: module.folder().to_owned(),
+                    name: module.name,
+                });
+            }
             let tips = module.unpublished_tips()?;
             if tips.is_empty() {
                 continue;

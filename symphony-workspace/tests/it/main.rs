@@ -1,6 +1,8 @@
 //! Integration tests of symphony-workspace.
 
 mod agent_git;
+#[cfg(test)]
+mod agent_git_damage;
 mod attacks;
 mod broken;
 mod config_file;
