@@ -192,6 +192,9 @@ mod real_codex;
 mod real_faults;
 #[cfg(test)]
 #[cfg(feature = "real-cli")]
+mod real_registries;
+#[cfg(test)]
+#[cfg(feature = "real-cli")]
 mod real_sandbox;
 #[cfg(test)]
 mod records;
@@ -215,9 +218,6 @@ mod sandboxed;
 mod sandboxed_gates;
 #[cfg(test)]
 mod sandboxed_network;
-#[cfg(test)]
-#[cfg(feature = "real-cli")]
-mod sandboxed_registries;
 #[cfg(test)]
 mod sandboxed_work;
 #[cfg(test)]
