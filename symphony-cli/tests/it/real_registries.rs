@@ -85,9 +85,15 @@ fn packed(folder: &Path, name: &str, files: &[(&str, &str)]) -> Vec<u8> {
 }
 
 fn sha256(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+
     use sha2::Digest as _;
+
     let digest = sha2::Sha256::digest(bytes);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    digest.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").unwrap();
+        text
+    })
 }
 
 #[test]
