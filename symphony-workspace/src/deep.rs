@@ -36,7 +36,10 @@ struct Level {
 
 /// Removes a folder with everything below it; returns whether it was there. A link in its place is not followed.
 /// Folders that may not be written are made writable.
-pub(crate) fn remove_deep(path: &Path) -> io::Result<bool> {
+///
+/// # Errors
+/// When something cannot be removed, or another process works there.
+pub fn remove_deep(path: &Path) -> io::Result<bool> {
     let Some((fd, level)) = begin(path, Work::Remove)? else {
         return Ok(false);
     };

@@ -52,6 +52,7 @@ pub use context_file::{
     ContextFileProblem, load_context_files,
 };
 pub use copy::{CopyProblem, CopyReport};
+pub use deep::remove_deep;
 pub use error::WorkspaceError;
 #[cfg(feature = "failpoints")]
 pub use failpoint::FAILPOINTS_VARIABLE;

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use symphony_sandbox::{CONFINE_FAILED, CONFINE_MESSAGE, Status};
+use symphony_workspace::remove_deep;
 
 use super::compose::StartFolders;
 use super::fault::SandboxFault;
@@ -136,7 +137,7 @@ impl Drop for Start {
     fn drop(&mut self) {
         // it is read a last time, so before its folder is removed
         drop(self.login.take());
-        if let Err(error) = remove_tree(&self.folder) {
+        if let Err(error) = remove_deep(&self.folder) {
             tracing::warn!(folder = %self.folder.display(), %error, "the home of a sandbox stays for now");
         }
     }
@@ -144,41 +145,13 @@ impl Drop for Start {
 
 /// Removes what is left of the starts of a run whose supervisor died.
 pub(crate) fn remove_starts(run: &Path) -> std::io::Result<()> {
-    remove_tree(&run.join(STARTS))
-}
-
-/// Removes a folder. A program can have taken itself the permission to change its own folders.
-fn remove_tree(folder: &Path) -> std::io::Result<()> {
-    let first = fs::remove_dir_all(folder);
-    match first {
-        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-            open_folders(folder);
-            fs::remove_dir_all(folder)
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        other => other,
-    }
-}
-
-/// Gives the user back the permission to change folders. Links are not followed.
-fn open_folders(folder: &Path) {
-    let mut pending = vec![folder.to_owned()];
-    while let Some(folder) = pending.pop() {
-        if !folder.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
-            continue;
-        }
-        // One that cannot be changed makes the removal fail, which is reported.
-        drop(fs::set_permissions(
-            &folder,
-            fs::Permissions::from_mode(0o700),
-        ));
-        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-        pending.extend(entries.map(|entry| entry.path()));
-    }
+    remove_deep(&run.join(STARTS)).map(drop)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     const fn code(code: i32) -> AgentExit {

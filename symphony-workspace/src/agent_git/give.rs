@@ -16,7 +16,7 @@ use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
 use crate::git::{copy_shallow, is_partial};
 use crate::import::head_in_folder;
-use crate::pristine::{FOLDERS, config_text};
+use crate::pristine::{borrow_objects, config_text};
 use crate::repository::{BranchName, Repository, head_reference};
 use crate::worktree::{Worktree, refuse_link};
 
@@ -105,12 +105,8 @@ impl Repository {
         let excludes = excludes_for_agent(&place.common_dir, &list, user)
             .map_err(|source| WorkspaceError::io("read the excludes of", &self.root, source))?;
         let write = || -> io::Result<()> {
-            for name in FOLDERS.iter().chain(&["logs/refs/heads"]) {
-                fs::create_dir_all(folder.join(name))?;
-            }
-            let objects = place.common_dir.join("objects");
-            let line = [objects.as_os_str().as_bytes(), b"\n"].concat();
-            fs::write(folder.join("objects/info/alternates"), line)?;
+            borrow_objects(folder, &place.common_dir)?;
+            fs::create_dir_all(folder.join("logs/refs/heads"))?;
             fs::write(folder.join("HEAD"), head)?;
             fs::write(folder.join("packed-refs"), refs)?;
             fs::write(folder.join("info/exclude"), &excludes)?;

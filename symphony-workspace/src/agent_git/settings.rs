@@ -35,23 +35,24 @@ const USER: &[&str] = &["email", "name", "useconfigonly"];
 /// Writes the settings that an agent's folder gets, from the output of `git config --list --show-scope -z`.
 pub(super) fn kept(list: &[u8]) -> String {
     let list = String::from_utf8_lossy(list);
-    let fields: Vec<&str> = list.split('\0').collect();
     let mut text = String::new();
-    for pair in fields.chunks_exact(2) {
-        let [scope, setting] = pair else { continue };
-        // What the call itself set has the scope `command`.
-        if !matches!(*scope, "local" | "worktree") {
-            continue;
-        }
-        let (key, value) = match setting.split_once('\n') {
-            Some((key, value)) => (key, Some(value)),
-            None => (*setting, None),
-        };
+    for (key, value) in own_settings(&list) {
         if let Some(key) = Key::parse(key).filter(Key::is_kept) {
             key.write(value, &mut text);
         }
     }
     text
+}
+
+/// Lists names and values of the project's and the worktree's settings. What the call itself set has the scope `command`.
+fn own_settings(list: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let mut fields = list.split('\0');
+    let pairs = std::iter::from_fn(move || Some((fields.next()?, fields.next()?)));
+    let own = pairs.filter(|(scope, _)| matches!(*scope, "local" | "worktree"));
+    own.map(|(_, setting)| match setting.split_once('\n') {
+        Some((key, value)) => (key, Some(value)),
+        None => (setting, None),
+    })
 }
 
 /// Writes the user's own settings that decide about bytes: a sandbox does not show the files that have them.
@@ -80,12 +81,8 @@ pub(super) fn excludes_for_agent(
 ) -> io::Result<Vec<u8>> {
     const EXCLUDES: &str = "core.excludesfile";
     let list = String::from_utf8_lossy(list);
-    let fields: Vec<&str> = list.split('\0').collect();
-    let local = fields.chunks_exact(2).rev().find_map(|pair| {
-        let [scope, setting] = pair else { return None };
-        let value = setting.strip_prefix(EXCLUDES)?.strip_prefix('\n')?;
-        matches!(*scope, "local" | "worktree").then(|| value.to_owned())
-    });
+    let own = own_settings(&list).filter(|(key, _)| *key == EXCLUDES);
+    let local = own.filter_map(|(_, value)| value).last().map(str::to_owned);
     let users = user.harmless_settings();
     let users = users.into_iter().rev().find(|(key, _)| key == EXCLUDES);
     let mut text = Vec::new();

@@ -12,7 +12,6 @@ mod unfinished;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -21,7 +20,7 @@ use crate::deep::remove_deep;
 use crate::error::WorkspaceError;
 use crate::git::copy_shallow;
 use crate::linux::{Folder, is_link_error};
-use crate::pristine::{FOLDERS, config_text};
+use crate::pristine::{borrow_objects, config_text};
 use crate::repository::{BranchName, Repository};
 use crate::worktree::WorktreeKey;
 
@@ -267,17 +266,7 @@ impl Repository {
         offers: &[Offer],
     ) -> Result<(), WorkspaceError> {
         let write = || -> io::Result<()> {
-            for folder in FOLDERS {
-                fs::create_dir_all(git_dir.join(folder))?;
-            }
-            let mut line = self
-                .common_dir()
-                .join("objects")
-                .as_os_str()
-                .as_bytes()
-                .to_vec();
-            line.push(b'\n');
-            fs::write(git_dir.join("objects/info/alternates"), line)?;
+            borrow_objects(git_dir, self.common_dir())?;
             fs::write(git_dir.join("HEAD"), "ref: refs/heads/head\n")?;
             let lines: BTreeSet<String> = offers
                 .iter()

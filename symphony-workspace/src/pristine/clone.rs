@@ -198,13 +198,7 @@ impl Repository {
     }
 
     fn write_folders(&self, git_dir: &Path, at: &CommitId) -> io::Result<()> {
-        for folder in FOLDERS {
-            fs::create_dir_all(git_dir.join(folder))?;
-        }
-        let objects = self.common_dir().join("objects");
-        let mut line = objects.as_os_str().as_bytes().to_vec();
-        line.push(b'\n');
-        fs::write(git_dir.join("objects/info/alternates"), line)?;
+        borrow_objects(git_dir, self.common_dir())?;
         fs::write(git_dir.join("HEAD"), format!("{at}\n"))
     }
 
@@ -222,6 +216,16 @@ impl Repository {
             .args(patterns)
             .run()
     }
+}
+
+/// Makes the folders of a git folder that borrows the objects of a repository.
+pub(crate) fn borrow_objects(git_dir: &Path, common_dir: &Path) -> io::Result<()> {
+    for folder in FOLDERS {
+        fs::create_dir_all(git_dir.join(folder))?;
+    }
+    let objects = common_dir.join("objects");
+    let line = [objects.as_os_str().as_bytes(), b"\n"].concat();
+    fs::write(git_dir.join("objects/info/alternates"), line)
 }
 
 fn write(path: &PathBuf, bytes: &[u8]) -> Result<(), WorkspaceError> {

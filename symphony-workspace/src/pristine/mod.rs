@@ -19,5 +19,5 @@ mod tracked;
 pub use clone::Pristine;
 pub use planted::Planted;
 
-pub(crate) use clone::FOLDERS;
+pub(crate) use clone::{FOLDERS, borrow_objects};
 pub(crate) use settings::config_text;
