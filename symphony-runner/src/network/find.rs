@@ -30,7 +30,7 @@ impl NetworkQuery<'_> {
     /// Finds the registries of the project, and decides what the run may reach.
     ///
     /// # Errors
-    /// As [`NetworkPlan::new`].
+    /// When an entry, an address or the proxy of the user cannot be used.
     pub async fn plan(self) -> Result<NetworkPlan, NetworkError> {
         let registries = match self.settings.network {
             SandboxNetwork::Allowlist => self.registries().await,

@@ -1,12 +1,12 @@
 //! What confines the programs of a run.
 //!
-//! - [`Protection`]: the level that this process's runs have, by the configuration and what the machine offers. Chosen once
+//! - `Protection`: the level that this process's runs have, by the configuration and what the machine offers. Chosen once
 //!   per supervisor. Nothing falls back to a weaker level: where a level is not available, no program starts.
-//! - [`Places`]: what of the disk a program needs. Its owner puts it together: for an agent `supervise::prepare`.
-//! - [`RunSandbox`]: both together. [`RunSandbox::wrap`] turns a program with its arguments and environment into the one
+//! - `Places`: what of the disk a program needs. Its owner puts it together: for an agent `supervise::prepare`.
+//! - `RunSandbox`: both together. `RunSandbox::wrap` turns a program with its arguments and environment into the one
 //!   that starts it confined, each time with a new home.
-//! - [`CommandSandbox`]: one for configured commands, with its network.
-//! - [`Start`]: one such start. It reports whether the sandbox itself failed, and removes the home when it is dropped.
+//! - `CommandSandbox`: one for configured commands, with its network.
+//! - `Start`: one such start. It reports whether the sandbox itself failed, and removes the home when it is dropped.
 //!
 //! At `off` everything stays as it is.
 
