@@ -192,9 +192,15 @@ pub struct Trial {
     pub failures: u32,
     /// How often under the current hold.
     pub held: u32,
-    /// A run of another item that began after this one's last failure, and reached the provider; forgotten when another
-    /// item hits the condition.
+    /// How often in a row under the current hold, with no other item that hit it in between.
+    #[serde(default)]
+    pub alone: u32,
+    /// A run of another item that began after this one's last failure, and reached the provider.
     pub witness: Option<RunId>,
+    /// Whether another item has hit the condition since the witness did not: until the hold of that is lifted, nobody
+    /// knows whether the provider is out.
+    #[serde(default)]
+    pub doubted: bool,
 }
 
 /// Who is at fault when an item hits a global condition.
@@ -236,7 +242,9 @@ impl Trials {
                 turn,
                 failures: 0,
                 held: 0,
+                alone: 0,
                 witness: None,
+                doubted: false,
             }),
         }
     }
@@ -251,7 +259,7 @@ impl Trials {
         self.take_turn(item, newest);
         let witness = self.of(item).and_then(|trial| {
             trial.failures = trial.failures.saturating_add(1);
-            trial.witness.clone()
+            trial.witness.clone().filter(|_| !trial.doubted)
         });
         if let Some(witness) = witness {
             return Fault::Item { witness };
@@ -259,9 +267,11 @@ impl Trials {
         for trial in &mut self.0 {
             if trial.item == *item {
                 trial.held = trial.held.saturating_add(1);
+                trial.alone = trial.alone.saturating_add(1);
             } else {
                 // this item fails, too: no one fails alone
-                trial.witness = None;
+                trial.doubted = trial.witness.is_some();
+                trial.alone = 0;
             }
         }
         Fault::Condition
@@ -273,14 +283,18 @@ impl Trials {
         for trial in &mut self.0 {
             if trial.failures > 0 && trial.turn < fence {
                 trial.witness = Some(run.clone());
+                trial.doubted = false;
             }
         }
     }
 
-    /// The hold is lifted: the next one counts from the beginning.
+    /// A probe has reached the provider, and the hold is lifted: the next one counts from the beginning. Whoever was known
+    /// to fail alone before it still is.
     pub fn lift(&mut self) {
         for trial in &mut self.0 {
             trial.held = 0;
+            trial.alone = 0;
+            trial.doubted = false;
         }
     }
 
@@ -318,14 +332,13 @@ pub fn yields_until(
     (is_behind && hold.until <= now && now < until).then_some(until)
 }
 
-/// Returns the item that has failed every probe of a hold while no other one has hit it: it is unknown whether the item
-/// or the provider is at fault, so that a person has to look.
+/// Returns the item that has failed the last [`LONE_PROBES_MAX`] probes of a hold while no other one hit it: it is unknown
+/// whether the item or the provider is at fault, so that a person has to look. Probes rotate, so that no other item waits
+/// for the hold, even if some have met it.
 pub fn lone_item(hold: &Hold) -> Option<&Trial> {
-    let mut met = hold.trials.iter().filter(|trial| trial.held > 0);
-    let (first, second) = (met.next()?, met.next());
-    let is_lone =
-        second.is_none() && hold.probes >= LONE_PROBES_MAX && first.held >= LONE_PROBES_MAX;
-    (is_lone && hold.scope.provider().is_some()).then_some(first)
+    let is_due = hold.probes >= LONE_PROBES_MAX && hold.scope.provider().is_some();
+    let mut trials = hold.trials.iter().filter(|_| is_due);
+    trials.find(|trial| trial.alone >= LONE_PROBES_MAX)
 }
 
 /// Returns the error of an item that is at fault itself: it counts as a failure like any other.

@@ -60,6 +60,15 @@ fn an_item_whose_answer_is_always_an_error_starves_nobody_and_ends_at_its_breake
         let ended = good.iter().all(|id| status(id) == "review") && status(&poison) == "backlog";
         ended.then_some(())
     });
+    // the others waited for its first failure, and for none after that
+    let runs = project.json(&["runs", "list", "--issue", &poison, "-n", "0"]);
+    let ends = runs["items"].as_array().unwrap().iter().rev();
+    let classes: Vec<&Value> = ends.map(|run| &run["error"]["class"]).collect();
+    let own = "model_error";
+    assert_eq!(json!(classes), json!(["provider_error", own, own, own]));
+    let events = project.ok(&["events", "-n", "0", "--json"]);
+    let placed = events.matches(r#""kind":"hold_placed""#);
+    assert_eq!(placed.count(), 1, "one hold, and one probe that lifts it");
     let issue = project.issue(&poison);
     assert_eq!(issue["consecutive_failures"], 3, "{issue:#}");
     let waits = item_of_kind(&project, "breaker");

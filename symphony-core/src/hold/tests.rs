@@ -70,6 +70,28 @@ fn a_run_that_began_before_the_failure_is_no_witness() {
 }
 
 #[test]
+fn what_was_known_before_an_outage_is_known_again_after_it() {
+    let mut trials = Trials::default();
+    assert_eq!(trials.fail(&issue(1), 1), Fault::Condition);
+    trials.reach(&issue(2), &run(2), 2);
+    trials.lift();
+    // another one fails, and the probe that lifts its hold has begun when the first one fails once more
+    assert_eq!(trials.fail(&issue(3), 3), Fault::Condition);
+    trials.begin(&issue(4), 4);
+    assert_eq!(trials.fail(&issue(1), 4), Fault::Condition);
+    trials.reach(&issue(4), &run(4), 4);
+    assert_eq!(
+        trials.fail(&issue(1), 5),
+        Fault::Condition,
+        "it is not lifted yet"
+    );
+    trials.lift();
+    assert_eq!(trials.fail(&issue(1), 6), Fault::Item { witness: run(2) });
+    // this one failed only while the provider may have been out
+    assert_eq!(trials.fail(&issue(3), 7), Fault::Item { witness: run(4) });
+}
+
+#[test]
 fn an_item_that_only_probed_has_failed_nothing() {
     let mut trials = Trials::default();
     trials.begin(&issue(1), 3);
@@ -77,13 +99,16 @@ fn an_item_that_only_probed_has_failed_nothing() {
     assert_eq!(trials.fail(&issue(1), 5), Fault::Condition);
 }
 
-fn hold(scope: HoldScope, probes: u32, held: &[(u32, u32)]) -> Hold {
-    let trial = |(number, held): &(u32, u32)| Trial {
+/// A hold that items have met: each with its number, how often under this hold, and how often in a row.
+fn hold(scope: HoldScope, probes: u32, held: &[(u32, u32, u32)]) -> Hold {
+    let trial = |(number, held, alone): &(u32, u32, u32)| Trial {
         item: issue(*number),
         turn: 1,
         failures: *held,
         held: *held,
+        alone: *alone,
         witness: None,
+        doubted: false,
     };
     Hold {
         tried: None,
@@ -102,17 +127,19 @@ fn hold(scope: HoldScope, probes: u32, held: &[(u32, u32)]) -> Hold {
 fn an_item_is_alone_after_five_failed_probes_that_nothing_else_shared() {
     let provider = || HoldScope::Provider("claude-cli".into());
     for (scope, probes, held, expected) in [
-        (provider(), 4, vec![(1, 5)], None),
-        (provider(), 5, vec![(1, 6)], Some("SYM-1")),
-        (provider(), 9, vec![(1, 10)], Some("SYM-1")),
-        // another one met it, too: it looks like an outage
-        (provider(), 9, vec![(1, 9), (2, 1)], None),
+        (provider(), 4, vec![(1, 5, 5)], None),
+        (provider(), 5, vec![(1, 6, 6)], Some("SYM-1")),
+        (provider(), 9, vec![(1, 10, 10)], Some("SYM-1")),
+        // another one met it meanwhile, too: it looks like an outage
+        (provider(), 9, vec![(1, 9, 4), (2, 1, 0)], None),
+        // that was long ago: it no longer waits, or it would have had its turn
+        (provider(), 9, vec![(1, 9, 5), (2, 1, 0)], Some("SYM-1")),
         // it met an earlier hold only
-        (provider(), 9, vec![(1, 10), (2, 0)], Some("SYM-1")),
+        (provider(), 9, vec![(1, 10, 10), (2, 0, 0)], Some("SYM-1")),
         // most of the probes were of one that is gone
-        (provider(), 9, vec![(1, 2)], None),
+        (provider(), 9, vec![(1, 2, 2)], None),
         (provider(), 9, vec![], None),
-        (HoldScope::Everything, 9, vec![(1, 10)], None),
+        (HoldScope::Everything, 9, vec![(1, 10, 10)], None),
     ] {
         let hold = hold(scope.clone(), probes, &held);
         let found = lone_item(&hold).map(|trial| trial.item.to_string());

@@ -5,7 +5,7 @@ use rusqlite_migration::{M, Migrations};
 use crate::review::point_migration::points_of_last_rejections;
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 36;
+pub const SCHEMA_VERSION: i64 = 37;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -49,6 +49,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0034_prompt_trials.sql")),
         M::up(include_str!("schema/0035_attribution.sql")),
         M::up(include_str!("schema/0036_sandbox.sql")),
+        M::up(include_str!("schema/0037_agent_choice.sql")),
     ])
 }
 
@@ -117,6 +118,34 @@ mod tests {
         let insert = "INSERT INTO base_notice (project, kind, commit_id, text, at) VALUES ('p', 'settings', 'run', 'x', 0)";
         conn.execute_batch(insert).unwrap();
         assert!(conn.execute_batch(insert).is_err(), "once a run");
+    }
+
+    #[test]
+    fn who_was_alone_under_a_hold_of_an_older_database_still_is() {
+        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        migrations().to_version(&mut conn, 36).unwrap();
+        for (scope, issue, held) in [
+            ("a", 1, 6),
+            ("b", 1, 6),
+            ("b", 2, 1),
+            ("c", 1, 6),
+            ("c", 2, 0),
+        ] {
+            let item = format!(r#"{{"issue":"P-{issue}"}}"#);
+            conn.execute(
+                "INSERT INTO hold_trial (scope, item, turn, failures, held) VALUES ('model:' || ?1, ?2, 1, ?3, ?3)",
+                rusqlite::params![scope, item, held],
+            )
+            .unwrap();
+        }
+        migrations().to_latest(&mut conn).unwrap();
+        let alone = |scope: &str| {
+            let trials = crate::run::hold_trial::load_trials(&conn, scope).unwrap();
+            trials.iter().map(|trial| trial.alone).collect::<Vec<_>>()
+        };
+        assert_eq!(alone("model:a"), [6]);
+        assert_eq!(alone("model:b"), [0, 0]);
+        assert_eq!(alone("model:c"), [6, 0]);
     }
 
     #[test]

@@ -42,8 +42,9 @@ pub(crate) fn load_holds(conn: &Connection) -> Result<Vec<Hold>, StoreError> {
 
 /// Places a hold that a run or a person's trial of the gates met, or extends the existing one.
 ///
-/// Only a probe that fails doubles the wait. Runs that were live when the hold was placed meet the same condition one
-/// after the other: they do not count as probes, and do not replace the current one.
+/// Only a probe that fails lengthens the wait. Runs that were live when the hold was placed meet the same condition one
+/// after the other: they do not count as probes, do not replace the current one, and nothing waits any longer for them,
+/// unless the provider tells one of them when it is back.
 pub(crate) fn place(
     tx: &Transaction<'_>,
     context: &Context,
@@ -76,7 +77,12 @@ pub(crate) fn place(
         }
         Some((until, probes, canary, placed_at)) => (until, probes, canary, placed_at),
     };
-    let until = hold_until(context.now, new.until, new.first_ms, probes);
+    let is_kept = earliest != i64::MIN && new.until.is_none() && new.scope.provider().is_some();
+    let until = if is_kept {
+        time(earliest)?
+    } else {
+        hold_until(context.now, new.until, new.first_ms, probes)
+    };
     tx.prepare_cached(
         "INSERT OR REPLACE INTO hold (scope, until, class, reason, probes, canary, placed_at, tried) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?

@@ -30,7 +30,9 @@ pub(crate) fn load_trials(
             turn: row.get("turn")?,
             failures: count32(row, "failures")?,
             held: count32(row, "held")?,
+            alone: count32(row, "alone")?,
             witness: parsed_opt("run id", row.get("witness")?)?,
+            doubted: row.get("doubted")?,
         });
     }
     Ok(trials)
@@ -51,7 +53,7 @@ fn change<T>(
     tx.prepare_cached("DELETE FROM hold_trial WHERE scope = ?1")?
         .execute([scope])?;
     let mut insert = tx.prepare_cached(
-        "INSERT INTO hold_trial (scope, item, turn, failures, held, witness) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO hold_trial (scope, item, turn, failures, held, alone, witness, doubted) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?;
     for trial in after.as_slice() {
         insert.execute(params![
@@ -60,7 +62,9 @@ fn change<T>(
             trial.turn,
             trial.failures,
             trial.held,
+            trial.alone,
             trial.witness.as_ref().map(RunId::as_str),
+            trial.doubted,
         ])?;
     }
     Ok(answer)

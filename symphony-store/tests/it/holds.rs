@@ -72,6 +72,11 @@ fn held(store: &Store) -> Vec<String> {
                     .witness
                     .as_ref()
                     .map_or_else(String::new, |w| format!("<{w}"));
+                let witness = if trial.doubted {
+                    format!("{witness}?")
+                } else {
+                    witness
+                };
                 format!("{}@{}:{}{witness}", trial.item, trial.turn, trial.held)
             });
             format!("{}: {}", hold.scope, trials.collect::<Vec<_>>().join(" "))
@@ -135,7 +140,7 @@ fn in_an_outage_no_item_is_at_fault() {
     }
     assert_eq!(
         held(&store),
-        ["model opus of provider scripted: DEM-1@4:1 DEM-3@3:1"]
+        ["model opus of provider scripted: DEM-1@4:1<r2? DEM-3@3:1"]
     );
     assert_sound(&mut store);
 }

@@ -1,6 +1,7 @@
 //! The plan of a tick: reasons, order, holds, repairs, and what holds for every snapshot.
 
 mod done;
+mod fairness;
 mod gate;
 mod holds;
 mod order;
