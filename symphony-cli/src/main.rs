@@ -5,6 +5,7 @@
     reason = "an answer is written once: a plain line is worth more than an allocation"
 )]
 
+mod agents_found;
 mod app;
 mod command;
 mod completion;

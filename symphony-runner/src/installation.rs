@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use symphony_core::config::{Config, ProjectConfig};
+use symphony_core::config::{Config, ProjectConfig, ProviderChoice};
 use symphony_core::id::ProjectId;
 use symphony_store::Project;
 use symphony_workspace::config_file::{ConfigPaths, LoadedConfig, load};
@@ -121,6 +121,36 @@ impl Installation {
             search_path: &path,
         };
         Ok(find_provider(config.provider, &config.providers, &places)?)
+    }
+
+    /// Returns the name of the provider that a project would use if this one were configured for it.
+    ///
+    /// # Errors
+    /// What is wrong, in words: it is not installed or not configured.
+    pub fn usable_provider(
+        &self,
+        config: &ProjectConfig,
+        provider: ProviderChoice,
+    ) -> Result<String, String> {
+        let chosen = ProjectConfig {
+            provider,
+            ..config.clone()
+        };
+        let call = self.provider(&chosen).map_err(|error| error.to_string())?;
+        Ok(call.name().to_string())
+    }
+
+    /// As [`Self::usable_provider`], for a provider that an issue, a profile or a plan names.
+    ///
+    /// # Errors
+    /// What is wrong, in words: there is no such provider, or it is not installed or not configured.
+    pub fn usable_named_provider(
+        &self,
+        config: &ProjectConfig,
+        name: &str,
+    ) -> Result<String, String> {
+        let provider = ProviderChoice::parse(name).map_err(|error| error.to_string())?;
+        self.usable_provider(config, provider)
     }
 
     /// Returns whether a project may have prompts of its own. The shipped ones are right: without own prompts nothing

@@ -14,7 +14,7 @@ pub mod gates;
 pub mod inbox;
 pub mod installation;
 pub mod merge;
-mod models;
+pub mod models;
 pub mod network;
 pub mod order;
 pub mod output;

@@ -23,7 +23,7 @@ use symphony_core::tick::{
 use crate::database::open::Store;
 use crate::database::row::{count32, json, parsed, parsed_opt, time};
 use crate::error::StoreError;
-use crate::issue::query::{counts_from, priority_from};
+use crate::issue::query::{choice_from, counts_from, priority_from};
 use crate::review::done_record::load_done_record;
 use crate::review::point::persons_points;
 use crate::review::pull_request_query::load_pr;
@@ -62,7 +62,7 @@ pub struct SnapshotRequest {
     pub caps: BTreeMap<ProjectId, Spending>,
 }
 
-pub(crate) const CANDIDATE_COLUMNS: &str = "i.id, i.project, i.labels, i.priority, i.size, i.created_at, i.consecutive_failures, i.total_runs,
+pub(crate) const CANDIDATE_COLUMNS: &str = "i.id, i.project, i.labels, i.priority, i.size, i.created_at, i.consecutive_failures, i.total_runs, i.provider, i.model,
     r.kind AS retry_kind, r.due_at AS retry_due, r.attempt AS retry_attempt,
     EXISTS (SELECT 1 FROM issue c WHERE c.parent = i.id) AS has_subtasks";
 
@@ -245,6 +245,7 @@ pub(crate) fn candidate_from(row: &Row<'_>) -> Result<Candidate, StoreError> {
         counts: counts_from(row)?,
         retry,
         repairs: repaired_gates(&labels).map(str::to_owned).collect(),
+        choice: choice_from(row)?,
     })
 }
 
@@ -292,7 +293,7 @@ fn load_candidates(
 }
 
 const REVIEWS_SQL: &str =
-    "SELECT i.id, i.project, i.priority, i.created_at, i.consecutive_failures, i.total_runs,
+    "SELECT i.id, i.project, i.priority, i.created_at, i.consecutive_failures, i.total_runs, i.provider, i.model,
             i.labels, p.id AS pr, p.head_commit, p.verified_gates, p.gates_due_at, p.gates_problem, p.verdict, p.proposal IS NOT NULL AS is_proposal,
             (SELECT max(started_at) FROM run j WHERE j.pull_request = p.id AND j.agent <> 'gates') AS last_judged
      FROM issue i JOIN pull_request p ON p.issue = i.id AND p.state IN ('open', 'approved')
@@ -358,7 +359,7 @@ fn review_subject(
 }
 
 const DELIVERIES_SQL: &str =
-    "SELECT i.id, i.project, i.priority, i.created_at, i.consecutive_failures, i.total_runs,
+    "SELECT i.id, i.project, i.priority, i.created_at, i.consecutive_failures, i.total_runs, i.provider, i.model,
             c.id AS claim, c.phase, c.state,
             coalesce(json_extract(c.verdict, '$.kind') = 'approved' AND json_extract(c.verdict, '$.commit') = c.head_commit, 0) AS is_approved,
             (SELECT max(started_at) FROM run j WHERE j.claim = c.id) AS last_judged

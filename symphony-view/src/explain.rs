@@ -6,6 +6,7 @@ use symphony_core::id::{IssueId, PlanId, RunId};
 use symphony_core::inbox::InboxKind;
 use symphony_core::issue::IssueStatus;
 use symphony_core::plan::state::PlanStatus;
+use symphony_core::profile::{ModelName, ModelSource, ProviderSource};
 use symphony_core::standing::{Dependency, Standing};
 use symphony_core::tick::Reason;
 use symphony_core::wording::capitalised;
@@ -13,7 +14,7 @@ use symphony_core::wording::capitalised;
 use super::action::ActionView;
 use super::decision::ReasonView;
 use super::last_failure::FailureView;
-use super::run::RunView;
+use super::run::{RunView, with_place};
 use crate::text::{Clock, Page, View, ago};
 
 /// What an issue waits for.
@@ -29,12 +30,41 @@ pub struct ExplainView {
     pub running: Option<RunView>,
     /// Why it is not stuck; none when it has ended.
     pub standing: Option<Standing>,
+    /// What an agent that works on it would run with; none when it has ended.
+    pub author: Option<AuthorView>,
     /// What the next tick does with it.
     pub next: Option<ActionView>,
     /// How its newest run failed; none when that did not fail.
     pub last_failure: Option<FailureView>,
     /// Every reason why it is not started.
     pub reasons: Vec<WaitView>,
+}
+
+/// What an agent that works on an issue would run with, and where each was set.
+#[derive(Debug, Clone, Serialize)]
+pub struct AuthorView {
+    /// The kind of agent.
+    pub profile: AgentType,
+    /// The provider; none when there is no usable one.
+    pub provider: Option<String>,
+    /// Where the provider is set.
+    pub provider_source: Option<ProviderSource>,
+    /// The model; none for the provider's default.
+    pub model: Option<ModelName>,
+    /// Where the model is set.
+    pub model_source: Option<ModelSource>,
+}
+
+impl AuthorView {
+    fn text(&self) -> Option<String> {
+        let provider = self.provider.as_deref()?;
+        let provider = with_place(provider, self.provider_source.map(ProviderSource::words));
+        let model = self.model.as_ref().map(|model| {
+            let place = self.model_source.map(ModelSource::words);
+            format!(" with the model {}", with_place(model.as_str(), place))
+        });
+        Some(format!("{provider}{}", model.unwrap_or_default()))
+    }
 }
 
 /// What a plan waits for.
@@ -122,6 +152,9 @@ impl View for ExplainView {
     fn write(&self, page: &mut Page) {
         page.heading(&format!("{} {}", self.identifier, self.title));
         page.field("status", self.status.name());
+        if let Some((author, text)) = self.author.as_ref().and_then(|a| Some((a, a.text()?))) {
+            page.field(author.profile.name(), &text);
+        }
         if let Some(run) = &self.running {
             let since = ago(run.started_at, page.now());
             let who = match &run.profile {

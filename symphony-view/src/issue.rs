@@ -4,6 +4,7 @@ use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, PhaseName, ProjectId};
 use symphony_core::issue::{BlockedBy, Issue, IssueStatus, Priority, Size};
+use symphony_core::profile::ModelName;
 use symphony_core::wording::counted;
 
 use crate::text::{Listed, Page, Table, View, ago};
@@ -39,6 +40,10 @@ pub struct IssueView {
     pub blocked_reason: Option<String>,
     /// What a tracker calls it.
     pub external_id: Option<String>,
+    /// The provider that was set on it for its authors; none where the profile and the configuration decide.
+    pub agent: Option<String>,
+    /// The model that was set on it for its authors.
+    pub model: Option<ModelName>,
     /// Runs that failed since the last one that succeeded.
     pub consecutive_failures: u32,
     /// Runs that were ever started for it.
@@ -66,6 +71,8 @@ impl From<Issue> for IssueView {
             parent: issue.parent,
             depends_on: issue.depends_on,
             external_id: issue.external_id,
+            agent: issue.choice.provider,
+            model: issue.choice.model,
             consecutive_failures: issue.counts.consecutive_failures,
             total_runs: issue.counts.total_runs,
             created_at: issue.created_at,
@@ -103,6 +110,8 @@ impl IssueView {
             "external id",
             self.external_id.as_deref().unwrap_or_default(),
         );
+        page.field("agent", self.agent.as_deref().unwrap_or_default());
+        page.field("model", self.model.as_ref().map_or("", ModelName::as_str));
         if self.total_runs > 0 {
             let failures = self.consecutive_failures;
             page.field(

@@ -59,7 +59,7 @@ pub use delivery::DeliveryView;
 pub use diff::DiffView;
 pub use elsewhere::Elsewhere;
 pub use event::EventView;
-pub use explain::{ENDED, ExplainPlanView, ExplainView, WaitView};
+pub use explain::{AuthorView, ENDED, ExplainPlanView, ExplainView, WaitView};
 pub use hold::HoldView;
 pub use inbox::InboxView;
 pub use issue::IssueView;

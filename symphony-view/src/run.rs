@@ -5,11 +5,13 @@ use serde_json::Value;
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::by_products::COMMITTED_BY_PRODUCTS;
+use symphony_core::closed_set::UnknownName;
 use symphony_core::config_change::AtWork;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
 use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, left_behind_sentences};
 use symphony_core::log::short_run;
+use symphony_core::profile::{MODEL_SOURCE, ModelSource, PROVIDER_SOURCE, ProviderSource};
 use symphony_core::prompt_trial::Assignment;
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget, SandboxRecord, Usage};
 use symphony_core::run_network::RunNetworkUse;
@@ -261,6 +263,23 @@ impl RunView {
             .unwrap_or_default()
     }
 
+    /// Returns the provider, and where it was chosen.
+    pub fn provider_in_words(&self) -> String {
+        let source = self.source(PROVIDER_SOURCE, ProviderSource::parse);
+        with_place(&self.provider, source.map(ProviderSource::words))
+    }
+
+    /// Returns the model and where it was chosen; `None` for the provider's default.
+    pub fn model_in_words(&self) -> Option<String> {
+        let source = self.source(MODEL_SOURCE, ModelSource::parse);
+        let model = self.model.as_ref()?;
+        Some(with_place(model, source.map(ModelSource::words)))
+    }
+
+    fn source<T>(&self, key: &str, parse: fn(&str) -> Result<T, UnknownName>) -> Option<T> {
+        parse(self.metadata.get(key)?.as_str()?).ok()
+    }
+
     /// Returns what it works on.
     pub fn subject(&self) -> String {
         let phase = || self.plan_phase.as_ref().map(ToString::to_string);
@@ -301,8 +320,8 @@ impl View for RunView {
         }
         page.field("run number", &self.attempt.to_string());
         page.field("phase", self.phase.as_ref().map_or("", PhaseName::as_str));
-        page.field("provider", &self.provider);
-        page.field("model", self.model.as_deref().unwrap_or_default());
+        page.field("provider", &self.provider_in_words());
+        page.field("model", &self.model_in_words().unwrap_or_default());
         page.field("started", &page.clock().since(self.started_at));
         page.field("took", &self.elapsed(page.now()));
         page.field(
@@ -359,6 +378,11 @@ impl View for RunView {
             page.block(&self.output_tail);
         }
     }
+}
+
+/// Returns a name with the place where it was set, if that is known.
+pub(crate) fn with_place(name: &str, place: Option<&str>) -> String {
+    place.map_or_else(|| name.to_owned(), |place| format!("{name} ({place})"))
 }
 
 /// Returns how much went through the ways out of a run's sandbox.

@@ -8,6 +8,7 @@ use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{ProjectId, RunId};
 use symphony_core::issue::{IssueStatus, Priority};
+use symphony_core::profile::AgentChoice;
 use symphony_core::run::{ProtectionLevel, RunTarget};
 use symphony_core::tick::StartRun;
 use symphony_store::{ClaimLimits, ClaimRequest, Context, NewIssue, NewProject, Store};
@@ -71,6 +72,7 @@ fn timed(size: usize, batches: usize) -> (f64, f64, usize) {
                 parent: None,
                 depends_on: vec![],
                 external_id: None,
+                choice: AgentChoice::default(),
             };
             store.add_issue(&context, &new).unwrap().id
         })

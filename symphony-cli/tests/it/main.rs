@@ -1,6 +1,8 @@
 //! Integration tests of symphony-cli.
 
 #[cfg(test)]
+mod agent_choice;
+#[cfg(test)]
 mod askers;
 #[cfg(test)]
 mod bad_input;

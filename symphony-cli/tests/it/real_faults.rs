@@ -86,6 +86,13 @@ fn http(status: u16) -> Value {
     says(&json!([{ "type": "http", "status": status, "times": -1 }]))
 }
 
+/// A refusal with the provider's own words, whenever it is asked.
+fn refused(status: u16, error_type: &str, message: &str) -> Value {
+    says(&json!([{
+        "type": "http", "status": status, "times": -1, "error_type": error_type, "message": message,
+    }]))
+}
+
 /// A fault once, or for ever.
 fn fault(kind: &str, times: i32) -> Value {
     says(&json!([{ "type": kind, "times": times, "seconds": 3600 }]))
@@ -150,6 +157,16 @@ fn claude() -> Vec<Case> {
             held("provider_error", (TURN, true)),
         ),
         case("401", http(401), held("auth_failed", (TURN, false))),
+        case(
+            "no credit",
+            refused(
+                400,
+                "invalid_request_error",
+                "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade \
+                 or purchase credits.",
+            ),
+            held("credit_exhausted", (TURN, true)),
+        ),
         case(
             "400",
             http(400),
@@ -232,6 +249,15 @@ fn codex() -> Vec<Case> {
         case("429 for ever", http(429), held("rate_limited", NOTHING)),
         case("500 for ever", http(500), held("provider_error", NOTHING)),
         case("401", http(401), held("auth_failed", NOTHING)),
+        case(
+            "no credit",
+            refused(
+                429,
+                "insufficient_quota",
+                "You exceeded your current quota, please check your plan and billing details.",
+            ),
+            held("credit_exhausted", NOTHING),
+        ),
         case(
             "400",
             http(400),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::attributes::{CommentAuthor, FindingKind, Priority, Size};
 use super::state::IssueState;
 use crate::id::{CommentId, FindingId, IssueId, PhaseName, ProjectId, RunId};
+use crate::profile::AgentChoice;
 use crate::user::Attribution;
 
 /// The prefix of the label that names an issue's phase.
@@ -48,6 +49,8 @@ pub struct Issue {
     pub depends_on: Vec<IssueId>,
     /// Its id in another tracker.
     pub external_id: Option<String>,
+    /// What its authors run with, where it is to be something else than for other issues.
+    pub choice: AgentChoice,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it was last changed.

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::Timestamp;
 use crate::id::{IssueId, ProjectId};
+use crate::profile::AgentChoice;
 
 /// The issue SYM-1 of the project `p`, without optional fields.
 pub(crate) fn issue(state: IssueState, counts: AttemptCounts) -> Issue {
@@ -21,6 +22,7 @@ pub(crate) fn issue(state: IssueState, counts: AttemptCounts) -> Issue {
         parent: None,
         depends_on: vec![],
         external_id: None,
+        choice: AgentChoice::default(),
         created_at: Timestamp::UNIX_EPOCH,
         updated_at: Timestamp::UNIX_EPOCH,
         counts,

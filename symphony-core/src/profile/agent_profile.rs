@@ -21,6 +21,8 @@ pub struct AgentProfile {
     pub tools: ToolList,
     /// The tools it may not use; wins over `tools`.
     pub disallowed_tools: ToolList,
+    /// The provider that runs it, if it is to be another one than the project's.
+    pub provider: Option<String>,
     /// The model.
     pub model: ModelChoice,
     /// Most turns of a run, passed to the CLI.

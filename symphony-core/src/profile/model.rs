@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::provider::ProviderLayers;
 use crate::closed_set::closed_set;
 use crate::front_matter::Reader;
 use crate::id::IdError;
@@ -121,6 +122,10 @@ impl From<ModelChoice> for String {
 closed_set!(
     /// Where the model was configured; the order of the values is their precedence.
     ModelSource, "model source", {
+        /// The issue.
+        Issue = "issue",
+        /// The phase of a plan, in the plan's file.
+        PlanPhase = "plan phase",
         /// The project's model for the phase (`phase_models`).
         ProjectPhase = "project phase",
         /// The phase's contract.
@@ -136,9 +141,29 @@ closed_set!(
     }
 );
 
+impl ModelSource {
+    /// Returns the place in words, as a remark on the model.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Issue => "set on the issue",
+            Self::PlanPhase => "set in the plan",
+            Self::ProjectPhase => "set in the configuration for the phase",
+            Self::Contract => "set in the phase's contract",
+            Self::Profile => "set in the profile",
+            Self::DatabaseProfile => "set with `symphony profile set`",
+            Self::Project => "set in the configuration of the project",
+            Self::Global => "set in the configuration for all projects",
+        }
+    }
+}
+
 /// What each source says; `None` and `inherit` both leave it to the next.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ModelLayers<'a> {
+    /// The issue's choice.
+    pub issue: Option<&'a ModelName>,
+    /// The choice of a plan's phase.
+    pub plan_phase: Option<&'a ModelChoice>,
     /// The project's model for the phase.
     pub project_phase: Option<&'a ModelChoice>,
     /// The phase's contract.
@@ -163,10 +188,14 @@ pub struct ResolvedModel {
 }
 
 impl ModelLayers<'_> {
-    /// Returns the first configured model; `None` if there is none, and the provider's CLI decides.
-    pub fn resolve(&self) -> Option<ResolvedModel> {
-        ModelSource::ALL.iter().find_map(|source| {
+    /// Returns the first configured model of the provider that is used; `None` if there is none, and the provider's CLI
+    /// decides.
+    pub fn resolve(&self, providers: &ProviderLayers<'_>) -> Option<ResolvedModel> {
+        let mut sources = ModelSource::ALL.iter();
+        sources.find_map(|source| {
             let choice = match source {
+                ModelSource::Issue => return self.issue.map(|model| named(model, *source)),
+                ModelSource::PlanPhase => self.plan_phase,
                 ModelSource::ProjectPhase => self.project_phase,
                 ModelSource::Contract => self.contract,
                 ModelSource::Profile => self.profile,
@@ -174,11 +203,16 @@ impl ModelLayers<'_> {
                 ModelSource::Project => self.project,
                 ModelSource::Global => self.global,
             };
-            choice?.named().map(|model| ResolvedModel {
-                model: model.clone(),
-                source: *source,
-            })
+            let choice = choice.filter(|_| providers.names_models_of_used(*source));
+            choice?.named().map(|model| named(model, *source))
         })
+    }
+}
+
+fn named(model: &ModelName, source: ModelSource) -> ResolvedModel {
+    ResolvedModel {
+        model: model.clone(),
+        source,
     }
 }
 
@@ -188,7 +222,8 @@ mod tests {
 
     #[test]
     fn the_first_source_that_names_a_model_wins() {
-        let names = ["a", "b", "c", "d", "e", "f"].map(|name| ModelChoice::parse(name).unwrap());
+        let names = ["p", "a", "b", "c", "d", "e", "f"];
+        let names = names.map(|name| ModelChoice::parse(name).unwrap());
         let inherit = ModelChoice::Inherit;
         for first in 0..=names.len() {
             // Every second source before the first that names a model says `inherit`, the others are silent.
@@ -200,18 +235,81 @@ mod tests {
                 }
             };
             let layers = ModelLayers {
-                project_phase: pick(0),
-                contract: pick(1),
-                profile: pick(2),
-                database_profile: pick(3),
-                project: pick(4),
-                global: pick(5),
+                issue: None,
+                plan_phase: pick(0),
+                project_phase: pick(1),
+                contract: pick(2),
+                profile: pick(3),
+                database_profile: pick(4),
+                project: pick(5),
+                global: pick(6),
             };
             let expected = names.get(first).map(|choice| ResolvedModel {
                 model: choice.named().unwrap().clone(),
-                source: ModelSource::ALL[first],
+                source: ModelSource::ALL[first + 1],
             });
-            assert_eq!(layers.resolve(), expected, "{first}");
+            let providers = ProviderLayers::default();
+            assert_eq!(layers.resolve(&providers), expected, "{first}");
+            let own = ModelName::parse("own").unwrap();
+            let with_issue = ModelLayers {
+                issue: Some(&own),
+                ..layers
+            };
+            let found = with_issue.resolve(&providers).unwrap();
+            assert_eq!((found.model, found.source), (own, ModelSource::Issue));
+        }
+    }
+
+    #[test]
+    fn a_model_is_used_with_the_provider_that_it_was_named_for() {
+        let choice = |name| ModelChoice::parse(name).unwrap();
+        let (project, profile, phase) = (choice("opus"), choice("of-profile"), choice("of-phase"));
+        let layers = |has_profile: bool, has_phase: bool| ModelLayers {
+            project_phase: has_phase.then_some(&phase),
+            profile: has_profile.then_some(&profile),
+            project: Some(&project),
+            global: Some(&project),
+            ..ModelLayers::default()
+        };
+        let (claude, codex) = (Some("claude-cli"), Some("codex-cli"));
+        let providers = |issue, profile| ProviderLayers {
+            issue,
+            profile,
+            project: claude,
+            ..ProviderLayers::default()
+        };
+        for (layers, providers, expected) in [
+            (layers(false, false), providers(None, None), Some("opus")),
+            (layers(false, false), providers(claude, None), Some("opus")),
+            (
+                layers(false, true),
+                providers(claude, None),
+                Some("of-phase"),
+            ),
+            (layers(false, true), providers(codex, None), None),
+            (layers(true, true), providers(codex, None), None),
+            // the profile's model is one of the profile's provider
+            (
+                layers(true, true),
+                providers(None, codex),
+                Some("of-profile"),
+            ),
+            (layers(false, true), providers(None, codex), None),
+            (
+                layers(true, false),
+                providers(codex, codex),
+                Some("of-profile"),
+            ),
+            (
+                layers(true, true),
+                providers(claude, codex),
+                Some("of-phase"),
+            ),
+            (layers(true, false), providers(claude, codex), Some("opus")),
+        ] {
+            let found = layers.resolve(&providers);
+            let found = found.as_ref().map(|found| found.model.as_str());
+            assert_eq!(found, expected, "{providers:?} {layers:?}");
         }
     }
 

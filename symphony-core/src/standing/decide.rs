@@ -14,8 +14,9 @@ use crate::plan::state::{PhaseState, PlanStatus};
 use crate::publication::PublicationState;
 use crate::pull_request::PullRequestOf;
 use crate::tick::{
-    Action, CANDIDATES_MAX, GatesState, LiveRun, OpenPlan, PlanDriver, Reason, ReviewCandidate,
-    gates_obstacles, intake_obstacles, obstacles, project_obstacles, review_obstacles,
+    Action, AskedAgent, CANDIDATES_MAX, GatesState, LiveRun, OpenPlan, PlanDriver, Reason,
+    ReviewCandidate, gates_obstacles, intake_obstacles, obstacles, project_obstacles,
+    review_obstacles,
 };
 
 /// Returns the status of everything, without looking at what it waits for.
@@ -393,8 +394,11 @@ fn plan_standing(plan: &OpenPlan, observed: &Observed<'_>) -> Standing {
         },
         PlanDriver::Tick => {
             let view = snapshot.projects.get(&plan.project);
-            let model = view.and_then(|view| view.models.of_plans());
-            let reasons = project_obstacles(&plan.project, model, snapshot, observed.now);
+            let asked = view.map(|view| AskedAgent {
+                provider: view.provider.as_deref().map_err(String::as_str),
+                model: view.models.of_plans(),
+            });
+            let reasons = project_obstacles(&plan.project, asked, snapshot, observed.now);
             let led = lead(&reasons, &plan.project, observed);
             led.or(due.map(|at| Standing::Due { at }))
                 .unwrap_or(Standing::Runnable)

@@ -1,6 +1,7 @@
 //! Planning one tick: what is done, and why everything else is not (spec: orchestrator).
 
 mod agents_view;
+mod asked;
 mod done;
 mod gate;
 mod gates;
@@ -23,6 +24,7 @@ mod waiting;
 
 pub use crate::hold::{Hold, HoldScope};
 pub use agents_view::{IDLE_BACKLOG_MAX, IntakeCandidate, ProjectAgents};
+pub use asked::{AskedAgent, NamedProviders, obeys_issue};
 pub use gate::{free_worker_slots, pass_holds};
 pub use gates::{NO_PROVIDER, gates_obstacles};
 pub use housekeeping::{LEFTOVER_GRACE_MS, is_over, watch_supervisors};

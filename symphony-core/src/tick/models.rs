@@ -9,8 +9,8 @@ use crate::run::RunTarget;
 /// The models that the agents of a project use; others use their provider's default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AskedModels {
-    /// By agent, and by the phase for which it works on an issue.
-    by_agent: BTreeMap<(AgentType, Option<PhaseName>), String>,
+    /// By agent, by the phase for which it works on an issue, and by the provider that the issue names.
+    by_agent: BTreeMap<(AgentType, Option<PhaseName>, Option<String>), String>,
     /// The model of plans' phases that have none of their own.
     of_plans: Option<String>,
 }
@@ -32,9 +32,15 @@ pub fn phase_of_model(
 }
 
 impl AskedModels {
-    /// Names the model of an agent, in a phase or outside of any.
-    pub fn set(&mut self, agent: AgentType, phase: Option<PhaseName>, model: String) {
-        self.by_agent.insert((agent, phase), model);
+    /// Names the model of an agent, in a phase or outside of any; `of_issue` is the provider that its issue names.
+    pub fn set(
+        &mut self,
+        agent: AgentType,
+        phase: Option<PhaseName>,
+        of_issue: Option<String>,
+        model: String,
+    ) {
+        self.by_agent.insert((agent, phase, of_issue), model);
     }
 
     /// Names the model of plans' phases.
@@ -42,17 +48,20 @@ impl AskedModels {
         self.of_plans = model;
     }
 
-    /// Returns the model that a run would use; `None` for its provider's default.
+    /// Returns the model that a run would use; `None` for its provider's default. `of_issue` is the provider that its
+    /// issue names.
     pub fn of(
         &self,
         target: &RunTarget,
         agent: &AgentType,
         phase: Option<&PhaseName>,
+        of_issue: Option<&str>,
     ) -> Option<&str> {
         if matches!(target, RunTarget::PlanPhase(..)) {
             return self.of_plans();
         }
-        let key = (agent.clone(), phase_of_model(target, agent, phase));
+        let phase = phase_of_model(target, agent, phase);
+        let key = (agent.clone(), phase, of_issue.map(str::to_owned));
         self.by_agent.get(&key).map(String::as_str)
     }
 

@@ -17,6 +17,7 @@ use crate::agent::AgentType;
 use crate::hold::{HoldScope, ProbeItem};
 use crate::id::{IssueId, PhaseName, ProjectId};
 use crate::issue::{AttemptCounts, BreakerTarget};
+use crate::profile::AgentChoice;
 use crate::pull_request::PullRequestOf;
 use crate::run::RunTarget;
 
@@ -95,6 +96,7 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, schedule: &mut Schedule) -> Vec
             agent: AgentType::Judge,
             target,
             phase,
+            choice: None,
         };
         if let Some(start) = admit(snapshot, schedule, wanted, reasons) {
             let (priority, created_at) = (review.priority, review.created_at);
@@ -123,6 +125,7 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, schedule: &mut Schedule) -> Vec
             agent,
             target: RunTarget::Issue(candidate.issue.clone()),
             phase: candidate.phase.clone(),
+            choice: Some(&candidate.choice),
         };
         if let Some(start) = admit(snapshot, schedule, wanted, reasons) {
             let (priority, created_at) = (candidate.priority, candidate.created_at);
@@ -148,6 +151,8 @@ struct WantedRun<'a> {
     target: RunTarget,
     /// The phase of its issue.
     phase: Option<PhaseName>,
+    /// What its issue says of the agent.
+    choice: Option<&'a AgentChoice>,
 }
 
 /// Returns the run to start, or records why not; opens the breaker if that is the only obstacle.
@@ -163,6 +168,7 @@ fn admit(
         agent,
         target,
         phase,
+        choice,
     } = wanted;
     let view = snapshot.projects.get(project);
     let (issue, plan_review) = (
@@ -170,7 +176,7 @@ fn admit(
         target.plan().cloned().zip(target.pull_request()),
     );
     if reasons.is_empty()
-        && let Some(start) = start_run(snapshot, project, agent, target, phase)
+        && let Some(start) = start_run(snapshot, project, agent, target, phase, choice)
     {
         return Some(StartRun {
             attempt: counts.total_runs.saturating_add(1),

@@ -1,5 +1,6 @@
 //! The predicates of dispatch: what an issue needs, and what stops it. `plan_tick` and `explain` read the same.
 
+use super::asked::AskedAgent;
 use super::gates::gates_obstacles;
 use super::holds::{covers, is_probed, no_base, stands};
 use super::own_runs::wizard_comes_first;
@@ -58,11 +59,11 @@ pub fn obstacles(candidate: &Candidate, snapshot: &Snapshot, now: Timestamp) -> 
         _ => &AgentType::Worker,
     };
     let target = RunTarget::Issue(candidate.issue.clone());
-    let model =
-        project.and_then(|project| project.models.of(&target, agent, candidate.phase.as_ref()));
+    let (phase, choice) = (candidate.phase.as_ref(), Some(&candidate.choice));
+    let asked = project.map(|project| project.asked(&target, agent, phase, choice));
     let live = snapshot.run_on(&candidate.issue);
     let counts = candidate.counts;
-    let mut reasons = common(live, &candidate.project, counts, model, snapshot, now);
+    let mut reasons = common(live, &candidate.project, counts, asked, snapshot, now);
     reasons.extend(gates_obstacle(candidate, snapshot));
     let (Some(project), Some(wanted)) = (project, wanted) else {
         return reasons;
@@ -106,15 +107,13 @@ pub fn review_obstacles(
     now: Timestamp,
 ) -> Vec<Reason> {
     let project = snapshot.projects.get(&review.project);
-    let model = project
+    let asked = project
         .zip(review.target())
-        .and_then(|(project, (target, phase))| {
-            project
-                .models
-                .of(&target, &AgentType::Judge, phase.as_ref())
+        .map(|(project, (target, phase))| {
+            project.asked(&target, &AgentType::Judge, phase.as_ref(), None)
         });
     let live = snapshot.run_on_source(&review.of);
-    let mut reasons = common(live, &review.project, review.counts, model, snapshot, now);
+    let mut reasons = common(live, &review.project, review.counts, asked, snapshot, now);
     // The last attempt may be the one that succeeds: it is judged, too. Judges have a limit of their own.
     reasons.retain(|reason| !matches!(reason, Reason::AttemptsSpent { .. }));
     let Some(project) = project else {
@@ -218,13 +217,13 @@ pub(super) fn common(
     live: Option<&LiveRun>,
     project_id: &ProjectId,
     counts: AttemptCounts,
-    model: Option<&str>,
+    asked: Option<AskedAgent<'_>>,
     snapshot: &Snapshot,
     now: Timestamp,
 ) -> Vec<Reason> {
     let mut reasons = Vec::new();
     reasons.extend(live.map(LiveRun::reason));
-    reasons.extend(project_obstacles(project_id, model, snapshot, now));
+    reasons.extend(project_obstacles(project_id, asked, snapshot, now));
     let Some(project) = snapshot.projects.get(project_id) else {
         return reasons;
     };
@@ -240,10 +239,11 @@ pub(super) fn common(
     reasons
 }
 
-/// Returns the reasons that concern everything of a project that asks for one model.
+/// Returns the reasons that concern everything of a project that asks for one provider and model; `None` for what the
+/// project uses by default.
 pub fn project_obstacles(
     project_id: &ProjectId,
-    model: Option<&str>,
+    asked: Option<AskedAgent<'_>>,
     snapshot: &Snapshot,
     now: Timestamp,
 ) -> Vec<Reason> {
@@ -263,13 +263,17 @@ pub fn project_obstacles(
         });
     }
     reasons.extend(no_base(project));
-    let provider = match &project.provider {
-        Ok(name) => name.as_str(),
+    let asked = asked.unwrap_or(AskedAgent {
+        provider: project.provider.as_deref().map_err(String::as_str),
+        model: None,
+    });
+    let provider = match asked.provider {
+        Ok(name) => name,
         // A broken configuration cannot name a provider: it was reported already.
-        Err(problem) if project.broken.as_ref() == Some(problem) => "",
+        Err(problem) if project.broken.as_deref() == Some(problem) => "",
         Err(problem) => {
             reasons.push(Reason::NoProvider {
-                problem: problem.clone(),
+                problem: problem.to_owned(),
             });
             ""
         }
@@ -277,7 +281,7 @@ pub fn project_obstacles(
     for hold in snapshot
         .holds
         .iter()
-        .filter(|hold| covers(hold, project_id, provider, model))
+        .filter(|hold| covers(hold, project_id, provider, asked.model))
     {
         if stands(hold, now) || is_probed(hold, snapshot) {
             let (scope, why) = (hold.scope.clone(), hold.reason.clone());

@@ -32,8 +32,8 @@ pub fn intake_obstacles(
     let counts = AttemptCounts::default();
     let target = RunTarget::Issue(candidate.issue.clone());
     let project = snapshot.projects.get(&candidate.project);
-    let model = project.and_then(|project| project.models.of(&target, &AgentType::Intake, None));
-    let mut reasons = common(live, &candidate.project, counts, model, snapshot, now);
+    let asked = project.map(|project| project.asked(&target, &AgentType::Intake, None, None));
+    let mut reasons = common(live, &candidate.project, counts, asked, snapshot, now);
     reasons.extend(gates_hold(&candidate.project, snapshot));
     reasons
 }
@@ -63,8 +63,8 @@ pub fn project_agent_obstacles(
         reasons.push(live.reason());
     }
     let view = snapshot.projects.get(id);
-    let model = view.and_then(|view| view.models.of(&RunTarget::Project, agent, None));
-    reasons.extend(project_obstacles(id, model, snapshot, now));
+    let asked = view.map(|view| view.asked(&RunTarget::Project, agent, None, None));
+    reasons.extend(project_obstacles(id, asked, snapshot, now));
     let Some(project) = snapshot.projects.get(id) else {
         return reasons;
     };
@@ -131,7 +131,8 @@ pub(super) fn sort_out<'a>(
         let reasons = intake_obstacles(candidate, snapshot, now);
         let target = RunTarget::Issue(candidate.issue.clone());
         let intake = AgentType::Intake;
-        let Some(start) = start_run(snapshot, &candidate.project, intake, target, None) else {
+        let Some(start) = start_run(snapshot, &candidate.project, intake, target, None, None)
+        else {
             schedule.wait_issue(candidate.issue.clone(), reasons);
             continue;
         };
@@ -152,7 +153,7 @@ pub(super) fn sort_out<'a>(
             let reasons = project_agent_obstacles(id, &agent, snapshot, now);
             let is_wizard = agent == AgentType::Wizard;
             let created_at = last_run(project, &agent).unwrap_or(Timestamp::MIN);
-            let start = start_run(snapshot, id, agent.clone(), RunTarget::Project, None);
+            let start = start_run(snapshot, id, agent.clone(), RunTarget::Project, None, None);
             match start {
                 Some(start) if reasons.is_empty() => waiting.push(Waiting {
                     tier: if is_wizard { tier::WIZARD } else { tier::IDLE },

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::agents_view::{IntakeCandidate, ProjectAgents};
+use super::asked::NamedProviders;
 use super::models::AskedModels;
 use super::open_plan::OpenPlan;
 use super::reason::Reason;
@@ -21,6 +22,7 @@ use crate::inbox::{LeftWorktree, LostDocument};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority, Size};
 use crate::judges_ended::JudgesEnded;
 use crate::outside::BaseView;
+use crate::profile::AgentChoice;
 use crate::pull_request::PullRequestOf;
 use crate::retry::{BACKOFF_MAX_MS, RetryKind};
 use crate::review_point::PointNumber;
@@ -147,6 +149,8 @@ pub struct ProjectView {
     pub breaker_target: BreakerTarget,
     /// The provider that a run would use, or why there is none.
     pub provider: Result<String, String>,
+    /// The providers that profiles and issues name.
+    pub named_providers: NamedProviders,
     /// Which models its agents use; empty while no hold depends on it.
     pub models: AskedModels,
     /// Whether judges review.
@@ -204,6 +208,7 @@ impl ProjectView {
             max_backoff_ms: BACKOFF_MAX_MS,
             breaker_target: BreakerTarget::Backlog,
             provider: Err(problem.clone()),
+            named_providers: NamedProviders::default(),
             models: AskedModels::default(),
             judge_enabled: true,
             auto_done: false,
@@ -330,6 +335,8 @@ pub struct Candidate {
     pub retry: Option<DueRetry>,
     /// The gates that it repairs (`fixes-gate:NAME`): it starts while one of them is red on the base.
     pub repairs: Vec<String>,
+    /// What its authors run with, where it says so.
+    pub choice: AgentChoice,
 }
 
 /// The state of a review's gates.

@@ -7,6 +7,7 @@ use crate::Timestamp;
 use crate::agent::AgentType;
 use crate::id::{IssueId, PhaseName, PlanId, ProjectId};
 use crate::issue::Priority;
+use crate::profile::AgentChoice;
 use crate::run::RunTarget;
 
 /// Something that could start if a slot is free.
@@ -44,17 +45,18 @@ pub(super) mod tier {
     pub(in crate::tick) const IDLE: u8 = 4;
 }
 
-/// Returns a first run, when the project has a provider for it.
+/// Returns a first run, when there is a provider for it; `choice` is that of its issue.
 pub(super) fn start_run(
     snapshot: &Snapshot,
     project: &ProjectId,
     agent: AgentType,
     target: RunTarget,
     phase: Option<PhaseName>,
+    choice: Option<&AgentChoice>,
 ) -> Option<StartRun> {
     let view = snapshot.projects.get(project)?;
-    let provider = view.provider.as_ref().ok()?;
-    let model = view.models.of(&target, &agent, phase.as_ref());
+    let asked = view.asked(&target, &agent, phase.as_ref(), choice);
+    let (provider, model) = (asked.provider.ok()?, asked.model);
     let probes = snapshot
         .holds
         .iter()
@@ -67,7 +69,7 @@ pub(super) fn start_run(
         agent,
         phase,
         attempt: 1,
-        provider: provider.clone(),
+        provider: provider.to_owned(),
         probes,
     })
 }

@@ -49,17 +49,17 @@ fn each_wrong_field_is_named_with_what_is_expected() {
         (
             "colour: red",
             "w.md:5:1: colour: unknown field, expected one of name, type, description, tools, disallowedTools, \
-             model, maxTurns, background",
+             agent, model, maxTurns, background",
         ),
         (
             "7: x",
             "w.md:5:1: the number 7: unknown field, expected one of name, type, description, tools, \
-             disallowedTools, model, maxTurns, background",
+             disallowedTools, agent, model, maxTurns, background",
         ),
         (
             "<<: {a: b}",
             "w.md:5:1: <<: unknown field, expected one of name, type, description, tools, \
-             disallowedTools, model, maxTurns, background",
+             disallowedTools, agent, model, maxTurns, background",
         ),
         (
             "name: again",
@@ -87,6 +87,10 @@ fn each_wrong_field_is_named_with_what_is_expected() {
             "w.md:5:13: background: found `no`, expected `true` or `false`",
         ),
         (
+            "agent: 7",
+            "w.md:5:8: agent: found the number 7, expected a text (in quotes)",
+        ),
+        (
             "model: 4.5",
             "w.md:5:8: model: found the number 4.5, expected a text (in quotes)",
         ),
@@ -110,6 +114,18 @@ fn each_wrong_field_is_named_with_what_is_expected() {
     ] {
         assert_eq!(problems(&profile(lines)), [expected], "{lines}");
     }
+}
+
+#[test]
+fn a_provider_that_there_is_not_is_named_with_those_that_there_are() {
+    let found = problems(&profile("agent: codex-cl"));
+    let names = symphony_core::config::ProviderName::NAMES.join(", ");
+    assert_eq!(
+        found,
+        [format!(
+            "w.md:5:8: agent: found `codex-cl`, expected one of {names}; did you mean `codex-cli`?"
+        )]
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@ use symphony_core::issue::{
     AttemptCounts, Block, BlockedBy, BreakerTarget, Issue, IssueState, Priority, Size,
 };
 use symphony_core::outcome::{Evidence, FailureLimits, Routing, RunEnd, route_run_end};
+use symphony_core::profile::AgentChoice;
 use symphony_core::run::{Fence, ProtectionLevel, Run, RunError, RunStatus, RunTarget, Usage};
 use symphony_core::tick::{Candidate, GatesState, Snapshot};
 
@@ -260,6 +261,7 @@ impl End {
             parent: None,
             depends_on: vec![],
             external_id: None,
+            choice: AgentChoice::default(),
             created_at: now,
             updated_at: now,
             counts: AttemptCounts {

@@ -19,6 +19,7 @@ fn a_profile_has_its_defaults() {
             description: "d".to_owned(),
             tools: ToolList::every(),
             disallowed_tools: ToolList::default(),
+            provider: None,
             model: ModelChoice::Inherit,
             turns_max: None,
             background: false,
@@ -28,11 +29,12 @@ fn a_profile_has_its_defaults() {
     let full = profile(
         "J",
         "reviewer",
-        "tools: [get_issue]\ndisallowedTools: [add_comment]\nmodel: opus\nmaxTurns: 7\nbackground: true",
+        "tools: [get_issue]\ndisallowedTools: [add_comment]\nagent: codex-cli\nmodel: opus\nmaxTurns: 7\nbackground: true",
     );
     assert_eq!(full.agent, AgentType::Judge);
     assert_eq!((full.turns_max, full.background), (Some(7), true));
     assert_eq!(full.model, ModelChoice::parse("opus").unwrap());
+    assert_eq!(full.provider.as_deref(), Some("codex-cli"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use symphony_core::issue::{IssueStatus, PHASE_LABEL_PREFIX, Priority, Size};
+use symphony_core::profile::AgentChoice;
 use symphony_store::{NewIssue, Store};
 
 use crate::answer::{Answer, ToolError};
@@ -63,6 +64,7 @@ impl ToolCall for CreateIssue {
                 parent: None,
                 depends_on: Vec::new(),
                 external_id: None,
+                choice: AgentChoice::default(),
             },
         )?;
         Ok(Answer::new(format!("filed {} in the backlog", issue.id))

@@ -11,6 +11,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
 use symphony_core::issue::{BreakerTarget, Issue, IssueStatus, Priority};
 use symphony_core::outcome::FailureLimits;
+use symphony_core::profile::AgentChoice;
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget};
 use symphony_core::tick::StartRun;
 use symphony_core::tools::{Role, ToolSet};
@@ -53,6 +54,7 @@ pub(crate) fn new_issue(title: &str) -> NewIssue {
         parent: None,
         depends_on: vec![],
         external_id: None,
+        choice: AgentChoice::default(),
     }
 }
 

@@ -62,6 +62,18 @@ pub fn unknown_phase(session: &Session, issue: &Issue) -> Option<PhaseName> {
     library.pipeline.get(&phase).is_none().then_some(phase)
 }
 
+/// Returns why the provider that is set on an issue cannot be used; `None` if it can, or none is set. A configuration that
+/// cannot be read is reported elsewhere, and says nothing here.
+pub fn unusable_choice(session: &Session, issue: &Issue) -> Option<String> {
+    let provider = issue.choice.provider.as_deref()?;
+    let project = session.store.project(&issue.project).ok()?;
+    let config = session.installation.project_config(&project).ok()?;
+    let used = session
+        .installation
+        .usable_named_provider(&config, provider);
+    used.err()
+}
+
 /// Edits an issue.
 ///
 /// # Errors

@@ -13,7 +13,7 @@ mod verdict;
 
 pub use close::close_pr;
 pub use ending::{Ended, Ending, end_issue};
-pub use issue::{Edited, EndedReview, add_issue, edit_issue, unknown_phase};
+pub use issue::{Edited, EndedReview, add_issue, edit_issue, unknown_phase, unusable_choice};
 pub use phase::give_phase_verdict;
 pub use point::{MovedPoints, Replied, move_points, reply_to_point};
 pub use proposal::confirm_proposal;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use symphony_core::Timestamp;
-use symphony_core::config::{ProjectConfig, ProviderChoice};
+use symphony_core::config::ProjectConfig;
 use symphony_core::hold::{ProbeItem, turn_of, yields_until};
 use symphony_core::id::PlanPhaseId;
 use symphony_core::plan::Phase;
@@ -114,7 +114,8 @@ impl Site<'_> {
 
     fn provider_and_model(&self, phase: &Phase) -> Result<(String, Option<String>), String> {
         let provider = self.provider_of(phase.provider.as_deref())?;
-        Ok((provider, self.model_of(phase)?))
+        let model = self.model_of(phase, &provider)?;
+        Ok((provider, model))
     }
 
     fn probed<'s>(&'s self, dispatch: &'s Dispatch) -> impl Iterator<Item = &'s Hold> {
@@ -166,15 +167,7 @@ impl Site<'_> {
         let (Some(wanted), Some(config)) = (wanted, self.config()) else {
             return view.provider.clone();
         };
-        let provider = ProviderChoice::parse(wanted).map_err(|error| error.to_string())?;
-        let own = ProjectConfig {
-            provider,
-            ..config.clone()
-        };
-        self.installation
-            .provider(&own)
-            .map(|call| call.name().to_string())
-            .map_err(|error| error.to_string())
+        self.installation.usable_named_provider(config, wanted)
     }
 
     fn config(&self) -> Option<&ProjectConfig> {
@@ -183,20 +176,28 @@ impl Site<'_> {
     }
 
     /// Returns the model that a phase would use. Without a hold of a model no one needs to know it.
-    fn model_of(&self, phase: &Phase) -> Result<Option<String>, String> {
+    fn model_of(&self, phase: &Phase, provider: &str) -> Result<Option<String>, String> {
         let snapshot = &self.observed.snapshot;
         if !snapshot.has_model_hold() {
             return Ok(None);
         }
-        let (Some(own), Some(config)) = (phase.model.as_deref(), self.config()) else {
-            let view = snapshot.projects.get(&self.record.project);
+        let view = snapshot.projects.get(&self.record.project);
+        let own = phase.provider.as_ref().map(|_auto_or_name| provider);
+        let model = phase.model.as_deref();
+        let Some(config) = self.config().filter(|_| own.is_some() || model.is_some()) else {
             return Ok(view.and_then(|view| view.models.of_plans().map(str::to_owned)));
         };
         let library = self.installation.library(config);
         let library = library.map_err(|error| error.to_string())?;
-        let asker = Asker::PlanPhase(Some(own));
-        let (installation, from_database) = (self.installation, self.from_database);
-        let found = resolve_model(installation, config, &library, from_database, asker);
+        let asker = Asker::PlanPhase(own, model);
+        let found = resolve_model(
+            self.installation,
+            config,
+            view.and_then(|view| view.provider.as_deref().ok()),
+            &library,
+            self.from_database,
+            asker,
+        );
         Ok(found.map(|model| model.model.as_str().to_owned()))
     }
 }

@@ -5,14 +5,15 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use symphony_core::Timestamp;
-use symphony_core::config::ProjectConfig;
+use symphony_core::config::{ProjectConfig, ProviderChoice};
 use symphony_core::id::RunId;
 use symphony_core::issue::Issue;
+use symphony_core::plan::Phase;
 use symphony_core::profile::{AgentProfile, ProfileOverride};
 use symphony_core::run::{Run, RunTarget};
 use symphony_store::{Actor, Context, Project, RunKey, Store};
 
-use super::phase_settings::{phase_of_plan, phase_settings};
+use super::phase_settings::{claimed_provider, phase_of_plan, phase_settings};
 use crate::environment::{agent_environment, name_committers};
 use crate::error::RunnerError;
 use crate::installation::Installation;
@@ -28,6 +29,10 @@ pub(crate) struct Job<'a> {
     pub(crate) config: ProjectConfig,
     pub(crate) run: Run,
     pub(crate) issue: Option<Issue>,
+    /// The phase of a plan that it works on, as it is in the plan's file.
+    pub(super) plan_phase: Option<Phase>,
+    /// The provider of the project's configuration; the one in `config` is the run's.
+    pub(super) project_provider: ProviderChoice,
     /// The database's changes to the agent's profile.
     pub(crate) overrides: ProfileOverride,
     pub(crate) paths: RunPaths,
@@ -44,11 +49,15 @@ impl<'a> Job<'a> {
         let run = store.run(run)?;
         let project = store.project(&run.project)?;
         let mut config = installation.project_config(&project)?;
+        let project_provider = config.provider;
+        claimed_provider(&mut config, &run);
+        let mut plan_phase = None;
         if let RunTarget::PlanPhase(plan, phase) = &run.target {
             // A phase that was removed from the plan meanwhile only needs its exit handling.
-            if let Some(phase) = phase_of_plan(&store.plan(plan)?, phase) {
-                phase_settings(&mut config, phase, &run);
-            }
+            plan_phase = phase_of_plan(&store.plan(plan)?, phase).cloned();
+        }
+        if let Some(phase) = &plan_phase {
+            phase_settings(&mut config, phase);
         }
         let issue = run.target.issue().map(|id| store.issue(id)).transpose()?;
         let overrides = store.overrides(&run.agent, &project.id)?.effective();
@@ -59,6 +68,8 @@ impl<'a> Job<'a> {
             config,
             run,
             issue,
+            plan_phase,
+            project_provider,
             overrides,
             paths,
             steps: StepLog::default(),

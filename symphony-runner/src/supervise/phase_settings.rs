@@ -1,7 +1,7 @@
-//! Settings of a plan's phase for its own run, which override the project's configuration.
+//! Settings of a run of its own, which override the project's configuration.
 
 use symphony_core::config::{Millis, ProjectConfig, ProviderChoice, ProviderName};
-use symphony_core::id::{PhaseName, PlanPhaseId};
+use symphony_core::id::PlanPhaseId;
 use symphony_core::plan::Phase;
 use symphony_core::run::Run;
 use symphony_store::PlanRecord;
@@ -14,16 +14,15 @@ pub(crate) fn phase_of_plan<'a>(plan: &'a PlanRecord, id: &PlanPhaseId) -> Optio
         .find(|phase| phase.id == id.as_str())
 }
 
-/// Overrides the configuration with the phase's time limit and model, and with the provider that the run was claimed
-/// for.
-pub(super) fn phase_settings(config: &mut ProjectConfig, phase: &Phase, run: &Run) {
+/// Overrides the configuration with the time limit of a plan's phase.
+pub(super) fn phase_settings(config: &mut ProjectConfig, phase: &Phase) {
     config.turn_timeout_ms = Millis::new(phase.effective_timeout_ms());
-    // The claim checked the holds of this provider.
+}
+
+/// Overrides the configuration with the provider that a run was claimed for: the claim checked the holds of this one.
+/// Gates have no provider.
+pub(super) fn claimed_provider(config: &mut ProjectConfig, run: &Run) {
     if let Ok(provider) = ProviderName::parse(&run.provider) {
         config.provider = ProviderChoice::Named(provider);
-    }
-    // This layer of the model takes precedence over all others. A plan's phase counts as the phase `ready`.
-    if let (Some(model), Ok(ready)) = (&phase.model, PhaseName::parse("ready")) {
-        config.phase_models.insert(ready, model.clone());
     }
 }

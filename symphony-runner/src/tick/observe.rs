@@ -11,7 +11,8 @@ use symphony_core::exit_handling::ExitFault;
 use symphony_core::id::{PhaseName, ProjectId};
 use symphony_core::spending::is_capped;
 use symphony_core::tick::{
-    AskedModels, LockState, OpenPlan, PlanDriver, ProjectAgents, ProjectView, SlotLimits, Snapshot,
+    AskedModels, LockState, NamedProviders, OpenPlan, PlanDriver, ProjectAgents, ProjectView,
+    SlotLimits, Snapshot,
 };
 use symphony_core::watchdog::Watch;
 use symphony_store::{Project, SnapshotRequest, Store};
@@ -25,9 +26,10 @@ use super::proposals::look_at_proposals;
 use crate::error::RunnerError;
 use crate::gates::shown_gates;
 use crate::installation::Installation;
-use crate::models::read_models;
+use crate::models::{named_by_issues, read_models};
 use crate::plan::is_plan_driven;
 use crate::prompts::folder::require_folder;
+use crate::prompts::library::PromptLibrary;
 use crate::prompts::live_trial::require_sets;
 use crate::repository::require_base;
 use crate::upkeep::kept_documents::lost_documents;
@@ -92,6 +94,7 @@ pub(crate) fn observe(
         &mut observed,
         Snapshot::needs_phases,
     ));
+    check_providers_of_issues(installation, &mut observed);
     problems.extend(read_models(installation, store, &mut observed)?);
     problems.extend(require_bases(&mut observed));
     problems.extend(look_at_bases(store, &mut observed));
@@ -271,10 +274,13 @@ fn view(
     // A project whose prompts cannot be read is not dispatched, since each of its runs would fail.
     require_folder(installation, &config, &project.root, &project.id)?;
     require_sets(installation, &config, &project.root, &project.id)?;
-    let pipeline = if installation.has_own_prompts(&config) {
-        installation.library(&config)?.pipeline
+    let (pipeline, of_profiles) = if installation.has_own_prompts(&config) {
+        let library = installation.library(&config)?;
+        let of_profiles = providers_of_profiles(&library);
+        (library.pipeline, of_profiles)
     } else {
-        Pipeline::default()
+        // those that ship leave the provider to the project
+        Default::default()
     };
     let provider = installation
         .provider(&config)
@@ -282,7 +288,46 @@ fn view(
         .map_err(|error| error.to_string());
     let mut view = project_view(&config, &pipeline, provider);
     view.decisive_paths = config.decisive_paths(&project.root);
+    view.named_providers = NamedProviders {
+        unusable: unusable(installation, &config, of_profiles.values()),
+        of_profiles,
+    };
     Ok((view, config))
+}
+
+/// Returns the providers that the front matter of profiles names.
+fn providers_of_profiles(library: &PromptLibrary) -> BTreeMap<AgentType, String> {
+    let named = library.profiles.iter();
+    named
+        .filter_map(|profile| Some((profile.agent.clone(), profile.provider.clone()?)))
+        .collect()
+}
+
+/// Returns which of these providers cannot be used, and why.
+fn unusable<'a>(
+    installation: &Installation,
+    config: &ProjectConfig,
+    named: impl IntoIterator<Item = &'a String>,
+) -> BTreeMap<String, String> {
+    named
+        .into_iter()
+        .filter_map(|name| {
+            let problem = installation.usable_named_provider(config, name).err()?;
+            Some((name.clone(), problem))
+        })
+        .collect()
+}
+
+/// Adds which of the providers that issues name cannot be used.
+fn check_providers_of_issues(installation: &Installation, observed: &mut Observed) {
+    for (id, named) in named_by_issues(&observed.snapshot) {
+        let config = observed.projects.get(&id).and_then(|(_, c)| c.as_ref());
+        let view = observed.snapshot.projects.get_mut(&id);
+        if let (Some(config), Some(view)) = (config, view) {
+            let unusable = unusable(installation, config, &named);
+            view.named_providers.unusable.extend(unusable);
+        }
+    }
 }
 
 /// Adds the current gates of projects with open pull requests. Other projects are skipped, since this needs calls of
@@ -314,6 +359,7 @@ pub fn project_view(
         max_backoff_ms: config.max_retry_backoff_ms.get(),
         breaker_target: config.circuit_breaker_status,
         provider,
+        named_providers: NamedProviders::default(),
         models: AskedModels::default(),
         judge_enabled: config.judge_enabled,
         auto_done: config.auto_done,

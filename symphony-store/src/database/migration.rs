@@ -121,6 +121,22 @@ mod tests {
     }
 
     #[test]
+    fn an_issue_of_an_older_database_leaves_the_agent_to_its_project() {
+        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        migrations().to_version(&mut conn, 36).unwrap();
+        conn.execute_batch(
+            "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);
+             INSERT INTO issue (id, project, number, title, title_key, description, status, priority, created_at, updated_at)
+             VALUES ('P-1', 'p', 1, 't', 't', '', 'todo', 4, 0, 0);",
+        )
+        .unwrap();
+        migrations().to_latest(&mut conn).unwrap();
+        let id = symphony_core::id::IssueId::parse("P-1").unwrap();
+        let issue = crate::issue::query::load_issue(&conn, &id).unwrap();
+        assert_eq!(issue.choice, symphony_core::profile::AgentChoice::default());
+    }
+
+    #[test]
     fn who_was_alone_under_a_hold_of_an_older_database_still_is() {
         let mut conn = rusqlite::Connection::open_in_memory().unwrap();
         migrations().to_version(&mut conn, 36).unwrap();

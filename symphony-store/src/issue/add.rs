@@ -7,6 +7,7 @@ use symphony_core::issue::{
     check_required_text, check_text, check_title, is_near_title,
 };
 use symphony_core::log::LogEvent;
+use symphony_core::profile::{AgentChoice, ModelName};
 
 use crate::database::context::{Actor, Context};
 use crate::database::event::{About, append};
@@ -43,6 +44,8 @@ pub struct NewIssue {
     pub depends_on: Vec<IssueId>,
     /// Its id in another tracker.
     pub external_id: Option<String>,
+    /// What its authors run with, where it is to be something else than for other issues.
+    pub choice: AgentChoice,
 }
 
 /// Returns the key by which titles are compared: lower case, with white space collapsed.
@@ -251,8 +254,8 @@ fn insert_issue(
         load_issue(tx, parent)?;
     }
     tx.prepare_cached(
-        "INSERT INTO issue (id, project, number, title, title_key, description, status, priority, size, parent, external_id, created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12)",
+        "INSERT INTO issue (id, project, number, title, title_key, description, status, priority, size, parent, external_id, created_at, updated_at, provider, model)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, ?13, ?14)",
     )?
     .execute(params![
         id.as_str(),
@@ -267,6 +270,8 @@ fn insert_issue(
         new.parent.as_ref().map(IssueId::as_str),
         new.external_id,
         context.now.as_millisecond(),
+        new.choice.provider,
+        new.choice.model.as_ref().map(ModelName::as_str),
     ])?;
     Ok(id)
 }

@@ -7,6 +7,7 @@ use symphony_core::issue::{
     check_required_text, check_text, check_title, phase_of,
 };
 use symphony_core::log::{LogEvent, SetByPeople, Writer};
+use symphony_core::profile::ModelName;
 
 use crate::database::context::Context;
 use crate::database::event::{About, append};
@@ -38,6 +39,10 @@ pub struct IssueEdit {
     pub labels: Option<Vec<String>>,
     /// Dependencies; replaces all of them.
     pub depends_on: Option<Vec<IssueId>>,
+    /// The provider that its authors run with; the inner `None` leaves it to the profile and the project.
+    pub provider: Option<Option<String>>,
+    /// The model that its authors use; the inner `None` leaves it to the profile and the project.
+    pub model: Option<Option<ModelName>>,
 }
 
 /// A move, and why.
@@ -123,8 +128,11 @@ fn edit_in(
     let title = edit.title.as_ref().unwrap_or(&issue.title);
     let description = edit.description.as_ref().unwrap_or(&issue.description);
     let size = edit.size.unwrap_or(issue.size);
+    let model = edit.model.as_ref().unwrap_or(&issue.choice.model);
+    let model = model.as_ref();
     tx.execute(
-        "UPDATE issue SET title = ?2, title_key = ?3, description = ?4, priority = ?5, size = ?6, updated_at = ?7 WHERE id = ?1",
+        "UPDATE issue SET title = ?2, title_key = ?3, description = ?4, priority = ?5, size = ?6, updated_at = ?7, provider = ?8, model = ?9
+         WHERE id = ?1",
         params![
             id.as_str(),
             title,
@@ -133,6 +141,8 @@ fn edit_in(
             rank(edit.priority.unwrap_or(issue.priority)),
             size.map(Size::name),
             context.now.as_millisecond(),
+            edit.provider.as_ref().unwrap_or(&issue.choice.provider),
+            model.map(ModelName::as_str),
         ],
     )?;
     if let Some(labels) = &edit.labels {

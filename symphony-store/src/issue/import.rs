@@ -104,6 +104,7 @@ fn carry_out(
     };
     for issue in &plan.add {
         let fields = issue.fields.clone();
+        let choice = fields.choice();
         let state = if issue.waits_for_parts {
             IssueState::Todo
         } else {
@@ -124,6 +125,7 @@ fn carry_out(
                 .and_then(|parent| id_of(&made, parent)),
             depends_on: Vec::new(),
             external_id: fields.external_id,
+            choice,
         };
         made.push(add_issue_in(tx, context, &new, &state)?);
     }

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{AttemptCounts, Block, Issue, IssueState, IssueStatus, Priority};
+use symphony_core::profile::{AgentChoice, ModelName};
 
 use crate::database::open::Store;
 use crate::database::row::{count32, json, parsed, parsed_opt, time};
@@ -92,6 +93,19 @@ pub(crate) fn counts_from(row: &Row<'_>) -> Result<AttemptCounts, StoreError> {
     })
 }
 
+/// Parses what an issue's row says of the agent.
+pub(crate) fn choice_from(row: &Row<'_>) -> Result<AgentChoice, StoreError> {
+    let model: Option<String> = row.get("model")?;
+    let model = model.map(|name| ModelName::parse(&name)).transpose();
+    Ok(AgentChoice {
+        provider: row.get("provider")?,
+        model: model.map_err(|error| StoreError::InvalidRow {
+            what: "model",
+            found: error.found,
+        })?,
+    })
+}
+
 fn from_row(conn: &Connection, row: &Row<'_>) -> Result<Issue, StoreError> {
     let id: IssueId = parsed("issue id", row.get("id")?)?;
     let mut depends_on = Vec::new();
@@ -114,6 +128,7 @@ fn from_row(conn: &Connection, row: &Row<'_>) -> Result<Issue, StoreError> {
         parent: parsed_opt("parent", row.get("parent")?)?,
         depends_on,
         external_id: row.get("external_id")?,
+        choice: choice_from(row)?,
         created_at: time(row.get("created_at")?)?,
         updated_at: time(row.get("updated_at")?)?,
         counts: counts_from(row)?,

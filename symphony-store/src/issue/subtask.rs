@@ -143,5 +143,7 @@ fn new_issue(parent: &Issue, new: &NewSubtask) -> NewIssue {
         parent: Some(new.parent.clone()),
         depends_on: new.depends_on.clone(),
         external_id: None,
+        // whoever chose an agent for the whole chose it for its parts
+        choice: parent.choice.clone(),
     }
 }

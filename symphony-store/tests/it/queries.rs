@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use symphony_core::issue::BreakerTarget;
-use symphony_core::tick::{AskedModels, ProjectAgents, ProjectView, SlotLimits, plan_tick};
+use symphony_core::tick::{
+    AskedModels, NamedProviders, ProjectAgents, ProjectView, SlotLimits, plan_tick,
+};
 use symphony_store::{IssueEdit, SnapshotRequest, Store};
 
 use crate::support::{add, at, human, project, store};
@@ -15,6 +17,7 @@ pub(crate) fn snapshot_request() -> SnapshotRequest {
         max_backoff_ms: 300_000,
         breaker_target: BreakerTarget::Backlog,
         provider: Ok("scripted".into()),
+        named_providers: NamedProviders::default(),
         models: AskedModels::default(),
         judge_enabled: true,
         auto_done: false,

@@ -6,6 +6,7 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PhaseName, ProjectId, RunId};
 use symphony_core::issue::{BreakerTarget, Issue, IssueStatus, Priority};
 use symphony_core::outcome::FailureLimits;
+use symphony_core::profile::AgentChoice;
 use symphony_core::run::{ProtectionLevel, Run, RunError, RunStatus, RunTarget};
 use symphony_core::tick::StartRun;
 use symphony_store::{
@@ -75,6 +76,7 @@ pub(crate) fn new_issue(title: &str) -> NewIssue {
         parent: None,
         depends_on: vec![],
         external_id: None,
+        choice: AgentChoice::default(),
     }
 }
 

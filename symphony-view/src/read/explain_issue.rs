@@ -1,15 +1,17 @@
 //! Why an issue waits.
 
 use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
 use symphony_core::contract::Delivery;
 use symphony_core::id::IssueId;
 use symphony_core::inbox::InboxKind;
 use symphony_core::issue::{Issue, IssueState};
 use symphony_core::standing::{Item, Standing};
 use symphony_core::tick::{
-    Action, Reason, Schedule, Snapshot, intake_obstacles, obstacles, review_obstacles,
+    Action, Reason, Schedule, Snapshot, intake_obstacles, obstacles, review_obstacles, wanted_agent,
 };
 use symphony_runner::RunnerError;
+use symphony_runner::models::next_author;
 use symphony_runner::session::Session;
 use symphony_runner::standing::Outlook;
 use symphony_runner::tick::observe_snapshot;
@@ -17,7 +19,8 @@ use symphony_store::{RunFilter, Store};
 
 use super::explain_wait::{for_you, note_changed_base, stranded};
 use crate::{
-    ActionView, ENDED, Elsewhere, ExplainView, FailureView, ReasonView, RunView, WaitView,
+    ActionView, AuthorView, ENDED, Elsewhere, ExplainView, FailureView, ReasonView, RunView,
+    WaitView,
 };
 
 /// Reads why an issue waits, or what works on it.
@@ -48,7 +51,34 @@ pub fn explain_issue_of(
     let issue = session.store.issue(issue)?;
     let mut view = explain(&mut session.store, &issue, snapshot, now)?;
     elsewhere.waits(&issue.project, &mut view.reasons);
+    if !issue.state.status().is_terminal() {
+        // A configuration or a prompt that cannot be read is among the reasons.
+        view.author = author(session, &issue, snapshot).ok();
+    }
     Ok(view)
+}
+
+/// Returns what the agent that works on an issue next would run with.
+fn author(
+    session: &Session,
+    issue: &Issue,
+    snapshot: &Snapshot,
+) -> Result<AuthorView, RunnerError> {
+    let candidate = session.store.candidate(&issue.id)?;
+    let project = snapshot.projects.get(&issue.project);
+    let wanted = candidate
+        .zip(project)
+        .and_then(|(candidate, project)| wanted_agent(&candidate, project).ok());
+    let profile = wanted.unwrap_or(AgentType::Worker);
+    let (chosen, model) = next_author(session, issue, &profile)?;
+    let (model, model_source) = model.map(|model| (model.model, model.source)).unzip();
+    Ok(AuthorView {
+        profile,
+        provider: chosen.provider.ok(),
+        provider_source: chosen.source,
+        model,
+        model_source,
+    })
 }
 
 fn explain(
@@ -111,6 +141,7 @@ fn explain(
         title: issue.title.clone(),
         status: issue.state.status(),
         running,
+        author: None,
         next,
         last_failure,
         reasons: waits,

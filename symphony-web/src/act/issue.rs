@@ -2,6 +2,7 @@
 
 use symphony_core::id::IssueId;
 use symphony_core::issue::{DependentsFate, IssueStatus, Priority, Resolution};
+use symphony_core::profile::AgentChoice;
 use symphony_core::pull_request::VerdictKind;
 use symphony_core::review_point::PointChanges;
 use symphony_runner::order::{
@@ -56,6 +57,7 @@ pub(crate) fn add_issue(
         parent: None,
         depends_on: Vec::new(),
         external_id: None,
+        choice: AgentChoice::default(),
     };
     let issue = order::add_issue(session, &turn.context(), &new)?;
     let phase = order::unknown_phase(session, &issue);
@@ -101,9 +103,9 @@ pub(crate) fn edit(
         title: Some(fields.text("title").to_owned()),
         description: Some(fields.prose("description")),
         priority: Some(priority(fields)?),
-        size: None,
         labels: Some(list(fields.text("labels")).map(str::to_owned).collect()),
         depends_on: Some(depends_on.collect::<Result<_, _>>()?),
+        ..IssueEdit::default()
     };
     let edited = order::edit_issue(session, &turn.context(), &id, &edit)?;
     let ended = match edited.ended {

@@ -171,6 +171,8 @@ fn facts(detail: &IssueDetail, turn: &Turn) -> Markup {
             dl .kv {
                 dt { "Priority" } dd { (issue.priority.name()) }
                 @if let Some(size) = issue.size { dt { "Size" } dd { (size.name()) } }
+                @if let Some(agent) = &issue.agent { dt { "Agent" } dd { (agent) } }
+                @if let Some(model) = &issue.model { dt { "Model" } dd { (model) } }
                 @if !issue.labels.is_empty() { dt { "Labels" } dd { (issue.labels.join(", ")) } }
                 @if let Some(parent) = &issue.parent { dt { "Part of" } dd { (issue_link(parent)) } }
                 @if !issue.depends_on.is_empty() {

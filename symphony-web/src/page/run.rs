@@ -130,8 +130,8 @@ fn facts(run: &RunView, turn: &Turn) -> Markup {
         div .panel {
             h2 { "Run" }
             dl .kv {
-                dt { "Agent" } dd { (run.provider) }
-                @if let Some(model) = &run.model { dt { "Model" } dd { (model) } }
+                dt { "Agent" } dd { (run.provider_in_words()) }
+                @if let Some(model) = run.model_in_words() { dt { "Model" } dd { (model) } }
                 dt { "Time" } dd { (took(run, turn.now)) }
                 dt { "Turns" } dd { (run.usage.turns) }
                 dt { "Tokens" } dd title=(format!("{} in, {} out, {} read from the cache, {} written to it", run.usage.input_tokens,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use git2::{IndexAddOption, RepositoryInitOptions, Signature};
 use symphony_core::config::{FileRole, ProviderName};
 use symphony_core::issue::{Issue, IssueStatus, Priority, Size};
+use symphony_core::profile::AgentChoice;
 use symphony_runner::session::Session;
 use symphony_store::NewIssue;
 use symphony_workspace::config_file::{CONFIG_FILE_NAME, set};
@@ -144,6 +145,7 @@ impl Files {
                     .into_iter()
                     .collect(),
                 external_id: None,
+                choice: AgentChoice::default(),
             };
             added.push(
                 session

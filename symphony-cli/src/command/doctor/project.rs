@@ -1,6 +1,6 @@
 //! What a project needs: settings, a provider, prompts, gates, a base branch, room for worktrees.
 
-use symphony_core::config::{ConfigProblem, ProjectConfig};
+use symphony_core::config::{ConfigProblem, ProjectConfig, ProviderName};
 use symphony_prompt::lint::{Finding, Severity};
 use symphony_runner::environment::agents_committers;
 use symphony_runner::installation::Installation;
@@ -19,6 +19,7 @@ use super::contents::check_contents;
 use super::gates::check_gates;
 use super::login::check_login;
 use super::root::check_root;
+use crate::agents_found::UsedProviders;
 use crate::failure::provider_fix;
 
 /// What makes a folder something to work in.
@@ -49,7 +50,7 @@ pub(super) fn check_project(
             login = check_login(installation, &config, call.name());
             root = check_root(installation, &config, call.name());
             check_command(installation, &config, &call)
-                .unwrap_or_else(|| CheckView::ok("provider", format!("{} was found", call.name())))
+                .unwrap_or_else(|| check_used(installation, &config, call.name()))
         }
         Err(error) => CheckView::failed("provider", &error, provider_fix(&error)),
     });
@@ -74,6 +75,27 @@ pub(super) fn check_project(
         Err(error) => checks.push(unusable("base branch", &error)),
     }
     checks.extend(check_worktrees(&repository));
+}
+
+/// Says with which provider workers and judges run, and why.
+fn check_used(
+    installation: &Installation,
+    config: &ProjectConfig,
+    provider: ProviderName,
+) -> CheckView {
+    const CHECK: &str = "provider";
+    // Prompts that cannot be read are a check of their own.
+    let Ok(used) = UsedProviders::of(installation, config) else {
+        return CheckView::ok(CHECK, format!("{provider} was found"));
+    };
+    match (used.in_words(), used.problem()) {
+        (Some(words), _) => CheckView::ok(CHECK, words),
+        (None, problem) => CheckView::failed(
+            CHECK,
+            &problem.unwrap_or_default(),
+            "install it, or change `agent` in the profile: `symphony profile list` shows the profiles",
+        ),
+    }
 }
 
 /// Says why work cannot start in the repository, and what to do.

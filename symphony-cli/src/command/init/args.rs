@@ -16,6 +16,7 @@ use super::file::{ConfigFile, readers_of, remark_in_file, write_config};
 use super::ignore::ignore_own_files;
 use super::register::{refuse_other_installation, register};
 use super::view::{InitView, Tried};
+use crate::agents_found::{UsedProviders, found_agents};
 use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop, sentence};
 use crate::trial::{BaseHold, SECONDS_DEFAULT, SECONDS_MAX, copy_advice, note_trial, try_gates};
@@ -242,6 +243,10 @@ impl InitArgs {
             sandbox_level: config.sandbox.level,
             tried: None,
             base_hold: BaseHold::load(&installation, &project.id)?,
+            agents: found_agents(&installation, &config),
+            runs_with: UsedProviders::of(&installation, &config)
+                .ok()
+                .and_then(|used| used.in_words()),
             provider_problem: provider_problem.map(|error| error.to_string()),
             prompts: lint(&installation, &config, &project),
         };

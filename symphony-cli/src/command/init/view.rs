@@ -7,11 +7,13 @@ use symphony_core::config::{CommandLine, Gate, SandboxSetting};
 use symphony_core::id::ProjectId;
 use symphony_core::project::WizardState;
 use symphony_core::trial::Trial;
+use symphony_core::wording::capitalised;
 use symphony_prompt::lint::Finding;
 use symphony_store::IssueNumbers;
 use symphony_view::counted;
 use symphony_view::text::{Page, View, plural};
 
+use crate::agents_found::FoundAgent;
 use crate::trial::{BaseHold, write_trial};
 
 /// Findings on prompts that are shown; the rest is counted.
@@ -67,6 +69,11 @@ pub(crate) struct InitView {
     pub(crate) tried: Option<Tried>,
     /// Whether a red base keeps agents from being started now.
     pub(crate) base_hold: BaseHold,
+    /// The agents' CLIs that are installed.
+    pub(crate) agents: Vec<FoundAgent>,
+    /// With what workers and judges would run, and why; none where they cannot start.
+    #[serde(skip)]
+    pub(crate) runs_with: Option<String>,
     /// Why no agent can be started yet; `doctor` says it of programs.
     #[serde(skip)]
     pub(crate) provider_problem: Option<String>,
@@ -123,6 +130,7 @@ impl View for InitView {
             SandboxSetting::Namespace => "Agents run in a sandbox (`sandbox.level` is `namespace`).",
             SandboxSetting::Landlock => "Agents run in a sandbox with an open network (`sandbox.level` is `landlock`).",
         });
+        self.write_agents(page);
         if let Some(problem) = &self.provider_problem {
             page.line(&format!("No agent can be started yet: {problem}."));
         }
@@ -150,6 +158,17 @@ impl View for InitView {
 }
 
 impl InitView {
+    fn write_agents(&self, page: &mut Page) {
+        for agent in &self.agents {
+            let version = agent.version.as_deref().unwrap_or("version unknown");
+            let program = agent.program.display();
+            page.line(&format!("Found {}: {program} ({version})", agent.title));
+        }
+        if let Some(words) = &self.runs_with {
+            page.line(&format!("{}.", capitalised(words)));
+        }
+    }
+
     fn write_prompts(&self, page: &mut Page) {
         if self.prompts.is_empty() {
             return;

@@ -1,10 +1,13 @@
 //! `symphony issue add`.
 
 use clap::Args;
+use symphony_core::config::ProviderName;
 use symphony_core::gates::FIXES_GATE_LABEL;
 use symphony_core::id::IssueId;
-use symphony_core::issue::{IssueStatus, Priority, Size};
-use symphony_runner::order::{add_issue, unknown_phase};
+use symphony_core::issue::{Issue, IssueStatus, Priority, Size};
+use symphony_core::profile::{AgentChoice, ModelName};
+use symphony_runner::order::{add_issue, unknown_phase, unusable_choice};
+use symphony_runner::session::Session;
 use symphony_store::NewIssue;
 use symphony_view::IssueView;
 
@@ -16,7 +19,7 @@ use crate::value::{issue_id, named};
 /// What `issue add` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  symphony issue add 'Greet in German' --description 'hello.sh -l de prints Hallo' --label i18n"
+    after_help = "Examples:\n  symphony issue add 'Greet in German' --description 'hello.sh -l de prints Hallo' --label i18n\n  symphony issue add 'Speed up the parser' --agent codex-cli --model gpt-5.1-codex"
 )]
 pub(crate) struct AddArgs {
     /// One-line summary of the change you want
@@ -55,6 +58,12 @@ pub(crate) struct AddArgs {
     /// Its id in another tracker
     #[arg(long = "external-id", value_name = "ID")]
     external_id: Option<String>,
+    /// The provider that its authors run with instead of the configured one; its judges keep theirs
+    #[arg(long, value_name = "PROVIDER", value_parser = named(ProviderName::NAMES, ProviderName::parse))]
+    agent: Option<ProviderName>,
+    /// The model that its authors use
+    #[arg(long, value_name = "MODEL", value_parser = ModelName::parse)]
+    model: Option<ModelName>,
 }
 
 impl AddArgs {
@@ -78,6 +87,10 @@ impl AddArgs {
             parent: self.parent.clone(),
             depends_on: self.depends_on.clone(),
             external_id: self.external_id.clone(),
+            choice: AgentChoice {
+                provider: self.agent.map(|agent| agent.name().to_owned()),
+                model: self.model.clone(),
+            },
         };
         let issue = add_issue(&mut session, &App::as_human(), &new)
             .map_err(|error| of_repairs(&session, error))
@@ -89,6 +102,17 @@ impl AddArgs {
                 issue.id
             ));
         }
+        warn_of_unusable(app, &session, &issue);
         app.out.done(&IssueView::from(issue), &sentence)
+    }
+}
+
+/// Warns if the provider that was set on an issue cannot be used.
+pub(super) fn warn_of_unusable(app: &App, session: &Session, issue: &Issue) {
+    if let Some(problem) = unusable_choice(session, issue) {
+        app.out.warn(&format!(
+            "no agent can start on {} yet: {problem}",
+            issue.id
+        ));
     }
 }

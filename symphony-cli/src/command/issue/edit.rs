@@ -1,12 +1,15 @@
 //! `symphony issue edit`.
 
 use clap::Args;
+use symphony_core::config::ProviderName;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{Priority, Size};
+use symphony_core::profile::ModelName;
 use symphony_runner::order::{Edited, EndedReview, edit_issue};
 use symphony_store::IssueEdit;
 use symphony_view::IssueView;
 
+use super::add::warn_of_unusable;
 use super::repair::of_repairs;
 use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop};
@@ -14,8 +17,12 @@ use crate::value::{issue_id, named};
 
 /// What `issue edit` takes.
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag that a person types; clap keeps them apart"
+)]
 #[command(
-    after_help = "Examples:\n  symphony issue edit SYM-1 --priority high --add-label urgent\n  symphony issue edit SYM-1 --remove-label phase:ready --add-label phase:research"
+    after_help = "Examples:\n  symphony issue edit SYM-1 --priority high --add-label urgent\n  symphony issue edit SYM-1 --remove-label phase:ready --add-label phase:research\n  symphony issue edit SYM-1 --agent codex-cli --no-model"
 )]
 pub(crate) struct EditArgs {
     /// The issue
@@ -65,6 +72,18 @@ pub(crate) struct EditArgs {
         conflicts_with = "depends_on"
     )]
     no_dependencies: bool,
+    /// The provider that its authors run with from the next run on; its judges keep theirs
+    #[arg(long, value_name = "PROVIDER", value_parser = named(ProviderName::NAMES, ProviderName::parse))]
+    agent: Option<ProviderName>,
+    /// Leave the provider to the profile and the configuration
+    #[arg(long = "no-agent", conflicts_with = "agent")]
+    no_agent: bool,
+    /// The model that its authors use from the next run on
+    #[arg(long, value_name = "MODEL", value_parser = ModelName::parse)]
+    model: Option<ModelName>,
+    /// Leave the model to the profile and the configuration
+    #[arg(long = "no-model", conflicts_with = "model")]
+    no_model: bool,
 }
 
 impl EditArgs {
@@ -94,6 +113,16 @@ impl EditArgs {
             labels: None,
             depends_on: (self.no_dependencies || !self.depends_on.is_empty())
                 .then(|| self.depends_on.clone()),
+            provider: if self.no_agent {
+                Some(None)
+            } else {
+                self.agent.map(|agent| Some(agent.name().to_owned()))
+            },
+            model: if self.no_model {
+                Some(None)
+            } else {
+                self.model.clone().map(Some)
+            },
         };
         let old = session.store.issue(&self.issue).with_context(what)?.labels;
         edit.labels = self.new_labels(&old);
@@ -105,6 +134,7 @@ impl EditArgs {
         if let Some(ended) = ended {
             sentence = format!("{sentence}. {}", ended_in_words(&ended));
         }
+        warn_of_unusable(app, &session, &issue);
         app.out.done(&IssueView::from(issue), &sentence)
     }
 
@@ -116,7 +146,9 @@ impl EditArgs {
             && self.priority.is_none()
             && self.size.is_none()
             && self.depends_on.is_empty()
-            && !(self.no_size || self.no_dependencies)
+            && self.agent.is_none()
+            && self.model.is_none()
+            && !(self.no_size || self.no_dependencies || self.no_agent || self.no_model)
     }
 
     fn new_labels(&self, old: &[String]) -> Option<Vec<String>> {

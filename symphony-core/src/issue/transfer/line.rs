@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::ProviderName;
 use crate::issue::attributes::{IssueStatus, Priority, Size};
 use crate::issue::record::{Issue, check_labels, check_line, check_text, check_title};
 use crate::issue::state::IssueState;
+use crate::profile::{AgentChoice, ModelName};
 
 /// One issue of an export. Only `title` is required.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +41,12 @@ pub struct IssueLine {
     /// Its id in another tracker.
     #[serde(default)]
     pub external_id: Option<String>,
+    /// The provider that its authors run with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The model that its authors use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelName>,
 }
 
 const fn todo() -> IssueStatus {
@@ -63,6 +71,8 @@ impl IssueLine {
             parent: None,
             depends_on: Vec::new(),
             external_id: None,
+            agent: None,
+            model: None,
         }
     }
 
@@ -85,11 +95,21 @@ impl IssueLine {
             .map(String::as_str)
     }
 
+    /// Returns what its authors run with.
+    pub fn choice(&self) -> AgentChoice {
+        AgentChoice {
+            provider: self.agent.clone(),
+            model: self.model.clone(),
+        }
+    }
+
     pub(super) fn problems(&self) -> Vec<String> {
         let external = self
             .external_id
             .as_ref()
             .map_or(Ok(()), |id| check_line("external_id", id));
+        let agent = self.agent.as_deref().map(ProviderName::parse);
+        let agent = agent.and_then(Result::err).map(|error| error.to_string());
         [
             check_title(&self.title),
             check_text("description", &self.description),
@@ -99,6 +119,7 @@ impl IssueLine {
         .into_iter()
         .filter_map(Result::err)
         .map(|error| error.to_string())
+        .chain(agent)
         .collect()
     }
 }
@@ -116,6 +137,8 @@ impl From<&Issue> for IssueLine {
             parent: issue.parent.as_ref().map(ToString::to_string),
             depends_on: issue.depends_on.iter().map(ToString::to_string).collect(),
             external_id: issue.external_id.clone(),
+            agent: issue.choice.provider.clone(),
+            model: issue.choice.model.clone(),
         }
     }
 }

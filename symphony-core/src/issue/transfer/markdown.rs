@@ -14,6 +14,7 @@
 
 use super::line::{IssueLine, TransferProblem};
 use crate::issue::{IssueStatus, Priority, Size};
+use crate::profile::ModelName;
 
 const HEADING: &str = "## ";
 
@@ -57,6 +58,12 @@ fn write_one(text: &mut String, issue: &IssueLine) {
     }
     if let Some(id) = &issue.external_id {
         field("external id", id);
+    }
+    if let Some(agent) = &issue.agent {
+        field("agent", agent);
+    }
+    if let Some(model) = &issue.model {
+        field("model", model.as_str());
     }
     if issue.description.is_empty() {
         return;
@@ -187,6 +194,13 @@ impl Section {
                 issue.external_id = Some(text);
                 Ok(())
             }
+            "agent" => {
+                issue.agent = Some(text);
+                Ok(())
+            }
+            "model" => ModelName::parse(value)
+                .map(|model| issue.model = Some(model))
+                .map_err(|error| error.to_string()),
             _ => return None,
         })
     }

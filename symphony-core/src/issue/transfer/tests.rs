@@ -5,6 +5,7 @@ use proptest::sample::select;
 
 use super::*;
 use crate::issue::{Priority, Size};
+use crate::profile::ModelName;
 
 fn line(text: &str) -> IssueLine {
     serde_json::from_str(text).unwrap()
@@ -155,6 +156,8 @@ fn any_issue() -> impl Strategy<Value = IssueLine> {
         proptest::option::of("[A-Z]-[1-9]"),
         proptest::collection::vec("[A-Z]-[1-9]", 0..3),
         proptest::option::of("[a-z#/-]{1,9}"),
+        proptest::option::of("codex-cli|scripted"),
+        proptest::option::of("[a-z][a-z0-9.-]{0,9}"),
     )
         .prop_map(
             |(
@@ -168,6 +171,8 @@ fn any_issue() -> impl Strategy<Value = IssueLine> {
                 parent,
                 depends_on,
                 external_id,
+                agent,
+                model,
             )| {
                 IssueLine {
                     identifier,
@@ -180,6 +185,8 @@ fn any_issue() -> impl Strategy<Value = IssueLine> {
                     parent,
                     depends_on,
                     external_id,
+                    agent,
+                    model: model.map(|name| ModelName::parse(&name).unwrap()),
                 }
             },
         )

@@ -1,5 +1,6 @@
 //! The plan of a tick: reasons, order, holds, repairs, and what holds for every snapshot.
 
+mod asked;
 mod done;
 mod fairness;
 mod gate;

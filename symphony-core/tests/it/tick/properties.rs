@@ -16,8 +16,8 @@ use symphony_core::retry::RetryKind;
 use symphony_core::run::RunTarget;
 use symphony_core::tick::{
     AcceptedPhase, Action, AskedModels, Candidate, CleanUp, DueRetry, GatesState, Hold, HoldScope,
-    IntakeCandidate, LiveRun, LockState, ProjectAgents, ProjectView, Reason, ReviewCandidate,
-    Schedule, SlotLimits, Snapshot, SplitIssue, SubtasksOutcome, plan_tick,
+    IntakeCandidate, LiveRun, LockState, NamedProviders, ProjectAgents, ProjectView, Reason,
+    ReviewCandidate, Schedule, SlotLimits, Snapshot, SplitIssue, SubtasksOutcome, plan_tick,
 };
 
 use super::support::{
@@ -73,6 +73,7 @@ fn views() -> impl Strategy<Value = ProjectView> {
                         BreakerTarget::Backlog
                     },
                     provider: provider.map(str::to_owned).map_err(str::to_owned),
+                    named_providers: NamedProviders::default(),
                     models: AskedModels::default(),
                     judge_enabled: judge,
                     auto_done: judge,

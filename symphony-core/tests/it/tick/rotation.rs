@@ -73,9 +73,9 @@ fn a_poisonous_item_that_comes_first_does_not_starve_the_others() {
 fn what_asks_for_another_model_is_not_held() {
     let mut snapshot = snapshot();
     let mut models = AskedModels::default();
-    models.set(AgentType::Judge, None, "haiku".into());
+    models.set(AgentType::Judge, None, None, "haiku".into());
     let ready = symphony_core::id::PhaseName::parse("ready").ok();
-    models.set(AgentType::Worker, ready, "opus".into());
+    models.set(AgentType::Worker, ready, None, "opus".into());
     snapshot.projects.get_mut(&project("a")).unwrap().models = models;
     snapshot.candidates = vec![candidate(1)];
     snapshot.reviews = vec![review(3)];

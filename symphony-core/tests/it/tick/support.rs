@@ -8,10 +8,11 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::{DeliveryId, IssueId, PhaseName, PrId, ProjectId, RunId};
 use symphony_core::issue::{AttemptCounts, BreakerTarget, Priority};
 use symphony_core::judges_ended::JudgesEnded;
+use symphony_core::profile::AgentChoice;
 use symphony_core::tick::{
-    Action, AskedModels, Candidate, GatesState, Hold, HoldScope, LiveRun, LockState, NoBase,
-    ProjectAgents, ProjectView, Reason, ReviewCandidate, ReviewSubject, Schedule, SlotLimits,
-    Snapshot, plan_tick,
+    Action, AskedModels, Candidate, GatesState, Hold, HoldScope, LiveRun, LockState,
+    NamedProviders, NoBase, ProjectAgents, ProjectView, Reason, ReviewCandidate, ReviewSubject,
+    Schedule, SlotLimits, Snapshot, plan_tick,
 };
 
 /// The time of every tick here, unless a test says otherwise.
@@ -51,6 +52,7 @@ pub(crate) fn view() -> ProjectView {
         max_backoff_ms: 300_000,
         breaker_target: BreakerTarget::Backlog,
         provider: Ok("claude-cli".into()),
+        named_providers: NamedProviders::default(),
         models: AskedModels::default(),
         judge_enabled: true,
         auto_done: false,
@@ -105,6 +107,7 @@ pub(crate) fn candidate(number: u64) -> Candidate {
         counts: AttemptCounts::default(),
         retry: None,
         repairs: Vec::new(),
+        choice: AgentChoice::default(),
     }
 }
 

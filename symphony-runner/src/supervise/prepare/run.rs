@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::json;
 use symphony_core::criteria::{Criteria, SHOWN_CRITERIA};
 use symphony_core::hand_in::HEAD_AT_START;
-use symphony_core::profile::ResolvedModel;
+use symphony_core::profile::{MODEL_SOURCE, PROVIDER_SOURCE};
 use symphony_core::prompt_trial::PromptSet;
 use symphony_mcp::{Identity, StoreThread};
 use symphony_prompt::BuiltPrompt;
@@ -17,7 +17,7 @@ use symphony_workspace::{Failpoint, Redactor};
 use super::briefing::{Briefing, BriefingSources};
 use super::identity::identity;
 use super::invocation::invocation;
-use super::model::model;
+use super::model::{ChosenAgent, chosen_agent};
 use super::network::plan_network;
 use super::sandbox::{agent_sandbox, judges_shell, mcp_socket, protection};
 use super::site::Site;
@@ -90,7 +90,7 @@ pub(crate) async fn prepare(
         criteria,
     } = Briefing::write(sources, subject).await?;
     let built = prompts.built;
-    let model = model(job, &library);
+    let chosen = chosen_agent(job, &library);
     let record = protection.record();
     let network = plan_network(job, &protection, provider.name(), &environment).await?;
     let mut invocation = AgentInvocation {
@@ -100,7 +100,14 @@ pub(crate) async fn prepare(
             socket: mcp_socket(job, &protection),
         },
         is_confined: protection.is_on(),
-        ..invocation(job, provider, &library, &site, &built, model.as_ref())
+        ..invocation(
+            job,
+            provider,
+            &library,
+            &site,
+            &built,
+            chosen.model.as_ref(),
+        )
     };
     if let Some(network) = &network {
         // Before the project's own, which win.
@@ -116,7 +123,7 @@ pub(crate) async fn prepare(
         record,
         protection: record.protection(&job.run.agent, judges_shell(&invocation.call)),
     };
-    record_start(job, store, &site, &built, criteria, model.as_ref(), sandbox).await?;
+    record_start(job, store, &site, &built, criteria, &chosen, sandbox).await?;
     Failpoint::PrepareStarted.reach();
     let (context, run, given) = (job.as_run(), job.run.id.clone(), prompts.learnings);
     store
@@ -218,18 +225,20 @@ async fn record_start(
     site: &Site,
     built: &BuiltPrompt,
     criteria: Option<Criteria>,
-    model: Option<&ResolvedModel>,
+    chosen: &ChosenAgent,
     sandbox: StartSandbox,
 ) -> Result<(), RunnerError> {
     let path = site.path();
     let relative = path.strip_prefix(&job.project.root).unwrap_or(path);
+    let model = chosen.model.as_ref();
     let start = RunStart {
         model: model.map(|model| model.model.as_str().to_owned()),
         worktree: Some(relative.display().to_string()),
         branch: site.branch_name(),
         sandbox: Some(sandbox),
         metadata: json!({
-            "model_source": model.map(|model| model.source),
+            PROVIDER_SOURCE: chosen.provider_source,
+            MODEL_SOURCE: model.map(|model| model.source),
             PROMPT_REPORT: built.report,
             SHOWN_CRITERIA: criteria,
             HEAD_AT_START: site.repository.head(&site.worktree)?.as_str(),

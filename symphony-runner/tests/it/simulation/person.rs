@@ -9,6 +9,7 @@ use symphony_core::issue::{
     human_move,
 };
 use symphony_core::judges_ended::{JudgeEnd, JudgesEnded};
+use symphony_core::profile::AgentChoice;
 use symphony_core::pull_request::{PullRequest, VerdictKind};
 use symphony_core::review_point::{PointChanges, PointMove, PointState};
 use symphony_core::run::{RunStatus, RunTarget};
@@ -138,6 +139,7 @@ impl Course {
             parent: None,
             depends_on,
             external_id: None,
+            choice: AgentChoice::default(),
         };
         let issue = self.store.add_issue(&self.human(), &new)?;
         self.open.push(issue.id.clone());

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{Issue, IssueState, IssueStatus, Priority, Size};
+use symphony_core::profile::AgentChoice;
 use symphony_core::project::WizardState;
 use symphony_core::pull_request::VerdictKind;
 use symphony_core::run::{Run, RunTarget};
@@ -151,6 +152,7 @@ impl Course {
             parent: None,
             depends_on: vec![],
             external_id: None,
+            choice: AgentChoice::default(),
         };
         match (self.store.add_issue(context, &new), twin) {
             (Ok(issue), None) => {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use symphony_core::config::{INSTALLATION_KEYS, KeyPath, ProjectConfig, ProviderName};
 use symphony_core::issue::IssueStatus;
+use symphony_core::profile::AgentChoice;
 use symphony_core::prompt_trial::{PlannedCase, RecordedIssue};
 use symphony_runner::cancel::end_if_live;
 use symphony_runner::database::discard_backups;
@@ -175,6 +176,7 @@ impl<'a> Case<'a> {
             parent: None,
             depends_on: Vec::new(),
             external_id: None,
+            choice: AgentChoice::default(),
         };
         let added = session.store.add_issue(&context, &new)?;
         for comment in &issue.comments {

@@ -1,0 +1,155 @@
+//! Which agents' CLIs are installed, and with which provider workers and judges would run.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use symphony_core::agent::AgentType;
+use symphony_core::config::{ProjectConfig, ProviderName};
+use symphony_core::profile::ProviderSource;
+use symphony_runner::RunnerError;
+use symphony_runner::environment::agent_search_path;
+use symphony_runner::installation::Installation;
+use symphony_runner::models::{ChosenProvider, provider_of_agent};
+use symphony_runner::provider::{AgentCli, agent_clis, program_version};
+
+/// The CLI of an agent that is installed.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct FoundAgent {
+    /// The provider that it is.
+    pub(crate) provider: ProviderName,
+    /// What people call it.
+    #[serde(skip)]
+    pub(crate) title: &'static str,
+    /// Where it is.
+    pub(crate) program: PathBuf,
+    /// Its version; none if it did not print one.
+    pub(crate) version: Option<String>,
+}
+
+/// Looks for the CLI of each agent, and asks those that are there for their versions.
+pub(crate) fn found_agents(installation: &Installation, config: &ProjectConfig) -> Vec<FoundAgent> {
+    let path = agent_search_path(&installation.environment, &config.env);
+    let found = |cli: &'static AgentCli| {
+        let configured = config.providers.settings(cli.name).binary.as_deref();
+        let program = cli.find(configured, &path)?;
+        Some(FoundAgent {
+            provider: cli.name,
+            title: cli.title,
+            version: program_version(&program, &path).ok(),
+            program,
+        })
+    };
+    agent_clis().filter_map(found).collect()
+}
+
+/// With what the agents of a project would run.
+#[derive(Debug)]
+pub(crate) struct UsedProviders {
+    worker: ChosenProvider,
+    /// None if no judges review.
+    judge: Option<ChosenProvider>,
+}
+
+impl UsedProviders {
+    /// Finds out.
+    ///
+    /// # Errors
+    /// When the project's prompts cannot be read.
+    pub(crate) fn of(
+        installation: &Installation,
+        config: &ProjectConfig,
+    ) -> Result<Self, RunnerError> {
+        let library = installation.library(config)?;
+        let of = |agent| provider_of_agent(installation, config, &library, &agent);
+        Ok(Self {
+            worker: of(AgentType::Worker),
+            judge: config.judge_enabled.then(|| of(AgentType::Judge)),
+        })
+    }
+
+    /// Returns why workers or judges cannot start, if so.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let worker = self.worker.provider.as_ref().err();
+        let worker = worker.map(|problem| format!("workers cannot start: {problem}"));
+        let judge = self.judge.as_ref().and_then(|j| j.provider.as_ref().err());
+        worker.or_else(|| judge.map(|problem| format!("judges cannot start: {problem}")))
+    }
+
+    /// Returns what is used, and why, as the end of a sentence: `workers and judges run with …`. `None` if one of them
+    /// cannot start.
+    pub(crate) fn in_words(&self) -> Option<String> {
+        let worker = named(&self.worker)?;
+        let Some(judge) = &self.judge else {
+            return Some(format!("workers run with {worker}"));
+        };
+        let judge = named(judge)?;
+        Some(if worker == judge {
+            format!("workers and judges run with {worker}")
+        } else {
+            format!("workers run with {worker}, and judges with {judge}")
+        })
+    }
+}
+
+fn named(chosen: &ChosenProvider) -> Option<String> {
+    let provider = chosen.provider.as_ref().ok()?;
+    let place = chosen.source.map(ProviderSource::words)?;
+    Some(format!("{provider} ({place})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_used_is_said_once_where_it_is_the_same() {
+        use ProviderSource::{Found, Profile, Project};
+        let chosen = |name: &str, source| ChosenProvider {
+            provider: Ok(name.to_owned()),
+            source: Some(source),
+        };
+        let missing = || ChosenProvider {
+            provider: Err("no CLI".to_owned()),
+            source: None,
+        };
+        for (worker, judge, words, problem) in [
+            (
+                chosen("claude-cli", Found),
+                Some(chosen("claude-cli", Found)),
+                Some("workers and judges run with claude-cli (the first one that is installed)"),
+                None,
+            ),
+            (
+                chosen("codex-cli", Profile),
+                Some(chosen("claude-cli", Project)),
+                Some(
+                    "workers run with codex-cli (set in the profile), and judges with claude-cli (set in the \
+                     configuration)",
+                ),
+                None,
+            ),
+            (
+                chosen("codex-cli", Project),
+                None,
+                Some("workers run with codex-cli (set in the configuration)"),
+                None,
+            ),
+            (
+                missing(),
+                Some(missing()),
+                None,
+                Some("workers cannot start: no CLI"),
+            ),
+            (
+                chosen("codex-cli", Project),
+                Some(missing()),
+                None,
+                Some("judges cannot start: no CLI"),
+            ),
+        ] {
+            let used = UsedProviders { worker, judge };
+            assert_eq!(used.in_words().as_deref(), words);
+            assert_eq!(used.problem().as_deref(), problem);
+        }
+    }
+}
