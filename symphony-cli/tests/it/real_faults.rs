@@ -390,12 +390,35 @@ fn play_with(case: &Case, config: &Value) -> ((Value, String), bool) {
         status["retries"][0]["kind"],
     ]);
     assert_eq!(agents_of(&run), [""; 0]);
+    check_account(&project, case.cli, &status["holds"][0]);
     let said = format!(
         "{:#}\n{}",
         found["error"],
         project.run_file(&run, "log.txt")
     );
     ((became, said), project.run_log_has(&run, "[tool_result]"))
+}
+
+/// A condition of the account holds the whole provider, and names the command that logs in wherever it is shown.
+fn check_account(project: &Project, cli: RealCli, hold: &Value) {
+    if hold["class"] != "auth_failed" && hold["class"] != "credit_exhausted" {
+        return;
+    }
+    let login = match cli {
+        RealCli::Claude => "claude auth login",
+        RealCli::Codex => "codex login",
+    };
+    let found = json!([hold["scope"], hold["name"], hold["model"], hold["login"]]);
+    assert_eq!(found, json!(["provider", cli.provider(), null, login]));
+    let shown = [
+        project.ok(&["status"]),
+        project.ok(&["explain", "SYM-1"]),
+        project.ok(&["inbox"]),
+    ];
+    for shown in shown {
+        let plain = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(plain.contains(&format!("`{login}`")), "{shown}");
+    }
 }
 
 #[test]
