@@ -7,6 +7,7 @@ pub mod absorb;
 pub mod audit;
 pub mod cancel;
 pub mod confirm;
+mod conversation;
 pub mod database;
 pub mod environment;
 pub mod error;

@@ -97,6 +97,11 @@ impl RunPaths {
         self.dir.join("mcp.json")
     }
 
+    /// Settings that Symphony writes for the agent's CLI.
+    pub fn agent_settings(&self) -> PathBuf {
+        self.dir.join("agent-settings.json")
+    }
+
     /// The whole diff, for a judge to read.
     pub fn diff(&self) -> PathBuf {
         self.dir.join("review.diff")

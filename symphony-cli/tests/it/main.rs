@@ -191,6 +191,9 @@ mod real_claude;
 mod real_codex;
 #[cfg(test)]
 #[cfg(feature = "real-cli")]
+mod real_conversations;
+#[cfg(test)]
+#[cfg(feature = "real-cli")]
 mod real_faults;
 #[cfg(test)]
 #[cfg(feature = "real-cli")]

@@ -106,28 +106,9 @@ fn the_main_job_passes_with_the_real_codex_cli() {
     assert_eq!(project.issue("SYM-1")["status"], "done");
 }
 
-/// Puts plays for Claude's tools into the shape of Codex's own.
-fn in_shape(mut plays: Value) -> Value {
-    for scenario in plays["scenarios"].as_array_mut().unwrap() {
-        for turn in scenario["turns"].as_array_mut().unwrap() {
-            let call = &mut turn["content"][0];
-            let name = text(&call["name"]);
-            if let Some(tool) = name.strip_prefix("mcp__symphony__") {
-                call["namespace"] = json!("mcp__symphony");
-                call["name"] = json!(tool);
-            } else {
-                assert_eq!(name, "Bash", "{call:#}");
-                call["name"] = json!("exec_command");
-                call["input"] = json!({ "cmd": call["input"]["command"] });
-            }
-        }
-    }
-    plays
-}
-
 #[test]
 fn a_rejected_pull_request_is_answered_and_approved_with_the_real_codex_cli() {
-    let plays = in_shape(review_plays());
+    let plays = RealCli::Codex.shaped_plays(review_plays());
     let (project, model) = RealCli::Codex.project(&plays.to_string(), &json!({}));
     review_to_the_end(&project);
     let requests = model.requests();
@@ -139,7 +120,7 @@ fn a_rejected_pull_request_is_answered_and_approved_with_the_real_codex_cli() {
 /// A proposal that nothing is left to do is rejected with a point, which is answered and closed.
 #[test]
 fn nothing_left_to_do_passes_with_the_real_codex_cli() {
-    let plays = in_shape(done::review_plays());
+    let plays = RealCli::Codex.shaped_plays(done::review_plays());
     let (project, model) = RealCli::Codex.project(&plays.to_string(), &json!({}));
     done::review_to_the_end(&project);
     let requests = model.requests();

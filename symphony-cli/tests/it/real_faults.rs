@@ -321,10 +321,9 @@ fn stall(times: u64) -> Value {
 
 /// The agent's first call, which any CLI can make.
 fn first_call(cli: RealCli) -> Value {
-    match cli {
-        RealCli::Claude => call("Bash", &json!({ "command": "echo begun" })),
-        RealCli::Codex => call("exec_command", &json!({ "cmd": "echo begun" })),
-    }
+    let mut turn = call("Bash", &json!({ "command": "echo begun" }));
+    turn["content"][0] = cli.shaped(turn["content"][0].take());
+    turn
 }
 
 /// Plays a case; returns what became of it, as `Case::expected` has it. A machine may be so slow that a time limit ends the

@@ -9,23 +9,13 @@ const KEY: &str = "no-key-of-anybody";
 
 /// A turn that runs a command with the CLI's own tool.
 fn shell(cli: RealCli, command: &str) -> Value {
-    turn(match cli {
-        RealCli::Claude => call("Bash", json!({ "command": command })),
-        RealCli::Codex => call("exec_command", json!({ "cmd": command })),
-    })
+    turn(cli.shaped(call("Bash", json!({ "command": command }))))
 }
 
 /// A turn that calls a tool of Symphony's.
 fn create_pr(cli: RealCli) -> Value {
     let input = json!({ "title": "Say hello", "body": "As asked." });
-    turn(match cli {
-        RealCli::Claude => call("mcp__symphony__create_pr", input),
-        RealCli::Codex => {
-            let mut call = call("create_pr", input);
-            call["namespace"] = json!("mcp__symphony");
-            call
-        }
-    })
+    turn(cli.shaped(call("mcp__symphony__create_pr", input)))
 }
 
 fn works_in_a_sandbox(cli: RealCli) {

@@ -142,7 +142,7 @@ pub(crate) fn review_plays() -> Value {
     let mut head = bash("git rev-parse HEAD");
     head["content"][0]["label"] = json!("head");
     let fixed = json!({
-        "point": 1, "answer": "fixed", "commit": "${results.head~^([0-9a-f]+)$}", "text": "it greets the world",
+        "point": 1, "answer": "fixed", "commit": "${results.head~^(?:Output: )?([0-9a-f]+)$}", "text": "it greets the world",
     });
     let mut head_after_refusal = head;
     head_after_refusal["expect"] = json!("review points 1 and 2");

@@ -273,6 +273,7 @@ impl ConfigReader<'_> {
             each: std::array::from_fn(|at| self.provider(ProviderName::ALL[at])),
             command_line: self.get("providers.command.command"),
             command_output: self.get_or("providers.command.output", CommandOutput::ClaudeStream),
+            acp_command: self.get("providers.acp.command"),
             scenario: self.path("providers.scripted.scenario"),
         }
     }
@@ -458,12 +459,18 @@ impl ConfigReader<'_> {
     }
 
     fn check_provider(&mut self, config: &ProjectConfig) {
-        let command = ProviderChoice::Named(ProviderName::Command);
-        if config.provider == command && config.providers.command_line.is_none() {
-            let expected = "another provider, or `providers.command.command` to be set".to_owned();
+        let providers = &config.providers;
+        let named = config.provider.named();
+        let command = match named {
+            Some(ProviderName::Command) => &providers.command_line,
+            Some(ProviderName::Acp) => &providers.acp_command,
+            _ => return,
+        };
+        if let (Some(name), None) = (named, command) {
+            let expected = format!("another provider, or `providers.{name}.command` to be set");
             self.problem(
                 &KeyPath::of("provider"),
-                "`command` alone".to_owned(),
+                format!("`{name}` alone"),
                 expected,
             );
         }

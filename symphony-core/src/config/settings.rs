@@ -251,6 +251,8 @@ pub struct Providers {
     pub command_line: Option<CommandLine>,
     /// What the provider `command` writes.
     pub command_output: CommandOutput,
+    /// What the provider `acp` runs; set whenever it is the project's provider.
+    pub acp_command: Option<CommandLine>,
     /// The scenario that the provider `scripted` plays.
     pub scenario: Option<PathBuf>,
 }

@@ -109,7 +109,7 @@ pub const KEYS: &[Key] = &[
     leaf("circuit_breaker_status", Leaf::Choice(BreakerTarget::NAMES), Text(d::CIRCUIT_BREAKER_STATUS), Project,
         "Where an issue goes when its circuit breaker opens; in `todo` it waits for `issue retry`."),
     leaf("provider", Leaf::Choice(ProviderChoice::NAMES), Text(d::PROVIDER), Project,
-        "The program that runs agents; `auto` is `claude-cli` when it is found, else `codex-cli`."),
+        "The program that runs agents; `auto` is the first of these whose program is found: `claude-cli`, `codex-cli` (the same program as `codex-app-server`), `opencode`, `qwen`, `gemini`, `copilot`."),
     leaf("model", LINE, Unset("\"opus\""), Project,
         "The model that agents ask their provider for; without it, the provider's own default."),
     section("providers", PROVIDERS, TopLevel, "Settings of each provider."),
@@ -218,7 +218,17 @@ const fn agent_cli(name: &'static str, doc: &'static str) -> Key {
 #[rustfmt::skip]
 const PROVIDERS: &[Key] = &[
     agent_cli("claude-cli", "Anthropic's CLI."),
-    agent_cli("codex-cli", "OpenAI's CLI."),
+    agent_cli("codex-cli", "OpenAI's CLI, one prompt a process."),
+    agent_cli("codex-app-server", "OpenAI's CLI by its app-server protocol."),
+    agent_cli("opencode", "opencode, by the Agent Client Protocol."),
+    agent_cli("qwen", "Qwen Code, by the Agent Client Protocol."),
+    agent_cli("gemini", "Google's CLI, by the Agent Client Protocol."),
+    agent_cli("copilot", "GitHub's CLI, by the Agent Client Protocol."),
+    section("acp", &[
+        leaf("command", Leaf::Command, Unset(r#"["my-agent", "--acp"]"#), TopLevel,
+            "The command that starts the agent; it speaks the Agent Client Protocol on its standard input and output."),
+        BINARY, ARGS, PROVIDER_ENV, HOLD,
+    ], TopLevel, "Any program that speaks the Agent Client Protocol."),
     section("command", &[
         leaf("command", Leaf::Command, Unset(r#"["my-agent", "--headless"]"#), TopLevel,
             "The command that starts the agent; its environment names the prompt files and the MCP configuration."),

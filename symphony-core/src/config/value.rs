@@ -202,8 +202,20 @@ closed_set!(
     ProviderName, "provider", {
         /// Anthropic's CLI.
         ClaudeCli = "claude-cli",
-        /// `OpenAI`'s CLI.
+        /// `OpenAI`'s CLI, one prompt a process.
         CodexCli = "codex-cli",
+        /// `OpenAI`'s CLI by its app-server protocol, which takes messages while it works.
+        CodexAppServer = "codex-app-server",
+        /// opencode, by the Agent Client Protocol.
+        Opencode = "opencode",
+        /// Qwen Code, by the Agent Client Protocol.
+        Qwen = "qwen",
+        /// Google's CLI, by the Agent Client Protocol.
+        Gemini = "gemini",
+        /// GitHub's CLI, by the Agent Client Protocol.
+        Copilot = "copilot",
+        /// Any program that speaks the Agent Client Protocol, see `providers.acp`.
+        Acp = "acp",
         /// Any program, see `providers.command`.
         Command = "command",
         /// The built-in offline agent, see `providers.scripted`.

@@ -72,13 +72,18 @@ pub(crate) fn model_way(
 ) -> Result<ModelWay, NetworkError> {
     let mut way = ModelWay::default();
     let own = agent_cli(provider);
+    // Some CLIs share their variables.
     for cli in agent_clis() {
-        let is_set = text(environment, cli.api.base_url_variable).is_some()
-            || key_of(cli, environment).is_some();
-        if own == Some(cli) || provider == ProviderName::Command && is_set {
+        way.withhold(cli);
+    }
+    let calls_any = matches!(provider, ProviderName::Command | ProviderName::Acp);
+    let mut led = Vec::new();
+    for cli in agent_clis() {
+        let is_set = base_url_of(cli, environment).is_some() || key_of(cli, environment).is_some();
+        let variable = cli.api.base_url_variable;
+        if own == Some(cli) || calls_any && is_set && !led.contains(&variable) {
             way.lead(cli, environment, own.is_some())?;
-        } else {
-            way.withhold(cli);
+            led.push(variable);
         }
     }
     Ok(way)
@@ -91,6 +96,14 @@ pub(crate) fn cli_with_login(
 ) -> Option<&'static AgentCli> {
     let way = model_way(provider, environment).ok()?;
     agent_cli(provider).filter(|_| way.uses_login)
+}
+
+/// Returns the base URL that a CLI takes from its environment.
+fn base_url_of<'a>(
+    cli: &AgentCli,
+    environment: &'a BTreeMap<OsString, OsString>,
+) -> Option<&'a str> {
+    text(environment, cli.api.base_url_variable?)
 }
 
 /// Returns the credential that a CLI takes from its environment.
@@ -132,11 +145,14 @@ impl ModelWay {
             self.hosts.extend(clouds);
             return Ok(());
         }
-        let base_url = text(environment, api.base_url_variable);
-        let server = Server::parse(base_url.unwrap_or(api.base_url)).ok_or_else(|| {
-            NetworkError::BaseUrl {
-                variable: api.base_url_variable,
-            }
+        let base_url = base_url_of(cli, environment);
+        let known = base_url.unwrap_or(api.base_url);
+        if known.is_empty() {
+            self.use_login(cli, has_login);
+            return Ok(());
+        }
+        let server = Server::parse(known).ok_or(NetworkError::BaseUrl {
+            variable: api.base_url_variable.unwrap_or("the base URL"),
         })?;
         let credentials = credentials(cli, environment)?;
         if !credentials.is_empty() {
@@ -149,12 +165,16 @@ impl ModelWay {
             None if base_url.is_some() => self.hosts.push(server.entry()),
             None => {}
         }
-        if has_login && server.loopback().is_none() {
-            self.hosts
-                .extend(api.login_hosts.iter().map(|host| (*host).to_owned()));
+        self.use_login(cli, has_login && server.loopback().is_none());
+        Ok(())
+    }
+
+    fn use_login(&mut self, cli: &AgentCli, has_login: bool) {
+        if has_login {
+            let hosts = cli.api.login_hosts.iter();
+            self.hosts.extend(hosts.map(|host| (*host).to_owned()));
             self.uses_login = true;
         }
-        Ok(())
     }
 
     fn add_endpoint(
@@ -185,7 +205,9 @@ impl ModelWay {
         if let Some(key) = key {
             self.set(key.variable, STAND_IN);
         }
-        self.set(cli.api.base_url_variable, &inside);
+        if let Some(variable) = cli.api.base_url_variable {
+            self.set(variable, &inside);
+        }
         self.arguments.extend(arguments);
         self.endpoints.push(EndpointPlan {
             port,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 use super::boxed::boxed_program;
 use super::cgroup::Cgroup;
@@ -44,6 +44,8 @@ pub enum AgentInput {
     Empty,
     /// A file, from its current position.
     File(File),
+    /// A pipe, to be written to while the agent works (see [`Agent::take_stdin`]).
+    Pipe,
 }
 
 /// How a process ended.
@@ -116,6 +118,7 @@ impl Agent {
         let input = match launch.input {
             AgentInput::Empty => Stdio::null(),
             AgentInput::File(file) => Stdio::from(file),
+            AgentInput::Pipe => Stdio::piped(),
         };
         let child = Command::new(executable)
             .args(arguments)
@@ -163,6 +166,11 @@ impl Agent {
     /// Returns the file that is executed.
     pub fn program(&self) -> &std::path::Path {
         &self.program
+    }
+
+    /// Returns the writing end of its standard input, once, if it is a pipe.
+    pub fn take_stdin(&mut self) -> Option<ChildStdin> {
+        self.child.stdin.take()
     }
 
     /// Returns the reading end of its standard output, once.

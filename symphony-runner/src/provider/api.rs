@@ -5,9 +5,9 @@ use std::ffi::{OsStr, OsString};
 /// The API of a CLI's model.
 #[derive(Debug)]
 pub struct ModelApi {
-    /// The variable that names another base URL.
-    pub base_url_variable: &'static str,
-    /// The base URL otherwise.
+    /// The variable that names another base URL, if there is one.
+    pub base_url_variable: Option<&'static str>,
+    /// The base URL otherwise; empty if it is not known.
     pub base_url: &'static str,
     /// The variables with a credential, the first that is set before the others.
     pub keys: &'static [ApiKey],

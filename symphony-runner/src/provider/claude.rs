@@ -34,7 +34,7 @@ pub(super) static CLI: AgentCli = AgentCli {
         fix: "start `claude` and type `/login`, or set ANTHROPIC_API_KEY where `symphony` runs",
     },
     api: ModelApi {
-        base_url_variable: "ANTHROPIC_BASE_URL",
+        base_url_variable: Some("ANTHROPIC_BASE_URL"),
         base_url: "https://api.anthropic.com",
         keys: &[
             ApiKey {
@@ -224,6 +224,7 @@ fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
         program: program.to_owned(),
         args: args.0,
         env,
+        files: Vec::new(),
         stdin: StdinSource::File(invocation.files.user_prompt.clone()),
         cwd: invocation.worktree.clone(),
         format: invocation.call.format(),

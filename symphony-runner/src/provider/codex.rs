@@ -1,4 +1,4 @@
-//! The Codex CLI (`codex exec --json`).
+//! The Codex CLI (`codex exec --json`); `codex_app_server` calls it in another way.
 //!
 //! It has no turn limit and no list of tools: the verdict of a judge that runs on it is stored as advisory.
 
@@ -18,7 +18,10 @@ use crate::environment::RUN_MARKER;
 use crate::stream::StreamFormat;
 
 /// What Symphony knows about it.
-pub(super) static CLI: AgentCli = AgentCli {
+pub(super) static CLI: AgentCli = KNOWN;
+
+/// The same, for whoever calls it in another way.
+pub(super) const KNOWN: AgentCli = AgentCli {
     name: ProviderName::CodexCli,
     title: "Codex",
     program: "codex",
@@ -32,7 +35,7 @@ pub(super) static CLI: AgentCli = AgentCli {
         fix: "`codex login`, or set CODEX_API_KEY where `symphony` runs",
     },
     api: ModelApi {
-        base_url_variable: "OPENAI_BASE_URL",
+        base_url_variable: Some("OPENAI_BASE_URL"),
         base_url: "https://api.openai.com/v1",
         keys: &[
             ApiKey {
@@ -109,6 +112,7 @@ fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
         program: program.to_owned(),
         args: args.0,
         env: BTreeMap::new(),
+        files: Vec::new(),
         stdin: StdinSource::File(invocation.files.user_prompt.clone()),
         cwd: invocation.worktree.clone(),
         format: invocation.call.format(),
@@ -139,26 +143,32 @@ fn other_base_url(base_url: &str) -> Vec<String> {
         .collect()
 }
 
-/// The settings, each as a TOML value: text that is not TOML would be used as it is, and text that happens to be TOML
-/// changes its type.
-fn settings(invocation: &AgentInvocation) -> Vec<(&'static str, Value)> {
+/// The settings that hold for each way to call it.
+pub(super) fn common_settings(invocation: &AgentInvocation) -> Vec<(&'static str, Value)> {
     let mut settings = vec![
         ("analytics.enabled", Value::Boolean(false)),
         ("check_for_update_on_startup", Value::Boolean(false)),
     ];
-    let instructions = Value::String(invocation.system_prompt.clone());
-    if instructions.to_string().len() <= INSTRUCTIONS_ARG_BYTES_MAX {
-        settings.push(("developer_instructions", instructions));
-    } else {
-        let file = invocation.files.system_prompt.to_string_lossy();
-        settings.push(("model_instructions_file", Value::String(file.into_owned())));
-    }
     if invocation.role == AgentRole::Judge {
         // No AGENTS.md of the branch.
         settings.push(("project_doc_max_bytes", Value::Integer(0)));
     }
     if invocation.web == WebAccess::Denied {
         settings.push(("web_search", Value::String("disabled".to_owned())));
+    }
+    settings
+}
+
+/// The settings, each as a TOML value: text that is not TOML would be used as it is, and text that happens to be TOML
+/// changes its type.
+fn settings(invocation: &AgentInvocation) -> Vec<(&'static str, Value)> {
+    let mut settings = common_settings(invocation);
+    let instructions = Value::String(invocation.system_prompt.clone());
+    if instructions.to_string().len() <= INSTRUCTIONS_ARG_BYTES_MAX {
+        settings.push(("developer_instructions", instructions));
+    } else {
+        let file = invocation.files.system_prompt.to_string_lossy();
+        settings.push(("model_instructions_file", Value::String(file.into_owned())));
     }
     let server = &invocation.mcp_server;
     let args = server.args().into_iter().map(Value::String).collect();

@@ -1,7 +1,7 @@
 //! Any program: its environment names the files of the run.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use symphony_core::config::{CommandLine, Providers};
 
@@ -21,15 +21,7 @@ pub(super) fn find(providers: &Providers) -> Result<ProviderCall, ProviderError>
 
 /// Builds the call. The user prompt also comes on stdin, so that a filter-like program needs no variable.
 pub(super) fn command(invocation: &AgentInvocation, line: &CommandLine) -> AgentCommand {
-    let mut words = line.to_argv().into_iter();
-    let program = words.next().unwrap_or_default();
-    let mut args = Args::default();
-    args.add(words);
-    if matches!(line, CommandLine::Shell(_)) && !invocation.extra_args.is_empty() {
-        // The first word behind `sh -c TEXT` is the shell's name, the others are its `"$@"`.
-        args.add(["sh"]);
-    }
-    args.add(&invocation.extra_args);
+    let (program, args) = words(line, &invocation.extra_args);
     let path = |path: &Path| path.to_string_lossy().into_owned();
     let files = &invocation.files;
     let mut env = BTreeMap::from([
@@ -44,11 +36,26 @@ pub(super) fn command(invocation: &AgentInvocation, line: &CommandLine) -> Agent
         env.insert("SYMPHONY_MODEL".to_owned(), model.clone());
     }
     AgentCommand {
-        program: program.into(),
+        program,
         args: args.0,
         env,
+        files: Vec::new(),
         stdin: StdinSource::File(files.user_prompt.clone()),
         cwd: invocation.worktree.clone(),
         format: invocation.call.format(),
     }
+}
+
+/// Returns the program of a command, and its arguments with those of the configuration.
+pub(super) fn words(line: &CommandLine, extra_args: &[String]) -> (PathBuf, Args) {
+    let mut words = line.to_argv().into_iter();
+    let program = words.next().unwrap_or_default();
+    let mut args = Args::default();
+    args.add(words);
+    if matches!(line, CommandLine::Shell(_)) && !extra_args.is_empty() {
+        // The first word behind `sh -c TEXT` is the shell's name, the others are its `"$@"`.
+        args.add(["sh"]);
+    }
+    args.add(extra_args);
+    (program.into(), args)
 }

@@ -8,7 +8,7 @@ use symphony_core::config::{ProviderChoice, ProviderName, Providers};
 
 use super::error::ProviderError;
 use super::invocation::ProviderCall;
-use super::{AgentCli, Kind, agent_clis, command, kind, scripted};
+use super::{AgentCli, Kind, acp, agent_clis, command, kind, scripted};
 
 /// Where Symphony's own parts of a call are.
 #[derive(Debug, Clone, Copy)]
@@ -58,6 +58,7 @@ fn find_named(
     match kind(name) {
         Kind::Cli(cli) => find_cli(cli, providers, installation),
         Kind::Command => command::find(providers),
+        Kind::Acp => acp::find(providers),
         Kind::Scripted => scripted::find(providers, installation),
     }
 }

@@ -37,6 +37,9 @@ pub enum ProviderError {
     /// The provider `command` is chosen, and no command is configured.
     #[error("provider `command` needs `providers.command.command`, which is not set")]
     NoCommand,
+    /// The provider `acp` is chosen, and no command is configured.
+    #[error("provider `acp` needs `providers.acp.command`, which is not set")]
+    NoAcpCommand,
     /// The provider `scripted` is chosen, and no scenario is configured.
     #[error("provider `scripted` needs `providers.scripted.scenario`, which is not set")]
     NoScenario,
@@ -68,6 +71,9 @@ impl ProviderError {
     }
 }
 
+/// Returns a text for each program; two providers may call the same one.
 fn of_each(text: fn(&AgentCli) -> String) -> Vec<String> {
-    agent_clis().map(text).collect()
+    let mut texts: Vec<String> = agent_clis().map(text).collect();
+    texts.dedup();
+    texts
 }

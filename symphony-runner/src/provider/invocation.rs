@@ -10,7 +10,8 @@ use symphony_core::unit::UsdMicros;
 use symphony_core::web::WebAccess;
 
 use super::cli::AgentCli;
-use crate::stream::StreamFormat;
+use crate::conversation::Opening;
+use crate::stream::{AcpUsage, StreamFormat};
 
 /// One run of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub struct AgentInvocation {
     pub readable_dirs: Vec<PathBuf>,
     /// How the agent's CLI reaches Symphony's MCP service.
     pub mcp_server: McpServerCommand,
+    /// A password for what the agent's CLI opens to others on this machine.
+    pub secret: String,
     /// Whether it runs in a sandbox.
     pub is_confined: bool,
     /// Arguments from the configuration (`providers.<name>.args`), added after Symphony's own.
@@ -53,7 +56,7 @@ impl AgentInvocation {
     pub const fn searches_max(&self) -> Option<u32> {
         match (self.web, &self.call) {
             (WebAccess::Searches(max), _) => Some(max.get()),
-            (WebAccess::Denied, ProviderCall::Command { .. }) => Some(0),
+            (WebAccess::Denied, ProviderCall::Command { .. } | ProviderCall::Acp { .. }) => Some(0),
             (WebAccess::Denied, _) => None,
         }
     }
@@ -76,6 +79,11 @@ pub enum ProviderCall {
         /// What it writes.
         output: CommandOutput,
     },
+    /// Any program that speaks the Agent Client Protocol.
+    Acp {
+        /// What to run.
+        line: CommandLine,
+    },
     /// The built-in offline agent.
     Scripted {
         /// Symphony's own executable.
@@ -93,6 +101,7 @@ impl ProviderCall {
         match self {
             Self::Cli { cli, .. } => cli.name,
             Self::Command { .. } => ProviderName::Command,
+            Self::Acp { .. } => ProviderName::Acp,
             Self::Scripted { .. } => ProviderName::Scripted,
         }
     }
@@ -102,6 +111,7 @@ impl ProviderCall {
         match self {
             Self::Cli { cli, .. } => cli.format,
             Self::Scripted { .. } => StreamFormat::Claude,
+            Self::Acp { .. } => StreamFormat::Acp(AcpUsage::Process),
             Self::Command { output, .. } => match output {
                 CommandOutput::ClaudeStream => StreamFormat::Claude,
                 CommandOutput::Text => StreamFormat::Text,
@@ -129,6 +139,8 @@ pub struct RunFiles {
     pub user_prompt: PathBuf,
     /// The MCP configuration (see [`super::mcp_config()`]).
     pub mcp_config: PathBuf,
+    /// Settings of the agent's CLI, for those that take a file.
+    pub settings: PathBuf,
 }
 
 /// How an agent's CLI reaches Symphony's MCP service: it starts this program, which copies bytes to and from the run's
@@ -161,6 +173,8 @@ pub struct AgentCommand {
     pub args: Vec<OsString>,
     /// Variables to add to the agent's environment.
     pub env: BTreeMap<String, String>,
+    /// Files to write before it starts, with their text.
+    pub files: Vec<(PathBuf, String)>,
     /// Its standard input.
     pub stdin: StdinSource,
     /// Its working directory.
@@ -169,13 +183,15 @@ pub struct AgentCommand {
     pub format: StreamFormat,
 }
 
-/// The standard input of an agent. It is never left open: CLIs would wait for more.
+/// The standard input of an agent. It is left open only for a conversation: other CLIs would wait for more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StdinSource {
     /// A file.
     File(PathBuf),
     /// Nothing.
     Null,
+    /// A conversation.
+    Conversation(Box<Opening>),
 }
 
 /// Arguments under construction.

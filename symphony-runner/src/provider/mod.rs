@@ -8,20 +8,27 @@
 //! Everything that Symphony knows about the CLI of an agent is the [`AgentCli`] in its own file. This module has the
 //! only list of them; CONTRIBUTING.md says how to add one.
 
+mod acp;
 pub(crate) mod api;
 mod claude;
 mod cli;
 mod codex;
+mod codex_app_server;
 mod command;
+mod copilot;
 pub mod detect;
 mod error;
+mod gemini;
 mod invocation;
 mod mcp_config;
+mod opencode;
+mod qwen;
 mod scripted;
 mod version;
 
 use symphony_core::config::ProviderName;
 
+pub use crate::conversation::{Opening, Protocol};
 pub use api::{ApiKey, CloudApi, ModelApi};
 pub use claude::prompt_for_stdin;
 pub use cli::{AgentCli, Credentials, RootRefusal, Variables};
@@ -39,6 +46,8 @@ enum Kind {
     Cli(&'static AgentCli),
     /// Any program.
     Command,
+    /// Any program that speaks the Agent Client Protocol.
+    Acp,
     /// The built-in offline agent.
     Scripted,
 }
@@ -47,6 +56,12 @@ fn kind(name: ProviderName) -> Kind {
     match name {
         ProviderName::ClaudeCli => Kind::Cli(&claude::CLI),
         ProviderName::CodexCli => Kind::Cli(&codex::CLI),
+        ProviderName::CodexAppServer => Kind::Cli(&codex_app_server::CLI),
+        ProviderName::Opencode => Kind::Cli(&opencode::CLI),
+        ProviderName::Qwen => Kind::Cli(&qwen::CLI),
+        ProviderName::Gemini => Kind::Cli(&gemini::CLI),
+        ProviderName::Copilot => Kind::Cli(&copilot::CLI),
+        ProviderName::Acp => Kind::Acp,
         ProviderName::Command => Kind::Command,
         ProviderName::Scripted => Kind::Scripted,
     }
@@ -56,7 +71,7 @@ fn kind(name: ProviderName) -> Kind {
 pub fn agent_cli(name: ProviderName) -> Option<&'static AgentCli> {
     match kind(name) {
         Kind::Cli(cli) => Some(cli),
-        Kind::Command | Kind::Scripted => None,
+        Kind::Command | Kind::Acp | Kind::Scripted => None,
     }
 }
 
@@ -82,6 +97,7 @@ pub fn agent_command(invocation: &AgentInvocation) -> AgentCommand {
     let mut command = match &invocation.call {
         ProviderCall::Cli { cli, program } => (cli.command)(invocation, program),
         ProviderCall::Command { line, .. } => command::command(invocation, line),
+        ProviderCall::Acp { line } => acp::command(invocation, line),
         ProviderCall::Scripted {
             program,
             scenario,

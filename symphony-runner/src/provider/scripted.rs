@@ -62,6 +62,7 @@ pub(super) fn command(
         program: program.to_owned(),
         args: args.0,
         env: BTreeMap::new(),
+        files: Vec::new(),
         stdin: StdinSource::Null,
         cwd: invocation.worktree.clone(),
         format: invocation.call.format(),

@@ -6,6 +6,7 @@ use std::fmt;
 use symphony_core::Timestamp;
 use symphony_core::failure::ErrorClass;
 
+use super::acp;
 use super::class::class_of_status;
 use super::codex::class_of_message;
 use super::event::{ApiError, ApiRetry, RunResult};
@@ -99,7 +100,8 @@ fn conclude(state: &StreamState, end: &RunEnd<'_>) -> Conclusion {
         .or_else(|| state.must_end())
         .unwrap_or_else(|| match state.format() {
             StreamFormat::Claude => class_of_claude(state),
-            StreamFormat::Codex => class_of_codex(state, end.exit),
+            StreamFormat::Codex | StreamFormat::AppServer => class_of_codex(state, end.exit),
+            StreamFormat::Acp(_) => class_of_acp(state),
             StreamFormat::Text => ErrorClass::AgentFailed,
         });
     let rejected = state.rate_limit.as_ref().filter(|limit| limit.rejected);
@@ -126,11 +128,11 @@ fn succeeded(state: &StreamState, exit: ExitFact) -> bool {
     let exited = matches!(exit, ExitFact::Code(0) | ExitFact::EndedAfterResult);
     exited
         && match state.format() {
-            StreamFormat::Claude | StreamFormat::Codex => state
+            StreamFormat::Text => true,
+            _ => state
                 .last_result
                 .as_ref()
                 .is_some_and(|result| !result.is_error),
-            StreamFormat::Text => true,
         }
 }
 
@@ -229,6 +231,19 @@ fn class_of_codex(state: &StreamState, exit: ExitFact) -> ErrorClass {
         .filter(|result| result.is_error)
         .and_then(|result| result.errors.first())
         .and_then(|message| class_of_message(message))
+        .or_else(|| failed_status(state))
+        .unwrap_or(ErrorClass::AgentFailed)
+}
+
+/// The class of the status that the app-server reports beside its message.
+fn failed_status(state: &StreamState) -> Option<ErrorClass> {
+    class_of_status(state.last_result.as_ref()?.api_error_status?)
+}
+
+fn class_of_acp(state: &StreamState) -> ErrorClass {
+    let failed = state.last_result.as_ref().filter(|result| result.is_error);
+    failed
+        .and_then(acp::class_of_result)
         .unwrap_or(ErrorClass::AgentFailed)
 }
 

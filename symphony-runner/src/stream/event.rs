@@ -122,6 +122,20 @@ pub struct TokenCounts {
     pub cache_creation: Tokens,
 }
 
+impl TokenCounts {
+    /// Returns by how much the counts exceed others.
+    pub(super) fn without(self, others: Self) -> Self {
+        let excess =
+            |count: Tokens, other: Tokens| Tokens::new(count.get().saturating_sub(other.get()));
+        Self {
+            input: excess(self.input, others.input),
+            output: excess(self.output, others.output),
+            cache_read: excess(self.cache_read, others.cache_read),
+            cache_creation: excess(self.cache_creation, others.cache_creation),
+        }
+    }
+}
+
 impl std::ops::Add for TokenCounts {
     type Output = Self;
     fn add(self, other: Self) -> Self {

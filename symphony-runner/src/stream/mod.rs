@@ -11,6 +11,8 @@
 //!   never by a number somewhere in a text;
 //! - every text that is kept is bounded.
 
+mod acp;
+mod app_server;
 mod class;
 mod claude;
 mod claude_message;
@@ -23,10 +25,14 @@ mod log_line;
 mod loop_detector;
 mod news;
 mod parse;
+pub(crate) mod rpc;
 mod state;
 mod text;
+mod tool;
 mod usage;
 
+pub use acp::AcpUsage;
+pub(crate) use acp::PROMPT;
 pub use conclusion::{Conclusion, ExitFact, RunEnd};
 pub use event::{
     AgentEvent, ApiError, ApiRetry, Init, McpServer, MessageUsage, RateLimit, RunResult,
@@ -35,6 +41,6 @@ pub use event::{
 pub use log_line::{LOG_LINE_BYTES_MAX, write_log_line};
 pub use loop_detector::{LOOP_REPEATS_DEFAULT, LoopDetector, LoopFound};
 pub use news::write_news;
-pub use parse::{LineKind, StreamFormat, parse_line};
+pub use parse::{LineKind, LineReader, StreamFormat};
 pub use state::{MCP_SERVER_NAME, StreamState, must_end};
 pub use text::push_plain;

@@ -4,7 +4,7 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::run::Usage;
 
 use super::event::{AgentEvent, ApiError, ApiRetry, McpServer, RateLimit, RunResult};
-use super::parse::{LineKind, StreamFormat, parse_line};
+use super::parse::{LineKind, LineReader, StreamFormat};
 use super::usage::UsageMeter;
 
 /// The name under which Symphony's MCP server is registered with every agent.
@@ -35,6 +35,7 @@ pub fn must_end(event: &AgentEvent) -> Option<ErrorClass> {
 #[derive(Debug, Clone)]
 pub struct StreamState {
     format: StreamFormat,
+    reader: LineReader,
     events: Vec<AgentEvent>,
     lines: u64,
     broken_lines: u64,
@@ -59,6 +60,7 @@ impl StreamState {
     pub fn new(format: StreamFormat) -> Self {
         Self {
             format,
+            reader: LineReader::new(format),
             events: Vec::new(),
             lines: 0,
             broken_lines: 0,
@@ -83,7 +85,7 @@ impl StreamState {
     pub fn take_line(&mut self, line: &[u8]) -> (LineKind, &[AgentEvent]) {
         let mut events = std::mem::take(&mut self.events);
         events.clear();
-        let kind = parse_line(self.format, line, &mut events);
+        let kind = self.reader.take_line(line, &mut events);
         match kind {
             LineKind::Empty => {}
             LineKind::Read => self.lines += 1,
@@ -92,11 +94,28 @@ impl StreamState {
                 self.broken_lines += 1;
             }
         }
+        (kind, self.observe_all(events))
+    }
+
+    /// Processes the end of the output; returns the events that were held back.
+    pub fn finish(&mut self) -> &[AgentEvent] {
+        let mut events = std::mem::take(&mut self.events);
+        events.clear();
+        self.reader.finish(&mut events);
+        self.observe_all(events)
+    }
+
+    /// Returns the events of the last line.
+    pub fn events(&self) -> &[AgentEvent] {
+        &self.events
+    }
+
+    fn observe_all(&mut self, events: Vec<AgentEvent>) -> &[AgentEvent] {
         for event in &events {
             self.observe(event);
         }
         self.events = events;
-        (kind, &self.events)
+        &self.events
     }
 
     fn observe(&mut self, event: &AgentEvent) {

@@ -46,7 +46,7 @@ impl UsageMeter {
             .find(|open| open.id_digest == id_digest);
         if let Some(open) = known {
             let tokens = highest(open.tokens, usage.tokens);
-            self.told = self.told + excess(tokens, open.tokens);
+            self.told = self.told + tokens.without(open.tokens);
             open.tokens = tokens;
             return;
         }
@@ -103,13 +103,6 @@ impl UsageMeter {
 
 fn highest(left: TokenCounts, right: TokenCounts) -> TokenCounts {
     each(left, right, Ord::max)
-}
-
-/// Returns by how much the counts exceed others.
-fn excess(counts: TokenCounts, others: TokenCounts) -> TokenCounts {
-    each(counts, others, |count, other| {
-        Tokens::new(count.get().saturating_sub(other.get()))
-    })
 }
 
 fn each(

@@ -37,6 +37,9 @@ const PULSE: Duration = Duration::from_millis(500);
 /// Pulses between two records of progress. One write per second is cheap, and readers cannot follow anything faster.
 const PULSES_A_RECORD: u32 = 2;
 
+/// How long an agent may take to end by itself when it is asked to.
+const AFTER_CANCEL: Duration = Duration::from_secs(3);
+
 /// An agent at work, with the streams that it writes and the watch over its limits.
 struct LiveAgent {
     agent: Agent,
@@ -101,6 +104,9 @@ async fn listen(
     };
     take_in_spending(job, store, &mut live.watch).await;
     let watched = watch_agent(job, store, supervision, prepared, &mut live).await;
+    if let Ok(Some(_)) = watched {
+        ask_to_stop(&mut live).await;
+    }
     let LiveAgent {
         mut agent,
         mut streams,
@@ -147,6 +153,28 @@ async fn listen(
             .insert(RUN_NETWORK.to_owned(), json!(network.used()));
     }
     Ok(outcome)
+}
+
+/// Asks an agent that takes part in a conversation to stop, and gives it a moment: it ends its own processes then.
+async fn ask_to_stop(live: &mut LiveAgent) {
+    let LiveAgent {
+        agent,
+        streams,
+        watch,
+        ..
+    } = live;
+    if !streams.cancel() {
+        return;
+    }
+    let ended = async {
+        loop {
+            tokio::select! {
+                _exit = agent.wait() => return,
+                _heard = streams.next(watch), if streams.is_open() => {}
+            }
+        }
+    };
+    let _in_time = tokio::time::timeout(AFTER_CANCEL, ended).await;
 }
 
 /// Watches until the agent ends (`None`), or until it must be ended.
@@ -226,6 +254,7 @@ fn launch(job: &Job<'_>, prepared: &Prepared) -> Result<(AgentLaunch, Option<Sta
         StdinSource::File(path) => AgentInput::File(
             File::open(path).map_err(|error| RunnerError::io("open", path, error))?,
         ),
+        StdinSource::Conversation(_) => AgentInput::Pipe,
     };
     let Wrapped {
         program,
@@ -308,6 +337,8 @@ fn conclude(
 ) -> AgentOutcome {
     let fact = match (stop, exit.code, exit.signal) {
         (Some(Stop::AfterResult), ..) => ExitFact::EndedAfterResult,
+        // With its input closed, it ends as it likes.
+        (None, ..) if streams.has_said_all() => ExitFact::EndedAfterResult,
         (_, Some(code), _) => ExitFact::Code(code),
         (_, None, signal) => ExitFact::Signal(signal.unwrap_or(0)),
     };

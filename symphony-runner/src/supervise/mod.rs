@@ -22,6 +22,7 @@ mod settle;
 mod space;
 mod spending;
 mod streams;
+mod talk;
 mod temporary;
 mod until_cancelled;
 mod watch;

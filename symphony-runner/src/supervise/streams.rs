@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 
 use super::Job;
 use super::prepare::Prepared;
+use super::talk::Talk;
 use super::watch::{Stop, Watch};
 use crate::error::RunnerError;
 use crate::output::{BoundedLines, CappedLog, LogLimits, OmissionStyle, Tail};
@@ -30,6 +31,7 @@ const NEWS_CHARS_MAX: usize = 200;
 #[derive(Debug)]
 pub(super) struct AgentStreams {
     lines: Option<BoundedLines<ChildStdout>>,
+    talk: Option<Talk>,
     notes: StreamRecord,
     stderr: Arc<Mutex<Tail>>,
     stderr_reader: Option<JoinHandle<()>>,
@@ -49,6 +51,7 @@ impl AgentStreams {
             tokio::spawn(keep_stderr(pipe, stderr_log, Arc::clone(&stderr), redactor))
         });
         Ok(Self {
+            talk: Talk::begin(&prepared.command, agent)?,
             lines: agent.take_stdout().map(BoundedLines::new),
             notes: StreamRecord {
                 state: StreamState::new(prepared.command.format),
@@ -72,6 +75,20 @@ impl AgentStreams {
 
     pub(super) fn is_open(&self) -> bool {
         self.lines.is_some()
+    }
+
+    /// Asks an agent that takes part in a conversation to stop; returns whether it does.
+    pub(super) fn cancel(&mut self) -> bool {
+        let Some(talk) = &mut self.talk else {
+            return false;
+        };
+        talk.cancel();
+        true
+    }
+
+    /// Returns whether the agent takes part in a conversation that is over.
+    pub(super) fn has_said_all(&self) -> bool {
+        self.talk.as_ref().is_some_and(Talk::is_over)
     }
 
     pub(super) fn elapsed(&self) -> Duration {
@@ -105,7 +122,12 @@ impl AgentStreams {
         let now = self.started.elapsed();
         watch.heard(now);
         loop {
-            let stop = self.notes.take(line.bytes, watch, now);
+            let mut stop = self.notes.take(line.bytes, watch, now);
+            if let Some(talk) = &mut self.talk {
+                let fault = talk.hear(line.bytes);
+                stop = stop.or_else(|| fault.map(Stop::Deaf));
+                watch.talk_goes_on(!talk.is_over(), now);
+            }
             if stop.is_some() {
                 return stop;
             }
@@ -186,8 +208,10 @@ impl StreamRecord {
 
     /// Handles what was held back until the end of the output.
     fn end(&mut self, watch: &mut Watch, now: Duration) -> Option<Stop> {
-        let rest = self.plain.as_mut()?.finish()?;
-        self.note_all(&rest, watch, now)
+        let rest = self.plain.as_mut().and_then(LineRedactor::finish);
+        let stop = rest.and_then(|rest| self.note_all(&rest, watch, now));
+        self.state.finish();
+        self.note_events(watch, now).or(stop)
     }
 
     fn note_all(&mut self, lines: &[u8], watch: &mut Watch, now: Duration) -> Option<Stop> {
@@ -208,12 +232,17 @@ impl StreamRecord {
     ) -> Option<Stop> {
         // A full disk must not end the agent. The tail is kept in memory.
         let _unwritten = self.raw.write(clean).and_then(|()| self.raw.write(b"\n"));
-        let (kind, events) = self.state.take_line(understood);
-        let mut stop = None;
+        let (kind, _) = self.state.take_line(understood);
         if kind == LineKind::Broken {
             tracing::debug!("a line of the agent's output could not be read");
         }
-        for event in events {
+        self.note_events(watch, now)
+    }
+
+    /// Writes what the last line means, and watches it.
+    fn note_events(&mut self, watch: &mut Watch, now: Duration) -> Option<Stop> {
+        let mut stop = None;
+        for event in self.state.events() {
             self.line.clear();
             if write_log_line(&mut self.line, event) {
                 std::mem::swap(&mut self.line, &mut self.last);

@@ -14,6 +14,9 @@ use crate::stream::{AgentEvent, LoopDetector, must_end};
 
 /// How long a process may continue after its last result (spec: lifecycle, "Providers").
 const AFTER_RESULT: Duration = Duration::from_secs(30);
+/// The same for one whose conversation is over and whose input is closed: there is nothing that it could wait for (spec:
+/// agents, "Agent Client Protocol").
+const AFTER_TALK: Duration = Duration::from_secs(3);
 
 /// Why Symphony ends an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +31,8 @@ pub(crate) enum Stop {
     MustEnd(ErrorClass),
     /// It is done, but its process is still there.
     AfterResult,
+    /// It does not read what it asked for.
+    Deaf(ErrorClass),
     /// It reached a spending cap.
     OverBudget(CapReached),
     /// It searched the web more often than it may.
@@ -43,7 +48,7 @@ impl Stop {
             Self::TimedOut(_) => Some(ErrorClass::TimedOut),
             Self::Stalled(_) => Some(ErrorClass::Stalled),
             Self::Looping { .. } => Some(ErrorClass::Looping),
-            Self::MustEnd(class) => Some(*class),
+            Self::MustEnd(class) | Self::Deaf(class) => Some(*class),
             Self::AfterResult => None,
             Self::OverBudget(_) => Some(ErrorClass::BudgetExhausted),
             Self::TooManySearches { .. } => Some(ErrorClass::TooManySearches),
@@ -70,6 +75,7 @@ impl Stop {
                 )
             }
             Self::MustEnd(_) | Self::AfterResult => String::new(),
+            Self::Deaf(_) => "ended: it does not read its standard input".to_owned(),
             Self::OverBudget(cap) => format!("ended: {cap}"),
             Self::TooManySearches { max: 0 } => {
                 "ended: it searched the web, which this run may not do".to_owned()
@@ -113,6 +119,7 @@ pub(crate) struct Watch {
     limits: Limits,
     last_output: Duration,
     last_result: Option<Duration>,
+    linger: Duration,
     detector: LoopDetector,
     suspected: Option<(String, u32)>,
     spent: Option<SpentSoFar>,
@@ -125,6 +132,7 @@ impl Watch {
             limits,
             last_output: Duration::ZERO,
             last_result: None,
+            linger: AFTER_RESULT,
             detector: LoopDetector::new(limits.loop_repeats),
             suspected: None,
             spent: None,
@@ -152,6 +160,16 @@ impl Watch {
             self.suspected = None;
         }
         must_end(event).map(Stop::MustEnd)
+    }
+
+    /// Records whether a conversation goes on. Only its end is the end of the agent's work, whatever it has reported.
+    pub(crate) fn talk_goes_on(&mut self, goes_on: bool, now: Duration) {
+        if goes_on {
+            self.last_result = None;
+        } else {
+            self.last_result.get_or_insert(now);
+            self.linger = AFTER_TALK;
+        }
     }
 
     /// Updates the recorded spending of this run, and of everything that shares a cap with it.
@@ -195,7 +213,7 @@ impl Watch {
             return Some(Stop::TimedOut(self.limits.turn));
         }
         if let Some(result) = self.last_result {
-            return (now.saturating_sub(result) >= AFTER_RESULT).then_some(Stop::AfterResult);
+            return (now.saturating_sub(result) >= self.linger).then_some(Stop::AfterResult);
         }
         (now.saturating_sub(self.last_output) >= self.limits.stall)
             .then_some(Stop::Stalled(self.limits.stall))

@@ -38,6 +38,7 @@ fn invocation(call: ProviderCall) -> AgentInvocation {
             system_prompt: run.join("system-prompt.md"),
             user_prompt: run.join("user-prompt.md"),
             mcp_config: run.join("mcp.json"),
+            settings: run.join("agent-settings.json"),
         },
         system_prompt: "Say \"hi\".\n1 = 1\n".to_owned(),
         readable_dirs: vec![run.to_owned()],
@@ -45,6 +46,7 @@ fn invocation(call: ProviderCall) -> AgentInvocation {
             program: "/usr/bin/symphony".into(),
             socket: run.join("mcp.sock"),
         },
+        secret: "a secret".to_owned(),
         is_confined: false,
         extra_args: Vec::new(),
         extra_env: BTreeMap::new(),
@@ -81,6 +83,9 @@ fn shown(command: &AgentCommand) -> String {
     writeln!(text, "{}", command.program.display()).unwrap();
     for arg in &command.args {
         writeln!(text, "  {}", arg.to_string_lossy()).unwrap();
+    }
+    for (path, written) in &command.files {
+        writeln!(text, "{}: {written}", path.display()).unwrap();
     }
     writeln!(
         text,
@@ -144,6 +149,32 @@ fn codex_with_everything() {
 #[test]
 fn codex_judge() {
     insta::assert_snapshot!(shown(&agent_command(&judge(codex()))));
+}
+
+#[test]
+fn agents_in_a_conversation() {
+    let names = [
+        ProviderName::CodexAppServer,
+        ProviderName::Opencode,
+        ProviderName::Qwen,
+        ProviderName::Gemini,
+        ProviderName::Copilot,
+    ];
+    for name in names {
+        let call = || call_of(name, format!("/bin/{name}"));
+        insta::assert_snapshot!(
+            format!("{name}_worker"),
+            shown(&agent_command(&invocation(call())))
+        );
+        insta::assert_snapshot!(
+            format!("{name}_judge"),
+            shown(&agent_command(&judge(call())))
+        );
+    }
+    let acp = ProviderCall::Acp {
+        line: CommandLine::Argv(vec!["my-agent".to_owned(), "--acp".to_owned()]),
+    };
+    insta::assert_snapshot!("acp_with_everything", shown(&agent_command(&full(acp))));
 }
 
 #[test]

@@ -6,12 +6,20 @@ use std::path::{Path, PathBuf};
 
 use symphony_core::failure::ErrorClass;
 use symphony_runner::stream::{
-    AgentEvent, Conclusion, ExitFact, LineKind, LoopDetector, LoopFound, RunEnd, StreamFormat,
-    StreamState, write_log_line,
+    AcpUsage, AgentEvent, Conclusion, ExitFact, LineKind, LoopDetector, LoopFound, RunEnd,
+    StreamFormat, StreamState, write_log_line,
 };
 
 /// How each recorded process ended (from the record of the measurements).
 const SAMPLES: &[(&str, ExitFact)] = &[
+    ("acp-copilot-tools.jsonl", ExitFact::EndedAfterResult),
+    ("acp-gemini-tools.jsonl", ExitFact::EndedAfterResult),
+    ("acp-opencode-tools.jsonl", ExitFact::EndedAfterResult),
+    ("acp-qwen-tools.jsonl", ExitFact::EndedAfterResult),
+    ("app-server-api-401.jsonl", ExitFact::EndedAfterResult),
+    ("app-server-api-429.jsonl", ExitFact::EndedAfterResult),
+    ("app-server-api-500.jsonl", ExitFact::EndedAfterResult),
+    ("app-server-tools.jsonl", ExitFact::EndedAfterResult),
     ("claude-api-400.ndjson", ExitFact::Code(1)),
     ("claude-api-401.ndjson", ExitFact::Code(143)),
     ("claude-api-429-retry-after.ndjson", ExitFact::Code(0)),
@@ -65,11 +73,17 @@ fn fixtures() -> PathBuf {
 }
 
 fn format_of(name: &str) -> StreamFormat {
-    if name.starts_with("codex") {
-        StreamFormat::Codex
-    } else {
-        StreamFormat::Claude
-    }
+    const STARTS: [(&str, StreamFormat); 6] = [
+        ("codex", StreamFormat::Codex),
+        ("app-server", StreamFormat::AppServer),
+        ("acp-opencode", StreamFormat::Acp(AcpUsage::LastRequest)),
+        ("acp-qwen", StreamFormat::Acp(AcpUsage::EachRequest)),
+        ("acp-gemini", StreamFormat::Acp(AcpUsage::Turn)),
+        ("acp-copilot", StreamFormat::Acp(AcpUsage::Process)),
+    ];
+    let mut starts = STARTS.iter();
+    let found = starts.find(|(start, _)| name.starts_with(start));
+    found.map_or(StreamFormat::Claude, |(_, format)| *format)
 }
 
 /// Feeds lines and returns the state with the log.

@@ -263,7 +263,8 @@ impl Project {
     pub(crate) fn tick_one(&self, profile: &str, status: &str) -> Value {
         let runs = self.tick_wait();
         let [run] = runs.as_slice() else {
-            panic!("one run was expected: {runs:#?}")
+            let last = self.symphony(&["runs", "list"]);
+            panic!("one run was expected: {runs:#?}\n{last:#?}")
         };
         let found = (run["profile"].as_str(), run["status"].as_str());
         assert_eq!(

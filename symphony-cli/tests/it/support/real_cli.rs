@@ -12,6 +12,9 @@ use super::project::Project;
 pub(crate) enum RealCli {
     Claude,
     Codex,
+    CodexAppServer,
+    Opencode,
+    Qwen,
 }
 
 impl RealCli {
@@ -20,6 +23,9 @@ impl RealCli {
         match self {
             Self::Claude => "claude-cli",
             Self::Codex => "codex-cli",
+            Self::CodexAppServer => "codex-app-server",
+            Self::Opencode => "opencode",
+            Self::Qwen => "qwen",
         }
     }
 
@@ -27,7 +33,9 @@ impl RealCli {
     fn program(self) -> PathBuf {
         let variable = match self {
             Self::Claude => "SYMPHONY_TEST_CLAUDE",
-            Self::Codex => "SYMPHONY_TEST_CODEX",
+            Self::Codex | Self::CodexAppServer => "SYMPHONY_TEST_CODEX",
+            Self::Opencode => "SYMPHONY_TEST_OPENCODE",
+            Self::Qwen => "SYMPHONY_TEST_QWEN",
         };
         let program = std::env::var_os(variable).unwrap_or_else(|| {
             panic!("the feature real-cli needs {variable}: the path of the CLI's program")
@@ -35,6 +43,46 @@ impl RealCli {
         PathBuf::from(program)
             .canonicalize()
             .unwrap_or_else(|error| panic!("{variable} names no program: {error}"))
+    }
+
+    /// Puts a call of one of Claude's tools into the shape of its own.
+    pub(crate) fn shaped(self, mut call: Value) -> Value {
+        let name = call["name"].as_str().expect("a call has a name").to_owned();
+        match (self, name.strip_prefix("mcp__symphony__")) {
+            (Self::Codex | Self::CodexAppServer, Some(tool)) => {
+                call["namespace"] = json!("mcp__symphony");
+                call["name"] = json!(tool);
+            }
+            (Self::Opencode, Some(tool)) => call["name"] = json!(format!("symphony_{tool}")),
+            (Self::Claude, _) | (Self::Qwen, Some(_)) => {}
+            (Self::Codex | Self::CodexAppServer, None) => {
+                call["name"] = json!("exec_command");
+                call["input"] = json!({ "cmd": call["input"]["command"] });
+            }
+            (Self::Opencode, None) => {
+                call["name"] = json!("bash");
+                call["input"]["description"] = json!("works");
+            }
+            (Self::Qwen, None) => {
+                call["name"] = json!("run_shell_command");
+                call["input"]["description"] = json!("works");
+                call["input"]["is_background"] = json!(false);
+            }
+        }
+        call
+    }
+
+    /// Puts plays for Claude's tools into the shape of its own.
+    pub(crate) fn shaped_plays(self, mut plays: Value) -> Value {
+        for scenario in plays["scenarios"]
+            .as_array_mut()
+            .expect("there are scenarios")
+        {
+            for turn in scenario["turns"].as_array_mut().expect("there are turns") {
+                turn["content"][0] = self.shaped(turn["content"][0].take());
+            }
+        }
+        plays
     }
 
     /// Makes a project whose agent it is; `config` is laid over the configuration, and its `args` and `env` are the
@@ -53,7 +101,15 @@ impl RealCli {
                 // the CLI wants it as root, and does not mind it otherwise
                 project.set_variable("IS_SANDBOX", "1");
             }
-            Self::Codex => {
+            Self::Opencode => project.write_opencode_settings(model.url()),
+            Self::Qwen => {
+                project.set_variable("OPENAI_BASE_URL", &format!("{}/v1", model.url()));
+                project.set_variable("OPENAI_API_KEY", "no-key-of-anybody");
+                args = ["--auth-type", "openai", "-m", "scripted-1"]
+                    .map(Value::from)
+                    .to_vec();
+            }
+            Self::Codex | Self::CodexAppServer => {
                 // it wants a home outside of the temporary folder
                 let home = project.home_elsewhere("codex");
                 project.set_variable("CODEX_HOME", home.to_str().expect("a plain path"));
@@ -61,7 +117,7 @@ impl RealCli {
                     // a sandbox leads to what the variables name
                     project.set_variable("OPENAI_BASE_URL", &format!("{}/v1", model.url()));
                     project.set_variable("OPENAI_API_KEY", "no-key-of-anybody");
-                    args = ["-m", "gpt-5-codex"].map(Value::from).to_vec();
+                    args = ["-c", "model=\"gpt-5-codex\""].map(Value::from).to_vec();
                 } else {
                     env["SCRIPTED_KEY"] = json!("no-key-of-anybody");
                     args = codex_settings(model.url());
@@ -107,7 +163,7 @@ fn codex_settings(url: &str) -> Vec<Value> {
         "model_providers.scripted.request_max_retries=1".to_owned(),
         "model_providers.scripted.stream_max_retries=1".to_owned(),
     ];
-    let model = ["-m", "gpt-5-codex"].map(Value::from);
+    let model = ["-c", "model=\"gpt-5-codex\""].map(Value::from);
     model
         .into_iter()
         .chain(
@@ -116,4 +172,30 @@ fn codex_settings(url: &str) -> Vec<Value> {
                 .flat_map(|setting| [json!("-c"), json!(setting)]),
         )
         .collect()
+}
+
+impl Project {
+    /// Names the model in opencode's own settings, as a user would.
+    fn write_opencode_settings(&mut self, url: &str) {
+        let home = self.home_elsewhere("opencode");
+        let folder = home.join(".config/opencode");
+        std::fs::create_dir_all(&folder).unwrap();
+        let settings = json!({
+            "model": "scripted/scripted-1",
+            "small_model": "scripted/scripted-1",
+            "enabled_providers": ["scripted"],
+            "provider": { "scripted": {
+                "npm": "@ai-sdk/openai-compatible",
+                "name": "scripted",
+                "options": { "baseURL": format!("{url}/v1"), "apiKey": "no-key-of-anybody" },
+                "models": { "scripted-1": {
+                    "name": "scripted-1", "tool_call": true, "limit": { "context": 128_000, "output": 8000 },
+                } },
+            } },
+        });
+        std::fs::write(folder.join("opencode.json"), settings.to_string()).unwrap();
+        self.set_variable("XDG_CONFIG_HOME", home.join(".config").to_str().unwrap());
+        self.set_variable("XDG_DATA_HOME", home.join(".local/share").to_str().unwrap());
+        self.set_variable("OPENCODE_DISABLE_MODELS_FETCH", "1");
+    }
 }

@@ -41,6 +41,7 @@ pub(super) fn invocation(
             system_prompt: job.paths.system_prompt(),
             user_prompt: job.paths.user_prompt(),
             mcp_config: job.paths.mcp_config(),
+            settings: job.paths.agent_settings(),
         },
         system_prompt: built.system.clone(),
         readable_dirs: if judge {
@@ -52,6 +53,7 @@ pub(super) fn invocation(
             program: job.installation.executable.clone(),
             socket: job.paths.socket(),
         },
+        secret: uuid::Uuid::now_v7().simple().to_string(),
         is_confined: false,
     }
 }

@@ -130,6 +130,9 @@ pub(crate) async fn prepare(
         .call(move |store| store.record_given(&context, &run, &given))
         .await??;
     let command = agent_command(&invocation);
+    for (path, text) in &command.files {
+        write_private(path, text)?;
+    }
     environment.extend(
         command
             .env

@@ -46,7 +46,7 @@ pub(super) fn judges_shell(call: &ProviderCall) -> ShellTools {
     match call {
         ProviderCall::Cli { cli, .. } => cli.judges_shell,
         ProviderCall::Scripted { .. } => ShellTools::Withheld,
-        ProviderCall::Command { .. } => ShellTools::Given,
+        ProviderCall::Command { .. } | ProviderCall::Acp { .. } => ShellTools::Given,
     }
 }
 
@@ -131,6 +131,7 @@ fn places(
         job.paths.mcp_config(),
         job.paths.diff(),
     ]);
+    read.extend(command.files.iter().map(|(path, _)| path.clone()));
     let mut write = Vec::new();
     if let ProviderCall::Scripted {
         scenario,

@@ -10,7 +10,7 @@ use symphony_core::plan::{Artifact, ArtifactKind};
 use symphony_workspace::{ChangeKind, FileChange};
 
 use crate::error::RunnerError;
-use crate::stream::{AgentEvent, StreamFormat, parse_line};
+use crate::stream::{AgentEvent, LineReader, StreamFormat};
 use crate::supervise::Job;
 
 /// Whether lines such as `Created file x` count: only if git cannot attribute changes.
@@ -86,24 +86,32 @@ fn for_each_text(
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(failed(error)),
     };
-    let mut reader = BufReader::new(file);
+    let mut file = BufReader::new(file);
+    let mut reader = LineReader::new(format);
     let (mut line, mut events) = (Vec::new(), Vec::new());
     // Lines were cut to their limit when they were written.
-    while reader.read_until(b'\n', &mut line).map_err(failed)? > 0 {
-        events.clear();
-        parse_line(format, &line, &mut events);
-        for event in &events {
-            if let AgentEvent::Text {
-                text,
-                subagent: false,
-            } = event
-            {
-                take(text);
-            }
+    while file.read_until(b'\n', &mut line).map_err(failed)? > 0 {
+        reader.take_line(&line, &mut events);
+        for event in events.drain(..) {
+            each(&event, &mut take);
         }
         line.clear();
     }
+    reader.finish(&mut events);
+    for event in &events {
+        each(event, &mut take);
+    }
     Ok(())
+}
+
+fn each(event: &AgentEvent, take: &mut impl FnMut(&str)) {
+    if let AgentEvent::Text {
+        text,
+        subagent: false,
+    } = event
+    {
+        take(text);
+    }
 }
 
 #[cfg(test)]

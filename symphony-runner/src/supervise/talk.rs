@@ -1,0 +1,79 @@
+//! The conversation with a running agent: what it says is answered on its standard input.
+
+use symphony_core::failure::ErrorClass;
+
+use crate::conversation::{Conversation, InputWriter, Outgoing, conversation};
+use crate::error::RunnerError;
+use crate::process::Agent;
+use crate::provider::{AgentCommand, StdinSource};
+use crate::stream::rpc::Message;
+
+/// A conversation with a running agent.
+#[derive(Debug)]
+pub(super) struct Talk {
+    conversation: Box<dyn Conversation>,
+    input: InputWriter,
+    out: Outgoing,
+}
+
+impl Talk {
+    /// Begins the conversation; `None` if the agent takes no part in one.
+    pub(super) fn begin(
+        command: &AgentCommand,
+        agent: &mut Agent,
+    ) -> Result<Option<Self>, RunnerError> {
+        let StdinSource::Conversation(opening) = &command.stdin else {
+            return Ok(None);
+        };
+        let Some(input) = agent.take_stdin() else {
+            return Ok(None);
+        };
+        let path = &opening.prompt;
+        let prompt = std::fs::read_to_string(path)
+            .map_err(|error| RunnerError::io("read the prompt", path, error))?;
+        let mut talk = Self {
+            conversation: conversation((**opening).clone(), prompt),
+            input: InputWriter::new(input),
+            out: Outgoing::default(),
+        };
+        talk.conversation.begin(&mut talk.out);
+        talk.say();
+        Ok(Some(talk))
+    }
+
+    /// Answers a line, and closes the agent's input when nothing more is to be said. Returns the class of error with
+    /// which the agent must be ended, if it does not read what it asked for.
+    pub(super) fn hear(&mut self, line: &[u8]) -> Option<ErrorClass> {
+        // What is no message is counted by the stream.
+        let message = Message::parse(line.trim_ascii()).ok()?;
+        self.conversation.take(message, &mut self.out);
+        let is_read = self.say();
+        if self.conversation.is_over() {
+            self.input.close();
+        }
+        (!is_read).then_some(ErrorClass::AgentFailed)
+    }
+
+    /// Asks the agent to stop, and closes its input.
+    pub(super) fn cancel(&mut self) {
+        self.conversation.cancel(&mut self.out);
+        let _the_agent_is_ended_next = self.say();
+        self.input.close();
+    }
+
+    /// Returns whether nothing more is to be said.
+    pub(super) fn is_over(&self) -> bool {
+        self.conversation.is_over()
+    }
+
+    fn say(&mut self) -> bool {
+        let lines = self.out.take();
+        lines.is_empty() || self.input.write(lines)
+    }
+}
+
+impl Drop for Talk {
+    fn drop(&mut self) {
+        self.input.abort();
+    }
+}
