@@ -304,10 +304,99 @@ fn codex() -> Vec<Case> {
     ]
 }
 
+/// A command that goes on for longer than a run may.
+fn goes_on(cli: RealCli) -> Value {
+    let mut turn = call("Bash", &json!({ "command": "sleep 600 & sleep 600" }));
+    turn["content"][0] = cli.shaped(turn["content"][0].take());
+    if cli == RealCli::CodexAppServer {
+        // by itself it looks again after ten seconds
+        turn["content"][0]["input"]["yield_time_ms"] = json!(30_000);
+    }
+    turn
+}
+
+fn turn_limit(times: u64) -> Value {
+    json!({ "turn_timeout_ms": 15_000 * times })
+}
+
+/// A conversation counts each request when it is answered, except opencode's, which reports the last one of a turn.
+fn conversations() -> Vec<Case> {
+    let refused = json!([{ "type": "http", "status": 401, "message": "Incorrect API key provided: no-key", "times": -1 }]);
+    let clis = [RealCli::CodexAppServer, RealCli::Opencode, RealCli::Qwen];
+    let mut cases: Vec<Case> = clis
+        .into_iter()
+        .flat_map(|cli| {
+            let used = (if cli == RealCli::Opencode { 0 } else { TURN }, false);
+            // Codex reports a request when its calls have been answered
+            let at_work = (if cli == RealCli::Qwen { 2 * TURN } else { used.0 }, false);
+            [
+                case(cli, "401", says(&refused), held("auth_failed", used)),
+                case(
+                    cli,
+                    "a silent stream",
+                    fault("hang_stream", -1),
+                    failed("stalled", "stalled", used),
+                )
+                .limited(stall),
+                case(
+                    cli,
+                    "a command that goes on",
+                    goes_on(cli),
+                    failed("timed_out", "timed_out", at_work),
+                )
+                .limited(turn_limit),
+                case(
+                    cli,
+                    "a killed CLI",
+                    fault("hang", -1),
+                    failed("failed", "agent_failed", used),
+                )
+                .act(kill_agent),
+            ]
+        })
+        .collect();
+    let codex = |name, then, expected| case(RealCli::CodexAppServer, name, then, expected);
+    cases.extend([
+        codex(
+            "429 for ever",
+            http(429),
+            held("rate_limited", (TURN, false)),
+        ),
+        codex(
+            "500 for ever",
+            http(500),
+            held("provider_error", (TURN, false)),
+        ),
+        codex(
+            "400",
+            http(400),
+            failed("failed", "invalid_request", (TURN, false)),
+        ),
+        codex(
+            "a cut stream once",
+            fault("cut", 1),
+            well((2 * TURN, false)),
+        ),
+        codex(
+            "connections reset for ever",
+            fault("reset", -1),
+            held("network", (TURN, false)),
+        ),
+    ]);
+    cases
+}
+
 /// Kills the CLI itself, as the system does when memory runs out.
 fn kill_agent(_project: &Project, run: &str) {
     let agents = agents_of(run);
-    let own = |line: &&String| line.contains(" --output-format ") || line.contains(" exec --json ");
+    let ways = [
+        " --output-format ",
+        " exec --json ",
+        " app-server ",
+        " acp",
+        " --acp ",
+    ];
+    let own = |line: &&String| ways.iter().any(|way| line.contains(way));
     let agent = agents
         .iter()
         .find(own)
@@ -422,7 +511,15 @@ fn check_account(project: &Project, cli: RealCli, hold: &Value) {
 
 #[test]
 fn each_fault_of_the_model_becomes_what_the_table_says() {
-    let cases: Vec<Case> = claude().into_iter().chain(codex()).collect();
+    play_all(&claude().into_iter().chain(codex()).collect::<Vec<_>>());
+}
+
+#[test]
+fn each_fault_in_a_conversation_becomes_what_the_table_says() {
+    play_all(&conversations());
+}
+
+fn play_all(cases: &[Case]) {
     let left = Mutex::new((0..cases.len()).collect::<VecDeque<_>>());
     let became = Mutex::new(BTreeMap::new());
     std::thread::scope(|scope| {
