@@ -328,7 +328,14 @@ fn conversations() -> Vec<Case> {
         .flat_map(|cli| {
             let used = (if cli == RealCli::Opencode { 0 } else { TURN }, false);
             // Codex reports a request when its calls have been answered
-            let at_work = (if cli == RealCli::Qwen { 2 * TURN } else { used.0 }, false);
+            let at_work = (
+                if cli == RealCli::Qwen {
+                    2 * TURN
+                } else {
+                    used.0
+                },
+                false,
+            );
             [
                 case(cli, "401", says(&refused), held("auth_failed", used)),
                 case(
@@ -494,7 +501,9 @@ fn check_account(project: &Project, cli: RealCli, hold: &Value) {
     }
     let login = match cli {
         RealCli::Claude => "claude auth login",
-        RealCli::Codex => "codex login",
+        RealCli::Codex | RealCli::CodexAppServer => "codex login",
+        RealCli::Opencode => "opencode auth login",
+        RealCli::Qwen => "qwen auth",
     };
     let found = json!([hold["scope"], hold["name"], hold["model"], hold["login"]]);
     assert_eq!(found, json!(["provider", cli.provider(), null, login]));

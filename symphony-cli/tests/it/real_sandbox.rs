@@ -38,7 +38,8 @@ fn works_in_a_sandbox(cli: RealCli) {
     let entries: Vec<_> = refused.iter().map(|host| &host["entry"]).collect();
     assert!(entries.contains(&&json!("unlisted.example")), "{network:#}");
     // what Claude wants for itself is switched off, and Codex works without what it wants
-    assert!(cli == RealCli::Codex || entries.len() == 1, "{network:#}");
+    let is_codex = matches!(cli, RealCli::Codex | RealCli::CodexAppServer);
+    assert!(is_codex || entries.len() == 1, "{network:#}");
     let seen = project.git(&["show", "symphony/SYM-1:env.txt"]);
     assert!(!seen.contains(KEY), "{seen}");
     assert!(seen.contains("403 Forbidden"), "{seen}");
@@ -54,4 +55,14 @@ fn the_real_claude_cli_works_in_a_sandbox_without_its_key() {
 #[test]
 fn the_real_codex_cli_works_in_a_sandbox_without_its_key() {
     works_in_a_sandbox(RealCli::Codex);
+}
+
+#[test]
+fn the_real_codex_app_server_works_in_a_sandbox_without_its_key() {
+    works_in_a_sandbox(RealCli::CodexAppServer);
+}
+
+#[test]
+fn the_real_qwen_code_works_in_a_sandbox_without_its_key() {
+    works_in_a_sandbox(RealCli::Qwen);
 }
