@@ -55,6 +55,7 @@ pub mod risk;
 pub mod room;
 pub mod run;
 pub mod run_network;
+pub mod session;
 pub mod shared_refs;
 pub mod spending;
 pub mod standing;

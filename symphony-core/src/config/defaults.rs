@@ -38,6 +38,8 @@ pub const ARTIFACT_TOKENS: u64 = 4_000;
 pub const LOG_RETENTION_DAYS: u64 = 30;
 /// Whether prompt files stay after a run.
 pub const KEEP_RUN_FILES: bool = false;
+/// `resume`
+pub const RESUME: &str = "auto";
 /// How many equal tool calls in a row end a run as looping.
 pub const LOOP_REPEATS: u64 = 12;
 /// Git filters that may run.

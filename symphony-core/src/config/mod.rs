@@ -46,5 +46,5 @@ pub use shares::Shares;
 pub use table::{INSTALLATION_KEYS, KEYS, keys_at};
 pub use value::{
     BreakerTarget, CommandLine, CommandOutput, Gate, GateReads, IssuePrefix, Millis,
-    ProviderChoice, ProviderName,
+    ProviderChoice, ProviderName, ResumeMode,
 };

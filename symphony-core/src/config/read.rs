@@ -20,7 +20,7 @@ use super::settings::{
 };
 use super::shares::Shares;
 use super::value::{
-    BreakerTarget, CommandOutput, IssuePrefix, Millis, ProviderChoice, ProviderName,
+    BreakerTarget, CommandOutput, IssuePrefix, Millis, ProviderChoice, ProviderName, ResumeMode,
 };
 use crate::agent::AgentType;
 use crate::prompt_trial::{LiveTrial, PromptSet, Share, TrialName};
@@ -155,6 +155,7 @@ impl ConfigReader<'_> {
             provider: self.get_or("provider", ProviderChoice::Auto),
             model: self.get("model"),
             phase_models: self.map("phase_models"),
+            resume: self.get_or("resume", ResumeMode::Auto),
             providers: self.providers(),
             prompts_dir: self.path("prompts_dir").unwrap_or_default(),
             prompt_trial: self.prompt_trial(),

@@ -7,7 +7,7 @@ use super::sandbox::SandboxSettings;
 use super::shares::Shares;
 use super::value::{
     BreakerTarget, CommandLine, CommandOutput, Gate, IssuePrefix, Millis, ProviderChoice,
-    ProviderName,
+    ProviderName, ResumeMode,
 };
 use crate::agent::AgentType;
 use crate::config_change::decisive_patterns;
@@ -145,6 +145,8 @@ pub struct ProjectConfig {
     pub model: Option<String>,
     /// The model by phase.
     pub phase_models: BTreeMap<PhaseName, String>,
+    /// Whether runs resume sessions.
+    pub resume: ResumeMode,
     /// Settings of each provider.
     pub providers: Providers,
     /// Folder of overrides of shipped prompts.

@@ -6,7 +6,7 @@ use super::defaults as d;
 use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, PathBase, Scope, TextRule};
 use super::path::Segment;
 use super::sandbox::{SandboxCache, SandboxNetwork, SandboxSetting};
-use super::value::{BreakerTarget, CommandOutput, GateReads, ProviderChoice};
+use super::value::{BreakerTarget, CommandOutput, GateReads, ProviderChoice, ResumeMode};
 use crate::user::UserRole;
 use DefaultValue::{Below, Bool, Integer, Text, Texts, Unset};
 use Scope::{OneProject, Project, TopLevel};
@@ -112,6 +112,8 @@ pub const KEYS: &[Key] = &[
         "The program that runs agents; `auto` is the first of these whose program is found: `claude-cli`, `codex-cli` (the same program as `codex-app-server`), `opencode`, `qwen`, `gemini`, `copilot`."),
     leaf("model", LINE, Unset("\"opus\""), Project,
         "The model that agents ask their provider for; without it, the provider's own default."),
+    leaf("resume", Leaf::Choice(ResumeMode::NAMES), Text(d::RESUME), Project,
+        "Whether the next run of a role on an issue resumes the session of the last one, and is sent only what is new."),
     section("providers", PROVIDERS, TopLevel, "Settings of each provider."),
     leaf("prompts_dir", Leaf::Path(PathBase::File), Text(d::PROMPTS_DIR), TopLevel,
         "Folder of overrides of the shipped prompts."),

@@ -198,6 +198,18 @@ closed_set!(
 );
 
 closed_set!(
+    /// Whether a run resumes the session of an earlier one.
+    #[derive(Default)]
+    ResumeMode, "way to resume", {
+        /// Where that is possible and safe.
+        #[default]
+        Auto = "auto",
+        /// Every run starts a new session.
+        Never = "never",
+    }
+);
+
+closed_set!(
     /// The program that runs agents. `auto` tries the agents' CLIs in this order.
     ProviderName, "provider", {
         /// Anthropic's CLI.

@@ -6,11 +6,12 @@ use std::path::Path;
 
 use symphony_core::config::ProviderName;
 use symphony_core::run::ShellTools;
+use symphony_core::session::SessionForm;
 use symphony_core::web::WebAccess;
 
 use super::api::{ApiKey, CloudApi, ModelApi};
-use super::cli::{AgentCli, Credentials, RootRefusal, Variables};
-use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, StdinSource};
+use super::cli::{AgentCli, Credentials, RootRefusal, Sessions, Variables};
+use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, Session, StdinSource};
 use crate::stream::StreamFormat;
 
 /// What Symphony knows about it.
@@ -33,6 +34,10 @@ pub(super) static CLI: AgentCli = AgentCli {
         file: ".credentials.json",
         fix: "start `claude` and type `/login`, or set ANTHROPIC_API_KEY where `symphony` runs",
     },
+    sessions: Some(Sessions {
+        form: SessionForm::Uuid,
+        folder: "projects",
+    }),
     api: ModelApi {
         base_url_variable: Some("ANTHROPIC_BASE_URL"),
         base_url: "https://api.anthropic.com",
@@ -176,6 +181,11 @@ const SETTINGS: &str = r#"{"attribution":{"commit":"","pr":""}}"#;
 fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
     let mut args = Args::default();
     args.add(["-p", "--output-format", "stream-json", "--verbose"]);
+    if let Session::Resume(session) = &invocation.session {
+        args.flag("--resume", session.as_str());
+        // Otherwise the system prompt of the session's first run is used, and the one below ignored.
+        args.flag("--system-prompt-snapshot", "off");
+    }
     if let Some(model) = &invocation.model {
         args.flag("--model", model);
     }

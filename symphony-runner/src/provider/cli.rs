@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use symphony_core::config::ProviderName;
 use symphony_core::run::ShellTools;
+use symphony_core::session::SessionForm;
 
 use super::api::ModelApi;
 use super::detect::find_program;
@@ -27,6 +28,8 @@ pub struct AgentCli {
     pub login: &'static str,
     /// Where it finds its credentials.
     pub credentials: Credentials,
+    /// Where it keeps its sessions; `None` if it cannot resume one.
+    pub sessions: Option<Sessions>,
     /// How it reaches the API of its model.
     pub api: ModelApi,
     /// The environment variables that it reads.
@@ -58,6 +61,15 @@ pub struct Credentials {
     pub file: &'static str,
     /// How a person logs in.
     pub fix: &'static str,
+}
+
+/// The sessions that a CLI can resume.
+#[derive(Debug, Clone, Copy)]
+pub struct Sessions {
+    /// The form of their ids.
+    pub form: SessionForm,
+    /// The folder of their files, in the CLI's own folder. It holds nothing else.
+    pub folder: &'static str,
 }
 
 /// The environment variables that a CLI reads.

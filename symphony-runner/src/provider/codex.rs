@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use symphony_core::config::ProviderName;
 use symphony_core::run::ShellTools;
+use symphony_core::session::SessionForm;
 use symphony_core::web::WebAccess;
 use toml::Value;
 
 use super::api::{ApiKey, ModelApi};
-use super::cli::{AgentCli, Credentials, Variables};
+use super::cli::{AgentCli, Credentials, Sessions, Variables};
 use super::detect::is_executable;
-use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, StdinSource};
+use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, Session, StdinSource};
 use crate::environment::RUN_MARKER;
 use crate::stream::StreamFormat;
 
@@ -34,6 +35,10 @@ pub(super) const KNOWN: AgentCli = AgentCli {
         file: "auth.json",
         fix: "`codex login`, or set CODEX_API_KEY where `symphony` runs",
     },
+    sessions: Some(Sessions {
+        form: SessionForm::Uuid,
+        folder: "sessions",
+    }),
     api: ModelApi {
         base_url_variable: Some("OPENAI_BASE_URL"),
         base_url: "https://api.openai.com/v1",
@@ -107,6 +112,10 @@ fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
         args.flag("-c", format!("{key}={value}"));
     }
     args.add(&invocation.extra_args);
+    if let Session::Resume(session) = &invocation.session {
+        // The flags before the subcommand count for it, too.
+        args.add(["resume", session.as_str()]);
+    }
     args.add(["-"]);
     AgentCommand {
         program: program.to_owned(),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use symphony_core::config::{CommandLine, CommandOutput, ProviderName};
 use symphony_core::id::RunId;
+use symphony_core::session::SessionId;
 use symphony_core::unit::UsdMicros;
 use symphony_core::web::WebAccess;
 
@@ -24,6 +25,8 @@ pub struct AgentInvocation {
     pub role: AgentRole,
     /// Whether it may use the web.
     pub web: WebAccess,
+    /// Whether it resumes a session.
+    pub session: Session,
     /// The model; `None` for the CLI's own default.
     pub model: Option<String>,
     /// The CLI's own turn limit, if it has one (Codex has none).
@@ -60,6 +63,16 @@ impl AgentInvocation {
             (WebAccess::Denied, _) => None,
         }
     }
+}
+
+/// The session of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Session {
+    /// A new one.
+    #[default]
+    New,
+    /// That of an earlier run. The user prompt has only what is new since.
+    Resume(SessionId),
 }
 
 /// A provider, with what only it needs.

@@ -31,10 +31,11 @@ use symphony_core::config::ProviderName;
 pub use crate::conversation::{Opening, Protocol};
 pub use api::{ApiKey, CloudApi, ModelApi};
 pub use claude::prompt_for_stdin;
-pub use cli::{AgentCli, Credentials, RootRefusal, Variables};
+pub use cli::{AgentCli, Credentials, RootRefusal, Sessions, Variables};
 pub use error::ProviderError;
 pub use invocation::{
-    AgentCommand, AgentInvocation, AgentRole, McpServerCommand, ProviderCall, RunFiles, StdinSource,
+    AgentCommand, AgentInvocation, AgentRole, McpServerCommand, ProviderCall, RunFiles, Session,
+    StdinSource,
 };
 pub use mcp_config::mcp_config;
 pub use version::program_version;

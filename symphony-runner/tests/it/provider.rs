@@ -14,12 +14,13 @@ use symphony_core::config::{
 };
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::RunId;
+use symphony_core::session::{SessionForm, SessionId};
 use symphony_core::unit::UsdMicros;
 use symphony_core::web::WebAccess;
 use symphony_runner::provider::detect::{Installation, find_provider};
 use symphony_runner::provider::{
     AgentCommand, AgentInvocation, AgentRole, McpServerCommand, ProviderCall, ProviderError,
-    RunFiles, agent_cli, agent_clis, agent_command, mcp_config,
+    RunFiles, Session, agent_cli, agent_clis, agent_command, mcp_config,
 };
 use symphony_runner::stream::StreamFormat;
 
@@ -29,6 +30,7 @@ fn invocation(call: ProviderCall) -> AgentInvocation {
         call,
         run: RunId::parse("r1").unwrap(),
         role: AgentRole::Author,
+        session: Session::New,
         web: WebAccess::Searches(NonZeroU32::MIN),
         model: None,
         turns_max: None,
@@ -53,10 +55,16 @@ fn invocation(call: ProviderCall) -> AgentInvocation {
     }
 }
 
+fn session() -> Session {
+    let id = "9c739da6-3bb8-4deb-a43b-fdf44ba32ba3";
+    Session::Resume(SessionId::parse(id, SessionForm::Uuid).unwrap())
+}
+
 /// All that may be said, said.
 fn full(call: ProviderCall) -> AgentInvocation {
     AgentInvocation {
         web: WebAccess::Denied,
+        session: session(),
         model: Some("opus".to_owned()),
         turns_max: Some(40),
         usd_max: Some(UsdMicros::new(1_250_000)),

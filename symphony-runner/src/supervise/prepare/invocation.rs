@@ -7,7 +7,9 @@ use symphony_prompt::BuiltPrompt;
 
 use super::site::Site;
 use crate::prompts::library::PromptLibrary;
-use crate::provider::{AgentInvocation, AgentRole, McpServerCommand, ProviderCall, RunFiles};
+use crate::provider::{
+    AgentInvocation, AgentRole, McpServerCommand, ProviderCall, RunFiles, Session,
+};
 use crate::supervise::Job;
 
 /// Puts together the call of the provider.
@@ -32,6 +34,7 @@ pub(super) fn invocation(
         } else {
             AgentRole::Author
         },
+        session: Session::New,
         web: WebAccess::of(&job.run, job.config.external_research),
         model: model.map(|model| model.model.as_str().to_owned()),
         usd_max: None,
