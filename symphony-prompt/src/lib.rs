@@ -95,11 +95,11 @@ pub use error::PromptError;
 pub use fence::{FenceMarker, MARKER_CHARS_MAX, MARKER_CHARS_MIN};
 pub use hidden::{escape_hidden, is_hidden, strip_hidden};
 pub use input::{
-    AnswerPatch, AttemptInput, ChildInput, CommentInput, CriteriaInput, CriterionInput,
+    AnswerPatch, AttemptInput, BaseNews, ChildInput, CommentInput, CriteriaInput, CriterionInput,
     DependencyInput, DocumentSource, DoneReview, EvidenceInput, ExternalResearch, FileChange,
     FindingInput, GateCommand, GateResult, IssueInput, MergedChild, PhaseArtifact, PhaseReview,
-    PointAnswerInput, PointInput, ProjectContext, ProjectLearning, PullRequestReview, Review, Risk,
-    RiskLevel, VaultNote, Workspace,
+    PointAnswerInput, PointInput, ProjectContext, ProjectLearning, PullRequestReview, ResumedInput,
+    Review, Risk, RiskLevel, VaultNote, Workspace,
 };
 pub use layer::{LAYER_SEPARATOR, Layer, LayerName, Protection};
 pub use omission::OmissionList;

@@ -66,7 +66,7 @@ pub struct PartReport {
     /// How many of its items were kept, for lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<ItemsKept>,
-    /// Fingerprint of the text in the prompt, to compare two reports by.
+    /// Fingerprint of the text, without the fence marker, to compare two reports by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
     /// A remark, such as `replaced by WORKFLOW.md`.
@@ -92,6 +92,8 @@ pub enum Outcome {
         /// Tokens it would have taken.
         from: Tokens,
     },
+    /// The session that the prompt goes to was sent the same text before.
+    Known,
     /// The agent's profile does not get it.
     OmittedByProfile {
         /// Why.

@@ -202,6 +202,7 @@ mod tests {
                     Outcome::Included => "in",
                     Outcome::Truncated { .. } => "cut",
                     Outcome::DroppedByBudget { .. } => "dropped",
+                    Outcome::Known => "known",
                     Outcome::OmittedByProfile { .. } => "omitted",
                 };
                 (part.part.clone(), outcome)

@@ -209,7 +209,7 @@ impl View for PromptView {
 fn before(part: &PartReport) -> Option<u64> {
     match &part.outcome {
         Outcome::Truncated { from, .. } | Outcome::DroppedByBudget { from } => Some(from.get()),
-        Outcome::Included | Outcome::OmittedByProfile { .. } => None,
+        Outcome::Included | Outcome::Known | Outcome::OmittedByProfile { .. } => None,
     }
 }
 
@@ -221,6 +221,7 @@ fn what(part: &PartReport) -> String {
         }
         Outcome::Truncated { from, to } => format!("cut from {from} to {to}"),
         Outcome::DroppedByBudget { .. } => "dropped: the budget has no room".to_owned(),
+        Outcome::Known => "not sent again: the session has it".to_owned(),
         Outcome::OmittedByProfile { why } => format!("omitted: {why}"),
     };
     if let Some(items) = part.items.as_ref().filter(|items| items.kept < items.given) {

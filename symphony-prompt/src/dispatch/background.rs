@@ -154,7 +154,7 @@ impl BackgroundDispatch {
             section::instructions(self.custom_instructions.as_deref()),
             self.projects_section(),
         ];
-        let user = assemble(&sections, marker.as_ref(), counter)?;
+        let user = assemble(&sections, marker.as_ref(), None, counter)?;
         let budgets = &self.budgets;
         let path = DispatchPath::BackgroundDispatch;
         Ok(layers::built(

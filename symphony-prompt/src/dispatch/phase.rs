@@ -13,7 +13,7 @@ use crate::fence::FenceMarker;
 use crate::hidden::one_line;
 use crate::input::{
     CommentInput, ExternalResearch, IssueInput, PhaseArtifact, PointInput, ProjectLearning,
-    VaultNote, Workspace,
+    ResumedInput, VaultNote, Workspace,
 };
 use crate::layer::{Layer, LayerName};
 use crate::omission::OmissionList;
@@ -171,6 +171,14 @@ impl PhaseDispatch {
     /// # Errors
     /// As [`build`](Self::build).
     pub fn build_with(&self, counter: &dyn TokenCounter) -> Result<BuiltPrompt, PromptError> {
+        self.build_for(None, counter)
+    }
+
+    pub(super) fn build_for(
+        &self,
+        resumed: Option<&ResumedInput>,
+        counter: &dyn TokenCounter,
+    ) -> Result<BuiltPrompt, PromptError> {
         if self.agent == AgentType::Wizard || self.assignment.phase.as_str() == "ready" {
             return Err(PromptError::WrongAgent {
                 agent: self.agent.name().to_owned(),
@@ -193,8 +201,11 @@ impl PhaseDispatch {
             counter,
             marker_chars: marker.as_str().len(),
         };
-        let (sections, left) = self.sections(fitter);
-        let mut user = assemble(&sections, Some(&marker), counter)?;
+        let (mut sections, left) = self.sections(fitter);
+        if let Some(resumed) = resumed {
+            section::add_resumed(&mut sections, resumed);
+        }
+        let mut user = assemble(&sections, Some(&marker), resumed, counter)?;
         user.left = Some(left);
         let budgets = &self.budgets;
         let path = DispatchPath::PhaseDispatch;

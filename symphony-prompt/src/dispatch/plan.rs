@@ -9,12 +9,12 @@ use crate::budget::{Budgets, SYSTEM_TOKENS};
 use crate::dispatch::layers;
 use crate::error::PromptError;
 use crate::fence::FenceMarker;
-use crate::input::{PointInput, Workspace};
+use crate::input::{PointInput, ResumedInput, Workspace};
 use crate::layer::{Layer, LayerName};
 use crate::omission::OmissionList;
 use crate::report::{BuiltPrompt, DispatchPath};
 use crate::section::{
-    Fit, Piece, PointsReader, SectionDraft, SectionName, assemble, review_points,
+    Fit, Piece, PointsReader, SectionDraft, SectionName, add_resumed, assemble, review_points,
 };
 use crate::system::build_system_prompt;
 use crate::tokens::{HeuristicCounter, TokenCounter};
@@ -73,6 +73,13 @@ impl PlanPhaseDispatch {
     /// # Errors
     /// When review points come without a marker for their fences.
     pub fn build(&self) -> Result<BuiltPrompt, PromptError> {
+        self.build_for(None)
+    }
+
+    pub(super) fn build_for(
+        &self,
+        resumed: Option<&ResumedInput>,
+    ) -> Result<BuiltPrompt, PromptError> {
         // The template's maximum is defined by the heuristic, so that no other counter is asked for.
         let counter = HeuristicCounter::default();
         let boundary = self
@@ -86,7 +93,10 @@ impl PlanPhaseDispatch {
             SYSTEM_TOKENS,
             &counter,
         );
-        let whole = build_worker_prompt(&self.worker).prompt;
+        let whole = match resumed {
+            None => build_worker_prompt(&self.worker).prompt,
+            Some(_) => self.instructions_again(),
+        };
         let (text, truncated) = truncate_prompt_if_needed(&whole, self.prompt_tokens_max);
         let max = Tokens::new(self.prompt_tokens_max);
         let fit = Fit {
@@ -105,11 +115,14 @@ impl PlanPhaseDispatch {
             text
         };
         let pieces = vec![Piece::text(text)];
-        let sections = [
+        let mut sections = vec![
             SectionDraft::fitted(SectionName::PlanPhase, pieces, fit),
             review_points(&self.review_points, PointsReader::PlanPhase),
         ];
-        let user = assemble(&sections, marker.as_ref(), &counter)?;
+        if let Some(resumed) = resumed {
+            add_resumed(&mut sections, resumed);
+        }
+        let user = assemble(&sections, marker.as_ref(), resumed, &counter)?;
         let budgets = &Budgets {
             user_tokens: max,
             ..Budgets::default()
@@ -123,5 +136,16 @@ impl PlanPhaseDispatch {
             budgets,
             &counter,
         ))
+    }
+
+    /// The part of the template that a new attempt changes. The session was sent the rest.
+    fn instructions_again(&self) -> String {
+        let phase = &self.worker.phase;
+        let instructions = self.worker.custom_instructions.as_deref();
+        let heading = format!("# Phase `{}` again", phase.id);
+        match instructions.map(str::trim).filter(|text| !text.is_empty()) {
+            Some(text) => format!("{heading}\n\n{text}"),
+            None => heading,
+        }
     }
 }

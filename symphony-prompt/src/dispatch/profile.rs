@@ -7,13 +7,14 @@ use symphony_core::unit::Tokens;
 
 use crate::boundary::boundary;
 use crate::budget::{Budgets, Caps, INTEGRATION_PART};
+use crate::dispatch::content::{Content, ReviewSections};
 use crate::dispatch::layers;
 use crate::error::PromptError;
 use crate::fence::FenceMarker;
 use crate::input::{
     AttemptInput, ChildInput, CommentInput, CriteriaInput, DependencyInput, ExternalResearch,
     FindingInput, GateCommand, GateResult, IssueInput, PhaseArtifact, PointInput,
-    PullRequestReview, Review, VaultNote, Workspace,
+    PullRequestReview, ResumedInput, Review, VaultNote, Workspace,
 };
 use crate::layer::{Layer, LayerName};
 use crate::omission::OmissionList;
@@ -175,6 +176,14 @@ impl ProfileDispatch {
     /// # Errors
     /// As [`build`](Self::build).
     pub fn build_with(&self, counter: &dyn TokenCounter) -> Result<BuiltPrompt, PromptError> {
+        self.build_for(None, counter)
+    }
+
+    pub(super) fn build_for(
+        &self,
+        resumed: Option<&ResumedInput>,
+        counter: &dyn TokenCounter,
+    ) -> Result<BuiltPrompt, PromptError> {
         if matches!(self.agent, AgentType::Scanner | AgentType::Wizard) {
             return Err(PromptError::WrongAgent {
                 agent: self.agent.name().to_owned(),
@@ -212,8 +221,11 @@ impl ProfileDispatch {
             caps: self.caps(),
             fitter,
         };
-        let (sections, left) = self.sections(&omissions, content);
-        let mut user = assemble(&sections, Some(&marker), counter)?;
+        let (mut sections, left) = self.sections(&omissions, content);
+        if let Some(resumed) = resumed {
+            section::add_resumed(&mut sections, resumed);
+        }
+        let mut user = assemble(&sections, Some(&marker), resumed, counter)?;
         user.left = Some(left);
         let budgets = &self.budgets;
         let path = DispatchPath::ProfileDispatch;
@@ -294,7 +306,9 @@ impl ProfileDispatch {
         list.extend(comments);
         list.extend(learnings);
         list.push(match omissions.section(SectionName::GateCommands) {
-            Some(why) => omitted_when(!self.gates.is_empty(), SectionName::GateCommands, why),
+            Some(why) => {
+                SectionDraft::omitted_when(!self.gates.is_empty(), SectionName::GateCommands, why)
+            }
             None => section::gate_commands(&self.gates),
         });
         if let Some(results) = self.gate_results() {
@@ -368,7 +382,7 @@ impl ProfileDispatch {
                 cap: caps.previous_output,
                 need: outputs.sum(),
                 draft: Box::new(move |cap| match why {
-                    Some(why) => omitted_when(
+                    Some(why) => SectionDraft::omitted_when(
                         !self.attempts.is_empty(),
                         SectionName::PreviousAttempts,
                         why,
@@ -469,32 +483,5 @@ impl ProfileDispatch {
             self.budgets.shares
         };
         shares.caps(self.budgets.user_tokens)
-    }
-}
-
-/// What the sections are filled from and fitted with.
-#[derive(Clone, Copy)]
-struct Content<'a, 'c> {
-    approach: Option<&'a FindingInput>,
-    findings: &'a [&'a FindingInput],
-    caps: Caps,
-    fitter: Fitter<'c>,
-}
-
-/// What a judge reviews.
-#[derive(Default)]
-struct ReviewSections<'a> {
-    list: Vec<SectionDraft<'a>>,
-    /// Tokens of the approach, which it takes from the findings' share.
-    approach: Tokens,
-    /// Tokens of the commits that answer points, which they take from the diff's share.
-    answers: Tokens,
-}
-
-fn omitted_when<'a>(has_content: bool, name: SectionName, why: &'static str) -> SectionDraft<'a> {
-    if has_content {
-        SectionDraft::omitted(name, why)
-    } else {
-        SectionDraft::new(name, Vec::new())
     }
 }

@@ -97,7 +97,7 @@ impl WizardDispatch {
             SectionName::ProjectSummary,
             vec![Piece::text(self.summary())],
         );
-        let user = assemble(&[section], None, counter)?;
+        let user = assemble(&[section], None, None, counter)?;
         let budgets = &self.budgets;
         let path = DispatchPath::SetupWizard;
         Ok(layers::built(path, &agent, system, user, budgets, counter))

@@ -6,6 +6,7 @@ mod integration;
 mod issue;
 mod knowledge;
 mod point;
+mod resumed;
 mod review;
 
 pub use criteria::{CriteriaInput, CriterionInput};
@@ -16,6 +17,7 @@ pub use knowledge::{
     ExternalResearch, GateCommand, GateResult, ProjectContext, ProjectLearning, VaultNote,
 };
 pub use point::{AnswerPatch, PointAnswerInput, PointInput};
+pub use resumed::{BaseNews, ResumedInput};
 pub use review::{
     DoneReview, EvidenceInput, FileChange, PhaseReview, PullRequestReview, Review, Risk, RiskLevel,
 };

@@ -7,7 +7,8 @@ use symphony_core::unit::Tokens;
 use crate::budget::UNBOUNDED_WARNING_TOKENS;
 use crate::error::PromptError;
 use crate::fence::{FenceMarker, Fenced};
-use crate::fingerprint::fingerprint;
+use crate::fingerprint::{fingerprint, fingerprint_of};
+use crate::input::ResumedInput;
 use crate::report::{ItemsKept, Outcome, PartReport, Warning};
 use crate::section::SectionName;
 use crate::tokens::TokenCounter;
@@ -71,6 +72,15 @@ impl<'a> SectionDraft<'a> {
         }
     }
 
+    /// The same, if there is any content.
+    pub(crate) fn omitted_when(has_content: bool, name: SectionName, why: &'static str) -> Self {
+        if has_content {
+            Self::omitted(name, why)
+        } else {
+            Self::new(name, Vec::new())
+        }
+    }
+
     /// A section that has content which the profile does not get.
     pub(crate) fn omitted(name: SectionName, why: &'static str) -> Self {
         Self {
@@ -93,10 +103,13 @@ pub(crate) struct UserPrompt {
 
 /// Renders sections in order, separated by a blank line, with a marker that none of their texts contains.
 ///
+/// A resumed session is not sent again what it has.
+///
 /// Prompts without untrusted texts have no marker.
 pub(crate) fn assemble(
     sections: &[SectionDraft<'_>],
     marker: Option<&FenceMarker>,
+    resumed: Option<&ResumedInput>,
     counter: &dyn TokenCounter,
 ) -> Result<UserPrompt, PromptError> {
     let texts = sections
@@ -123,10 +136,19 @@ pub(crate) fn assemble(
         warnings.push(Warning::FenceMarkerReplaced);
     }
     for section in sections {
-        let start = text.len() + if text.is_empty() { 0 } else { 2 };
+        let end = text.len();
+        let start = end + if text.is_empty() { 0 } else { 2 };
         render(section, marker_text, &mut text);
         let body = text.get(start..).unwrap_or_default();
-        if let Some(part) = report(section, body, counter) {
+        if let Some(mut part) = report(section, body, marker_text, counter) {
+            if let Some(hash) = &part.hash
+                && !section.name.is_always_sent()
+                && resumed.is_some_and(|resumed| resumed.knows(section.name.name(), hash))
+            {
+                part.tokens = Tokens::ZERO;
+                part.outcome = Outcome::Known;
+                text.truncate(end);
+            }
             let is_unbounded = matches!(
                 section.name,
                 SectionName::ProjectInstructions
@@ -180,10 +202,19 @@ fn push_fence_note(marker: &str, out: &mut String) {
     );
 }
 
+/// Returns the fingerprint of a text without the marker, which is another one in each prompt.
+fn fingerprint_without(marker: &str, text: &str) -> String {
+    if marker.is_empty() {
+        return fingerprint(text.as_bytes());
+    }
+    fingerprint_of(text.split(marker).map(str::as_bytes))
+}
+
 /// Returns nothing for a section that had no content in the first place.
 fn report(
     section: &SectionDraft<'_>,
     body: &str,
+    marker: &str,
     counter: &dyn TokenCounter,
 ) -> Option<PartReport> {
     let outcome = match (section.omitted, section.fit.cut) {
@@ -204,7 +235,7 @@ fn report(
         outcome,
         cap: section.fit.cap,
         items: section.fit.items.clone(),
-        hash: present.then(|| fingerprint(body.as_bytes())),
+        hash: present.then(|| fingerprint_without(marker, body)),
         note: section.note.clone(),
     })
 }

@@ -12,6 +12,7 @@ mod issue;
 mod knowledge;
 mod name;
 mod points;
+mod resumed;
 mod review;
 
 pub(crate) use criteria::criteria;
@@ -27,4 +28,5 @@ pub(crate) use knowledge::{
 };
 pub use name::SectionName;
 pub(crate) use points::{PointsReader, answer_diff, review_points};
+pub(crate) use resumed::add_resumed;
 pub(crate) use review::{artifact, done_review, phase_review, pull_request};

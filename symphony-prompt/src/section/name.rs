@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 pub enum SectionName {
     /// Identifier, title, place of work, priority, size, labels, notes.
     Header,
+    /// That the session of the last run goes on, and what is on the base since.
+    Resumed,
     /// The description.
     Description,
     /// Open points of earlier reviews.
@@ -69,6 +71,7 @@ impl SectionName {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Header => "header",
+            Self::Resumed => "resumed",
             Self::Description => "description",
             Self::ReviewPoints => "review_points",
             Self::PullRequest => "pull_request",

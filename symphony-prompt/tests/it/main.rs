@@ -17,6 +17,7 @@ mod prop_integration;
 #[cfg(test)]
 mod prop_points;
 mod prop_worker;
+mod resumed;
 mod rich;
 mod summaries;
 #[cfg(test)]
