@@ -28,6 +28,7 @@ pub mod prompts;
 pub mod provider;
 pub mod redaction;
 pub mod repository;
+mod resume;
 mod runtime;
 pub mod sandbox;
 pub mod session;

@@ -15,6 +15,7 @@ use symphony_core::profile::{MODEL_SOURCE, ModelSource, PROVIDER_SOURCE, Provide
 use symphony_core::prompt_trial::Assignment;
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget, SandboxRecord, Usage};
 use symphony_core::run_network::RunNetworkUse;
+use symphony_core::session::{Anew, SessionRecord};
 use symphony_core::web::WEB_SEARCHES;
 use symphony_core::wording::counted;
 use symphony_store::refused_call;
@@ -248,6 +249,17 @@ impl RunView {
         error.or_else(refused).unwrap_or_default()
     }
 
+    /// Returns whose session it resumed, or why it started a new one; nothing where there was none to resume.
+    pub fn session(&self) -> String {
+        match SessionRecord::of(&self.metadata) {
+            None
+            | Some(SessionRecord::Anew {
+                why: Anew::First | Anew::NoTask,
+            }) => String::new(),
+            Some(record) => record.to_string(),
+        }
+    }
+
     /// Returns what it left in no commit.
     fn left_behind(&self) -> Vec<LeftBehind> {
         let left = self.metadata.get(LEFT_BEHIND).cloned();
@@ -322,6 +334,7 @@ impl View for RunView {
         page.field("phase", self.phase.as_ref().map_or("", PhaseName::as_str));
         page.field("provider", &self.provider_in_words());
         page.field("model", &self.model_in_words().unwrap_or_default());
+        page.field("session", &self.session());
         page.field("started", &page.clock().since(self.started_at));
         page.field("took", &self.elapsed(page.now()));
         page.field(

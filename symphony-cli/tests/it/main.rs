@@ -200,6 +200,9 @@ mod real_faults;
 mod real_registries;
 #[cfg(test)]
 #[cfg(feature = "real-cli")]
+mod real_resume;
+#[cfg(test)]
+#[cfg(feature = "real-cli")]
 mod real_sandbox;
 #[cfg(test)]
 mod records;

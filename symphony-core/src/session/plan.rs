@@ -63,11 +63,24 @@ impl Task {
 impl SessionKey {
     /// Returns the key of a run. `model` is the one that it asks for.
     pub fn of(run: &Run, model: Option<String>) -> Self {
+        let phase = run.phase.clone();
+        let (agent, provider) = (run.agent.clone(), run.provider.clone());
+        Self::new(&run.target, agent, phase, provider, model)
+    }
+
+    /// Puts a key together.
+    pub const fn new(
+        target: &RunTarget,
+        agent: AgentType,
+        phase: Option<PhaseName>,
+        provider: String,
+        model: Option<String>,
+    ) -> Self {
         Self {
-            agent: run.agent.clone(),
-            task: Task::of(&run.target),
-            phase: run.phase.clone(),
-            provider: run.provider.clone(),
+            agent,
+            task: Task::of(target),
+            phase,
+            provider,
             model,
         }
     }
@@ -163,6 +176,17 @@ pub enum ResumePlan {
     Anew(Anew),
 }
 
+impl ResumePlan {
+    /// Returns the plan of a run for which no prompt of what is new can be made: a new session.
+    #[must_use]
+    pub fn without_prompt(self) -> Self {
+        match self {
+            Self::Resume { .. } => Self::Anew(Anew::NoTask),
+            Self::Anew(why) => Self::Anew(why),
+        }
+    }
+}
+
 closed_set!(
     /// Why a run starts a new session.
     Anew, "reason for a new session", {
@@ -231,25 +255,25 @@ pub fn plan_session(query: &SessionQuery, past: &[PastRun]) -> ResumePlan {
 }
 
 fn resumable(query: &SessionQuery, past: &[PastRun]) -> Result<ResumePlan, Anew> {
+    if query.key.task == Task::Other {
+        return Err(Anew::NoTask);
+    }
+    if !past.iter().any(|run| run.key.is_same_role(&query.key)) {
+        return Err(Anew::First);
+    }
     if query.mode == ResumeMode::Never {
         return Err(Anew::Never);
     }
     let form = query.form.ok_or(Anew::Unable)?;
-    if query.key.task == Task::Other {
-        return Err(Anew::NoTask);
-    }
-    let mut found = Err(Anew::First);
-    for run in past {
-        if !run.key.is_same_role(&query.key) {
-            continue;
-        }
+    let mut found = Err(Anew::NotReported);
+    for run in past.iter().filter(|run| run.key.is_same_role(&query.key)) {
         match (barred(run), &run.session) {
             (Some(why), _) => return Err(why),
             (None, Some(session)) => {
                 found = Ok((run, session));
                 break;
             }
-            (None, None) => found = Err(Anew::NotReported),
+            (None, None) => {}
         }
     }
     let (run, reported) = found?;

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::plan::Anew;
 use crate::id::RunId;
+use crate::log::short_run;
 
 /// The key in a run's metadata.
 pub const RESUMED: &str = "resumed";
@@ -44,11 +45,12 @@ impl SessionRecord {
 impl fmt::Display for SessionRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Resumed { run } => write!(f, "resumed from run {run}"),
+            Self::Resumed { run } => write!(f, "resumed from run {}", short_run(run)),
             Self::Anew { why } => write!(f, "new: {}", why.words()),
             Self::Refused { run, message } => write!(
                 f,
-                "new: the session of run {run} could not be resumed ({message}); the full prompt was used"
+                "new: the session of run {} could not be resumed ({message}); the full prompt was used",
+                short_run(run)
             ),
         }
     }

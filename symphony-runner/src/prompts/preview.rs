@@ -116,6 +116,8 @@ pub fn preview_prompt(
         issue,
         config,
         provider,
+        // a preview shows all that an agent is to know
+        news: None,
     };
     let contract = match subject {
         Subject::Phase(contract) => *contract,

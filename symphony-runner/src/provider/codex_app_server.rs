@@ -15,6 +15,8 @@ use crate::stream::StreamFormat;
 pub(super) static CLI: AgentCli = AgentCli {
     name: ProviderName::CodexAppServer,
     format: StreamFormat::AppServer,
+    // a conversation always begins a new thread
+    sessions: None,
     command,
     ..codex::KNOWN
 };

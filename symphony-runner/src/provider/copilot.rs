@@ -27,6 +27,7 @@ pub(super) static CLI: AgentCli = AgentCli {
         file: "config.json",
         fix: "start `copilot` and type `/login`, or set COPILOT_GITHUB_TOKEN where `symphony` runs",
     },
+    sessions: None,
     api: ModelApi {
         login_hosts: &["api.githubcopilot.com", "api.github.com", "github.com"],
         ..acp::UNKNOWN_API

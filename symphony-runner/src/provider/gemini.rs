@@ -26,6 +26,7 @@ pub(super) static CLI: AgentCli = AgentCli {
         file: "oauth_creds.json",
         fix: "start `gemini` and choose a login, or set GEMINI_API_KEY where `symphony` runs",
     },
+    sessions: None,
     api: ModelApi {
         base_url_variable: Some("GOOGLE_GEMINI_BASE_URL"),
         base_url: "https://generativelanguage.googleapis.com",

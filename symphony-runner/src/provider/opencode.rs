@@ -26,6 +26,7 @@ pub(super) static CLI: AgentCli = AgentCli {
         file: "opencode/auth.json",
         fix: "`opencode auth login`, or name a provider with its key in opencode's own settings",
     },
+    sessions: None,
     api: ModelApi {
         login_hosts: &["opencode.ai", "models.dev"],
         ..acp::UNKNOWN_API

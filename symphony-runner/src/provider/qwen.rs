@@ -26,6 +26,7 @@ pub(super) static CLI: AgentCli = AgentCli {
         file: "oauth_creds.json",
         fix: "start `qwen` and type `/auth`, or set OPENAI_API_KEY and OPENAI_BASE_URL where `symphony` runs",
     },
+    sessions: None,
     api: ModelApi {
         base_url_variable: Some("OPENAI_BASE_URL"),
         base_url: "https://api.openai.com/v1",

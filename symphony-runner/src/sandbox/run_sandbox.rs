@@ -13,6 +13,8 @@ use super::protection::Protection;
 use super::start::Start;
 use crate::network::Ways;
 use crate::provider::{AgentCli, agent_clis};
+use crate::resume::link_into;
+use crate::supervise::KeptSessions;
 
 /// What confines the programs of a run that need the same places.
 #[derive(Debug, Clone)]
@@ -24,6 +26,8 @@ pub(crate) struct RunSandbox {
     run: PathBuf,
     /// The CLI whose login each start gets a copy of.
     login: Option<&'static AgentCli>,
+    /// Where the CLI keeps its sessions, for later runs with the same key.
+    sessions: Option<KeptSessions>,
 }
 
 /// A program with all that starts it.
@@ -53,6 +57,7 @@ impl RunSandbox {
             places,
             run,
             login: None,
+            sessions: None,
         }
     }
 
@@ -77,6 +82,15 @@ impl RunSandbox {
     #[must_use]
     pub(crate) fn with_login(mut self, login: Option<&'static AgentCli>) -> Self {
         self.login = login;
+        self
+    }
+
+    /// Keeps the sessions of a CLI beyond each start.
+    #[must_use]
+    pub(crate) fn with_sessions(mut self, sessions: Option<KeptSessions>) -> Self {
+        let folder = sessions.iter().map(|kept| kept.folder.clone());
+        self.places.write.extend(folder);
+        self.sessions = sessions;
         self
     }
 
@@ -120,6 +134,13 @@ impl RunSandbox {
         })?;
         if let Some(cli) = self.login {
             start.hand_in(cli, &environment, home)?;
+        }
+        if let Some(kept) = &self.sessions {
+            link_into(home, kept.cli, &kept.folder).map_err(|source| SandboxFault::Io {
+                action: "link to the kept sessions from",
+                path: home.clone(),
+                source,
+            })?;
         }
         for cli in agent_clis() {
             environment.remove(OsStr::new(cli.credentials.folder_variable));

@@ -2,6 +2,8 @@
 
 use symphony_core::failure::ErrorClass;
 use symphony_core::run::Usage;
+use symphony_core::session::SessionId;
+use symphony_core::unit::Tokens;
 
 use super::event::{AgentEvent, ApiError, ApiRetry, McpServer, RateLimit, RunResult};
 use super::parse::{LineKind, LineReader, StreamFormat};
@@ -41,6 +43,9 @@ pub struct StreamState {
     broken_lines: u64,
     meter: UsageMeter,
     session: Option<String>,
+    /// The session that the CLI was to resume.
+    expected: Option<SessionId>,
+    tool_uses: u64,
     model: Option<String>,
     mcp_servers: Option<Vec<McpServer>>,
     last_text: String,
@@ -66,6 +71,8 @@ impl StreamState {
             broken_lines: 0,
             meter: UsageMeter::default(),
             session: None,
+            expected: None,
+            tool_uses: 0,
             model: None,
             mcp_servers: None,
             last_text: String::new(),
@@ -79,6 +86,14 @@ impl StreamState {
             open_error: None,
             rate_limit: None,
         }
+    }
+
+    /// Expects that the CLI resumes a session, in which earlier runs used something.
+    #[must_use]
+    pub fn resuming(mut self, session: &SessionId, used: &Usage) -> Self {
+        self.expected = Some(session.clone());
+        self.meter.resume(used);
+        self
     }
 
     /// Processes a line of output, without its line feed; returns its events, to be logged and watched.
@@ -122,7 +137,10 @@ impl StreamState {
         self.must_end = self.must_end.or_else(|| must_end(event));
         match event {
             AgentEvent::Init(init) => {
-                self.session.clone_from(&init.session);
+                // The first one counts: it comes before the agent could have a word in it.
+                if self.session.is_none() {
+                    self.session.clone_from(&init.session);
+                }
                 self.model.clone_from(&init.model);
                 self.mcp_servers.clone_from(&init.mcp_servers);
             }
@@ -143,6 +161,7 @@ impl StreamState {
             AgentEvent::RateLimit(limit) => self.rate_limit = Some(limit.clone()),
             AgentEvent::Result(result) => self.observe_result(result),
             AgentEvent::ToolUse(call) => {
+                self.tool_uses = self.tool_uses.saturating_add(1);
                 if call.is_web_search() {
                     self.web_searches = self.web_searches.saturating_add(1);
                 }
@@ -204,6 +223,19 @@ impl StreamState {
     /// Returns the session's id, if reported.
     pub fn session(&self) -> Option<&str> {
         self.session.as_deref()
+    }
+
+    /// Returns whether the CLI began another session than the one that it was to resume.
+    pub fn is_other_session(&self) -> bool {
+        let both = self.expected.as_ref().zip(self.session.as_ref());
+        both.is_some_and(|(expected, session)| expected.as_str() != session)
+    }
+
+    /// Returns whether the model answered or called a tool.
+    pub fn has_worked(&self) -> bool {
+        let usage = self.usage();
+        let tokens = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens;
+        self.tool_uses > 0 || tokens > Tokens::ZERO
     }
 
     /// Returns the model, if reported.

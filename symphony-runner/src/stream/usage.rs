@@ -24,6 +24,8 @@ pub(crate) struct UsageMeter {
     /// The counts of the messages since the last result.
     told: TokenCounts,
     told_turns: u64,
+    /// What earlier runs used in the same session, for formats that count it again.
+    before: TokenCounts,
     /// The messages whose counts may be reported again.
     open: VecDeque<OpenMessage>,
 }
@@ -35,6 +37,17 @@ struct OpenMessage {
 }
 
 impl UsageMeter {
+    /// Begins in a session in which earlier runs used something.
+    pub(crate) fn resume(&mut self, used: &Usage) {
+        self.before = TokenCounts {
+            input: used.input_tokens,
+            output: used.output_tokens,
+            cache_read: used.cache_read_tokens,
+            cache_creation: used.cache_creation_tokens,
+        };
+        self.session_cost = used.cost.unwrap_or_default();
+    }
+
     /// Processes the usage of a message. The lines of one message repeat it: each id counts once, with its highest
     /// counts.
     pub(crate) fn message(&mut self, usage: &MessageUsage) {
@@ -65,7 +78,8 @@ impl UsageMeter {
     pub(crate) fn result(&mut self, result: &RunResult, format: StreamFormat) {
         if format == StreamFormat::Codex {
             // Codex reports the whole thread's usage each time.
-            self.finished = highest(self.finished, result.tokens);
+            let own = result.tokens.without(self.before);
+            self.finished = highest(self.finished, own);
         } else {
             self.finished = self.finished + result.tokens;
         }
@@ -132,6 +146,53 @@ mod tests {
                 ..TokenCounts::default()
             },
         }
+    }
+
+    fn counts(input: u64, output: u64) -> TokenCounts {
+        TokenCounts {
+            input: Tokens::new(input),
+            output: Tokens::new(output),
+            ..TokenCounts::default()
+        }
+    }
+
+    #[test]
+    fn what_a_session_used_before_does_not_count_again() {
+        let used = Usage {
+            input_tokens: Tokens::new(300),
+            output_tokens: Tokens::new(40),
+            cost: Some(UsdMicros::new(500)),
+            ..Usage::default()
+        };
+        let result = |tokens, session_cost| RunResult {
+            tokens,
+            session_cost,
+            turns: 1,
+            ..RunResult::default()
+        };
+        // Codex counts for the whole thread
+        let mut meter = UsageMeter::default();
+        meter.resume(&used);
+        meter.result(&result(counts(400, 60), None), StreamFormat::Codex);
+        let usage = meter.usage();
+        assert_eq!(
+            (usage.input_tokens.get(), usage.output_tokens.get()),
+            (100, 20)
+        );
+        meter.result(&result(counts(550, 70), None), StreamFormat::Codex);
+        assert_eq!(meter.usage().input_tokens.get(), 250);
+        // a stream that reports less than was used before
+        meter.resume(&used);
+        meter.result(&result(counts(1, 1), None), StreamFormat::Codex);
+        assert_eq!(meter.usage().input_tokens.get(), 250);
+        // Claude counts since its last result, and only its cost may be the whole session's
+        let mut meter = UsageMeter::default();
+        meter.resume(&used);
+        let cost = Some(UsdMicros::new(650));
+        meter.result(&result(counts(100, 20), cost), StreamFormat::Claude);
+        let usage = meter.usage();
+        assert_eq!(usage.input_tokens.get(), 100);
+        assert_eq!(usage.cost, Some(UsdMicros::new(150)));
     }
 
     #[test]

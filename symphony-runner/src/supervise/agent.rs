@@ -10,6 +10,7 @@ use serde_json::{Map, json};
 use symphony_core::failure::ErrorClass;
 use symphony_core::run::{RunError, RunStatus};
 use symphony_core::run_network::RUN_NETWORK;
+use symphony_core::session::{ResumedEnd, SESSION, is_refused};
 use symphony_core::watchdog::Step;
 use symphony_core::web::WEB_SEARCHES;
 use symphony_mcp::{RunSocket, Service, StoreThread};
@@ -50,12 +51,42 @@ struct LiveAgent {
 }
 
 /// Starts the agent, serves its socket, reads its stream until it ends, and leaves no process of it alive.
+///
+/// The agent starts again with the full prompt if the session that it was to resume is refused. Nothing was done by then,
+/// so it is the same run, and uses no attempt.
 pub(crate) async fn run_agent(
     job: &Job<'_>,
     store: &StoreThread,
     supervision: &Supervision,
-    prepared: &Prepared,
+    prepared: &mut Prepared,
 ) -> Result<AgentOutcome, RunnerError> {
+    let first = serve_agent(job, store, supervision, prepared).await?;
+    if !first.is_refused {
+        return Ok(first.outcome);
+    }
+    let message = first.outcome.error.map(|error| error.message);
+    let added = prepared.start_anew(job, message.unwrap_or_default())?;
+    let mut second = serve_agent(job, store, supervision, prepared)
+        .await?
+        .outcome;
+    second.metadata.extend(added);
+    Ok(second)
+}
+
+/// How an agent came out.
+struct Listened {
+    outcome: AgentOutcome,
+    /// Whether its CLI could not resume the session.
+    is_refused: bool,
+}
+
+/// Runs the agent once, with a socket of its own: a judge's takes one connection only.
+async fn serve_agent(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+    prepared: &Prepared,
+) -> Result<Listened, RunnerError> {
     // Bound before the agent starts: its MCP client connects at once, and would give up on a socket that does not exist
     // yet.
     let socket = RunSocket::bind(&job.paths.socket(), job.run.target.is_review())?
@@ -64,23 +95,26 @@ pub(crate) async fn run_agent(
         .with_redactor(prepared.redactor.clone());
     let serving = tokio::spawn(socket.serve(service));
     Failpoint::AgentListening.reach();
-    let outcome = listen(job, store, supervision, prepared).await;
+    let listened = listen(job, store, supervision, prepared).await;
     // The agent has ended: any process that still holds the socket is a stray, which must not write to the database any
     // longer.
     serving.abort();
     let _aborted = serving.await;
-    match outcome {
-        Ok(outcome) => Ok(outcome),
-        Err(RunnerError::Process(error)) => Ok(AgentOutcome::failed(
+    let outcome = match listened {
+        Err(RunnerError::Process(error)) => AgentOutcome::failed(
             RunStatus::Failed,
             RunError {
                 class: ErrorClass::SpawnFailed,
                 message: error.to_string(),
             },
-        )),
-        Err(error @ RunnerError::Sandbox(_)) => Ok(AgentOutcome::not_started(&error)),
-        Err(error) => Err(error),
-    }
+        ),
+        Err(error @ RunnerError::Sandbox(_)) => AgentOutcome::not_started(&error),
+        listened => return listened,
+    };
+    Ok(Listened {
+        outcome,
+        is_refused: false,
+    })
 }
 
 async fn listen(
@@ -88,7 +122,7 @@ async fn listen(
     store: &StoreThread,
     supervision: &Supervision,
     prepared: &Prepared,
-) -> Result<AgentOutcome, RunnerError> {
+) -> Result<Listened, RunnerError> {
     job.steps
         .enter_for(Step::Agent, job.config.turn_timeout_ms.duration());
     // Nothing may fail between this line and `end_tree` without ending the processes: the agent would go on working
@@ -152,7 +186,17 @@ async fn listen(
             .metadata
             .insert(RUN_NETWORK.to_owned(), json!(network.used()));
     }
-    Ok(outcome)
+    let is_refused = prepared.session.resumed.is_some()
+        && is_refused(&ResumedEnd {
+            class: outcome.error.as_ref().map(|error| error.class),
+            by_itself: stop.is_none() && end.end == AgentEnd::ByItself,
+            has_worked: streams.state().has_worked(),
+            other_session: streams.state().is_other_session(),
+        });
+    Ok(Listened {
+        outcome,
+        is_refused,
+    })
 }
 
 /// Asks an agent that takes part in a conversation to stop, and gives it a moment: it ends its own processes then.
@@ -381,7 +425,7 @@ fn conclude(
         );
     }
     if let Some(session) = streams.state().session() {
-        metadata.insert("session".to_owned(), json!(session));
+        metadata.insert(SESSION.to_owned(), json!(session));
     }
     if let Some(model) = streams.state().model() {
         metadata.insert("model".to_owned(), json!(model));

@@ -55,7 +55,7 @@ pub use launch::SuperviseMode;
 pub(crate) use launch::launch_supervisor;
 pub(crate) use outcome::AgentOutcome;
 pub(crate) use phase_settings::phase_of_plan;
-pub(crate) use prepare::{judged_artifact, override_text, protection};
+pub(crate) use prepare::{KeptSessions, judged_artifact, override_text, protection};
 pub(crate) use project_file::{PROMPT_FILE_BYTES_MAX, read_own};
 pub(crate) use prompts::{
     Cut, PhasePart, ProjectRequest, PromptRequest, ShownDiff, budgets, build, build_background,
@@ -133,11 +133,13 @@ async fn carry_out(
             return finish::finish(job, store, supervision, pending).await;
         }
         SuperviseMode::Run => match prepare_run(job, store, supervision).await {
-            Ok(prepared) => match agent::run_agent(job, store, supervision, &prepared).await {
-                // Its processes have ended, and the run failed through no fault of its own.
-                Err(error) if error.is_disk_full() => AgentOutcome::not_started(&error),
-                outcome => outcome?,
-            },
+            Ok(mut prepared) => {
+                match agent::run_agent(job, store, supervision, &mut prepared).await {
+                    // Its processes have ended, and the run failed through no fault of its own.
+                    Err(error) if error.is_disk_full() => AgentOutcome::not_started(&error),
+                    outcome => outcome?,
+                }
+            }
             Err(error) => not_prepared(job, store, &error).await?,
         },
     };

@@ -45,6 +45,7 @@ impl AgentStreams {
         agent: &mut Agent,
     ) -> Result<Self, RunnerError> {
         let stderr_log = open_log(job.paths.stderr(), LogLimits::STDERR, OmissionStyle::Text)?;
+        let state = StreamState::new(prepared.command.format);
         let stderr = Arc::new(Mutex::new(Tail::new(TAIL_BYTES)));
         let stderr_reader = agent.take_stderr().map(|pipe| {
             let redactor = prepared.redactor.clone();
@@ -54,7 +55,10 @@ impl AgentStreams {
             talk: Talk::begin(&prepared.command, agent)?,
             lines: agent.take_stdout().map(BoundedLines::new),
             notes: StreamRecord {
-                state: StreamState::new(prepared.command.format),
+                state: match &prepared.session.resumed {
+                    Some(resumed) => state.resuming(&resumed.session, &resumed.used),
+                    None => state,
+                },
                 raw: open_log(job.paths.stream(), LogLimits::STREAM, OmissionStyle::Json)?,
                 log: open_log(job.paths.log(), LogLimits::FORMATTED, OmissionStyle::Text)?,
                 tail: Tail::new(TAIL_BYTES),
@@ -263,7 +267,8 @@ impl StreamRecord {
             }
             stop = stop.or_else(|| watch.observe(event, now));
         }
-        stop.or_else(|| watch.too_many_searches(self.state.web_searches()))
+        stop.or_else(|| self.state.is_other_session().then_some(Stop::OtherSession))
+            .or_else(|| watch.too_many_searches(self.state.web_searches()))
             .or_else(|| watch.over_budget(&self.state.usage()))
     }
 

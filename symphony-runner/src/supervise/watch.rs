@@ -29,6 +29,8 @@ pub(crate) enum Stop {
     Looping { tool: String, repeats: u32 },
     /// It started without its MCP server, or its credentials were refused.
     MustEnd(ErrorClass),
+    /// Its CLI began another session than the one that it was to resume.
+    OtherSession,
     /// It is done, but its process is still there.
     AfterResult,
     /// It does not read what it asked for.
@@ -49,6 +51,7 @@ impl Stop {
             Self::Stalled(_) => Some(ErrorClass::Stalled),
             Self::Looping { .. } => Some(ErrorClass::Looping),
             Self::MustEnd(class) | Self::Deaf(class) => Some(*class),
+            Self::OtherSession => Some(ErrorClass::AgentFailed),
             Self::AfterResult => None,
             Self::OverBudget(_) => Some(ErrorClass::BudgetExhausted),
             Self::TooManySearches { .. } => Some(ErrorClass::TooManySearches),
@@ -73,6 +76,9 @@ impl Stop {
                 format!(
                     "ended: called `{tool}` {repeats} times in a row with the same arguments and no change in the worktree"
                 )
+            }
+            Self::OtherSession => {
+                "ended: the CLI began another session than the one that it was to resume".to_owned()
             }
             Self::MustEnd(_) | Self::AfterResult => String::new(),
             Self::Deaf(_) => "ended: it does not read its standard input".to_owned(),

@@ -14,6 +14,7 @@ use crate::error::RunnerError;
 use crate::merge::gates::{merge_worktree_is_left, remove_merge_worktree};
 use crate::merge::unpublished::note_saved_submodules;
 use crate::repository::open_repository;
+use crate::resume::remove_sessions_of;
 use crate::upkeep::kept_documents::settle_kept;
 
 /// Removes an issue's worktree and its branch. Unmerged commits are saved to a rescue ref first.
@@ -84,6 +85,9 @@ fn clean_up_with(
     let settled = needed.and_then(|needed| settle_kept(store, &repository, &needed));
     if let Err(error) = settled {
         tracing::warn!(issue = %id, %error, "commits of documents were not released");
+    }
+    if let Err(error) = remove_sessions_of(&project.root, id) {
+        tracing::warn!(issue = %id, %error, "the daily clean-up removes the sessions");
     }
     Failpoint::CleanUnrecorded.reach();
     // Last: after a death in between, the next tick finds the worktree still recorded, and removes what is left.

@@ -11,6 +11,7 @@ use symphony_store::{Project, Store, StoreError};
 use crate::error::RunnerError;
 use crate::paths::{RunPaths, runs_folder};
 use crate::process::lock_state;
+use crate::resume::remove_old_sessions;
 use crate::step_event::StepEvent;
 use crate::upkeep::leftovers::changed;
 
@@ -84,7 +85,7 @@ pub fn remove_logs(old: &[OldLogs]) -> (usize, Vec<String>) {
     (removed, problems)
 }
 
-/// Removes old logs of all projects, once per day. Returns what was done, and what could not be done.
+/// Removes old logs and sessions of all projects, once per day. Returns what was done, and what could not be done.
 ///
 /// # Errors
 /// When the database cannot be read or written.
@@ -113,6 +114,7 @@ pub fn daily_clean_up(
             });
         }
         problems.extend(failed);
+        problems.extend(remove_old_sessions(store, &project, days, now)?);
     }
     if is_done {
         store.record_log_clean_up(now)?;

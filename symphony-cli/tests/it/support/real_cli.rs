@@ -130,6 +130,8 @@ impl RealCli {
             "try_changed_gates": false,
             "judge_cooldown_ms": 0,
             "keep_run_files": true,
+            // the plays are written for a conversation for each run
+            "resume": "never",
             "gates": [{ "name": "check", "command": "test ! -e hello.txt || { grep -q hello hello.txt && echo fine; }" }],
         });
         for (key, value) in config.as_object().expect("settings are an object") {

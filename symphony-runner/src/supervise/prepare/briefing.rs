@@ -6,6 +6,7 @@ use symphony_mcp::{ReviewTarget, StoreThread};
 
 use super::site::Site;
 use crate::prompts::library::PromptLibrary;
+use crate::resume::News;
 use crate::supervise::Job;
 use crate::supervise::prompts::Prompts;
 
@@ -22,6 +23,8 @@ pub(crate) struct BriefingSources<'a> {
     pub(crate) provider: ProviderName,
     /// Where the agent works.
     pub(crate) site: &'a Site,
+    /// What is new for the session that it resumes; `None` for a new one.
+    pub(crate) news: Option<&'a News>,
 }
 
 /// The prompts of a run, and what it judges.

@@ -112,6 +112,7 @@ pub(super) fn request(
         review,
         custom_instructions: job.overrides.custom_instructions.clone(),
         provider: sources.provider,
+        news: sources.news.cloned(),
         issue,
         documents: Documents::default(),
         criteria: None,

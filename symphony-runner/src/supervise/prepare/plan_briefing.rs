@@ -6,7 +6,7 @@ use symphony_core::pull_request::{PullRequest, VerdictKind};
 use symphony_core::review_point::ReviewPoint;
 use symphony_prompt::{PlanPhaseDispatch, Workspace};
 
-use super::briefing::Briefing;
+use super::briefing::{Briefing, BriefingSources};
 use super::site::Site;
 use super::subject::PhaseSubject;
 use crate::error::RunnerError;
@@ -16,10 +16,10 @@ use crate::supervise::prompts::{Prompts, fence_marker, point_inputs};
 
 /// Assembles the prompts of a plan's phase.
 pub(super) async fn plan_briefing(
-    job: &Job<'_>,
+    sources: BriefingSources<'_>,
     subject: PhaseSubject,
-    site: &Site,
 ) -> Result<Briefing, RunnerError> {
+    let BriefingSources { job, site, .. } = sources;
     let plan = &subject.plan;
     let settings = &job.config.plan;
     let input = load_worker_input(WorkerPromptRequest {
@@ -43,9 +43,14 @@ pub(super) async fn plan_briefing(
     dispatch.review_points = point_inputs(subject.points);
     dispatch.fence_marker = fence_marker();
     let built = dispatch.build()?;
+    let resumed = sources
+        .news
+        .map(|news| dispatch.build_resumed(&news.input))
+        .transpose()?;
     Ok(Briefing {
         prompts: Prompts {
             built,
+            resumed,
             learnings: Vec::new(),
         },
         review: None,

@@ -33,6 +33,7 @@ pub(super) async fn plan_review_briefing(
         claude_md: claude_md(site, Some(&pr))?,
         custom_instructions: job.overrides.custom_instructions.clone(),
         provider: sources.provider,
+        news: sources.news.cloned(),
     };
     let prompts = store
         .call(move |store| build_plan_review(request, store))

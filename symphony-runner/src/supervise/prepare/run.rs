@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use serde_json::json;
-use symphony_core::criteria::{Criteria, SHOWN_CRITERIA};
+use serde_json::{Value, json};
+use symphony_core::criteria::SHOWN_CRITERIA;
 use symphony_core::hand_in::HEAD_AT_START;
 use symphony_core::profile::{MODEL_SOURCE, PROVIDER_SOURCE};
 use symphony_core::prompt_trial::PromptSet;
+use symphony_core::session::RESUMED;
 use symphony_mcp::{Identity, StoreThread};
-use symphony_prompt::BuiltPrompt;
 use symphony_store::{RunStart, StartSandbox};
 use symphony_workspace::{Failpoint, Redactor};
 
@@ -20,6 +20,7 @@ use super::invocation::invocation;
 use super::model::{ChosenAgent, chosen_agent};
 use super::network::plan_network;
 use super::sandbox::{agent_sandbox, judges_shell, mcp_socket, protection};
+use super::session::{FullStart, RunSession, kept_sessions, record_of, resumption, session_of};
 use super::site::Site;
 use super::subject::Subject;
 use crate::environment::{agent_environment, leave_housekeeping_to_the_user, name_committers};
@@ -29,8 +30,8 @@ use crate::paths::write_private;
 use crate::process::Supervision;
 use crate::prompts::sent::{PROMPT_REPORT, keep_prompts};
 use crate::provider::{
-    AgentCommand, AgentInvocation, McpServerCommand, ProviderCall, ProviderError, agent_cli,
-    agent_command, mcp_config, prompt_for_stdin,
+    AgentCommand, AgentInvocation, McpServerCommand, ProviderCall, ProviderError, Session,
+    agent_cli, agent_command, mcp_config, prompt_for_stdin,
 };
 use crate::redaction::redactor_for;
 use crate::sandbox::{RunSandbox, SandboxFault};
@@ -40,6 +41,8 @@ use crate::supervise::spending::budget;
 /// A run that is ready to start.
 #[derive(Debug)]
 pub(crate) struct Prepared {
+    /// The session that it resumes, if it does.
+    pub(crate) session: RunSession,
     pub(crate) command: AgentCommand,
     pub(crate) environment: BTreeMap<OsString, OsString>,
     /// What the agent is confined by.
@@ -77,21 +80,34 @@ pub(crate) async fn prepare(
     site.record_fingerprint(job)?;
     site.record_baseline(job)?;
     name_committers(&mut environment, site.path());
+    let chosen = chosen_agent(job, &library);
+    let model_name = chosen.model.as_ref().map(|model| model.model.as_str());
+    let record = protection.record();
+    let resumption = resumption(job, store, &site, &provider, model_name, record).await?;
+    let kept = if protection.is_on() {
+        kept_sessions(job, &provider, model_name)?
+    } else {
+        None
+    };
     let sources = BriefingSources {
         job,
         store,
         library: &library,
         provider: provider.name(),
         site: &site,
+        news: resumption.news.as_ref(),
     };
     let Briefing {
         prompts,
         review,
         criteria,
     } = Briefing::write(sources, subject).await?;
-    let built = prompts.built;
-    let chosen = chosen_agent(job, &library);
-    let record = protection.record();
+    let full = prompts.built;
+    // What the agent is sent first.
+    let (plan, built) = match prompts.resumed {
+        Some(resumed) => (resumption.plan, resumed),
+        None => (resumption.plan.without_prompt(), full.clone()),
+    };
     let network = plan_network(job, &protection, provider.name(), &environment).await?;
     let mut invocation = AgentInvocation {
         usd_max: budget,
@@ -99,6 +115,7 @@ pub(crate) async fn prepare(
             program: job.installation.executable.clone(),
             socket: mcp_socket(job, &protection),
         },
+        session: session_of(&plan),
         is_confined: protection.is_on(),
         ..invocation(
             job,
@@ -123,13 +140,28 @@ pub(crate) async fn prepare(
         record,
         protection: record.protection(&job.run.agent, judges_shell(&invocation.call)),
     };
-    record_start(job, store, &site, &built, criteria, &chosen, sandbox).await?;
+    let metadata = json!({
+        PROVIDER_SOURCE: chosen.provider_source,
+        MODEL_SOURCE: chosen.model.as_ref().map(|model| model.source),
+        PROMPT_REPORT: built.report,
+        SHOWN_CRITERIA: criteria,
+        HEAD_AT_START: site.repository.head(&site.worktree)?.as_str(),
+        RESUMED: record_of(&plan),
+    });
+    record_start(job, store, &site, metadata, &chosen, sandbox).await?;
     Failpoint::PrepareStarted.reach();
     let (context, run, given) = (job.as_run(), job.run.id.clone(), prompts.learnings);
     store
         .call(move |store| store.record_given(&context, &run, &given))
         .await??;
     let command = agent_command(&invocation);
+    let full = FullStart {
+        built: full,
+        command: agent_command(&AgentInvocation {
+            session: Session::New,
+            ..invocation.clone()
+        }),
+    };
     for (path, text) in &command.files {
         write_private(path, text)?;
     }
@@ -164,9 +196,11 @@ pub(crate) async fn prepare(
         &environment,
     )?
     .with_ways(network.as_ref().map(|network| network.ways().clone()))
-    .with_login(login);
+    .with_login(login)
+    .with_sessions(kept);
     keep_prompts(&job.paths, &built, redactor.as_deref())?;
     Ok(Prepared {
+        session: RunSession::new(plan, full),
         command,
         environment,
         sandbox,
@@ -226,8 +260,7 @@ async fn record_start(
     job: &Job<'_>,
     store: &StoreThread,
     site: &Site,
-    built: &BuiltPrompt,
-    criteria: Option<Criteria>,
+    metadata: Value,
     chosen: &ChosenAgent,
     sandbox: StartSandbox,
 ) -> Result<(), RunnerError> {
@@ -239,13 +272,7 @@ async fn record_start(
         worktree: Some(relative.display().to_string()),
         branch: site.branch_name(),
         sandbox: Some(sandbox),
-        metadata: json!({
-            PROVIDER_SOURCE: chosen.provider_source,
-            MODEL_SOURCE: model.map(|model| model.source),
-            PROMPT_REPORT: built.report,
-            SHOWN_CRITERIA: criteria,
-            HEAD_AT_START: site.repository.head(&site.worktree)?.as_str(),
-        }),
+        metadata,
     };
     let (context, run) = (job.as_run(), job.run.id.clone());
     store

@@ -28,7 +28,7 @@ impl Briefing {
             }
             Subject::PullRequest { issue, pr } => issue_briefing(sources, issue, Some(*pr)).await,
             Subject::PlanReview { plan, pr } => plan_review_briefing(sources, *plan, *pr).await,
-            Subject::PlanPhase(subject) => plan_briefing(sources.job, *subject, sources.site).await,
+            Subject::PlanPhase(subject) => plan_briefing(sources, *subject).await,
             Subject::Project => project_briefing(sources).await,
         }
     }

@@ -11,7 +11,7 @@ use symphony_store::Store;
 use super::done_review::children;
 use super::knowledge::{
     attempts, budgets, comments, dependencies, fence_marker, findings, gate_commands, issue_input,
-    learnings, not_read, standing, texts,
+    keep_new, learnings, not_read, standing, texts,
 };
 use super::omissions::log_omissions;
 use super::points::review_points;
@@ -19,6 +19,7 @@ use super::vault::load_vault;
 use crate::error::RunnerError;
 use crate::prompts::library::PromptLibrary;
 use crate::provider::reads_claude_md;
+use crate::resume::News;
 use crate::supervise::Documents;
 
 /// What the prompts of a dispatch need besides the store.
@@ -56,6 +57,8 @@ pub(crate) struct PromptRequest {
     pub(crate) review: Option<Review>,
     /// Whose CLI it is.
     pub(crate) provider: ProviderName,
+    /// What is new for the session that the agent resumes; `None` for a new one.
+    pub(crate) news: Option<News>,
 }
 
 /// Both prompts of a run.
@@ -63,6 +66,8 @@ pub(crate) struct PromptRequest {
 pub(crate) struct Prompts {
     /// The prompts, with the report.
     pub(crate) built: BuiltPrompt,
+    /// Those for the session that the agent resumes; `None` for a new one.
+    pub(crate) resumed: Option<BuiltPrompt>,
     /// The learnings in them.
     pub(crate) learnings: Vec<LearningId>,
 }
@@ -97,9 +102,9 @@ pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts
     dispatch.claude_md.clone_from(&request.claude_md);
     dispatch.dependencies = dependencies(issue, store)?;
     dispatch.children = children(issue, store)?;
-    dispatch.attempts = attempts(&request.run, issue, store)?;
+    dispatch.attempts = attempts(&request.run, issue, store, None)?;
     dispatch.review_points = review_points(&issue.id.clone().into(), store)?;
-    dispatch.findings = findings(issue, store)?;
+    dispatch.findings = findings(issue, store, None)?;
     dispatch.comments = comments(issue, store)?;
     dispatch.gates = gate_commands(&request.config.gates);
     dispatch.budgets = budgets(&request.config)?;
@@ -124,7 +129,20 @@ pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts
     built.report.warnings.extend(not_read(missed));
     log_omissions(&built);
     let learnings = standing(&best, &built.report);
-    Ok(Prompts { built, learnings })
+    let resumed = match &request.news {
+        None => None,
+        Some(news) => {
+            dispatch.attempts = attempts(&request.run, issue, store, Some(news))?;
+            dispatch.findings = findings(issue, store, Some(news))?;
+            keep_new(&mut dispatch.comments, news);
+            Some(dispatch.build_resumed(&news.input)?)
+        }
+    };
+    Ok(Prompts {
+        built,
+        resumed,
+        learnings,
+    })
 }
 
 /// Returns lines of the issue's text and its own documents that may be meant as acceptance criteria, and are not read

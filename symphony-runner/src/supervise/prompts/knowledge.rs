@@ -16,6 +16,7 @@ use symphony_prompt::{
 use symphony_store::{BestLearnings, RankedLearning, RunFilter, Store};
 
 use crate::error::RunnerError;
+use crate::resume::News;
 
 /// How many attempts, findings and comments are read for a prompt: more than it ever shows, so that its report has the
 /// total.
@@ -93,10 +94,13 @@ pub(super) fn dependencies(
     Ok(inputs)
 }
 
+/// Returns the runs before this one; with `news`, those that the session does not know the end of. What a run in the
+/// session wrote, the session has.
 pub(super) fn attempts(
     own: &RunId,
     issue: &Issue,
     store: &Store,
+    news: Option<&News>,
 ) -> Result<Vec<AttemptInput>, RunnerError> {
     let filter = RunFilter {
         issue: Some(issue.id.clone()),
@@ -105,8 +109,13 @@ pub(super) fn attempts(
         ..RunFilter::default()
     };
     let mut runs = store.runs(&filter)?;
-    runs.retain(|run| run.id != *own);
+    runs.retain(|run| run.id != *own && news.is_none_or(|news| run.started_at >= news.since));
     runs.reverse();
+    for run in &mut runs {
+        if news.is_some_and(|news| news.runs.contains(&run.id)) {
+            run.output_tail.clear();
+        }
+    }
     Ok(runs.iter().map(attempt_input).collect())
 }
 
@@ -126,8 +135,18 @@ fn attempt_input(run: &Run) -> AttemptInput {
     }
 }
 
-pub(super) fn findings(issue: &Issue, store: &Store) -> Result<Vec<FindingInput>, RunnerError> {
-    let mut findings = as_input(store.findings(&issue.id, READ_MAX)?);
+/// Returns the findings about an issue; with `news`, those that the session does not know.
+pub(super) fn findings(
+    issue: &Issue,
+    store: &Store,
+    news: Option<&News>,
+) -> Result<Vec<FindingInput>, RunnerError> {
+    let mut found = store.findings(&issue.id, READ_MAX)?;
+    if let Some(news) = news {
+        let is_own = |run: &Option<RunId>| run.as_ref().is_some_and(|run| news.runs.contains(run));
+        found.retain(|finding| finding.created_at >= news.since && !is_own(&finding.run));
+    }
+    let mut findings = as_input(found);
     findings.extend(red_on_base(issue, store)?);
     Ok(findings)
 }
@@ -179,6 +198,11 @@ pub(super) fn comments(issue: &Issue, store: &Store) -> Result<Vec<CommentInput>
             created_at: Some(comment.created_at),
         })
         .collect())
+}
+
+/// Keeps the comments that a session does not know.
+pub(super) fn keep_new(comments: &mut Vec<CommentInput>, news: &News) {
+    comments.retain(|comment| comment.created_at.is_none_or(|at| at >= news.since));
 }
 
 /// Returns the accepted learnings of the project and those that earlier runs of the issue proposed, best first.

@@ -16,7 +16,8 @@ use symphony_store::Store;
 
 use super::dispatch::{PromptRequest, Prompts};
 use super::knowledge::{
-    budgets, comments, fence_marker, issue_input, learnings, not_read, standing_conventions, texts,
+    budgets, comments, fence_marker, issue_input, keep_new, learnings, not_read,
+    standing_conventions, texts,
 };
 use super::omissions::log_omissions;
 use super::points::review_points;
@@ -91,7 +92,18 @@ pub(crate) fn build_phase(
         .extend(not_read(request.documents.problems));
     log_omissions(&built);
     let learnings = standing_conventions(&best, &built.report);
-    Ok(Prompts { built, learnings })
+    let resumed = match &request.news {
+        None => None,
+        Some(news) => {
+            keep_new(&mut dispatch.comments, news);
+            Some(dispatch.build_resumed(&news.input)?)
+        }
+    };
+    Ok(Prompts {
+        built,
+        resumed,
+        learnings,
+    })
 }
 
 fn assignment(contract: &PhaseContract) -> PhaseAssignment {

@@ -16,6 +16,7 @@ use super::vault::load_vault;
 use crate::error::RunnerError;
 use crate::prompts::library::PromptLibrary;
 use crate::provider::reads_claude_md;
+use crate::resume::News;
 
 /// What the prompts of a plan's review need.
 #[derive(Debug)]
@@ -36,6 +37,8 @@ pub(crate) struct PlanReviewPrompt {
     pub(crate) custom_instructions: Option<String>,
     /// Whose CLI it is.
     pub(crate) provider: ProviderName,
+    /// What is new for the session that the judge resumes.
+    pub(crate) news: Option<News>,
 }
 
 /// Assembles the prompts of the judge of a plan's pull request.
@@ -67,8 +70,13 @@ pub(crate) fn build_plan_review(
     let mut built = dispatch.build()?;
     built.report.warnings.extend(unread);
     log_omissions(&built);
+    let resumed = request
+        .news
+        .map(|news| dispatch.build_resumed(&news.input))
+        .transpose()?;
     Ok(Prompts {
         built,
+        resumed,
         learnings: Vec::new(),
     })
 }

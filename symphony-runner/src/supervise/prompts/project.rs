@@ -114,7 +114,11 @@ pub(crate) fn build_background(
     built.report.warnings.extend(unread);
     log_omissions(&built);
     let learnings = standing(&best, &built.report);
-    Ok(Prompts { built, learnings })
+    Ok(Prompts {
+        built,
+        resumed: None,
+        learnings,
+    })
 }
 
 /// Assembles both prompts of a setup wizard from what is detected in its worktree.
@@ -137,6 +141,7 @@ pub(crate) fn build_wizard(request: ProjectRequest) -> Result<Prompts, RunnerErr
     dispatch.budgets = budgets(&request.config)?;
     Ok(Prompts {
         built: dispatch.build()?,
+        resumed: None,
         learnings: Vec::new(),
     })
 }

@@ -1,0 +1,179 @@
+//! The session of a run: whether it resumes one, with which prompt, and how it starts again if that is refused.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+use symphony_core::config::SandboxLevel;
+use symphony_core::run::{SandboxRecord, Usage};
+use symphony_core::session::{
+    RESUMED, ResumePlan, SessionId, SessionKey, SessionQuery, SessionRecord,
+};
+use symphony_mcp::StoreThread;
+use symphony_prompt::BuiltPrompt;
+
+use super::run::Prepared;
+use super::site::Site;
+use crate::error::RunnerError;
+use crate::paths::write_private;
+use crate::prompts::sent::{PROMPT_REPORT, keep_prompts};
+use crate::provider::{AgentCli, AgentCommand, ProviderCall, Session, prompt_for_stdin};
+use crate::resume::{Resumption, kept_folder};
+use crate::supervise::Job;
+
+/// The session of a run.
+#[derive(Debug)]
+pub(crate) struct RunSession {
+    /// What people are shown about it.
+    pub(crate) record: SessionRecord,
+    /// What is resumed; `None` for a new session.
+    pub(crate) resumed: Option<Resumed>,
+}
+
+/// A session that is resumed.
+#[derive(Debug)]
+pub(crate) struct Resumed {
+    /// Its id.
+    pub(crate) session: SessionId,
+    /// What was used in it before.
+    pub(crate) used: Usage,
+    /// The full prompt and its command, should the session be refused.
+    pub(crate) full: FullStart,
+}
+
+/// How a run starts without an earlier session.
+#[derive(Debug)]
+pub(crate) struct FullStart {
+    /// The prompts.
+    pub(crate) built: BuiltPrompt,
+    /// The command.
+    pub(crate) command: AgentCommand,
+}
+
+/// Where the sessions of a run's CLI are kept, if it is confined.
+#[derive(Debug, Clone)]
+pub(crate) struct KeptSessions {
+    /// The CLI.
+    pub(crate) cli: &'static AgentCli,
+    /// The folder.
+    pub(crate) folder: PathBuf,
+}
+
+/// Decides whether a run resumes a session.
+pub(super) async fn resumption(
+    job: &Job<'_>,
+    store: &StoreThread,
+    site: &Site,
+    call: &ProviderCall,
+    model: Option<&str>,
+    sandbox: SandboxRecord,
+) -> Result<Resumption, RunnerError> {
+    let query = SessionQuery {
+        mode: job.config.resume,
+        form: cli_of(call).and_then(|cli| Some(cli.sessions?.form)),
+        key: key(job, call, model),
+        confined: sandbox.level != SandboxLevel::Off,
+        head: Some(site.repository.head(&site.worktree)?.as_str().to_owned()),
+    };
+    Resumption::load(job, store, query, &site.repository).await
+}
+
+/// Makes the folder of a confined run's sessions; `None` where its CLI keeps none, or no run continues this one.
+pub(super) fn kept_sessions(
+    job: &Job<'_>,
+    call: &ProviderCall,
+    model: Option<&str>,
+) -> Result<Option<KeptSessions>, RunnerError> {
+    let Some(cli) = cli_of(call).filter(|cli| cli.sessions.is_some()) else {
+        return Ok(None);
+    };
+    let root = &job.project.root;
+    let made = kept_folder(root, &job.run.target, &key(job, call, model))
+        .map_err(|error| RunnerError::io("make a folder for sessions in", root, error))?;
+    Ok(made.map(|folder| KeptSessions { cli, folder }))
+}
+
+fn key(job: &Job<'_>, call: &ProviderCall, model: Option<&str>) -> SessionKey {
+    let mut key = SessionKey::of(&job.run, model.map(str::to_owned));
+    // Where the configuration leaves the choice, it may be another one than at the claim.
+    call.name().name().clone_into(&mut key.provider);
+    key
+}
+
+const fn cli_of(call: &ProviderCall) -> Option<&'static AgentCli> {
+    match call {
+        ProviderCall::Cli { cli, .. } => Some(cli),
+        ProviderCall::Command { .. } | ProviderCall::Acp { .. } | ProviderCall::Scripted { .. } => {
+            None
+        }
+    }
+}
+
+impl RunSession {
+    /// Puts it together. `full` is how the run would start without an earlier session.
+    pub(super) fn new(plan: ResumePlan, full: FullStart) -> Self {
+        let record = record_of(&plan);
+        let resumed = match plan {
+            ResumePlan::Resume { session, used, .. } => Some(Resumed {
+                session,
+                used,
+                full,
+            }),
+            ResumePlan::Anew(_) => None,
+        };
+        Self { record, resumed }
+    }
+}
+
+/// Returns what the provider is asked for.
+pub(super) fn session_of(plan: &ResumePlan) -> Session {
+    match plan {
+        ResumePlan::Resume { session, .. } => Session::Resume(session.clone()),
+        ResumePlan::Anew(_) => Session::New,
+    }
+}
+
+/// Returns what is recorded about a plan.
+pub(super) fn record_of(plan: &ResumePlan) -> SessionRecord {
+    match plan {
+        ResumePlan::Resume { run, .. } => SessionRecord::Resumed { run: run.clone() },
+        ResumePlan::Anew(why) => SessionRecord::Anew { why: *why },
+    }
+}
+
+impl Prepared {
+    /// Turns to a new session with the full prompt, because the earlier one was refused. Returns what to add to the
+    /// run's metadata.
+    ///
+    /// # Errors
+    /// When the prompt cannot be written.
+    pub(crate) fn start_anew(
+        &mut self,
+        job: &Job<'_>,
+        message: String,
+    ) -> Result<Map<String, Value>, RunnerError> {
+        let session = &mut self.session;
+        let (Some(resumed), SessionRecord::Resumed { run }) =
+            (session.resumed.take(), &session.record)
+        else {
+            return Ok(Map::new());
+        };
+        tracing::info!(%run, %message, "the session could not be resumed: the full prompt is used");
+        let run = run.clone();
+        session.record = SessionRecord::Refused { run, message };
+        let FullStart { built, command } = resumed.full;
+        write_private(&job.paths.user_prompt(), &prompt_for_stdin(&built.user))?;
+        keep_prompts(&job.paths, &built, self.redactor.as_deref())?;
+        for (path, text) in &command.files {
+            write_private(path, text)?;
+        }
+        self.command = command;
+        let added = [
+            (RESUMED, json!(session.record)),
+            (PROMPT_REPORT, json!(built.report)),
+        ];
+        let added = added
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value));
+        Ok(added.collect())
+    }
+}
