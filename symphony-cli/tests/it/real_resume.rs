@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::support::{
-    JUDGE, Model, Project, RealCli, WORKER, git_commit, scenario, scenarios, text,
+    JUDGE, Model, Project, RealCli, WORKER, call, git_commit, scenario, scenarios, text, turn,
 };
 
 /// What the model deals out for each request.
@@ -16,24 +16,12 @@ const DESCRIPTION: &str = "hello.txt says hello.";
 
 /// A turn that runs a command with the CLI's own tool.
 fn shell(cli: RealCli, command: &str) -> Value {
-    let call = match cli {
-        RealCli::Claude => json!({ "name": "Bash", "input": { "command": command } }),
-        RealCli::Codex => json!({ "name": "exec_command", "input": { "cmd": command } }),
-    };
-    tool(call)
+    turn(cli.shaped(call("Bash", json!({ "command": command }))))
 }
 
 /// A turn that calls a tool of Symphony's.
 fn symphony(cli: RealCli, name: &str, input: Value) -> Value {
-    tool(match cli {
-        RealCli::Claude => json!({ "name": format!("mcp__symphony__{name}"), "input": input }),
-        RealCli::Codex => json!({ "namespace": "mcp__symphony", "name": name, "input": input }),
-    })
-}
-
-fn tool(mut call: Value) -> Value {
-    call["type"] = json!("tool_use");
-    json!({ "content": [call] })
+    turn(cli.shaped(call(&format!("mcp__symphony__{name}"), input)))
 }
 
 fn say(said: &str) -> Value {
@@ -432,15 +420,15 @@ fn second_attempt(cli: RealCli, mode: &str) -> Figures {
 fn a_resumed_attempt_of_the_real_clis_sends_less() {
     for cli in [RealCli::Claude, RealCli::Codex] {
         let [resumed, anew] = ["auto", "never"].map(|mode| second_attempt(cli, mode));
-        println!(
-            "{}\n  resumed {resumed:?}\n  new     {anew:?}",
-            cli.provider()
-        );
+        for (name, figures) in [("resumed", &resumed), ("new", &anew)] {
+            println!("{} {name}: {} ms, {figures:?}", cli.provider(), figures.ms);
+        }
         assert!(
             resumed.prompt_tokens * 2 < anew.prompt_tokens,
             "{resumed:?} {anew:?}"
         );
         assert!(resumed.requests < anew.requests, "{resumed:?} {anew:?}");
+        assert!(resumed.input < anew.input, "{resumed:?} {anew:?}");
         assert!(resumed.fresh * 2 < anew.fresh, "{resumed:?} {anew:?}");
     }
 }

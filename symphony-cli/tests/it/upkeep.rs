@@ -317,3 +317,23 @@ fn files_that_nobody_comes_back_to_are_removed_by_the_next_tick() {
     assert!(!project.root.join(half_written).exists());
     project.assert_sound();
 }
+
+/// Sessions of agents are kept while their issue may have another run. What an agent planted there leads nowhere.
+#[test]
+fn sessions_of_issues_that_are_gone_are_removed_daily() {
+    let project = Project::new("project", &scenarios([]), &json!({}));
+    let sessions = project.root.join(".symphony/sessions");
+    let precious = project.root.join("precious");
+    std::fs::create_dir(&precious).unwrap();
+    std::fs::write(precious.join("file"), "mine").unwrap();
+    for name in ["issue/SYM-9/worker-1", "plan/p1/worker-1", "issue/not-ours"] {
+        std::fs::create_dir_all(sessions.join(name)).unwrap();
+    }
+    let link = sessions.join("issue/SYM-9/worker-1/projects");
+    std::os::unix::fs::symlink(&precious, link).unwrap();
+    project.symphony(&["tick"]);
+    assert!(!sessions.join("issue/SYM-9").exists());
+    assert!(!sessions.join("plan/p1").exists());
+    assert!(sessions.join("issue/not-ours").exists());
+    assert!(precious.join("file").exists());
+}

@@ -5,6 +5,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use symphony_core::failure::ErrorClass;
+use symphony_core::run::Usage;
+use symphony_core::session::{SessionForm, SessionId};
 use symphony_runner::stream::{
     AcpUsage, AgentEvent, Conclusion, ExitFact, LineKind, LoopDetector, LoopFound, RunEnd,
     StreamFormat, StreamState, write_log_line,
@@ -563,5 +565,32 @@ fn searches_of_codex_that_begin_alike_are_no_loop() {
             events.iter().find_map(|event| detector.observe(event)),
             None
         );
+    }
+}
+
+/// The CLI begins another session than the one that it was to resume, or an agent prints a second one later.
+#[test]
+fn the_first_session_of_a_stream_counts() {
+    let [asked, other] = [
+        "9c739da6-3bb8-4deb-a43b-fdf44ba32ba3",
+        "01a21808-ec2c-7013-b924-8b9e67d80d34",
+    ];
+    let started = |id: &str| format!(r#"{{"type":"thread.started","thread_id":"{id}"}}"#);
+    let session = SessionId::parse(asked, SessionForm::Uuid).unwrap();
+    for (lines, expected) in [
+        (vec![started(asked), started(other)], (Some(asked), false)),
+        (vec![started(other), started(asked)], (Some(other), true)),
+        (Vec::new(), (None, false)),
+    ] {
+        let mut state = StreamState::new(StreamFormat::Codex).resuming(&session, &Usage::default());
+        for line in &lines {
+            state.take_line(line.as_bytes());
+        }
+        assert_eq!(
+            (state.session(), state.is_other_session()),
+            expected,
+            "{lines:?}"
+        );
+        assert!(!state.has_worked());
     }
 }
