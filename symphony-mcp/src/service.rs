@@ -2,6 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, Implementation,
@@ -30,6 +31,7 @@ pub struct Service {
     store: StoreThread,
     listed: Arc<Vec<McpTool>>,
     redactor: Option<Arc<Redactor>>,
+    was_asked: Arc<AtomicBool>,
 }
 
 impl Service {
@@ -41,6 +43,7 @@ impl Service {
             store,
             listed,
             redactor: None,
+            was_asked: Arc::default(),
         }
     }
 
@@ -49,6 +52,11 @@ impl Service {
     pub fn with_redactor(mut self, redactor: Option<Arc<Redactor>>) -> Self {
         self.redactor = redactor;
         self
+    }
+
+    /// Returns whether anyone has asked this service, or a clone of it, for its tools.
+    pub fn was_asked(&self) -> bool {
+        self.was_asked.load(Ordering::Relaxed)
     }
 
     async fn call(&self, request: CallToolRequestParams) -> CallToolResult {
@@ -118,6 +126,7 @@ impl ServerHandler for Service {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        self.was_asked.store(true, Ordering::Relaxed);
         // The list depends on the role: a cache must not serve it to anyone else.
         Ok(
             ListToolsResult::with_all_items(self.listed.as_ref().clone())

@@ -1,6 +1,8 @@
 //! Integration tests of symphony-cli.
 
 #[cfg(test)]
+mod acp;
+#[cfg(test)]
 mod agent_choice;
 #[cfg(test)]
 mod askers;

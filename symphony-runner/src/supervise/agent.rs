@@ -93,7 +93,7 @@ async fn serve_agent(
         .with_peer_check(|peer| may_speak_for_run(peer.uid, peer.pid));
     let service = Service::new(prepared.identity.clone(), store.clone())
         .with_redactor(prepared.redactor.clone());
-    let serving = tokio::spawn(socket.serve(service));
+    let serving = tokio::spawn(socket.serve(service.clone()));
     Failpoint::AgentListening.reach();
     let listened = listen(job, store, supervision, prepared).await;
     // The agent has ended: any process that still holds the socket is a stray, which must not write to the database any
@@ -101,6 +101,8 @@ async fn serve_agent(
     serving.abort();
     let _aborted = serving.await;
     let outcome = match listened {
+        Ok(listened) if listened.is_refused || service.was_asked() => return Ok(listened),
+        Ok(listened) => without_tools(listened.outcome, prepared),
         Err(RunnerError::Process(error)) => AgentOutcome::failed(
             RunStatus::Failed,
             RunError {
@@ -109,12 +111,22 @@ async fn serve_agent(
             },
         ),
         Err(error @ RunnerError::Sandbox(_)) => AgentOutcome::not_started(&error),
-        listened => return listened,
+        Err(error) => return Err(error),
     };
     Ok(Listened {
         outcome,
         is_refused: false,
     })
+}
+
+/// Returns the outcome of an agent that never asked for Symphony's tools. By the Agent Client Protocol no agent reports
+/// that a server did not come up: it works without its tools, and reports success.
+fn without_tools(mut outcome: AgentOutcome, prepared: &Prepared) -> AgentOutcome {
+    if matches!(prepared.command.stdin, StdinSource::Conversation(_)) {
+        let message = "the agent never asked for the tools of its MCP server `symphony`".to_owned();
+        outcome.fail_unless_worse(ErrorClass::McpUnavailable, message);
+    }
+    outcome
 }
 
 async fn listen(

@@ -1,0 +1,97 @@
+//! Programs that speak the Agent Client Protocol, honest and hostile ones.
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, agents_of, text};
+
+/// An agent that answers, and says what a test gives it at its prompt.
+const AGENT: &str = r#"
+update() { printf '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":%s}}\n' "$1"; }
+say() { update '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"'"$1"'"}}'; }
+ends() { printf '{"jsonrpc":"2.0","id":"session/prompt 1","result":{"stopReason":"%s"}}\n' "$1"; }
+while read -r line; do
+  case "$line" in
+    *'"method":"initialize"'*) echo '{"jsonrpc":"2.0","id":"initialize","result":{"protocolVersion":1}}' ;;
+    *'"method":"session/new"'*) echo '{"jsonrpc":"2.0","id":"session/new","result":{"sessionId":"s"}}' ;;
+    *'"method":"session/prompt"'*) PROMPTED ;;
+  esac
+done
+"#;
+
+/// Runs an agent on an issue; returns its run.
+fn run(prompted: &str, config: &Value) -> Value {
+    let project = Project::new("my project", &json!({ "scenarios": [] }), &json!({}));
+    let agent = project.beside.join("agent.sh");
+    std::fs::write(&agent, AGENT.replace("PROMPTED", prompted)).unwrap();
+    let mut whole = json!({
+        "provider": "acp",
+        "providers": { "acp": { "command": ["sh", agent] } },
+        "try_changed_gates": false,
+        "keep_run_files": true,
+    });
+    for (key, value) in config.as_object().unwrap() {
+        whole[key] = value.clone();
+    }
+    project.configure(&whole);
+    project.add_issue("Say hello");
+    let run = project.tick_start();
+    project.until_ended(&run);
+    assert_eq!(agents_of(&run), [""; 0]);
+    let found = project.run(&run);
+    found
+}
+
+fn error(run: &Value) -> Value {
+    json!([run["status"], run["error"]["class"]])
+}
+
+#[test]
+fn an_agent_that_never_asks_for_its_tools_has_not_worked() {
+    let run = run("say 'All '; say done.; ends end_turn", &json!({}));
+    assert_eq!(error(&run), json!(["failed", "mcp_unavailable"]), "{run:#}");
+}
+
+#[test]
+fn an_agent_that_ends_too_early_has_failed() {
+    for (prompted, expected) in [
+        ("say half; exit 0", json!(["failed", "agent_failed"])),
+        ("exit 3", json!(["failed", "agent_failed"])),
+        ("kill -9 $$", json!(["failed", "agent_failed"])),
+        ("ends end_turn", json!(["failed", "agent_failed"])),
+        ("say no; ends refusal", json!(["failed", "model_error"])),
+        (
+            "say more; ends max_turn_requests",
+            json!(["failed", "max_turns"]),
+        ),
+    ] {
+        let run = run(prompted, &json!({}));
+        assert_eq!(error(&run), expected, "{prompted}: {run:#}");
+    }
+}
+
+#[test]
+fn an_agent_that_asks_and_does_not_read_the_answers_is_ended() {
+    let asks = r#"i=0; while :; do i=$((i+1)); printf '{"id":%s,"method":"METHOD"}\n' $i; done"#;
+    let asks = asks.replace("METHOD", &"m".repeat(60_000));
+    let run = run(&asks, &json!({}));
+    assert_eq!(error(&run), json!(["failed", "agent_failed"]), "{run:#}");
+    let message = text(&run["error"]["message"]);
+    assert!(
+        message.contains("does not read its standard input"),
+        "{message}"
+    );
+}
+
+#[test]
+fn an_agent_that_goes_on_after_its_end_is_ended() {
+    // it ignores that its input is closed, and that it is asked to end
+    let lingers = "say done; ends end_turn; trap '' TERM; exec sleep 600 0<&-";
+    let run = run(lingers, &json!({}));
+    assert_eq!(error(&run), json!(["failed", "mcp_unavailable"]), "{run:#}");
+}
+
+#[test]
+fn an_agent_that_is_silent_is_asked_to_stop_and_ended() {
+    let run = run("sleep 600 & wait", &json!({ "stall_timeout_ms": 3000 }));
+    assert_eq!(error(&run), json!(["stalled", "stalled"]), "{run:#}");
+}
