@@ -23,6 +23,7 @@ use super::outcome::AgentOutcome;
 use super::prepare::Prepared;
 use super::spending::spent_so_far;
 use super::streams::AgentStreams;
+use super::talk::conversation_of;
 use super::watch::{Limits, Stop, Watch, status_of};
 use crate::error::RunnerError;
 use crate::process::{
@@ -140,10 +141,11 @@ async fn listen(
     // Nothing may fail between this line and `end_tree` without ending the processes: the agent would go on working
     // while no one watches its limits.
     let (launch, start) = launch(job, prepared)?;
+    let conversation = conversation_of(&prepared.command)?;
     let mut agent = supervision.spawn(launch)?;
     Failpoint::AgentSpawned.reach();
     let mut live = LiveAgent {
-        streams: AgentStreams::open(job, prepared, &mut agent)?,
+        streams: AgentStreams::open(job, prepared, conversation, &mut agent)?,
         agent,
         watch: Watch::new(limits(job, prepared)),
         start,

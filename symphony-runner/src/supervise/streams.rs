@@ -15,6 +15,7 @@ use super::Job;
 use super::prepare::Prepared;
 use super::talk::Talk;
 use super::watch::{Stop, Watch};
+use crate::conversation::Conversation;
 use crate::error::RunnerError;
 use crate::output::{BoundedLines, CappedLog, LogLimits, OmissionStyle, Tail};
 use crate::process::Agent;
@@ -42,6 +43,7 @@ impl AgentStreams {
     pub(super) fn open(
         job: &Job<'_>,
         prepared: &Prepared,
+        conversation: Option<Box<dyn Conversation>>,
         agent: &mut Agent,
     ) -> Result<Self, RunnerError> {
         let stderr_log = open_log(job.paths.stderr(), LogLimits::STDERR, OmissionStyle::Text)?;
@@ -52,7 +54,7 @@ impl AgentStreams {
             tokio::spawn(keep_stderr(pipe, stderr_log, Arc::clone(&stderr), redactor))
         });
         Ok(Self {
-            talk: Talk::begin(&prepared.command, agent)?,
+            talk: conversation.and_then(|conversation| Talk::begin(conversation, agent)),
             lines: agent.take_stdout().map(BoundedLines::new),
             notes: StreamRecord {
                 state: match &prepared.session.resumed {

@@ -16,29 +16,30 @@ pub(super) struct Talk {
     out: Outgoing,
 }
 
+/// Returns the conversation that an agent takes part in, if it does.
+pub(super) fn conversation_of(
+    command: &AgentCommand,
+) -> Result<Option<Box<dyn Conversation>>, RunnerError> {
+    let StdinSource::Conversation(opening) = &command.stdin else {
+        return Ok(None);
+    };
+    let path = &opening.prompt;
+    let prompt = std::fs::read_to_string(path)
+        .map_err(|error| RunnerError::io("read the prompt", path, error))?;
+    Ok(Some(conversation((**opening).clone(), prompt)))
+}
+
 impl Talk {
-    /// Begins the conversation; `None` if the agent takes no part in one.
-    pub(super) fn begin(
-        command: &AgentCommand,
-        agent: &mut Agent,
-    ) -> Result<Option<Self>, RunnerError> {
-        let StdinSource::Conversation(opening) = &command.stdin else {
-            return Ok(None);
-        };
-        let Some(input) = agent.take_stdin() else {
-            return Ok(None);
-        };
-        let path = &opening.prompt;
-        let prompt = std::fs::read_to_string(path)
-            .map_err(|error| RunnerError::io("read the prompt", path, error))?;
+    /// Begins a conversation.
+    pub(super) fn begin(conversation: Box<dyn Conversation>, agent: &mut Agent) -> Option<Self> {
         let mut talk = Self {
-            conversation: conversation((**opening).clone(), prompt),
-            input: InputWriter::new(input),
+            conversation,
+            input: InputWriter::new(agent.take_stdin()?),
             out: Outgoing::default(),
         };
         talk.conversation.begin(&mut talk.out);
         talk.say();
-        Ok(Some(talk))
+        Some(talk)
     }
 
     /// Answers a line, and closes the agent's input when nothing more is to be said. Returns the class of error with
