@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Conversation, GO_ON, GO_ON_MAX, Opening, Outgoing};
 use crate::environment::RUN_MARKER;
-use crate::provider::AgentRole;
+use crate::provider::{AgentRole, Session};
 use crate::stream::rpc::Message;
 use crate::stream::{MCP_SERVER_NAME, PROMPT};
 
@@ -22,6 +22,8 @@ pub(super) struct AcpConversation {
     opening: Opening,
     prompt: String,
     session: Option<String>,
+    /// The id of the request for the session.
+    opening_id: String,
     state: State,
     prompts: u32,
     /// Whether a call of this turn was refused.
@@ -49,6 +51,7 @@ impl AcpConversation {
             opening,
             prompt,
             session: None,
+            opening_id: String::new(),
             state: State::Begun,
             prompts: 0,
             has_refused: false,
@@ -62,13 +65,11 @@ impl AcpConversation {
             return;
         };
         match self.state {
-            State::Begun if id == "initialize" => {
-                self.state = State::Opening;
-                out.request("session/new", "session/new", self.new_session());
-            }
-            State::Opening if id == "session/new" => {
-                let session = result.get("sessionId").and_then(Value::as_str);
-                self.session = session.map(str::to_owned);
+            State::Begun if id == "initialize" => self.open_session(&result, out),
+            State::Opening if id == self.opening_id => {
+                if let Some(session) = result.get("sessionId").and_then(Value::as_str) {
+                    self.session = Some(session.to_owned());
+                }
                 self.state = State::Working;
                 let prompt = std::mem::take(&mut self.prompt);
                 self.ask(&prompt, out);
@@ -86,6 +87,33 @@ impl AcpConversation {
         } else {
             self.state = State::Over;
         }
+    }
+
+    /// Asks for a session. One that is to be resumed is not read again, where the agent can do without.
+    fn open_session(&mut self, agent: &Value, out: &mut Outgoing) {
+        self.state = State::Opening;
+        let mut params = self.new_session();
+        let method = match &self.opening.session {
+            Session::New => "session/new",
+            Session::Resume(id) => {
+                let Some(method) = resuming(agent) else {
+                    // Nothing was done: the run starts again with the whole prompt.
+                    self.state = State::Over;
+                    return;
+                };
+                if let Some(members) = params.as_object_mut() {
+                    members.insert("sessionId".to_owned(), json!(id.as_str()));
+                }
+                self.session = Some(id.as_str().to_owned());
+                method
+            }
+        };
+        self.opening_id = match &self.session {
+            // The answer does not name the session.
+            Some(session) => format!("{method} {session}"),
+            None => method.to_owned(),
+        };
+        out.request(&self.opening_id, method, params);
     }
 
     fn new_session(&self) -> Value {
@@ -139,6 +167,19 @@ impl AcpConversation {
     }
 }
 
+/// Returns how an agent resumes a session, by what it says of itself.
+fn resuming(agent: &Value) -> Option<&'static str> {
+    let resumes = agent.pointer("/agentCapabilities/sessionCapabilities/resume");
+    let loads = agent.pointer("/agentCapabilities/loadSession");
+    if resumes.is_some_and(|resume| !resume.is_null()) {
+        Some("session/resume")
+    } else if loads.and_then(Value::as_bool) == Some(true) {
+        Some("session/load")
+    } else {
+        None
+    }
+}
+
 impl Conversation for AcpConversation {
     fn begin(&mut self, out: &mut Outgoing) {
         let params = json!({
@@ -187,6 +228,8 @@ impl Conversation for AcpConversation {
 
 #[cfg(test)]
 mod tests {
+    use symphony_core::session::{SessionForm, SessionId};
+
     use super::super::tests::{opening, said};
     use super::super::{Protocol, conversation};
     use super::*;
@@ -268,6 +311,35 @@ mod tests {
         let line = json!({"id": "session/prompt 1", "error": {"code": -32603, "message": "no"}});
         assert!(take(&mut *talk, &line).is_empty());
         assert!(talk.is_over());
+    }
+
+    #[test]
+    fn a_session_is_resumed_as_the_agent_can() {
+        let resume = json!({"sessionCapabilities": {"resume": {}}, "loadSession": true});
+        for (capabilities, expected) in [
+            (resume, Some("session/resume")),
+            (json!({"loadSession": true}), Some("session/load")),
+            (
+                json!({"loadSession": false, "sessionCapabilities": {"list": {}}}),
+                None,
+            ),
+        ] {
+            let id = SessionId::parse("ses_1", SessionForm::Word).unwrap();
+            let mut opening = opening(Protocol::Acp, AgentRole::Author);
+            opening.session = Session::Resume(id);
+            let mut talk = conversation(opening, "Go on.".to_owned());
+            talk.begin(&mut Outgoing::default());
+            let line = json!({"id": "initialize", "result": {"agentCapabilities": capabilities}});
+            let asked = take(&mut *talk, &line);
+            let Some(method) = expected else {
+                assert!(asked.is_empty() && talk.is_over());
+                continue;
+            };
+            assert_eq!(asked[0]["method"], method);
+            assert_eq!(asked[0]["params"]["sessionId"], "ses_1");
+            let prompt = take(&mut *talk, &json!({"id": asked[0]["id"], "result": {}}));
+            assert_eq!(prompt[0]["params"]["sessionId"], "ses_1");
+        }
     }
 
     #[test]

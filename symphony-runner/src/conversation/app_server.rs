@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Conversation, Opening, Outgoing};
 use crate::environment::RUN_MARKER;
+use crate::provider::Session;
 use crate::stream::MCP_SERVER_NAME;
 use crate::stream::rpc::Message;
 
@@ -48,9 +49,19 @@ impl AppServerConversation {
             State::Begun if id == "initialize" => {
                 self.state = State::Opening;
                 out.notify("initialized", json!({}));
-                out.request("thread/start", "thread/start", self.new_thread());
+                let mut thread = self.new_thread();
+                let method = match &self.opening.session {
+                    Session::New => "thread/start",
+                    Session::Resume(id) => {
+                        if let Some(members) = thread.as_object_mut() {
+                            members.insert("threadId".to_owned(), json!(id.as_str()));
+                        }
+                        "thread/resume"
+                    }
+                };
+                out.request(method, method, thread);
             }
-            State::Opening if id == "thread/start" => {
+            State::Opening if matches!(id, "thread/start" | "thread/resume") => {
                 self.thread = text_at(&result, "/thread/id");
                 self.state = State::Working;
                 let params = json!({

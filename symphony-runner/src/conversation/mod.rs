@@ -20,7 +20,7 @@ use self::acp::AcpConversation;
 use self::app_server::AppServerConversation;
 pub(crate) use self::outgoing::Outgoing;
 pub(crate) use self::writer::InputWriter;
-use crate::provider::{AgentRole, McpServerCommand};
+use crate::provider::{AgentRole, McpServerCommand, Session};
 use crate::stream::rpc::Message;
 
 /// A protocol.
@@ -41,6 +41,8 @@ pub struct Opening {
     pub run: RunId,
     /// Whether the agent writes or judges.
     pub role: AgentRole,
+    /// Whether it resumes a session.
+    pub session: Session,
     /// The folder it works in.
     pub folder: PathBuf,
     /// The model, for protocols that name it.
@@ -94,6 +96,7 @@ mod tests {
             protocol,
             run: RunId::parse("01900000-0000-7000-8000-000000000000").unwrap(),
             role,
+            session: Session::New,
             folder: PathBuf::from("/work"),
             model: None,
             system_prompt: Some("You are a worker.".to_owned()),

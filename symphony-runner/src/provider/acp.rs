@@ -37,6 +37,7 @@ pub(super) fn opening(invocation: &AgentInvocation, system_prompt: Option<String
         protocol: Protocol::Acp,
         run: invocation.run.clone(),
         role: invocation.role,
+        session: invocation.session.clone(),
         folder: invocation.worktree.clone(),
         model: invocation.model.clone(),
         system_prompt,

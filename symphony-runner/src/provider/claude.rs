@@ -36,7 +36,7 @@ pub(super) static CLI: AgentCli = AgentCli {
     },
     sessions: Some(Sessions {
         form: SessionForm::Uuid,
-        folder: "projects",
+        folder: Some("projects"),
     }),
     api: ModelApi {
         base_url_variable: Some("ANTHROPIC_BASE_URL"),

@@ -68,8 +68,9 @@ pub struct Credentials {
 pub struct Sessions {
     /// The form of their ids.
     pub form: SessionForm,
-    /// The folder of their files, in the CLI's own folder. It holds nothing else.
-    pub folder: &'static str,
+    /// The folder of their files, in the CLI's own folder. It holds nothing else; `None` if there is no such folder, so that
+    /// a sandbox cannot keep it.
+    pub folder: Option<&'static str>,
 }
 
 /// The environment variables that a CLI reads.

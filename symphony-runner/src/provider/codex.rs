@@ -37,7 +37,7 @@ pub(super) const KNOWN: AgentCli = AgentCli {
     },
     sessions: Some(Sessions {
         form: SessionForm::Uuid,
-        folder: "sessions",
+        folder: Some("sessions"),
     }),
     api: ModelApi {
         base_url_variable: Some("OPENAI_BASE_URL"),

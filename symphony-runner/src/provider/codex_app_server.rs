@@ -16,7 +16,6 @@ pub(super) static CLI: AgentCli = AgentCli {
     name: ProviderName::CodexAppServer,
     format: StreamFormat::AppServer,
     // a conversation always begins a new thread
-    sessions: None,
     command,
     ..codex::KNOWN
 };
@@ -32,6 +31,7 @@ fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
         protocol: Protocol::AppServer,
         run: invocation.run.clone(),
         role: invocation.role,
+        session: invocation.session.clone(),
         folder: invocation.worktree.clone(),
         model: invocation.model.clone(),
         system_prompt: Some(invocation.system_prompt.clone()),

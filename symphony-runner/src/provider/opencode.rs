@@ -5,10 +5,11 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use symphony_core::config::ProviderName;
 use symphony_core::run::ShellTools;
+use symphony_core::session::SessionForm;
 
 use super::acp;
 use super::api::ModelApi;
-use super::cli::{AgentCli, Credentials, Variables};
+use super::cli::{AgentCli, Credentials, Sessions, Variables};
 use super::invocation::{AgentCommand, AgentInvocation, Args};
 use crate::stream::{AcpUsage, StreamFormat};
 
@@ -26,7 +27,11 @@ pub(super) static CLI: AgentCli = AgentCli {
         file: "opencode/auth.json",
         fix: "`opencode auth login`, or name a provider with its key in opencode's own settings",
     },
-    sessions: None,
+    sessions: Some(Sessions {
+        form: SessionForm::Word,
+        // one database has everything
+        folder: None,
+    }),
     api: ModelApi {
         login_hosts: &["opencode.ai", "models.dev"],
         ..acp::UNKNOWN_API

@@ -5,10 +5,11 @@ use std::path::Path;
 use serde_json::{Value, json};
 use symphony_core::config::ProviderName;
 use symphony_core::run::ShellTools;
+use symphony_core::session::SessionForm;
 
 use super::acp;
 use super::api::{ApiKey, ModelApi};
-use super::cli::{AgentCli, Credentials, Variables};
+use super::cli::{AgentCli, Credentials, Sessions, Variables};
 use super::invocation::{AgentCommand, AgentInvocation, Args};
 use crate::stream::{AcpUsage, StreamFormat};
 
@@ -26,7 +27,10 @@ pub(super) static CLI: AgentCli = AgentCli {
         file: "oauth_creds.json",
         fix: "start `qwen` and type `/auth`, or set OPENAI_API_KEY and OPENAI_BASE_URL where `symphony` runs",
     },
-    sessions: None,
+    sessions: Some(Sessions {
+        form: SessionForm::Uuid,
+        folder: Some("projects"),
+    }),
     api: ModelApi {
         base_url_variable: Some("OPENAI_BASE_URL"),
         base_url: "https://api.openai.com/v1",

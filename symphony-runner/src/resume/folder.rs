@@ -86,7 +86,10 @@ pub(crate) fn link_into(home: &Path, cli: &AgentCli, kept: &Path) -> io::Result<
     };
     let own = home.join(cli.credentials.folder);
     DirBuilder::new().recursive(true).mode(0o700).create(&own)?;
-    symlink(kept, own.join(sessions.folder))
+    let Some(name) = sessions.folder else {
+        return Ok(());
+    };
+    symlink(kept, own.join(name))
 }
 
 #[cfg(test)]

@@ -24,6 +24,9 @@ use super::text::{DETAIL_BYTES_MAX, TEXT_BYTES_MAX, WORD_BYTES_MAX, beginning};
 /// The beginning of the ids of Symphony's prompts.
 pub(crate) const PROMPT: &str = "session/prompt";
 
+/// The beginnings of the ids of Symphony's requests for a session.
+const OPENINGS: [&str; 3] = ["session/new", "session/load", "session/resume"];
+
 /// What a reader knows of the session.
 #[derive(Debug, Clone)]
 pub(crate) struct AcpReader {
@@ -101,10 +104,12 @@ impl AcpReader {
         self.finish(events);
         match outcome {
             Ok(result) if id.starts_with(PROMPT) => events.push(self.turn_ended(&result)),
-            Ok(result) if matches!(id, "session/new" | "session/load" | "session/resume") => {
+            Ok(result) if OPENINGS.iter().any(|opening| id.starts_with(opening)) => {
                 self.is_open = true;
+                // The answer about a session that is resumed does not name it: the request's id does.
+                let resumed = || id.split_once(' ').map(|(_, session)| session.to_owned());
                 events.push(AgentEvent::Init(Init {
-                    session: word(&result, "/sessionId"),
+                    session: word(&result, "/sessionId").or_else(resumed),
                     model: model(&result),
                     ..Init::default()
                 }));

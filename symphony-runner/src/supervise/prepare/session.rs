@@ -16,7 +16,7 @@ use super::site::Site;
 use crate::error::RunnerError;
 use crate::paths::write_private;
 use crate::prompts::sent::{PROMPT_REPORT, keep_prompts};
-use crate::provider::{AgentCli, AgentCommand, ProviderCall, Session, prompt_for_stdin};
+use crate::provider::{AgentCli, AgentCommand, ProviderCall, Session, Sessions, prompt_for_stdin};
 use crate::resume::{Resumption, kept_folder};
 use crate::supervise::Job;
 
@@ -67,11 +67,12 @@ pub(super) async fn resumption(
     model: Option<&str>,
     sandbox: SandboxRecord,
 ) -> Result<Resumption, RunnerError> {
+    let confined = sandbox.level != SandboxLevel::Off;
     let query = SessionQuery {
         mode: job.config.resume,
-        form: cli_of(call).and_then(|cli| Some(cli.sessions?.form)),
+        form: sessions(call, confined).map(|sessions| sessions.form),
         key: key(job, call, model),
-        confined: sandbox.level != SandboxLevel::Off,
+        confined,
         head: Some(site.repository.head(&site.worktree)?.as_str().to_owned()),
     };
     Resumption::load(job, store, query, &site.repository).await
@@ -83,7 +84,7 @@ pub(super) fn kept_sessions(
     call: &ProviderCall,
     model: Option<&str>,
 ) -> Result<Option<KeptSessions>, RunnerError> {
-    let Some(cli) = cli_of(call).filter(|cli| cli.sessions.is_some()) else {
+    let Some(cli) = cli_of(call).filter(|_| sessions(call, true).is_some()) else {
         return Ok(None);
     };
     let root = &job.project.root;
@@ -97,6 +98,12 @@ fn key(job: &Job<'_>, call: &ProviderCall, model: Option<&str>) -> SessionKey {
     // Where the configuration leaves the choice, it may be another one than at the claim.
     call.name().name().clone_into(&mut key.provider);
     key
+}
+
+/// Returns the sessions that a provider can resume.
+fn sessions(call: &ProviderCall, confined: bool) -> Option<Sessions> {
+    let sessions = cli_of(call)?.sessions?;
+    (!confined || sessions.folder.is_some()).then_some(sessions)
 }
 
 const fn cli_of(call: &ProviderCall) -> Option<&'static AgentCli> {
