@@ -152,6 +152,12 @@ fn last_text(request: &Value) -> String {
 }
 
 fn assert_used(run: &Value, requests: u64) {
+    // opencode reports the last request of a turn
+    let requests = if run["provider"] == RealCli::Opencode.provider() {
+        1
+    } else {
+        requests
+    };
     let usage = &run["usage"];
     assert_eq!(
         json!([usage["input_tokens"], usage["output_tokens"]]),
@@ -255,6 +261,26 @@ fn attempts_of_the_real_claude_cli_resume_their_session_in_a_sandbox() {
 #[test]
 fn attempts_of_the_real_codex_cli_resume_their_session_in_a_sandbox() {
     resumes(RealCli::Codex, json!({ "sandbox": "namespace" }));
+}
+
+#[test]
+fn attempts_of_the_real_codex_app_server_resume_their_session() {
+    resumes(RealCli::CodexAppServer, json!({}));
+}
+
+#[test]
+fn attempts_of_the_real_opencode_resume_their_session() {
+    resumes(RealCli::Opencode, json!({}));
+}
+
+#[test]
+fn attempts_of_the_real_qwen_code_resume_their_session() {
+    resumes(RealCli::Qwen, json!({}));
+}
+
+#[test]
+fn attempts_of_the_real_qwen_code_resume_their_session_in_a_sandbox() {
+    resumes(RealCli::Qwen, json!({ "sandbox": "namespace" }));
 }
 
 /// Removes the files of all sessions below a folder.

@@ -21,6 +21,8 @@ pub(crate) struct AppServerReader {
     model: Option<String>,
     /// What the whole thread has used, as far as it was reported.
     total: Option<TokenCounts>,
+    /// Whether a turn has begun. What is reported before is what a resumed thread had used.
+    has_begun: bool,
     /// What the turn has used.
     turn: TokenCounts,
     reports: u64,
@@ -41,7 +43,10 @@ impl AppServerReader {
                         self.model = word(&result, "/model");
                         events.push(self.init(None));
                     }
-                    Ok(_) => events.push(other(id)),
+                    Ok(_) => {
+                        self.has_begun |= id == "turn/start";
+                        events.push(other(id));
+                    }
                     Err(error) => events.push(refused(id, &error)),
                 }
             }
@@ -104,8 +109,11 @@ impl AppServerReader {
         let total = counts(params.pointer("/tokenUsage/total"));
         let last = counts(params.pointer("/tokenUsage/last"));
         let before = self.total.unwrap_or_else(|| total.without(last));
-        let added = total.without(before);
         self.total = Some(total);
+        if !self.has_begun {
+            return other("thread/tokenUsage/updated");
+        }
+        let added = total.without(before);
         self.turn = self.turn + added;
         self.reports += 1;
         AgentEvent::MessageUsage(MessageUsage {
