@@ -12,13 +12,13 @@ const SECOND_MARKER: &str = "untrusted-0a1b2c3d4e5f";
 
 fn first(agent: &AgentType) -> (ProfileDispatch, BuiltPrompt) {
     let dispatch = rich::profile(agent);
-    let built = dispatch.build().unwrap();
+    let built = dispatch.build().expect("the example is complete");
     (dispatch, built)
 }
 
 /// The second prompt: a comment and the end of the last run are new.
 fn second(mut dispatch: ProfileDispatch) -> ProfileDispatch {
-    dispatch.fence_marker = SECOND_MARKER.to_owned();
+    SECOND_MARKER.clone_into(&mut dispatch.fence_marker);
     dispatch.findings.clear();
     dispatch.attempts = dispatch.attempts.into_iter().take(1).collect();
     dispatch.comments = vec![CommentInput {
