@@ -10,13 +10,13 @@ use symphony_runner::RunnerError;
 use symphony_runner::environment::agent_search_path;
 use symphony_runner::installation::Installation;
 use symphony_runner::models::{ChosenProvider, provider_of_agent};
-use symphony_runner::provider::{AgentCli, agent_clis, program_version};
+use symphony_runner::provider::{agent_clis, program_version};
 
 /// The CLI of an agent that is installed.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct FoundAgent {
-    /// The provider that it is.
-    pub(crate) provider: ProviderName,
+    /// The providers that start it: some CLIs can be talked to in more than one way.
+    pub(crate) providers: Vec<ProviderName>,
     /// What people call it.
     #[serde(skip)]
     pub(crate) title: &'static str,
@@ -29,17 +29,24 @@ pub(crate) struct FoundAgent {
 /// Looks for the CLI of each agent, and asks those that are there for their versions.
 pub(crate) fn found_agents(installation: &Installation, config: &ProjectConfig) -> Vec<FoundAgent> {
     let path = agent_search_path(&installation.environment, &config.env);
-    let found = |cli: &'static AgentCli| {
+    let mut found: Vec<FoundAgent> = Vec::new();
+    for cli in agent_clis() {
         let configured = config.providers.settings(cli.name).binary.as_deref();
-        let program = cli.find(configured, &path)?;
-        Some(FoundAgent {
-            provider: cli.name,
+        let Some(program) = cli.find(configured, &path) else {
+            continue;
+        };
+        if let Some(same) = found.iter_mut().find(|agent| agent.program == program) {
+            same.providers.push(cli.name);
+            continue;
+        }
+        found.push(FoundAgent {
+            providers: vec![cli.name],
             title: cli.title,
             version: program_version(&program, &path).ok(),
             program,
-        })
-    };
-    agent_clis().filter_map(found).collect()
+        });
+    }
+    found
 }
 
 /// With what the agents of a project would run.

@@ -15,12 +15,18 @@ use super::check::CheckView;
 pub(super) fn check_agents(installation: &Installation) -> Vec<CheckView> {
     let config = &installation.config.defaults;
     let path = agent_search_path(&installation.environment, &config.env);
-    agent_clis()
-        .map(|cli| {
-            let configured = config.providers.settings(cli.name).binary.as_deref();
-            check_agent(cli, configured, &path)
-        })
-        .collect()
+    // Some CLIs can be talked to in more than one way: each is a provider, and the program is the same.
+    let mut looked_for: Vec<(&str, Option<&Path>)> = Vec::new();
+    let mut checks = Vec::new();
+    for cli in agent_clis() {
+        let configured = config.providers.settings(cli.name).binary.as_deref();
+        let program = (cli.program, configured);
+        if !looked_for.contains(&program) {
+            looked_for.push(program);
+            checks.push(check_agent(cli, configured, &path));
+        }
+    }
+    checks
 }
 
 fn check_agent(cli: &AgentCli, configured: Option<&Path>, search_path: &OsStr) -> CheckView {
