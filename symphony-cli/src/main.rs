@@ -25,6 +25,7 @@ mod question;
 mod reap;
 mod required;
 mod root;
+mod sandbox_notice;
 mod secret;
 mod settle;
 mod shipped;

@@ -36,9 +36,9 @@ def make(binary, files, folder, agent_seconds):
     place = os.path.join(folder, "scenario.json")
     json.dump(scenario, open(place, "w"))
     try:
-        run(binary, "init", "--prefix", "SYM", "--no-try")
+        run(binary, "init", "--prefix", "SYM", "--no-try", "--sandbox", "off")
     except subprocess.CalledProcessError:
-        run(binary, "init", "--prefix", "SYM")
+        run(binary, "init", "--prefix", "SYM", "--sandbox", "off")
     config = {"provider": "scripted", "providers": {"scripted": {"scenario": place}}, "judge_enabled": False,
               "gates": [{"name": "check", "command": "true"}]}
     json.dump(config, open(os.path.join(root, "symphony.config.json"), "w"))

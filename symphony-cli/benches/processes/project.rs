@@ -22,7 +22,7 @@ impl Project {
         std::fs::write(project.root.join("README.md"), "# A project\n").unwrap();
         project.git(&["add", "."]);
         project.git(&["commit", "-q", "-m", "begin"]);
-        project.ok(&["init", "--prefix", "BEN"]);
+        project.ok(&["init", "--prefix", "BEN", "--sandbox", "off"]);
         project
     }
 

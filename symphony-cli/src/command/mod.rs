@@ -45,7 +45,7 @@ pub(crate) use done::DoneCommand;
 pub(crate) use events::EventsArgs;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use inbox::InboxArgs;
-pub(crate) use init::{InitArgs, Place, TrialArgs, ask_wizard, propose};
+pub(crate) use init::{InitArgs, LEVEL_KEY, Place, TrialArgs, ask_wizard, propose};
 pub(crate) use issue::IssueCommand;
 pub(crate) use learnings::LearningsCommand;
 pub(crate) use man::ManArgs;

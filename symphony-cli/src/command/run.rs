@@ -22,6 +22,7 @@ use crate::interrupt::Interrupts;
 use crate::news::News;
 use crate::progress::{Progress, Stream};
 use crate::reap::reap_supervisors;
+use crate::sandbox_notice::note_once;
 use crate::standstill::{breakers_of, open_breakers, standstill, waiting_after, waiting_items};
 
 /// Time between two looks at the runs.
@@ -66,6 +67,7 @@ struct TickEvent<'a> {
 impl RunArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<Exit> {
         let (installation, mut store) = app.surroundings.all_projects(app.out)?;
+        note_once(app.out, &installation, &mut store);
         let breakers = if self.until_idle {
             open_breakers(&installation, &mut store).context("run")?
         } else {

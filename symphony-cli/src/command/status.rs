@@ -9,6 +9,7 @@ use symphony_view::{Elsewhere, StatusView, read};
 
 use crate::app::App;
 use crate::failure::Context as _;
+use crate::sandbox_notice::note_once;
 use crate::watch::watch;
 
 /// What `status` takes.
@@ -36,6 +37,7 @@ impl StatusArgs {
                 .context("watch the status");
         }
         let view = load(app, &mut session).context("show the status")?;
+        note_once(app.out, &session.installation, &mut session.store);
         app.out.answer_long(&view)
     }
 }

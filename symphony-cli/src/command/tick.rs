@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop};
 use crate::news::News;
 use crate::progress::{Progress, Stream};
+use crate::sandbox_notice::note_once;
 use crate::standstill::{breakers_of, open_breakers, standstill, waiting_items};
 
 /// What `tick` takes.
@@ -39,6 +40,7 @@ pub(crate) struct TickArgs {
 impl TickArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<Exit> {
         let (installation, mut store) = app.surroundings.all_projects(app.out)?;
+        note_once(app.out, &installation, &mut store);
         let options = TickOptions {
             dry_run: self.dry_run,
             wait_for_lock: self.wait,

@@ -4,6 +4,47 @@ use serde_json::json;
 
 use crate::support::{Project, agents_of, text};
 
+/// The level of each run of a demo, and what was printed.
+fn demo_with(configuration: &str) -> (Vec<String>, String) {
+    let project = Project::repository("unrelated");
+    project.configure_home(configuration);
+    let folder = project.beside.join("demo");
+    let at = folder.to_str().unwrap();
+    let answer = project.symphony(&["demo", "--dir", at]);
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    let runs = project.json(&["-C", at, "runs", "list"]);
+    let runs = runs["items"].as_array().unwrap().iter();
+    let levels = runs.filter_map(|run| run["sandbox"]["level"].as_str());
+    (
+        levels.map(str::to_owned).collect(),
+        answer.stderr + &answer.stdout,
+    )
+}
+
+#[test]
+fn the_demo_uses_a_sandbox_where_there_is_one_and_says_which() {
+    let (levels, said) = demo_with("{}");
+    assert!(levels.len() >= 6, "{levels:?}");
+    assert!(
+        levels.iter().all(|level| level == "namespace"),
+        "{levels:?}"
+    );
+    for words in [
+        "Agents run in a sandbox: `sandbox.level` is `namespace`, the strongest level of this machine.",
+        "The agents ran at the sandbox level `namespace`.",
+    ] {
+        assert!(said.contains(words), "{said}");
+    }
+    let (levels, said) = demo_with("{ \"sandbox\": { \"bwrap\": \"/nowhere/bwrap\" } }");
+    assert!(levels.iter().all(|level| level == "off"), "{levels:?}");
+    for words in [
+        "`sandbox.level` is `off`, because this machine cannot confine them (bubblewrap is not installed",
+        "The agents ran at the sandbox level `off`.",
+    ] {
+        assert!(said.contains(words), "{said}");
+    }
+}
+
 #[test]
 fn the_demo_merges_its_issues_and_leaves_nothing() {
     let project = Project::repository("unrelated");

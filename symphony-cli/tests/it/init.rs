@@ -151,7 +151,7 @@ fn projects_of_one_installation_have_prefixes_and_ids_of_their_own() {
     std::fs::create_dir_all(&shared).unwrap();
     std::fs::write(
         shared.join("config.json"),
-        json!({ "database": database }).to_string(),
+        json!({ "database": database, "sandbox": "off" }).to_string(),
     )
     .unwrap();
     let other = other.to_str().unwrap();

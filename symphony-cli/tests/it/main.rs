@@ -223,6 +223,7 @@ mod run_loop;
 #[cfg(test)]
 mod run_records;
 #[cfg(test)]
+mod sandbox_levels;
 mod sandboxed;
 #[cfg(test)]
 mod sandboxed_gates;

@@ -149,8 +149,9 @@ fn breakable_bubblewrap(project: &Project) -> PathBuf {
         "#!/bin/sh\n[ ! -e '{}' ] || {{ echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1; }}\nexec bwrap \"$@\"\n",
         broken.display()
     );
-    std::fs::write(&path, text).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::write(&path, text).expect("the folder can be written");
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&path, mode).expect("the file is there");
     path
 }
 

@@ -29,7 +29,7 @@ pub struct Layer<'a> {
 pub enum Source {
     /// No one said anything.
     Default,
-    /// What the setup wizard stored.
+    /// What the setup wizard or `init` stored.
     Database,
     /// A file.
     File {

@@ -1,4 +1,5 @@
-//! Settings of the installation that commands change: whether dispatch is paused, and when old logs were last removed.
+//! Settings of the installation that commands change: whether dispatch is paused, when old logs were last removed, and
+//! which notice was shown.
 
 use rusqlite::{OptionalExtension, params};
 use symphony_core::Timestamp;
@@ -54,6 +55,20 @@ impl Store {
                 &LogEvent::DispatchPaused { paused },
             )
         })
+    }
+
+    /// Records that people were shown the notice about sandboxes. Returns whether they were not before.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn record_sandbox_notice(&mut self, now: Timestamp) -> Result<bool, StoreError> {
+        let added = self
+            .conn
+            .prepare_cached(
+                "INSERT OR IGNORE INTO setting (key, value) VALUES ('sandbox_notice', ?1)",
+            )?
+            .execute(params![now.as_millisecond().to_string()])?;
+        Ok(added > 0)
     }
 
     /// Records when old logs were removed.

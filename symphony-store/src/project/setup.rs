@@ -82,21 +82,20 @@ impl Store {
         self.project(id)
     }
 
-    /// Writes settings to a project's row. Every file takes precedence over them.
+    /// Adds settings to a project's row, and replaces those of the same keys. Every file takes precedence over them.
     ///
     /// # Errors
     /// When a setting is wrong (all wrong ones are reported), or the project does not exist.
-    pub fn set_project_settings(
+    pub fn add_project_settings(
         &mut self,
         context: &Context,
         id: &ProjectId,
         settings: &Value,
     ) -> Result<Project, StoreError> {
-        check_settings(settings)?;
         self.write(context, |tx| {
-            write_settings(tx, id, settings)?;
-            let event = LogEvent::ProjectSettingsSet(settings.clone());
-            append(tx, context, about(id), &event)
+            let whole = over_row(tx, id, settings)?;
+            write_settings(tx, id, &whole)?;
+            append(tx, context, about(id), &LogEvent::ProjectSettingsSet(whole))
         })?;
         self.project(id)
     }

@@ -7,7 +7,7 @@ use symphony_core::config::without_dots;
 
 use super::options::RepositoryOptions;
 use crate::error::WorkspaceError;
-use crate::git::{CommonReader, Git, GitProgram, Place};
+use crate::git::{CommonReader, Git, GitProgram, Place, is_partial};
 use crate::own_file::read_text;
 
 /// A repository that was found, before anything is known of its configuration.
@@ -167,6 +167,12 @@ impl Repository {
     /// Returns the git folder that all worktrees share.
     pub fn common_dir(&self) -> &Path {
         &self.git.place().common_dir
+    }
+
+    /// Returns whether the repository is a partial clone, whose objects are fetched when they are read. No sandbox shows
+    /// such a repository to an agent.
+    pub fn is_partial_clone(&self) -> bool {
+        is_partial(&self.common_dir().join("objects"))
     }
 
     /// Returns the folder of the worktrees, as configured, without `.` and `..`: so its path shows whether it is in the

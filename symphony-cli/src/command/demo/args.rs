@@ -80,7 +80,8 @@ impl DemoArgs {
             surroundings,
             out: app.out,
         };
-        let mut session = create(&demo)?;
+        let (mut session, sandbox) = create(&demo)?;
+        progress.say(&sandbox);
         for issue in files.add_issues(&mut session)? {
             progress.say(&format!("{}: {}", issue.id, issue.title));
         }

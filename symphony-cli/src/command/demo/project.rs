@@ -158,10 +158,12 @@ impl Files {
     }
 }
 
-/// Registers the project, as `symphony init` does.
-pub(super) fn create(demo: &App) -> anyhow::Result<Session> {
-    InitArgs::default().set_up(demo)?;
-    demo.session()
+/// Registers the project, as `symphony init` does. Returns it,
+/// and says how its agents are confined.
+pub(super) fn create(demo: &App) -> anyhow::Result<(Session, String)> {
+    let set_up = InitArgs::default().set_up(demo)?;
+    let sandbox = set_up.sandbox.sentence(set_up.sandbox_level);
+    Ok((demo.session()?, sandbox))
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use symphony_core::config::{FileReaders, InitFile, IssuePrefix, ProjectConfig};
+use symphony_core::config::{FileReaders, InitFile, IssuePrefix, ProjectConfig, SandboxSetting};
 use symphony_prompt::lint::Finding;
 use symphony_runner::installation::Installation;
 use symphony_runner::prompts::lint::lint_project;
@@ -15,11 +15,13 @@ use symphony_workspace::{Repository, RepositoryOptions};
 use super::file::{ConfigFile, readers_of, remark_in_file, write_config};
 use super::ignore::ignore_own_files;
 use super::register::{refuse_other_installation, register};
+use super::sandbox::{LevelAsked, choose_level};
 use super::view::{InitView, Tried};
 use crate::agents_found::{UsedProviders, found_agents};
 use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop, sentence};
 use crate::trial::{BaseHold, SECONDS_DEFAULT, SECONDS_MAX, copy_advice, note_trial, try_gates};
+use crate::value::named;
 
 /// What `init` takes.
 #[derive(Debug, Default, Args)]
@@ -41,6 +43,9 @@ pub(crate) struct InitArgs {
     /// Write a configuration file to commit, for everyone who clones the repository
     #[arg(long)]
     shared: bool,
+    /// How agents are confined; by default a new project gets the strongest level that this machine has
+    #[arg(long, value_name = "LEVEL", value_parser = named(SandboxSetting::NAMES, SandboxSetting::parse))]
+    sandbox: Option<SandboxSetting>,
     #[command(flatten)]
     trial: TrialArgs,
 }
@@ -108,6 +113,7 @@ impl InitArgs {
             prefix,
             wizard,
             shared: false,
+            sandbox: None,
             trial,
         }
     }
@@ -161,11 +167,10 @@ impl InitArgs {
     }
 
     /// Sets the repository up as far as it is not, and tries nothing.
-    pub(crate) fn set_up(&self, app: &App) -> anyhow::Result<()> {
+    pub(crate) fn set_up(&self, app: &App) -> anyhow::Result<InitView> {
         let root = app.surroundings.root()?;
         let database = None;
-        self.set_up_at(app, Place { root, database })?;
-        Ok(())
+        Ok(self.set_up_at(app, Place { root, database })?.view)
     }
 
     /// Sets a repository up, in the installation with this database where one is given.
@@ -216,8 +221,14 @@ impl InitArgs {
         // loaded again: the file is there now
         let installation = app.surroundings.installation_at(root.clone())?;
         // the repository notes which database it is worked on with
-        installation.require_store()?;
-        let project = written.project;
+        let mut store = installation.require_store()?;
+        let asked = LevelAsked {
+            wanted: self.sandbox,
+            is_new: registered,
+            is_partial: repository.is_partial_clone(),
+        };
+        let (project, sandbox) = choose_level(asked, &installation, &mut store, written.project)?;
+        drop(store);
         let config = installation.project_config(&project)?;
         let provider_problem = installation.provider(&config).err();
         let view = InitView {
@@ -241,6 +252,7 @@ impl InitArgs {
             notes: proposal.notes.iter().map(ToString::to_string).collect(),
             advice: written.advice,
             sandbox_level: config.sandbox.level,
+            sandbox,
             tried: None,
             base_hold: BaseHold::load(&installation, &project.id)?,
             agents: found_agents(&installation, &config),

@@ -13,6 +13,7 @@ use symphony_store::IssueNumbers;
 use symphony_view::counted;
 use symphony_view::text::{Page, View, plural};
 
+use super::sandbox::LevelChoice;
 use crate::agents_found::FoundAgent;
 use crate::trial::{BaseHold, write_trial};
 
@@ -64,6 +65,9 @@ pub(crate) struct InitView {
     pub(crate) advice: Option<String>,
     /// The level of protection that the configuration asks for.
     pub(crate) sandbox_level: SandboxSetting,
+    /// Where that level comes from.
+    #[serde(skip)]
+    pub(crate) sandbox: LevelChoice,
     /// What happened to the trial of set-up and gates; none where there is nothing to try.
     #[serde(rename = "trial")]
     pub(crate) tried: Option<Tried>,
@@ -122,14 +126,7 @@ impl View for InitView {
         if let Some(advice) = &self.advice {
             page.line(advice);
         }
-        page.line(match self.sandbox_level {
-            SandboxSetting::Off => {
-                "Agents run with your permissions, without a sandbox (`sandbox.level` is `off`)."
-            }
-            SandboxSetting::Auto => "Agents run in the strongest sandbox that this machine has (`sandbox.level` is `auto`).",
-            SandboxSetting::Namespace => "Agents run in a sandbox (`sandbox.level` is `namespace`).",
-            SandboxSetting::Landlock => "Agents run in a sandbox with an open network (`sandbox.level` is `landlock`).",
-        });
+        page.line(&self.sandbox.sentence(self.sandbox_level));
         self.write_agents(page);
         if let Some(problem) = &self.provider_problem {
             page.line(&format!("No agent can be started yet: {problem}."));

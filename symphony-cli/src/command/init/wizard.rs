@@ -12,6 +12,7 @@ use symphony_store::{Project, Store};
 use symphony_workspace::config_file::{ConfigFileError, parse_text, set, unset};
 use symphony_workspace::proposal::Proposal;
 
+use super::sandbox::SANDBOX;
 use crate::app::App;
 
 /// Switches the setup wizard on, and makes room for what it will find. Returns the project as it is then, and what a person
@@ -65,7 +66,12 @@ fn keep_proposal(
     project: Project,
     proposal: &Proposal,
 ) -> anyhow::Result<Project> {
-    if project.settings != json!({}) || proposal.gates.is_empty() {
+    // how agents are confined is no finding
+    let has_findings = project
+        .settings
+        .as_object()
+        .is_some_and(|row| row.keys().any(|key| key != SANDBOX));
+    if has_findings || proposal.gates.is_empty() {
         return Ok(project);
     }
     let gates = &proposal.gates;
@@ -73,5 +79,5 @@ fn keep_proposal(
         None => json!({ "gates": gates }),
         Some(setup) => json!({ "gates": gates, "worktree": { "setup": setup } }),
     };
-    Ok(store.set_project_settings(&App::as_human(), &project.id, &settings)?)
+    Ok(store.add_project_settings(&App::as_human(), &project.id, &settings)?)
 }

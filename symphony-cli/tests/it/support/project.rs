@@ -118,6 +118,9 @@ impl Project {
         std::fs::create_dir(&home).unwrap();
         // whatever the name of this machine is, git does not make up who commits
         std::fs::write(home.join(".gitconfig"), "[user]\n\tuseConfigOnly = true\n").unwrap();
+        // whatever this machine has, a test says itself when agents are in a sandbox
+        let own = home.join(".config/symphony");
+        std::fs::create_dir_all(own).unwrap();
         let project = Self {
             root,
             beside,
@@ -128,6 +131,7 @@ impl Project {
             #[cfg(feature = "real-cli")]
             elsewhere: Vec::new(),
         };
+        project.configure_home("{ \"sandbox\": \"off\" }\n");
         project.git(&["init", "-q", "-b", "main"]);
         std::fs::write(project.root.join("README.md"), "# A project\n").unwrap();
         project.git(&["add", "README.md"]);
@@ -175,6 +179,11 @@ impl Project {
         let path = folder.path().to_owned();
         self.elsewhere.push(folder);
         path
+    }
+
+    /// Replaces the configuration of all projects of the user.
+    pub(crate) fn configure_home(&self, text: &str) {
+        std::fs::write(self.home.join(".config/symphony/config.json"), text).unwrap();
     }
 
     /// Replaces the configuration.
