@@ -54,6 +54,7 @@ pub mod review_point;
 pub mod risk;
 pub mod room;
 pub mod run;
+pub mod run_memory;
 pub mod run_network;
 pub mod session;
 pub mod shared_refs;

@@ -14,6 +14,7 @@ use symphony_core::log::short_run;
 use symphony_core::profile::{MODEL_SOURCE, ModelSource, PROVIDER_SOURCE, ProviderSource};
 use symphony_core::prompt_trial::Assignment;
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget, SandboxRecord, Usage};
+use symphony_core::run_memory::RunMemory;
 use symphony_core::run_network::RunNetworkUse;
 use symphony_core::session::{Anew, SessionRecord};
 use symphony_core::web::WEB_SEARCHES;
@@ -372,6 +373,8 @@ impl View for RunView {
             "network",
             &network.as_ref().map(carried).unwrap_or_default(),
         );
+        let memory = RunMemory::of(&self.metadata).map(limited);
+        page.field("memory", &memory.unwrap_or_default());
         let set = self.prompt_set.as_ref();
         page.field("prompts", &set.map(ToString::to_string).unwrap_or_default());
         let left = self.left_behind();
@@ -396,6 +399,24 @@ impl View for RunView {
 /// Returns a name with the place where it was set, if that is known.
 pub(crate) fn with_place(name: &str, place: Option<&str>) -> String {
     place.map_or_else(|| name.to_owned(), |place| format!("{name} ({place})"))
+}
+
+/// Says whether a run had its limit of memory.
+fn limited(memory: RunMemory) -> String {
+    let limit = size(memory.limit_bytes);
+    let RunMemory {
+        enforced, killed, ..
+    } = memory;
+    match (enforced, killed) {
+        (false, _) => format!(
+            "no limit: {limit} is configured, and this machine could not enforce it (`symphony doctor` says why)"
+        ),
+        (true, 0) => format!("at most {limit}"),
+        (true, _) => format!(
+            "at most {limit}: the kernel ended {} that needed more",
+            counted(killed, "process")
+        ),
+    }
 }
 
 /// Returns how much went through the ways out of a run's sandbox.

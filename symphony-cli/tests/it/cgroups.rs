@@ -86,3 +86,48 @@ fn a_tick_ends_what_a_killed_supervisor_left_in_a_cgroup() {
     });
     assert_eq!(cgroups_of(&parent, &run), 0);
 }
+
+#[test]
+fn a_limit_of_memory_is_enforced_or_said_not_to_be() {
+    let greedy = "head -c 536870912 /dev/zero | tail -c 536870912 | wc -c > kept.txt; true";
+    let work = [
+        bash(greedy),
+        commit("hello.txt", "hello"),
+        create_pr("Say hello"),
+    ];
+    let sandbox = json!({ "level": "namespace", "memory": 128 << 20 });
+    let project = Project::new(
+        "project",
+        &scenarios([worker(work)]),
+        &json!({ "judge_enabled": false, "sandbox": sandbox }),
+    );
+    project.add_issue("Be greedy");
+    let run = project.tick_one("worker", "succeeded");
+    let kept = project.git(&["show", "symphony/SYM-1:kept.txt"]);
+    let memory = &run["metadata"]["memory"];
+    let shown = project.ok(&["runs", "show", run["id"].as_str().unwrap()]);
+    let doctor = project.symphony(&["doctor"]).stdout;
+    assert_eq!(memory["limit_bytes"], 128 << 20, "{run:#}");
+    match CgroupParent::limiting() {
+        Ok(_) => {
+            assert_eq!(memory["enforced"], true, "{run:#}");
+            assert_ne!(memory["killed"], 0, "{run:#}");
+            assert_ne!(kept, "536870912");
+            assert!(
+                shown.contains("at most 128 MiB: the kernel ended"),
+                "{shown}"
+            );
+            assert!(doctor.contains("`sandbox.memory` is enforced"), "{doctor}");
+        }
+        Err(error) => {
+            eprintln!("NOT TESTED HERE: limits of memory, because {error}");
+            assert_eq!(memory["enforced"], false, "{run:#}");
+            assert_eq!(kept, "536870912");
+            assert!(shown.contains("no limit: 128 MiB is configured"), "{shown}");
+            assert!(
+                doctor.contains("`sandbox.memory` is not enforced"),
+                "{doctor}"
+            );
+        }
+    }
+}

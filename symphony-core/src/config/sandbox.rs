@@ -70,7 +70,7 @@ pub struct SandboxSettings {
     pub hosts: Vec<String>,
     /// What is visible of caches of downloads.
     pub cache: SandboxCache,
-    /// The most memory of a run's processes, in bytes; `None` for no limit. Not enforced yet.
+    /// The most memory of a run's processes, in bytes; `None` for no limit. Enforced where cgroups allow it.
     pub memory_bytes: Option<u64>,
     /// The most processes and threads of a run.
     pub processes: u64,

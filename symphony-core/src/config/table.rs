@@ -402,7 +402,7 @@ const SANDBOX: &[Key] = &[
     leaf("cache", Leaf::Choice(SandboxCache::NAMES), Text(d::SANDBOX_CACHE), Project,
         "What agents see of your caches of downloads (cargo, npm, Go): `read` lets them read, `none` shows nothing. Other tools download again."),
     leaf("memory", BYTES, Unset("8589934592"), Project,
-        "Most memory of a run's processes, in bytes. It is not enforced yet: `symphony doctor` says so where it is set."),
+        "Most memory of an agent, a gate or a set-up command with all its processes, in bytes, without swap. It needs a cgroup that is delegated to you: `symphony doctor` says whether there is one, and `runs show` whether a run had it."),
     leaf("processes", Leaf::Integer { min: d::SANDBOX_PROCESSES_MIN, max: d::SANDBOX_PROCESSES_MAX }, Integer(d::SANDBOX_PROCESSES), Project,
         "Most processes and threads of a run."),
     leaf("tmp_size", BYTES, Integer(d::SANDBOX_TMP_BYTES), Project,

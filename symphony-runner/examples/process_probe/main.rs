@@ -84,6 +84,7 @@ fn launch(program: &Path, arguments: &[String]) -> Result<AgentLaunch, Box<dyn E
         directory: std::env::current_dir()?,
         input: AgentInput::Empty,
         report: None,
+        limits: None,
     })
 }
 

@@ -9,10 +9,12 @@ use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use symphony_core::run_memory::RunMemory;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 use super::boxed::boxed_program;
 use super::cgroup::Cgroup;
+use super::cgroup_limits::ResourceLimits;
 use super::error::ProcessError;
 use super::identity::ProcessIdentity;
 use super::program::resolve_program;
@@ -35,6 +37,17 @@ pub struct AgentLaunch {
     pub input: AgentInput,
     /// The file of bubblewrap's report, when the program is bubblewrap, with the agent's program among its arguments.
     pub report: Option<PathBuf>,
+    /// What its processes may use together, where the machine can limit it; see [`Agent::memory`].
+    pub limits: Option<ResourceLimits>,
+}
+
+/// The cgroup that an agent starts in.
+#[derive(Debug)]
+pub(super) struct AgentPlace {
+    /// The cgroup; `None` where none can be made.
+    pub(super) cgroup: Option<Cgroup>,
+    /// Whether it has the limits that were asked for.
+    pub(super) is_limited: bool,
 }
 
 /// What an agent reads from its standard input.
@@ -89,6 +102,7 @@ pub struct Agent {
     exit: Option<AgentExit>,
     spawned: Spawned,
     cgroup: Option<Cgroup>,
+    memory: Option<RunMemory>,
     /// Whether its own process is bubblewrap.
     is_boxed: bool,
 }
@@ -98,8 +112,9 @@ impl Agent {
         launch: AgentLaunch,
         supervisor: i32,
         spawned: Spawned,
-        cgroup: Option<Cgroup>,
+        place: AgentPlace,
     ) -> Result<Self, ProcessError> {
+        let AgentPlace { cgroup, is_limited } = place;
         let search_path = launch.environment.get(OsStr::new("PATH"));
         let program = resolve_program(
             &launch.program,
@@ -144,6 +159,15 @@ impl Agent {
             action: "find the started agent in the table of processes",
             source: io::ErrorKind::NotFound.into(),
         })?;
+        // It enters its cgroup by itself, and says nothing when it cannot. The same right moves it from here.
+        let memory = launch.limits.map(|limits| RunMemory {
+            limit_bytes: limits.memory_bytes,
+            enforced: is_limited
+                && cgroup
+                    .as_ref()
+                    .is_some_and(|cgroup| cgroup.take_in(identity.pid).is_ok()),
+            killed: 0,
+        });
         // If the reaper of orphans took the exit status of this child, tokio would wait for it for ever.
         locked(&spawned).insert(identity.pid);
         Ok(Self {
@@ -154,6 +178,7 @@ impl Agent {
             exit: None,
             spawned,
             cgroup,
+            memory,
             is_boxed: launch.report.is_some(),
         })
     }
@@ -253,8 +278,17 @@ impl Agent {
             })
     }
 
+    /// Returns what became of its limit of memory; `None` where none was asked for. What the kernel ended is known when the
+    /// agent has ended.
+    pub const fn memory(&self) -> Option<RunMemory> {
+        self.memory
+    }
+
     /// Returns its cgroup, so that the caller can end it.
     pub(super) fn take_cgroup(&mut self) -> Option<Cgroup> {
+        if let (Some(memory), Some(cgroup)) = (&mut self.memory, &self.cgroup) {
+            memory.killed = cgroup.killed_for_memory();
+        }
         self.cgroup.take()
     }
 

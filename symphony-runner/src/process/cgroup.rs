@@ -93,6 +93,11 @@ pub struct Cgroup {
 }
 
 impl Cgroup {
+    #[cfg(test)]
+    pub(super) fn of(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
     /// Returns its folder.
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -262,7 +267,7 @@ fn run_of_name(name: &str) -> Option<RunId> {
 }
 
 /// Returns the folder of this process's cgroup, from `/proc/self/mountinfo` and `/proc/self/cgroup`.
-fn own_folder(mounts: &str, own: &str) -> Option<PathBuf> {
+pub(super) fn own_folder(mounts: &str, own: &str) -> Option<PathBuf> {
     let path = own.lines().find_map(|line| line.strip_prefix("0::"))?;
     let (mount, root) = mount_of(mounts)?;
     let below = Path::new(path).strip_prefix(&root).ok()?;
@@ -270,7 +275,7 @@ fn own_folder(mounts: &str, own: &str) -> Option<PathBuf> {
 }
 
 /// Returns where cgroup v2 is mounted, and which cgroup is the root there.
-fn mount_of(mounts: &str) -> Option<(PathBuf, PathBuf)> {
+pub(super) fn mount_of(mounts: &str) -> Option<(PathBuf, PathBuf)> {
     mounts.lines().find_map(|line| {
         let (place, kind) = line.split_once(" - ")?;
         if kind.split(' ').next()? != "cgroup2" {

@@ -6,15 +6,16 @@
 //! is *not in the supervisor's session* belongs to the agent; what is in it (such as a git command of the exit
 //! handling) belongs to the supervisor, and is left alone.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 
 use symphony_core::id::RunId;
 
-use super::agent::{Agent, AgentExit, AgentLaunch, Spawned, locked};
+use super::agent::{Agent, AgentExit, AgentLaunch, AgentPlace, Spawned, locked};
 use super::cgroup::{Cgroup, CgroupParent};
+use super::cgroup_limits::ResourceLimits;
 use super::ended::{Ended, SWEEP_TIME_MAX, survivors};
 use super::error::ProcessError;
 use super::family::descendants_within;
@@ -98,6 +99,7 @@ impl Supervision {
             parent,
             run: run.clone(),
             next: Cell::new(0),
+            limiting: OnceCell::new(),
         });
         self
     }
@@ -109,8 +111,15 @@ impl Supervision {
     /// `ProgramNotFound`, `ProgramNotExecutable` or `Spawn`. [`Agent::start_failure`] reports what fails later, between
     /// the start and the program.
     pub fn spawn(&self, launch: AgentLaunch) -> Result<Agent, ProcessError> {
-        let cgroup = self.cgroups.as_ref().and_then(RunCgroups::create);
-        Agent::spawn(launch, self.pid, Spawned::clone(&self.spawned), cgroup)
+        let cgroups = self.cgroups.as_ref();
+        let limited = launch
+            .limits
+            .zip(cgroups)
+            .and_then(|(limits, cgroups)| cgroups.create_limited(limits));
+        let is_limited = limited.is_some();
+        let cgroup = limited.or_else(|| cgroups?.create());
+        let place = AgentPlace { cgroup, is_limited };
+        Agent::spawn(launch, self.pid, Spawned::clone(&self.spawned), place)
     }
 
     /// Reaps dead orphans, so that zombies do not pile up during a long run, and returns how many there were. Call it
@@ -345,16 +354,38 @@ struct RunCgroups {
     parent: CgroupParent,
     run: RunId,
     next: Cell<u32>,
+    /// Where those with limits can be made, once one was asked for.
+    limiting: OnceCell<Option<CgroupParent>>,
 }
 
 impl RunCgroups {
     /// Creates the next one. Returns `None` when the machine refuses; the program then stays in the supervisor's
     /// cgroup.
     fn create(&self) -> Option<Cgroup> {
-        let number = self.next.replace(self.next.get().saturating_add(1));
-        let made = self.parent.create(&self.run, number);
+        let made = self.parent.create(&self.run, self.number());
         made.map_err(|error| tracing::debug!(%error, "no cgroup is made"))
             .ok()
+    }
+
+    /// Creates the next one with limits. Returns `None` when the machine has none for this user.
+    fn create_limited(&self, limits: ResourceLimits) -> Option<Cgroup> {
+        let parent = self.limiting.get_or_init(|| {
+            CgroupParent::limiting()
+                .map_err(|error| tracing::info!(%error, "the limit of memory is not enforced"))
+                .ok()
+        });
+        let mut made = parent.as_ref()?.create(&self.run, self.number()).ok()?;
+        match made.limit(limits) {
+            Ok(()) => Some(made),
+            Err(error) => {
+                tracing::warn!(%error, "the limit of memory is not enforced");
+                None
+            }
+        }
+    }
+
+    fn number(&self) -> u32 {
+        self.next.replace(self.next.get().saturating_add(1))
     }
 }
 

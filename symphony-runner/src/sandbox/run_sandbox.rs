@@ -12,6 +12,7 @@ use super::fault::SandboxFault;
 use super::protection::Protection;
 use super::start::Start;
 use crate::network::Ways;
+use crate::process::ResourceLimits;
 use crate::provider::{AgentCli, agent_clis};
 use crate::resume::link_into;
 use crate::supervise::KeptSessions;
@@ -41,6 +42,8 @@ pub(crate) struct Wrapped {
     pub(crate) environment: BTreeMap<OsString, OsString>,
     /// What must live as long as the program does; `None` where nothing is confined.
     pub(crate) start: Option<Start>,
+    /// What its processes may use together; `None` for no limit.
+    pub(crate) limits: Option<ResourceLimits>,
 }
 
 impl RunSandbox {
@@ -112,6 +115,7 @@ impl RunSandbox {
                 arguments: arguments.to_vec(),
                 environment,
                 start: None,
+                limits: None,
             });
         }
         let (mut start, folders) = Start::make(&self.run, level == Level::Namespace)?;
@@ -159,6 +163,13 @@ impl RunSandbox {
             arguments,
             environment,
             start: Some(start),
+            limits: self
+                .settings
+                .memory_bytes
+                .map(|memory_bytes| ResourceLimits {
+                    memory_bytes,
+                    processes: self.settings.processes,
+                }),
         })
     }
 

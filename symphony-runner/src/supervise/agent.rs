@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::{Map, json};
 use symphony_core::failure::ErrorClass;
 use symphony_core::run::{RunError, RunStatus};
+use symphony_core::run_memory::RUN_MEMORY;
 use symphony_core::run_network::RUN_NETWORK;
 use symphony_core::session::{ResumedEnd, SESSION, is_refused};
 use symphony_core::watchdog::Step;
@@ -200,6 +201,11 @@ async fn listen(
             .metadata
             .insert(RUN_NETWORK.to_owned(), json!(network.used()));
     }
+    if let Some(memory) = agent.memory() {
+        outcome
+            .metadata
+            .insert(RUN_MEMORY.to_owned(), json!(memory));
+    }
     let is_refused = prepared.session.resumed.is_some()
         && is_refused(&ResumedEnd {
             class: outcome.error.as_ref().map(|error| error.class),
@@ -319,6 +325,7 @@ fn launch(job: &Job<'_>, prepared: &Prepared) -> Result<(AgentLaunch, Option<Sta
         arguments,
         environment,
         start,
+        limits,
     } = prepared
         .sandbox
         .wrap(&program, &command.args, environment.clone())?;
@@ -330,6 +337,7 @@ fn launch(job: &Job<'_>, prepared: &Prepared) -> Result<(AgentLaunch, Option<Sta
         directory: command.cwd.clone(),
         input,
         report: start.as_ref().and_then(Start::report).map(Path::to_owned),
+        limits,
     };
     Ok((launch, start))
 }

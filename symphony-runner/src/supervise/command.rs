@@ -147,6 +147,7 @@ pub(crate) async fn run_command(
         arguments,
         environment,
         start,
+        limits,
     } = match sandbox {
         Some(sandbox) => sandbox.wrap(&program, &arguments, environment)?,
         None => Wrapped {
@@ -154,6 +155,7 @@ pub(crate) async fn run_command(
             arguments,
             environment,
             start: None,
+            limits: None,
         },
     };
     let launch = AgentLaunch {
@@ -164,6 +166,7 @@ pub(crate) async fn run_command(
         directory: directory.to_owned(),
         input,
         report: start.as_ref().and_then(Start::report).map(Path::to_owned),
+        limits,
     };
     let started = Instant::now();
     let mut child = supervision.spawn(launch)?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use symphony_core::config::SandboxSettings;
 use symphony_runner::environment::agent_search_path;
 use symphony_runner::installation::Installation;
-use symphony_runner::process::resolve_program;
+use symphony_runner::process::{CgroupParent, resolve_program};
 use symphony_runner::sandbox::asked;
 use symphony_sandbox::{
     Bubblewrap, Facts, Level, LevelSetting, Programs, Unavailable, choose, probe,
@@ -20,6 +20,9 @@ const CHECK: &str = "sandbox";
 const APPARMOR: &str = "let it make namespaces: Ubuntu and others need an AppArmor profile for `/usr/bin/bwrap` that says `userns,`; \
                         elsewhere `sysctl user.max_user_namespaces` must not be 0";
 
+/// What gives a run a cgroup with limits, in a session of systemd.
+const SCOPE: &str = "with systemd, start it as `systemd-run --user --scope symphony run`, whose cgroup is delegated to you";
+
 /// Says which level of protection runs have, and whether this machine has what it needs. The machine is always tried: what
 /// was found out before may no longer be so.
 pub(super) fn check_sandbox(installation: &Installation, settings: &SandboxSettings) -> CheckView {
@@ -30,7 +33,18 @@ pub(super) fn check_sandbox(installation: &Installation, settings: &SandboxSetti
         bwrap: bwrap.unwrap_or_else(|_| settings.bwrap.clone()),
     };
     match probe(&programs) {
-        Ok(facts) => view(settings, &facts, rustix::process::geteuid().is_root()),
+        Ok(facts) => {
+            let unlimited = settings
+                .memory_bytes
+                .and_then(|_| CgroupParent::limiting().err())
+                .map(|error| error.to_string());
+            view(
+                settings,
+                &facts,
+                unlimited.as_deref(),
+                rustix::process::geteuid().is_root(),
+            )
+        }
         Err(error) => CheckView::warning(
             CHECK,
             format!("this machine could not be tried: {error}"),
@@ -39,9 +53,15 @@ pub(super) fn check_sandbox(installation: &Installation, settings: &SandboxSetti
     }
 }
 
-fn view(settings: &SandboxSettings, facts: &Facts, root: bool) -> CheckView {
+/// `unlimited` says why the limit of memory is not enforced.
+fn view(
+    settings: &SandboxSettings,
+    facts: &Facts,
+    unlimited: Option<&str>,
+    root: bool,
+) -> CheckView {
     if settings.is_on() {
-        return in_use(settings, facts, root);
+        return in_use(settings, facts, unlimited, root);
     }
     match choose(LevelSetting::Auto, facts) {
         Ok(level) => CheckView::ok(
@@ -63,7 +83,12 @@ fn view(settings: &SandboxSettings, facts: &Facts, root: bool) -> CheckView {
 }
 
 /// Says whether runs can have what the configuration asks for.
-fn in_use(settings: &SandboxSettings, facts: &Facts, root: bool) -> CheckView {
+fn in_use(
+    settings: &SandboxSettings,
+    facts: &Facts,
+    unlimited: Option<&str>,
+    root: bool,
+) -> CheckView {
     let setting = settings.level;
     match choose(asked(setting), facts) {
         Ok(level) => {
@@ -71,18 +96,16 @@ fn in_use(settings: &SandboxSettings, facts: &Facts, root: bool) -> CheckView {
                 Level::Namespace => format!(", network `{}`", settings.network),
                 Level::Landlock | Level::Off => ", the network is open".to_owned(),
             };
-            let memory = match settings.memory_bytes {
-                Some(_) => "\n`sandbox.memory` is not enforced yet: agents have no limit of memory",
-                None => "",
-            };
-            CheckView::ok(
-                CHECK,
-                format!(
-                    "runs have the level `{level}`: {}{network}{memory}{}",
-                    has(level, facts),
-                    of_root(root)
-                ),
-            )
+            let detail = format!(
+                "runs have the level `{level}`: {}{network}{}{}",
+                has(level, facts),
+                of_memory(settings, unlimited),
+                of_root(root)
+            );
+            match unlimited {
+                None => CheckView::ok(CHECK, detail),
+                Some(_) => CheckView::warning(CHECK, detail, SCOPE),
+            }
         }
         Err(reason) => CheckView::failed(
             CHECK,
@@ -92,6 +115,16 @@ fn in_use(settings: &SandboxSettings, facts: &Facts, root: bool) -> CheckView {
             ),
             "`symphony config set sandbox.level off` lets agents start without a sandbox",
         ),
+    }
+}
+
+fn of_memory(settings: &SandboxSettings, unlimited: Option<&str>) -> String {
+    match (settings.memory_bytes, unlimited) {
+        (Some(_), None) => ", `sandbox.memory` is enforced".to_owned(),
+        (Some(_), Some(reason)) => {
+            format!("\n`sandbox.memory` is not enforced, so runs have no limit of memory: {reason}")
+        }
+        (None, _) => String::new(),
     }
 }
 
@@ -185,7 +218,7 @@ mod tests {
                 "Linux 6.12",
             ),
         ] {
-            let found = view(&SandboxSettings::default(), &facts, false);
+            let found = view(&SandboxSettings::default(), &facts, None, false);
             assert_eq!(found.status, status, "{facts:?}");
             assert!(found.detail.contains(words), "{}", found.detail);
             assert!(found.detail.contains(help), "{}", found.detail);
@@ -232,24 +265,36 @@ mod tests {
                 "bubblewrap is not installed; without namespaces, its kernel has Landlock 7, and 9 is needed",
             ),
         ] {
-            let found = view(&with(level), &facts(bubblewrap, Some(landlock)), false);
+            let found = view(
+                &with(level),
+                &facts(bubblewrap, Some(landlock)),
+                None,
+                false,
+            );
             assert_eq!(found.status, status, "{level}");
             assert!(found.detail.contains(words), "{}", found.detail);
         }
     }
 
     #[test]
-    fn a_limit_that_is_not_enforced_is_named() {
+    fn whether_the_limit_of_memory_is_enforced_is_said() {
         let works = facts(Bubblewrap::Works { version: version() }, Some(7));
         let mut settings = with(SandboxSetting::Namespace);
-        assert!(!view(&settings, &works, false).detail.contains("memory"));
+        let found = view(&settings, &works, None, false);
+        assert!(!found.detail.contains("memory"), "{}", found.detail);
         settings.memory_bytes = Some(1 << 30);
-        let found = view(&settings, &works, false);
-        assert!(
-            found.detail.contains("not enforced yet"),
-            "{}",
-            found.detail
-        );
+        for (unlimited, status, words) in [
+            (None, Health::Ok, "`sandbox.memory` is enforced"),
+            (
+                Some("none here"),
+                Health::Warning,
+                "`sandbox.memory` is not enforced, so runs have no limit of memory: none here",
+            ),
+        ] {
+            let found = view(&settings, &works, unlimited, false);
+            assert_eq!(found.status, status);
+            assert!(found.detail.contains(words), "{}", found.detail);
+        }
     }
 
     #[test]
@@ -258,11 +303,11 @@ mod tests {
         for level in [SandboxSetting::Off, SandboxSetting::Namespace] {
             let settings = with(level);
             assert!(
-                view(&settings, &works, true)
+                view(&settings, &works, None, true)
                     .detail
                     .contains("You are root")
             );
-            assert!(!view(&settings, &works, false).detail.contains("root"));
+            assert!(!view(&settings, &works, None, false).detail.contains("root"));
         }
     }
 }
