@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 /// The key of a run's metadata under which this is kept, if the run had a network of its own.
 pub const RUN_NETWORK: &str = "network";
 
+/// The most hosts that are listed one by one.
+const REFUSED_MAX: usize = 100;
+
 /// What a run reached and tried to reach.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -49,6 +52,43 @@ impl RunNetworkUse {
         Self::deserialize(metadata.get(RUN_NETWORK)?).ok()
     }
 
+    /// Adds what another part of the same run used, such as its gates or its set-up.
+    pub fn add(&mut self, other: Self) {
+        self.allowed.extend(other.allowed);
+        self.allowed.sort_unstable();
+        self.allowed.dedup();
+        for host in other.refused {
+            let is_same =
+                |known: &&mut RefusedHost| (&known.host, known.port) == (&host.host, host.port);
+            if let Some(known) = self.refused.iter_mut().find(is_same) {
+                known.count = known.count.saturating_add(host.count);
+            } else if self.refused.len() < REFUSED_MAX {
+                self.refused.push(host);
+            } else {
+                self.refused_others = self.refused_others.saturating_add(host.count);
+            }
+        }
+        for (own, more) in [
+            (&mut self.refused_others, other.refused_others),
+            (&mut self.malformed, other.malformed),
+            (&mut self.turned_away, other.turned_away),
+            (&mut self.connections, other.connections),
+            (&mut self.bytes_in, other.bytes_in),
+            (&mut self.bytes_out, other.bytes_out),
+        ] {
+            *own = own.saturating_add(more);
+        }
+    }
+
+    /// Returns whether nothing was carried, refused or turned away.
+    pub fn is_idle(&self) -> bool {
+        let nothing = Self {
+            allowed: self.allowed.clone(),
+            ..Self::default()
+        };
+        *self == nothing
+    }
+
     /// Returns the entries that would allow what was refused, each once.
     pub fn missing_entries(&self) -> Vec<&str> {
         let mut entries: Vec<_> = self
@@ -67,6 +107,44 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn parts_of_a_run_are_counted_together() {
+        let host = |name: &str, count| RefusedHost {
+            host: name.to_owned(),
+            port: 443,
+            count,
+            ..RefusedHost::default()
+        };
+        let mut one = RunNetworkUse {
+            allowed: vec!["b".to_owned(), "d".to_owned()],
+            refused: vec![host("x", 2)],
+            bytes_in: 1,
+            ..RunNetworkUse::default()
+        };
+        one.add(RunNetworkUse {
+            allowed: vec!["a".to_owned(), "b".to_owned()],
+            refused: vec![host("x", 3), host("y", 1)],
+            bytes_in: 4,
+            ..RunNetworkUse::default()
+        });
+        assert_eq!(one.allowed, ["a", "b", "d"]);
+        assert_eq!(one.refused, [host("x", 5), host("y", 1)]);
+        assert_eq!(one.bytes_in, 5);
+        one.add(RunNetworkUse {
+            refused: (0..200)
+                .map(|number| host(&number.to_string(), 1))
+                .collect(),
+            ..RunNetworkUse::default()
+        });
+        assert_eq!((one.refused.len(), one.refused_others), (100, 102));
+        let allowed = vec!["a".to_owned()];
+        let idle = RunNetworkUse {
+            allowed,
+            ..RunNetworkUse::default()
+        };
+        assert!(idle.is_idle() && !one.is_idle());
+    }
 
     #[test]
     fn what_was_recorded_is_read_again_and_what_is_missing_is_empty() {

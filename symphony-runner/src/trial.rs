@@ -15,6 +15,7 @@ use symphony_store::Project;
 use crate::error::RunnerError;
 use crate::gates::{CheckoutRequest, ForegroundJob, GateCheckout, tried_digest};
 use crate::installation::Installation;
+use crate::network::NetworkLog;
 use crate::paths::{STATE_DIR, read_capped, write_private};
 use crate::process::Supervision;
 use crate::repository::open_repository;
@@ -71,6 +72,7 @@ impl TrialRequest<'_> {
             id: job.id(),
             logs,
             steps: &steps,
+            network: NetworkLog::default(),
         };
         let before = SharedState::now(self.installation, self.project, &repository)?;
         let checkout = GateCheckout::make(request, &base.commit)?;

@@ -1,8 +1,9 @@
 //! The network of runs in a sandbox: real bubblewrap, the real proxy, servers on loopback.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::support::{Project, bash, create_pr, scenarios, worker};
+use crate::plan_support::any_phase;
+use crate::support::{Project, bash, commit, create_pr, scenarios, until, worker};
 
 /// Serves an answer to every connection; returns the port.
 fn server(answer: &'static str) -> u16 {
@@ -75,4 +76,67 @@ fn an_agent_reaches_an_allowed_host_and_what_it_is_refused_is_shown() {
         .join("network");
     assert!(!left.exists(), "the sockets of the run are gone");
     project.assert_sound();
+}
+
+/// What a run recorded of a host that was refused, and what `runs show` says of it.
+fn assert_refused(project: &Project, run: &Value, host: &str) {
+    let refused = &run["metadata"]["network"]["refused"];
+    assert_eq!(refused[0]["entry"], host, "{run:#}");
+    let shown = project.ok(&["runs", "show", run["id"].as_str().unwrap()]);
+    assert!(
+        shown.contains(&format!("add `{host}` to `sandbox.hosts`")),
+        "{shown}"
+    );
+}
+
+#[test]
+fn hosts_that_gates_and_set_up_commands_were_refused_are_shown_with_their_run() {
+    let ask = |host: &str| {
+        let script = format!(
+            "exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT {host}:443 HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n' >&3; cat <&3 > /dev/null; true"
+        );
+        json!(["bash", "-c", script])
+    };
+    let config = json!({
+        "judge_enabled": false, "sandbox": "namespace",
+        "worktree": { "setup": ask("setup.example") },
+        "gates": [{ "name": "check", "command": ask("gate.example") }],
+    });
+    let work = [commit("hello.txt", "hello"), create_pr("Say hello")];
+    let project = Project::new("project", &scenarios([worker(work)]), &config);
+    project.add_issue("Say hello");
+    let run = project.tick_one("worker", "succeeded");
+    assert_refused(&project, &run, "setup.example");
+    let gates = until("the gates have run", || {
+        project.ok(&["tick"]);
+        let runs = project.json(&["runs", "list"]);
+        let ended = |run: &&Value| run["profile"] == "gates" && run["status"] == "succeeded";
+        runs["items"].as_array()?.iter().find(ended).cloned()
+    });
+    let gates = project.run(gates["id"].as_str().unwrap());
+    let hosts = gates["metadata"]["network"]["refused"].as_array().unwrap();
+    let mut hosts: Vec<_> = hosts
+        .iter()
+        .filter_map(|host| host["host"].as_str())
+        .collect();
+    hosts.sort_unstable();
+    assert_eq!(hosts, ["gate.example", "setup.example"], "{gates:#}");
+    project.assert_sound();
+}
+
+#[test]
+fn hosts_that_checks_of_a_plan_were_refused_are_shown_with_the_run_of_their_phase() {
+    let script = "exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT check.example:443 HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n' >&3; cat <&3 > /dev/null; true";
+    let config = json!({ "sandbox": "namespace", "gates": [] });
+    let project = Project::new("project", &scenarios([any_phase()]), &config);
+    let phases = json!([{
+        "id": "api", "title": "t", "objective": "o", "tasks": ["t"], "success_criteria": "s",
+        "checks": [{ "name": "ask", "command": ["bash", "-c", script] }],
+    }]);
+    let plan = format!("```symphony-phases\n{phases:#}\n```\n");
+    std::fs::write(project.root.join("plan.md"), plan).unwrap();
+    project.ok(&["plan", "run", "--merge", "plan.md"]);
+    let runs = project.json(&["runs", "list"]);
+    let run = project.run(runs["items"][0]["id"].as_str().unwrap());
+    assert_refused(&project, &run, "check.example");
 }

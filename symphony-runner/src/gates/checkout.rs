@@ -22,10 +22,11 @@ use super::sandbox::ground_of;
 use crate::environment::{agent_environment, name_committers};
 use crate::error::RunnerError;
 use crate::installation::Installation;
+use crate::network::NetworkLog;
 use crate::process::{Supervision, sweep_marked};
 use crate::redaction::redactor_for;
 use crate::repository::open_repository;
-use crate::sandbox::{CommandSandbox, RunSandbox};
+use crate::sandbox::{CommandSandbox, CommandsOf, RunSandbox};
 use crate::supervise::{CommandCall, Company, LiveLog, run_command};
 use crate::watchdog::StepLog;
 
@@ -61,6 +62,8 @@ pub struct CheckoutRequest<'a> {
     /// Where the supervisor of a run records its steps. In the foreground, where a person sees what happens, it records
     /// nothing.
     pub steps: &'a StepLog,
+    /// What its commands reach for is added here when it is gone.
+    pub network: NetworkLog,
 }
 
 /// A pristine checkout of a commit, in which commands run.
@@ -285,9 +288,12 @@ impl<'a> GateCheckout<'a> {
         let opened = CommandSandbox::open(
             self.sandbox.clone(),
             self.environment.clone(),
-            request.installation,
-            request.config,
-            request.repository.root(),
+            CommandsOf {
+                installation: request.installation,
+                config: request.config,
+                project: request.repository.root(),
+                used: &request.network,
+            },
         );
         Ok(opened.await?)
     }

@@ -26,6 +26,7 @@ use crate::gates::{
 use crate::installation::Installation;
 use crate::merge::not_merged::{MergeRefusal, NotMerged};
 use crate::merge::watch::MergeWatch;
+use crate::network::NetworkLog;
 use crate::process::Supervision;
 use crate::runtime::block_on;
 use crate::watchdog::StepLog;
@@ -74,6 +75,7 @@ impl MergeGates<'_> {
             id: job.id(),
             logs,
             steps: &steps,
+            network: NetworkLog::default(),
         };
         let proof = Proof::of(request, commit.clone(), history, self.config.gates.clone())?;
         let passed = store.gate_passes(proof.keys(), Timestamp::now())?;

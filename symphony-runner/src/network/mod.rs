@@ -14,6 +14,7 @@
 
 mod error;
 mod find;
+mod log;
 mod login;
 mod model;
 mod plan;
@@ -25,6 +26,7 @@ mod url;
 
 pub use error::NetworkError;
 pub use find::NetworkQuery;
+pub use log::NetworkLog;
 pub(crate) use login::LoginCopy;
 pub use model::STAND_IN;
 pub(crate) use model::cli_with_login;

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-use symphony_core::config::{ProjectConfig, SandboxNetwork};
+use symphony_core::config::ProjectConfig;
 
 use super::fault::SandboxFault;
 use super::run_sandbox::RunSandbox;
 use crate::installation::Installation;
-use crate::network::{NetworkQuery, RunNetwork};
+use crate::network::{NetworkLog, NetworkQuery, RunNetwork};
 
 /// A sandbox for configured commands, such as gates. The ways out are served until it is dropped.
 #[derive(Debug)]
@@ -18,7 +18,28 @@ pub(crate) struct CommandSandbox {
     pub(crate) sandbox: RunSandbox,
     /// The environment of its commands.
     pub(crate) environment: BTreeMap<OsString, OsString>,
-    _network: Option<RunNetwork>,
+    network: Option<(RunNetwork, NetworkLog)>,
+}
+
+/// Whose commands they are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CommandsOf<'a> {
+    /// The installation.
+    pub(crate) installation: &'a Installation,
+    /// The project's configuration.
+    pub(crate) config: &'a ProjectConfig,
+    /// The project's folder.
+    pub(crate) project: &'a Path,
+    /// What they reach for is added here when they have ended.
+    pub(crate) used: &'a NetworkLog,
+}
+
+impl Drop for CommandSandbox {
+    fn drop(&mut self) {
+        if let Some((network, log)) = &self.network {
+            log.add(network.used());
+        }
+    }
 }
 
 impl CommandSandbox {
@@ -30,24 +51,21 @@ impl CommandSandbox {
     pub(crate) async fn open(
         sandbox: RunSandbox,
         mut environment: BTreeMap<OsString, OsString>,
-        installation: &Installation,
-        config: &ProjectConfig,
-        project: &Path,
+        of: CommandsOf<'_>,
     ) -> Result<Self, SandboxFault> {
-        let protection = sandbox.protection();
-        if !protection.is_on() || protection.record().network == SandboxNetwork::Host {
+        if !sandbox.protection().has_own_network() {
             return Ok(Self {
                 sandbox,
                 environment,
-                _network: None,
+                network: None,
             });
         }
         let query = NetworkQuery {
-            settings: &config.sandbox,
+            settings: &of.config.sandbox,
             provider: None,
             environment: &environment,
-            project,
-            state: installation.state_dir(),
+            project: of.project,
+            state: of.installation.state_dir(),
         };
         let plan = query.plan().await?;
         plan.apply(&mut environment);
@@ -55,7 +73,7 @@ impl CommandSandbox {
         Ok(Self {
             sandbox: sandbox.with_ways(Some(network.ways().clone())),
             environment,
-            _network: Some(network),
+            network: Some((network, of.used.clone())),
         })
     }
 }

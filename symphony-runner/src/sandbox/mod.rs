@@ -19,7 +19,7 @@ mod protection;
 mod run_sandbox;
 mod start;
 
-pub(crate) use commands::CommandSandbox;
+pub(crate) use commands::{CommandSandbox, CommandsOf};
 pub(crate) use compose::{Access, Places, home_of};
 pub use fault::SandboxFault;
 pub(crate) use program::{object_folders, program_paths};

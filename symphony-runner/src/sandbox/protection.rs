@@ -87,6 +87,11 @@ impl Protection {
     pub(crate) fn socket_inside(&self, outside: &Path, name: &str) -> PathBuf {
         match self.record.level {
             SandboxLevel::Namespace => Path::new(symphony_sandbox::SOCKETS).join(name),
+    /// Returns whether programs have a network of their own, with Symphony's ways out.
+    pub(crate) fn has_own_network(&self) -> bool {
+        self.is_on() && self.record.network != SandboxNetwork::Host
+    }
+
             SandboxLevel::Landlock | SandboxLevel::Off => outside.to_owned(),
         }
     }

@@ -67,6 +67,7 @@ pub(crate) async fn finish(
         }
     };
     Failpoint::FinishSettled.reach();
+    job.network.record(&mut outcome.metadata);
     let hold = hold(job, store, &outcome).await?;
     let cap = cap_at_end(job, store, &outcome).await?;
     let finish = RunFinish {
@@ -118,6 +119,7 @@ pub(crate) async fn finish_gates(
         tracing::warn!(%error, "the configuration was not compared after the gates");
     }
     Failpoint::FinishSettled.reach();
+    job.network.record(&mut outcome.metadata);
     let finish = RunFinish {
         run: job.run.id.clone(),
         status: outcome.status,

@@ -17,6 +17,7 @@ use super::phase_settings::{claimed_provider, phase_of_plan, phase_settings};
 use crate::environment::{agent_environment, name_committers};
 use crate::error::RunnerError;
 use crate::installation::Installation;
+use crate::network::NetworkLog;
 use crate::paths::RunPaths;
 use crate::prompts::library::PromptLibrary;
 use crate::watchdog::StepLog;
@@ -38,6 +39,8 @@ pub(crate) struct Job<'a> {
     pub(crate) paths: RunPaths,
     /// Where the supervisor records its current step.
     pub(crate) steps: StepLog,
+    /// What its set-up, gates and checks reach for.
+    pub(crate) network: NetworkLog,
 }
 
 impl<'a> Job<'a> {
@@ -73,6 +76,7 @@ impl<'a> Job<'a> {
             overrides,
             paths,
             steps: StepLog::default(),
+            network: NetworkLog::default(),
         })
     }
 

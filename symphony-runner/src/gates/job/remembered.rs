@@ -41,6 +41,7 @@ impl<'a> GatesRun<'a> {
             id: &self.job.run.id,
             logs: self.job.paths.dir.clone(),
             steps: &self.job.steps,
+            network: self.job.network.clone(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use symphony_core::config::{ProviderName, SandboxNetwork};
+use symphony_core::config::ProviderName;
 
 use crate::network::{NetworkPlan, NetworkQuery};
 use crate::sandbox::{Protection, SandboxFault};
@@ -19,7 +19,7 @@ pub(super) async fn plan_network(
     provider: ProviderName,
     environment: &BTreeMap<OsString, OsString>,
 ) -> Result<Option<NetworkPlan>, SandboxFault> {
-    if !protection.is_on() || protection.record().network == SandboxNetwork::Host {
+    if !protection.has_own_network() {
         return Ok(None);
     }
     let query = NetworkQuery {

@@ -18,7 +18,7 @@ use crate::gates::{CheckoutRequest, GateCheckout, naming_setup_log};
 use crate::output::last_chars;
 use crate::process::Supervision;
 use crate::redaction::redactor_for;
-use crate::sandbox::CommandSandbox;
+use crate::sandbox::{CommandSandbox, CommandsOf};
 use crate::supervise::{CommandOutcome, Job, SetUp, is_due};
 
 /// How many lines of a failed set-up's output its error quotes.
@@ -95,9 +95,12 @@ impl SetUpSite<'_> {
         let opening = CommandSandbox::open(
             sandbox,
             environment,
-            job.installation,
-            &job.config,
-            &job.project.root,
+            CommandsOf {
+                installation: job.installation,
+                config: &job.config,
+                project: &job.project.root,
+                used: &job.network,
+            },
         );
         let confined = Box::pin(opening).await?;
         let set_up = SetUp {
@@ -202,6 +205,7 @@ impl SetUpSite<'_> {
             id: &job.run.id,
             logs,
             steps: &job.steps,
+            network: job.network.clone(),
         };
         let checkout = GateCheckout::make(request, base)?;
         Failpoint::GatesCheckedOut.reach();

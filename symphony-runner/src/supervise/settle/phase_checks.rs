@@ -44,6 +44,7 @@ pub(super) async fn check_commit(
         id: &job.run.id,
         logs: job.paths.dir.clone(),
         steps: &job.steps,
+        network: job.network.clone(),
     };
     job.steps.enter(Step::Checkout);
     let checkout = GateCheckout::make(request, commit)?;
