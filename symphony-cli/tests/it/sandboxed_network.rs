@@ -140,3 +140,33 @@ fn hosts_that_checks_of_a_plan_were_refused_are_shown_with_the_run_of_their_phas
     let run = project.run(runs["items"][0]["id"].as_str().unwrap());
     assert_refused(&project, &run, "check.example");
 }
+
+/// The CLI is a script that says what it was given: the same way leads the real one to its model.
+#[test]
+fn the_key_in_the_login_of_codex_stays_outside() {
+    let project = Project::new("project", &scenarios([]), &json!({}));
+    let codex = project.beside.join("codex");
+    let script = "#!/bin/sh\n{ echo \"key $CODEX_API_KEY\"; ls -A ~/.codex; echo \"$@\"; grep -rl sk-test-0123456789 ~ /tmp; \
+                  env; } > seen.txt 2>&1\n";
+    std::fs::write(&codex, script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&codex, mode).unwrap();
+    std::fs::create_dir(project.home.join(".codex")).unwrap();
+    let login =
+        json!({ "auth_mode": "apikey", "OPENAI_API_KEY": "sk-test-0123456789", "tokens": null });
+    std::fs::write(project.home.join(".codex/auth.json"), login.to_string()).unwrap();
+    project.configure_more(&json!({
+        "judge_enabled": false, "sandbox": "namespace", "provider": "codex-cli",
+        "providers": { "codex-cli": { "binary": codex } },
+    }));
+    project.add_issue("Say hello");
+    project.tick_wait();
+    let seen = project.git(&["show", "symphony/SYM-1:seen.txt"]);
+    assert!(seen.contains("key kept-outside-the-sandbox"), "{seen}");
+    assert!(
+        seen.contains("base_url=\"http://127.0.0.1:3129\""),
+        "{seen}"
+    );
+    assert!(seen.contains(".codex': No such file"), "{seen}");
+    assert!(!seen.contains("sk-test"), "{seen}");
+}

@@ -27,7 +27,7 @@ mod url;
 pub use error::NetworkError;
 pub use find::NetworkQuery;
 pub use log::NetworkLog;
-pub(crate) use login::LoginCopy;
+pub(crate) use login::{LoginCopy, kept_key};
 pub use model::STAND_IN;
 pub(crate) use model::cli_with_login;
 pub use plan::NetworkPlan;

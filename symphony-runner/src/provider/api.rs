@@ -27,6 +27,8 @@ pub struct ModelApi {
     pub account_claim: Option<&'static str>,
     /// Where the login's document has what a refresh replaces.
     pub tokens: &'static [&'static str],
+    /// Where the login's document has a key instead of tokens, if it can.
+    pub key_in_login: Option<&'static str>,
 }
 
 /// A variable with a credential.

@@ -101,6 +101,7 @@ pub(super) static CLI: AgentCli = AgentCli {
             "/claudeAiOauth/refreshToken",
             "/claudeAiOauth/expiresAt",
         ],
+        key_in_login: None,
     },
     variables: Variables {
         prefixes: &["ANTHROPIC_", "CLAUDE_"],

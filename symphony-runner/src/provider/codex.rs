@@ -67,6 +67,7 @@ pub(super) const KNOWN: AgentCli = AgentCli {
             "/tokens/id_token",
             "/last_refresh",
         ],
+        key_in_login: Some("/OPENAI_API_KEY"),
     },
     variables: Variables {
         prefixes: &["CODEX_", "OPENAI_"],

@@ -6,5 +6,7 @@
 
 mod copy;
 mod decide;
+mod key;
 
 pub(crate) use copy::LoginCopy;
+pub(crate) use key::kept_key;

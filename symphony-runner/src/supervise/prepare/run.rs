@@ -25,7 +25,7 @@ use super::site::Site;
 use super::subject::Subject;
 use crate::environment::{agent_environment, leave_housekeeping_to_the_user, name_committers};
 use crate::error::RunnerError;
-use crate::network::{RunNetwork, cli_with_login};
+use crate::network::{RunNetwork, cli_with_login, kept_key};
 use crate::paths::write_private;
 use crate::process::Supervision;
 use crate::prompts::sent::{PROMPT_REPORT, keep_prompts};
@@ -108,6 +108,12 @@ pub(crate) async fn prepare(
         Some(resumed) => (resumption.plan, resumed),
         None => (resumption.plan.without_prompt(), full.clone()),
     };
+    if protection.has_own_network()
+        && let Some((variable, key)) = kept_key(provider.name(), &environment)
+    {
+        // as if it were set: an endpoint adds it, and the agent gets no file with it
+        environment.insert(variable.into(), key.into());
+    }
     let network = plan_network(job, &protection, provider.name(), &environment).await?;
     let mut invocation = AgentInvocation {
         usd_max: budget,
