@@ -237,13 +237,11 @@ fn landlock_alone_keeps_an_agent_from_the_files_of_the_project() {
 #[test]
 fn a_judge_reads_its_checkout_and_its_verdict_says_how_it_was_confined() {
     let author = worker([commit("hello.txt", "hello"), create_pr("Say hello")]);
-    let look = "touch planted && echo wrote; cat hello.txt";
     let judge = scenario(
         "judge",
         &json!({ "match_system": JUDGE }),
         [
             turn(call("mcp__symphony__get_issue", json!({}))),
-            bash(look),
             turn(call(
                 "mcp__symphony__approve_pr",
                 json!({ "comment": "Good." }),
@@ -255,11 +253,48 @@ fn a_judge_reads_its_checkout_and_its_verdict_says_how_it_was_confined() {
     project.tick_one("worker", "succeeded");
     project.configure_more(&json!({ "sandbox": "namespace" }));
     let run = project.tick_one("judge", "succeeded");
-    assert!(!project.worktree("SYM-1").join("planted").exists());
     let verdict = &project.json(&["pr", "show", "SYM-1"])["verdict"];
     assert_eq!(verdict["protection"], "sandbox", "{verdict:#}");
     assert_eq!(verdict["sandbox"], run["sandbox"], "{verdict:#}");
     assert_eq!(verdict["sandbox"]["level"], "namespace");
+    project.assert_sound();
+}
+
+/// The agent that plays a script gives a judge no shell, so the judge here is a shell itself.
+#[test]
+fn a_judge_with_a_shell_can_read_its_checkout_and_write_nothing() {
+    let author = worker([commit("hello.txt", "hello"), create_pr("Say hello")]);
+    let project = Project::new("project", &scenarios([author]), &json!({}));
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    let before = project.git(&["for-each-ref"]);
+    let look = "for write in 'touch planted' 'rm hello.txt' 'chmod 777 .' 'git commit --allow-empty -qm planted' \
+                'git update-ref refs/heads/planted HEAD' 'mount -o remount,rw .'; do \
+                $write 2>/dev/null && echo \"wrote: $write\"; done; \
+                cp hello.txt ../planted 2>/dev/null; cp -r . /tmp/own && touch /tmp/own/planted && echo \"tried: $(cat hello.txt) $(git log -1 --format=%s)\"";
+    project.configure_more(&json!({
+        "sandbox": "namespace", "provider": "command",
+        "providers": { "command": { "command": look, "output": "text" } },
+    }));
+    let runs = project.tick_wait();
+    let [run] = runs.as_slice() else {
+        panic!("{runs:#?}")
+    };
+    assert_eq!(run["profile"], "judge", "{run:#}");
+    assert_eq!(run["sandbox"]["level"], "namespace", "{run:#}");
+    // whoever has a shell can be talked into a verdict
+    assert_eq!(run["protection"], "none", "{run:#}");
+    let log = project.log(run);
+    assert!(
+        log.contains("tried: hello write hello.txt"),
+        "its shell works: {log}"
+    );
+    assert!(!log.contains("wrote: "), "{log}");
+    let worktree = project.worktree("SYM-1");
+    assert!(worktree.join("hello.txt").exists());
+    assert!(!worktree.join("planted").exists());
+    assert!(!worktree.with_file_name("planted").exists());
+    assert_eq!(project.git(&["for-each-ref"]), before);
     project.assert_sound();
 }
 

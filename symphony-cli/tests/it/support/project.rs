@@ -420,7 +420,7 @@ impl Project {
     }
 
     /// What a run and its supervisor said, for the message of an assertion.
-    fn log(&self, run: &Value) -> String {
+    pub(crate) fn log(&self, run: &Value) -> String {
         let folder = self.run_folder(run["id"].as_str().unwrap_or_default());
         let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
         format!("{}\n{}", read("log.txt"), read("supervisor.log"))
