@@ -159,3 +159,50 @@ fn git_works_in_a_set_up_command() {
     assert_eq!(project.issue("SYM-1")["status"], "review");
     project.assert_sound();
 }
+
+/// Large files are kept in the agent's own git folder, and those of the project are read there.
+#[test]
+fn an_agent_reads_and_adds_large_files() {
+    let project = Project::repository("probe");
+    let version = project.program("git-lfs").arg("version").output();
+    if version.is_err() {
+        eprintln!("NOT TESTED HERE: Git LFS, because git-lfs is not installed");
+        return;
+    }
+    let work = "set -e; rm old.bin; git checkout -q old.bin; cp old.bin read.txt; printf 'a new large file' > new.bin; \
+                git add new.bin read.txt; git -c user.name=w -c user.email=w@example.invalid commit -qm 'Add a file'";
+    for level in ["off", "namespace"] {
+        let project = Project::new(
+            "project",
+            &scenarios([worker([bash(work), create_pr("Add a large file")])]),
+            &json!({ "judge_enabled": false, "sandbox": level }),
+        );
+        for (name, value) in [
+            ("filter.lfs.clean", "git-lfs clean -- %f"),
+            ("filter.lfs.smudge", "git-lfs smudge -- %f"),
+            ("filter.lfs.process", "git-lfs filter-process"),
+            ("filter.lfs.required", "true"),
+        ] {
+            project.git(&["config", "--global", name, value]);
+        }
+        let attributes = "*.bin filter=lfs diff=lfs merge=lfs -text\n";
+        project.commit_files(&[
+            (".gitattributes", attributes),
+            ("old.bin", "an old large file"),
+        ]);
+        project.add_issue("Add a large file");
+        project.tick_one("worker", "succeeded");
+        let shown = |file: &str| project.git(&["show", &format!("symphony/SYM-1:{file}")]);
+        assert_eq!(shown("read.txt"), "an old large file", "{level}");
+        let pointer = shown("new.bin");
+        let name = pointer
+            .split("oid sha256:")
+            .nth(1)
+            .unwrap_or_else(|| panic!("{level}: {pointer}"));
+        let name = name.lines().next().unwrap();
+        let kept = format!(".git/lfs/objects/{}/{}/{name}", &name[..2], &name[2..4]);
+        let kept = std::fs::read_to_string(project.root.join(&kept));
+        assert_eq!(kept.unwrap(), "a new large file", "{level}");
+        project.assert_sound();
+    }
+}

@@ -38,8 +38,8 @@ pub(crate) fn program_paths(program: &Path, closed: &[PathBuf]) -> Vec<PathBuf> 
     found
 }
 
-/// Returns the folder of a repository's objects, and those that it borrows objects from (gitrepository-layout(5),
-/// `objects/info/alternates`).
+/// Returns the folder of a repository's objects, those that it borrows objects from (gitrepository-layout(5),
+/// `objects/info/alternates`), and the large files of all of them.
 pub(crate) fn object_folders(common: &Path) -> Vec<PathBuf> {
     let mut found = vec![common.join("objects")];
     let mut next = 0;
@@ -58,6 +58,13 @@ pub(crate) fn object_folders(common: &Path) -> Vec<PathBuf> {
             }
         }
     }
+    // Git LFS looks for files beside the objects that a git folder borrows.
+    let large = found.iter().filter_map(|folder| {
+        let large = folder.parent()?.join("lfs/objects");
+        large.is_dir().then_some(large)
+    });
+    let large: Vec<PathBuf> = large.collect();
+    found.extend(large);
     found
 }
 
@@ -106,7 +113,11 @@ mod tests {
             format!("# why\n{}\n", base.join("b/objects").display()),
         );
         alternates("b", "../../c/objects\n../../a/objects\n".to_owned());
-        let expected = ["a", "b", "c"].map(|name| base.join(name).join("objects"));
+        fs::create_dir_all(base.join("b/lfs/objects")).unwrap();
+        let mut expected: Vec<_> = ["a", "b", "c"]
+            .map(|name| base.join(name).join("objects"))
+            .to_vec();
+        expected.push(base.join("b/lfs/objects"));
         assert_eq!(object_folders(&base.join("a")), expected);
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use super::exchange;
 use super::note::{Note, Stage};
 use super::place::Workbench;
-use super::settings::{excludes_for_agent, kept, setting, user_settings};
+use super::settings::{excludes_for_agent, kept, user_settings};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
@@ -101,7 +101,7 @@ impl Repository {
         let refs = self.refs_for_agent(worktree, &note.branches)?;
         let list = settings_of(worktree)?;
         let user = worktree.git.user();
-        let settings = user_settings(user) + &kept(&list) + &lfs_settings(&place.common_dir);
+        let settings = user_settings(user) + &kept(&list);
         let excludes = excludes_for_agent(&place.common_dir, &list, user)
             .map_err(|source| WorkspaceError::io("read the excludes of", &self.root, source))?;
         let write = || -> io::Result<()> {
@@ -173,14 +173,6 @@ fn settings_of(worktree: &Worktree) -> Result<Vec<u8>, WorkspaceError> {
         .command("config")
         .args(["--includes", "--list", "--show-scope", "-z"])
         .run()
-}
-
-/// Large files are kept where the project keeps them, also if it has none yet.
-fn lfs_settings(common_dir: &Path) -> String {
-    let folder = common_dir.join("lfs");
-    folder.to_str().map_or_else(String::new, |folder| {
-        setting("lfs", None, "storage", Some(folder))
-    })
 }
 
 /// Copies a file, if it is there.

@@ -116,23 +116,6 @@ fn read_in_part(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Writes one setting.
-pub(super) fn setting(
-    section: &str,
-    subsection: Option<&str>,
-    name: &str,
-    value: Option<&str>,
-) -> String {
-    let key = Key {
-        section,
-        subsection,
-        name,
-    };
-    let mut text = String::new();
-    key.write(value, &mut text);
-    text
-}
-
 /// A setting's name: `section.name` or `section.anything.name`.
 #[derive(Debug, PartialEq, Eq)]
 struct Key<'a> {
@@ -159,7 +142,7 @@ impl<'a> Key<'a> {
         match self.section {
             "core" => CORE.contains(&self.name),
             "user" => USER.contains(&self.name),
-            // Its value may be a folder of the project, which the clone's own settings name.
+            // The folder's own is taken over (`import::large`), and Git LFS reads the project's beside its borrowed objects.
             "lfs" => self.name != "storage",
             section => SECTIONS.contains(&section),
         }

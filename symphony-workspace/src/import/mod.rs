@@ -4,6 +4,7 @@
 //! a link another folder. So git never opens it. Symphony reads its refs as text, copies its objects, which are data,
 //! into a folder of Symphony's own, and git fetches from there: it checks every object, and that nothing is missing.
 
+mod large;
 mod log;
 mod objects;
 mod refs;
@@ -109,6 +110,7 @@ impl Repository {
             self.fetch_offers(&waiting.0, key, offers, &mut imported)?;
         }
         self.leave_out_incomplete(&mut imported)?;
+        self.take_in_large(&folder, key)?;
         imported.log = self.known(found.log)?;
         imported.branch_log = self.known(found.branch_log)?;
         Ok(imported)

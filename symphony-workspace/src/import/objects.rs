@@ -20,10 +20,7 @@ const FILES_MAX: u64 = 1_000_000;
 /// Files are copied and not linked: an agent that is still alive could change them after they were checked.
 pub(super) fn copy(git_folder: &Folder, into: &Path) -> io::Result<()> {
     let objects = git_folder.folder(Path::new("objects"))?;
-    let mut left = Left {
-        bytes: BYTES_MAX,
-        files: FILES_MAX,
-    };
+    let mut left = Left::new();
     for name in objects.names(Path::new(""))? {
         if is_hex(&name, 2) {
             copy_matching(&objects, &name, into, is_loose, &mut left)?;
@@ -33,13 +30,20 @@ pub(super) fn copy(git_folder: &Folder, into: &Path) -> io::Result<()> {
 }
 
 /// What may still be copied.
-struct Left {
+pub(super) struct Left {
     bytes: u64,
     files: u64,
 }
 
 impl Left {
-    fn take(&mut self, bytes: u64) -> io::Result<()> {
+    pub(super) const fn new() -> Self {
+        Self {
+            bytes: BYTES_MAX,
+            files: FILES_MAX,
+        }
+    }
+
+    pub(super) fn take(&mut self, bytes: u64) -> io::Result<()> {
         let too_much = || io::Error::new(ErrorKind::InvalidData, "it has too many new objects");
         self.files = self.files.checked_sub(1).ok_or_else(too_much)?;
         self.bytes = self.bytes.checked_sub(bytes).ok_or_else(too_much)?;
@@ -79,7 +83,16 @@ fn copy_matching(
 }
 
 fn copy_file(from: File, to: &Path, left: &mut Left) -> io::Result<()> {
-    let meta = from.metadata()?;
+    let bytes = require_whole(&from)?;
+    left.take(bytes)?;
+    // not more than was counted, if it grows meanwhile
+    let mut limited = io::Read::take(from, bytes);
+    io::copy(&mut limited, &mut File::create(to)?).map(drop)
+}
+
+/// Returns the length of a file that has as much on the disk.
+pub(super) fn require_whole(file: &File) -> io::Result<u64> {
+    let meta = file.metadata()?;
     if !meta.is_file() {
         let what = "one of its objects is no file";
         return Err(io::Error::new(ErrorKind::InvalidData, what));
@@ -88,10 +101,7 @@ fn copy_file(from: File, to: &Path, left: &mut Left) -> io::Result<()> {
         let what = "one of its objects says that it is much larger than it is";
         return Err(io::Error::new(ErrorKind::InvalidData, what));
     }
-    left.take(meta.len())?;
-    // not more than was counted, if it grows meanwhile
-    let mut limited = io::Read::take(from, meta.len());
-    io::copy(&mut limited, &mut File::create(to)?).map(drop)
+    Ok(meta.len())
 }
 
 /// Returns whether a file has much less on the disk than its length says: git's objects are compressed, and so not even a file system
@@ -102,7 +112,7 @@ fn is_sparse(bytes: u64, blocks: u64) -> bool {
     bytes > SMALL_BYTES && blocks.saturating_mul(BLOCK_BYTES) < bytes / 2
 }
 
-fn is_hex(name: &OsStr, digits: usize) -> bool {
+pub(super) fn is_hex(name: &OsStr, digits: usize) -> bool {
     let bytes = name.as_encoded_bytes();
     bytes.len() == digits
         && bytes

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -176,9 +176,18 @@ fn what_git_hides_by_a_setting_stays_hidden() {
     let case = given(project);
     write(case.path("a.secret"), "secret\n");
     assert_eq!(case.git(&["status", "--porcelain"]), "");
-    // large files go where the project keeps them
-    let storage = case.git(&["config", "lfs.storage"]);
-    assert_eq!(Path::new(&storage), case.project.root.join(".git/lfs"));
+}
+
+#[test]
+fn large_files_of_an_agent_are_taken_over() {
+    // SHA-256 of "large"
+    const NAME: &str = "d35c416a85b807e9b5384915d6ebb4a9f7352713efd89857b45a242f473728a9";
+    let case = case();
+    let place = format!(".git/lfs/objects/{}/{}/{NAME}", &NAME[..2], &NAME[2..4]);
+    write(case.path(&place), "large");
+    case.repository.read_git_folder(&case.worktree).unwrap();
+    let taken = fs::read(case.project.root.join(&place));
+    assert_eq!(taken.unwrap(), b"large");
 }
 
 #[test]
