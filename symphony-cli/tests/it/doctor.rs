@@ -91,6 +91,19 @@ fn the_audit_finds_what_is_planted_in_branches_and_worktrees() {
     );
     assert!(!lock.exists());
 
+    let note = project
+        .root
+        .join(".git/worktrees/SYM-2/symphony-agent.json");
+    std::fs::write(&note, "{}").unwrap();
+    assert_eq!(
+        findings(&project),
+        [
+            "I13 ROOT/.symphony-workspaces/SYM-2: its agent's git folder is still in place, and no run of it is live: what the agent \
+             committed comes in when the next run of its issue is prepared, or when `symphony clean` removes the worktree"
+        ]
+    );
+    std::fs::remove_file(&note).unwrap();
+
     let worktree = project.worktree("SYM-2").display().to_string();
     project.git(&["-C", &worktree, "switch", "-q", "--detach"]);
     assert_eq!(

@@ -53,7 +53,31 @@ pub(super) fn check(
             found.push(Violation::new(Invariant::I13, subject, detail));
         }
     }
+    check_agents_folders(store, repository, found)?;
     check_depth(repository, found)
+}
+
+/// What an agent committed comes in when its run ends. Where it did not, the agent's git folder is still in place.
+fn check_agents_folders(
+    store: &Store,
+    repository: &Repository,
+    found: &mut Vec<Violation>,
+) -> Result<(), RunnerError> {
+    let live = store.live_runs()?.into_iter().map(|run| run.worktree);
+    // of one that starts it is not known yet
+    let Some(live) = live.collect::<Option<BTreeSet<String>>>() else {
+        return Ok(());
+    };
+    for path in repository.worktrees_of_agents() {
+        let is_live = |worktree: &String| path.ends_with(worktree);
+        if !live.iter().any(is_live) {
+            let detail = "its agent's git folder is still in place, and no run of it is live: what the agent committed comes in when \
+                          the next run of its issue is prepared, or when `symphony clean` removes the worktree";
+            let subject = path.display().to_string();
+            found.push(Violation::new(Invariant::I13, subject, detail.to_owned()));
+        }
+    }
+    Ok(())
 }
 
 /// Returns whether a folder is the checkout of running gates, of a run or of a command in the foreground: both hold a

@@ -8,7 +8,7 @@ use super::note::Note;
 use crate::change::operation;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
-use crate::import::{Imported, LogEntry, Unfinished};
+use crate::import::{Imported, LogEntry, Unfinished, imported_folder};
 use crate::repository::{Expect, Repository, head_reference, move_ref, point_head, set_own_ref};
 use crate::worktree::Worktree;
 
@@ -27,7 +27,8 @@ impl Repository {
         if !worktree.path().join(".git").try_exists().unwrap_or(true) {
             return Ok(note);
         }
-        let imported = self.import(worktree.path(), worktree.key(), worktree.branch())?;
+        let mut imported = self.import(worktree.path(), worktree.key(), worktree.branch())?;
+        self.keep_own_parents(worktree, &note, &mut imported.unfinished)?;
         for name in &imported.left_out {
             tracing::warn!(key = %worktree.key(), name, "commits of the agent are incomplete and left out");
         }
@@ -46,6 +47,51 @@ impl Repository {
         note.head = head;
         note.write(git_dir)?;
         Ok(note)
+    }
+
+    /// Leaves out parents of an unfinished merge that the agent neither was given nor made: it can write any commit that the
+    /// project has into the file that has them, and whoever completes the merge would bring in another branch.
+    fn keep_own_parents(
+        &self,
+        worktree: &Worktree,
+        note: &Note,
+        unfinished: &mut Unfinished,
+    ) -> Result<(), WorkspaceError> {
+        let mut own = Vec::new();
+        for commit in std::mem::take(&mut unfinished.merged) {
+            if self.is_agents(worktree, note, &commit)? {
+                own.push(commit);
+            } else {
+                tracing::warn!(key = %worktree.key(), %commit, "an unfinished merge names a commit that its agent was not given");
+            }
+        }
+        unfinished.merged = own;
+        Ok(())
+    }
+
+    /// Returns whether something that the agent of a worktree was given, or made, has a commit.
+    fn is_agents(
+        &self,
+        worktree: &Worktree,
+        note: &Note,
+        commit: &CommitId,
+    ) -> Result<bool, WorkspaceError> {
+        for tip in [Some(&note.head), note.tip.as_ref()].into_iter().flatten() {
+            if self.is_merged(commit, tip)? {
+                return Ok(true);
+            }
+        }
+        let base = self.base().ok().map(|base| base.branch.reference());
+        let found = self
+            .git
+            .command("for-each-ref")
+            .args(["--count=1", "--format=%(refname)"])
+            .arg(format!("--contains={commit}"))
+            .args(note.branches.iter().chain(&base))
+            .arg("refs/tags/")
+            .arg(imported_folder(worktree.key()))
+            .run()?;
+        Ok(!found.is_empty())
     }
 
     /// Moves the worktree's branch to where the agent's is, unless somebody else moved it meanwhile to where the agent's does not

@@ -26,6 +26,7 @@ use crate::repository::{BranchName, Repository};
 use crate::worktree::WorktreeKey;
 
 pub(crate) use log::LogEntry;
+pub(crate) use refs::Tags;
 pub(crate) use unfinished::Unfinished;
 
 /// Where objects wait to be checked, in the repository's git folder.
@@ -40,6 +41,11 @@ const SETTINGS: &str = "[core]\n\tbigFileThreshold = 1m\n[pack]\n\tthreads = 1\n
 
 /// The refs of what was imported, by worktree.
 const IMPORTED: &str = "refs/symphony/runs";
+
+/// Returns the folder of the refs of what was imported from a worktree.
+pub(crate) fn imported_folder(key: &WorktreeKey) -> String {
+    format!("{IMPORTED}/{}/", key.as_ref_part())
+}
 
 /// The folder of the stash among them.
 const STASH_FOLDER: &str = "stash";
@@ -59,6 +65,8 @@ pub struct Imported {
     pub others: Vec<(String, CommitId)>,
     /// Names of what was left out: its commits are not complete, or git would not take them.
     pub left_out: Vec<String>,
+    /// What its tags name, where they were asked for: commits, and objects of tags.
+    pub(crate) tags: Vec<CommitId>,
     /// All branches there.
     pub(crate) branches: BTreeMap<String, CommitId>,
     /// Where `HEAD` has been, the oldest entry first, as far as the commits are here.
@@ -83,12 +91,23 @@ impl Repository {
         key: &WorktreeKey,
         branch: Option<&BranchName>,
     ) -> Result<Imported, WorkspaceError> {
+        self.import_with(checkout, key, branch, Tags::Given)
+    }
+
+    /// Does the same. `tags` says whose they are.
+    pub(crate) fn import_with(
+        &self,
+        checkout: &Path,
+        key: &WorktreeKey,
+        branch: Option<&BranchName>,
+        tags: Tags,
+    ) -> Result<Imported, WorkspaceError> {
         let tampered = |what: String| WorkspaceError::Tampered {
             path: checkout.to_owned(),
             what,
         };
         let folder = open_git_folder(checkout).map_err(|error| tampered(reason(&error)))?;
-        let found = Found::read(&folder, branch).map_err(|error| tampered(reason(&error)))?;
+        let found = Found::read(&folder, branch, tags).map_err(|error| tampered(reason(&error)))?;
         let mut imported = Imported {
             others: Vec::new(),
             left_out: found.refs.left_out.clone(),
@@ -97,6 +116,7 @@ impl Repository {
             unfinished: found.unfinished.clone(),
             branch: found.refs.branch.clone(),
             branches: found.refs.branches.clone(),
+            tags: found.refs.tags.values().cloned().collect(),
             head: found.refs.head.clone(),
         };
         let offers = self.offers(found.named())?;
@@ -216,7 +236,7 @@ impl Repository {
                     Err(error) => return Err(error),
                 }
             }
-            if !matches!(offer.kind, Kind::Head | Kind::Log) {
+            if !matches!(offer.kind, Kind::Head | Kind::Log | Kind::Tag) {
                 imported.others.push((offer.name, offer.commit));
             }
         }
@@ -311,6 +331,7 @@ enum Kind {
     Stash,
     Worktree,
     Merge,
+    Tag,
     Log,
 }
 
@@ -333,6 +354,7 @@ impl Offer {
             Kind::Stash => STASH_FOLDER,
             Kind::Worktree => "worktree",
             Kind::Merge => "merge",
+            Kind::Tag => "tag",
             Kind::Log => "log",
         };
         format!("{folder}/{}", self.commit)
@@ -349,9 +371,10 @@ struct Found {
 }
 
 impl Found {
-    fn read(folder: &Folder, branch: Option<&BranchName>) -> io::Result<Self> {
+    fn read(folder: &Folder, branch: Option<&BranchName>, tags: Tags) -> io::Result<Self> {
+        let own = branch.map(BranchName::reference);
         Ok(Self {
-            refs: refs::read(folder, branch.map(BranchName::reference).as_deref())?,
+            refs: refs::read(folder, own.as_deref(), tags)?,
             log: log::of_head(folder)?,
             branch_log: match branch {
                 Some(branch) => log::of_branch(folder, branch)?,
@@ -381,6 +404,7 @@ impl Found {
             .map(|(name, commit)| (Kind::Worktree, name.clone(), commit.clone()));
         let merged = self.unfinished.merged.iter().cloned();
         let merged = merged.map(|commit| (Kind::Merge, "MERGE_HEAD".to_owned(), commit));
+        let tags = refs.tags.iter().map(named(Kind::Tag));
         let log = self
             .log
             .iter()
@@ -392,6 +416,7 @@ impl Found {
             .chain(stash)
             .chain(worktrees)
             .chain(merged)
+            .chain(tags)
             .chain(log)
             .collect::<Vec<_>>()
             .into_iter()
@@ -404,7 +429,7 @@ pub(crate) fn head_in_folder(checkout: &Path) -> Result<CommitId, WorkspaceError
         path: checkout.to_owned(),
         what,
     };
-    let found = open_git_folder(checkout).and_then(|folder| refs::read(&folder, None));
+    let found = open_git_folder(checkout).and_then(|folder| refs::read(&folder, None, Tags::Given));
     let refs = found.map_err(|error| tampered(reason(&error)))?;
     refs.head
         .ok_or_else(|| tampered("nothing is committed on its branch".to_owned()))

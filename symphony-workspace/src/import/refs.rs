@@ -17,7 +17,17 @@ const REFS_MAX: usize = 1_000;
 const LINKS_MAX: usize = 5;
 
 const BRANCHES: &str = "refs/heads";
+const TAGS: &str = "refs/tags";
 const STASH: &str = "refs/stash";
+
+/// Whose tags a git folder has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tags {
+    /// Those that the project gave it, which are not looked at.
+    Given,
+    /// Its own.
+    Own,
+}
 
 /// Where git keeps the `HEAD`s of further worktrees.
 const WORKTREES: &str = "worktrees";
@@ -30,6 +40,8 @@ pub(super) struct Refs {
     pub(super) branch: Option<String>,
     /// All branches.
     pub(super) branches: BTreeMap<String, CommitId>,
+    /// Its own tags, of commits and of other objects.
+    pub(super) tags: BTreeMap<String, CommitId>,
     /// The newest entry of the stash.
     pub(super) stash: Option<CommitId>,
     /// Commits that further worktrees have checked out without a branch, by the names of their refs.
@@ -39,17 +51,21 @@ pub(super) struct Refs {
 }
 
 /// Reads `HEAD`, the branches and the stash. The worktree's own branch is read however many there are.
-pub(super) fn read(folder: &Folder, own: Option<&str>) -> io::Result<Refs> {
+pub(super) fn read(folder: &Folder, own: Option<&str>, tags: Tags) -> io::Result<Refs> {
     let packed = read_text(folder, Path::new("packed-refs"))?.unwrap_or_default();
     let packed = parse_packed(&packed);
     let (branch, head) = resolve_head(folder, &packed)?;
     let mut all = packed
         .into_iter()
-        .filter(|(name, _)| name.starts_with("refs/heads/") || name == STASH)
+        .filter(|(name, _)| {
+            name.starts_with("refs/heads/")
+                || name == STASH
+                || tags == Tags::Own && name.starts_with("refs/tags/")
+        })
         .collect::<BTreeMap<_, _>>();
     let mut left_out = Vec::new();
     // A loose ref takes precedence over a packed one.
-    for name in loose_names(folder)? {
+    for name in loose_names(folder, tags)? {
         match loose(folder, &name) {
             Ok(Some(Target::Commit(commit))) => {
                 all.insert(name, commit);
@@ -65,6 +81,9 @@ pub(super) fn read(folder: &Folder, own: Option<&str>) -> io::Result<Refs> {
         all.insert(own.to_owned(), commit);
     }
     let stash = all.remove(STASH);
+    let (tags, mut all) = all
+        .into_iter()
+        .partition::<BTreeMap<_, _>, _>(|(name, _)| name.starts_with("refs/tags/"));
     let own = own.and_then(|own| all.remove_entry(own));
     Ok(Refs {
         head,
@@ -73,6 +92,7 @@ pub(super) fn read(folder: &Folder, own: Option<&str>) -> io::Result<Refs> {
             .into_iter()
             .chain(all.into_iter().take(REFS_MAX))
             .collect(),
+        tags: tags.into_iter().take(REFS_MAX).collect(),
         stash,
         worktrees: heads_of_worktrees(folder),
         left_out,
@@ -181,10 +201,11 @@ fn loose(folder: &Folder, name: &str) -> io::Result<Option<Target>> {
     }
 }
 
-/// Lists the loose branches and the stash. A folder that is too deep or too full is read in part.
-fn loose_names(folder: &Folder) -> io::Result<Vec<String>> {
+/// Lists the loose branches and tags, and the stash. A folder that is too deep or too full is read in part.
+fn loose_names(folder: &Folder, tags: Tags) -> io::Result<Vec<String>> {
     let mut found = Vec::new();
     let mut open = vec![PathBuf::from(BRANCHES)];
+    open.extend((tags == Tags::Own).then(|| PathBuf::from(TAGS)));
     let mut looked = 0;
     while let Some(path) = open.pop() {
         let names = match folder.names(&path) {

@@ -13,6 +13,7 @@ use crate::commit_id::CommitId;
 use crate::deep::remove_deep;
 use crate::error::WorkspaceError;
 use crate::git::Git;
+use crate::import::Tags;
 use crate::linux::Folder;
 use crate::repository::Repository;
 use crate::worktree::Worktree;
@@ -95,13 +96,14 @@ impl Repository {
         Ok(Absorbed { path, rescues })
     }
 
-    /// Imports what a nested repository has committed; returns its checked-out commit and the tips of its branches.
+    /// Imports what a nested repository has committed; returns its checked-out commit and the tips of its branches and tags.
     fn take_history(
         &self,
         worktree: &Worktree,
         relative: &Path,
     ) -> Result<Vec<CommitId>, WorkspaceError> {
-        let imported = self.import(&worktree.path().join(relative), worktree.key(), None)?;
+        let checkout = worktree.path().join(relative);
+        let imported = self.import_with(&checkout, worktree.key(), None, Tags::Own)?;
         if !imported.left_out.is_empty() {
             return Err(WorkspaceError::Tampered {
                 path: worktree.path().join(relative),
@@ -114,10 +116,24 @@ impl Repository {
         let mut tips: Vec<CommitId> = imported.head.into_iter().collect();
         tips.extend(imported.branches.into_values());
         tips.extend(imported.others.into_iter().map(|(_, commit)| commit));
+        for tag in imported.tags {
+            tips.extend(self.commit_of_tag(&tag)?);
+        }
         tips.sort();
         tips.dedup();
         tips.truncate(TIPS_MAX);
         Ok(tips)
+    }
+
+    /// Returns the commit that a tag leads to; `None` where that is a file or a folder.
+    fn commit_of_tag(&self, tag: &CommitId) -> Result<Option<CommitId>, WorkspaceError> {
+        let found = self
+            .git
+            .command("rev-parse")
+            .args(["--verify", "--quiet", &format!("{tag}^{{commit}}")])
+            .answer(&[0, 1, 128])?;
+        let text = String::from_utf8_lossy(&found.stdout);
+        Ok(CommitId::parse(text.trim()).ok())
     }
 }
 

@@ -21,6 +21,8 @@ use crate::worktree::WorktreeKey;
 const NAME_DEPTH_MAX: usize = 16;
 /// Unpublished commits of one submodule that are listed to find those that have all others.
 const COMMITS_MAX: usize = 100_000;
+/// Commits of a damaged submodule that are tried one by one.
+const NAMED_MAX: usize = 200;
 /// What the reflog says of a commit that was made in this repository, and not only checked out there.
 const MADE_HERE: &[&str] = &["commit", "merge", "rebase", "cherry-pick", "revert", "am"];
 
@@ -92,6 +94,26 @@ impl Module {
             (made == commit).then_some(subject)
         });
         Ok(subjects.any(|subject| MADE_HERE.iter().any(|word| subject.starts_with(word))))
+    }
+
+    /// Returns the unpublished commits as [`Module::unpublished_tips`] does. Where objects are missing, so that git cannot go
+    /// through the history, those are all that a ref or a log names.
+    fn tips(&self) -> Result<Vec<CommitId>, WorkspaceError> {
+        match self.unpublished_tips() {
+            Err(WorkspaceError::Git { code: Some(_), .. }) => self.named_commits(),
+            other => other,
+        }
+    }
+
+    fn named_commits(&self) -> Result<Vec<CommitId>, WorkspaceError> {
+        let list = self
+            .git
+            .command("rev-list")
+            .args(["--no-walk", "--ignore-missing", "--all", "--reflog"])
+            .run()?;
+        let list = String::from_utf8_lossy(&list).into_owned();
+        let commits = list.lines().filter_map(|line| CommitId::parse(line).ok());
+        Ok(commits.take(NAMED_MAX).collect())
     }
 
     /// Returns the unpublished commits, without those that another one contains: of branches, of the stash, of the
@@ -214,7 +236,7 @@ impl Repository {
                     name: module.name,
                 });
             }
-            let tips = module.unpublished_tips()?;
+            let tips = module.tips()?;
             if tips.is_empty() {
                 continue;
             }
@@ -224,7 +246,7 @@ impl Repository {
                     name: module.name,
                 });
             }
-            copy_commits(&self.git, &module.git, &tips)?;
+            let tips = self.copy_complete(&module, tips)?;
             let folder = format!(
                 "refs/symphony/rescue/{}.submodules/{}",
                 key.as_ref_part(),
@@ -239,5 +261,30 @@ impl Repository {
             }
         }
         Ok(saved)
+    }
+
+    /// Copies commits of a submodule with their history. One whose objects are missing is left out: it can never be saved, and
+    /// would keep its worktree for ever. Returns those that came.
+    fn copy_complete(
+        &self,
+        module: &Module,
+        tips: Vec<CommitId>,
+    ) -> Result<Vec<CommitId>, WorkspaceError> {
+        match copy_commits(&self.git, &module.git, &tips) {
+            Ok(()) => return Ok(tips),
+            Err(WorkspaceError::Git { code: Some(_), .. }) => {}
+            Err(error) => return Err(error),
+        }
+        let mut complete = Vec::new();
+        for tip in tips {
+            match copy_commits(&self.git, &module.git, std::slice::from_ref(&tip)) {
+                Ok(()) => complete.push(tip),
+                Err(WorkspaceError::Git { code: Some(_), .. }) => {
+                    tracing::warn!(submodule = %module.name, commit = %tip, "objects of a commit are missing, and it is left out");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(complete)
     }
 }

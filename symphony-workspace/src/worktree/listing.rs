@@ -6,7 +6,8 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use super::broken::is_unfinished;
-use super::registration::Registration;
+use super::registration::{Registration, recorded_path};
+use crate::agent_git::is_given;
 use crate::error::WorkspaceError;
 use crate::repository::Repository;
 
@@ -40,6 +41,20 @@ pub struct ListedWorktree {
 }
 
 impl Repository {
+    /// Lists the worktrees whose agent has a git folder of its own, sorted.
+    pub fn worktrees_of_agents(&self) -> Vec<PathBuf> {
+        let folder = self.common_dir().join("worktrees");
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let given = entries
+            .map(|entry| entry.path())
+            .filter(|git_dir| is_given(git_dir));
+        let mut paths: Vec<PathBuf> = given
+            .filter_map(|git_dir| recorded_path(&git_dir))
+            .collect();
+        paths.sort();
+        paths
+    }
+
     /// Lists the worktrees below the project's folder of worktrees, sorted by name. It leaves out folders that were
     /// moved away, and others whose names start with a dot.
     ///

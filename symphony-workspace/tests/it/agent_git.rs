@@ -698,3 +698,29 @@ fn a_project_that_moved_meanwhile_gets_the_commits() {
         ""
     );
 }
+
+#[test]
+fn an_unfinished_merge_has_no_parent_that_its_agent_was_not_given() {
+    let project = Project::new();
+    git(&project.root, &["checkout", "-q", "-b", "secret"]);
+    let secret = commit_file(&project.root, "secret.txt", "of another branch\n");
+    git(&project.root, &["checkout", "-q", "main"]);
+    let case = given(project);
+    let made = case.commit("own.txt");
+    case.git(&["reset", "-q", "--hard", "HEAD~"]);
+    for (named, is_kept) in [(&secret, false), (&made, true)] {
+        write(case.path(".git/MERGE_HEAD"), &format!("{named}\n"));
+        case.repository.read_git_folder(&case.worktree).unwrap();
+        let mark = case.worktree.place().git_dir.join("MERGE_HEAD");
+        assert_eq!(mark.exists(), is_kept, "{named}");
+    }
+}
+
+#[test]
+fn a_worktree_of_an_agent_is_listed_until_its_folder_is_taken() {
+    let case = case();
+    let path = case.worktree.path().to_owned();
+    assert_eq!(case.repository.worktrees_of_agents(), [path]);
+    case.take();
+    assert_eq!(case.repository.worktrees_of_agents(), [PathBuf::new(); 0]);
+}

@@ -302,3 +302,33 @@ fn saving_submodules_brings_in_only_their_own_commits() {
     let found = git_in(&case.project.root, &["cat-file", "-e", secret.as_str()]);
     assert!(!found.status.success());
 }
+
+#[test]
+fn a_submodule_whose_objects_are_missing_does_not_keep_its_worktree() {
+    let case = case();
+    let checkout = case.project.root.with_file_name("sub");
+    fs::create_dir(&checkout).unwrap();
+    git(&checkout, &["init", "-q", "-b", "main"]);
+    let whole = commit_file(&checkout, "whole.txt", "whole\n");
+    git(&checkout, &["checkout", "-q", "-b", "damaged"]);
+    let damaged = commit_file(&checkout, "damaged.txt", "damaged\n");
+    let blob = git(&checkout, &["rev-parse", "HEAD:damaged.txt"]);
+    let next = commit_file(&checkout, "next.txt", "next\n");
+    for lost in [blob.as_str(), damaged.as_str()] {
+        let (two, rest) = lost.split_at(2);
+        fs::remove_file(checkout.join(".git/objects").join(two).join(rest)).unwrap();
+    }
+    let module = case.path(".git/modules/sub");
+    fs::rename(checkout.join(".git"), &module).unwrap();
+    let removed = case.repository.remove_worktree(&RemoveRequest {
+        key: case.worktree.key(),
+        branch: case.worktree.branch(),
+        base: &branch("main"),
+        fate: BranchFate::Keep,
+        now: at(9),
+    });
+    let saved = removed.unwrap().submodules;
+    let saved: Vec<_> = saved.iter().map(|saved| &saved.rescue.commit).collect();
+    assert_eq!(saved, [&whole], "and not {next}");
+    assert!(!case.worktree.path().exists());
+}

@@ -5,6 +5,8 @@
     reason = "a test that cannot be set up shall fail"
 )]
 
+use std::collections::BTreeSet;
+
 use symphony_workspace::{Repository, WorkspaceError, Worktree};
 
 use crate::project::{Project, at, commit_file, git, git_in, made, read, write};
@@ -122,6 +124,18 @@ fn absorbed_files_are_committed_and_the_history_is_kept() {
     git_in(folder, &["add", "-A"]);
     git(folder, &["commit", "-qm", "a link"]);
     let inner = git(&folder.join("lib"), &["rev-parse", "HEAD"]);
+    // commits that only tags have, one of each kind of tag
+    let mut tagged = Vec::new();
+    for kind in ["plain", "annotated"] {
+        let lib = folder.join("lib");
+        git(&lib, &["commit", "-q", "--allow-empty", "-m", kind]);
+        tagged.push(git(&lib, &["rev-parse", "HEAD"]));
+        match kind {
+            "plain" => git(&lib, &["tag", kind]),
+            _ => git(&lib, &["tag", "-a", "-m", kind, kind]),
+        };
+        git(&lib, &["reset", "-q", "--hard", &inner]);
+    }
     // what its configuration names does not run
     let canary = folder.join("canary");
     let program = format!("touch {}", canary.display());
@@ -148,8 +162,14 @@ fn absorbed_files_are_committed_and_the_history_is_kept() {
     let files = git(folder, &["ls-tree", "-r", "--name-only", "HEAD", "lib"]);
     assert_eq!(files, "lib/deeper/work.txt\nlib/work.txt");
     assert!(done.commit.is_some());
-    let rescue = &absorbed[0].rescues[0];
-    assert_eq!(rescue.commit.as_str(), inner);
+    let saved = absorbed[0].rescues.iter();
+    let saved: BTreeSet<&str> = saved.map(|rescue| rescue.commit.as_str()).collect();
+    let expected = tagged.iter().chain([&inner]).map(String::as_str);
+    assert_eq!(saved, expected.collect());
+    let mut rescues = absorbed[0].rescues.iter();
+    let rescue = rescues
+        .find(|rescue| rescue.commit.as_str() == inner)
+        .unwrap();
     let saved = git(
         &case.project.root,
         &["show", &format!("{}:work.txt", rescue.reference)],
