@@ -11,6 +11,9 @@ use super::facts::facts_of;
 use super::fault::SandboxFault;
 use crate::process::resolve_program;
 
+/// The folder of copies of what sandboxes show of `/etc`, in the installation's own folder.
+const ETC: &str = "sandbox-etc";
+
 /// The level that a project's programs have on this machine, with what makes it.
 #[derive(Debug, Clone)]
 pub struct Protection {
@@ -48,6 +51,7 @@ impl Protection {
                 machine: Machine {
                     system: Vec::new(),
                     etc: Vec::new(),
+                    gathered: None,
                     emptied: Vec::new(),
                 },
             });
@@ -69,7 +73,7 @@ impl Protection {
                 landlock_abi: facts.landlock_abi,
             },
             programs,
-            machine: Machine::observe(),
+            machine: Machine::observe().gathered_in(&state.join(ETC)),
         })
     }
 
@@ -83,15 +87,15 @@ impl Protection {
         !matches!(self.record.level, SandboxLevel::Off)
     }
 
-    /// Returns the path of a socket as a confined program sees it.
-    pub(crate) fn socket_inside(&self, outside: &Path, name: &str) -> PathBuf {
-        match self.record.level {
-            SandboxLevel::Namespace => Path::new(symphony_sandbox::SOCKETS).join(name),
     /// Returns whether programs have a network of their own, with Symphony's ways out.
     pub(crate) fn has_own_network(&self) -> bool {
         self.is_on() && self.record.network != SandboxNetwork::Host
     }
 
+    /// Returns the path of a socket as a confined program sees it.
+    pub(crate) fn socket_inside(&self, outside: &Path, name: &str) -> PathBuf {
+        match self.record.level {
+            SandboxLevel::Namespace => Path::new(symphony_sandbox::SOCKETS).join(name),
             SandboxLevel::Landlock | SandboxLevel::Off => outside.to_owned(),
         }
     }

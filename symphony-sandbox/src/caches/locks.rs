@@ -27,7 +27,7 @@ const LOCK_BYTES_MAX: u64 = 16 << 20;
 /// What the lock files of a checkout name.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Locked {
-    /// Crates, such as `itoa-1.0.0`; `None` where no lock file names crates.
+    /// Crates, such as `itoa-1.0.0`; `None` where a manifest is there without a lock file, so that any may be needed.
     pub(super) crates: Option<BTreeSet<String>>,
     /// Digests of packages of npm.
     pub(super) packages: BTreeSet<Vec<u8>>,
@@ -39,11 +39,13 @@ impl Locked {
         let mut locked = Self::default();
         let mut folders = vec![(checkout.to_owned(), 1)];
         let mut looked_at = 0;
+        let mut has_manifest = false;
         while let Some((folder, depth)) = folders.pop() {
             looked_at += 1;
             if looked_at > FOLDERS_MAX {
                 break;
             }
+            has_manifest |= folder.join("Cargo.toml").symlink_metadata().is_ok();
             if let Some(text) = read(&folder.join("Cargo.lock")) {
                 let crates = locked.crates.get_or_insert_default();
                 crates.extend(crates_in(&text));
@@ -56,6 +58,10 @@ impl Locked {
             if depth < DEPTH_MAX {
                 folders.extend(subfolders(&folder).map(|folder| (folder, depth + 1)));
             }
+        }
+        if !has_manifest {
+            // a checkout without Rust: links to all crates of the user would take longer than the rest of a start
+            locked.crates.get_or_insert_default();
         }
         locked
     }
@@ -102,6 +108,8 @@ mod tests {
         fs::write(outside.path().join("Cargo.lock"), text).unwrap();
         let lock = checkout.path().join("Cargo.lock");
         let crates = || Locked::of(checkout.path()).crates;
+        assert_eq!(crates(), Some(BTreeSet::new()), "no Rust, no crates");
+        fs::write(checkout.path().join("Cargo.toml"), "").unwrap();
         std::os::unix::fs::symlink(outside.path().join("Cargo.lock"), &lock).unwrap();
         std::os::unix::fs::symlink(outside.path(), checkout.path().join("folder")).unwrap();
         assert_eq!(crates(), None);

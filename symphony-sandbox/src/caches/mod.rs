@@ -122,16 +122,20 @@ pub(crate) fn add(
         Source::new(request.level, outside, number)
     };
     let locked = Locked::of(checkout);
+    let needs_crates = locked
+        .crates
+        .as_ref()
+        .is_none_or(|crates| !crates.is_empty());
     let cargo = variable("CARGO_HOME").unwrap_or_else(|| request.home.join(".cargo"));
     if let Some(registry) = usable(cargo.join("registry")) {
-        for linked in cargo::look_at_registry(&registry) {
+        for linked in cargo::look_at_registry(&registry, needs_crates) {
             let source = source(&registry.join(&linked.below));
             let items = cargo::registry_items(&linked, &source.inside, locked.crates.as_ref());
             tools.furniture.extend(items);
             source.show(tools);
         }
     }
-    if let Some(git) = usable(cargo.join("git")) {
+    if let Some(git) = usable(cargo.join("git")).filter(|_| needs_crates) {
         for clone in cargo::look_at_repositories(&git) {
             let objects = source(&git.join("db").join(&clone.name).join("objects"));
             let checkouts = source(&git.join("checkouts").join(&clone.name));

@@ -12,7 +12,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 
 use super::{CONFINE_FAILED, ConfineError, Confinement, Forward, landlock, seccomp};
 
@@ -28,14 +28,31 @@ const READY: &str = "ready\n";
 /// Most bytes that are read of such a line.
 const LINE_BYTES_MAX: u64 = 4096;
 
-/// Starts the forwarder and waits until all ports are open: an agent connects at once.
-pub(super) fn start(forwards: &[Forward]) -> Result<(), ConfineError> {
+/// A forwarder that opens its ports while this process confines itself.
+pub(super) struct Starting(Option<Child>);
+
+/// Starts the forwarder.
+pub(super) fn start(forwards: &[Forward]) -> Result<Starting, ConfineError> {
     if forwards.is_empty() {
-        return Ok(());
+        return Ok(Starting(None));
     }
-    let failed = |error: io::Error| ConfineError::Forward(error.to_string());
     let mut starter = command(START, &arguments(forwards)).map_err(failed)?;
-    let mut starter = starter.stdout(Stdio::piped()).spawn().map_err(failed)?;
+    let starter = starter.stdout(Stdio::piped()).spawn().map_err(failed)?;
+    Ok(Starting(Some(starter)))
+}
+
+fn failed(error: io::Error) -> ConfineError {
+    ConfineError::Forward(error.to_string())
+}
+
+impl Starting {
+    /// Waits until all ports are open: an agent connects at once.
+    pub(super) fn wait(self) -> Result<(), ConfineError> {
+        self.0.map_or(Ok(()), until_open)
+    }
+}
+
+fn until_open(mut starter: Child) -> Result<(), ConfineError> {
     let mut line = String::new();
     if let Some(stdout) = starter.stdout.take() {
         let mut stdout = BufReader::new(stdout.take(LINE_BYTES_MAX));

@@ -94,9 +94,10 @@ fn enter(
     })?;
     limits::set(confinement.processes)?;
     // it confines itself, more narrowly than the agent is
-    forwarder::start(&confinement.forwards)?;
+    let forwarder = forwarder::start(&confinement.forwards)?;
     landlock::restrict(&confinement)?;
     seccomp::restrict()?;
+    forwarder.wait()?;
     #[expect(
         clippy::disallowed_methods,
         reason = "this program becomes the agent's, it starts none"

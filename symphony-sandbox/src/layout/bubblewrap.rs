@@ -53,8 +53,9 @@ impl Sandbox {
                 }
             }
         }
-        for path in &machine.etc {
-            all.read(path);
+        match &machine.gathered {
+            Some(folder) => all.bind("--ro-bind", folder, Path::new("/etc")),
+            None => machine.etc.iter().for_each(|path| all.read(path)),
         }
         all.add(["--proc", "/proc"]);
         for path in &machine.emptied {

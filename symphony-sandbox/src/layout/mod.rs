@@ -1,6 +1,7 @@
 //! What is in a sandbox: plain data, and the command that starts a program in it.
 
 mod bubblewrap;
+mod etc;
 mod machine;
 
 use std::ffi::{OsStr, OsString};
@@ -309,6 +310,7 @@ mod tests {
         let machine = Machine {
             system: Vec::new(),
             etc: Vec::new(),
+            gathered: None,
             emptied: Vec::new(),
         };
         sandbox.command(&machine, &programs, Some(7), "agent".as_ref(), &[])

@@ -172,7 +172,7 @@ impl Fixture {
         ];
         let (program, arguments) = sandbox
             .command(
-                &Machine::observe(),
+                &Machine::observe().gathered_in(&base.join("sandbox-etc")),
                 &programs,
                 None,
                 "/usr/bin/python3".as_ref(),
