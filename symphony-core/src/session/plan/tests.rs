@@ -36,7 +36,7 @@ fn query(key: SessionKey) -> SessionQuery {
 /// A run that ended well, at a minute of its own.
 fn past(number: i64, key: SessionKey, session: Option<&str>) -> PastRun {
     PastRun {
-        run: RunId::parse(&format!("run-{number}")).unwrap(),
+        run: RunId::parse(format!("run-{number}")).unwrap(),
         key,
         session: session.map(str::to_owned),
         status: RunStatus::Succeeded,
