@@ -43,6 +43,7 @@ mod prompt;
 mod pull_request;
 pub mod read;
 mod run;
+mod run_sandbox;
 mod spending;
 mod status;
 mod step_event;

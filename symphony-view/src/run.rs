@@ -21,6 +21,7 @@ use symphony_core::web::WEB_SEARCHES;
 use symphony_core::wording::counted;
 use symphony_store::refused_call;
 
+use crate::run_sandbox::{carried, limited, write_refused};
 use crate::text::{Listed, Page, Table, View, ago, compact_duration};
 
 /// A run of an agent.
@@ -399,84 +400,6 @@ impl View for RunView {
 /// Returns a name with the place where it was set, if that is known.
 pub(crate) fn with_place(name: &str, place: Option<&str>) -> String {
     place.map_or_else(|| name.to_owned(), |place| format!("{name} ({place})"))
-}
-
-/// Says whether a run had its limit of memory.
-fn limited(memory: RunMemory) -> String {
-    let limit = size(memory.limit_bytes);
-    let RunMemory {
-        enforced, killed, ..
-    } = memory;
-    match (enforced, killed) {
-        (false, _) => format!(
-            "no limit: {limit} is configured, and this machine could not enforce it (`symphony doctor` says why)"
-        ),
-        (true, 0) => format!("at most {limit}"),
-        (true, _) => format!(
-            "at most {limit}: the kernel ended {} that needed more",
-            counted(killed, "process")
-        ),
-    }
-}
-
-/// Returns how much went through the ways out of a run's sandbox.
-fn carried(network: &RunNetworkUse) -> String {
-    format!(
-        "{}, {} received, {} sent",
-        counted(network.connections, "connection"),
-        size(network.bytes_in),
-        size(network.bytes_out)
-    )
-}
-
-/// Returns a number of bytes in the unit that a person reads best.
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1024 => counted(bytes, "byte"),
-        1024..1_048_576 => format!("{} KiB", bytes >> 10),
-        _ => format!("{} MiB", bytes >> 20),
-    }
-}
-
-/// Writes the hosts that were refused, and what would allow them.
-fn write_refused(network: &RunNetworkUse, page: &mut Page) {
-    if network.refused.is_empty() {
-        return;
-    }
-    page.heading("Refused hosts");
-    for host in &network.refused {
-        page.hanging(
-            2,
-            &format!(
-                "- {}:{}, {}: {}.",
-                host.host,
-                host.port,
-                counted(host.count, "time"),
-                host.why
-            ),
-        );
-    }
-    if network.refused_others > 0 {
-        page.hanging(
-            2,
-            &format!("- Others, {}.", counted(network.refused_others, "time")),
-        );
-    }
-    let entries: Vec<_> = network
-        .missing_entries()
-        .into_iter()
-        .map(|entry| format!("`{entry}`"))
-        .collect();
-    if !entries.is_empty() {
-        page.hanging(
-            2,
-            &format!(
-                "To allow them, add {} to `sandbox.hosts` in the configuration. An agent can send data to every host \
-                 that is allowed.",
-                entries.join(", ")
-            ),
-        );
-    }
 }
 
 impl Listed for RunView {

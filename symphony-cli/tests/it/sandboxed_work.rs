@@ -200,7 +200,9 @@ fn an_agent_reads_and_adds_large_files() {
             .nth(1)
             .unwrap_or_else(|| panic!("{level}: {pointer}"));
         let name = name.lines().next().unwrap();
-        let kept = format!(".git/lfs/objects/{}/{}/{name}", &name[..2], &name[2..4]);
+        let (first, rest) = name.split_at(2);
+        let (second, _) = rest.split_at(2);
+        let kept = format!(".git/lfs/objects/{first}/{second}/{name}");
         let kept = std::fs::read_to_string(project.root.join(&kept));
         assert_eq!(kept.unwrap(), "a new large file", "{level}");
         project.assert_sound();

@@ -26,6 +26,7 @@ pub(super) const UNKNOWN_API: ModelApi = ModelApi {
     account: &[],
     account_claim: None,
     tokens: &[],
+    key_in_login: None,
 };
 
 /// Up to this size (in bytes) the system prompt is an argument. The kernel limits one argument to 128 KiB.

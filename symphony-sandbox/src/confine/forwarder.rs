@@ -36,12 +36,15 @@ pub(super) fn start(forwards: &[Forward]) -> Result<Starting, ConfineError> {
     if forwards.is_empty() {
         return Ok(Starting(None));
     }
-    let mut starter = command(START, &arguments(forwards)).map_err(failed)?;
-    let starter = starter.stdout(Stdio::piped()).spawn().map_err(failed)?;
+    let mut starter = command(START, &arguments(forwards)).map_err(|error| failed(&error))?;
+    let starter = starter
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| failed(&error))?;
     Ok(Starting(Some(starter)))
 }
 
-fn failed(error: io::Error) -> ConfineError {
+fn failed(error: &io::Error) -> ConfineError {
     ConfineError::Forward(error.to_string())
 }
 
@@ -56,9 +59,11 @@ fn until_open(mut starter: Child) -> Result<(), ConfineError> {
     let mut line = String::new();
     if let Some(stdout) = starter.stdout.take() {
         let mut stdout = BufReader::new(stdout.take(LINE_BYTES_MAX));
-        stdout.read_line(&mut line).map_err(failed)?;
+        stdout
+            .read_line(&mut line)
+            .map_err(|error| failed(&error))?;
     }
-    starter.wait().map_err(failed)?;
+    starter.wait().map_err(|error| failed(&error))?;
     match line.as_str() {
         READY => Ok(()),
         "" => Err(ConfineError::Forward("its process ended".to_owned())),

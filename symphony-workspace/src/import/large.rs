@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
@@ -47,10 +47,10 @@ fn take_in(git_folder: &Folder, common_dir: &Path) -> io::Result<usize> {
     let below = Path::new(LARGE).join("objects");
     let mut left = Left::new();
     let mut out = 0;
-    for first in hex_names(git_folder, &below, 2)? {
-        for second in hex_names(git_folder, &below.join(&first), 2)? {
+    for first in hex_names(git_folder, &below, 2) {
+        for second in hex_names(git_folder, &below.join(&first), 2) {
             let folder = below.join(&first).join(&second);
-            for name in hex_names(git_folder, &folder, DIGITS)? {
+            for name in hex_names(git_folder, &folder, DIGITS) {
                 let is_placed = name.starts_with(&format!("{first}{second}"));
                 let to = common_dir.join(&folder).join(&name);
                 if is_placed && to.exists() {
@@ -112,19 +112,17 @@ fn copy_digested(from: &mut impl io::Read, to: &mut File) -> io::Result<String> 
 }
 
 /// Lists names of a number of hexadecimal digits; none where there is no such folder.
-fn hex_names(folder: &Folder, path: &PathBuf, digits: usize) -> io::Result<Vec<String>> {
-    let names = match folder.names(path) {
-        Ok(names) => names,
-        // nothing is there, or an agent put a file or a link there
-        Err(_none) => return Ok(Vec::new()),
-    };
+fn hex_names(folder: &Folder, path: &Path, digits: usize) -> Vec<String> {
+    // where it fails nothing is there, or an agent put a file or a link there
+    let names = folder.names(path).unwrap_or_default();
     let names = names.into_iter().filter(|name| is_hex(name, digits));
-    Ok(names.filter_map(|name| name.into_string().ok()).collect())
+    names.filter_map(|name| name.into_string().ok()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
 
     use super::*;
 
@@ -133,7 +131,9 @@ mod tests {
     }
 
     fn place(git: &Path, name: &str) -> PathBuf {
-        let folder = git.join(format!("lfs/objects/{}/{}", &name[..2], &name[2..4]));
+        let (first, rest) = name.split_at(2);
+        let (second, _) = rest.split_at(2);
+        let folder = git.join(format!("lfs/objects/{first}/{second}"));
         fs::create_dir_all(&folder).unwrap();
         folder.join(name)
     }

@@ -722,5 +722,5 @@ fn a_worktree_of_an_agent_is_listed_until_its_folder_is_taken() {
     let path = case.worktree.path().to_owned();
     assert_eq!(case.repository.worktrees_of_agents(), [path]);
     case.take();
-    assert_eq!(case.repository.worktrees_of_agents(), [PathBuf::new(); 0]);
+    assert!(case.repository.worktrees_of_agents().is_empty());
 }

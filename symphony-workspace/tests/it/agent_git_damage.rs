@@ -183,7 +183,9 @@ fn large_files_of_an_agent_are_taken_over() {
     // SHA-256 of "large"
     const NAME: &str = "d35c416a85b807e9b5384915d6ebb4a9f7352713efd89857b45a242f473728a9";
     let case = case();
-    let place = format!(".git/lfs/objects/{}/{}/{NAME}", &NAME[..2], &NAME[2..4]);
+    let (first, rest) = NAME.split_at(2);
+    let (second, _) = rest.split_at(2);
+    let place = format!(".git/lfs/objects/{first}/{second}/{NAME}");
     write(case.path(&place), "large");
     case.repository.read_git_folder(&case.worktree).unwrap();
     let taken = fs::read(case.project.root.join(&place));
