@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     let works: [(&str, &dyn Fn()); 5] = [
         ("without a sandbox", &bare),
         ("namespace", &|| {
-            place.start(Level::Namespace, &gathered, true)
+            place.start(Level::Namespace, &gathered, true);
         }),
         ("namespace, no way out", &|| {
             place.start(Level::Namespace, &gathered, false);
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
             place.start(Level::Namespace, &single, true);
         }),
         ("landlock", &|| {
-            place.start(Level::Landlock, &gathered, false)
+            place.start(Level::Landlock, &gathered, false);
         }),
     ];
     let mut times = works.map(|_| Vec::new());

@@ -37,8 +37,7 @@ fn run(prompted: &str, config: &Value) -> Value {
     let run = project.tick_start();
     project.until_ended(&run);
     assert_eq!(agents_of(&run), [""; 0]);
-    let found = project.run(&run);
-    found
+    project.run(&run)
 }
 
 fn error(run: &Value) -> Value {

@@ -112,7 +112,7 @@ fn played((name, system, prompt, turns): Play<'_>) -> Value {
     scenario(name, &when, turns)
 }
 
-fn project(cli: RealCli, plays: &Value, config: Value) -> (Project, Model) {
+fn project(cli: RealCli, plays: &Value, config: &Value) -> (Project, Model) {
     let mut whole = json!({ "resume": "auto", "max_retry_backoff_ms": 1 });
     for (key, value) in config.as_object().unwrap() {
         whole[key] = value.clone();
@@ -171,7 +171,7 @@ fn session(run: &Value) -> String {
 }
 
 /// A red gate, then a rejection: each next run goes on in the session, until the pull request is merged.
-fn resumes(cli: RealCli, config: Value) -> Project {
+fn resumes(cli: RealCli, config: &Value) -> Project {
     let (project, model) = project(cli, &one_conversation(cli), config);
     let first = project.tick_one("worker", "succeeded");
     assert_eq!(
@@ -245,42 +245,42 @@ fn kept(project: &Project) -> PathBuf {
 
 #[test]
 fn attempts_of_the_real_claude_cli_resume_their_session() {
-    resumes(RealCli::Claude, json!({}));
+    resumes(RealCli::Claude, &json!({}));
 }
 
 #[test]
 fn attempts_of_the_real_codex_cli_resume_their_session() {
-    resumes(RealCli::Codex, json!({}));
+    resumes(RealCli::Codex, &json!({}));
 }
 
 #[test]
 fn attempts_of_the_real_claude_cli_resume_their_session_in_a_sandbox() {
-    resumes(RealCli::Claude, json!({ "sandbox": "namespace" }));
+    resumes(RealCli::Claude, &json!({ "sandbox": "namespace" }));
 }
 
 #[test]
 fn attempts_of_the_real_codex_cli_resume_their_session_in_a_sandbox() {
-    resumes(RealCli::Codex, json!({ "sandbox": "namespace" }));
+    resumes(RealCli::Codex, &json!({ "sandbox": "namespace" }));
 }
 
 #[test]
 fn attempts_of_the_real_codex_app_server_resume_their_session() {
-    resumes(RealCli::CodexAppServer, json!({}));
+    resumes(RealCli::CodexAppServer, &json!({}));
 }
 
 #[test]
 fn attempts_of_the_real_opencode_resume_their_session() {
-    resumes(RealCli::Opencode, json!({}));
+    resumes(RealCli::Opencode, &json!({}));
 }
 
 #[test]
 fn attempts_of_the_real_qwen_code_resume_their_session() {
-    resumes(RealCli::Qwen, json!({}));
+    resumes(RealCli::Qwen, &json!({}));
 }
 
 #[test]
 fn attempts_of_the_real_qwen_code_resume_their_session_in_a_sandbox() {
-    resumes(RealCli::Qwen, json!({ "sandbox": "namespace" }));
+    resumes(RealCli::Qwen, &json!({ "sandbox": "namespace" }));
 }
 
 /// Removes the files of all sessions below a folder.
@@ -301,7 +301,7 @@ fn expire(folder: &Path) -> usize {
 /// The session is gone: the same run goes on with the full prompt.
 fn falls_back(cli: RealCli) {
     let config = json!({ "sandbox": "namespace" });
-    let (project, model) = project(cli, &many_conversations(cli), config);
+    let (project, model) = project(cli, &many_conversations(cli), &config);
     let first = project.tick_one("worker", "succeeded");
     project.tick_one("judge", "succeeded");
     assert!(expire(&kept(&project)) >= 2, "both roles have files");
@@ -349,7 +349,7 @@ fn an_expired_session_of_the_real_codex_cli_falls_back_to_the_full_prompt() {
 /// A project that wants no sessions to be resumed gets a new one each time.
 fn starts_anew(cli: RealCli) {
     let config = json!({ "resume": "never" });
-    let (project, _model) = project(cli, &many_conversations(cli), config);
+    let (project, _model) = project(cli, &many_conversations(cli), &config);
     let first = project.tick_one("worker", "succeeded");
     project.tick_one("judge", "succeeded");
     let second = project.tick_one("worker", "succeeded");
