@@ -267,7 +267,7 @@ fn a_judge_with_a_shell_can_read_its_checkout_and_write_nothing() {
     let project = Project::new("project", &scenarios([author]), &json!({}));
     project.add_issue("Say hello");
     project.tick_one("worker", "succeeded");
-    let before = project.git(&["for-each-ref"]);
+    let before = project.git(&["for-each-ref", "refs/heads"]);
     let look = "for write in 'touch planted' 'rm hello.txt' 'chmod 777 .' 'git commit --allow-empty -qm planted' \
                 'git update-ref refs/heads/planted HEAD' 'mount -o remount,rw .'; do \
                 $write 2>/dev/null && echo \"wrote: $write\"; done; \
@@ -294,7 +294,7 @@ fn a_judge_with_a_shell_can_read_its_checkout_and_write_nothing() {
     assert!(worktree.join("hello.txt").exists());
     assert!(!worktree.join("planted").exists());
     assert!(!worktree.with_file_name("planted").exists());
-    assert_eq!(project.git(&["for-each-ref"]), before);
+    assert_eq!(project.git(&["for-each-ref", "refs/heads"]), before);
     project.assert_sound();
 }
 

@@ -86,7 +86,7 @@ macro_rules! assert_transcript {
                 (r"(?m)^(ok|absent) +cgroups: [^\n]*\n", ""),
                 (r"(?m)^(ok|absent) +sandbox: [^\n]*\n( +[^\n]*\n)*", ""),
                 (r"\b(claude|codex): [^\n]*", "$1: AGENT"),
-                (r"No agent can be started yet: neither[^\n]*\n", ""),
+                (r"No agent can be started yet: none of[^\n]*\n", ""),
                 (r"schema \d+", "schema N"),
                 (r"Symphony supports up to \d+", "Symphony supports up to N"),
                 (r"checkout of main \([0-9a-f]{10}\)", "checkout of main (COMMIT)"),
