@@ -54,12 +54,13 @@ impl Service {
         self
     }
 
-    /// Returns whether anyone has asked this service, or a clone of it, for its tools.
+    /// Returns whether anyone has asked this service, or a clone of it, for its tools, or called one.
     pub fn was_asked(&self) -> bool {
         self.was_asked.load(Ordering::Relaxed)
     }
 
     async fn call(&self, request: CallToolRequestParams) -> CallToolResult {
+        self.was_asked.store(true, Ordering::Relaxed);
         let tool = match Tool::parse(&request.name) {
             Ok(tool) if self.identity.callable().contains(tool) => tool,
             _ => return self.refuse(&request.name).into_result(),

@@ -18,8 +18,8 @@ while read -r line; do
 done
 "#;
 
-/// Runs an agent on an issue; returns its run.
-fn run(prompted: &str, config: &Value) -> Value {
+/// Makes a project whose agent does this at its prompt.
+fn project(prompted: &str, config: &Value) -> Project {
     let project = Project::new("my project", &json!({ "scenarios": [] }), &json!({}));
     let agent = project.beside.join("agent.sh");
     std::fs::write(&agent, AGENT.replace("PROMPTED", prompted)).unwrap();
@@ -33,6 +33,12 @@ fn run(prompted: &str, config: &Value) -> Value {
         whole[key] = value.clone();
     }
     project.configure(&whole);
+    project
+}
+
+/// Runs an agent on an issue; returns its run.
+fn run(prompted: &str, config: &Value) -> Value {
+    let project = project(prompted, config);
     project.add_issue("Say hello");
     let run = project.tick_start();
     project.until_ended(&run);
@@ -86,6 +92,37 @@ fn an_agent_that_goes_on_after_its_end_is_ended() {
     // it ignores that its input is closed, and that it is asked to end
     let lingers = "say done; ends end_turn; trap '' TERM; exec sleep 600 0<&-";
     let run = run(lingers, &json!({}));
+    assert_eq!(error(&run), json!(["failed", "mcp_unavailable"]), "{run:#}");
+}
+
+#[test]
+fn no_report_of_usage_harms_the_records() {
+    let most = u64::MAX;
+    let usage = format!(
+        r#"{{"inputTokens":{most},"outputTokens":{most},"cachedReadTokens":{most},"cachedWriteTokens":{most}}}"#
+    );
+    let ends = format!(
+        r#"say done; printf '{{"id":"session/prompt 1","result":{{"stopReason":"end_turn","usage":{usage}}}}}\n'"#
+    );
+    let project = project(&ends, &json!({}));
+    for title in ["one", "two", "three"] {
+        project.add_issue(title);
+    }
+    for _ in 0..2 {
+        let runs = project.tick_wait();
+        assert!(!runs.is_empty());
+    }
+    project.json(&["spending"]);
+    project.assert_sound();
+}
+
+#[test]
+fn answers_to_nothing_that_is_open_do_not_count() {
+    let answers = r#"say done; echo '{"id":"whatever","error":{"code":1,"message":"no"}}'; \
+      echo '{"id":"initialize","error":{"code":1,"message":"no"}}'; \
+      echo '{"id":"session/prompt 2","error":{"code":1,"message":"no"}}'; \
+      ends end_turn; echo '{"id":"session/prompt 1","error":{"code":1,"message":"no"}}'"#;
+    let run = run(answers, &json!({}));
     assert_eq!(error(&run), json!(["failed", "mcp_unavailable"]), "{run:#}");
 }
 

@@ -59,14 +59,23 @@ impl AcpConversation {
     }
 
     fn answered(&mut self, id: &str, outcome: Result<Value, ()>, out: &mut Outgoing) {
+        let is_open = match self.state {
+            State::Begun => id == "initialize",
+            State::Opening => id == self.opening_id,
+            State::Working => id == self.prompt_id(),
+            State::Over => false,
+        };
+        if !is_open {
+            return;
+        }
         let Ok(result) = outcome else {
             // What was refused is the end: the stream says why.
             self.state = State::Over;
             return;
         };
         match self.state {
-            State::Begun if id == "initialize" => self.open_session(&result, out),
-            State::Opening if id == self.opening_id => {
+            State::Begun => self.open_session(&result, out),
+            State::Opening => {
                 if let Some(session) = result.get("sessionId").and_then(Value::as_str) {
                     self.session = Some(session.to_owned());
                 }
@@ -74,8 +83,8 @@ impl AcpConversation {
                 let prompt = std::mem::take(&mut self.prompt);
                 self.ask(&prompt, out);
             }
-            State::Working if id == self.prompt_id() => self.turn_ended(&result, out),
-            _ => {}
+            State::Working => self.turn_ended(&result, out),
+            State::Over => {}
         }
     }
 
@@ -353,6 +362,8 @@ mod tests {
             json!(null),
         ] {
             assert!(take(&mut *talk, &json!({"id": id, "result": {}})).is_empty());
+            let error = json!({"id": id, "error": {"code": 1, "message": "x"}});
+            assert!(take(&mut *talk, &error).is_empty());
             assert!(!talk.is_over(), "{id}");
         }
     }

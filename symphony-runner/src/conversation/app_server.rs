@@ -40,13 +40,22 @@ impl AppServerConversation {
     }
 
     fn answered(&mut self, id: &str, outcome: Result<Value, ()>, out: &mut Outgoing) {
+        let is_open = match self.state {
+            State::Begun => id == "initialize",
+            State::Opening => matches!(id, "thread/start" | "thread/resume"),
+            State::Working => id == "turn/start" && self.turn.is_none(),
+            State::Over => false,
+        };
+        if !is_open {
+            return;
+        }
         let Ok(result) = outcome else {
             // What was refused is the end: the stream says why.
             self.state = State::Over;
             return;
         };
         match self.state {
-            State::Begun if id == "initialize" => {
+            State::Begun => {
                 self.state = State::Opening;
                 out.notify("initialized", json!({}));
                 let mut thread = self.new_thread();
@@ -61,7 +70,7 @@ impl AppServerConversation {
                 };
                 out.request(method, method, thread);
             }
-            State::Opening if matches!(id, "thread/start" | "thread/resume") => {
+            State::Opening => {
                 self.thread = text_at(&result, "/thread/id");
                 self.state = State::Working;
                 let params = json!({
@@ -70,8 +79,8 @@ impl AppServerConversation {
                 });
                 out.request("turn/start", "turn/start", params);
             }
-            State::Working if id == "turn/start" => self.turn = text_at(&result, "/turn/id"),
-            _ => {}
+            State::Working => self.turn = text_at(&result, "/turn/id"),
+            State::Over => {}
         }
     }
 

@@ -47,7 +47,8 @@ impl AppServerReader {
                         self.has_begun |= id == "turn/start";
                         events.push(other(id));
                     }
-                    Err(error) => events.push(refused(id, &error)),
+                    Err(error) if self.is_open(id) => events.push(refused(id, &error)),
+                    Err(_) => events.push(other(id)),
                 }
             }
             Message::Notification { method, params } => {
@@ -56,6 +57,15 @@ impl AppServerReader {
             Message::Request { method, .. } => events.push(other(&method)),
         }
         Ok(())
+    }
+
+    /// Returns whether an error with an id answers what Symphony asked, and ends the conversation.
+    fn is_open(&self, id: &str) -> bool {
+        match id {
+            "initialize" | "thread/start" | "thread/resume" => self.session.is_none(),
+            "turn/start" => !self.has_begun,
+            _ => false,
+        }
     }
 
     fn notification(&mut self, method: &str, params: &Value, events: &mut Vec<AgentEvent>) {
@@ -158,11 +168,8 @@ fn word(value: &Value, path: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// A request of Symphony's that was refused ends the conversation, except that a message could not be passed on.
+/// A request of Symphony's that was refused ends the conversation.
 fn refused(id: &str, error: &RpcError) -> AgentEvent {
-    if id.starts_with("turn/steer") || id.starts_with("turn/interrupt") {
-        return other(id);
-    }
     AgentEvent::Result(Box::new(RunResult {
         is_error: true,
         subtype: format!("{id}/refused"),

@@ -12,6 +12,12 @@ use super::text::digest;
 /// Most messages that are open at once: the main loop's and those of parallel subagents, whose lines mix.
 const OPEN_MESSAGES_MAX: usize = 64;
 
+/// Most that is believed of a count: no run uses a trillion tokens. An agent's program may report any number, and sums over
+/// all runs must fit into the 63 bits of the database.
+const BELIEVED_MAX: Tokens = Tokens::new(1_000_000_000_000);
+/// Most that is believed of a cost: a million dollars.
+const BELIEVED_COST_MAX: UsdMicros = UsdMicros::new(1_000_000_000_000);
+
 /// The sum so far.
 ///
 /// A result replaces the counts of the messages before it, since it is exact (it includes subagents and all output).
@@ -104,13 +110,17 @@ impl UsageMeter {
     /// Returns the sum.
     pub(crate) fn usage(&self) -> Usage {
         let tokens = self.finished + self.told;
+        let believed = |count: Tokens| count.min(BELIEVED_MAX);
         Usage {
-            input_tokens: tokens.input,
-            output_tokens: tokens.output,
-            cache_read_tokens: tokens.cache_read,
-            cache_creation_tokens: tokens.cache_creation,
-            cost: self.cost,
-            turns: self.finished_turns.saturating_add(self.told_turns),
+            input_tokens: believed(tokens.input),
+            output_tokens: believed(tokens.output),
+            cache_read_tokens: believed(tokens.cache_read),
+            cache_creation_tokens: believed(tokens.cache_creation),
+            cost: self.cost.map(|cost| cost.min(BELIEVED_COST_MAX)),
+            turns: self
+                .finished_turns
+                .saturating_add(self.told_turns)
+                .min(BELIEVED_MAX.get()),
         }
     }
 }
@@ -193,6 +203,45 @@ mod tests {
         let usage = meter.usage();
         assert_eq!(usage.input_tokens.get(), 100);
         assert_eq!(usage.cost, Some(UsdMicros::new(150)));
+    }
+
+    #[test]
+    fn whatever_is_reported_can_be_added_up_over_many_runs() {
+        for format in [
+            StreamFormat::Claude,
+            StreamFormat::Codex,
+            StreamFormat::AppServer,
+        ] {
+            let mut meter = UsageMeter::default();
+            let most = Tokens::new(u64::MAX);
+            let result = RunResult {
+                tokens: TokenCounts {
+                    input: most,
+                    output: most,
+                    cache_read: most,
+                    cache_creation: most,
+                },
+                cost: Some(UsdMicros::new(u64::MAX)),
+                turns: u64::MAX,
+                ..RunResult::default()
+            };
+            meter.result(&result, format);
+            meter.result(&result, format);
+            let usage = meter.usage();
+            let tokens = usage.input_tokens
+                + usage.output_tokens
+                + usage.cache_read_tokens
+                + usage.cache_creation_tokens;
+            let runs = 1_000_000;
+            assert!(
+                tokens
+                    .get()
+                    .checked_mul(runs)
+                    .is_some_and(|sum| i64::try_from(sum).is_ok())
+            );
+            assert!(usage.cost.unwrap().get().checked_mul(runs).is_some());
+            assert!(usage.turns <= BELIEVED_MAX.get());
+        }
     }
 
     #[test]

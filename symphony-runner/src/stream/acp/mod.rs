@@ -40,6 +40,8 @@ pub(crate) struct AcpReader {
     answer: String,
     /// Whether there was a text or a call in its turn.
     is_productive: bool,
+    /// How many of Symphony's prompts have been answered.
+    turns: u32,
 }
 
 impl AcpReader {
@@ -52,6 +54,7 @@ impl AcpReader {
             calls: Calls::default(),
             answer: String::new(),
             is_productive: false,
+            turns: 0,
         }
     }
 
@@ -102,9 +105,14 @@ impl AcpReader {
         events: &mut Vec<AgentEvent>,
     ) {
         self.finish(events);
+        let is_prompt = self.is_next_prompt(id);
+        let opens = !self.is_open && OPENINGS.iter().any(|opening| id.starts_with(opening));
         match outcome {
-            Ok(result) if id.starts_with(PROMPT) => events.push(self.turn_ended(&result)),
-            Ok(result) if OPENINGS.iter().any(|opening| id.starts_with(opening)) => {
+            Ok(result) if is_prompt => {
+                self.turns += 1;
+                events.push(self.turn_ended(&result));
+            }
+            Ok(result) if opens => {
                 self.is_open = true;
                 // The answer about a session that is resumed does not name it: the request's id does.
                 let resumed = || id.split_once(' ').map(|(_, session)| session.to_owned());
@@ -114,8 +122,8 @@ impl AcpReader {
                     ..Init::default()
                 }));
             }
-            Ok(_) => events.push(other(id)),
-            Err(error) => {
+            Err(error) if is_prompt || opens || id == "initialize" && !self.is_open => {
+                self.turns += u32::from(is_prompt);
                 self.is_productive = false;
                 let tokens = self.usage.end_turn(&Value::Null);
                 events.push(AgentEvent::Result(Box::new(RunResult {
@@ -129,7 +137,17 @@ impl AcpReader {
                     ..RunResult::default()
                 })));
             }
+            // An answer to nothing that is open.
+            Ok(_) | Err(_) => events.push(other(id)),
         }
+    }
+
+    /// Returns whether an id is that of the prompt whose answer is due: an answer counts once.
+    fn is_next_prompt(&self, id: &str) -> bool {
+        let number = id
+            .strip_prefix(PROMPT)
+            .and_then(|number| number.strip_prefix(' '));
+        number.and_then(|number| number.parse().ok()) == Some(self.turns.saturating_add(1))
     }
 
     /// A turn has succeeded if it ended by itself, with a text or a call, and the model was asked at all: some programs

@@ -85,7 +85,7 @@ impl UsageReader {
                 let Some(usage) = usage else {
                     return TokenCounts::default();
                 };
-                self.is_reported = true;
+                self.is_reported = usage.get("outputTokens").is_some_and(Value::is_u64);
                 let total = inclusive(usage);
                 total.without(std::mem::replace(&mut self.process, total))
             }
