@@ -443,6 +443,11 @@ fn of_projects(snapshot: &Snapshot, projects: &[Project]) -> Vec<InboxItem> {
             let text = format!("no provider can be used: {problem}");
             items.push(project_item(id, &text, "symphony doctor", since));
         }
+        // What issues and profiles ask for instead of the project's.
+        for (name, problem) in &view.named_providers.unusable {
+            let text = format!("no agent that is to run with `{name}` can start: {problem}");
+            items.push(project_item(id, &text, "symphony doctor", since));
+        }
         if project.wizard == WizardState::Failed {
             let text = "its setup wizard failed";
             items.push(project_item(

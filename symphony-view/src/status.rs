@@ -319,9 +319,10 @@ impl StatusView {
                 .iter()
                 .map(|reason| match reason.reason {
                     // said once, above
-                    Reason::ProjectBroken { .. }
-                    | Reason::NoBase { .. }
-                    | Reason::NoProvider { .. } => "its project waits".to_owned(),
+                    Reason::ProjectBroken { .. } | Reason::NoBase { .. } => {
+                        "its project waits".to_owned()
+                    }
+                    Reason::NoProvider { .. } => "its agent cannot start".to_owned(),
                     Reason::Held { .. } => match reason.due(page.clock()) {
                         Some(due) => format!("on hold; {due}"),
                         None => "on hold".to_owned(),

@@ -21,6 +21,7 @@ fn set_up() -> Project {
         "providers": {
             "scripted": { "scenario": project.beside.join("scenario.json") },
             "command": { "command": "echo done" },
+            "gemini": { "binary": "/nonexistent/gemini" },
         },
     }));
     project
@@ -228,4 +229,29 @@ fn a_phase_of_a_plan_chooses_for_itself() {
         let run = project.run(&text(&runs[0]["id"]));
         assert_eq!(used(&run), expected, "{phase}");
     }
+}
+
+/// One issue asks for an agent that is not installed: the others go on, and a person is asked.
+#[test]
+fn an_issue_whose_agent_cannot_start_is_in_the_inbox_and_holds_up_nothing() {
+    let project = set_up();
+    let issue = added(&project, "Do it", &["--agent", "gemini"]);
+    let other = added(&project, "Do something else", &[]);
+    let run = next(&project, "worker");
+    assert_eq!(run["issue"], other, "{run:#}");
+    let inbox = project.json(&["inbox"]);
+    let items = inbox["items"].as_array().unwrap();
+    let item = items
+        .iter()
+        .find(|item| item["kind"] == "project")
+        .unwrap_or_else(|| panic!("{inbox:#}"));
+    assert!(
+        text(&item["text"]).contains("`gemini` can start"),
+        "{item:#}"
+    );
+    let explained = project.ok(&["explain", &issue]);
+    assert!(!explained.contains("defect"), "{explained}");
+    let status = project.ok(&["status"]);
+    assert!(status.contains("its agent cannot start"), "{status}");
+    project.assert_sound();
 }
