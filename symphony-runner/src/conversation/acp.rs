@@ -239,16 +239,9 @@ impl Conversation for AcpConversation {
 mod tests {
     use symphony_core::session::{SessionForm, SessionId};
 
-    use super::super::tests::{opening, said};
+    use super::super::tests::{opening, said, take};
     use super::super::{Protocol, conversation};
     use super::*;
-
-    fn take(conversation: &mut dyn Conversation, line: &Value) -> Vec<Value> {
-        let mut out = Outgoing::default();
-        let message = Message::parse(line.to_string().as_bytes()).unwrap();
-        conversation.take(message, &mut out);
-        said(&mut out)
-    }
 
     fn working(role: AgentRole) -> Box<dyn Conversation> {
         let mut talk = conversation(opening(Protocol::Acp, role), "Do it.".to_owned());

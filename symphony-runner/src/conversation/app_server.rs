@@ -160,17 +160,10 @@ impl Conversation for AppServerConversation {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{opening, said};
+    use super::super::tests::{opening, said, take};
     use super::super::{Protocol, conversation};
     use super::*;
     use crate::provider::AgentRole;
-
-    fn take(conversation: &mut dyn Conversation, line: &Value) -> Vec<Value> {
-        let mut out = Outgoing::default();
-        let message = Message::parse(line.to_string().as_bytes()).unwrap();
-        conversation.take(message, &mut out);
-        said(&mut out)
-    }
 
     fn working() -> Box<dyn Conversation> {
         let opening = opening(Protocol::AppServer, AgentRole::Author);

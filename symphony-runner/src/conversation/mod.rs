@@ -118,4 +118,12 @@ mod tests {
             .map(|line| serde_json::from_slice(line).unwrap())
             .collect()
     }
+
+    /// Says a line to a conversation; returns what it answers.
+    pub(super) fn take(conversation: &mut dyn Conversation, line: &Value) -> Vec<Value> {
+        let mut out = Outgoing::default();
+        let message = Message::parse(line.to_string().as_bytes()).unwrap();
+        conversation.take(message, &mut out);
+        said(&mut out)
+    }
 }

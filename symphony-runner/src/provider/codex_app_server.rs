@@ -1,14 +1,14 @@
 //! The Codex CLI by its app-server protocol (`codex app-server`), measured with 0.169.0.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use symphony_core::config::ProviderName;
 
 use super::cli::AgentCli;
 use super::codex;
-use super::invocation::{AgentCommand, AgentInvocation, Args, StdinSource};
-use crate::conversation::{Opening, Protocol};
+use super::invocation::{AgentCommand, AgentInvocation, Args};
+use super::talk::call;
+use crate::conversation::Protocol;
 use crate::stream::StreamFormat;
 
 /// What Symphony knows about it.
@@ -27,24 +27,12 @@ fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
         args.flag("-c", format!("{key}={value}"));
     }
     args.add(&invocation.extra_args);
-    let opening = Opening {
-        protocol: Protocol::AppServer,
-        run: invocation.run.clone(),
-        role: invocation.role,
-        session: invocation.session.clone(),
-        folder: invocation.worktree.clone(),
-        model: invocation.model.clone(),
-        system_prompt: Some(invocation.system_prompt.clone()),
-        prompt: invocation.files.user_prompt.clone(),
-        mcp_server: invocation.mcp_server.clone(),
-    };
-    AgentCommand {
-        program: program.to_owned(),
-        args: args.0,
-        env: BTreeMap::new(),
-        files: Vec::new(),
-        stdin: StdinSource::Conversation(Box::new(opening)),
-        cwd: invocation.worktree.clone(),
-        format: invocation.call.format(),
-    }
+    let system_prompt = Some(invocation.system_prompt.clone());
+    call(
+        invocation,
+        program,
+        args,
+        Protocol::AppServer,
+        system_prompt,
+    )
 }

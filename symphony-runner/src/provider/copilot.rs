@@ -10,6 +10,8 @@ use super::acp;
 use super::api::ModelApi;
 use super::cli::{AgentCli, Credentials, Variables};
 use super::invocation::{AgentCommand, AgentInvocation, Args};
+use super::talk::call;
+use crate::conversation::Protocol;
 use crate::environment::RUN_MARKER;
 use crate::stream::{AcpUsage, MCP_SERVER_NAME, StreamFormat};
 
@@ -81,6 +83,11 @@ fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
     } } });
     args.flag("--additional-mcp-config", servers.to_string());
     args.add(&invocation.extra_args);
-    let opening = acp::opening(invocation, Some(invocation.system_prompt.clone()));
-    acp::call(invocation, program, args, opening)
+    call(
+        invocation,
+        program,
+        args,
+        Protocol::Acp,
+        Some(invocation.system_prompt.clone()),
+    )
 }

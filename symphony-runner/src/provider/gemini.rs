@@ -10,6 +10,8 @@ use super::acp;
 use super::api::{ApiKey, ModelApi};
 use super::cli::{AgentCli, Credentials, Variables};
 use super::invocation::{AgentCommand, AgentInvocation, Args};
+use super::talk::call;
+use crate::conversation::Protocol;
 use crate::stream::{AcpUsage, StreamFormat};
 
 /// What Symphony knows about it.
@@ -65,8 +67,7 @@ fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
         args.flag("-m", model);
     }
     args.add(&invocation.extra_args);
-    let opening = acp::opening(invocation, None);
-    let mut command = acp::call(invocation, program, args, opening);
+    let mut command = call(invocation, program, args, Protocol::Acp, None);
     let path = |path: &Path| path.display().to_string();
     let files = &invocation.files;
     let own = [

@@ -24,6 +24,7 @@ mod mcp_config;
 mod opencode;
 mod qwen;
 mod scripted;
+mod talk;
 mod version;
 
 use symphony_core::config::ProviderName;

@@ -11,6 +11,8 @@ use super::acp;
 use super::api::ModelApi;
 use super::cli::{AgentCli, Credentials, Sessions, Variables};
 use super::invocation::{AgentCommand, AgentInvocation, Args};
+use super::talk::call;
+use crate::conversation::Protocol;
 use crate::stream::{AcpUsage, StreamFormat};
 
 /// What Symphony knows about it.
@@ -73,8 +75,7 @@ fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
     let mut args = Args::default();
     args.add(["acp"]);
     args.add(&invocation.extra_args);
-    let opening = acp::opening(invocation, None);
-    let mut command = acp::call(invocation, program, args, opening);
+    let mut command = call(invocation, program, args, Protocol::Acp, None);
     let switches = SWITCHES.map(|name| (name.to_owned(), "1".to_owned()));
     command.env.extend(switches);
     let own = [

@@ -11,6 +11,8 @@ use super::acp;
 use super::api::{ApiKey, ModelApi};
 use super::cli::{AgentCli, Credentials, Sessions, Variables};
 use super::invocation::{AgentCommand, AgentInvocation, Args};
+use super::talk::call;
+use crate::conversation::Protocol;
 use crate::stream::{AcpUsage, StreamFormat};
 
 /// What Symphony knows about it.
@@ -78,8 +80,7 @@ fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
         Some(system_prompt.clone())
     };
     args.add(&invocation.extra_args);
-    let opening = acp::opening(invocation, said);
-    let mut command = acp::call(invocation, program, args, opening);
+    let mut command = call(invocation, program, args, Protocol::Acp, said);
     let file = invocation.files.settings.clone();
     let own = [
         // Without it, the first request is sent before the server is up.
