@@ -9,7 +9,7 @@ use super::event::{
     TokenCounts, ToolResult, WEB_SEARCH,
 };
 use super::json::Broken;
-use super::rpc::{Message, RpcError, count_at, text_at};
+use super::rpc::{Message, RpcError, count_at, other, text_at, word_at};
 use super::state::MCP_SERVER_NAME;
 use super::text::{DETAIL_BYTES_MAX, MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, WORD_BYTES_MAX, beginning};
 use super::tool::tool_use;
@@ -39,8 +39,8 @@ impl AppServerReader {
                 let id = id.as_str().unwrap_or_default();
                 match outcome {
                     Ok(result) if matches!(id, "thread/start" | "thread/resume") => {
-                        self.session = word(&result, "/thread/id");
-                        self.model = word(&result, "/model");
+                        self.session = word_at(&result, "/thread/id");
+                        self.model = word_at(&result, "/model");
                         events.push(self.init(None));
                     }
                     Ok(_) => {
@@ -100,7 +100,7 @@ impl AppServerReader {
     fn mcp_server(&self, params: &Value) -> AgentEvent {
         let (name, status) = (
             text_at(params, "/name", WORD_BYTES_MAX),
-            word(params, "/status"),
+            word_at(params, "/status"),
         );
         match status.as_deref() {
             Some("failed" | "cancelled") if name == MCP_SERVER_NAME => {
@@ -155,17 +155,6 @@ impl AppServerReader {
             ..RunResult::default()
         }))
     }
-}
-
-fn other(kind: &str) -> AgentEvent {
-    AgentEvent::Other {
-        kind: beginning(kind.as_bytes(), WORD_BYTES_MAX),
-    }
-}
-
-fn word(value: &Value, path: &str) -> Option<String> {
-    let text = text_at(value, path, WORD_BYTES_MAX);
-    (!text.is_empty()).then_some(text)
 }
 
 /// A request of Symphony's that was refused ends the conversation.
@@ -327,7 +316,7 @@ fn rate_limit(params: &Value) -> AgentEvent {
     AgentEvent::RateLimit(RateLimit {
         rejected: used(&fullest) >= 100.0,
         resets_at: resets_at.and_then(|second| Timestamp::from_second(second).ok()),
-        limit: word(params, "/rateLimits/limitId"),
+        limit: word_at(params, "/rateLimits/limitId"),
     })
 }
 

@@ -5,8 +5,9 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::event::AgentEvent;
 use super::json::Broken;
-use super::text::{MESSAGE_BYTES_MAX, beginning};
+use super::text::{MESSAGE_BYTES_MAX, WORD_BYTES_MAX, beginning};
 
 /// A message of the other side.
 #[derive(Debug, Clone, PartialEq)]
@@ -118,6 +119,19 @@ impl Message {
 pub(crate) fn text_at(value: &Value, path: &str, bytes_max: usize) -> String {
     let text = value.pointer(path).and_then(Value::as_str);
     beginning(text.unwrap_or_default().as_bytes(), bytes_max)
+}
+
+/// Returns a name or an id below a path; `None` if there is none.
+pub(crate) fn word_at(value: &Value, path: &str) -> Option<String> {
+    let text = text_at(value, path, WORD_BYTES_MAX);
+    (!text.is_empty()).then_some(text)
+}
+
+/// Returns the event of a message that means nothing else.
+pub(crate) fn other(kind: &str) -> AgentEvent {
+    AgentEvent::Other {
+        kind: beginning(kind.as_bytes(), WORD_BYTES_MAX),
+    }
 }
 
 /// Returns a count below a path; 0 if there is none.

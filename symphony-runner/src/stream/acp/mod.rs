@@ -18,7 +18,7 @@ pub use self::usage::AcpUsage;
 use self::usage::UsageReader;
 use super::event::{AgentEvent, Init, RunResult, ToolResult};
 use super::json::Broken;
-use super::rpc::{Message, RpcError, text_at};
+use super::rpc::{Message, RpcError, other, text_at, word_at};
 use super::text::{DETAIL_BYTES_MAX, TEXT_BYTES_MAX, WORD_BYTES_MAX, beginning};
 
 /// The beginning of the ids of Symphony's prompts.
@@ -117,7 +117,7 @@ impl AcpReader {
                 // The answer about a session that is resumed does not name it: the request's id does.
                 let resumed = || id.split_once(' ').map(|(_, session)| session.to_owned());
                 events.push(AgentEvent::Init(Init {
-                    session: word(&result, "/sessionId").or_else(resumed),
+                    session: word_at(&result, "/sessionId").or_else(resumed),
                     model: model(&result),
                     ..Init::default()
                 }));
@@ -130,7 +130,7 @@ impl AcpReader {
                     is_error: true,
                     subtype: format!("{id}/refused"),
                     api_error_status: status_of(&error),
-                    api_error_type: word(&error.data, "/errorName"),
+                    api_error_type: word_at(&error.data, "/errorName"),
                     errors: vec![error.text()],
                     turns: 1,
                     tokens,
@@ -206,23 +206,12 @@ impl AcpReader {
     }
 }
 
-fn other(kind: &str) -> AgentEvent {
-    AgentEvent::Other {
-        kind: beginning(kind.as_bytes(), WORD_BYTES_MAX),
-    }
-}
-
-fn word(value: &Value, path: &str) -> Option<String> {
-    let text = text_at(value, path, WORD_BYTES_MAX);
-    (!text.is_empty()).then_some(text)
-}
-
 /// The session's model: some programs list it as a setting.
 fn model(session: &Value) -> Option<String> {
-    word(session, "/models/currentModelId").or_else(|| {
+    word_at(session, "/models/currentModelId").or_else(|| {
         let options = session.get("configOptions")?.as_array()?;
         let is_model = |option: &&Value| option.get("id").and_then(Value::as_str) == Some("model");
-        word(options.iter().find(is_model)?, "/currentValue")
+        word_at(options.iter().find(is_model)?, "/currentValue")
     })
 }
 
