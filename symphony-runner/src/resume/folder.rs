@@ -81,14 +81,11 @@ fn name(target: &RunTarget, key: &SessionKey) -> String {
 /// # Errors
 /// When the link cannot be made.
 pub(crate) fn link_into(home: &Path, cli: &AgentCli, kept: &Path) -> io::Result<()> {
-    let Some(sessions) = cli.sessions else {
+    let Some(name) = cli.sessions.and_then(|sessions| sessions.folder) else {
         return Ok(());
     };
     let own = home.join(cli.credentials.folder);
     DirBuilder::new().recursive(true).mode(0o700).create(&own)?;
-    let Some(name) = sessions.folder else {
-        return Ok(());
-    };
     symlink(kept, own.join(name))
 }
 

@@ -20,7 +20,9 @@ use super::invocation::invocation;
 use super::model::{ChosenAgent, chosen_agent};
 use super::network::plan_network;
 use super::sandbox::{agent_sandbox, judges_shell, mcp_socket, protection};
-use super::session::{FullStart, RunSession, kept_sessions, record_of, resumption, session_of};
+use super::session::{
+    FullStart, RunSession, kept_sessions, record_of, resumption, session_of, write_files,
+};
 use super::site::Site;
 use super::subject::Subject;
 use crate::environment::{agent_environment, leave_housekeeping_to_the_user, name_committers};
@@ -102,11 +104,10 @@ pub(crate) async fn prepare(
         review,
         criteria,
     } = Briefing::write(sources, subject).await?;
-    let full = prompts.built;
-    // What the agent is sent first.
-    let (plan, built) = match prompts.resumed {
-        Some(resumed) => (resumption.plan, resumed),
-        None => (resumption.plan.without_prompt(), full.clone()),
+    // What the agent is sent first, and the full prompt should its session be refused.
+    let (plan, built, full) = match prompts.resumed {
+        Some(resumed) => (resumption.plan, resumed, Some(prompts.built)),
+        None => (resumption.plan.without_prompt(), prompts.built, None),
     };
     if protection.has_own_network()
         && let Some((variable, key)) = kept_key(provider.name(), &environment)
@@ -161,16 +162,14 @@ pub(crate) async fn prepare(
         .call(move |store| store.record_given(&context, &run, &given))
         .await??;
     let command = agent_command(&invocation);
-    let full = FullStart {
-        built: full,
+    let full = full.map(|built| FullStart {
+        built,
         command: agent_command(&AgentInvocation {
             session: Session::New,
             ..invocation.clone()
         }),
-    };
-    for (path, text) in &command.files {
-        write_private(path, text)?;
-    }
+    });
+    write_files(&command)?;
     environment.extend(
         command
             .env

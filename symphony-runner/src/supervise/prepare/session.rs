@@ -116,19 +116,28 @@ const fn cli_of(call: &ProviderCall) -> Option<&'static AgentCli> {
 }
 
 impl RunSession {
-    /// Puts it together. `full` is how the run would start without an earlier session.
-    pub(super) fn new(plan: ResumePlan, full: FullStart) -> Self {
+    /// Puts it together. `full` is how the run would start without the session that it resumes.
+    pub(super) fn new(plan: ResumePlan, full: Option<FullStart>) -> Self {
         let record = record_of(&plan);
-        let resumed = match plan {
-            ResumePlan::Resume { session, used, .. } => Some(Resumed {
+        let resumed = match (plan, full) {
+            (ResumePlan::Resume { session, used, .. }, Some(full)) => Some(Resumed {
                 session,
                 used,
                 full,
             }),
-            ResumePlan::Anew(_) => None,
+            _ => None,
         };
         Self { record, resumed }
     }
+}
+
+/// Writes the files that a command needs.
+///
+/// # Errors
+/// When one cannot be written.
+pub(super) fn write_files(command: &AgentCommand) -> Result<(), RunnerError> {
+    let mut files = command.files.iter();
+    files.try_for_each(|(path, text)| write_private(path, text))
 }
 
 /// Returns what the provider is asked for.
@@ -170,9 +179,7 @@ impl Prepared {
         let FullStart { built, command } = resumed.full;
         write_private(&job.paths.user_prompt(), &prompt_for_stdin(&built.user))?;
         keep_prompts(&job.paths, &built, self.redactor.as_deref())?;
-        for (path, text) in &command.files {
-            write_private(path, text)?;
-        }
+        write_files(&command)?;
         self.command = command;
         let added = [
             (RESUMED, json!(session.record)),
