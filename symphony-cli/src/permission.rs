@@ -180,6 +180,7 @@ const COMMANDS: &[(&str, Permission)] = {
         ("runs list", Agents),
         ("runs logs", Agents),
         ("runs prompt", Agents),
+        ("runs say", Person(Comments)),
         ("runs show", Agents),
         // Its links sign a browser in as whoever typed them.
         ("serve", Person(Nothing)),

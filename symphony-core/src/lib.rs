@@ -36,6 +36,7 @@ pub mod left_behind;
 pub mod listing;
 pub mod lock_file;
 pub mod log;
+pub mod message;
 pub mod nearest;
 pub mod news;
 pub mod outcome;

@@ -5,6 +5,7 @@ use symphony_core::Timestamp;
 use symphony_core::asker::verification_note;
 use symphony_core::id::{CommentId, FindingId, IssueId, RunId};
 use symphony_core::issue::{Comment, CommentAuthor, Finding, FindingKind};
+use symphony_core::message::{Addressee, MessageState};
 use symphony_core::user::Attribution;
 
 use crate::text::{Page, View, ago};
@@ -28,6 +29,9 @@ pub struct CommentView {
     /// With what it was written, and as which user of the page.
     #[serde(flatten)]
     pub attribution: Attribution,
+    /// Whom it is a message to, and which run's agent has got it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<MessageState>,
 }
 
 impl From<Comment> for CommentView {
@@ -40,6 +44,7 @@ impl From<Comment> for CommentView {
             created_at,
             unverified,
             attribution,
+            message,
         } = comment;
         Self {
             id,
@@ -49,11 +54,25 @@ impl From<Comment> for CommentView {
             created_at,
             unverified,
             attribution,
+            message,
         }
     }
 }
 
 impl CommentView {
+    /// Returns what happened to it as a message; nothing for a plain comment.
+    pub fn delivery(&self) -> Option<String> {
+        let message = self.message.as_ref()?;
+        let who = match message.addressee {
+            Addressee::Author => "the agent",
+            Addressee::Judge => "the judge",
+        };
+        Some(match &message.read {
+            Some(read) => format!("message to {who}, read in run {}", read.run),
+            None => format!("message to {who}, not read yet"),
+        })
+    }
+
     /// Returns who wrote it: the user of the page by name, else the kind of author.
     pub fn by(&self) -> &str {
         self.attribution.name_or(self.author.name())
@@ -62,11 +81,13 @@ impl CommentView {
 
 impl View for CommentView {
     fn write(&self, page: &mut Page) {
+        let delivery = self.delivery().map(|how| format!(" · {how}"));
         page.line(&format!(
-            "{}{} · {}",
+            "{}{} · {}{}",
             self.by(),
             verification_note(self.unverified.as_deref()),
-            ago(self.created_at, page.now())
+            ago(self.created_at, page.now()),
+            delivery.unwrap_or_default()
         ));
         page.block(&self.content);
     }

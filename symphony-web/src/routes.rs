@@ -111,6 +111,8 @@ pub(crate) const ACTS: &[(&str, Role, ActFn)] = &[
         Role::Reviewer,
         act::restore_learning,
     ),
+    ("/issues/{id}/say", Role::Reviewer, act::say_to_issue),
+    ("/runs/{id}/say", Role::Reviewer, act::say_to_run),
     ("/runs/{id}/cancel", Role::Admin, act::cancel_run),
     ("/health/check", Role::Reviewer, act::check_health),
     ("/pause", Role::Admin, act::pause),

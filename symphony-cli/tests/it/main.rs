@@ -108,6 +108,8 @@ mod merge_crossings;
 #[cfg(feature = "failpoints")]
 mod merge_deaths;
 #[cfg(test)]
+mod messages;
+#[cfg(test)]
 mod moved_project;
 #[cfg(test)]
 mod odd_repositories;
@@ -197,6 +199,9 @@ mod real_conversations;
 #[cfg(test)]
 #[cfg(feature = "real-cli")]
 mod real_faults;
+#[cfg(test)]
+#[cfg(feature = "real-cli")]
+mod real_messages;
 #[cfg(test)]
 #[cfg(feature = "real-cli")]
 mod real_registries;

@@ -156,7 +156,8 @@ fn claude() -> Vec<Case> {
             http(500),
             held("provider_error", (TURN, true)),
         ),
-        case("401", http(401), held("auth_failed", (TURN, false))),
+        // asked to stop, it reports what it cost
+        case("401", http(401), held("auth_failed", (TURN, true))),
         case(
             "no credit",
             refused(
@@ -199,7 +200,7 @@ fn claude() -> Vec<Case> {
         case(
             "a silent stream",
             fault("hang_stream", -1),
-            failed("stalled", "stalled", (TURN, false)),
+            failed("stalled", "stalled", (2 * TURN, true)),
         )
         .limited(stall),
         case(
@@ -233,7 +234,7 @@ fn claude() -> Vec<Case> {
         case(
             "an MCP server that does not come up",
             says(&json!([])),
-            failed("failed", "mcp_unavailable", (0, false)),
+            failed("failed", "mcp_unavailable", (0, true)),
         )
         .with(json!({ "args": ["--mcp-config", broken_server] }))
         .unanswered(),
@@ -491,7 +492,9 @@ fn play_with(case: &Case, config: &Value) -> ((Value, String), bool) {
         found["error"],
         project.run_file(&run, "log.txt")
     );
-    ((became, said), project.run_log_has(&run, "[tool_result]"))
+    let log = project.run_file(&run, "log.txt");
+    let has_begun = |line: &str| line.contains("[tool_result]") && line.contains("begun");
+    ((became, said), log.lines().any(has_begun))
 }
 
 /// A condition of the account holds the whole provider, and names the command that logs in wherever it is shown.

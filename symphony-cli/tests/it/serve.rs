@@ -31,9 +31,10 @@ const PAGES: [&str; 14] = [
 ];
 
 /// What is done, each with who may do it.
-const ACTS: [&str; 17] = [
+const ACTS: [&str; 19] = [
     "/issues",
     "/issues/SYM-1/comment",
+    "/issues/SYM-1/say",
     "/issues/SYM-1/edit",
     "/issues/SYM-1/move",
     "/issues/SYM-1/retry",
@@ -42,6 +43,7 @@ const ACTS: [&str; 17] = [
     "/prs/1/merge",
     "/prs/1/check",
     "/runs/1/cancel",
+    "/runs/1/say",
     "/learnings/1/edit",
     "/learnings/1/retire",
     "/learnings/1/restore",

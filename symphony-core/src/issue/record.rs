@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::attributes::{CommentAuthor, FindingKind, Priority, Size};
 use super::state::IssueState;
 use crate::id::{CommentId, FindingId, IssueId, PhaseName, ProjectId, RunId};
+use crate::message::MessageState;
 use crate::profile::AgentChoice;
 use crate::user::Attribution;
 
@@ -281,6 +282,9 @@ pub struct Comment {
     /// With what it was written, and as which user of the page.
     #[serde(flatten)]
     pub attribution: Attribution,
+    /// Whom it is a message to; `None` for a plain comment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<MessageState>,
 }
 
 /// Something an agent or a gate found out.

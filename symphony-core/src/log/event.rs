@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::kinds::log_events;
-use crate::Timestamp;
-use crate::agent::AgentType;
 use crate::contract::DeliveryState;
 use crate::failure::ErrorClass;
 use crate::id::{
@@ -23,6 +21,7 @@ use crate::review_point::{AnswerKind, PointNumber, PointState, Severity};
 use crate::run::RunStatus;
 use crate::spending::CapScope;
 use crate::tick::HoldScope;
+use crate::{Timestamp, agent::AgentType};
 
 log_events!(
     /// Something that happened, as the log keeps it.
@@ -73,6 +72,11 @@ log_events!(
         /// Somebody commented on an issue.
         CommentAdded = "comment_added" {
             /// The comment.
+            comment: CommentId,
+        },
+        /// An agent got a message of a person.
+        MessageRead = "message_read" {
+            /// The comment that it is.
             comment: CommentId,
         },
         /// Somebody recorded a finding on an issue.

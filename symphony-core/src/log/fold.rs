@@ -113,6 +113,7 @@ impl LogEvent {
             | Self::IssueDeleted { .. }
             | Self::IssueTriaged { .. }
             | Self::CommentAdded { .. }
+            | Self::MessageRead { .. }
             | Self::FindingAdded { .. }
             | Self::BranchDeletionRequested {}
             | Self::WorktreePresent {}

@@ -111,6 +111,9 @@ pub struct PhaseDispatch {
     /// Whether artifacts are shown whole where they fit; otherwise their summaries.
     #[serde(default = "on")]
     pub prefer_full_text: bool,
+    /// Messages of a person that no agent has got yet, oldest first; all of them are in the prompt, whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<CommentInput>,
     /// Comments, oldest first.
     #[serde(default)]
     pub comments: Vec<CommentInput>,
@@ -153,6 +156,7 @@ impl PhaseDispatch {
             review_points: Vec::new(),
             artifacts: Vec::new(),
             prefer_full_text: true,
+            messages: Vec::new(),
             comments: Vec::new(),
             budgets: Budgets::default(),
         }
@@ -310,6 +314,7 @@ impl PhaseDispatch {
         let mut list = vec![
             self.assignment_section(),
             section::header(&self.issue, None, &self.notes),
+            section::messages(&self.messages),
         ];
         list.extend(description);
         list.push(section::review_points(

@@ -105,6 +105,9 @@ pub struct ProfileDispatch {
     /// Findings, oldest first.
     #[serde(default)]
     pub findings: Vec<FindingInput>,
+    /// Messages of a person that no agent has got yet, oldest first; all of them are in the prompt, whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<CommentInput>,
     /// Comments, oldest first.
     #[serde(default)]
     pub comments: Vec<CommentInput>,
@@ -154,6 +157,7 @@ impl ProfileDispatch {
             attempts: Vec::new(),
             review_points: Vec::new(),
             findings: Vec::new(),
+            messages: Vec::new(),
             comments: Vec::new(),
             learnings: Vec::new(),
             gates: Vec::new(),
@@ -287,7 +291,10 @@ impl ProfileDispatch {
         let mut next = || shared.next().into_iter();
         let (diff, description, documents) = (next(), next(), next());
         let (findings, comments, attempts, learnings) = (next(), next(), next(), next());
-        let mut list = vec![section::header(&self.issue, place, &self.notes)];
+        let mut list = vec![
+            section::header(&self.issue, place, &self.notes),
+            section::messages(&self.messages),
+        ];
         list.extend(description);
         list.push(section::review_points(
             &self.review_points,

@@ -153,6 +153,7 @@ pub(crate) fn assemble(
                 section.name,
                 SectionName::ProjectInstructions
                     | SectionName::ReviewPoints
+                    | SectionName::Messages
                     | SectionName::Criteria
             );
             if is_unbounded && part.tokens > UNBOUNDED_WARNING_TOKENS {

@@ -191,6 +191,28 @@ pub(crate) fn rejected_deliveries<'a>(
     )
 }
 
+/// Messages that wait for the agent, oldest first, whole.
+pub(crate) fn messages(messages: &[CommentInput]) -> SectionDraft<'_> {
+    if messages.is_empty() {
+        return SectionDraft::new(SectionName::Messages, Vec::new());
+    }
+    let heading = Piece::text(
+        "## Messages for You\n\nThe person you work for wrote this to you after your task was written. It counts as a part of your task, and \
+         where the two differ, the newest word counts.\n",
+    );
+    let texts = messages.iter().map(|said| comment("message", said));
+    let kept = messages.len();
+    let fit = Fit {
+        items: Some(ItemsKept::counted(kept, kept)),
+        ..Fit::default()
+    };
+    let pieces = std::iter::once(heading).chain(texts.map(Piece::Fenced));
+    SectionDraft {
+        note: Some("protected: never cut".to_owned()),
+        ..SectionDraft::fitted(SectionName::Messages, pieces.collect(), fit)
+    }
+}
+
 /// Comments, by the list rule; `max` of them at most.
 pub(crate) fn conversation<'a>(
     comments: &'a [CommentInput],

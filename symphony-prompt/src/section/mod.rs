@@ -20,7 +20,9 @@ pub(crate) use diff::diff;
 pub(crate) use documents::{DocumentsOf, documents, documents_need};
 pub(crate) use draft::{Fit, Piece, SectionDraft, UserPrompt, assemble};
 pub(crate) use flow::{Shared, Total, draft_shared, need_of_list};
-pub(crate) use history::{attempts, conversation, finding, findings, rejected_deliveries};
+pub(crate) use history::{
+    attempts, conversation, finding, findings, messages, rejected_deliveries,
+};
 pub(crate) use integration::integration;
 pub(crate) use issue::{dependencies, description, header, name_line, title_line};
 pub(crate) use knowledge::{

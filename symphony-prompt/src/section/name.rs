@@ -12,6 +12,8 @@ pub enum SectionName {
     Header,
     /// That the session of the last run goes on, and what is on the base since.
     Resumed,
+    /// Messages that wait for the agent.
+    Messages,
     /// The description.
     Description,
     /// Open points of earlier reviews.
@@ -72,6 +74,7 @@ impl SectionName {
         match self {
             Self::Header => "header",
             Self::Resumed => "resumed",
+            Self::Messages => "messages",
             Self::Description => "description",
             Self::ReviewPoints => "review_points",
             Self::PullRequest => "pull_request",

@@ -64,6 +64,7 @@ impl SectionName {
         match self {
             Self::Header
             | Self::Resumed
+            | Self::Messages
             | Self::ReviewPoints
             | Self::PullRequest
             | Self::PhaseReview

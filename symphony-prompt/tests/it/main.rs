@@ -6,6 +6,8 @@ mod budgets;
 mod criteria;
 mod documents;
 mod limits;
+#[cfg(test)]
+mod messages;
 mod outline;
 mod paths;
 mod prop_budget;

@@ -3,8 +3,10 @@
 //! Neither files nor terminals are offered: no agent needs them, and a callback is no boundary.
 
 use serde_json::{Value, json};
+use symphony_core::id::CommentId;
 
-use super::{Conversation, GO_ON, GO_ON_MAX, Opening, Outgoing};
+use super::mailbox::{Letter, Mailbox};
+use super::{Conversation, GO_ON, GO_ON_MAX, MidTurn, Opening, Outgoing};
 use crate::environment::RUN_MARKER;
 use crate::provider::{AgentRole, Session};
 use crate::stream::rpc::Message;
@@ -28,6 +30,14 @@ pub(super) struct AcpConversation {
     prompts: u32,
     /// Whether a call of this turn was refused.
     has_refused: bool,
+    /// After how many refusals it was asked to go on.
+    refusals: u32,
+    mid_turn: MidTurn,
+    mailbox: Mailbox,
+    /// How many prompts joined others.
+    joined: u32,
+    /// Whether the answer to the last of these is due.
+    is_joining: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -37,11 +47,13 @@ enum State {
     Opening,
     /// The agent works.
     Working,
+    /// Its turn has ended; a prompt that joined it is not answered yet.
+    Ended,
     Over,
 }
 
 impl AcpConversation {
-    pub(super) fn new(mut opening: Opening, prompt: String) -> Self {
+    pub(super) fn new(mut opening: Opening, prompt: String, mid_turn: MidTurn) -> Self {
         // The protocol has no place for it: an agent that cannot take it otherwise has it before its task.
         let prompt = match opening.system_prompt.take() {
             Some(system) => format!("{system}\n\n{prompt}"),
@@ -55,15 +67,24 @@ impl AcpConversation {
             state: State::Begun,
             prompts: 0,
             has_refused: false,
+            refusals: 0,
+            mid_turn,
+            mailbox: Mailbox::default(),
+            joined: 0,
+            is_joining: false,
         }
     }
 
     fn answered(&mut self, id: &str, outcome: Result<Value, ()>, out: &mut Outgoing) {
+        if self.is_joining && id == self.joined_id() {
+            self.has_joined(outcome.is_ok(), out);
+            return;
+        }
         let is_open = match self.state {
             State::Begun => id == "initialize",
             State::Opening => id == self.opening_id,
             State::Working => id == self.prompt_id(),
-            State::Over => false,
+            State::Ended | State::Over => false,
         };
         if !is_open {
             return;
@@ -82,20 +103,87 @@ impl AcpConversation {
                 self.state = State::Working;
                 let prompt = std::mem::take(&mut self.prompt);
                 self.ask(&prompt, out);
+                self.join(out);
             }
             State::Working => self.turn_ended(&result, out),
-            State::Over => {}
+            State::Ended | State::Over => {}
         }
     }
 
     fn turn_ended(&mut self, result: &Value, out: &mut Outgoing) {
         let was_cancelled = result.get("stopReason").and_then(Value::as_str) == Some("cancelled");
         let was_refused = std::mem::take(&mut self.has_refused);
-        if was_refused && !was_cancelled && self.prompts <= GO_ON_MAX {
+        if was_cancelled {
+            self.state = State::Over;
+            return;
+        }
+        if !self.is_joining {
+            // A message that began this turn, or came into it.
+            self.mailbox.confirm();
+        }
+        if was_refused && self.refusals < GO_ON_MAX {
+            self.refusals += 1;
             self.ask(GO_ON, out);
         } else {
-            self.state = State::Over;
+            self.state = State::Ended;
+            self.go_on(out);
         }
+    }
+
+    /// Begins another turn with what waits, or ends the conversation.
+    fn go_on(&mut self, out: &mut Outgoing) {
+        if self.is_joining {
+            return;
+        }
+        match self.mailbox.send() {
+            Some(text) => {
+                self.state = State::Working;
+                self.ask(&text, out);
+            }
+            None => self.state = State::Over,
+        }
+    }
+
+    /// Sends what waits into the turn that runs, if the agent takes it.
+    fn join(&mut self, out: &mut Outgoing) {
+        if self.state != State::Working || self.mid_turn != MidTurn::Prompt || self.is_joining {
+            return;
+        }
+        let Some(text) = self.mailbox.send() else {
+            return;
+        };
+        self.joined += 1;
+        self.is_joining = true;
+        out.request(&self.joined_id(), PROMPT, self.prompt_of(&text));
+    }
+
+    fn joined_id(&self) -> String {
+        format!("message {}", self.joined)
+    }
+
+    fn has_joined(&mut self, was_taken: bool, out: &mut Outgoing) {
+        self.is_joining = false;
+        if was_taken {
+            self.mailbox.confirm();
+        } else {
+            self.mailbox.take_back();
+        }
+        if self.state == State::Ended {
+            self.go_on(out);
+        } else if was_taken {
+            self.join(out);
+        }
+    }
+
+    /// Returns the messages that wait, for an agent that asks for them.
+    fn drained(&mut self) -> Vec<String> {
+        let text = self.mailbox.send();
+        self.mailbox.confirm();
+        text.into_iter().collect()
+    }
+
+    fn prompt_of(&self, text: &str) -> Value {
+        json!({ "sessionId": self.session, "prompt": [{ "type": "text", "text": text }] })
     }
 
     /// Asks for a session. One that is to be resumed is not read again, where the agent can do without.
@@ -140,11 +228,7 @@ impl AcpConversation {
 
     fn ask(&mut self, text: &str, out: &mut Outgoing) {
         self.prompts += 1;
-        let params = json!({
-            "sessionId": self.session,
-            "prompt": [{ "type": "text", "text": text }],
-        });
-        out.request(&self.prompt_id(), PROMPT, params);
+        out.request(&self.prompt_id(), PROMPT, self.prompt_of(text));
     }
 
     fn prompt_id(&self) -> String {
@@ -202,7 +286,11 @@ impl Conversation for AcpConversation {
         out.request("initialize", "initialize", params);
     }
 
-    fn take(&mut self, message: Message, out: &mut Outgoing) {
+    fn take(&mut self, line: &[u8], out: &mut Outgoing) {
+        // What is no message is counted by the stream.
+        let Ok(message) = Message::parse(line) else {
+            return;
+        };
         match message {
             Message::Response { id, outcome } => {
                 let outcome = outcome.map_err(|_reported| ());
@@ -215,12 +303,27 @@ impl Conversation for AcpConversation {
                 }
                 // Qwen Code asks after each call whether a person said something meanwhile.
                 "craft/drainMidTurnQueue" => {
-                    out.answer(id, json!({ "messages": [], "hasQueuedPrompt": false }));
+                    let messages = self.drained();
+                    out.answer(
+                        id,
+                        json!({ "messages": messages, "hasQueuedPrompt": false }),
+                    );
                 }
                 method => out.refuse(id, method),
             },
             Message::Notification { .. } => {}
         }
+    }
+
+    fn say(&mut self, letter: Letter, out: &mut Outgoing) {
+        if self.state != State::Over {
+            self.mailbox.put(letter);
+            self.join(out);
+        }
+    }
+
+    fn take_read(&mut self) -> Vec<CommentId> {
+        self.mailbox.take_read()
     }
 
     fn cancel(&mut self, out: &mut Outgoing) {
@@ -239,12 +342,16 @@ impl Conversation for AcpConversation {
 mod tests {
     use symphony_core::session::{SessionForm, SessionId};
 
-    use super::super::tests::{opening, said, take};
+    use super::super::tests::{letter, opening, said, take};
     use super::super::{Protocol, conversation};
     use super::*;
 
     fn working(role: AgentRole) -> Box<dyn Conversation> {
-        let mut talk = conversation(opening(Protocol::Acp, role), "Do it.".to_owned());
+        working_with(role, MidTurn::Waits)
+    }
+
+    fn working_with(role: AgentRole, mid_turn: MidTurn) -> Box<dyn Conversation> {
+        let mut talk = conversation(opening(Protocol::Acp(mid_turn), role), "Do it.".to_owned());
         let mut out = Outgoing::default();
         talk.begin(&mut out);
         assert_eq!(said(&mut out)[0]["method"], "initialize");
@@ -284,6 +391,71 @@ mod tests {
         assert!(!talk.is_over());
         assert!(take(&mut *talk, &ended(1, "end_turn")).is_empty());
         assert!(talk.is_over());
+    }
+
+    #[test]
+    fn a_second_prompt_joins_the_first_where_the_agent_takes_it() {
+        let mut talk = working_with(AgentRole::Author, MidTurn::Prompt);
+        let lines = letter(&mut *talk, 1, "Use tabs.");
+        assert_eq!(
+            (&lines[0]["id"], &lines[0]["method"]),
+            (&json!("message 1"), &json!("session/prompt"))
+        );
+        assert!(take(&mut *talk, &ended(1, "end_turn")).is_empty());
+        assert!(!talk.is_over() && talk.take_read().is_empty());
+        take(
+            &mut *talk,
+            &json!({"id": "message 1", "result": {"stopReason": "end_turn"}}),
+        );
+        assert_eq!(talk.take_read(), [CommentId::new(1)]);
+        assert!(talk.is_over());
+    }
+
+    #[test]
+    fn a_second_prompt_that_is_refused_begins_the_next_turn() {
+        let mut talk = working_with(AgentRole::Author, MidTurn::Prompt);
+        letter(&mut *talk, 1, "Use tabs.");
+        let refused = json!({"id": "message 1", "error": {"code": -32603, "message": "busy"}});
+        assert!(take(&mut *talk, &refused).is_empty());
+        let next = take(&mut *talk, &ended(1, "end_turn"));
+        assert_eq!(next[0]["id"], "session/prompt 2");
+        take(&mut *talk, &ended(2, "end_turn"));
+        assert_eq!(talk.take_read(), [CommentId::new(1)]);
+        assert!(talk.is_over());
+    }
+
+    #[test]
+    fn an_agent_that_asks_for_messages_gets_them() {
+        let mut talk = working_with(AgentRole::Author, MidTurn::Asks);
+        let asks = json!({"id": 5, "method": "craft/drainMidTurnQueue", "params": {}});
+        assert_eq!(take(&mut *talk, &asks)[0]["result"]["messages"], json!([]));
+        assert!(letter(&mut *talk, 1, "Use tabs.").is_empty());
+        let messages = &take(&mut *talk, &asks)[0]["result"]["messages"];
+        assert!(messages[0].as_str().unwrap().ends_with("\n\nUse tabs."));
+        assert_eq!(talk.take_read(), [CommentId::new(1)]);
+        take(&mut *talk, &ended(1, "end_turn"));
+        assert!(talk.is_over());
+    }
+
+    #[test]
+    fn what_an_agent_does_not_take_meanwhile_begins_its_next_turn() {
+        for mid_turn in [MidTurn::Waits, MidTurn::Asks] {
+            let mut talk = working_with(AgentRole::Author, mid_turn);
+            assert!(letter(&mut *talk, 1, "Use tabs.").is_empty());
+            let next = take(&mut *talk, &ended(1, "end_turn"));
+            assert_eq!(next[0]["id"], "session/prompt 2");
+            assert!(talk.take_read().is_empty());
+            take(&mut *talk, &ended(2, "end_turn"));
+            assert_eq!(talk.take_read(), [CommentId::new(1)]);
+            assert!(talk.is_over());
+        }
+        let mut talk = working(AgentRole::Author);
+        letter(&mut *talk, 1, "Use tabs.");
+        assert!(take(&mut *talk, &ended(1, "cancelled")).is_empty());
+        assert!(
+            talk.is_over() && talk.take_read().is_empty(),
+            "it waits for the next run"
+        );
     }
 
     #[test]
@@ -327,7 +499,7 @@ mod tests {
             ),
         ] {
             let id = SessionId::parse("ses_1", SessionForm::Word).unwrap();
-            let mut opening = opening(Protocol::Acp, AgentRole::Author);
+            let mut opening = opening(Protocol::Acp(MidTurn::Waits), AgentRole::Author);
             opening.session = Session::Resume(id);
             let mut talk = conversation(opening, "Go on.".to_owned());
             talk.begin(&mut Outgoing::default());

@@ -1,7 +1,9 @@
 //! Codex's app-server (`codex app-server`), as its client.
 
 use serde_json::{Value, json};
+use symphony_core::id::CommentId;
 
+use super::mailbox::{Letter, Mailbox};
 use super::{Conversation, Opening, Outgoing};
 use crate::environment::RUN_MARKER;
 use crate::provider::Session;
@@ -16,6 +18,11 @@ pub(super) struct AppServerConversation {
     thread: Option<String>,
     turn: Option<String>,
     state: State,
+    mailbox: Mailbox,
+    /// How many messages were sent into turns.
+    steers: u32,
+    /// Whether the answer to the last one is due.
+    is_steering: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -25,6 +32,8 @@ enum State {
     Opening,
     /// The agent works.
     Working,
+    /// Its turn has ended; whether a message came into it is not answered yet.
+    Ended,
     Over,
 }
 
@@ -36,15 +45,22 @@ impl AppServerConversation {
             thread: None,
             turn: None,
             state: State::Begun,
+            mailbox: Mailbox::default(),
+            steers: 0,
+            is_steering: false,
         }
     }
 
     fn answered(&mut self, id: &str, outcome: Result<Value, ()>, out: &mut Outgoing) {
+        if self.is_steering && id == self.steer_id() {
+            self.steered(outcome.is_ok(), out);
+            return;
+        }
         let is_open = match self.state {
             State::Begun => id == "initialize",
             State::Opening => matches!(id, "thread/start" | "thread/resume"),
             State::Working => id == "turn/start" && self.turn.is_none(),
-            State::Over => false,
+            State::Ended | State::Over => false,
         };
         if !is_open {
             return;
@@ -72,15 +88,74 @@ impl AppServerConversation {
             }
             State::Opening => {
                 self.thread = text_at(&result, "/thread/id");
-                self.state = State::Working;
-                let params = json!({
-                    "threadId": self.thread,
-                    "input": [{ "type": "text", "text": std::mem::take(&mut self.prompt) }],
-                });
-                out.request("turn/start", "turn/start", params);
+                let prompt = std::mem::take(&mut self.prompt);
+                self.start_turn(&prompt, out);
             }
-            State::Working => self.turn = text_at(&result, "/turn/id"),
-            State::Over => {}
+            State::Working => {
+                // What begins the turn has been taken.
+                self.mailbox.confirm();
+                self.turn = text_at(&result, "/turn/id");
+                self.steer(out);
+            }
+            State::Ended | State::Over => {}
+        }
+    }
+
+    fn start_turn(&mut self, text: &str, out: &mut Outgoing) {
+        self.state = State::Working;
+        self.turn = None;
+        let params = json!({ "threadId": self.thread, "input": input(text) });
+        out.request("turn/start", "turn/start", params);
+    }
+
+    /// Sends what waits into the turn that runs.
+    fn steer(&mut self, out: &mut Outgoing) {
+        let (State::Working, Some(turn), false) = (&self.state, &self.turn, self.is_steering)
+        else {
+            return;
+        };
+        let Some(text) = self.mailbox.send() else {
+            return;
+        };
+        let params =
+            json!({ "threadId": self.thread, "expectedTurnId": turn, "input": input(&text) });
+        self.steers += 1;
+        self.is_steering = true;
+        out.request(&self.steer_id(), "turn/steer", params);
+    }
+
+    fn steer_id(&self) -> String {
+        format!("turn/steer {}", self.steers)
+    }
+
+    fn steered(&mut self, was_taken: bool, out: &mut Outgoing) {
+        self.is_steering = false;
+        if was_taken {
+            self.mailbox.confirm();
+            self.steer(out);
+        } else {
+            // The turn was about to end: the next one begins with it.
+            self.mailbox.take_back();
+        }
+        if self.state == State::Ended {
+            self.go_on(out);
+        }
+    }
+
+    /// Begins another turn with what waits, or ends the conversation.
+    fn go_on(&mut self, out: &mut Outgoing) {
+        match self.mailbox.send() {
+            Some(text) => self.start_turn(&text, out),
+            None => self.state = State::Over,
+        }
+    }
+
+    fn turn_completed(&mut self, params: &Value, out: &mut Outgoing) {
+        self.state = State::Ended;
+        if text_at(params, "/turn/status").as_deref() != Some("completed") {
+            self.state = State::Over;
+        } else if !self.is_steering {
+            self.go_on(out);
         }
     }
 
@@ -107,6 +182,11 @@ impl AppServerConversation {
     }
 }
 
+/// Returns a text as Codex takes it.
+fn input(text: &str) -> Value {
+    json!([{ "type": "text", "text": text }])
+}
+
 fn text_at(value: &Value, path: &str) -> Option<String> {
     let text = value.pointer(path)?.as_str()?;
     Some(text.to_owned())
@@ -118,7 +198,11 @@ impl Conversation for AppServerConversation {
         out.request("initialize", "initialize", json!({ "clientInfo": client }));
     }
 
-    fn take(&mut self, message: Message, out: &mut Outgoing) {
+    fn take(&mut self, line: &[u8], out: &mut Outgoing) {
+        // What is no message is counted by the stream.
+        let Ok(message) = Message::parse(line) else {
+            return;
+        };
         match message {
             Message::Response { id, outcome } => {
                 let outcome = outcome.map_err(|_reported| ());
@@ -127,7 +211,7 @@ impl Conversation for AppServerConversation {
             Message::Notification { method, params } => {
                 let is_own = text_at(&params, "/threadId") == self.thread;
                 if method == "turn/completed" && self.state == State::Working && is_own {
-                    self.state = State::Over;
+                    self.turn_completed(&params, out);
                 }
             }
             Message::Request { id, method, params } => match method.as_str() {
@@ -145,6 +229,17 @@ impl Conversation for AppServerConversation {
         }
     }
 
+    fn say(&mut self, letter: Letter, out: &mut Outgoing) {
+        if self.state != State::Over {
+            self.mailbox.put(letter);
+            self.steer(out);
+        }
+    }
+
+    fn take_read(&mut self) -> Vec<CommentId> {
+        self.mailbox.take_read()
+    }
+
     fn cancel(&mut self, out: &mut Outgoing) {
         if let (State::Working, Some(turn)) = (&self.state, &self.turn) {
             let params = json!({ "threadId": self.thread, "turnId": turn });
@@ -160,7 +255,7 @@ impl Conversation for AppServerConversation {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{opening, said, take};
+    use super::super::tests::{letter, opening, said, take};
     use super::super::{Protocol, conversation};
     use super::*;
     use crate::provider::AgentRole;
@@ -192,12 +287,74 @@ mod tests {
     #[test]
     fn a_completed_turn_of_the_own_thread_is_the_end() {
         let mut talk = working();
-        let completed =
-            |thread: &str| json!({"method": "turn/completed", "params": {"threadId": thread}});
+        let completed = |thread: &str| json!({"method": "turn/completed", "params": {"threadId": thread, "turn": {"status": "completed"}}});
         take(&mut *talk, &completed("another"));
         assert!(!talk.is_over(), "a subagent's thread");
         take(&mut *talk, &completed("t"));
         assert!(talk.is_over());
+    }
+
+    fn completed(status: &str) -> Value {
+        json!({"method": "turn/completed", "params": {"threadId": "t", "turn": {"status": status}}})
+    }
+
+    #[test]
+    fn a_message_comes_into_the_turn_that_runs() {
+        let mut talk = working();
+        let lines = letter(&mut *talk, 1, "Use tabs.");
+        assert_eq!(lines[0]["method"], "turn/steer");
+        assert_eq!(lines[0]["params"]["expectedTurnId"], "u");
+        assert!(
+            letter(&mut *talk, 2, "And spaces.").is_empty(),
+            "one at a time"
+        );
+        let next = take(
+            &mut *talk,
+            &json!({"id": "turn/steer 1", "result": {"turnId": "u"}}),
+        );
+        assert_eq!(talk.take_read(), [CommentId::new(1)]);
+        assert_eq!(next[0]["id"], "turn/steer 2");
+        take(
+            &mut *talk,
+            &json!({"id": "turn/steer 2", "result": {"turnId": "u"}}),
+        );
+        assert_eq!(talk.take_read(), [CommentId::new(2)]);
+        assert!(take(&mut *talk, &completed("completed")).is_empty());
+        assert!(talk.is_over());
+    }
+
+    #[test]
+    fn a_message_that_came_too_late_for_a_turn_begins_the_next() {
+        for is_answered_first in [true, false] {
+            let mut talk = working();
+            letter(&mut *talk, 1, "Use tabs.");
+            let refused = json!({"id": "turn/steer 1", "error": {"code": -32600, "message": "no active turn"}});
+            let lines = if is_answered_first {
+                assert!(take(&mut *talk, &refused).is_empty());
+                take(&mut *talk, &completed("completed"))
+            } else {
+                assert!(take(&mut *talk, &completed("completed")).is_empty());
+                assert!(!talk.is_over());
+                take(&mut *talk, &refused)
+            };
+            assert_eq!(lines[0]["method"], "turn/start");
+            assert!(talk.take_read().is_empty());
+            take(
+                &mut *talk,
+                &json!({"id": "turn/start", "result": {"turn": {"id": "v"}}}),
+            );
+            assert_eq!(talk.take_read(), [CommentId::new(1)]);
+            take(&mut *talk, &completed("completed"));
+            assert!(talk.is_over());
+        }
+    }
+
+    #[test]
+    fn a_turn_that_failed_is_the_end_and_its_messages_wait_for_the_next_run() {
+        let mut talk = working();
+        letter(&mut *talk, 1, "Use tabs.");
+        assert!(take(&mut *talk, &completed("failed")).is_empty());
+        assert!(talk.is_over() && talk.take_read().is_empty());
     }
 
     #[test]

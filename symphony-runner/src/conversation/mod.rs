@@ -8,28 +8,51 @@
 
 mod acp;
 mod app_server;
+mod claude;
+mod mailbox;
 mod outgoing;
 mod writer;
 
 use std::fmt::Debug;
 use std::path::PathBuf;
 
-use symphony_core::id::RunId;
+use symphony_core::id::{CommentId, RunId};
 
 use self::acp::AcpConversation;
 use self::app_server::AppServerConversation;
+use self::claude::ClaudeConversation;
+pub(crate) use self::mailbox::Letter;
 pub(crate) use self::outgoing::Outgoing;
 pub(crate) use self::writer::InputWriter;
 use crate::provider::{AgentRole, McpServerCommand, Session};
-use crate::stream::rpc::Message;
 
 /// A protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
+    /// Claude Code's lines of JSON.
+    Claude,
     /// Codex's app-server.
     AppServer,
     /// The Agent Client Protocol.
-    Acp,
+    Acp(MidTurn),
+}
+
+/// How an agent by the Agent Client Protocol takes a message while it works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MidTurn {
+    /// As a second prompt, which joins the first.
+    Prompt,
+    /// It asks for messages after each round of tools (`craft/drainMidTurnQueue`).
+    Asks,
+    /// Not at all: a second prompt would cancel the first. The message begins the next turn.
+    Waits,
+}
+
+impl Protocol {
+    /// Returns whether an agent itself reports that a server of tools did not come up.
+    pub(crate) const fn reports_tools(self) -> bool {
+        matches!(self, Self::Claude)
+    }
 }
 
 /// What a conversation begins with.
@@ -60,21 +83,33 @@ pub(crate) trait Conversation: Debug + Send {
     /// Says the first message.
     fn begin(&mut self, out: &mut Outgoing);
 
-    /// Takes in a message of the agent.
-    fn take(&mut self, message: Message, out: &mut Outgoing);
+    /// Takes in a line of the agent.
+    fn take(&mut self, line: &[u8], out: &mut Outgoing);
+
+    /// Takes in a message of a person: the agent gets it now, or as soon as it can take it. A second time it counts nothing.
+    fn say(&mut self, letter: Letter, out: &mut Outgoing);
+
+    /// Returns the messages that the agent has got since the last call.
+    fn take_read(&mut self) -> Vec<CommentId>;
 
     /// Asks the agent to stop what it does.
     fn cancel(&mut self, out: &mut Outgoing);
 
     /// Returns whether nothing more is to be said. The agent's standard input can be closed then.
     fn is_over(&self) -> bool;
+
+    /// Returns whether the agent's exit code means something once all was said.
+    fn has_exit_code(&self) -> bool {
+        false
+    }
 }
 
 /// Returns the conversation of an opening. `prompt` is the text of the user prompt.
 pub(crate) fn conversation(opening: Opening, prompt: String) -> Box<dyn Conversation> {
     match opening.protocol {
+        Protocol::Claude => Box::new(ClaudeConversation::new(opening, prompt)),
         Protocol::AppServer => Box::new(AppServerConversation::new(opening, prompt)),
-        Protocol::Acp => Box::new(AcpConversation::new(opening, prompt)),
+        Protocol::Acp(mid_turn) => Box::new(AcpConversation::new(opening, prompt, mid_turn)),
     }
 }
 
@@ -122,8 +157,18 @@ mod tests {
     /// Says a line to a conversation; returns what it answers.
     pub(super) fn take(conversation: &mut dyn Conversation, line: &Value) -> Vec<Value> {
         let mut out = Outgoing::default();
-        let message = Message::parse(line.to_string().as_bytes()).unwrap();
-        conversation.take(message, &mut out);
+        conversation.take(line.to_string().as_bytes(), &mut out);
+        said(&mut out)
+    }
+
+    /// Says a message of a person to a conversation; returns what the agent is sent.
+    pub(super) fn letter(conversation: &mut dyn Conversation, id: i64, text: &str) -> Vec<Value> {
+        let mut out = Outgoing::default();
+        let letter = Letter {
+            id: CommentId::new(id),
+            text: text.to_owned(),
+        };
+        conversation.say(letter, &mut out);
         said(&mut out)
     }
 }

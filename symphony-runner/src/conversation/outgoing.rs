@@ -10,6 +10,12 @@ const METHOD_NOT_FOUND: i64 = -32601;
 pub(crate) struct Outgoing(Vec<u8>);
 
 impl Outgoing {
+    /// Says an object that is no JSON-RPC.
+    pub(crate) fn object(&mut self, message: &Value) {
+        self.0.extend_from_slice(message.to_string().as_bytes());
+        self.0.push(b'\n');
+    }
+
     /// Asks for something. The answer will name the id.
     pub(crate) fn request(&mut self, id: &str, method: &str, params: Value) {
         self.say([
@@ -48,8 +54,6 @@ impl Outgoing {
         let message: Map<String, Value> = members
             .map(|(name, value)| (name.to_owned(), value))
             .collect();
-        self.0
-            .extend_from_slice(Value::Object(message).to_string().as_bytes());
-        self.0.push(b'\n');
+        self.object(&Value::Object(message));
     }
 }

@@ -7,6 +7,7 @@ mod phase;
 mod point;
 mod proposal;
 mod retry;
+mod say;
 mod secrets;
 mod shift;
 mod verdict;
@@ -18,13 +19,15 @@ pub use phase::give_phase_verdict;
 pub use point::{MovedPoints, Replied, move_points, reply_to_point};
 pub use proposal::confirm_proposal;
 pub use retry::retry_issue;
+pub use say::{Sent, say_to_issue, say_to_run};
 pub use secrets::SecretCheck;
 pub use shift::{Shifted, shift_issue};
 pub use verdict::{PersonVerdict, RedGates, give_verdict};
 
-use symphony_core::id::{IssueId, PrId};
+use symphony_core::id::{IssueId, PrId, RunId};
 use symphony_core::issue::IssueStatus;
 use symphony_core::listing::list_few;
+use symphony_core::message::NoAddressee;
 
 /// Dependent issues that a refusal names; the rest is counted.
 const NAMED_MAX: usize = 5;
@@ -53,6 +56,14 @@ pub enum OrderRefusal {
         issue: IssueId,
         /// Where it is.
         status: IssueStatus,
+    },
+    /// There is no agent on an issue that could read a message.
+    #[error("run {run} {}", without_reader(*why))]
+    NoAddressee {
+        /// The run.
+        run: RunId,
+        /// Why.
+        why: NoAddressee,
     },
     /// Issues depend on one that is to be cancelled, and nobody has decided what happens to them.
     #[error("{} on {issue}", who_depends(dependents))]
@@ -102,4 +113,14 @@ fn who_depends(dependents: &[IssueId]) -> String {
     };
     let names = dependents.iter().map(IssueId::as_str);
     format!("{} {verb}", list_few(names, NAMED_MAX))
+}
+
+const fn without_reader(why: NoAddressee) -> &'static str {
+    match why {
+        NoAddressee::Gates => "runs gates: it has no agent",
+        NoAddressee::Plan => "works for a plan, whose agents take no messages",
+        NoAddressee::Project => {
+            "works for the project, not on an issue: its agent takes no messages"
+        }
+    }
 }

@@ -6,7 +6,7 @@ use super::api::ModelApi;
 use super::error::ProviderError;
 use super::invocation::{AgentCommand, AgentInvocation, AgentRole, ProviderCall};
 use super::talk::call;
-use crate::conversation::Protocol;
+use crate::conversation::{MidTurn, Protocol};
 
 /// An API about which nothing is known: in a sandbox the agent uses its login, and reaches the hosts that the project
 /// allows.
@@ -40,7 +40,13 @@ pub(super) fn find(providers: &Providers) -> Result<ProviderCall, ProviderError>
 pub(super) fn command(invocation: &AgentInvocation, line: &CommandLine) -> AgentCommand {
     let (program, args) = super::command::words(line, &invocation.extra_args);
     let system_prompt = Some(invocation.system_prompt.clone());
-    call(invocation, &program, args, Protocol::Acp, system_prompt)
+    call(
+        invocation,
+        &program,
+        args,
+        Protocol::Acp(MidTurn::Waits),
+        system_prompt,
+    )
 }
 
 /// Returns which of an agent's tools a role may not use: those that change files and run programs for a judge, those that

@@ -11,7 +11,9 @@ use symphony_core::web::WebAccess;
 
 use super::api::{ApiKey, CloudApi, ModelApi};
 use super::cli::{AgentCli, Credentials, RootRefusal, Sessions, Variables};
-use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, Session, StdinSource};
+use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, Session};
+use super::talk::conversation;
+use crate::conversation::Protocol;
 use crate::stream::StreamFormat;
 
 /// What Symphony knows about it.
@@ -182,6 +184,8 @@ const SETTINGS: &str = r#"{"attribution":{"commit":"","pr":""}}"#;
 fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
     let mut args = Args::default();
     args.add(["-p", "--output-format", "stream-json", "--verbose"]);
+    // Messages of a person reach it while it works.
+    args.flag("--input-format", "stream-json");
     if let Session::Resume(session) = &invocation.session {
         args.flag("--resume", session.as_str());
         // Otherwise the system prompt of the session's first run is used, and the one below ignored.
@@ -236,7 +240,7 @@ fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
         args: args.0,
         env,
         files: Vec::new(),
-        stdin: StdinSource::File(invocation.files.user_prompt.clone()),
+        stdin: conversation(invocation, Protocol::Claude, None),
         cwd: invocation.worktree.clone(),
         format: invocation.call.format(),
     }

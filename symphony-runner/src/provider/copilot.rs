@@ -11,7 +11,7 @@ use super::api::ModelApi;
 use super::cli::{AgentCli, Credentials, Variables};
 use super::invocation::{AgentCommand, AgentInvocation, Args};
 use super::talk::call;
-use crate::conversation::Protocol;
+use crate::conversation::{MidTurn, Protocol};
 use crate::environment::RUN_MARKER;
 use crate::stream::{AcpUsage, MCP_SERVER_NAME, StreamFormat};
 
@@ -87,7 +87,7 @@ fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
         invocation,
         program,
         args,
-        Protocol::Acp,
+        Protocol::Acp(MidTurn::Waits),
         Some(invocation.system_prompt.clone()),
     )
 }

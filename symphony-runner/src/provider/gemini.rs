@@ -11,7 +11,7 @@ use super::api::{ApiKey, ModelApi};
 use super::cli::{AgentCli, Credentials, Variables};
 use super::invocation::{AgentCommand, AgentInvocation, Args};
 use super::talk::call;
-use crate::conversation::Protocol;
+use crate::conversation::{MidTurn, Protocol};
 use crate::stream::{AcpUsage, StreamFormat};
 
 /// What Symphony knows about it.
@@ -67,7 +67,13 @@ fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
         args.flag("-m", model);
     }
     args.add(&invocation.extra_args);
-    let mut command = call(invocation, program, args, Protocol::Acp, None);
+    let mut command = call(
+        invocation,
+        program,
+        args,
+        Protocol::Acp(MidTurn::Waits),
+        None,
+    );
     let path = |path: &Path| path.display().to_string();
     let files = &invocation.files;
     let own = [

@@ -12,7 +12,7 @@ use super::api::ModelApi;
 use super::cli::{AgentCli, Credentials, Sessions, Variables};
 use super::invocation::{AgentCommand, AgentInvocation, Args};
 use super::talk::call;
-use crate::conversation::Protocol;
+use crate::conversation::{MidTurn, Protocol};
 use crate::stream::{AcpUsage, StreamFormat};
 
 /// What Symphony knows about it.
@@ -75,7 +75,13 @@ fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
     let mut args = Args::default();
     args.add(["acp"]);
     args.add(&invocation.extra_args);
-    let mut command = call(invocation, program, args, Protocol::Acp, None);
+    let mut command = call(
+        invocation,
+        program,
+        args,
+        Protocol::Acp(MidTurn::Prompt),
+        None,
+    );
     let switches = SWITCHES.map(|name| (name.to_owned(), "1".to_owned()));
     command.env.extend(switches);
     let own = [

@@ -12,7 +12,7 @@ use super::api::{ApiKey, ModelApi};
 use super::cli::{AgentCli, Credentials, Sessions, Variables};
 use super::invocation::{AgentCommand, AgentInvocation, Args};
 use super::talk::call;
-use crate::conversation::Protocol;
+use crate::conversation::{MidTurn, Protocol};
 use crate::stream::{AcpUsage, StreamFormat};
 
 /// What Symphony knows about it.
@@ -80,7 +80,13 @@ fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
         Some(system_prompt.clone())
     };
     args.add(&invocation.extra_args);
-    let mut command = call(invocation, program, args, Protocol::Acp, said);
+    let mut command = call(
+        invocation,
+        program,
+        args,
+        Protocol::Acp(MidTurn::Asks),
+        said,
+    );
     let file = invocation.files.settings.clone();
     let own = [
         // Without it, the first request is sent before the server is up.

@@ -15,7 +15,24 @@ pub(super) fn call(
     protocol: Protocol,
     system_prompt: Option<String>,
 ) -> AgentCommand {
-    let opening = Opening {
+    AgentCommand {
+        program: program.to_owned(),
+        args: args.0,
+        env: BTreeMap::new(),
+        files: Vec::new(),
+        stdin: conversation(invocation, protocol, system_prompt),
+        cwd: invocation.worktree.clone(),
+        format: invocation.call.format(),
+    }
+}
+
+/// Returns the standard input of an agent that takes part in a conversation. `system_prompt` is as in [`call`].
+pub(super) fn conversation(
+    invocation: &AgentInvocation,
+    protocol: Protocol,
+    system_prompt: Option<String>,
+) -> StdinSource {
+    StdinSource::Conversation(Box::new(Opening {
         protocol,
         run: invocation.run.clone(),
         role: invocation.role,
@@ -25,14 +42,5 @@ pub(super) fn call(
         system_prompt,
         prompt: invocation.files.user_prompt.clone(),
         mcp_server: invocation.mcp_server.clone(),
-    };
-    AgentCommand {
-        program: program.to_owned(),
-        args: args.0,
-        env: BTreeMap::new(),
-        files: Vec::new(),
-        stdin: StdinSource::Conversation(Box::new(opening)),
-        cwd: invocation.worktree.clone(),
-        format: invocation.call.format(),
-    }
+    }))
 }

@@ -20,6 +20,7 @@ use symphony_workspace::Failpoint;
 
 use super::Job;
 use super::command::TRAMPOLINE_COMMAND;
+use super::messages::RunMessages;
 use super::outcome::AgentOutcome;
 use super::prepare::Prepared;
 use super::spending::spent_so_far;
@@ -50,6 +51,7 @@ struct LiveAgent {
     watch: Watch,
     /// What must live as long as the agent does; `None` where nothing is confined.
     start: Option<Start>,
+    messages: RunMessages,
 }
 
 /// Starts the agent, serves its socket, reads its stream until it ends, and leaves no process of it alive.
@@ -124,7 +126,9 @@ async fn serve_agent(
 /// Returns the outcome of an agent that never asked for Symphony's tools. By the Agent Client Protocol no agent reports
 /// that a server did not come up: it works without its tools, and reports success.
 fn without_tools(mut outcome: AgentOutcome, prepared: &Prepared) -> AgentOutcome {
-    if matches!(prepared.command.stdin, StdinSource::Conversation(_)) {
+    if let StdinSource::Conversation(opening) = &prepared.command.stdin
+        && !opening.protocol.reports_tools()
+    {
         let message = "the agent never asked for the tools of its MCP server `symphony`".to_owned();
         outcome.fail_unless_worse(ErrorClass::McpUnavailable, message);
     }
@@ -150,6 +154,7 @@ async fn listen(
         agent,
         watch: Watch::new(limits(job, prepared)),
         start,
+        messages: RunMessages::new(job, &prepared.messages),
     };
     take_in_spending(job, store, &mut live.watch).await;
     let watched = watch_agent(job, store, supervision, prepared, &mut live).await;
@@ -161,6 +166,7 @@ async fn listen(
         mut streams,
         mut watch,
         start,
+        mut messages,
     } = live;
     job.steps.enter_ending(Step::EndAgent);
     // Kill every descendant even on error: a surviving process could keep writing to the worktree.
@@ -177,6 +183,7 @@ async fn listen(
     };
     Failpoint::AgentEnded.reach();
     streams.drain(&mut watch).await;
+    messages.record(job, store, &mut streams).await;
     let stop = watched?;
     let stderr = streams.stderr_text().await;
     if let Some(error) = agent.start_failure(end.exit, &stderr) {
@@ -254,6 +261,7 @@ async fn watch_agent(
         streams,
         watch,
         start,
+        messages,
     } = live;
     let mut pulse = tokio::time::interval(PULSE);
     pulse.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
@@ -274,6 +282,7 @@ async fn watch_agent(
                 }
                 let stop = on_pulse(job, store, prepared, watch, &mut mark, streams).await?;
                 if stop.is_some() { return Ok(stop) }
+                messages.pass_on(job, store, streams).await;
                 if pulses.is_multiple_of(PULSES_A_RECORD) {
                     record(job, store, streams).await;
                     // Other runs may have spent from the same caps meanwhile.

@@ -7,19 +7,23 @@ use std::time::{Duration, Instant};
 
 use serde::de::IgnoredAny;
 use symphony_core::Timestamp;
+use symphony_core::id::CommentId;
 use symphony_workspace::{LineRedactor, Redactor};
 use tokio::process::{ChildStderr, ChildStdout};
 use tokio::task::JoinHandle;
 
 use super::Job;
 use super::prepare::Prepared;
+use super::run_log::{RunLog, redact_string};
 use super::talk::Talk;
 use super::watch::{Stop, Watch};
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, Letter};
 use crate::error::RunnerError;
 use crate::output::{BoundedLines, CappedLog, LogLimits, OmissionStyle, Tail};
 use crate::process::Agent;
-use crate::stream::{LineKind, StreamFormat, StreamState, write_log_line, write_news};
+use crate::stream::{
+    LOG_LINE_BYTES_MAX, LineKind, StreamFormat, StreamState, push_plain, write_log_line, write_news,
+};
 
 /// How much output is kept with the run (spec: lifecycle, "Streams").
 const TAIL_BYTES: usize = 50 * 1024;
@@ -62,11 +66,12 @@ impl AgentStreams {
                     None => state,
                 },
                 raw: open_log(job.paths.stream(), LogLimits::STREAM, OmissionStyle::Json)?,
-                log: open_log(job.paths.log(), LogLimits::FORMATTED, OmissionStyle::Text)?,
-                tail: Tail::new(TAIL_BYTES),
-                clock: Clock::default(),
+                log: RunLog::new(
+                    open_log(job.paths.log(), LogLimits::FORMATTED, OmissionStyle::Text)?,
+                    Tail::new(TAIL_BYTES),
+                    prepared.redactor.clone(),
+                ),
                 line: String::new(),
-                last: String::new(),
                 news: String::new(),
                 has_news: false,
                 plain: (prepared.command.format == StreamFormat::Text)
@@ -92,9 +97,28 @@ impl AgentStreams {
         true
     }
 
-    /// Returns whether the agent takes part in a conversation that is over.
+    /// Returns whether all was said to an agent whose exit code means nothing then.
     pub(super) fn has_said_all(&self) -> bool {
-        self.talk.as_ref().is_some_and(Talk::is_over)
+        self.talk.as_ref().is_some_and(Talk::has_said_all)
+    }
+
+    /// Returns whether the agent can be sent a message.
+    pub(super) fn takes_messages(&self) -> bool {
+        self.talk.as_ref().is_some_and(|talk| !talk.is_over())
+    }
+
+    /// Sends the agent a message, and notes that in the log.
+    pub(super) fn say(&mut self, letter: Letter) {
+        let Some(talk) = &mut self.talk else {
+            return;
+        };
+        self.notes.said(&letter.text);
+        talk.say_letter(letter);
+    }
+
+    /// Returns the messages that the agent has got since the last call.
+    pub(super) fn take_read(&mut self) -> Vec<CommentId> {
+        self.talk.as_mut().map(Talk::take_read).unwrap_or_default()
     }
 
     pub(super) fn elapsed(&self) -> Duration {
@@ -114,7 +138,7 @@ impl AgentStreams {
 
     /// Returns the end of the log.
     pub(super) fn tail(&self) -> &Tail {
-        &self.notes.tail
+        self.notes.log.tail()
     }
 
     /// Reads a line, and those that arrived with it. Returns a reason to end the agent if one of them gives it.
@@ -182,13 +206,9 @@ impl AgentStreams {
 struct StreamRecord {
     state: StreamState,
     raw: CappedLog,
-    log: CappedLog,
-    tail: Tail,
-    clock: Clock,
+    log: RunLog,
     /// The current line of the log, while it is being formatted.
     line: String,
-    /// The previous one, without its time.
-    last: String,
     /// A few words about what the agent is doing.
     news: String,
     has_news: bool,
@@ -251,16 +271,7 @@ impl StreamRecord {
         for event in self.state.events() {
             self.line.clear();
             if write_log_line(&mut self.line, event) {
-                std::mem::swap(&mut self.line, &mut self.last);
-                // Redacted again, because the escapes of the stream are only resolved now.
-                redact_string(self.redactor.as_deref(), &mut self.last);
-                self.tail.push(self.last.as_bytes());
-                self.tail.push(b"\n");
-                let time = self.clock.text(Timestamp::now());
-                let parts = [time, " ", &self.last, "\n"];
-                let _unwritten = parts
-                    .iter()
-                    .try_for_each(|part| self.log.write(part.as_bytes()));
+                self.log.line(&mut self.line, Timestamp::now());
             }
             self.line.clear();
             if write_news(&mut self.line, event) {
@@ -274,26 +285,17 @@ impl StreamRecord {
             .or_else(|| watch.over_budget(&self.state.usage()))
     }
 
-    fn flush(&mut self) {
-        let _unwritten = self.raw.flush().and_then(|()| self.log.flush());
+    /// Notes what was said to the agent.
+    fn said(&mut self, text: &str) {
+        self.line.clear();
+        self.line.push_str("[message] ");
+        push_plain(&mut self.line, text, LOG_LINE_BYTES_MAX);
+        self.log.line(&mut self.line, Timestamp::now());
     }
-}
 
-/// The time of day for a log line, formatted once per second.
-#[derive(Debug, Default)]
-struct Clock {
-    second: Option<i64>,
-    text: String,
-}
-
-impl Clock {
-    fn text(&mut self, now: Timestamp) -> &str {
-        let second = Some(now.as_second());
-        if self.second != second {
-            self.second = second;
-            self.text = now.strftime("%H:%M:%S").to_string();
-        }
-        &self.text
+    fn flush(&mut self) {
+        let _unwritten = self.raw.flush();
+        self.log.flush();
     }
 }
 
@@ -309,13 +311,6 @@ fn open_log(
 /// Removes secret values from a line. Lines are whole here, however many reads of the pipe they took.
 fn redacted_line<'l>(redactor: Option<&Redactor>, line: &'l [u8]) -> Cow<'l, [u8]> {
     redactor.map_or(Cow::Borrowed(line), |redactor| redactor.redact(line))
-}
-
-fn redact_string(redactor: Option<&Redactor>, text: &mut String) {
-    let clean = redactor.map(|redactor| redactor.redact_text(text));
-    if let Some(Cow::Owned(clean)) = clean {
-        *text = clean;
-    }
 }
 
 /// Returns whether a redacted line still has its meaning. Where a secret is a bare number, the JSON is broken without
@@ -352,24 +347,4 @@ async fn keep_stderr(
         write(&mut log, &rest);
     }
     let _unwritten = log.flush();
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_time_of_day_is_that_of_the_second() {
-        let mut clock = Clock::default();
-        for (time, told) in [
-            ("2026-06-01T09:59:58.001Z", "09:59:58"),
-            ("2026-06-01T09:59:58.999Z", "09:59:58"),
-            ("2026-06-01T09:59:59Z", "09:59:59"),
-            ("2026-06-02T09:59:59Z", "09:59:59"),
-            // The clock was set back.
-            ("2026-06-01T08:00:00Z", "08:00:00"),
-        ] {
-            assert_eq!(clock.text(time.parse().unwrap()), told, "{time}");
-        }
-    }
 }

@@ -1,12 +1,12 @@
 //! The conversation with a running agent: what it says is answered on its standard input.
 
 use symphony_core::failure::ErrorClass;
+use symphony_core::id::CommentId;
 
-use crate::conversation::{Conversation, InputWriter, Outgoing, conversation};
+use crate::conversation::{Conversation, InputWriter, Letter, Outgoing, conversation};
 use crate::error::RunnerError;
 use crate::process::Agent;
 use crate::provider::{AgentCommand, StdinSource};
-use crate::stream::rpc::Message;
 
 /// A conversation with a running agent.
 #[derive(Debug)]
@@ -45,9 +45,7 @@ impl Talk {
     /// Answers a line, and closes the agent's input when nothing more is to be said. Returns the class of error with
     /// which the agent must be ended, if it does not read what it asked for.
     pub(super) fn hear(&mut self, line: &[u8]) -> Option<ErrorClass> {
-        // What is no message is counted by the stream.
-        let message = Message::parse(line.trim_ascii()).ok()?;
-        self.conversation.take(message, &mut self.out);
+        self.conversation.take(line.trim_ascii(), &mut self.out);
         let is_read = self.say();
         if self.conversation.is_over() {
             self.input.close();
@@ -62,9 +60,25 @@ impl Talk {
         self.input.close();
     }
 
+    /// Says a message of a person, as soon as the agent can take it.
+    pub(super) fn say_letter(&mut self, letter: Letter) {
+        self.conversation.say(letter, &mut self.out);
+        let _an_agent_that_does_not_read_is_found_when_it_asks = self.say();
+    }
+
+    /// Returns the messages that the agent has got since the last call.
+    pub(super) fn take_read(&mut self) -> Vec<CommentId> {
+        self.conversation.take_read()
+    }
+
     /// Returns whether nothing more is to be said.
     pub(super) fn is_over(&self) -> bool {
         self.conversation.is_over()
+    }
+
+    /// Returns whether all was said to an agent whose exit code means nothing then.
+    pub(super) fn has_said_all(&self) -> bool {
+        self.is_over() && !self.conversation.has_exit_code()
     }
 
     fn say(&mut self) -> bool {

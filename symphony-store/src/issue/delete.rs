@@ -211,7 +211,7 @@ fn leave_parent(tx: &Transaction<'_>, context: &Context, id: &IssueId) -> Result
 }
 
 /// Statements that remove what belongs to an issue, and clear references to it elsewhere.
-const REMOVAL: [&str; 32] = [
+const REMOVAL: [&str; 33] = [
     "DELETE FROM case_learning WHERE issue = ?1",
     "DELETE FROM issue_case WHERE issue = ?1",
     "DELETE FROM learning_source WHERE issue = ?1",
@@ -224,6 +224,7 @@ const REMOVAL: [&str; 32] = [
     "UPDATE coverage SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
     "UPDATE hold SET canary = NULL WHERE canary IN (SELECT id FROM run WHERE issue = ?1)",
     "UPDATE comment SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
+    "UPDATE comment SET read_by = NULL, read_at = NULL WHERE read_by IN (SELECT id FROM run WHERE issue = ?1)",
     "UPDATE finding SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
     "DELETE FROM publication WHERE pull_request IN (SELECT id FROM pull_request WHERE issue = ?1)",
     // A fencing number is never used twice, although its run is deleted.

@@ -9,6 +9,7 @@ pub(crate) mod dependency;
 pub(crate) mod edit;
 pub(crate) mod end;
 pub(crate) mod import;
+pub(crate) mod message;
 pub(crate) mod note;
 pub(crate) mod query;
 pub(crate) mod refusal;

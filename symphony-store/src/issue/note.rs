@@ -1,6 +1,6 @@
 //! Comments and findings.
 
-use rusqlite::{Transaction, params};
+use rusqlite::{Row, Transaction, params};
 use symphony_core::id::{CommentId, FindingId, IssueId, ProjectId};
 use symphony_core::issue::{Comment, Finding, FindingKind, check_paths, check_required_text};
 use symphony_core::log::LogEvent;
@@ -10,6 +10,7 @@ use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{attribution, json as from_json, parsed, parsed_opt, time, to_json};
 use crate::error::StoreError;
+use crate::issue::message::message_state;
 use crate::issue::query::load_issue;
 
 /// How many comments one run may write. A run that writes more is looping.
@@ -189,6 +190,7 @@ impl Store {
             created_at: context.now,
             unverified: context.actor.unverified().map(str::to_owned),
             attribution: context.actor.attribution(),
+            message: None,
         })
     }
 
@@ -241,15 +243,7 @@ impl Store {
         let mut rows = statement.query(params![issue.as_str(), limit])?;
         let mut comments = Vec::new();
         while let Some(row) = rows.next()? {
-            comments.push(Comment {
-                id: CommentId::new(row.get("id")?),
-                issue: issue.clone(),
-                author: parsed("author", row.get("author")?)?,
-                content: row.get("content")?,
-                created_at: time(row.get("created_at")?)?,
-                unverified: row.get("unverified")?,
-                attribution: attribution(row)?,
-            });
+            comments.push(comment_of(row)?);
         }
         Ok(comments)
     }
@@ -299,6 +293,20 @@ impl Store {
         }
         Ok(findings)
     }
+}
+
+/// Returns the comment of a row.
+pub(crate) fn comment_of(row: &Row<'_>) -> Result<Comment, StoreError> {
+    Ok(Comment {
+        id: CommentId::new(row.get("id")?),
+        issue: parsed("issue", row.get("issue")?)?,
+        author: parsed("author", row.get("author")?)?,
+        content: row.get("content")?,
+        created_at: time(row.get("created_at")?)?,
+        unverified: row.get("unverified")?,
+        attribution: attribution(row)?,
+        message: message_state(row)?,
+    })
 }
 
 /// Returns a finding as it was just written.

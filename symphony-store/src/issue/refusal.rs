@@ -54,6 +54,9 @@ pub enum IssueRefusal {
         open: i64,
         done: i64,
     },
+    /// A message would find no reader.
+    #[error("{issue} is `{status}`: no agent will read a message")]
+    NoReader { issue: IssueId, status: IssueStatus },
     /// It would depend on too many.
     #[error("{issue} would depend on {count} issues; the limit is {DEPENDENCIES_MAX}")]
     TooManyDependencies { issue: IssueId, count: usize },

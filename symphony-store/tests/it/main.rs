@@ -25,6 +25,8 @@ mod learning_life;
 #[cfg(test)]
 mod learnings;
 #[cfg(test)]
+mod messages;
+#[cfg(test)]
 mod names;
 #[cfg(test)]
 mod phases;

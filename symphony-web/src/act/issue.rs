@@ -10,6 +10,7 @@ use symphony_runner::order::{
 };
 use symphony_runner::session::Session;
 use symphony_store::{IssueEdit, NewIssue, NewVerdict};
+use symphony_view::MessageView;
 
 use super::points::{closed_points, new_point};
 use crate::routes::Done;
@@ -87,6 +88,22 @@ pub(crate) fn comment(
     Ok(Done {
         to: page_of(&id),
         said: "Commented; the next agent reads it.".to_owned(),
+    })
+}
+
+/// Writes a message to whoever works on an issue.
+pub(crate) fn say_to_issue(
+    session: &mut Session,
+    turn: &Turn,
+    id: &str,
+    fields: &Fields,
+) -> Result<Done, Failure> {
+    let id = id_of(id)?;
+    let text = fields.prose("text");
+    let sent = order::say_to_issue(&mut session.store, &turn.context(), &id, &text)?;
+    Ok(Done {
+        to: page_of(&id),
+        said: MessageView::from(sent).sentence(),
     })
 }
 

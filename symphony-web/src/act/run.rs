@@ -1,7 +1,9 @@
 //! Runs are cancelled; the whole installation is paused and goes on.
 
 use symphony_runner::cancel::end_run;
+use symphony_runner::order;
 use symphony_runner::session::Session;
+use symphony_view::MessageView;
 
 use crate::routes::Done;
 use crate::server::{Failure, Fields, Turn};
@@ -23,6 +25,22 @@ pub(crate) fn cancel_run(
     Ok(Done {
         to: format!("/runs/{}", ended.id),
         said: format!("The run has ended: {}.", ended.status),
+    })
+}
+
+/// Writes a message to the agent of a run.
+pub(crate) fn say_to_run(
+    session: &mut Session,
+    turn: &Turn,
+    id: &str,
+    fields: &Fields,
+) -> Result<Done, Failure> {
+    let run = session.store.find_run(id)?;
+    let text = fields.prose("text");
+    let sent = order::say_to_run(&mut session.store, &turn.context(), &run, &text)?;
+    Ok(Done {
+        to: format!("/runs/{}", run.id),
+        said: MessageView::from(sent).sentence(),
     })
 }
 

@@ -247,16 +247,22 @@ fn comments(detail: &IssueDetail, turn: &Turn) -> Markup {
             h2 { "Comments" }
             @for comment in &detail.comments {
                 article .comment {
-                    p .soft { b { (comment.by()) } " · " (when(comment.created_at, turn.now)) }
+                    p .soft { b { (comment.by()) } " · " (when(comment.created_at, turn.now))
+                        @if let Some(how) = comment.delivery() { " · " (how) } }
                     div .md { (markdown(&comment.content)) }
                 }
             }
             @if turn.may(Role::Reviewer) {
                 form .stack method="post" action=(format!("/issues/{}/comment", detail.issue.identifier)) {
                     (token(turn))
-                    label for="comment" { "Comment; the next agent reads it" }
+                    label for="comment" { "Comment, or message to the agent" }
                     textarea #comment name="text" rows="3" required {}
-                    div { button .btn { "Comment" } }
+                    div .row {
+                        button .btn { "Comment" }
+                        @if !detail.issue.status.is_terminal() {
+                            button .btn formaction=(format!("/issues/{}/say", detail.issue.identifier)) { "Send to the agent" }
+                        }
+                    }
                 }
             } @else if detail.comments.is_empty() { p .soft { "None." } }
         }

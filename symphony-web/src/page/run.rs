@@ -1,6 +1,8 @@
 //! Runs, and one run with its log.
 
 use maud::{Markup, html};
+use symphony_core::message::{Addressee, Reach};
+use symphony_core::run::Run;
 use symphony_runner::session::Session;
 use symphony_store::RunFilter;
 use symphony_view::RunView;
@@ -44,6 +46,7 @@ pub(crate) fn run(session: &mut Session, turn: &Turn, asked: &Asked) -> Result<M
     let stored = session.store.find_run(&asked.id)?;
     let prompts = prompt_panel(session, &stored)?;
     let log = tail_of(session, &stored)?;
+    let message = message_box(&stored, turn);
     let run = RunView::from(stored);
     let is_live = run.status.is_live();
     let main = html! {
@@ -63,7 +66,7 @@ pub(crate) fn run(session: &mut Session, turn: &Turn, asked: &Asked) -> Result<M
         }
         @if let Some(error) = &run.error { p .notice .bad { (error.class) ": " (error.message) } }
         div .split {
-            div { (log_panel(&run, &log, turn)) }
+            div { (log_panel(&run, &log, turn)) (message) }
             aside { (facts(&run, turn)) (prompts) }
         }
     };
@@ -122,6 +125,32 @@ fn log_panel(run: &RunView, log: &LogPart, turn: &Turn) -> Markup {
             }
         }
         @if run.status.is_live() { p .soft { "As of " (when(turn.now, turn.now)) "; new lines appear by themselves." } }
+    }
+}
+
+/// Draws the box for a message to the agent; nothing for a run that takes none.
+fn message_box(run: &Run, turn: &Turn) -> Markup {
+    let Ok((issue, addressee)) = Addressee::of(run) else {
+        return Markup::default();
+    };
+    let who = match addressee {
+        Addressee::Author => "agent",
+        Addressee::Judge => "judge",
+    };
+    let when = match Reach::of(Some(run)) {
+        Reach::AtWork => "it reads the message while it works",
+        Reach::AfterTurn => "it reads the message when its turn ends",
+        Reach::NextRun => "the next run begins with the message",
+    };
+    html! {
+        @if turn.may(Role::Reviewer) {
+            form .panel .stack method="post" action=(format!("/runs/{}/say", run.id)) {
+                (token(turn))
+                label for="message" { "Message to the " (who) " on " (issue) "; " (when) }
+                textarea #message name="text" rows="3" required {}
+                div { button .btn { "Send" } }
+            }
+        }
     }
 }
 

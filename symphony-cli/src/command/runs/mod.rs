@@ -5,6 +5,7 @@ mod find;
 mod list;
 mod logs;
 mod prompt;
+mod say;
 mod show;
 mod tree;
 

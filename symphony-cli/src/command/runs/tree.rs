@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::{cancel, list, logs, prompt, show};
+use super::{cancel, list, logs, prompt, say, show};
 use crate::app::App;
 
 /// A command on runs. Each is named by the beginning or the end of its id, or by its issue.
@@ -18,6 +18,8 @@ pub(crate) enum RunsCommand {
     Logs(logs::LogsArgs),
     /// Show the prompts that a run's agent was given, and what went into them
     Prompt(prompt::PromptArgs),
+    /// Write a message to an agent, at work or at its next start
+    Say(say::SayArgs),
     /// End a live run; its work is kept and its issue goes back to where it was
     Cancel(cancel::CancelArgs),
 }
@@ -33,6 +35,7 @@ impl RunsCommand {
             Self::Show(args) => args.run(app),
             Self::Logs(args) => args.run(app),
             Self::Prompt(args) => args.run(app),
+            Self::Say(args) => args.run(app),
             Self::Cancel(args) => args.run(app),
         }
     }

@@ -42,6 +42,7 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
         E::IssueTriaged { intake } => issue::triaged(&about.issue(), *intake),
         E::CountsCleared {} => format!("The failed attempts at {} were reset", about.issue()),
         E::CommentAdded { .. } => format!("A comment was added to {}", about.issue()),
+        E::MessageRead { .. } => format!("The agent on {} got a message", about.issue()),
         E::FindingAdded { kind, .. } => {
             let kind = kind.name().replace('_', " ");
             format!("A finding was recorded{}: {kind}", about.on_issue())

@@ -52,6 +52,7 @@ pub(super) async fn plan_briefing(
             built,
             resumed,
             learnings: Vec::new(),
+            messages: Vec::new(),
         },
         review: None,
         criteria: None,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use symphony_core::criteria::SHOWN_CRITERIA;
 use symphony_core::hand_in::HEAD_AT_START;
+use symphony_core::id::CommentId;
 use symphony_core::profile::{MODEL_SOURCE, PROVIDER_SOURCE};
 use symphony_core::prompt_trial::PromptSet;
 use symphony_core::session::RESUMED;
@@ -55,6 +56,8 @@ pub(crate) struct Prepared {
     pub(crate) site: Site,
     /// Removes secret values from everything that is written; `None` when there are none.
     pub(crate) redactor: Option<Arc<Redactor>>,
+    /// The messages in its prompt.
+    pub(crate) messages: Vec<CommentId>,
     /// How often the agent may search the web; `None` where its provider refuses searches.
     pub(crate) searches_max: Option<u32>,
 }
@@ -205,6 +208,7 @@ pub(crate) async fn prepare(
     .with_sessions(kept);
     keep_prompts(&job.paths, &built, redactor.as_deref())?;
     Ok(Prepared {
+        messages: prompts.messages,
         session: RunSession::new(plan, full),
         command,
         environment,

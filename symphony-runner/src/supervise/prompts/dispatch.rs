@@ -3,18 +3,20 @@
 use symphony_core::agent::AgentType;
 use symphony_core::config::{ProjectConfig, ProviderName};
 use symphony_core::criteria::missed_criteria;
-use symphony_core::id::{LearningId, PhaseName, RunId};
+use symphony_core::id::{CommentId, LearningId, PhaseName, RunId};
 use symphony_core::issue::Issue;
+use symphony_core::message::Addressee;
 use symphony_prompt::{BuiltPrompt, CriteriaInput, ProfileDispatch, Review, Workspace};
 use symphony_store::Store;
 
 use super::done_review::children;
 use super::knowledge::{
-    attempts, budgets, comments, dependencies, fence_marker, findings, gate_commands, issue_input,
-    keep_new, learnings, not_read, standing, texts,
+    attempts, budgets, dependencies, fence_marker, findings, gate_commands, issue_input, learnings,
+    not_read, standing, texts,
 };
 use super::omissions::log_omissions;
 use super::points::review_points;
+use super::said::Said;
 use super::vault::load_vault;
 use crate::error::RunnerError;
 use crate::prompts::library::PromptLibrary;
@@ -70,6 +72,8 @@ pub(crate) struct Prompts {
     pub(crate) resumed: Option<BuiltPrompt>,
     /// The learnings in them.
     pub(crate) learnings: Vec<LearningId>,
+    /// The messages in them.
+    pub(crate) messages: Vec<CommentId>,
 }
 
 /// Assembles both prompts of a run on an issue.
@@ -105,7 +109,9 @@ pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts
     dispatch.attempts = attempts(&request.run, issue, store, None)?;
     dispatch.review_points = review_points(&issue.id.clone().into(), store)?;
     dispatch.findings = findings(issue, store, None)?;
-    dispatch.comments = comments(issue, store)?;
+    let said = Said::load(issue, Addressee::of_agent(agent), store)?;
+    dispatch.messages = said.messages();
+    dispatch.comments = said.comments();
     dispatch.gates = gate_commands(&request.config.gates);
     dispatch.budgets = budgets(&request.config)?;
     dispatch.custom_instructions = request.custom_instructions;
@@ -134,7 +140,7 @@ pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts
         Some(news) => {
             dispatch.attempts = attempts(&request.run, issue, store, Some(news))?;
             dispatch.findings = findings(issue, store, Some(news))?;
-            keep_new(&mut dispatch.comments, news);
+            dispatch.comments = said.new_comments(news);
             Some(dispatch.build_resumed(&news.input)?)
         }
     };
@@ -142,6 +148,7 @@ pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts
         built,
         resumed,
         learnings,
+        messages: said.ids(),
     })
 }
 

@@ -10,8 +10,8 @@ use symphony_core::run::Run;
 use symphony_core::tick::HoldScope;
 use symphony_learning::{Options, Subject};
 use symphony_prompt::{
-    AttemptInput, Budgets, CommentInput, DependencyInput, FindingInput, GateCommand, IssueInput,
-    Outcome, PartReport, PromptError, Report, Shares, SharesRow, Warning,
+    AttemptInput, Budgets, DependencyInput, FindingInput, GateCommand, IssueInput, Outcome,
+    PartReport, PromptError, Report, Shares, SharesRow, Warning,
 };
 use symphony_store::{BestLearnings, RankedLearning, RunFilter, Store};
 
@@ -20,7 +20,7 @@ use crate::resume::News;
 
 /// How many attempts, findings and comments are read for a prompt: more than it ever shows, so that its report has the
 /// total.
-const READ_MAX: u32 = 50;
+pub(super) const READ_MAX: u32 = 50;
 
 /// Returns the learnings in the prompts, without those that profile and budget left out.
 pub(super) fn standing(best: &BestLearnings, report: &Report) -> Vec<LearningId> {
@@ -186,23 +186,6 @@ fn red_on_base(issue: &Issue, store: &Store) -> Result<Option<FindingInput>, Run
         text: format!("The project is on hold: {}", hold.reason),
         files: Vec::new(),
     }))
-}
-
-pub(super) fn comments(issue: &Issue, store: &Store) -> Result<Vec<CommentInput>, RunnerError> {
-    Ok(store
-        .comments(&issue.id, READ_MAX)?
-        .into_iter()
-        .map(|comment| CommentInput {
-            author: comment.author,
-            content: comment.content,
-            created_at: Some(comment.created_at),
-        })
-        .collect())
-}
-
-/// Keeps the comments that a session does not know.
-pub(super) fn keep_new(comments: &mut Vec<CommentInput>, news: &News) {
-    comments.retain(|comment| comment.created_at.is_none_or(|at| at >= news.since));
 }
 
 /// Returns the accepted learnings of the project and those that earlier runs of the issue proposed, best first.

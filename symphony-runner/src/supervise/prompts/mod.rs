@@ -10,6 +10,7 @@ mod plan_review;
 mod points;
 mod project;
 mod review_input;
+mod said;
 mod vault;
 
 pub(crate) use dispatch::{PromptRequest, Prompts, build};

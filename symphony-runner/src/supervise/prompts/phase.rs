@@ -4,6 +4,7 @@ use symphony_core::Timestamp;
 use symphony_core::contract::{Delivery, DeliveryState, PhaseContract};
 use symphony_core::id::PhaseName;
 use symphony_core::issue::{CommentAuthor, Issue};
+use symphony_core::message::Addressee;
 use symphony_core::review_point::ReviewOf;
 use symphony_core::run::RunTarget;
 use symphony_core::web::WebAccess;
@@ -16,12 +17,12 @@ use symphony_store::Store;
 
 use super::dispatch::{PromptRequest, Prompts};
 use super::knowledge::{
-    budgets, comments, fence_marker, issue_input, keep_new, learnings, not_read,
-    standing_conventions, texts,
+    budgets, fence_marker, issue_input, learnings, not_read, standing_conventions, texts,
 };
 use super::omissions::log_omissions;
 use super::points::review_points;
 use super::project::external_research;
+use super::said::Said;
 use super::vault::load_vault;
 use crate::error::RunnerError;
 use crate::provider::reads_claude_md;
@@ -74,7 +75,9 @@ pub(crate) fn build_phase(
     dispatch.provider_reads_claude_md = reads_claude_md(request.provider);
     dispatch.rejected_deliveries = rejected_deliveries(issue, &contract.phase, store)?;
     dispatch.review_points = review_points(&issue.id.clone().into(), store)?;
-    dispatch.comments = comments(issue, store)?;
+    let said = Said::load(issue, Addressee::Author, store)?;
+    dispatch.messages = said.messages();
+    dispatch.comments = said.comments();
     dispatch.budgets = budgets(config)?;
     dispatch.contract = contract.body;
     dispatch.override_text = part.override_text;
@@ -95,7 +98,7 @@ pub(crate) fn build_phase(
     let resumed = match &request.news {
         None => None,
         Some(news) => {
-            keep_new(&mut dispatch.comments, news);
+            dispatch.comments = said.new_comments(news);
             Some(dispatch.build_resumed(&news.input)?)
         }
     };
@@ -103,6 +106,7 @@ pub(crate) fn build_phase(
         built,
         resumed,
         learnings,
+        messages: said.ids(),
     })
 }
 

@@ -78,6 +78,7 @@ pub(crate) fn build_plan_review(
         built,
         resumed,
         learnings: Vec::new(),
+        messages: Vec::new(),
     })
 }
 

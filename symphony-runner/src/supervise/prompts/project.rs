@@ -118,6 +118,7 @@ pub(crate) fn build_background(
         built,
         resumed: None,
         learnings,
+        messages: Vec::new(),
     })
 }
 
@@ -143,6 +144,7 @@ pub(crate) fn build_wizard(request: ProjectRequest) -> Result<Prompts, RunnerErr
         built: dispatch.build()?,
         resumed: None,
         learnings: Vec::new(),
+        messages: Vec::new(),
     })
 }
 

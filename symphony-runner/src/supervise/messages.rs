@@ -1,0 +1,92 @@
+//! Messages of a person to the agent of a run: those in its prompt, and those that come while it works.
+
+use symphony_core::id::{CommentId, IssueId};
+use symphony_core::message::Addressee;
+use symphony_mcp::StoreThread;
+
+use super::Job;
+use super::streams::AgentStreams;
+use crate::conversation::Letter;
+
+/// The messages of a run.
+#[derive(Debug)]
+pub(super) struct RunMessages {
+    /// Where they wait; `None` for a run whose agent takes none.
+    from: Option<(IssueId, Addressee)>,
+    /// Those in its prompt, until it has read that.
+    in_prompt: Vec<CommentId>,
+    /// Those that the agent has, and that are not recorded yet.
+    to_record: Vec<CommentId>,
+    /// Those that need not be sent.
+    sent: Vec<CommentId>,
+}
+
+impl RunMessages {
+    /// `in_prompt` are those in the prompt.
+    pub(super) fn new(job: &Job<'_>, in_prompt: &[CommentId]) -> Self {
+        let of = Addressee::of(&job.run).ok();
+        Self {
+            from: of.map(|(issue, addressee)| (issue.clone(), addressee)),
+            in_prompt: in_prompt.to_vec(),
+            to_record: Vec::new(),
+            sent: in_prompt.to_vec(),
+        }
+    }
+
+    /// Sends the agent what was written since, and records what it has got. What fails is tried again half a second later.
+    pub(super) async fn pass_on(
+        &mut self,
+        job: &Job<'_>,
+        store: &StoreThread,
+        streams: &mut AgentStreams,
+    ) {
+        self.record(job, store, streams).await;
+        let Some((issue, addressee)) = self.from.clone().filter(|_| streams.takes_messages())
+        else {
+            return;
+        };
+        let waiting = store
+            .call(move |store| store.waiting_messages(&issue, addressee))
+            .await;
+        match waiting {
+            Ok(Ok(waiting)) => {
+                for comment in waiting {
+                    if !self.sent.contains(&comment.id) {
+                        self.sent.push(comment.id);
+                        streams.say(Letter {
+                            id: comment.id,
+                            text: comment.content,
+                        });
+                    }
+                }
+            }
+            Ok(Err(error)) => tracing::warn!(%error, "cannot read the messages to the agent"),
+            Err(error) => tracing::warn!(%error, "cannot read the messages to the agent"),
+        }
+    }
+
+    /// Records what the agent has got. It has read its prompt once its model has answered.
+    pub(super) async fn record(
+        &mut self,
+        job: &Job<'_>,
+        store: &StoreThread,
+        streams: &mut AgentStreams,
+    ) {
+        if streams.state().has_worked() {
+            self.to_record.append(&mut self.in_prompt);
+        }
+        self.to_record.extend(streams.take_read());
+        if self.to_record.is_empty() {
+            return;
+        }
+        let (context, run, read) = (job.as_run(), job.run.id.clone(), self.to_record.clone());
+        let recorded = store
+            .call(move |store| store.messages_read(&context, &run, &read))
+            .await;
+        match recorded {
+            Ok(Ok(())) => self.to_record.clear(),
+            Ok(Err(error)) => tracing::warn!(%error, "cannot record that the agent got a message"),
+            Err(error) => tracing::warn!(%error, "cannot record that the agent got a message"),
+        }
+    }
+}

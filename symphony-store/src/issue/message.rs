@@ -1,0 +1,158 @@
+//! Messages of people to agents: comments that wait until an agent has got them.
+
+use rusqlite::{Row, params};
+use symphony_core::id::{CommentId, IssueId, RunId};
+use symphony_core::issue::{Comment, check_required_text};
+use symphony_core::log::LogEvent;
+use symphony_core::message::{Addressee, MessageRead, MessageState};
+
+use crate::database::context::Context;
+use crate::database::event::{About, append};
+use crate::database::open::Store;
+use crate::database::row::{parsed_opt, time};
+use crate::error::StoreError;
+use crate::issue::note::{add_comment_in, comment_of};
+use crate::issue::query::load_issue;
+use crate::issue::refusal::IssueRefusal;
+use crate::run::row::load_run;
+
+/// Returns the columns that make a comment a message.
+pub(crate) fn message_state(row: &Row<'_>) -> Result<Option<MessageState>, StoreError> {
+    let addressee: Option<Addressee> = parsed_opt("addressee", row.get("addressee")?)?;
+    let Some(addressee) = addressee else {
+        return Ok(None);
+    };
+    let run: Option<RunId> = parsed_opt("run", row.get("read_by")?)?;
+    let at: Option<i64> = row.get("read_at")?;
+    let read = run
+        .zip(at)
+        .map(|(run, at)| Ok::<_, StoreError>(MessageRead { run, at: time(at)? }));
+    Ok(Some(MessageState {
+        addressee,
+        read: read.transpose()?,
+    }))
+}
+
+impl Store {
+    /// Writes a message to the agents of an issue. It waits until [`messages_read`](Self::messages_read).
+    ///
+    /// # Errors
+    /// When the issue does not exist or has ended, an agent asks, or the text is empty or too long.
+    pub fn say(
+        &mut self,
+        context: &Context,
+        issue: &IssueId,
+        addressee: Addressee,
+        text: &str,
+    ) -> Result<Comment, StoreError> {
+        check_required_text("text", text)?;
+        if !context.actor.is_human() {
+            return Err(StoreError::OnlyPeople("write messages to agents"));
+        }
+        self.write(context, |tx| {
+            let found = load_issue(tx, issue)?;
+            if found.state.status().is_terminal() {
+                return Err(IssueRefusal::NoReader {
+                    issue: issue.clone(),
+                    status: found.state.status(),
+                }
+                .into());
+            }
+            let id = add_comment_in(tx, context, issue, text)?;
+            tx.execute(
+                "UPDATE comment SET addressee = ?2 WHERE id = ?1",
+                params![id.get(), addressee.name()],
+            )?;
+            let mut statement = tx.prepare_cached("SELECT * FROM comment WHERE id = ?1")?;
+            let mut rows = statement.query([id.get()])?;
+            rows.next()?.map_or_else(
+                || {
+                    Err(StoreError::NotFound {
+                        what: "comment",
+                        id: id.to_string(),
+                    })
+                },
+                comment_of,
+            )
+        })
+    }
+
+    /// Returns the messages that wait for an agent, oldest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn waiting_messages(
+        &self,
+        issue: &IssueId,
+        addressee: Addressee,
+    ) -> Result<Vec<Comment>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT * FROM comment WHERE issue = ?1 AND addressee = ?2 AND read_by IS NULL ORDER BY id",
+        )?;
+        let mut rows = statement.query(params![issue.as_str(), addressee.name()])?;
+        let mut messages = Vec::new();
+        while let Some(row) = rows.next()? {
+            messages.push(comment_of(row)?);
+        }
+        Ok(messages)
+    }
+
+    /// Returns the messages that the agent of a run got, oldest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn messages_of_run(&self, run: &RunId) -> Result<Vec<Comment>, StoreError> {
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT * FROM comment WHERE read_by = ?1 ORDER BY id")?;
+        let mut rows = statement.query([run.as_str()])?;
+        let mut messages = Vec::new();
+        while let Some(row) = rows.next()? {
+            messages.push(comment_of(row)?);
+        }
+        Ok(messages)
+    }
+
+    /// Records that the agent of a run got messages. Those that another run got first stay with that one.
+    ///
+    /// # Errors
+    /// When the run does not exist, or was retired.
+    pub fn messages_read(
+        &mut self,
+        context: &Context,
+        run: &RunId,
+        messages: &[CommentId],
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            let found = load_run(tx, run)?;
+            let Some(issue) = found.target.issue() else {
+                return Ok(());
+            };
+            for message in messages {
+                let changed = tx
+                    .prepare_cached(
+                        "UPDATE comment SET read_by = ?2, read_at = ?3
+                         WHERE id = ?1 AND addressee IS NOT NULL AND read_by IS NULL AND issue = ?4",
+                    )?
+                    .execute(params![
+                        message.get(),
+                        run.as_str(),
+                        context.now.as_millisecond(),
+                        issue.as_str(),
+                    ])?;
+                if changed == 1 {
+                    append(
+                        tx,
+                        context,
+                        About {
+                            run: Some(run),
+                            ..About::issue(issue)
+                        },
+                        &LogEvent::MessageRead { comment: *message },
+                    )?;
+                }
+            }
+            Ok(())
+        })
+    }
+}

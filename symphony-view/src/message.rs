@@ -1,0 +1,66 @@
+//! A message to an agent, on its way.
+
+use serde::Serialize;
+use symphony_core::id::RunId;
+use symphony_core::message::{Addressee, Reach};
+use symphony_runner::order::Sent;
+
+use crate::notes::CommentView;
+
+/// A message to an agent.
+#[derive(Debug, Clone, Serialize)]
+pub struct MessageView {
+    /// The message.
+    #[serde(flatten)]
+    pub comment: CommentView,
+    /// The run at work whose agent it is for.
+    pub run: Option<RunId>,
+    /// The provider of that run.
+    pub provider: Option<String>,
+    /// When its reader gets it.
+    pub reach: Reach,
+    #[serde(skip)]
+    addressee: Addressee,
+}
+
+impl From<Sent> for MessageView {
+    fn from(sent: Sent) -> Self {
+        let (run, provider) = sent.run.map(|run| (run.id, run.provider)).unzip();
+        Self {
+            comment: sent.comment.into(),
+            run,
+            provider,
+            reach: sent.reach,
+            addressee: sent.addressee,
+        }
+    }
+}
+
+impl MessageView {
+    /// Returns what happens to the message, as a sentence.
+    pub fn sentence(&self) -> String {
+        let issue = &self.comment.issue;
+        let who = match self.addressee {
+            Addressee::Author => "agent",
+            Addressee::Judge => "judge",
+        };
+        let (Some(run), Some(provider)) = (&self.run, &self.provider) else {
+            return format!(
+                "Queued: no {who} is at work on {issue} now. The next one gets the message with its prompt."
+            );
+        };
+        match self.reach {
+            Reach::AtWork => {
+                format!(
+                    "Sent: the {who} of run {run} ({provider}) gets the message while it works."
+                )
+            }
+            Reach::AfterTurn => format!(
+                "Queued: the {who} of run {run} ({provider}) gets the message when its turn ends."
+            ),
+            Reach::NextRun => format!(
+                "Queued: the {who} of run {run} ({provider}) takes no messages while it works. The next run on {issue} begins with it."
+            ),
+        }
+    }
+}
