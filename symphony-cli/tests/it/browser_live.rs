@@ -8,8 +8,8 @@ use serde_json::json;
 
 use crate::browser::WIDE;
 use crate::support::{
-    Chromium, Looks, Project, Served, approving_judge, commit, create_pr, scenarios, text, until,
-    worker,
+    Chromium, Looks, Project, Served, approving_judge, bash, commit, create_pr, scenarios, text,
+    until, worker,
 };
 
 fn idle() -> Project {
@@ -247,4 +247,33 @@ fn a_learning_is_edited_and_the_setup_checked() {
         browser.picture(&format!("health-checked-{name}"));
         assert_eq!(browser.accessibility(), Vec::<String>::new(), "{name}");
     }
+}
+
+#[test]
+fn a_message_is_sent_from_the_pages_of_a_run_and_of_its_issue() {
+    let plays = scenarios([worker([bash("sleep 600")])]);
+    let project = Project::new("page", &plays, &json!({ "judge_enabled": false }));
+    project.add_issue("Say hello");
+    let run = project.tick_start();
+    let served = Served::start(&project, &[]);
+    let browser = Chromium::start(WIDE);
+    let base = sign_in(&browser, &served);
+    browser.open(&format!("{base}/runs/{run}"));
+    browser.fill("//textarea[@id='message']", "Use the existing parser.");
+    browser.picture("run-message");
+    browser.click("//button[.='Send']");
+    browser.wait("//*[contains(., 'takes no messages while it works')]");
+    browser.open(&format!("{base}/issues/SYM-1"));
+    browser.fill("//textarea[@id='comment']", "Keep it short.");
+    browser.click("//button[.='Send to the agent']");
+    browser.wait("//article[contains(., 'Keep it short.')]");
+    browser.picture("issue-message");
+    let shown = browser.text();
+    assert_eq!(
+        shown.matches("message to the agent, not read yet").count(),
+        2,
+        "{shown}"
+    );
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    project.ok(&["runs", "cancel", "SYM-1"]);
 }
