@@ -37,6 +37,7 @@ pub mod listing;
 pub mod lock_file;
 pub mod log;
 pub mod message;
+pub mod metering;
 pub mod nearest;
 pub mod news;
 pub mod outcome;

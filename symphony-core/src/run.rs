@@ -108,7 +108,7 @@ impl SandboxRecord {
     }
 }
 
-/// What a run used, as its provider reported.
+/// What a run used. `metering` says who counted it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {

@@ -7,6 +7,7 @@
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Instant;
 
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderName};
@@ -31,6 +32,7 @@ use crate::route::Route;
 use crate::secret::Secret;
 use crate::stream::{Rewound, Stream, metered};
 use crate::tls::Tls;
+use crate::traffic::{ModelRequest, ModelTraffic, Traffic};
 use crate::upstream::Upstream;
 
 /// Headers of the agent that are never passed on: credentials of all known providers, cookies, and
@@ -90,6 +92,7 @@ struct Inner {
     route: Route,
     pool: Pool,
     ledger: Arc<Ledger>,
+    traffic: Arc<Traffic>,
 }
 
 impl fmt::Debug for Endpoint {
@@ -150,7 +153,7 @@ impl Endpoint {
     ) -> Result<Self, ProxyError> {
         let base = BaseUrl::parse(base_url).map_err(|fault| base_url_error(base_url, fault))?;
         let needles = Needles::of(credentials.iter().map(|credential| &credential.value));
-        let (pool, ledger) = Default::default();
+        let (pool, ledger, traffic) = Default::default();
         Ok(Self(Arc::new(Inner {
             base,
             credentials,
@@ -159,6 +162,7 @@ impl Endpoint {
             route,
             pool,
             ledger,
+            traffic,
         })))
     }
 
@@ -197,6 +201,11 @@ impl Endpoint {
         self.0.ledger.report()
     }
 
+    /// What the model was asked so far, and what it used.
+    pub fn model_traffic(&self) -> ModelTraffic {
+        self.0.traffic.at(Instant::now())
+    }
+
     async fn exchange(&self, mut stream: impl Stream) {
         match read_head(&mut stream, self.0.route.limits.head).await {
             Ok((_, bytes)) => {
@@ -221,7 +230,8 @@ impl Endpoint {
                 return respond_with(answer);
             }
         };
-        match self.0.send(request).await {
+        let asked = ModelRequest::begin(&self.0.traffic, request.method(), request.uri().path());
+        let response = match self.0.send(request).await {
             Ok(response) => {
                 self.0.ledger.count(|report| report.tunnels += 1);
                 let mut response = pass_on(response, &self.0.needles);
@@ -230,6 +240,10 @@ impl Endpoint {
                 response
             }
             Err(answer) => respond_with(answer),
+        };
+        match asked {
+            Some(asked) => asked.read(response),
+            None => response,
         }
     }
 }

@@ -11,7 +11,7 @@
 //!
 //! The agent is not trusted: each byte that it sends is checked before it matters, every wait and
 //! every list has a bound, and no name is resolved that the policy does not admit. What is decided
-//! is in pure files (`address`, `host`, `policy`, `head`, `base_url`, `upstream`). The crate
+//! is in pure files (`address`, `host`, `policy`, `head`, `base_url`, `upstream`, `usage`). The crate
 //! writes no log, so that no header can get into one; a [`Report`] says what happened.
 //!
 //! What it cannot prevent:
@@ -35,6 +35,7 @@ mod exchange;
 mod forward;
 mod head;
 mod host;
+mod json_walk;
 mod limits;
 mod listen;
 mod policy;
@@ -46,7 +47,9 @@ mod secret;
 mod server;
 mod stream;
 mod tls;
+mod traffic;
 mod upstream;
+mod usage;
 
 pub use address::{Range, closed_range};
 pub use dial::{Resolution, Resolve, SystemResolver};
@@ -61,4 +64,6 @@ pub use report::{REFUSED_MAX, Refused, Report};
 pub use secret::Secret;
 pub use server::Proxy;
 pub use tls::Tls;
+pub use traffic::{Failing, Failure, ModelTraffic};
 pub use upstream::Upstream;
+pub use usage::{ANSWER_TOKENS_MAX, AnswerForm, TokenUse, UsageReader};

@@ -11,6 +11,7 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
 use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, left_behind_sentences};
 use symphony_core::log::short_run;
+use symphony_core::metering::{CountedBy, Metering};
 use symphony_core::profile::{MODEL_SOURCE, ModelSource, PROVIDER_SOURCE, ProviderSource};
 use symphony_core::prompt_trial::Assignment;
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget, SandboxRecord, Usage};
@@ -262,6 +263,27 @@ impl RunView {
         }
     }
 
+    /// Returns who counted its tokens, in brackets; nothing where there are none.
+    pub fn counted_by(&self) -> String {
+        if self.usage.tokens() == 0 {
+            return String::new();
+        }
+        let metering = Metering::of(&self.metadata);
+        let by = metering.map_or(CountedBy::Reported, |metering| metering.counted_by);
+        format!(" ({})", by.words())
+    }
+
+    /// Returns how many requests its agent made to the model, where its sandbox counted them.
+    fn model_requests(&self) -> String {
+        let Some(Metering { metered, .. }) = Metering::of(&self.metadata) else {
+            return String::new();
+        };
+        match metered.failed {
+            0 => metered.requests.to_string(),
+            failed => format!("{}, {failed} of them failed", metered.requests),
+        }
+    }
+
     /// Returns what it left in no commit.
     fn left_behind(&self) -> Vec<LeftBehind> {
         let left = self.metadata.get(LEFT_BEHIND).cloned();
@@ -350,14 +372,16 @@ impl View for RunView {
         page.field(
             "tokens",
             &format!(
-                "{} in, {} out, {} read from cache, {} written to it",
+                "{} in, {} out, {} read from cache, {} written to it{}",
                 usage.input_tokens,
                 usage.output_tokens,
                 usage.cache_read_tokens,
-                usage.cache_creation_tokens
+                usage.cache_creation_tokens,
+                self.counted_by()
             ),
         );
         page.field("turns", &usage.turns.to_string());
+        page.field("model requests", &self.model_requests());
         let searches = self.metadata.get(WEB_SEARCHES).and_then(Value::as_u64);
         page.field(
             "web searches",

@@ -9,9 +9,13 @@ mod endpoint;
 #[cfg(test)]
 mod forwarding;
 #[cfg(test)]
+mod metering;
+#[cfg(test)]
 mod plain;
 #[cfg(test)]
 mod prop_policy;
+#[cfg(test)]
+mod prop_usage;
 #[cfg(test)]
 mod support;
 #[cfg(test)]

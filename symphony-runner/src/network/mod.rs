@@ -31,4 +31,5 @@ pub(crate) use login::{LoginCopy, kept_key};
 pub use model::STAND_IN;
 pub(crate) use model::cli_with_login;
 pub use plan::NetworkPlan;
+pub(crate) use run_network::metered;
 pub use run_network::{RunNetwork, Ways};

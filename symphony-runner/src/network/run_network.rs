@@ -6,9 +6,11 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
+use symphony_core::metering::Metered;
 use symphony_core::run_network::{RefusedHost, RunNetworkUse};
+use symphony_core::unit::Tokens;
 use symphony_mcp::bind_private;
-use symphony_proxy::{Endpoint, Limits, Proxy, Report, Tls, Upstream};
+use symphony_proxy::{Endpoint, Limits, ModelTraffic, Proxy, Report, Tls, Upstream};
 use symphony_workspace::write_private;
 use tokio::net::UnixListener;
 use tokio::task::JoinSet;
@@ -120,6 +122,12 @@ impl RunNetwork {
         let endpoints: Vec<_> = self.endpoints.iter().map(Endpoint::report).collect();
         used(&self.entries, &self.proxy.report(), &endpoints)
     }
+
+    /// Returns what the models were asked so far; `None` where no endpoint leads to one.
+    pub fn model_traffic(&self) -> Option<Vec<ModelTraffic>> {
+        let traffic = self.endpoints.iter().map(Endpoint::model_traffic);
+        (!self.endpoints.is_empty()).then(|| traffic.collect())
+    }
 }
 
 impl Drop for RunNetwork {
@@ -174,6 +182,24 @@ fn make_endpoint(
         )
     })
     .map_err(NetworkError::Endpoint)
+}
+
+/// Joins what the endpoints of a run counted.
+pub(crate) fn metered(traffic: &[ModelTraffic]) -> Metered {
+    let sum = |count: fn(&ModelTraffic) -> u64| -> u64 {
+        traffic.iter().map(count).fold(0, u64::saturating_add)
+    };
+    let tokens = |count| Tokens::new(sum(count));
+    Metered {
+        input_tokens: tokens(|it| it.tokens.input),
+        output_tokens: tokens(|it| it.tokens.output),
+        cache_read_tokens: tokens(|it| it.tokens.cache_read),
+        cache_creation_tokens: tokens(|it| it.tokens.cache_creation),
+        requests: sum(|it| it.requests),
+        uncounted: sum(|it| it.uncounted),
+        failed: sum(|it| it.failed),
+    }
+    .bounded()
 }
 
 /// A listener that ends leaves the agent without a way out, which the agent reports in its own words.

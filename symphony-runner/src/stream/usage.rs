@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use symphony_core::metering::BELIEVED_MAX;
 use symphony_core::run::Usage;
 use symphony_core::unit::{Tokens, UsdMicros};
 
@@ -12,9 +13,6 @@ use super::text::digest;
 /// Most messages that are open at once: the main loop's and those of parallel subagents, whose lines mix.
 const OPEN_MESSAGES_MAX: usize = 64;
 
-/// Most that is believed of a count: no run uses a trillion tokens. An agent's program may report any number, and sums over
-/// all runs must fit into the 63 bits of the database.
-const BELIEVED_MAX: Tokens = Tokens::new(1_000_000_000_000);
 /// Most that is believed of a cost: a million dollars.
 const BELIEVED_COST_MAX: UsdMicros = UsdMicros::new(1_000_000_000_000);
 

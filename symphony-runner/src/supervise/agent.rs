@@ -28,6 +28,7 @@ use super::streams::AgentStreams;
 use super::talk::conversation_of;
 use super::watch::{Limits, Stop, Watch, status_of};
 use crate::error::RunnerError;
+use crate::network::{RunNetwork, metered};
 use crate::process::{
     Agent, AgentEnd, AgentExit, AgentInput, AgentLaunch, GRACE, Supervision, Trampoline,
     may_speak_for_run, resolve_program,
@@ -207,6 +208,7 @@ async fn listen(
         outcome
             .metadata
             .insert(RUN_NETWORK.to_owned(), json!(network.used()));
+        outcome.take_in_metered(network);
     }
     if let Some(memory) = agent.memory() {
         outcome
@@ -284,7 +286,7 @@ async fn watch_agent(
                 if stop.is_some() { return Ok(stop) }
                 messages.pass_on(job, store, streams).await;
                 if pulses.is_multiple_of(PULSES_A_RECORD) {
-                    record(job, store, streams).await;
+                    record(job, store, streams, watch).await;
                     // Other runs may have spent from the same caps meanwhile.
                     take_in_spending(job, store, watch).await;
                 }
@@ -363,6 +365,14 @@ async fn on_pulse(
     if let Some(stop) = watch.due(streams.elapsed()) {
         return Ok(Some(stop));
     }
+    let traffic = prepared
+        .network
+        .as_ref()
+        .and_then(RunNetwork::model_traffic);
+    watch.metered(traffic.as_deref().map(metered));
+    if let Some(stop) = watch.over_budget(&streams.state().usage()) {
+        return Ok(Some(stop));
+    }
     if let Some(stop) = watch.suspected_loop() {
         let now = prepared.site.change_mark();
         if now == *mark {
@@ -387,13 +397,13 @@ async fn on_pulse(
 }
 
 /// Records progress. If that fails, the agent continues.
-async fn record(job: &Job<'_>, store: &StoreThread, streams: &mut AgentStreams) {
+async fn record(job: &Job<'_>, store: &StoreThread, streams: &mut AgentStreams, watch: &Watch) {
     let Some(last_event) = streams.take_news() else {
         return;
     };
     let progress = RunProgress {
         last_event,
-        usage: streams.state().usage(),
+        usage: watch.usage(&streams.state().usage()),
     };
     let (context, run) = (job.as_run(), job.run.id.clone());
     let recorded = store

@@ -1,13 +1,15 @@
 //! The outcome of an agent.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use symphony_core::Timestamp;
 use symphony_core::failure::ErrorClass;
+use symphony_core::metering::{METERING, Metering, usage_of};
 use symphony_core::run::{Run, RunError, RunStatus, Usage};
 use symphony_store::StoreError;
 
 use crate::error::RunnerError;
+use crate::network::{RunNetwork, metered};
 
 /// What is known when an agent has ended. It is recorded, so that any process can do the exit handling.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -50,6 +52,18 @@ impl AgentOutcome {
 }
 
 impl AgentOutcome {
+    /// Takes in what the endpoints of the run counted, beside what the agent's CLI reported.
+    pub(super) fn take_in_metered(&mut self, network: &RunNetwork) {
+        let Some(traffic) = network.model_traffic() else {
+            return;
+        };
+        let counted = metered(&traffic);
+        let reported = self.usage.unwrap_or_default();
+        self.usage = Some(usage_of(&reported, Some(&counted)));
+        let metering = Metering::new(&reported, counted);
+        self.metadata.insert(METERING.to_owned(), json!(metering));
+    }
+
     /// Returns the outcome of a run that a person ended and whose supervisor is dead.
     pub(super) fn cancelled_without_answer() -> Self {
         let message = "ended by a person; the supervisor had not answered".to_owned();

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use symphony_core::config::Spending;
 use symphony_core::failure::ErrorClass;
+use symphony_core::metering::{Metered, usage_of};
 use symphony_core::run::{RunStatus, Usage};
 use symphony_core::spending::{CapReached, SpentSoFar, cap_reached};
 use symphony_core::wording::counted;
@@ -129,6 +130,7 @@ pub(crate) struct Watch {
     detector: LoopDetector,
     suspected: Option<(String, u32)>,
     spent: Option<SpentSoFar>,
+    metered: Option<Metered>,
 }
 
 impl Watch {
@@ -142,6 +144,7 @@ impl Watch {
             detector: LoopDetector::new(limits.loop_repeats),
             suspected: None,
             spent: None,
+            metered: None,
         }
     }
 
@@ -183,12 +186,22 @@ impl Watch {
         self.spent = Some(spent);
     }
 
-    /// Returns the spending cap that is reached with this usage.
+    /// Updates what the endpoint of the run has counted.
+    pub(crate) fn metered(&mut self, metered: Option<Metered>) {
+        self.metered = metered;
+    }
+
+    /// Returns what the run has used so far, given what its CLI reported.
+    pub(crate) fn usage(&self, reported: &Usage) -> Usage {
+        usage_of(reported, self.metered.as_ref())
+    }
+
+    /// Returns the spending cap that is reached, given what the CLI reported.
     ///
     /// After a result it never is: the money is spent and the work done, and exit handling weighs both.
-    pub(crate) fn over_budget(&self, usage: &Usage) -> Option<Stop> {
+    pub(crate) fn over_budget(&self, reported: &Usage) -> Option<Stop> {
         let spent = self.spent.filter(|_| self.last_result.is_none())?;
-        cap_reached(&self.limits.caps, &spent.with(usage)).map(Stop::OverBudget)
+        cap_reached(&self.limits.caps, &spent.with(&self.usage(reported))).map(Stop::OverBudget)
     }
 
     /// Returns a stop if the run has searched the web more often than it may.
@@ -307,6 +320,15 @@ mod tests {
             panic!("60 of other runs and 40 of this one are 100");
         };
         assert_eq!(cap.scope, CapScope::Issue);
+        // what is metered counts, whatever the CLI reports
+        let metered = |tokens| Metered {
+            output_tokens: Tokens::new(tokens),
+            ..Metered::default()
+        };
+        watch.metered(Some(metered(39)));
+        assert_eq!(watch.over_budget(&used(40)), None);
+        watch.metered(Some(metered(40)));
+        assert!(watch.over_budget(&used(0)).is_some());
         watch.observe(&AgentEvent::Result(Box::default()), at(1));
         assert_eq!(watch.over_budget(&used(400)), None, "its work is done");
     }

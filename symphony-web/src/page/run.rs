@@ -163,8 +163,8 @@ fn facts(run: &RunView, turn: &Turn) -> Markup {
                 @if let Some(model) = run.model_in_words() { dt { "Model" } dd { (model) } }
                 dt { "Time" } dd { (took(run, turn.now)) }
                 dt { "Turns" } dd { (run.usage.turns) }
-                dt { "Tokens" } dd title=(format!("{} in, {} out, {} read from the cache, {} written to it", run.usage.input_tokens,
-                    run.usage.output_tokens, run.usage.cache_read_tokens, run.usage.cache_creation_tokens)) { (tokens(run.usage.tokens())) }
+                dt { "Tokens" } dd title=(format!("{} in, {} out, {} read from the cache, {} written to it{}", run.usage.input_tokens,
+                    run.usage.output_tokens, run.usage.cache_read_tokens, run.usage.cache_creation_tokens, run.counted_by())) { (tokens(run.usage.tokens())) }
                 @if !run.usage.cost().is_empty() { dt { "Cost" } dd { (run.usage.cost()) } }
                 @if let Some(branch) = &run.branch { dt { "Branch" } dd .mono { (branch) } }
                 @if let Some(code) = run.exit_code { dt { "Exit code" } dd { (code) } }

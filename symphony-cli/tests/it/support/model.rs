@@ -67,6 +67,32 @@ impl Model {
         records
     }
 
+    /// Returns what the model dealt out in all whole answers: input, output, read from the cache, written to it.
+    pub(crate) fn dealt_out(&self) -> [u64; 4] {
+        let records = self.records();
+        let is_whole = |seq: &Value| {
+            let ends = records.iter().filter(|record| record["event"] == "end");
+            ends.into_iter()
+                .any(|end| end["seq"] == *seq && end["outcome"] == "ok")
+        };
+        let answered = records
+            .iter()
+            .filter(|record| record["usage"].is_object() && is_whole(&record["seq"]));
+        answered.fold([0; 4], |sum, record| {
+            let mut names = [
+                "input_tokens",
+                "output_tokens",
+                "cache_read_input_tokens",
+                "cache_creation_input_tokens",
+            ]
+            .into_iter();
+            sum.map(|sum| {
+                let count = names.next().and_then(|name| record["usage"][name].as_u64());
+                sum + count.expect("each record has all counts")
+            })
+        })
+    }
+
     /// The requests of conversations; every one was answered.
     pub(crate) fn requests(&self) -> Vec<Value> {
         let records = self.records();
