@@ -10,7 +10,7 @@ use symphony_runner::RunnerError;
 use symphony_runner::environment::agent_search_path;
 use symphony_runner::installation::Installation;
 use symphony_runner::models::{ChosenProvider, provider_of_agent};
-use symphony_runner::provider::{agent_clis, program_version};
+use symphony_runner::provider::{AgentCli, agent_clis, program_version};
 
 /// The CLI of an agent that is installed.
 #[derive(Debug, Clone, Serialize)]
@@ -26,27 +26,69 @@ pub(crate) struct FoundAgent {
     pub(crate) version: Option<String>,
 }
 
+/// The program of one or more providers: some CLIs can be talked to in more than one way.
+#[derive(Debug)]
+pub(crate) struct LookedFor {
+    /// The providers, the first one before those that share its program.
+    pub(crate) clis: Vec<&'static AgentCli>,
+    /// The program that the configuration names, if it names one.
+    pub(crate) configured: Option<PathBuf>,
+    /// Where it is; none if it is not installed.
+    pub(crate) program: Option<PathBuf>,
+}
+
+/// Looks for the CLI of each agent.
+pub(crate) fn look_for_agents(
+    installation: &Installation,
+    config: &ProjectConfig,
+) -> Vec<LookedFor> {
+    let path = agent_search_path(&installation.environment, &config.env);
+    let looked = agent_clis().map(|cli| {
+        let configured = config.providers.settings(cli.name).binary.clone();
+        let program = cli.find(configured.as_deref(), &path);
+        (cli, configured, program)
+    });
+    grouped(looked)
+}
+
+/// Joins the providers that have the same program, found or not.
+fn grouped(
+    looked: impl Iterator<Item = (&'static AgentCli, Option<PathBuf>, Option<PathBuf>)>,
+) -> Vec<LookedFor> {
+    let mut all: Vec<LookedFor> = Vec::new();
+    for (cli, configured, program) in looked {
+        let same = all.iter_mut().find(|known| {
+            let has_its_name = || known.clis.iter().any(|other| other.program == cli.program);
+            let is_missing_too = || known.configured == configured && has_its_name();
+            known.program == program && (program.is_some() || is_missing_too())
+        });
+        match same {
+            Some(known) => known.clis.push(cli),
+            None => all.push(LookedFor {
+                clis: vec![cli],
+                configured,
+                program,
+            }),
+        }
+    }
+    all
+}
+
 /// Looks for the CLI of each agent, and asks those that are there for their versions.
 pub(crate) fn found_agents(installation: &Installation, config: &ProjectConfig) -> Vec<FoundAgent> {
     let path = agent_search_path(&installation.environment, &config.env);
-    let mut found: Vec<FoundAgent> = Vec::new();
-    for cli in agent_clis() {
-        let configured = config.providers.settings(cli.name).binary.as_deref();
-        let Some(program) = cli.find(configured, &path) else {
-            continue;
-        };
-        if let Some(same) = found.iter_mut().find(|agent| agent.program == program) {
-            same.providers.push(cli.name);
-            continue;
-        }
-        found.push(FoundAgent {
-            providers: vec![cli.name],
-            title: cli.title,
-            version: program_version(&program, &path).ok(),
-            program,
-        });
-    }
-    found
+    let looked = look_for_agents(installation, config).into_iter();
+    looked
+        .filter_map(|LookedFor { clis, program, .. }| {
+            let program = program?;
+            Some(FoundAgent {
+                providers: clis.iter().map(|cli| cli.name).collect(),
+                title: clis.first()?.title,
+                version: program_version(&program, &path).ok(),
+                program,
+            })
+        })
+        .collect()
 }
 
 /// With what the agents of a project would run.
@@ -107,6 +149,34 @@ fn named(chosen: &ChosenProvider) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn providers_with_the_same_program_are_looked_for_once() {
+        type Places = (Option<PathBuf>, Option<PathBuf>);
+        let path = |text: &str| Some(PathBuf::from(text));
+        let groups = |place: &dyn Fn(&AgentCli) -> Places| {
+            let all = agent_clis().map(|cli| {
+                let (configured, program) = place(cli);
+                (cli, configured, program)
+            });
+            let groups = grouped(all).into_iter();
+            let sizes: Vec<usize> = groups.map(|group| group.clis.len()).collect();
+            sizes
+        };
+        // Codex and its app-server are one program
+        assert_eq!(groups(&|_| (None, None)), [1, 2, 1, 1, 1, 1]);
+        assert_eq!(groups(&|cli| (None, path(cli.program))), [1, 2, 1, 1, 1, 1]);
+        let another = |cli: &AgentCli| match cli.name {
+            ProviderName::CodexAppServer => (path("/opt/codex"), path("/opt/codex")),
+            _ => (None, path(cli.program)),
+        };
+        assert_eq!(groups(&another), [1, 1, 1, 1, 1, 1, 1]);
+        let gone = |cli: &AgentCli| match cli.name {
+            ProviderName::CodexAppServer => (path("/opt/codex"), None),
+            _ => (None, None),
+        };
+        assert_eq!(groups(&gone), [1, 1, 1, 1, 1, 1, 1]);
+    }
 
     #[test]
     fn what_is_used_is_said_once_where_it_is_the_same() {

@@ -16,6 +16,7 @@ mod failure;
 mod global;
 mod interrupt;
 mod json;
+mod model_access;
 mod news;
 mod output;
 mod permission;

@@ -67,9 +67,12 @@ fn works_in_a_sandbox(cli: RealCli) {
     let refused = network["refused"].as_array().unwrap();
     let entries: Vec<_> = refused.iter().map(|host| &host["entry"]).collect();
     assert!(entries.contains(&&json!("unlisted.example")), "{network:#}");
-    // what Claude wants for itself is switched off, and Codex works without what it wants
-    let is_codex = matches!(cli, RealCli::Codex | RealCli::CodexAppServer);
-    assert!(is_codex || entries.len() == 1, "{network:#}");
+    // what Claude and Qwen Code want for themselves is switched off; Codex and opencode work without what they want
+    let wants_more = matches!(
+        cli,
+        RealCli::Codex | RealCli::CodexAppServer | RealCli::Opencode
+    );
+    assert!(wants_more || entries.len() == 1, "{network:#}");
     let seen = project.git(&["show", "symphony/SYM-1:env.txt"]);
     assert!(!seen.contains(KEY), "{seen}");
     assert!(seen.contains("403 Forbidden"), "{seen}");
@@ -95,4 +98,10 @@ fn the_real_codex_app_server_works_in_a_sandbox_without_its_key() {
 #[test]
 fn the_real_qwen_code_works_in_a_sandbox_without_its_key() {
     works_in_a_sandbox(RealCli::Qwen);
+}
+
+/// It takes its models and their keys from its own settings.
+#[test]
+fn the_real_opencode_works_in_a_sandbox_without_its_key() {
+    works_in_a_sandbox(RealCli::Opencode);
 }

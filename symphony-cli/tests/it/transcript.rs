@@ -82,7 +82,11 @@ macro_rules! assert_transcript {
                 (r"(head|as|on|commit) [0-9a-f]{10}\b", "$1 COMMIT"),
                 (r"\d+ MiB free", "SPACE free"),
                 (r"git: \S+ \d+\.\d+", "git: GIT"),
-                (r"(?m)^(ok|absent) +(claude|codex): [^\n]*", "looked  $2: AGENT"),
+                // which agents a machine has
+                (
+                    r"(?m)^(ok|absent) +(claude|codex|opencode|qwen|gemini|copilot|other agents): [^\n]*\n",
+                    "",
+                ),
                 (r"(?m)^(ok|absent) +cgroups: [^\n]*\n", ""),
                 (r"(?m)^(ok|absent) +sandbox: [^\n]*\n( +[^\n]*\n)*", ""),
                 (r"\b(claude|codex): [^\n]*", "$1: AGENT"),

@@ -1,3 +1,5 @@
+//! What each API says of its usage, in tables.
+
 use super::*;
 
 fn read(form: AnswerForm, text: &str) -> ([u64; 4], bool) {

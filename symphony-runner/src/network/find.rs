@@ -8,6 +8,7 @@ use symphony_core::config::{ProviderName, SandboxNetwork, SandboxSettings};
 use symphony_workspace::detect_project;
 
 use super::error::NetworkError;
+use super::own_models::read_own;
 use super::plan::{NetworkPlan, NetworkRequest};
 use super::registry::{Registries, RegistryQuery, registries_of};
 
@@ -41,6 +42,9 @@ impl NetworkQuery<'_> {
             provider: self.provider,
             environment: self.environment,
             registries: &registries.hosts,
+            models: self
+                .provider
+                .and_then(|provider| read_own(provider, self.environment)),
         })?;
         let settings = registries.variables.into_iter();
         plan.variables

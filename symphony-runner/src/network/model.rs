@@ -13,6 +13,7 @@ use symphony_core::config::ProviderName;
 use symphony_proxy::{Credential, Secret};
 
 use super::error::NetworkError;
+use super::own_models::{HomeFile, ModelServer, OwnModels, OwnWay};
 use super::url::Server;
 use crate::provider::api::text;
 use crate::provider::{AgentCli, ApiKey, agent_cli, agent_clis};
@@ -38,6 +39,10 @@ pub(crate) struct ModelWay {
     pub(crate) arguments: Vec<String>,
     /// Whether the CLI uses a login of its own.
     pub(crate) uses_login: bool,
+    /// Files for the home of the sandbox: the CLI's own settings without their keys.
+    pub(crate) files: Vec<HomeFile>,
+    /// Providers of models that the settings name, and whose servers are not known.
+    pub(crate) unknown: Vec<String>,
 }
 
 /// An endpoint that adds a credential.
@@ -62,6 +67,7 @@ impl fmt::Debug for EndpointPlan {
 
 /// Decides how a run reaches the API of its provider's model.
 ///
+/// `models` are those of the CLI's own settings.
 /// A command may call the CLI of any agent, so it gets an endpoint for each whose credential or base URL is set.
 ///
 /// # Errors
@@ -69,6 +75,7 @@ impl fmt::Debug for EndpointPlan {
 pub(crate) fn model_way(
     provider: ProviderName,
     environment: &BTreeMap<OsString, OsString>,
+    models: Option<OwnModels>,
 ) -> Result<ModelWay, NetworkError> {
     let mut way = ModelWay::default();
     let own = agent_cli(provider);
@@ -86,6 +93,9 @@ pub(crate) fn model_way(
             led.push(variable);
         }
     }
+    if let Some(models) = models {
+        way.lead_own(models);
+    }
     Ok(way)
 }
 
@@ -94,7 +104,7 @@ pub(crate) fn cli_with_login(
     provider: ProviderName,
     environment: &BTreeMap<OsString, OsString>,
 ) -> Option<&'static AgentCli> {
-    let way = model_way(provider, environment).ok()?;
+    let way = model_way(provider, environment, None).ok()?;
     agent_cli(provider).filter(|_| way.uses_login)
 }
 
@@ -184,15 +194,7 @@ impl ModelWay {
         server: Server,
         credentials: Vec<Credential>,
     ) {
-        // a server on this machine keeps its port, so that whatever else names it still finds it
-        let port = server.loopback().map_or_else(
-            || {
-                let taken = |port: &u16| self.endpoints.iter().any(|other| other.port == *port);
-                let mut free = (ENDPOINT_PORT..u16::MAX).skip_while(taken);
-                free.next().unwrap_or(ENDPOINT_PORT)
-            },
-            |address| address.port(),
-        );
+        let port = self.port_for(&server);
         let inside = format!("http://127.0.0.1:{port}");
         let arguments = (cli.api.arguments)(&inside);
         let key = match key_of(cli, environment) {
@@ -214,6 +216,48 @@ impl ModelWay {
             base_url: server.url,
             credentials,
         });
+    }
+
+    /// Returns the port of an endpoint. A server on this machine keeps its own, so that whatever else names it still
+    /// finds it.
+    fn port_for(&self, server: &Server) -> u16 {
+        let taken = |port: &u16| self.endpoints.iter().any(|other| other.port == *port);
+        let own = server.loopback().map(|address| address.port());
+        let free = || (ENDPOINT_PORT..u16::MAX).find(|port| !taken(port));
+        own.filter(|port| !taken(port))
+            .or_else(free)
+            .unwrap_or(ENDPOINT_PORT)
+    }
+
+    /// Leads to the models of the CLI's own settings.
+    fn lead_own(&mut self, mut models: OwnModels) {
+        let OwnWay {
+            servers,
+            hosts,
+            relays,
+            unknown,
+        } = models.way();
+        for ModelServer {
+            name,
+            server,
+            credentials,
+        } in servers
+        {
+            let port = self.port_for(&server);
+            models.redirect(&name, &format!("http://127.0.0.1:{port}"), STAND_IN);
+            self.endpoints.push(EndpointPlan {
+                port,
+                base_url: server.url,
+                credentials,
+            });
+        }
+        self.hosts.extend(hosts);
+        self.relays.extend(relays);
+        self.unknown.extend(unknown);
+        for name in models.removed() {
+            self.variables.insert((*name).to_owned(), None);
+        }
+        self.files.extend(models.files());
     }
 
     fn set(&mut self, name: &str, value: &str) {
@@ -267,7 +311,7 @@ mod tests {
             .iter()
             .map(|(name, value)| (name.into(), value.into()))
             .collect();
-        model_way(provider, &environment).unwrap()
+        model_way(provider, &environment, None).unwrap()
     }
 
     fn shown(way: &ModelWay) -> String {
@@ -421,7 +465,7 @@ mod tests {
                 .iter()
                 .map(|(name, value)| (name.into(), value.into()))
                 .collect();
-            let error = model_way(ProviderName::ClaudeCli, &environment).unwrap_err();
+            let error = model_way(ProviderName::ClaudeCli, &environment, None).unwrap_err();
             assert!(!error.to_string().contains("api.example"), "{error}");
         }
     }

@@ -9,6 +9,7 @@ use symphony_proxy::{Allowed, Upstream};
 
 use super::error::NetworkError;
 use super::model::{EndpointPlan, ModelWay, model_way};
+use super::own_models::{HomeFile, OwnModels};
 use super::upstream::upstream;
 use super::url::loopback_entry;
 
@@ -36,6 +37,8 @@ pub(crate) struct NetworkRequest<'a> {
     pub(crate) environment: &'a BTreeMap<OsString, OsString>,
     /// The hosts of the registries that the project's tools use.
     pub(crate) registries: &'a BTreeSet<String>,
+    /// The models of the CLI's own settings.
+    pub(crate) models: Option<OwnModels>,
 }
 
 /// What a run may reach, and how.
@@ -57,6 +60,8 @@ pub struct NetworkPlan {
     pub variables: BTreeMap<String, Option<String>>,
     /// Arguments for the provider's CLI, before those of the project.
     pub arguments: Vec<String>,
+    /// Files for the home of the sandbox.
+    pub(crate) files: Vec<HomeFile>,
 }
 
 impl NetworkPlan {
@@ -66,9 +71,9 @@ impl NetworkPlan {
     /// When an entry of the configuration, a base URL or a credential cannot be used.
     pub(crate) fn new(request: &NetworkRequest<'_>) -> Result<Self, NetworkError> {
         let way = match request.provider {
-            Some(provider) => model_way(provider, request.environment)?,
+            Some(provider) => model_way(provider, request.environment, request.models.clone())?,
             // a command of the project needs no model, so it gets nothing that opens one
-            None => model_way(ProviderName::Scripted, request.environment)?,
+            None => model_way(ProviderName::Scripted, request.environment, None)?,
         };
         let ModelWay {
             endpoints,
@@ -77,6 +82,8 @@ impl NetworkPlan {
             variables,
             arguments,
             uses_login: _,
+            files,
+            unknown: _,
         } = way;
         let mut entries: BTreeSet<String> = hosts.into_iter().collect();
         let mut relays: BTreeSet<SocketAddr> = relays.into_iter().collect();
@@ -107,6 +114,7 @@ impl NetworkPlan {
             endpoints,
             variables: all,
             arguments,
+            files,
         })
     }
 
@@ -157,6 +165,7 @@ mod tests {
             provider,
             environment: &environment,
             registries: &["index.crates.io".to_owned()].into(),
+            models: None,
         })
     }
 
@@ -222,6 +231,7 @@ mod tests {
             provider: None,
             environment: &BTreeMap::new(),
             registries: &["127.0.0.1:5432".to_owned()].into(),
+            models: None,
         })
         .unwrap();
         assert!(plan.relays.is_empty());

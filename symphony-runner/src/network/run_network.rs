@@ -296,6 +296,7 @@ mod tests {
             provider: Some(ProviderName::ClaudeCli),
             environment: &environment,
             registries: &BTreeSet::new(),
+            models: None,
         })
         .unwrap();
         let network = RunNetwork::start(&plan, folder.path()).unwrap();
@@ -355,6 +356,7 @@ mod tests {
             provider: Some(ProviderName::ClaudeCli),
             environment: &environment,
             registries: &BTreeSet::new(),
+            models: None,
         })
         .unwrap();
         let error = RunNetwork::start(&plan, folder.path()).unwrap_err();

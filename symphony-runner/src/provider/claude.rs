@@ -105,6 +105,7 @@ pub(super) static CLI: AgentCli = AgentCli {
         ],
         key_in_login: None,
     },
+    own_settings: None,
     variables: Variables {
         prefixes: &["ANTHROPIC_", "CLAUDE_"],
         settings: &[

@@ -11,6 +11,7 @@ use symphony_core::session::SessionForm;
 use super::api::ModelApi;
 use super::detect::find_program;
 use super::invocation::{AgentCommand, AgentInvocation};
+use super::own_settings::{OwnSettings, SettingsForm};
 use crate::stream::StreamFormat;
 
 /// The CLI of an agent.
@@ -32,6 +33,8 @@ pub struct AgentCli {
     pub sessions: Option<Sessions>,
     /// How it reaches the API of its model.
     pub api: ModelApi,
+    /// Its own settings, as far as a run in a sandbox needs them; `None` if it needs none.
+    pub own_settings: Option<OwnSettings>,
     /// The environment variables that it reads.
     pub variables: Variables,
     /// Why it does not start for root; `None` if root is like any other user.
@@ -102,6 +105,12 @@ impl AgentCli {
     pub fn find(&self, configured: Option<&Path>, search_path: &OsStr) -> Option<PathBuf> {
         let program = configured.unwrap_or(Path::new(self.program));
         find_program(program, search_path).map(self.native)
+    }
+
+    /// Returns whether the copy of its own settings in a sandbox has its login.
+    pub fn has_login_in_settings(&self) -> bool {
+        let own = self.own_settings.as_ref();
+        own.is_some_and(|own| own.form == SettingsForm::Providers)
     }
 
     /// Returns why it will not start for a user, if so.

@@ -69,6 +69,7 @@ pub(super) const KNOWN: AgentCli = AgentCli {
         ],
         key_in_login: Some("/OPENAI_API_KEY"),
     },
+    own_settings: None,
     variables: Variables {
         prefixes: &["CODEX_", "OPENAI_"],
         settings: &[],

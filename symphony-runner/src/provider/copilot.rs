@@ -34,6 +34,7 @@ pub(super) static CLI: AgentCli = AgentCli {
         login_hosts: &["api.githubcopilot.com", "api.github.com", "github.com"],
         ..acp::UNKNOWN_API
     },
+    own_settings: None,
     variables: Variables {
         prefixes: &["COPILOT_"],
         settings: &[],

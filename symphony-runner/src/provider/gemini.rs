@@ -10,6 +10,7 @@ use super::acp;
 use super::api::{ApiKey, ModelApi};
 use super::cli::{AgentCli, Credentials, Variables};
 use super::invocation::{AgentCommand, AgentInvocation, Args};
+use super::own_settings::{OwnSettings, SettingsForm};
 use super::talk::call;
 use crate::conversation::{MidTurn, Protocol};
 use crate::stream::{AcpUsage, StreamFormat};
@@ -40,6 +41,16 @@ pub(super) static CLI: AgentCli = AgentCli {
         login_hosts: &["cloudcode-pa.googleapis.com", "oauth2.googleapis.com"],
         ..acp::UNKNOWN_API
     },
+    own_settings: Some(OwnSettings {
+        folder_variable: "GEMINI_CLI_HOME",
+        folder: ".gemini",
+        files: &["settings.json"],
+        file_variable: None,
+        inside: ".gemini/settings.json",
+        kept: &["/security/auth/selectedType", "/model"],
+        form: SettingsForm::Addresses,
+        removed: &[],
+    }),
     variables: Variables {
         prefixes: &["GEMINI_", "GOOGLE_GEMINI_"],
         settings: &[],

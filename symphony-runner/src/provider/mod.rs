@@ -22,6 +22,7 @@ mod gemini;
 mod invocation;
 mod mcp_config;
 mod opencode;
+pub(crate) mod own_settings;
 mod qwen;
 mod scripted;
 mod talk;
@@ -39,6 +40,7 @@ pub use invocation::{
     StdinSource,
 };
 pub use mcp_config::mcp_config;
+pub use own_settings::{OwnSettings, SettingsForm};
 pub use version::program_version;
 
 /// What a provider is.

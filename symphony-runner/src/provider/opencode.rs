@@ -11,6 +11,7 @@ use super::acp;
 use super::api::ModelApi;
 use super::cli::{AgentCli, Credentials, Sessions, Variables};
 use super::invocation::{AgentCommand, AgentInvocation, Args};
+use super::own_settings::{OwnSettings, SettingsForm};
 use super::talk::call;
 use crate::conversation::{MidTurn, Protocol};
 use crate::stream::{AcpUsage, StreamFormat};
@@ -38,6 +39,32 @@ pub(super) static CLI: AgentCli = AgentCli {
         login_hosts: &["opencode.ai", "models.dev"],
         ..acp::UNKNOWN_API
     },
+    own_settings: Some(OwnSettings {
+        folder_variable: "XDG_CONFIG_HOME",
+        folder: ".config",
+        files: &[
+            "opencode/config.json",
+            "opencode/opencode.json",
+            "opencode/opencode.jsonc",
+        ],
+        file_variable: Some("OPENCODE_CONFIG"),
+        inside: ".config/opencode/opencode.json",
+        kept: &[
+            "/model",
+            "/small_model",
+            "/provider",
+            "/enabled_providers",
+            "/disabled_providers",
+        ],
+        form: SettingsForm::Providers,
+        removed: &[
+            "XDG_CONFIG_HOME",
+            "XDG_STATE_HOME",
+            "XDG_CACHE_HOME",
+            "OPENCODE_CONFIG",
+            "OPENCODE_CONFIG_DIR",
+        ],
+    }),
     variables: Variables {
         prefixes: &["OPENCODE_"],
         settings: &[],

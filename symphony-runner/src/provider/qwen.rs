@@ -11,6 +11,7 @@ use super::acp;
 use super::api::{ApiKey, ModelApi};
 use super::cli::{AgentCli, Credentials, Sessions, Variables};
 use super::invocation::{AgentCommand, AgentInvocation, Args};
+use super::own_settings::{OwnSettings, SettingsForm};
 use super::talk::call;
 use crate::conversation::{MidTurn, Protocol};
 use crate::stream::{AcpUsage, StreamFormat};
@@ -44,6 +45,16 @@ pub(super) static CLI: AgentCli = AgentCli {
         login_hosts: &["chat.qwen.ai", "portal.qwen.ai"],
         ..acp::UNKNOWN_API
     },
+    own_settings: Some(OwnSettings {
+        folder_variable: "QWEN_HOME",
+        folder: ".qwen",
+        files: &["settings.json"],
+        file_variable: None,
+        inside: ".qwen/settings.json",
+        kept: &["/security/auth/selectedType", "/model", "/modelProviders"],
+        form: SettingsForm::Addresses,
+        removed: &[],
+    }),
     variables: Variables {
         prefixes: &["QWEN_", "DASHSCOPE_", "OPENAI_"],
         settings: &[],

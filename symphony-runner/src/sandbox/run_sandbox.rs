@@ -2,16 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use symphony_core::config::{SandboxCache, SandboxSettings};
 use symphony_sandbox::{Level, Tools, ToolsRequest};
+use symphony_workspace::write_private;
 
 use super::compose::{Places, StartFolders, compose};
 use super::fault::SandboxFault;
 use super::protection::Protection;
 use super::start::Start;
-use crate::network::Ways;
+use crate::network::{HomeFile, Ways};
 use crate::process::ResourceLimits;
 use crate::provider::{AgentCli, agent_clis};
 use crate::resume::link_into;
@@ -29,6 +33,8 @@ pub(crate) struct RunSandbox {
     login: Option<&'static AgentCli>,
     /// Where the CLI keeps its sessions, for later runs with the same key.
     sessions: Option<KeptSessions>,
+    /// What each start has in its home.
+    home_files: Vec<HomeFile>,
 }
 
 /// A program with all that starts it.
@@ -61,6 +67,7 @@ impl RunSandbox {
             run,
             login: None,
             sessions: None,
+            home_files: Vec::new(),
         }
     }
 
@@ -85,6 +92,13 @@ impl RunSandbox {
     #[must_use]
     pub(crate) fn with_login(mut self, login: Option<&'static AgentCli>) -> Self {
         self.login = login;
+        self
+    }
+
+    /// Puts files into the home of each start.
+    #[must_use]
+    pub(crate) fn with_home_files(mut self, files: Vec<HomeFile>) -> Self {
+        self.home_files = files;
         self
     }
 
@@ -136,6 +150,14 @@ impl RunSandbox {
             path: home.clone(),
             source,
         })?;
+        for file in &self.home_files {
+            let path = home.join(&file.path);
+            write_in_home(&path, &file.text).map_err(|source| SandboxFault::Io {
+                action: "write",
+                path,
+                source,
+            })?;
+        }
         if let Some(cli) = self.login {
             start.hand_in(cli, &environment, home)?;
         }
@@ -201,4 +223,14 @@ impl RunSandbox {
             cached_for: (self.settings.cache == SandboxCache::Read).then_some(checkout),
         })
     }
+}
+
+fn write_in_home(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)?;
+    }
+    write_private(path, text).map_err(io::Error::other)
 }

@@ -9,7 +9,8 @@ use symphony_core::wording::none_is;
 use symphony_runner::installation::Installation;
 use symphony_runner::provider::{AgentCli, agent_cli};
 
-use super::check::CheckView;
+use super::check::{CheckView, Health};
+use crate::model_access::servers_of_models;
 
 const CHECK: &str = "login";
 
@@ -27,7 +28,20 @@ pub(super) fn check_login(
         configured.or_else(|| installation.variable(name).map(OsString::from))
     };
     let has_file = |path: &Path| path.metadata().is_ok_and(|meta| meta.len() > 0);
-    Some(view(cli, &variable, &has_file))
+    let found = view(cli, &variable, &has_file);
+    if found.status == Health::Warning && cli.has_login_in_settings() {
+        let servers = servers_of_models(installation, config, provider);
+        if !servers.is_empty() {
+            let (title, servers) = (cli.title, servers.join(", "));
+            return Some(CheckView::ok(
+                CHECK,
+                format!(
+                    "{title}: its settings name {servers}; the first run shows whether its key is accepted"
+                ),
+            ));
+        }
+    }
+    Some(found)
 }
 
 fn view(
@@ -61,7 +75,6 @@ fn view(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::doctor::check::Health;
 
     #[test]
     fn the_sentences_agree_with_what_was_looked_for() {

@@ -21,6 +21,7 @@ use super::login::check_login;
 use super::root::check_root;
 use crate::agents_found::UsedProviders;
 use crate::failure::provider_fix;
+use crate::model_access::{ModelAccess, model_access};
 
 /// What makes a folder something to work in.
 const FIRST_COMMIT: &str = "`git init && git commit --allow-empty -m 'first commit'` creates a repository \
@@ -44,11 +45,12 @@ pub(super) fn check_project(
             return;
         }
     };
-    let (mut login, mut root) = (None, None);
+    let (mut login, mut root, mut models) = (None, None, None);
     checks.push(match installation.provider(&config) {
         Ok(call) => {
             login = check_login(installation, &config, call.name());
             root = check_root(installation, &config, call.name());
+            models = check_models(installation, &config, call.name());
             check_command(installation, &config, &call)
                 .unwrap_or_else(|| check_used(installation, &config, call.name()))
         }
@@ -56,6 +58,7 @@ pub(super) fn check_project(
     });
     checks.extend(root);
     checks.extend(login);
+    checks.extend(models);
     checks.extend(check_prompts(installation, &config, project));
     checks.push(check_gates(installation, &config, project));
     checks.extend(check_vault(&config));
@@ -95,6 +98,33 @@ fn check_used(
             &problem.unwrap_or_default(),
             "install it, or change `agent` in the profile: `symphony profile list` shows the profiles",
         ),
+    }
+}
+
+/// Says what a run of the provider gets in the sandbox, and what it lacks.
+fn check_models(
+    installation: &Installation,
+    config: &ProjectConfig,
+    provider: ProviderName,
+) -> Option<CheckView> {
+    const CHECK: &str = "models";
+    const ALLOW: &str =
+        "`symphony config set sandbox.hosts '[\"HOST\"]'` with the host of its API allows it";
+    match model_access(installation, config, provider) {
+        Ok(found) => {
+            let ModelAccess { words, warning } = found?;
+            Some(match warning {
+                None => CheckView::ok(CHECK, format!("in the sandbox, {words}")),
+                Some(warning) => {
+                    CheckView::warning(CHECK, format!("in the sandbox, {words}\n{warning}"), ALLOW)
+                }
+            })
+        }
+        Err(error) => Some(CheckView::failed(
+            CHECK,
+            &error,
+            "set it right where `symphony` runs, or in the key `env` of the project",
+        )),
     }
 }
 

@@ -20,6 +20,7 @@ use super::view::{InitView, Tried};
 use crate::agents_found::{UsedProviders, found_agents};
 use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop, sentence};
+use crate::model_access::access_of;
 use crate::trial::{BaseHold, SECONDS_DEFAULT, SECONDS_MAX, copy_advice, note_trial, try_gates};
 use crate::value::named;
 
@@ -230,7 +231,10 @@ impl InitArgs {
         let (project, sandbox) = choose_level(asked, &installation, &mut store, written.project)?;
         drop(store);
         let config = installation.project_config(&project)?;
-        let provider_problem = installation.provider(&config).err();
+        let (provider, provider_problem) = match installation.provider(&config) {
+            Ok(call) => (Some(call.name()), None),
+            Err(error) => (None, Some(error)),
+        };
         let view = InitView {
             project: project.id.clone(),
             prefix: project.prefix.clone(),
@@ -259,6 +263,7 @@ impl InitArgs {
             runs_with: UsedProviders::of(&installation, &config)
                 .ok()
                 .and_then(|used| used.in_words()),
+            model_access: provider.and_then(|name| access_of(&installation, &config, name)),
             provider_problem: provider_problem.map(|error| error.to_string()),
             prompts: lint(&installation, &config, &project),
         };

@@ -78,6 +78,9 @@ pub(crate) struct InitView {
     /// With what workers and judges would run, and why; none where they cannot start.
     #[serde(skip)]
     pub(crate) runs_with: Option<String>,
+    /// What a run gets of its models and settings in the sandbox, and what it lacks; none where nothing is kept from it.
+    #[serde(skip)]
+    pub(crate) model_access: Option<String>,
     /// Why no agent can be started yet; `doctor` says it of programs.
     #[serde(skip)]
     pub(crate) provider_problem: Option<String>,
@@ -162,6 +165,9 @@ impl InitView {
             page.line(&format!("Found {}: {program} ({version})", agent.title));
         }
         if let Some(words) = &self.runs_with {
+            page.line(&format!("{}.", capitalised(words)));
+        }
+        if let Some(words) = &self.model_access {
             page.line(&format!("{}.", capitalised(words)));
         }
     }

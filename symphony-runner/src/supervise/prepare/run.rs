@@ -28,7 +28,7 @@ use super::site::Site;
 use super::subject::Subject;
 use crate::environment::{agent_environment, leave_housekeeping_to_the_user, name_committers};
 use crate::error::RunnerError;
-use crate::network::{RunNetwork, cli_with_login, kept_key};
+use crate::network::{HomeFile, NetworkPlan, RunNetwork, cli_with_login, kept_key, read_own};
 use crate::paths::write_private;
 use crate::process::Supervision;
 use crate::prompts::sent::{PROMPT_REPORT, keep_prompts};
@@ -188,7 +188,10 @@ pub(crate) async fn prepare(
     let head = site.repository.head(&site.worktree)?;
     // With the credentials that the agent does not get.
     let redactor = redactor_for(&site.repository, &head, &environment)?;
-    let login = cli_with_login(invocation.call.name(), &environment);
+    let own = home_files(&invocation.call, network.as_ref(), &environment);
+    // A login that is part of the CLI's own settings is in the home with them.
+    let login = cli_with_login(invocation.call.name(), &environment)
+        .filter(|cli| !cli.has_login_in_settings());
     let network = network
         .map(|plan| {
             plan.apply(&mut environment);
@@ -205,6 +208,7 @@ pub(crate) async fn prepare(
     )?
     .with_ways(network.as_ref().map(|network| network.ways().clone()))
     .with_login(login)
+    .with_home_files(own)
     .with_sessions(kept);
     keep_prompts(&job.paths, &built, redactor.as_deref())?;
     Ok(Prepared {
@@ -219,6 +223,19 @@ pub(crate) async fn prepare(
         redactor,
         searches_max: invocation.searches_max(),
     })
+}
+
+/// Returns the files of the CLI's own settings for the home of the sandbox: without keys where the network is the run's
+/// own, and as they are where the CLI has to reach its models itself.
+fn home_files(
+    call: &ProviderCall,
+    network: Option<&NetworkPlan>,
+    environment: &BTreeMap<OsString, OsString>,
+) -> Vec<HomeFile> {
+    match network {
+        Some(plan) => plan.files.clone(),
+        None => read_own(call.name(), environment).map_or_else(Vec::new, |own| own.files()),
+    }
 }
 
 /// Returns the set of prompts that a run's issue has in the configured trial, and records it before a prompt is built,
