@@ -43,8 +43,8 @@ pub struct ModelTraffic {
 pub struct Failing {
     /// How many did.
     pub requests: u64,
-    /// The time since the first of them.
-    pub since: Duration,
+    /// The time from the first of them to the last one.
+    pub span: Duration,
     /// How the last one failed.
     pub last: Failure,
 }
@@ -84,13 +84,10 @@ impl Traffic {
     pub(crate) fn at(&self, now: Instant) -> ModelTraffic {
         let mut counted = self.counted();
         counted.forget(now);
-        let since = counted.failing_since;
-        let mut numbers = counted.numbers;
-        numbers.recent = counted.recent.len() as u64;
-        if let (Some(failing), Some(since)) = (&mut numbers.failing, since) {
-            failing.since = now.duration_since(since);
+        ModelTraffic {
+            recent: counted.recent.len() as u64,
+            ..counted.numbers
         }
-        numbers
     }
 
     fn request(&self, now: Instant) {
@@ -103,11 +100,11 @@ impl Traffic {
     fn failed(&self, last: Failure, now: Instant) {
         let mut counted = self.counted();
         counted.numbers.failed += 1;
-        counted.failing_since.get_or_insert(now);
+        let first = *counted.failing_since.get_or_insert(now);
         let known = counted.numbers.failing;
         counted.numbers.failing = Some(Failing {
             requests: known.map_or(0, |it| it.requests) + 1,
-            since: Duration::ZERO,
+            span: now.duration_since(first),
             last,
         });
     }
@@ -332,10 +329,10 @@ mod tests {
         traffic.failed(Failure::Status(529), at(1));
         traffic.request(at(40));
         traffic.failed(Failure::Cut, at(41));
-        let now = traffic.at(at(51));
+        let now = traffic.at(at(55));
         let failing = Failing {
             requests: 2,
-            since: Duration::from_secs(50),
+            span: Duration::from_secs(40),
             last: Failure::Cut,
         };
         assert_eq!((now.recent, now.failing), (2, Some(failing)));

@@ -110,6 +110,8 @@ mod merge_deaths;
 #[cfg(test)]
 mod messages;
 #[cfg(test)]
+mod model_requests;
+#[cfg(test)]
 mod moved_project;
 #[cfg(test)]
 mod odd_repositories;

@@ -105,3 +105,32 @@ fn the_real_qwen_code_works_in_a_sandbox_without_its_key() {
 fn the_real_opencode_works_in_a_sandbox_without_its_key() {
     works_in_a_sandbox(RealCli::Opencode);
 }
+
+/// Without an end it would ask again for ever, ten times a second.
+#[test]
+fn the_real_opencode_is_ended_where_every_answer_is_cut() {
+    let cli = RealCli::Opencode;
+    let mut cut = create_pr(cli);
+    cut["faults"] = json!([{ "type": "cut", "times": -1 }]);
+    let plays = scenarios([scenario(
+        "worker",
+        &json!({ "match_system": WORKER }),
+        [cut],
+    )]);
+    let config = json!({
+        "sandbox": "namespace",
+        "judge_enabled": false,
+        "model_requests_per_minute": 60,
+    });
+    let (project, _model) = cli.project(&plays.to_string(), &config);
+    project.add_issue("Say hello");
+    let run = project.tick_one("worker", "failed");
+    let error = &run["error"];
+    assert_eq!(error["class"], "network", "{run:#}");
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.ends_with("the last answer ended before its end"),
+        "{message}"
+    );
+    project.assert_sound();
+}

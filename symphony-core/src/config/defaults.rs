@@ -42,6 +42,9 @@ pub const KEEP_RUN_FILES: bool = false;
 pub const RESUME: &str = "auto";
 /// How many equal tool calls in a row end a run as looping.
 pub const LOOP_REPEATS: u64 = 12;
+/// How many requests to its model within a minute end a run. An agent with ten subagents makes about 200; opencode made 600
+/// where each answer was cut.
+pub const MODEL_REQUESTS_PER_MINUTE: u64 = 300;
 /// Git filters that may run.
 pub const TRUSTED_FILTERS: &[&str] = &["lfs"];
 /// Whether a gate's failure sends the issue back.

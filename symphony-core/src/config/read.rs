@@ -151,6 +151,7 @@ impl ConfigReader<'_> {
             turn_timeout_ms: self.millis("turn_timeout_ms"),
             stall_timeout_ms: self.millis("stall_timeout_ms"),
             loop_repeats: self.get_or("loop_repeats", u32::MAX),
+            model_requests_per_minute: self.get_or("model_requests_per_minute", u64::MAX),
             circuit_breaker_status: self.get_or("circuit_breaker_status", BreakerTarget::Backlog),
             provider: self.get_or("provider", ProviderChoice::Auto),
             model: self.get("model"),

@@ -137,6 +137,8 @@ pub struct ProjectConfig {
     pub stall_timeout_ms: Millis,
     /// Equal tool calls in a row that end a run.
     pub loop_repeats: u32,
+    /// Requests to its model within a minute that end a run.
+    pub model_requests_per_minute: u64,
     /// Where an issue goes when its circuit breaker opens.
     pub circuit_breaker_status: BreakerTarget,
     /// The program that runs agents.

@@ -106,6 +106,8 @@ pub const KEYS: &[Key] = &[
         "Silence of an agent after which its run is ended. The Claude CLI itself waits up to 360 s for a silent API."),
     leaf("loop_repeats", Leaf::Integer { min: 2, max: d::COUNT_MAX }, Integer(d::LOOP_REPEATS), Project,
         "Equal tool calls in a row, with no change in the worktree, that end a run as looping."),
+    leaf("model_requests_per_minute", Leaf::Integer { min: 10, max: d::COUNT_MAX }, Integer(d::MODEL_REQUESTS_PER_MINUTE), Project,
+        "Requests of a run to its model within a minute after which it is ended. They are counted in a sandbox that keeps the provider's key outside."),
     leaf("circuit_breaker_status", Leaf::Choice(BreakerTarget::NAMES), Text(d::CIRCUIT_BREAKER_STATUS), Project,
         "Where an issue goes when its circuit breaker opens; in `todo` it waits for `issue retry`."),
     leaf("provider", Leaf::Choice(ProviderChoice::NAMES), Text(d::PROVIDER), Project,

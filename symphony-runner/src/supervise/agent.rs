@@ -28,7 +28,7 @@ use super::streams::AgentStreams;
 use super::talk::conversation_of;
 use super::watch::{Limits, Stop, Watch, status_of};
 use crate::error::RunnerError;
-use crate::network::{RunNetwork, metered};
+use crate::network::RunNetwork;
 use crate::process::{
     Agent, AgentEnd, AgentExit, AgentInput, AgentLaunch, GRACE, Supervision, Trampoline,
     may_speak_for_run, resolve_program,
@@ -311,6 +311,7 @@ fn limits(job: &Job<'_>, prepared: &Prepared) -> Limits {
         stall: job.config.stall_timeout_ms.duration(),
         loop_repeats: NonZeroU32::new(job.config.loop_repeats).unwrap_or(LOOP_REPEATS_DEFAULT),
         caps: job.config.spending,
+        requests_per_minute: job.config.model_requests_per_minute,
     }
 }
 
@@ -365,11 +366,12 @@ async fn on_pulse(
     if let Some(stop) = watch.due(streams.elapsed()) {
         return Ok(Some(stop));
     }
-    let traffic = prepared
-        .network
-        .as_ref()
-        .and_then(RunNetwork::model_traffic);
-    watch.metered(traffic.as_deref().map(metered));
+    let network = prepared.network.as_ref();
+    if let Some(traffic) = network.and_then(RunNetwork::model_traffic)
+        && let Some(stop) = watch.requests(&traffic)
+    {
+        return Ok(Some(stop));
+    }
     if let Some(stop) = watch.over_budget(&streams.state().usage()) {
         return Ok(Some(stop));
     }

@@ -18,6 +18,7 @@ mod phase_settings;
 mod prepare;
 mod project_file;
 mod prompts;
+mod requests;
 mod run_log;
 mod set_up;
 mod settle;

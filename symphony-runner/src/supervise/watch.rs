@@ -10,7 +10,10 @@ use symphony_core::metering::{Metered, usage_of};
 use symphony_core::run::{RunStatus, Usage};
 use symphony_core::spending::{CapReached, SpentSoFar, cap_reached};
 use symphony_core::wording::counted;
+use symphony_proxy::ModelTraffic;
 
+use super::requests::{RequestFault, request_fault};
+use crate::network::metered;
 use crate::stream::{AgentEvent, LoopDetector, must_end};
 
 /// How long a process may continue after its last result (spec: lifecycle, "Providers").
@@ -40,6 +43,8 @@ pub(crate) enum Stop {
     OverBudget(CapReached),
     /// It searched the web more often than it may.
     TooManySearches { max: u32 },
+    /// It sends too many requests to its model, or all of them fail.
+    Requests(RequestFault),
     /// A person requested it.
     Cancelled,
 }
@@ -56,6 +61,7 @@ impl Stop {
             Self::AfterResult => None,
             Self::OverBudget(_) => Some(ErrorClass::BudgetExhausted),
             Self::TooManySearches { .. } => Some(ErrorClass::TooManySearches),
+            Self::Requests(fault) => Some(fault.class()),
             Self::Cancelled => Some(ErrorClass::Cancelled),
         }
     }
@@ -91,6 +97,7 @@ impl Stop {
                 "ended: it searched the web more than {} (external_research.max_searches)",
                 counted(u64::from(*max), "time")
             ),
+            Self::Requests(fault) => format!("ended: {fault}"),
             Self::Cancelled => "ended by a person".to_owned(),
         }
     }
@@ -118,6 +125,8 @@ pub(crate) struct Limits {
     pub(crate) caps: Spending,
     /// How often it may search the web; `None` where the provider itself enforces that.
     pub(crate) searches_max: Option<u32>,
+    /// Most requests to its model within a minute.
+    pub(crate) requests_per_minute: u64,
 }
 
 /// The state of the watch. All times are since the agent's start.
@@ -186,9 +195,13 @@ impl Watch {
         self.spent = Some(spent);
     }
 
-    /// Updates what the endpoint of the run has counted.
-    pub(crate) fn metered(&mut self, metered: Option<Metered>) {
-        self.metered = metered;
+    /// Updates what the endpoints of the run have counted. Returns a reason to end the agent if its requests give it.
+    pub(crate) fn requests(&mut self, traffic: &[ModelTraffic]) -> Option<Stop> {
+        self.metered = Some(metered(traffic));
+        let max = self.limits.requests_per_minute;
+        let mut faults = traffic.iter().filter_map(|it| request_fault(it, max));
+        let fault = faults.next().filter(|_| self.last_result.is_none())?;
+        Some(Stop::Requests(fault))
     }
 
     /// Returns what the run has used so far, given what its CLI reported.
@@ -261,6 +274,7 @@ mod tests {
                 ..Spending::default()
             },
             searches_max: Some(2),
+            requests_per_minute: 300,
         })
     }
 
@@ -321,16 +335,31 @@ mod tests {
         };
         assert_eq!(cap.scope, CapScope::Issue);
         // what is metered counts, whatever the CLI reports
-        let metered = |tokens| Metered {
-            output_tokens: Tokens::new(tokens),
-            ..Metered::default()
+        let metered = |tokens| {
+            let mut traffic = ModelTraffic::default();
+            traffic.tokens.output = tokens;
+            [traffic]
         };
-        watch.metered(Some(metered(39)));
+        assert_eq!(watch.requests(&metered(39)), None);
         assert_eq!(watch.over_budget(&used(40)), None);
-        watch.metered(Some(metered(40)));
+        watch.requests(&metered(40));
         assert!(watch.over_budget(&used(0)).is_some());
         watch.observe(&AgentEvent::Result(Box::default()), at(1));
         assert_eq!(watch.over_budget(&used(400)), None, "its work is done");
+    }
+
+    #[test]
+    fn an_agent_that_asks_its_model_too_often_is_ended_unless_its_work_is_done() {
+        let mut watch = watch();
+        let traffic = ModelTraffic {
+            recent: 301,
+            ..ModelTraffic::default()
+        };
+        let stop = watch.requests(&[ModelTraffic::default(), traffic]).unwrap();
+        assert_eq!(stop.class(), Some(ErrorClass::Looping));
+        assert!(stop.message().starts_with("ended: it sent 301 requests"));
+        watch.observe(&AgentEvent::Result(Box::default()), at(1));
+        assert_eq!(watch.requests(&[traffic]), None);
     }
 
     #[test]
