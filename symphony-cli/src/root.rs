@@ -5,9 +5,7 @@ use std::process::ExitCode;
 
 use clap::{FromArgMatches as _, Parser, Subcommand};
 use symphony_runner::supervise::TRAMPOLINE_COMMAND;
-use symphony_sandbox::{
-    CONFINE_COMMAND, FORWARD_COMMAND, PROBE_COMMAND, confine, probe_inside, run_forwarder,
-};
+use symphony_sandbox::{CONFINE_COMMAND, PROBE_COMMAND, confine, probe_inside};
 use tracing_subscriber::EnvFilter;
 
 use crate::app::App;
@@ -180,9 +178,6 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         if name == OsStr::new(CONFINE_COMMAND) {
             return confine(rest.iter().cloned());
-        }
-        if name == OsStr::new(FORWARD_COMMAND) {
-            return run_forwarder(rest.iter().cloned());
         }
         if name == OsStr::new(PROBE_COMMAND) {
             return probe_inside(rest.iter().cloned());

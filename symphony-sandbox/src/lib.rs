@@ -23,14 +23,13 @@ mod status;
 mod tools;
 
 pub use confine::{
-    CONFINE_COMMAND, CONFINE_FAILED, CONFINE_MESSAGE, ConfineError, Confinement, FORWARD_COMMAND,
-    Forward, confine, run_forwarder,
+    CONFINE_COMMAND, CONFINE_FAILED, CONFINE_MESSAGE, ConfineError, Confinement, Forward, confine,
 };
 pub use facts::{BUBBLEWRAP_MIN, Bubblewrap, Facts, bubblewrap_version};
 pub use kernel::landlock_abi;
 pub use layout::{
-    Home, LayoutError, Machine, Network, PROCESSES, Programs, SOCKETS, Sandbox, Shown,
-    SystemFolder, TMP_BYTES,
+    HOSTS, Home, LayoutError, Machine, Network, PROCESSES, Programs, RESOLVER, SOCKETS, Sandbox,
+    Shown, SystemFolder, TMP_BYTES,
 };
 pub use level::{
     LANDLOCK_ABI_MIN, LANDLOCK_ALONE_ABI_MIN, Level, LevelSetting, Unavailable, choose,

@@ -11,6 +11,7 @@ use symphony_core::run_network::{RefusedHost, RunNetworkUse};
 use symphony_core::unit::Tokens;
 use symphony_mcp::bind_private;
 use symphony_proxy::{Endpoint, Limits, ModelTraffic, Proxy, Report, Tls, Upstream};
+use symphony_sandbox::{HOSTS, RESOLVER};
 use symphony_workspace::write_private;
 use tokio::net::UnixListener;
 use tokio::task::JoinSet;
@@ -25,11 +26,6 @@ use super::relay::relay;
 const FOLDER: &str = "network";
 /// The name of the proxy's socket.
 const PROXY_SOCKET: &str = "proxy.sock";
-
-/// The file `/etc/resolv.conf` of a sandbox. Nothing answers there, and programs that ask have to notice that soon.
-const RESOLVER: &str = "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n";
-/// The file `/etc/hosts` of a sandbox.
-const HOSTS: &str = "127.0.0.1 localhost\n::1 localhost\n";
 
 /// The network of a run. Its sockets are served until it is dropped.
 #[derive(Debug)]

@@ -31,12 +31,17 @@ pub(crate) struct Start {
 impl Start {
     /// Makes the folders of a new start in the folder of a run. No other start has them: a link that a program left in a home
     /// would lead the mounts of the next one astray.
-    pub(super) fn make(run: &Path, has_report: bool) -> Result<(Self, StartFolders), SandboxFault> {
+    ///
+    /// With namespaces there is a report of bubblewrap, and temporary files are in memory.
+    pub(super) fn make(
+        run: &Path,
+        has_namespaces: bool,
+    ) -> Result<(Self, StartFolders), SandboxFault> {
         let folder = run
             .join(STARTS)
             .join(uuid::Uuid::now_v7().simple().to_string());
         let start = Self {
-            report: has_report.then(|| folder.join("report.json")),
+            report: has_namespaces.then(|| folder.join("report.json")),
             folder,
             login: None,
         };
@@ -44,7 +49,8 @@ impl Start {
             home: start.folder.join("home"),
             temporary: start.folder.join("tmp"),
         };
-        for path in [&folders.home, &folders.temporary] {
+        let temporary = (!has_namespaces).then_some(&folders.temporary);
+        for path in [&folders.home].into_iter().chain(temporary) {
             let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
             made.map_err(|source| SandboxFault::Io {
                 action: "make the folder",

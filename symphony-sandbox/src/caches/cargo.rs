@@ -35,15 +35,10 @@ pub(super) struct Clone {
     commits: Vec<OsString>,
 }
 
-/// Lists the user's `registry`; without its crates where none is needed.
-pub(super) fn look_at_registry(registry: &Path, needs_crates: bool) -> Vec<Linked> {
+/// Lists the user's `registry`.
+pub(super) fn look_at_registry(registry: &Path) -> Vec<Linked> {
     let mut folders = vec![PathBuf::from("index")];
-    let kinds = if needs_crates {
-        &["cache", "src"][..]
-    } else {
-        &[]
-    };
-    for kind in kinds {
+    for kind in ["cache", "src"] {
         let names = names_in(&registry.join(kind)).into_iter();
         folders.extend(names.map(|name| Path::new(kind).join(name)));
     }

@@ -127,15 +127,15 @@ pub(crate) fn add(
         .as_ref()
         .is_none_or(|crates| !crates.is_empty());
     let cargo = variable("CARGO_HOME").unwrap_or_else(|| request.home.join(".cargo"));
-    if let Some(registry) = usable(cargo.join("registry")) {
-        for linked in cargo::look_at_registry(&registry, needs_crates) {
+    if needs_crates && let Some(registry) = usable(cargo.join("registry")) {
+        for linked in cargo::look_at_registry(&registry) {
             let source = source(&registry.join(&linked.below));
             let items = cargo::registry_items(&linked, &source.inside, locked.crates.as_ref());
             tools.furniture.extend(items);
             source.show(tools);
         }
     }
-    if let Some(git) = usable(cargo.join("git")).filter(|_| needs_crates) {
+    if needs_crates && let Some(git) = usable(cargo.join("git")) {
         for clone in cargo::look_at_repositories(&git) {
             let objects = source(&git.join("db").join(&clone.name).join("objects"));
             let checkouts = source(&git.join("checkouts").join(&clone.name));
@@ -145,7 +145,9 @@ pub(crate) fn add(
             checkouts.show(tools);
         }
     }
-    if let Some(packages) = usable(request.home.join(".npm/_cacache/content-v2")) {
+    let needs_packages = !locked.packages.is_empty();
+    if needs_packages && let Some(packages) = usable(request.home.join(".npm/_cacache/content-v2"))
+    {
         let contents = npm::contents(&locked.packages, |below| packages.join(below).is_file());
         if !contents.is_empty() {
             let source = source(&packages);

@@ -15,10 +15,8 @@ use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
 
-pub use arguments::{Confinement, Forward};
-pub use forwarder::{FORWARD_COMMAND, run_forwarder};
-
 use crate::kernel;
+pub use arguments::{Confinement, Forward};
 
 /// The name of the hidden command.
 pub const CONFINE_COMMAND: &str = "confine";
@@ -79,7 +77,8 @@ pub fn confine(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(CONFINE_FAILED)
 }
 
-/// The order matters: seccomp comes last because it forbids what the steps before it need.
+/// The order matters: the forwarder inherits what system calls are left, and restricts its files itself, more narrowly than
+/// the agent's are. No step needs a call that is refused before it.
 fn enter(
     arguments: impl IntoIterator<Item = OsString>,
 ) -> Result<std::convert::Infallible, ConfineError> {
@@ -88,15 +87,18 @@ fn enter(
         return Err(ConfineError::NoProgram);
     }
     let program = words.remove(0);
-    kernel::close_others_on_exec().map_err(|source| ConfineError::System {
+    kernel::close_inherited().map_err(|source| ConfineError::System {
         action: "close inherited descriptors",
         source,
     })?;
     limits::set(confinement.processes)?;
-    // it confines itself, more narrowly than the agent is
+    rustix::thread::set_no_new_privs(true).map_err(|error| ConfineError::System {
+        action: "give up new privileges",
+        source: error.into(),
+    })?;
+    seccomp::restrict()?;
     let forwarder = forwarder::start(&confinement.forwards)?;
     landlock::restrict(&confinement)?;
-    seccomp::restrict()?;
     forwarder.wait()?;
     #[expect(
         clippy::disallowed_methods,

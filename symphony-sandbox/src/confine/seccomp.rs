@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, apply_filter,
+    SeccompRule, apply_filter, sock_filter,
 };
 
 use super::ConfineError;
@@ -145,6 +145,10 @@ const TYPE_MASK: u64 = 0xf;
 #[cfg(target_arch = "x86_64")]
 const X32_BIT: u32 = 0x4000_0000;
 
+/// `struct seccomp_data { int nr; … }`
+const NUMBER_OFFSET: u32 = 0;
+const LOAD_WORD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
+
 type Rules = BTreeMap<libc::c_long, Vec<SeccompRule>>;
 
 /// Restricts this process and all that it starts. `no_new_privs` must be set before.
@@ -162,12 +166,46 @@ fn refused(error: impl std::fmt::Display) -> ConfineError {
 /// The kernel asks all of them and takes the strictest answer.
 fn programs() -> Result<Vec<BpfProgram>, seccompiler::Error> {
     let mut programs = vec![
-        program(rules()?, libc::EPERM)?,
+        divided(rules()?, libc::EPERM)?,
         program(UNKNOWN.map(|call| (call, Vec::new())).into(), libc::ENOSYS)?,
     ];
     #[cfg(target_arch = "x86_64")]
     programs.push(no_x32());
     Ok(programs)
+}
+
+/// Makes a program in which comparisons of the call's number lead to an eighth of the rules. The kernel goes through a new program
+/// once for each call that there is, so that a long one costs a part of each start.
+fn divided(mut rules: Rules, answer: libc::c_int) -> Result<BpfProgram, seccompiler::Error> {
+    const PARTS: usize = 8;
+    let size = rules.len().div_ceil(PARTS).max(1);
+    // from the end: each part goes before those with higher numbers
+    let mut made: Option<(u32, BpfProgram)> = None;
+    while let Some(first) = rules.keys().rev().take(size).next_back().copied() {
+        let part = program(rules.split_off(&first), answer)?;
+        let first = u32::try_from(first).unwrap_or_default();
+        made = Some(match made {
+            None => (first, part),
+            Some((number, higher)) => (first, lower_or_higher(number, part, higher)),
+        });
+    }
+    made.map_or_else(|| program(rules, answer), |(_, made)| Ok(made))
+}
+
+/// Returns a program that is `higher` for calls from `number` on, and `lower` for all others.
+fn lower_or_higher(number: u32, lower: BpfProgram, higher: BpfProgram) -> BpfProgram {
+    const JUMP: u16 = 0x05; // BPF_JMP | BPF_JA
+    const JUMP_IF_NOT_LESS: u16 = 0x35; // BPF_JMP | BPF_JGE | BPF_K
+    let one = |code, jf, k| sock_filter { code, jt: 0, jf, k };
+    let length = u32::try_from(lower.len()).expect("a program has at most 4096 instructions");
+    let mut all = vec![
+        one(LOAD_WORD, 0, NUMBER_OFFSET),
+        one(JUMP_IF_NOT_LESS, 1, number),
+        one(JUMP, 0, length),
+    ];
+    all.extend(lower);
+    all.extend(higher);
+    all
 }
 
 fn program(rules: Rules, answer: libc::c_int) -> Result<BpfProgram, seccompiler::Error> {
@@ -293,10 +331,6 @@ fn all(conditions: &[(u8, SeccompCmpOp, u64)]) -> Result<SeccompRule, seccompile
 /// the other programs.
 #[cfg(target_arch = "x86_64")]
 fn no_x32() -> BpfProgram {
-    use seccompiler::sock_filter;
-    /// `struct seccomp_data { int nr; … }`
-    const NUMBER_OFFSET: u32 = 0;
-    const LOAD_WORD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
     const JUMP_IF_SET: u16 = 0x45; // BPF_JMP | BPF_JSET | BPF_K
     const RETURN: u16 = 0x06; // BPF_RET | BPF_K
     let one = |code, jt, k| sock_filter { code, jt, jf: 0, k };
@@ -315,6 +349,82 @@ fn no_x32() -> BpfProgram {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Returns what a program answers to a call, as the kernel does.
+    fn answer(program: &[sock_filter], arch: u32, number: u32, arguments: [u64; 6]) -> u32 {
+        let half = |word: u32| {
+            let argument = arguments[usize::try_from(word / 2).unwrap()];
+            u32::try_from((argument >> (32 * (word % 2))) & u64::from(u32::MAX)).unwrap()
+        };
+        let (mut at, mut value) = (0, 0);
+        loop {
+            let sock_filter { code, jt, jf, k } = program[at];
+            at += 1;
+            let is_true = match code {
+                0x20 => {
+                    value = match k / 4 {
+                        0 => number,
+                        1 => arch,
+                        word => half(word - 4),
+                    };
+                    continue;
+                }
+                0x54 => {
+                    value &= k;
+                    continue;
+                }
+                0x05 => {
+                    at += usize::try_from(k).unwrap();
+                    continue;
+                }
+                0x06 => return k,
+                0x15 => value == k,
+                0x25 => value > k,
+                0x35 => value >= k,
+                0x45 => value & k != 0,
+                other => panic!("an unknown instruction {other:#x}"),
+            };
+            at += usize::from(if is_true { jt } else { jf });
+        }
+    }
+
+    #[test]
+    fn a_divided_program_answers_as_the_whole_one() {
+        const ARCH_AT: usize = 1;
+        let whole = program(rules().unwrap(), libc::EPERM).unwrap();
+        let divided = divided(rules().unwrap(), libc::EPERM).unwrap();
+        // the first instructions check the architecture
+        let arch = whole[ARCH_AT].k;
+        let arguments = [
+            0,
+            1,
+            2,
+            3,
+            6,
+            10,
+            31,
+            40,
+            0x5412,
+            0xc00,
+            0x1000_0000,
+            u64::MAX,
+        ];
+        let mut refused = 0;
+        for number in (0..600).chain([X32_BIT, X32_BIT + 1, X32_BIT + 101, u32::MAX]) {
+            for (arch, first) in [(arch, 0), (arch, 7), (arch ^ 1, 0)] {
+                for second in arguments {
+                    for third in arguments {
+                        let call = [first, second, third, third, 0, 0];
+                        let expected = answer(&whole, arch, number, call);
+                        let found = answer(&divided, arch, number, call);
+                        assert_eq!(found, expected, "{number} {call:?}");
+                        refused += u32::from(expected != libc::SECCOMP_RET_ALLOW);
+                    }
+                }
+            }
+        }
+        assert!(refused > 0);
+    }
 
     #[test]
     fn every_program_is_accepted_by_the_compiler_and_fits() {

@@ -3,13 +3,10 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use super::{Machine, Network, Programs, SOCKETS, Sandbox, SystemFolder, nested};
+use super::{Machine, Network, Programs, SOCKETS, Sandbox, SystemFolder, is_in_system};
 
 /// Where the program that confines is, in a folder that is made at each start.
 pub(super) const CONFINING: &str = "/run/symphony-confine/symphony";
-
-/// Size of the memory that `/run` may take: sockets, and files of process numbers.
-const RUN_BYTES: u64 = 16 << 20;
 
 impl Sandbox {
     /// Returns the arguments up to the program, without it.
@@ -62,12 +59,8 @@ impl Sandbox {
             all.bind("--ro-bind", Path::new("/dev/null"), path);
         }
         all.add(["--dev", "/dev"]);
-        for (path, bytes) in [
-            ("/tmp", self.tmp_bytes),
-            ("/dev/shm", self.tmp_bytes),
-            ("/run", RUN_BYTES),
-        ] {
-            all.add(["--perms", "1777", "--size", &bytes.to_string()]);
+        for path in ["/tmp", "/dev/shm"] {
+            all.add(["--perms", "1777", "--size", &self.tmp_bytes.to_string()]);
             all.add(["--tmpfs", path]);
         }
         for (path, own) in [
@@ -76,16 +69,18 @@ impl Sandbox {
         ] {
             let path = Path::new(path);
             match (own, self.network) {
+                (_, Network::Host) => all.bind("--ro-bind-try", path, path),
+                // the folder has both
+                (_, Network::Own) if machine.gathered.is_some() => {}
                 (Some(file), Network::Own) => all.bind("--ro-bind", file, path),
                 (None, Network::Own) => {}
-                (_, Network::Host) => all.bind("--ro-bind-try", path, path),
             }
         }
         all.bind("--bind", &self.home.folder, &self.home.path);
-        // an agent calls it as well, for its tools; what it can write itself is its own affair
-        let symphony = std::slice::from_ref(&programs.symphony);
-        if nested(symphony, &self.write).is_none() {
-            all.read(&programs.symphony);
+        // an agent calls it as well, for its tools, by its path outside; a link costs less than a mount
+        if !self.shows(&programs.symphony) {
+            all.add([OsStr::new("--symlink"), OsStr::new(CONFINING)]);
+            all.add([&programs.symphony]);
         }
         for path in &self.read {
             all.bind("--ro-bind-try", path, path);
@@ -104,6 +99,12 @@ impl Sandbox {
         all.add(["--remount-ro", "/"]);
         all.add([OsStr::new("--chdir"), self.directory.as_os_str()]);
         all.0
+    }
+
+    /// Returns whether a file is in something that is mounted anyway.
+    fn shows(&self, file: &Path) -> bool {
+        let mut places = self.read.iter().chain(&self.write);
+        is_in_system(file) || places.any(|place| file.starts_with(place))
     }
 }
 

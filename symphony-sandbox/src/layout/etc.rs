@@ -26,8 +26,15 @@ const LOOKED_AT_MAX: usize = 64;
 /// How long a folder stays that is no longer used: what started with it may still be there.
 const OLD: Duration = Duration::from_hours(30 * 24);
 
-/// Files that are mounted over, which needs something to mount on.
-const MOUNTED: [&str; 2] = ["hosts", "resolv.conf"];
+/// The file `/etc/resolv.conf` of a sandbox with a network of its own. Nothing answers there, and programs that ask have to
+/// notice that soon.
+pub const RESOLVER: &str = "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n";
+
+/// The file `/etc/hosts` there.
+pub const HOSTS: &str = "127.0.0.1 localhost\n::1 localhost\n";
+
+/// Files that are a sandbox's own, with their text. With the machine's network, the machine's are mounted over them.
+const OWN: [(&str, &str); 2] = [("hosts", HOSTS), ("resolv.conf", RESOLVER)];
 
 /// Returns a folder with copies of files and folders below `/etc`, in the folder `below`; makes it if there is none.
 pub(super) fn gathered(paths: &[PathBuf], below: &Path) -> io::Result<PathBuf> {
@@ -60,11 +67,8 @@ pub(super) fn gathered(paths: &[PathBuf], below: &Path) -> io::Result<PathBuf> {
         }
         copy_shown(path, &to, &mut left)?;
     }
-    for name in MOUNTED {
-        fs::File::options()
-            .create(true)
-            .append(true)
-            .open(root.join(name))?;
+    for (name, text) in OWN {
+        fs::write(root.join(name), text)?;
     }
     match fs::rename(&root, &folder) {
         // another process made it meanwhile
@@ -122,6 +126,7 @@ fn copy(from: &Path, to: &Path, left: &mut Left) -> io::Result<()> {
 /// Returns a number that changes with the files.
 fn mark(paths: &[PathBuf]) -> u64 {
     let mut hasher = DefaultHasher::new();
+    OWN.hash(&mut hasher);
     for path in paths {
         path.hash(&mut hasher);
         hash_link(path, &mut hasher);
@@ -210,8 +215,8 @@ mod tests {
                 assert_eq!(count(&copy), count(path), "{path:?}");
             }
         }
-        for name in MOUNTED {
-            assert_eq!(fs::read(folder.join(name)).unwrap(), b"");
+        for (name, text) in OWN {
+            assert_eq!(fs::read_to_string(folder.join(name)).unwrap(), text);
         }
         assert!(!folder.join("shadow").exists());
         assert_eq!(gathered(&paths, below.path()).unwrap(), folder);

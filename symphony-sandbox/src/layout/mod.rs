@@ -8,6 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+pub use etc::{HOSTS, RESOLVER};
 pub(crate) use machine::is_in_system;
 pub use machine::{Machine, SystemFolder};
 
@@ -77,9 +78,9 @@ pub struct Sandbox {
     pub sockets: Vec<(PathBuf, String)>,
     /// What the network reaches. At the level `landlock` it is always the machine's.
     pub network: Network,
-    /// The file that `/etc/resolv.conf` is, where the network is the sandbox's own.
+    /// The file that `/etc/resolv.conf` is, where the network is the sandbox's own and [`Machine::gathered`] has none.
     pub resolver: Option<PathBuf>,
-    /// The file that `/etc/hosts` is there. Without one, `localhost` has no address.
+    /// The file that `/etc/hosts` is there. Without either, `localhost` has no address.
     pub hosts: Option<PathBuf>,
     /// Ports of the sandbox's own loopback, and the names of the sockets that they lead to.
     pub forwards: Vec<(u16, String)>,

@@ -1,5 +1,6 @@
 //! Looking for toolchains on the machine.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,7 @@ const MARKS: &[&str] = &[
 ];
 
 /// A file or folder of a toolchain.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Found {
     /// The path under which programs look for it.
     pub(super) path: PathBuf,
@@ -26,31 +27,45 @@ pub(super) struct Found {
     pub(super) real: PathBuf,
 }
 
-/// Finds what exists of what is wanted, and what links in it lead to.
+/// Finds what exists of what is wanted, and what links in it lead to; each once.
 pub(super) fn find(wanted: &Wanted) -> Vec<Found> {
-    let mut all: Vec<Found> = wanted
+    let mut all: BTreeSet<Found> = wanted
         .places
         .iter()
         .filter_map(|path| found(path))
         .collect();
-    for folder in &wanted.search {
+    let mut targets = BTreeSet::new();
+    // a folder may be in the search path several times
+    let search: BTreeSet<&PathBuf> = wanted.search.iter().collect();
+    for folder in search {
         let Some(place) = found(folder).filter(|place| place.real.is_dir()) else {
             continue;
         };
         all.extend(installation(&place.real));
-        let entries = fs::read_dir(&place.real).into_iter().flatten().flatten();
-        for entry in entries.take(ENTRIES_MAX) {
-            if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
-                all.extend(behind(&entry.path()));
-            }
-        }
-        all.push(place);
+        targets.extend(behind_links_in(&place.real));
+        all.insert(place);
     }
     for program in &wanted.programs {
         all.extend(found(program));
-        all.extend(behind(program));
+        targets.extend(program.canonicalize());
     }
-    all
+    all.extend(targets.into_iter().map(behind));
+    all.into_iter().collect()
+}
+
+/// Returns where the links of a folder lead to. Of a manager's programs, many are links to the same one.
+fn behind_links_in(folder: &Path) -> BTreeSet<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let links = entries
+        .take(ENTRIES_MAX)
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+    let texts: BTreeSet<PathBuf> = links
+        .filter_map(|link| fs::read_link(link.path()).ok())
+        .collect();
+    texts
+        .iter()
+        .filter_map(|text| folder.join(text).canonicalize().ok())
+        .collect()
 }
 
 fn found(path: &Path) -> Option<Found> {
@@ -61,16 +76,16 @@ fn found(path: &Path) -> Option<Found> {
     })
 }
 
-/// Returns what a link to a program needs: the installation that the program belongs to, or else the program alone.
-fn behind(link: &Path) -> Option<Found> {
-    let real = link.canonicalize().ok()?;
+/// Returns what a link to a program needs: the installation that the program belongs to, or else the program alone. `real` is
+/// the program's path without links.
+fn behind(real: PathBuf) -> Found {
     let needed = modules(&real)
         .or_else(|| installation(real.parent()?).map(|installation| installation.real))
         .unwrap_or(real);
-    Some(Found {
+    Found {
         path: needed.clone(),
         real: needed,
-    })
+    }
 }
 
 /// Returns the outermost folder of node's packages that a program is in: packages find each other there.

@@ -71,6 +71,7 @@ impl Tools {
         }
         let mut homes = vec![request.home.to_owned()];
         homes.extend(request.home.canonicalize());
+        homes.dedup();
         let hidden = Hidden {
             homes: &homes,
             places: request.hidden,

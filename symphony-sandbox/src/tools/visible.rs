@@ -76,10 +76,14 @@ impl Hidden<'_> {
     /// Returns whether a path may be shown: it is not hidden, is in nothing hidden, and has nothing hidden in it.
     pub(super) fn allows(&self, path: &Path) -> bool {
         let apart = |hidden: &Path| !path.starts_with(hidden) && !hidden.starts_with(path);
-        let of_home = |home: &PathBuf| {
-            !home.starts_with(path)
-                && PRIVATE.iter().all(|name| apart(&home.join(name)))
-                && SHARED.iter().all(|name| path != home.join(name))
+        let of_home = |home: &PathBuf| match path.strip_prefix(home) {
+            Ok(below) => {
+                let apart = |name: &Path| !below.starts_with(name) && !name.starts_with(below);
+                PRIVATE.iter().all(|name| apart(Path::new(name)))
+                    && SHARED.iter().all(|name| below != Path::new(name))
+            }
+            // whatever is around the home has all of it
+            Err(_) => !home.starts_with(path),
         };
         path.is_absolute()
             && self.homes.iter().all(of_home)

@@ -20,13 +20,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Trial};
-use symphony_sandbox::{CONFINE_COMMAND, FORWARD_COMMAND, Level, PROBE_COMMAND};
+use symphony_sandbox::{CONFINE_COMMAND, Level, PROBE_COMMAND};
 
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     match words.next() {
         Some(word) if word == CONFINE_COMMAND => return symphony_sandbox::confine(words),
-        Some(word) if word == FORWARD_COMMAND => return symphony_sandbox::run_forwarder(words),
         Some(word) if word == PROBE_COMMAND => return symphony_sandbox::probe_inside(words),
         _ => {}
     }
