@@ -24,6 +24,7 @@ mod place;
 mod progress;
 mod question;
 mod reap;
+mod refused_hosts;
 mod required;
 mod root;
 mod sandbox_notice;

@@ -23,6 +23,7 @@ use symphony_runner::repository::open_repository;
 use symphony_runner::trial::{TrialRequest, TrialWatch, keep_trial};
 use symphony_store::{Context, Project};
 use symphony_view::text::{Page, compact_duration, one_line};
+use symphony_view::write_refused;
 use symphony_workspace::config_file::{CONFIG_FILE_NAME, remove_old_remarks};
 
 use crate::app::App;
@@ -263,6 +264,7 @@ pub(crate) fn write_trial(trial: &Trial, hold: &BaseHold, page: &mut Page) {
             }
         }
     }
+    write_refused(&trial.network, page);
     write_conclusion(trial, hold, page);
 }
 

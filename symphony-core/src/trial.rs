@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::closed_set::closed_set;
 use crate::gates::{RedOnBase, telling_line};
 use crate::pull_request::{SET_UP_GATE, VerifiedGate, is_missing_program};
+use crate::run_network::RunNetworkUse;
 
 /// Most characters of output that a remark or a line quotes.
 const QUOTE_CHARS_MAX: usize = 160;
@@ -225,6 +226,9 @@ pub struct Trial {
     pub setup: Option<TrialStep>,
     /// The gates, in the order of the configuration.
     pub gates: Vec<TrialStep>,
+    /// What they reached for from their sandbox.
+    #[serde(default, skip_serializing_if = "RunNetworkUse::is_idle")]
+    pub network: RunNetworkUse,
 }
 
 impl Trial {
@@ -343,6 +347,7 @@ mod tests {
                 commit: "c".into(),
                 setup: Some(named(SET_UP_GATE, passed)),
                 gates: vec![named("test", passed), named("lint", false)],
+                network: RunNetworkUse::default(),
             }
         };
         assert_eq!(without_old_remarks(text, &trial(false)), None);
@@ -503,6 +508,7 @@ mod tests {
                 commit,
                 setup,
                 gates,
+                network: RunNetworkUse::default(),
             };
             assert_eq!(trial.verdict(), expected, "{trial:#?}");
         }

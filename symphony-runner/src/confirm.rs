@@ -15,6 +15,7 @@ use crate::error::RunnerError;
 use crate::gates::History;
 use crate::installation::Installation;
 use crate::merge::gates::MergeGates;
+use crate::network::NetworkLog;
 use crate::repository::open_repository;
 use crate::tick::{base_now, gates_now};
 
@@ -36,7 +37,7 @@ pub enum Confirmation {
 }
 
 /// Confirms a proposal for a person, after running its gates if they are due. `stop` returns whether the person asked
-/// to stop.
+/// to stop. What its gates reach for is added to `network`.
 ///
 /// # Errors
 /// When it is no proposal, its gates cannot be run, or the database cannot be written.
@@ -46,6 +47,7 @@ pub fn confirm_done(
     context: &Context,
     id: PrId,
     stop: &dyn Fn() -> bool,
+    network: &NetworkLog,
 ) -> Result<Confirmation, RunnerError> {
     let project = store.project(&store.pr(id)?.project)?;
     let config = installation.project_config(&project)?;
@@ -57,7 +59,7 @@ pub fn confirm_done(
     };
     let (mut record, mut base) = look.at(store, id)?;
     if let Some(base_of_gates) = base.as_ref().filter(|base| needs_gates(&record, base)) {
-        look.run_gates(store, &record.proposal, base_of_gates, stop)?;
+        look.run_gates(store, &record.proposal, base_of_gates, stop, network)?;
         // The gates may have run for a long time: everything may have changed.
         (record, base) = look.at(store, id)?;
     }
@@ -103,6 +105,7 @@ impl Look<'_> {
         proposal: &PullRequest,
         base: &BaseNow,
         stop: &dyn Fn() -> bool,
+        network: &NetworkLog,
     ) -> Result<(), RunnerError> {
         let repository = open_repository(self.project, self.config)?;
         let commit = RunnerError::commit(&base.head, format_args!("the base `{}`", base.name))?;
@@ -113,6 +116,7 @@ impl Look<'_> {
             repository: &repository,
             pr: proposal,
             force: false,
+            network,
             stop,
         };
         let found = gates.run(store, &commit, &History::Of(commit.clone()))?;

@@ -65,6 +65,7 @@ impl TrialRequest<'_> {
         let job = ForegroundJob::begin(&self.project.root)?;
         let supervision = Supervision::begin()?;
         let steps = StepLog::default();
+        let network = NetworkLog::default();
         let request = CheckoutRequest {
             installation: self.installation,
             config: self.config,
@@ -72,7 +73,7 @@ impl TrialRequest<'_> {
             id: job.id(),
             logs,
             steps: &steps,
-            network: NetworkLog::default(),
+            network: network.clone(),
         };
         let before = SharedState::now(self.installation, self.project, &repository)?;
         let checkout = GateCheckout::make(request, &base.commit)?;
@@ -94,6 +95,7 @@ impl TrialRequest<'_> {
             commit: base.commit.to_string(),
             setup,
             gates,
+            network: network.used(),
         };
         Ok((trial, notices))
     }

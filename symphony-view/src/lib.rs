@@ -90,6 +90,7 @@ pub use project::{ProjectDetail, ProjectView};
 pub use prompt::PromptView;
 pub use pull_request::PrView;
 pub use run::{RunView, UsageView};
+pub use run_sandbox::{refused_lines, write_refused};
 pub use spending::{SpendingView, SpentFor, SpentOn};
 pub use status::{BlockedView, QueueView, RetryView, RunningView, StatusView};
 pub use step_event::{StepEventView, lines_of};

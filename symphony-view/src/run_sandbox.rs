@@ -1,7 +1,7 @@
 //! What a run's sandbox allowed and refused, as `runs show` says it.
 
 use symphony_core::run_memory::RunMemory;
-use symphony_core::run_network::RunNetworkUse;
+use symphony_core::run_network::{RefusedHost, RunNetworkUse};
 use symphony_core::wording::counted;
 
 use crate::text::Page;
@@ -44,28 +44,30 @@ fn size(bytes: u64) -> String {
 }
 
 /// Writes the hosts that were refused, and what would allow them.
-pub(crate) fn write_refused(network: &RunNetworkUse, page: &mut Page) {
-    if network.refused.is_empty() {
+pub fn write_refused(network: &RunNetworkUse, page: &mut Page) {
+    let lines = refused_lines(network);
+    if lines.is_empty() {
         return;
     }
     page.heading("Refused hosts");
-    for host in &network.refused {
-        page.hanging(
-            2,
-            &format!(
-                "- {}:{}, {}: {}.",
-                host.host,
-                host.port,
-                counted(host.count, "time"),
-                host.why
-            ),
-        );
+    for line in lines {
+        page.hanging(2, &line);
     }
+}
+
+/// Returns the hosts that were refused, one in each line, and what would allow them; nothing where none was.
+pub fn refused_lines(network: &RunNetworkUse) -> Vec<String> {
+    if network.refused.is_empty() {
+        return Vec::new();
+    }
+    let line = |host: &RefusedHost| {
+        let times = counted(host.count, "time");
+        format!("- {}:{}, {times}: {}.", host.host, host.port, host.why)
+    };
+    let mut lines: Vec<String> = network.refused.iter().map(line).collect();
     if network.refused_others > 0 {
-        page.hanging(
-            2,
-            &format!("- Others, {}.", counted(network.refused_others, "time")),
-        );
+        let times = counted(network.refused_others, "time");
+        lines.push(format!("- Others, {times}."));
     }
     let entries: Vec<_> = network
         .missing_entries()
@@ -73,13 +75,72 @@ pub(crate) fn write_refused(network: &RunNetworkUse, page: &mut Page) {
         .map(|entry| format!("`{entry}`"))
         .collect();
     if !entries.is_empty() {
-        page.hanging(
-            2,
-            &format!(
-                "To allow them, add {} to `sandbox.hosts` in the configuration. An agent can send data to every host \
-                 that is allowed.",
-                entries.join(", ")
+        lines.push(format!(
+            "To allow them, add {} to `sandbox.hosts` in the configuration. An agent can send data to every host that \
+             is allowed.",
+            entries.join(", ")
+        ));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_of_memory_is_said_with_what_the_kernel_did() {
+        for (enforced, killed, expected) in [
+            (
+                false,
+                0,
+                "no limit: 512 MiB is configured, and this machine could not enforce it (`symphony doctor` says why)",
             ),
+            (true, 0, "at most 512 MiB"),
+            (
+                true,
+                1,
+                "at most 512 MiB: the kernel ended 1 process that needed more",
+            ),
+            (
+                true,
+                3,
+                "at most 512 MiB: the kernel ended 3 processes that needed more",
+            ),
+        ] {
+            let memory = RunMemory {
+                limit_bytes: 512 << 20,
+                enforced,
+                killed,
+            };
+            assert_eq!(limited(memory), expected);
+        }
+    }
+
+    #[test]
+    fn refused_hosts_come_with_the_entry_that_allows_them() {
+        let host = |name: &str, entry: Option<&str>| RefusedHost {
+            host: name.to_owned(),
+            port: 443,
+            count: 2,
+            why: "it is not allowed".to_owned(),
+            entry: entry.map(str::to_owned),
+        };
+        let network = RunNetworkUse {
+            refused: vec![host("a.example", Some("a.example")), host("::1", None)],
+            refused_others: 1,
+            ..RunNetworkUse::default()
+        };
+        assert_eq!(
+            refused_lines(&network),
+            [
+                "- a.example:443, 2 times: it is not allowed.",
+                "- ::1:443, 2 times: it is not allowed.",
+                "- Others, 1 time.",
+                "To allow them, add `a.example` to `sandbox.hosts` in the configuration. An agent can send data to every \
+                 host that is allowed.",
+            ]
         );
+        assert!(refused_lines(&RunNetworkUse::default()).is_empty());
     }
 }

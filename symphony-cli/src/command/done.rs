@@ -7,6 +7,7 @@ use symphony_core::review_point::Severity;
 use symphony_mcp::Reviewed;
 use symphony_runner::RunnerError;
 use symphony_runner::confirm::Confirmation;
+use symphony_runner::network::NetworkLog;
 use symphony_runner::order::{OrderRefusal, PersonVerdict, RedGates, confirm_proposal};
 use symphony_store::PrStep;
 use symphony_view::PrView;
@@ -16,6 +17,7 @@ use crate::command::point::{PointArgs, rejection};
 use crate::command::pr::{find_pr_for, give, other_subject};
 use crate::failure::{Context as _, Exit, Stop};
 use crate::interrupt::Interrupts;
+use crate::refused_hosts::warn_of_refused;
 use crate::value::PrReference;
 
 /// A decision on the proposal that nothing is left to do. `symphony issue show` shows its reason and its evidence.
@@ -99,7 +101,16 @@ impl ApproveDoneArgs {
         let interrupts = Interrupts::listen().context("listen to Ctrl-C")?;
         let stop = move || interrupts.count() > 0;
         let context = App::as_human();
-        let found = confirm_proposal(&mut session, &context, &proposal, comment.as_deref(), &stop);
+        let network = NetworkLog::default();
+        let found = confirm_proposal(
+            &mut session,
+            &context,
+            &proposal,
+            comment.as_deref(),
+            &stop,
+            &network,
+        );
+        warn_of_refused(app.out, &network.used());
         match found {
             Ok(Confirmation::Confirmed {
                 proposal,

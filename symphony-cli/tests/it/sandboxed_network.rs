@@ -125,6 +125,35 @@ fn hosts_that_gates_and_set_up_commands_were_refused_are_shown_with_their_run() 
 }
 
 #[test]
+fn hosts_that_gates_in_a_terminal_were_refused_are_shown_at_once() {
+    let ask = |host: &str| {
+        let script = format!(
+            "exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT {host}:443 HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n' >&3; cat <&3 > /dev/null; true"
+        );
+        json!({ "gates": [{ "name": "check", "command": ["bash", "-c", script] }] })
+    };
+    let config = json!({ "judge_enabled": false, "sandbox": "namespace", "gates": [] });
+    let work = [commit("hello.txt", "hello"), create_pr("Say hello")];
+    let project = Project::new("project", &scenarios([worker(work)]), &config);
+    project.configure_more(&ask("trial.example"));
+    let hint = |host: &str| format!("add `{host}` to `sandbox.hosts`");
+    let shown = project.ok(&["doctor", "--gates"]);
+    assert!(shown.contains(&hint("trial.example")), "{shown}");
+    let found = project.json(&["doctor", "--gates"]);
+    let refused = &found["network"]["refused"][0];
+    assert_eq!(refused["entry"], "trial.example", "{found:#}");
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    project.configure_more(&ask("merge.example"));
+    let merged = project.symphony(&["pr", "merge", "SYM-1", "--json"]);
+    assert!(merged.stderr.contains(&hint("merge.example")), "{merged:?}");
+    let merged: Value = serde_json::from_str(&merged.stdout).unwrap();
+    let refused = &merged["network"]["refused"][0];
+    assert_eq!(refused["entry"], "merge.example", "{merged:#}");
+    project.assert_sound();
+}
+
+#[test]
 fn hosts_that_checks_of_a_plan_were_refused_are_shown_with_the_run_of_their_phase() {
     let script = "exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT check.example:443 HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n' >&3; cat <&3 > /dev/null; true";
     let config = json!({ "sandbox": "namespace", "gates": [] });

@@ -43,6 +43,8 @@ pub(crate) struct MergeGates<'a> {
     pub(crate) pr: &'a PullRequest,
     /// Whether a person merges regardless of what the gates change or report.
     pub(crate) force: bool,
+    /// What they reach for is added here.
+    pub(crate) network: &'a NetworkLog,
     /// Returns whether a person asked to stop.
     pub(crate) stop: &'a dyn Fn() -> bool,
 }
@@ -75,7 +77,7 @@ impl MergeGates<'_> {
             id: job.id(),
             logs,
             steps: &steps,
-            network: NetworkLog::default(),
+            network: self.network.clone(),
         };
         let proof = Proof::of(request, commit.clone(), history, self.config.gates.clone())?;
         let passed = store.gate_passes(proof.keys(), Timestamp::now())?;

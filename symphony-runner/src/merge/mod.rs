@@ -223,6 +223,7 @@ impl Merge<'_> {
             repository,
             pr,
             force: options.force,
+            network: &options.network,
             stop,
         };
         let logs = gates.logs();

@@ -8,9 +8,11 @@ use super::OrderRefusal;
 use super::verdict::end_work_on;
 use crate::confirm::{Confirmation, confirm_done};
 use crate::error::RunnerError;
+use crate::network::NetworkLog;
 use crate::session::Session;
 
 /// Confirms a proposal, after the judge or the gates at work on it were ended. A comment that is not blank is kept with the issue.
+/// What its gates reach for is added to `network`.
 ///
 /// # Errors
 /// When it has ended, or it is a change.
@@ -20,6 +22,7 @@ pub fn confirm_proposal(
     found: &PullRequest,
     comment: Option<&str>,
     stop: &dyn Fn() -> bool,
+    network: &NetworkLog,
 ) -> Result<Confirmation, RunnerError> {
     if let Some(comment) = comment {
         check_text("comment", comment).map_err(StoreError::from)?;
@@ -34,6 +37,7 @@ pub fn confirm_proposal(
         context,
         proposal.id,
         stop,
+        network,
     )?;
     let comment = comment.filter(|comment| !comment.trim().is_empty());
     if let (Confirmation::Confirmed { .. }, Some(comment)) = (&done, comment) {

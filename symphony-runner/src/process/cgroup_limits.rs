@@ -241,8 +241,23 @@ mod tests {
     }
 
     #[test]
-    fn processes_that_the_kernel_ended_are_counted() {
-        assert_eq!(killed_in("low 0\noom 4\noom_kill 3\noom_group_kill 1\n"), 3);
-        assert_eq!(killed_in(""), 0);
+    fn processes_that_the_kernel_ended_are_counted_from_the_cgroups_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let cgroup = Cgroup::of(folder.path().join("symphony-run-r.0"));
+        assert_eq!(cgroup.killed_for_memory(), 0, "no controller, no count");
+        fs::create_dir(cgroup.folder()).unwrap();
+        for (events, expected) in [
+            (
+                "low 0\nhigh 0\nmax 7\noom 4\noom_kill 3\noom_group_kill 1\n",
+                3,
+            ),
+            ("low 0\nhigh 0\nmax 0\noom 0\noom_kill 0\n", 0),
+            ("oom_kill many\n", 0),
+            ("oom_group_kill 1\n", 0),
+            ("", 0),
+        ] {
+            fs::write(cgroup.folder().join("memory.events"), events).unwrap();
+            assert_eq!(cgroup.killed_for_memory(), expected, "{events}");
+        }
     }
 }

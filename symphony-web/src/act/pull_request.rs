@@ -7,6 +7,7 @@ use symphony_mcp::Reviewed;
 use symphony_runner::confirm::Confirmation;
 use symphony_runner::gates::check_pr;
 use symphony_runner::merge::{MergeOptions, MergesUnderWay, merge_pr, settle_merges};
+use symphony_runner::network::NetworkLog;
 use symphony_runner::order::{PersonVerdict, RedGates, confirm_proposal, give_verdict};
 use symphony_runner::session::Session;
 
@@ -111,7 +112,10 @@ pub(crate) fn confirm(
     let comment = fields.prose("text");
     let ending = turn.site.ending();
     let stop = move || *ending.borrow();
-    let done = confirm_proposal(session, &turn.context(), &found, Some(&comment), &stop)?;
+    // the page of the pull request has the output of its gates
+    let network = NetworkLog::default();
+    let context = turn.context();
+    let done = confirm_proposal(session, &context, &found, Some(&comment), &stop, &network)?;
     match done {
         Confirmation::Confirmed {
             proposal,

@@ -2,13 +2,16 @@
 
 use clap::Args;
 use serde::Serialize;
+use symphony_core::run_network::RunNetworkUse;
 use symphony_runner::merge::{MergeOptions, Merged, Squash, merge_pr_until};
+use symphony_runner::network::NetworkLog;
 use symphony_view::{PrView, merged_sentence};
 
 use super::find::find_pr;
 use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop};
 use crate::interrupt::Interrupts;
+use crate::refused_hosts::warn_of_refused;
 use crate::value::PrReference;
 
 /// What `pr merge` takes.
@@ -40,22 +43,30 @@ struct MergeView {
     #[serde(flatten)]
     pr: PrView,
     clean_up: String,
+    /// What its gates reached for from their sandbox.
+    #[serde(skip_serializing_if = "RunNetworkUse::is_idle")]
+    network: RunNetworkUse,
 }
 
 impl MergeArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let merged = self.carry_out(app).context("merge the pull request")?;
+        let network = NetworkLog::default();
+        let merged = self.carry_out(app, &network);
+        let network = network.used();
+        warn_of_refused(app.out, &network);
+        let merged = merged.context("merge the pull request")?;
         let sentence = merged_sentence(&merged);
         app.out.done(
             &MergeView {
                 pr: merged.pr.into(),
                 clean_up: merged.clean_up,
+                network,
             },
             &sentence,
         )
     }
 
-    fn carry_out(&self, app: &App) -> anyhow::Result<Merged> {
+    fn carry_out(&self, app: &App, network: &NetworkLog) -> anyhow::Result<Merged> {
         let message = self
             .message
             .as_deref()
@@ -76,6 +87,7 @@ impl MergeArgs {
         let options = MergeOptions {
             force: self.force,
             squash,
+            network: network.clone(),
         };
         // a killed process would leave its gates to the next tick
         let interrupts = Interrupts::listen().context("listen to Ctrl-C")?;
