@@ -280,6 +280,7 @@ impl WaitsFor {
                     block.reason
                 )
             }
+            Self::Blocked(block) if block.by == BlockedBy::TakenOver => block.reason.clone(),
             Self::Blocked(block) | Self::BlockedInReview(block) => {
                 format!("it is blocked ({}): {}", block.by, block.reason)
             }

@@ -63,6 +63,7 @@ pub mod shared_refs;
 pub mod spending;
 pub mod standing;
 pub mod submodule;
+pub mod take_over;
 pub mod test_health;
 pub mod tick;
 pub mod timestamp;

@@ -90,7 +90,8 @@ impl Addressee {
 impl Reach {
     /// Returns when an agent of a run gets a message that is written now.
     pub fn of(run: Option<&Run>) -> Self {
-        let live = run.filter(|run| run.status.is_live());
+        // In a session with a person, no one but them speaks to the agent.
+        let live = run.filter(|run| run.status.is_live() && !run.is_interactive());
         let provider = live.and_then(|run| ProviderName::parse(&run.provider).ok());
         provider.map_or(Self::NextRun, Self::with)
     }

@@ -19,6 +19,7 @@ use crate::spending::{CapReached, CapScope};
 
 mod breaker;
 mod global_condition;
+mod interactive;
 mod no_outcome;
 mod nothing;
 mod project;
@@ -64,6 +65,10 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
         if let Some(cap) = end.cap.filter(|cap| cap.scope == CapScope::Issue) {
             block_for_cap(&mut routing, end, &cap);
         }
+        return routing;
+    }
+    if end.run.is_interactive() {
+        interactive::route_interactive(&mut routing, end);
         return routing;
     }
     if let Some(error) = end

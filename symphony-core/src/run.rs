@@ -195,6 +195,9 @@ impl RunTarget {
     }
 }
 
+/// The key in a run's metadata that says that a person works in its session, in a terminal.
+pub const INTERACTIVE: &str = "interactive";
+
 /// One run of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
@@ -246,6 +249,13 @@ pub struct Run {
     pub moved_issue: bool,
     /// When a human asked for its end.
     pub cancel_requested_at: Option<Timestamp>,
+}
+
+impl Run {
+    /// Returns whether a person works in its session, in a terminal.
+    pub fn is_interactive(&self) -> bool {
+        self.metadata.get(INTERACTIVE) == Some(&serde_json::Value::Bool(true))
+    }
 }
 
 /// Why a run did not succeed.

@@ -206,6 +206,7 @@ fn load_live(
     let mut live = Vec::new();
     while let Some(row) = rows.next()? {
         let run = run_from_row(row)?;
+        let interactive = run.is_interactive();
         live.push(LiveRun {
             issue: run.target.issue().cloned(),
             plan: run.target.plan().cloned(),
@@ -214,6 +215,7 @@ fn load_live(
             provider: run.provider,
             started_at: run.started_at,
             put_off: put_off(row)?,
+            interactive,
             lock: locks.get(&run.id).copied().unwrap_or(LockState::Held),
             run: run.id,
         });

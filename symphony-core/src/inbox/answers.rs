@@ -151,6 +151,12 @@ fn blocked(block: &Block, issue: &IssueId, go_on: &[String]) -> Vec<String> {
                 format!("symphony issue retry {issue}"),
             ];
         }
+        BlockedBy::TakenOver => {
+            return vec![
+                format!("symphony issue release {issue}"),
+                format!("symphony runs open {issue}"),
+            ];
+        }
         BlockedBy::Gates => {
             return vec![
                 format!("symphony pr show {issue}"),

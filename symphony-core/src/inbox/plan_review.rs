@@ -216,6 +216,7 @@ mod tests {
     fn only_what_no_agent_goes_on_with_waits_for_a_person() {
         let running = Reason::Running {
             run: crate::id::RunId::parse("r1").unwrap(),
+            interactive: false,
         };
         let spent = Reason::JudgesSpent { runs: 3 };
         for (reasons, waits) in [

@@ -99,6 +99,7 @@ fn every_reason_has_a_sentence_and_an_answer() {
         blocked(BlockedBy::Cap),
         blocked(BlockedBy::Tampered),
         blocked(BlockedBy::Question),
+        blocked(BlockedBy::TakenOver),
         in_review(BlockedBy::Human),
         in_review(BlockedBy::Cap),
         WaitsFor::Spent { counts, last: None },

@@ -74,6 +74,7 @@ pub(crate) fn events() -> Vec<IssueEvent> {
         IssueEvent::HandedBack,
         IssueEvent::AgentBlocked { reason: reason() },
         IssueEvent::QuestionAsked { reason: reason() },
+        IssueEvent::TakenOver { reason: reason() },
         IssueEvent::SubtasksOpened,
         IssueEvent::SubtasksClosed,
         IssueEvent::ReviewRejected,

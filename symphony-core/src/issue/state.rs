@@ -25,6 +25,8 @@ closed_set!(
         Gates = "gates",
         /// A question about a review point that a person has to answer.
         Question = "question",
+        /// A person who has taken it over.
+        TakenOver = "taken_over",
     }
 );
 
@@ -114,6 +116,11 @@ pub enum IssueEvent {
     /// Its agent asked a person about a review point.
     QuestionAsked {
         /// The point, and the question.
+        reason: String,
+    },
+    /// A person's session on it ended: it stays theirs until they release it.
+    TakenOver {
+        /// Who has it.
         reason: String,
     },
     /// Its first sub-task was made.
@@ -237,6 +244,7 @@ impl IssueEvent {
             Self::HandedBack => "handed_back",
             Self::AgentBlocked { .. } => "agent_blocked",
             Self::QuestionAsked { .. } => "question_asked",
+            Self::TakenOver { .. } => "taken_over",
             Self::SubtasksOpened => "subtasks_opened",
             Self::SubtasksClosed => "subtasks_closed",
             Self::ReviewRejected => "review_rejected",
@@ -308,6 +316,7 @@ pub fn apply(state: &IssueState, event: &IssueEvent) -> Result<IssueState, Trans
         (S::InProgress | S::Todo, E::AgentBlocked { reason }) => blocked(BlockedBy::Agent, reason),
         (S::Review, E::AgentBlocked { reason }) => blocked(BlockedBy::Human, reason),
         (S::InProgress, E::QuestionAsked { reason }) => blocked(BlockedBy::Question, reason),
+        (S::InProgress, E::TakenOver { reason }) => blocked(BlockedBy::TakenOver, reason),
         (S::InProgress | S::Todo, E::SubtasksOpened) => {
             blocked(BlockedBy::Subtasks, "waits for its sub-tasks")
         }

@@ -18,10 +18,7 @@ use crate::project::WizardState;
 use crate::publication::PublicationState;
 use crate::pull_request::{PrState, VerdictKind};
 use crate::review_point::{AnswerKind, PointNumber, PointState, Severity};
-use crate::run::RunStatus;
-use crate::spending::CapScope;
-use crate::tick::HoldScope;
-use crate::{Timestamp, agent::AgentType};
+use crate::{Timestamp, agent::AgentType, run::RunStatus, spending::CapScope, tick::HoldScope};
 
 log_events!(
     /// Something that happened, as the log keeps it.
@@ -110,6 +107,9 @@ log_events!(
             agent: AgentType,
             /// The attempt's number, from 1.
             attempt: u32,
+            /// Whether a person works in its session, in a terminal.
+            #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+            interactive: bool,
         },
         /// A person asked for the end of a run.
         RunCancelRequested = "run_cancel_requested" {},

@@ -15,6 +15,79 @@ use crate::unit::Tokens;
 
 mod phases;
 
+/// Counts that are not the default.
+const COUNTS: AttemptCounts = AttemptCounts {
+    consecutive_failures: 1,
+    total_runs: 2,
+};
+
+fn route_session(
+    run: &Run,
+    state: IssueState,
+    status: RunStatus,
+    error: Option<RunError>,
+) -> Routing {
+    let issue = samples::issue(state, COUNTS);
+    let end = RunEnd {
+        run,
+        issue: &issue,
+        status,
+        error,
+        evidence: Evidence::None,
+        accepted: None,
+        awaits_gates: false,
+        cap: None,
+        unprepared_before: 0,
+        rejected_before: None,
+        refused: None,
+        idle: None,
+        limited: None,
+        limits: LIMITS,
+    };
+    route_run_end(&end, Timestamp::UNIX_EPOCH)
+}
+
+#[test]
+fn a_persons_session_leaves_the_issue_theirs_and_uses_no_attempt() {
+    let failed = |class| RunError {
+        class,
+        message: "why".to_owned(),
+    };
+    let person = "a person has taken it over";
+    for (status, error, expected) in [
+        (RunStatus::Succeeded, None, person.to_owned()),
+        (
+            RunStatus::Cancelled,
+            Some(failed(ErrorClass::Cancelled)),
+            person.to_owned(),
+        ),
+        (
+            RunStatus::Crashed,
+            Some(failed(ErrorClass::Crashed)),
+            format!("{person}; its last session ended early: why"),
+        ),
+        (
+            RunStatus::Failed,
+            Some(failed(ErrorClass::NotPrepared)),
+            format!("{person}; its last session ended early: why"),
+        ),
+    ] {
+        let mut run = run(AgentType::Worker, false);
+        run.metadata = serde_json::json!({ crate::run::INTERACTIVE: true });
+        let routing = route_session(&run, IssueState::InProgress, status, error);
+        let by = IssueEvent::TakenOver { reason: expected };
+        assert_eq!(routing.event, Some(by), "{status}");
+        assert_eq!(routing.counts, COUNTS, "{status}");
+        assert_eq!((routing.retry, routing.comment), (None, None));
+    }
+    let mut run = run(AgentType::Worker, true);
+    run.metadata = serde_json::json!({ crate::run::INTERACTIVE: true });
+    let routing = route_session(&run, IssueState::Review, RunStatus::Succeeded, None);
+    assert_eq!(routing.event, None, "what its agent handed in is judged");
+    let routing = route_session(&run, IssueState::InProgress, RunStatus::Tampered, None);
+    assert!(matches!(routing.event, Some(IssueEvent::Tampered { .. })));
+}
+
 fn run(agent: AgentType, moved_issue: bool) -> Run {
     let id = IssueId::parse("SYM-1").unwrap();
     let target = if agent == AgentType::Judge {

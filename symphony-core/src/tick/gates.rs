@@ -4,11 +4,12 @@
 //! open breaker is in their way, and they have slots of their own.
 
 use super::holds::{gates_hold, is_probed, no_base, stands};
+use super::live_run::LiveRun;
 use super::own_runs::wizard_comes_first;
 use super::reason::{Reason, SlotLimit};
 use super::repair::needs_trial;
 use super::schedule::{Schedule, StartRun};
-use super::snapshot::{GatesState, LiveRun, ReviewCandidate, ReviewSubject, Snapshot};
+use super::snapshot::{GatesState, ReviewCandidate, ReviewSubject, Snapshot};
 use super::waiting::{Waiting, tier};
 use crate::Timestamp;
 use crate::agent::AgentType;

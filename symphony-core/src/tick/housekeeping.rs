@@ -2,11 +2,10 @@
 //! needed.
 
 use super::holds::no_base;
+use super::live_run::{LiveRun, LockState};
 use super::reason::Reason;
 use super::schedule::{Action, Decision, Schedule};
-use super::snapshot::{
-    CleanUp, Leftover, LeftoverOwner, LiveRun, LockState, Snapshot, SubtasksOutcome,
-};
+use super::snapshot::{CleanUp, Leftover, LeftoverOwner, Snapshot, SubtasksOutcome};
 use crate::Timestamp;
 use crate::id::IssueId;
 use crate::retry::after;

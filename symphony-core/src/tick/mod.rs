@@ -7,6 +7,7 @@ mod gate;
 mod gates;
 mod holds;
 mod housekeeping;
+mod live_run;
 mod models;
 mod open_plan;
 mod outside;
@@ -28,6 +29,7 @@ pub use asked::{AskedAgent, NamedProviders, obeys_issue};
 pub use gate::{free_worker_slots, pass_holds};
 pub use gates::{NO_PROVIDER, gates_obstacles};
 pub use housekeeping::{LEFTOVER_GRACE_MS, is_over, watch_supervisors};
+pub use live_run::{LiveRun, LockState};
 pub use models::{AskedModels, phase_of_model};
 pub use open_plan::{OpenPhase, OpenPlan, PlanDriver};
 pub use planning::{plan_tick, probe_candidates};
@@ -38,6 +40,6 @@ pub use rotation::phases_turn;
 pub use schedule::{Action, Decision, PlanReviewDecision, ProjectDecision, Schedule, StartRun};
 pub use snapshot::{
     AcceptedPhase, CANDIDATES_MAX, Candidate, CleanUp, DueRetry, GatesState, Leftover,
-    LeftoverOwner, LiveRun, LockState, NoBase, ProjectView, ReviewCandidate, ReviewSubject,
-    SlotLimits, Snapshot, SplitIssue, SubtasksOutcome,
+    LeftoverOwner, NoBase, ProjectView, ReviewCandidate, ReviewSubject, SlotLimits, Snapshot,
+    SplitIssue, SubtasksOutcome,
 };

@@ -1,6 +1,7 @@
 //! Runs of a project's own agents.
 
-use super::snapshot::{LiveRun, ProjectView, Snapshot};
+use super::live_run::LiveRun;
+use super::snapshot::{ProjectView, Snapshot};
 use crate::agent::AgentType;
 use crate::id::ProjectId;
 use crate::project::WizardState;

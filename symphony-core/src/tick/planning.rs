@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use super::done::return_proposals;
 use super::housekeeping::{advance_phases, clean_up, tidy, unblock, watch_supervisors};
+use super::live_run::LockState;
 use super::outside::notice_outside;
 use super::predicate::{obstacles, review_obstacles, wanted_agent};
 use super::reason::Reason;
 use super::schedule::{Action, Schedule, StartRun};
 use super::slots::dispatch;
-use super::snapshot::{LockState, Snapshot};
+use super::snapshot::Snapshot;
 use super::waiting::{Waiting, start_run, tier};
 use super::{done, gates, project_agents};
 use crate::Timestamp;

@@ -3,11 +3,12 @@
 use super::asked::AskedAgent;
 use super::gates::gates_obstacles;
 use super::holds::{covers, is_probed, no_base, stands};
+use super::live_run::LiveRun;
 use super::own_runs::wizard_comes_first;
 use super::reason::Reason;
 use super::repair::gates_obstacle;
 use super::snapshot::{
-    Candidate, DueRetry, GatesState, LiveRun, ProjectView, ReviewCandidate, ReviewSubject, Snapshot,
+    Candidate, DueRetry, GatesState, ProjectView, ReviewCandidate, ReviewSubject, Snapshot,
 };
 use crate::Timestamp;
 use crate::agent::AgentType;

@@ -35,6 +35,9 @@ pub enum Reason {
     Running {
         /// The run.
         run: RunId,
+        /// Whether a person works in its session, in a terminal.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        interactive: bool,
     },
     /// The exit handling of its last run could not be done yet.
     ExitPutOff {
@@ -303,7 +306,17 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Paused => f.write_str("Symphony is paused (`symphony resume` ends the pause)"),
-            Self::Running { run } => write!(f, "run {run} is working on it"),
+            Self::Running {
+                run,
+                interactive: false,
+            } => write!(f, "run {run} is working on it"),
+            Self::Running {
+                run,
+                interactive: true,
+            } => write!(
+                f,
+                "a person has taken it over and works in its session (run {run})"
+            ),
             Self::ExitPutOff { run, put_off } => write!(
                 f,
                 "the work of run {run} is not saved yet (tried {}): {}",
@@ -460,37 +473,4 @@ impl fmt::Display for Reason {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::id::ProjectId;
-
-    #[test]
-    fn a_hold_of_gates_is_named_in_a_list_without_what_they_say() {
-        let held = |scope, why: &str| Reason::Held {
-            scope,
-            until: Timestamp::MAX,
-            why: why.to_owned(),
-        };
-        let gates = HoldScope::Gates(ProjectId::parse("p").expect("an id"));
-        let long = "on `main` at a841eb8: `format` failed: run it with --write to fix.";
-        let provider = HoldScope::Provider("scripted".to_owned());
-        for (reason, brief, whole) in [
-            (
-                held(gates, long),
-                "project p is on hold until its gates pass on the base",
-                "project p is on hold until its gates pass on the base: on `main` at a841eb8: `format` failed: run it with \
-                 --write to fix",
-            ),
-            (
-                held(provider, "529"),
-                "provider scripted is on hold: 529",
-                "provider scripted is on hold: 529",
-            ),
-        ] {
-            assert_eq!(
-                (reason.brief().as_str(), reason.to_string().as_str()),
-                (brief, whole)
-            );
-        }
-    }
-}
+mod tests;

@@ -118,11 +118,18 @@ fn check_counts(
                 IssueEvent::Queued | IssueEvent::Reopened | IssueEvent::PhaseAccepted { .. },
             ) => counts = AttemptCounts::default(),
             Replay::RunBegins(agent) => {
-                agents.insert(&record.run, agent.clone());
+                let is_session = matches!(
+                    event,
+                    LogEvent::RunClaimed {
+                        interactive: true,
+                        ..
+                    }
+                );
+                agents.insert(&record.run, (agent.clone(), is_session));
             }
             Replay::RunEnds(end) => {
-                let agent = agents.get(&record.run);
-                if let Some((invariant, what)) = misjudged(end, agent) {
+                let begun = agents.get(&record.run);
+                if let Some((invariant, what)) = misjudged(end, begun) {
                     let run = record.run.as_ref().map_or("?", RunId::as_str);
                     let ended = end.error.map_or(end.status.name(), ErrorClass::name);
                     let detail = format!("the end of run {run} ({ended}) {what}");
@@ -159,12 +166,15 @@ fn check_counts(
 }
 
 /// Returns what is wrong when the end of a run counts although it must not, or the other way round.
-fn misjudged(end: RunEnd, agent: Option<&AgentType>) -> Option<(Invariant, &'static str)> {
+fn misjudged(end: RunEnd, begun: Option<&(AgentType, bool)>) -> Option<(Invariant, &'static str)> {
     let waited =
         end.error.is_some_and(ErrorClass::uses_no_attempt) || end.status == RunStatus::Cancelled;
-    // Intake is not an attempt, nor are gates; a spending cap is not a failure; and a phase that the issue leaves
-    // counts from zero.
-    let is_no_attempt = matches!(agent, Some(AgentType::Intake | AgentType::Gates));
+    // Intake is not an attempt, nor are gates and a person's session; a spending cap is not a failure; and a phase that
+    // the issue leaves counts from zero.
+    let is_no_attempt = matches!(
+        begun,
+        Some((AgentType::Intake | AgentType::Gates, _) | (_, true))
+    );
     let exempt = is_no_attempt || end.cap.is_some() || end.advanced;
     match (end.counted, waited) {
         (true, true) => Some((

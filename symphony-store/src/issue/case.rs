@@ -65,7 +65,8 @@ pub(crate) fn remove_case(tx: &Transaction<'_>, id: &IssueId) -> Result<(), Stor
 /// before their agent started, prove nothing.
 fn attempts(tx: &Transaction<'_>, id: &IssueId) -> Result<Vec<String>, StoreError> {
     let mut statement = tx.prepare_cached(
-        "SELECT id, error_class FROM run WHERE issue = ?1 AND agent = ?2 ORDER BY started_at, fence",
+        "SELECT id, error_class FROM run WHERE issue = ?1 AND agent = ?2 AND metadata ->> 'interactive' IS NULL
+         ORDER BY started_at, fence",
     )?;
     let mut rows = statement.query([id.as_str(), AgentType::Worker.name()])?;
     let mut attempts = Vec::new();

@@ -148,6 +148,7 @@ fn claim_one(
         &LogEvent::RunClaimed {
             agent: agent.clone(),
             attempt: request.start.attempt,
+            interactive: false,
         },
     )?;
     if !request.start.probes.is_empty() {
@@ -317,11 +318,12 @@ fn has_slot(
         return Ok(live < limits.slots.gates);
     }
     // A run whose exit handling was postponed has no process. If it kept its slot, a few broken worktrees would stop
-    // all work.
+    // all work. A person's session takes none, either: it may be open all day.
     let (total, of_project, of_agent): (u32, u32, u32) = tx
         .prepare_cached(
             "SELECT count(*), count(*) FILTER (WHERE project = ?1), count(*) FILTER (WHERE agent = ?2)
              FROM run INDEXED BY run_live WHERE status IN ('starting', 'running') AND agent <> 'gates'
+                 AND metadata ->> 'interactive' IS NULL
                  AND NOT EXISTS (SELECT 1 FROM exit_handling x WHERE x.run = run.id AND x.problem IS NOT NULL)",
         )?
         .query_row([project.as_str(), agent.name()], |row| {
@@ -359,7 +361,7 @@ fn live_on_project(
         .transpose()
 }
 
-fn insert_run(
+pub(crate) fn insert_run(
     tx: &Transaction<'_>,
     context: &Context,
     request: &ClaimRequest,

@@ -124,7 +124,8 @@ fn end_run(
             // was ending.
             let issue = load_issue(tx, id)?;
             let evidence = evidence(tx, run, finish)?;
-            if own_pr.is_none() {
+            // What a person's session came to says nothing about what an agent would bring alone.
+            if own_pr.is_none() && !run.is_interactive() {
                 rows = rows_of(tx, run, &issue, finish, evidence)?;
             }
             let end = RunEnd {

@@ -16,4 +16,5 @@ pub(crate) mod prompt_set;
 pub(crate) mod record;
 pub(crate) mod row;
 pub(crate) mod spending;
+pub(crate) mod take_over;
 pub(crate) mod unprepared;

@@ -59,4 +59,6 @@ mod subtasks;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod take_over;
+#[cfg(test)]
 mod usefulness;

@@ -58,7 +58,9 @@ fn cause(event: &IssueEvent) -> String {
         IssueEvent::QuestionAsked { reason } => {
             return format!("its agent asks a person: {}", quoted(reason));
         }
-        IssueEvent::CapReached { reason } | IssueEvent::GatesStopped { reason } => {
+        IssueEvent::CapReached { reason }
+        | IssueEvent::GatesStopped { reason }
+        | IssueEvent::TakenOver { reason } => {
             return quoted(reason);
         }
         IssueEvent::Tampered { reason } => {

@@ -62,7 +62,13 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
                 about.issue()
             )
         }
-        E::RunClaimed { agent, attempt } => {
+        E::RunClaimed {
+            interactive: true, ..
+        } => {
+            let (run, on_issue) = (about.run(), about.on_issue());
+            format!("{run} started{on_issue}: a person opened its session")
+        }
+        E::RunClaimed { agent, attempt, .. } => {
             let run = about.run();
             // the first needs no number
             let number = match (about.issue, attempt) {

@@ -232,6 +232,7 @@ fn lives() -> impl Strategy<Value = Vec<LiveRun>> {
                 } else {
                     LockState::Held
                 },
+                interactive: false,
                 put_off: put_off.map(|(tries, seconds)| PutOff {
                     tries,
                     due_at: at(NOW + seconds),

@@ -131,6 +131,33 @@ fn exit_handling_that_was_put_off_waits_for_its_time_and_holds_no_slot() {
 }
 
 #[test]
+fn a_persons_session_takes_no_slot_and_keeps_its_issue() {
+    let mut snapshot = snapshot();
+    snapshot.slots.total = 1;
+    snapshot.candidates = vec![candidate(1), candidate(2)];
+    snapshot.live = vec![LiveRun {
+        interactive: true,
+        ..live("r1", Some(1), AgentType::Worker)
+    }];
+    let schedule = plan_tick(&snapshot, at(NOW));
+    assert!(
+        matches!(&schedule.actions[..], [Action::StartRun(start)] if start.target.issue() == Some(&issue(2))),
+        "{schedule:?}"
+    );
+    let reasons: Vec<String> = schedule.decisions[0]
+        .reasons
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        reasons,
+        ["a person has taken it over and works in its session (run r1)"]
+    );
+    snapshot.live[0].lock = LockState::Free;
+    assert!(plan(&snapshot).contains(&"finish r1".to_owned()));
+}
+
+#[test]
 fn a_held_lock_needs_no_repair() {
     let mut snapshot = snapshot();
     snapshot.live = vec![live("r1", Some(1), AgentType::Worker)];

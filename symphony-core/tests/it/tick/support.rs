@@ -157,6 +157,7 @@ pub(crate) fn live(name: &str, on: Option<u64>, agent: AgentType) -> LiveRun {
         started_at: at(1),
         lock: LockState::Held,
         put_off: None,
+        interactive: false,
     }
 }
 
