@@ -14,6 +14,7 @@ mod provider;
 #[cfg(test)]
 mod refusal_tests;
 mod review;
+mod session;
 mod stop;
 mod verdict;
 

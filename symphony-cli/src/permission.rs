@@ -93,6 +93,7 @@ const COMMANDS: &[(&str, Permission)] = {
         ("issue import", Person(Issues)),
         ("issue list", Agents),
         ("issue move", Person(Nothing)),
+        ("issue release", Person(Nothing)),
         ("issue retry", Person(Nothing)),
         ("issue show", Agents),
         ("learnings accept", Person(Learnings)),
@@ -179,6 +180,8 @@ const COMMANDS: &[(&str, Permission)] = {
         ("runs cancel", Person(Nothing)),
         ("runs list", Agents),
         ("runs logs", Agents),
+        // An agent would speak to itself in a person's name.
+        ("runs open", Person(Nothing)),
         ("runs prompt", Agents),
         ("runs say", Person(Comments)),
         ("runs show", Agents),

@@ -19,6 +19,7 @@ use crate::plan::PlanRunRefusal;
 use crate::process::ProcessError;
 use crate::provider::ProviderError;
 use crate::sandbox::SandboxFault;
+use crate::take_over::SessionRefusal;
 
 /// An error of the runner.
 #[derive(Debug, thiserror::Error)]
@@ -94,6 +95,9 @@ pub enum RunnerError {
     /// A person's order is not carried out.
     #[error(transparent)]
     Order(#[from] OrderRefusal),
+    /// A person's session is not opened, or an issue not released.
+    #[error(transparent)]
+    Session(#[from] SessionRefusal),
     /// A plan is not carried out.
     #[error(transparent)]
     Plan(#[from] PlanRunRefusal),

@@ -37,6 +37,7 @@ pub mod standing;
 pub mod step_event;
 pub mod stream;
 pub mod supervise;
+pub mod take_over;
 pub mod tick;
 pub mod trial;
 pub mod upkeep;

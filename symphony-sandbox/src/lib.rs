@@ -24,6 +24,7 @@ mod tools;
 
 pub use confine::{
     CONFINE_COMMAND, CONFINE_FAILED, CONFINE_MESSAGE, ConfineError, Confinement, Forward, confine,
+    take_terminal,
 };
 pub use facts::{BUBBLEWRAP_MIN, Bubblewrap, Facts, bubblewrap_version};
 pub use kernel::landlock_abi;

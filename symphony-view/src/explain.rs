@@ -162,6 +162,9 @@ impl View for ExplainView {
                     format!("The {agent} has ended, but its work is not saved yet")
                 }
                 AgentType::Gates => "Its gates are running".to_owned(),
+                agent if run.is_interactive() => {
+                    format!("A person has taken it over and works with the {agent}")
+                }
                 agent => format!("The {agent} is working on it"),
             };
             page.line(&format!("{who}: run {}, started {since}.", run.id));

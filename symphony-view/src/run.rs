@@ -14,7 +14,9 @@ use symphony_core::log::short_run;
 use symphony_core::metering::{CountedBy, Metering};
 use symphony_core::profile::{MODEL_SOURCE, ModelSource, PROVIDER_SOURCE, ProviderSource};
 use symphony_core::prompt_trial::Assignment;
-use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget, SandboxRecord, Usage};
+use symphony_core::run::{
+    INTERACTIVE, ProtectionLevel, Run, RunStatus, RunTarget, SandboxRecord, Usage,
+};
 use symphony_core::run_memory::RunMemory;
 use symphony_core::run_network::RunNetworkUse;
 use symphony_core::session::{Anew, SessionRecord};
@@ -213,8 +215,8 @@ impl RunView {
                 self.profile
             );
         }
-        // gates ask no model
-        let usage = if self.is_of_gates() {
+        // gates ask no model, and what a person's session used is unknown
+        let usage = if self.is_of_gates() || self.is_interactive() {
             String::new()
         } else {
             format!(" ({}{cost})", counted(self.usage.tokens(), "token"))
@@ -227,6 +229,19 @@ impl RunView {
             self.elapsed(self.started_at),
             error.unwrap_or_default()
         )
+    }
+
+    /// Says that a person works in its session, or worked there.
+    pub fn is_interactive(&self) -> bool {
+        self.metadata.get(INTERACTIVE) == Some(&Value::Bool(true))
+    }
+
+    /// Returns how many tokens it used, as far as that is known.
+    fn tokens_in_words(&self) -> String {
+        if self.is_interactive() {
+            return "unknown".to_owned();
+        }
+        self.usage.tokens().to_string()
     }
 
     /// Says that its agent was never started: nothing was paid.
@@ -369,18 +384,22 @@ impl View for RunView {
                 .unwrap_or_default(),
         );
         let usage = &self.usage;
-        page.field(
-            "tokens",
-            &format!(
-                "{} in, {} out, {} read from cache, {} written to it{}",
-                usage.input_tokens,
-                usage.output_tokens,
-                usage.cache_read_tokens,
-                usage.cache_creation_tokens,
-                self.counted_by()
-            ),
-        );
-        page.field("turns", &usage.turns.to_string());
+        if self.is_interactive() {
+            page.field("tokens", "unknown: a person works in its session");
+        } else {
+            page.field(
+                "tokens",
+                &format!(
+                    "{} in, {} out, {} read from cache, {} written to it{}",
+                    usage.input_tokens,
+                    usage.output_tokens,
+                    usage.cache_read_tokens,
+                    usage.cache_creation_tokens,
+                    self.counted_by()
+                ),
+            );
+            page.field("turns", &usage.turns.to_string());
+        }
         page.field("model requests", &self.model_requests());
         let searches = self.metadata.get(WEB_SEARCHES).and_then(Value::as_u64);
         page.field(
@@ -445,7 +464,7 @@ impl Listed for RunView {
                 run.status_words(),
                 ago(run.started_at, page.now()),
                 run.elapsed(page.now()),
-                run.usage.tokens().to_string(),
+                run.tokens_in_words(),
                 run.usage.cost(),
                 run.error_word(),
             ]);

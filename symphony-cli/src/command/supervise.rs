@@ -1,5 +1,7 @@
 //! `symphony supervise`, hidden: the process that each run gets.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use symphony_core::id::RunId;
 use symphony_runner::supervise::{SuperviseMode, supervise};
@@ -16,6 +18,9 @@ pub(crate) struct SuperviseArgs {
     /// Do the exit handling only
     #[arg(long)]
     finish: bool,
+    /// Open the session in the terminal with this path
+    #[arg(long, value_name = "PATH", conflicts_with = "finish")]
+    terminal: Option<PathBuf>,
 }
 
 impl SuperviseArgs {
@@ -26,7 +31,7 @@ impl SuperviseArgs {
         } else {
             SuperviseMode::Run
         };
-        supervise(&installation, &self.run, mode)
+        supervise(&installation, &self.run, mode, self.terminal.clone())
             .with_context(|| format!("supervise run {}", self.run))
     }
 }

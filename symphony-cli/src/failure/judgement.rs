@@ -17,6 +17,7 @@ use symphony_workspace::config_file::ConfigFileError;
 use super::place::{database_hint, project_hint};
 use super::provider::provider_fix;
 use super::review::{merge_hint, review_hint};
+use super::session::session_hint;
 use super::verdict::Verdict;
 use super::{Exit, Stop, plan};
 
@@ -60,6 +61,7 @@ fn of_runner(error: &RunnerError) -> Verdict {
             format!("`symphony plan status --plan {plan}` shows how far it is"),
         ),
         RunnerError::NotMerged(error) => Verdict::refused(merge_hint(error)),
+        RunnerError::Session(error) => Verdict::refused(Some(session_hint(error))),
         RunnerError::Plan(error) => Verdict::refused(plan::run_hint(error)),
         RunnerError::Database(error) => Verdict::refused(database_hint(error)),
         RunnerError::RunIsLive { run, .. } => Verdict::new(

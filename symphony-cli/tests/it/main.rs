@@ -206,6 +206,9 @@ mod real_faults;
 mod real_messages;
 #[cfg(test)]
 #[cfg(feature = "real-cli")]
+mod real_open;
+#[cfg(test)]
+#[cfg(feature = "real-cli")]
 mod real_registries;
 #[cfg(test)]
 #[cfg(feature = "real-cli")]
@@ -262,6 +265,8 @@ mod stray_work;
 mod submodules;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod taken_over;
 #[cfg(test)]
 mod terminal;
 #[cfg(test)]

@@ -59,6 +59,24 @@ pub enum AgentInput {
     File(File),
     /// A pipe, to be written to while the agent works (see [`Agent::take_stdin`]).
     Pipe,
+    /// A terminal, which takes its output as well, and becomes that of its session.
+    Terminal(File),
+}
+
+impl AgentInput {
+    /// Returns the three standard streams.
+    fn streams(self) -> io::Result<[Stdio; 3]> {
+        let input = match self {
+            Self::Empty => Stdio::null(),
+            Self::File(file) => Stdio::from(file),
+            Self::Pipe => Stdio::piped(),
+            Self::Terminal(terminal) => {
+                let copy = || terminal.try_clone().map(Stdio::from);
+                return Ok([copy()?, copy()?, copy()?]);
+            }
+        };
+        Ok([input, Stdio::piped(), Stdio::piped()])
+    }
 }
 
 /// How a process ended.
@@ -130,19 +148,19 @@ impl Agent {
             launch
                 .trampoline
                 .invocation(supervisor, &token, places, &program, &launch.arguments);
-        let input = match launch.input {
-            AgentInput::Empty => Stdio::null(),
-            AgentInput::File(file) => Stdio::from(file),
-            AgentInput::Pipe => Stdio::piped(),
-        };
+        let streams = launch.input.streams();
+        let [input, output, errors] = streams.map_err(|source| ProcessError::System {
+            action: "copy the terminal for the agent",
+            source,
+        })?;
         let child = Command::new(executable)
             .args(arguments)
             .env_clear()
             .envs(&launch.environment)
             .current_dir(&launch.directory)
             .stdin(input)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stdout(output)
+            .stderr(errors)
             .kill_on_drop(true)
             .spawn()
             .map_err(|source| ProcessError::Spawn {

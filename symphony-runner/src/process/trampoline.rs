@@ -97,6 +97,10 @@ pub fn exec_in_session(arguments: impl IntoIterator<Item = OsString>) -> ExitCod
         cgroup::enter(Path::new(&folder));
     }
     let prepared = prepare(parent).and_then(|()| report.as_deref().map(open_report).transpose());
+    // bubblewrap begins another session, which takes the terminal itself.
+    if report.is_none() {
+        symphony_sandbox::take_terminal();
+    }
     let report = match prepared {
         Ok(report) => report,
         Err(error) => {

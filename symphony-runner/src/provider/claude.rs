@@ -2,16 +2,20 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use serde_json::json;
 use symphony_core::config::ProviderName;
 use symphony_core::run::ShellTools;
 use symphony_core::session::SessionForm;
 use symphony_core::web::WebAccess;
 
 use super::api::{ApiKey, CloudApi, ModelApi};
-use super::cli::{AgentCli, Credentials, RootRefusal, Sessions, Variables};
-use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, Session};
+use super::cli::{
+    AgentCli, AnswersFile, Credentials, Interactive, RootRefusal, Sessions, Variables,
+};
+use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, Session, StdinSource};
 use super::talk::conversation;
 use crate::conversation::Protocol;
 use crate::stream::StreamFormat;
@@ -145,6 +149,11 @@ pub(super) static CLI: AgentCli = AgentCli {
     format: StreamFormat::Claude,
     native: std::convert::identity,
     command,
+    interactive: Some(Interactive {
+        names_sessions: true,
+        command: interactive_command,
+        home_files,
+    }),
 };
 
 /// The variable that says that the machine is a sandbox.
@@ -181,6 +190,15 @@ const WEB_TOOLS: &str = "WebSearch,WebFetch";
 const JUDGE_TOOLS: &str = "Read,Grep,Glob";
 /// No trailers of the CLI's own in commits and pull requests.
 const SETTINGS: &str = r#"{"attribution":{"commit":"","pr":""}}"#;
+/// The same for a person's session, in which it does not ask once more whether the agent may do what it does alone.
+const INTERACTIVE_SETTINGS: &str =
+    r#"{"attribution":{"commit":"","pr":""},"skipDangerousModePermissionPrompt":true}"#;
+/// The variable that says that the folder needs no trust: a sandbox confines what its files start.
+const TRUST_VARIABLE: &str = "CLAUDE_CODE_SANDBOXED";
+/// Its file of settings and answers, in the home folder.
+const ANSWERS_FILE: &str = ".claude.json";
+/// By how many of its last characters it remembers an approved key.
+const KEY_END_CHARS: usize = 20;
 
 fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
     let mut args = Args::default();
@@ -245,6 +263,57 @@ fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
         cwd: invocation.worktree.clone(),
         format: invocation.call.format(),
     }
+}
+
+/// Opens a session in a terminal, with the rights that the agent has alone.
+fn interactive_command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
+    let mut args = Args::default();
+    match &invocation.session {
+        Session::Resume(session) => args.flag("--resume", session.as_str()),
+        Session::New => args.flag("--session-id", invocation.run.as_str()),
+    }
+    // So that the next run can have another system prompt.
+    args.flag("--system-prompt-snapshot", "off");
+    if let Some(model) = &invocation.model {
+        args.flag("--model", model);
+    }
+    args.flag("--system-prompt-file", &invocation.files.system_prompt);
+    // The flag takes several values: the next one must be a flag.
+    args.flag("--mcp-config", &invocation.files.mcp_config);
+    args.add(["--strict-mcp-config", "--dangerously-skip-permissions"]);
+    args.flag("--settings", INTERACTIVE_SETTINGS);
+    args.add(&invocation.extra_args);
+    let mut env = BTreeMap::from([("DISABLE_AUTOUPDATER".to_owned(), "1".to_owned())]);
+    if invocation.is_confined {
+        for variable in [SANDBOX_VARIABLE, TRUST_VARIABLE] {
+            env.insert(variable.to_owned(), "1".to_owned());
+        }
+    }
+    AgentCommand {
+        program: program.to_owned(),
+        args: args.0,
+        env,
+        files: Vec::new(),
+        stdin: StdinSource::Terminal,
+        cwd: invocation.worktree.clone(),
+        format: invocation.call.format(),
+    }
+}
+
+/// Returns its file of answers: the greeting is over, and the key of the environment may be used.
+fn home_files(environment: &BTreeMap<OsString, OsString>) -> Vec<AnswersFile> {
+    let key = environment.get(OsStr::new("ANTHROPIC_API_KEY"));
+    let approved = key.and_then(|key| key.to_str()).map(|key| {
+        let characters: Vec<char> = key.chars().collect();
+        let begin = characters.len().saturating_sub(KEY_END_CHARS);
+        characters.get(begin..).unwrap_or_default().iter().collect()
+    });
+    let approved: Vec<String> = approved.into_iter().collect();
+    let answers = json!({
+        "hasCompletedOnboarding": true,
+        "customApiKeyResponses": { "approved": approved, "rejected": [] },
+    });
+    vec![(ANSWERS_FILE.into(), answers.to_string())]
 }
 
 fn is_session_marker(name: &str) -> bool {

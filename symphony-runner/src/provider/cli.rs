@@ -49,6 +49,22 @@ pub struct AgentCli {
     pub(super) native: fn(PathBuf) -> PathBuf,
     /// Builds the command of an invocation for its program.
     pub(super) command: fn(&AgentInvocation, &Path) -> AgentCommand,
+    /// How a person works with it in a terminal; `None` if Symphony cannot open that.
+    pub interactive: Option<Interactive>,
+}
+
+/// A file in the home folder of a person who has answered the CLI's first questions: its path there, and its text.
+pub type AnswersFile = (PathBuf, String);
+
+/// The interactive mode of a CLI.
+#[derive(Debug, Clone, Copy)]
+pub struct Interactive {
+    /// Whether a new session gets the id of its run.
+    pub names_sessions: bool,
+    /// Builds the command.
+    pub(super) command: fn(&AgentInvocation, &Path) -> AgentCommand,
+    /// Returns the files that an empty home needs. Without them the CLI asks what a person has long answered.
+    pub(super) home_files: fn(&BTreeMap<OsString, OsString>) -> Vec<AnswersFile>,
 }
 
 /// Where a CLI finds its credentials.
@@ -98,6 +114,13 @@ pub struct RootRefusal {
     pub variable: &'static str,
     /// What it refuses, and what to do about it.
     pub hint: &'static str,
+}
+
+impl Interactive {
+    /// Returns the files that an empty home needs.
+    pub fn home_files(&self, environment: &BTreeMap<OsString, OsString>) -> Vec<AnswersFile> {
+        (self.home_files)(environment)
+    }
 }
 
 impl AgentCli {

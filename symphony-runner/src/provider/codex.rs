@@ -12,7 +12,7 @@ use symphony_core::web::WebAccess;
 use toml::Value;
 
 use super::api::{ApiKey, ModelApi};
-use super::cli::{AgentCli, Credentials, Sessions, Variables};
+use super::cli::{AgentCli, Credentials, Interactive, Sessions, Variables};
 use super::detect::is_executable;
 use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, Session, StdinSource};
 use crate::environment::RUN_MARKER;
@@ -83,6 +83,11 @@ pub(super) const KNOWN: AgentCli = AgentCli {
     format: StreamFormat::Codex,
     native,
     command,
+    interactive: Some(Interactive {
+        names_sessions: false,
+        command: interactive_command,
+        home_files: |_| Vec::new(),
+    }),
 };
 
 /// Marks of a session of it: with them the CLI would take itself for a part of that session.
@@ -125,6 +130,40 @@ fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
         env: BTreeMap::new(),
         files: Vec::new(),
         stdin: StdinSource::File(invocation.files.user_prompt.clone()),
+        cwd: invocation.worktree.clone(),
+        format: invocation.call.format(),
+    }
+}
+
+/// Opens a session in a terminal, with the rights that the agent has alone.
+fn interactive_command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
+    let mut args = Args::default();
+    if let Session::Resume(session) = &invocation.session {
+        args.add(["resume", session.as_str()]);
+    }
+    args.add(["--dangerously-bypass-approvals-and-sandbox"]);
+    if let Some(model) = &invocation.model {
+        args.flag("-m", model);
+    }
+    for (key, value) in settings(invocation) {
+        args.flag("-c", format!("{key}={value}"));
+    }
+    // Its question whether the folder is trusted is answered: the agent works there alone.
+    let trust = [(
+        "trust_level".to_owned(),
+        Value::String("trusted".to_owned()),
+    )];
+    let folder = invocation.worktree.to_string_lossy().into_owned();
+    let projects = [(folder, Value::Table(toml::Table::from_iter(trust)))];
+    let projects = Value::Table(toml::Table::from_iter(projects));
+    args.flag("-c", format!("projects={projects}"));
+    args.add(&invocation.extra_args);
+    AgentCommand {
+        program: program.to_owned(),
+        args: args.0,
+        env: BTreeMap::new(),
+        files: Vec::new(),
+        stdin: StdinSource::Terminal,
         cwd: invocation.worktree.clone(),
         format: invocation.call.format(),
     }

@@ -48,6 +48,7 @@ pub(super) static CLI: AgentCli = AgentCli {
     format: StreamFormat::Acp(AcpUsage::Process),
     native: std::convert::identity,
     command,
+    interactive: None,
 };
 
 /// Its tools that change files or run programs.

@@ -64,6 +64,7 @@ pub(super) static CLI: AgentCli = AgentCli {
     format: StreamFormat::Acp(AcpUsage::Turn),
     native: std::convert::identity,
     command,
+    interactive: None,
 };
 
 /// Its tools that change files or run programs.

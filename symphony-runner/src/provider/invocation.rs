@@ -205,6 +205,8 @@ pub enum StdinSource {
     Null,
     /// A conversation.
     Conversation(Box<Opening>),
+    /// The terminal of a person, which is its output as well.
+    Terminal,
 }
 
 /// Arguments under construction.

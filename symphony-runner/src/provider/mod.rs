@@ -33,7 +33,7 @@ use symphony_core::config::ProviderName;
 pub use crate::conversation::{Opening, Protocol};
 pub use api::{ApiKey, CloudApi, ModelApi};
 pub use claude::prompt_for_stdin;
-pub use cli::{AgentCli, Credentials, RootRefusal, Sessions, Variables};
+pub use cli::{AgentCli, AnswersFile, Credentials, Interactive, RootRefusal, Sessions, Variables};
 pub use error::ProviderError;
 pub use invocation::{
     AgentCommand, AgentInvocation, AgentRole, McpServerCommand, ProviderCall, RunFiles, Session,
@@ -94,6 +94,26 @@ pub fn reads_claude_md(name: ProviderName) -> bool {
 pub fn login_command(name: &str) -> Option<&'static str> {
     let name = ProviderName::parse(name).ok()?;
     Some(agent_cli(name)?.login)
+}
+
+/// Returns how a person works with a provider in a terminal; `None` if Symphony cannot open that.
+pub const fn interactive_mode(call: &ProviderCall) -> Option<Interactive> {
+    match call {
+        ProviderCall::Cli { cli, .. } => cli.interactive,
+        ProviderCall::Command { .. } | ProviderCall::Acp { .. } | ProviderCall::Scripted { .. } => {
+            None
+        }
+    }
+}
+
+/// Turns an invocation into the command that opens its session in a terminal; `None` if its provider has no such mode.
+pub fn session_command(invocation: &AgentInvocation) -> Option<AgentCommand> {
+    let ProviderCall::Cli { cli, program } = &invocation.call else {
+        return None;
+    };
+    let mut command = (cli.interactive?.command)(invocation, program);
+    command.env.extend(invocation.extra_env.clone());
+    Some(command)
 }
 
 /// Turns an invocation into the command that its provider needs.

@@ -78,6 +78,7 @@ pub(super) static CLI: AgentCli = AgentCli {
     format: StreamFormat::Acp(AcpUsage::LastRequest),
     native: std::convert::identity,
     command,
+    interactive: None,
 };
 
 /// The agent's name in its settings.

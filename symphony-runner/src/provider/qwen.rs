@@ -70,6 +70,7 @@ pub(super) static CLI: AgentCli = AgentCli {
     format: StreamFormat::Acp(AcpUsage::EachRequest),
     native: std::convert::identity,
     command,
+    interactive: None,
 };
 
 /// Its tools that change files or run programs.

@@ -1,9 +1,10 @@
 //! The decision for a run, from the runs before it, and what its prompt is made from.
 
+use serde_json::Value;
 use symphony_core::Timestamp;
 use symphony_core::id::RunId;
 use symphony_core::run::{Run, RunTarget};
-use symphony_core::session::{Anew, PastRun, ResumePlan, SessionQuery, plan_session};
+use symphony_core::session::{Anew, PastRun, ResumePlan, SESSION, SessionQuery, plan_session};
 use symphony_mcp::StoreThread;
 use symphony_prompt::{BaseNews, Report, ResumedInput};
 use symphony_store::RunFilter;
@@ -52,23 +53,25 @@ impl Resumption {
         let runs = earlier_runs(&job.run, store).await?;
         let past: Vec<PastRun> = runs.iter().map(PastRun::from).collect();
         let plan = plan_session(&query, &past);
-        let ResumePlan::Resume {
-            session,
-            run,
-            since,
-            ..
-        } = &plan
-        else {
+        let ResumePlan::Resume { session, .. } = &plan else {
             return Ok(Self { plan, news: None });
         };
-        let last = runs.iter().find(|other| other.id == *run);
-        let report = last.and_then(report_of);
+        // A person asks in the session itself.
+        if job.run.is_interactive() {
+            return Ok(Self { plan, news: None });
+        }
+        // The last prompt that Symphony sent there. What a person typed since is in the session, and in no report.
+        let is_same =
+            |run: &Run| run.metadata.get(SESSION).and_then(Value::as_str) == Some(session.as_str());
+        let last = runs
+            .iter()
+            .find(|run| is_same(run) && !run.is_interactive());
         // Without it nobody knows what the session has.
-        let Some(report) = report else {
+        let Some((last, report)) = last.and_then(|run| Some((run, report_of(run)?))) else {
             let plan = ResumePlan::Anew(Anew::NotReported);
             return Ok(Self { plan, news: None });
         };
-        let head = past.iter().find(|other| other.run == *run);
+        let head = past.iter().find(|other| other.run == last.id);
         let head = head.and_then(|last| last.head.as_deref());
         let base = match (job.run.target.is_review(), &job.run.target, head) {
             (false, RunTarget::Issue(_), Some(head)) => base_news(repository, head),
@@ -78,7 +81,7 @@ impl Resumption {
             .iter()
             .filter(|other| other.session.as_deref() == Some(session.as_str()));
         let news = News {
-            since: *since,
+            since: last.started_at,
             runs: same.map(|run| run.run.clone()).collect(),
             input: ResumedInput::after(&report, base),
         };

@@ -14,7 +14,7 @@ use symphony_core::run_network::RUN_NETWORK;
 use symphony_core::session::{ResumedEnd, SESSION, is_refused};
 use symphony_core::watchdog::Step;
 use symphony_core::web::WEB_SEARCHES;
-use symphony_mcp::{RunSocket, Service, StoreThread};
+use symphony_mcp::StoreThread;
 use symphony_store::{PERMISSION_DENIALS, RunProgress};
 use symphony_workspace::Failpoint;
 
@@ -23,6 +23,7 @@ use super::command::TRAMPOLINE_COMMAND;
 use super::messages::RunMessages;
 use super::outcome::AgentOutcome;
 use super::prepare::Prepared;
+use super::served::while_served;
 use super::spending::spent_so_far;
 use super::streams::AgentStreams;
 use super::talk::conversation_of;
@@ -31,9 +32,9 @@ use crate::error::RunnerError;
 use crate::network::RunNetwork;
 use crate::process::{
     Agent, AgentEnd, AgentExit, AgentInput, AgentLaunch, GRACE, Supervision, Trampoline,
-    may_speak_for_run, resolve_program,
+    resolve_program,
 };
-use crate::provider::StdinSource;
+use crate::provider::{AgentCommand, StdinSource};
 use crate::sandbox::{Start, Wrapped};
 use crate::stream::{ExitFact, LOOP_REPEATS_DEFAULT, RunEnd};
 
@@ -92,36 +93,35 @@ async fn serve_agent(
     supervision: &Supervision,
     prepared: &Prepared,
 ) -> Result<Listened, RunnerError> {
-    // Bound before the agent starts: its MCP client connects at once, and would give up on a socket that does not exist
-    // yet.
-    let socket = RunSocket::bind(&job.paths.socket(), job.run.target.is_review())?
-        .with_peer_check(|peer| may_speak_for_run(peer.uid, peer.pid));
-    let service = Service::new(prepared.identity.clone(), store.clone())
-        .with_redactor(prepared.redactor.clone());
-    let serving = tokio::spawn(socket.serve(service.clone()));
-    Failpoint::AgentListening.reach();
-    let listened = listen(job, store, supervision, prepared).await;
-    // The agent has ended: any process that still holds the socket is a stray, which must not write to the database any
-    // longer.
-    serving.abort();
-    let _aborted = serving.await;
+    let work = listen(job, store, supervision, prepared);
+    let (listened, was_asked) = while_served(job, store, prepared, work).await?;
     let outcome = match listened {
-        Ok(listened) if listened.is_refused || service.was_asked() => return Ok(listened),
+        Ok(listened) if listened.is_refused || was_asked => return Ok(listened),
         Ok(listened) => without_tools(listened.outcome, prepared),
-        Err(RunnerError::Process(error)) => AgentOutcome::failed(
-            RunStatus::Failed,
-            RunError {
-                class: ErrorClass::SpawnFailed,
-                message: error.to_string(),
-            },
-        ),
-        Err(error @ RunnerError::Sandbox(_)) => AgentOutcome::not_started(&error),
-        Err(error) => return Err(error),
+        Err(error) => not_run(error)?,
     };
     Ok(Listened {
         outcome,
         is_refused: false,
     })
+}
+
+/// Returns the outcome of an agent that could not be run.
+///
+/// # Errors
+/// When the error is about something else.
+pub(super) fn not_run(error: RunnerError) -> Result<AgentOutcome, RunnerError> {
+    match error {
+        RunnerError::Process(error) => Ok(AgentOutcome::failed(
+            RunStatus::Failed,
+            RunError {
+                class: ErrorClass::SpawnFailed,
+                message: error.to_string(),
+            },
+        )),
+        error @ RunnerError::Sandbox(_) => Ok(AgentOutcome::not_started(&error)),
+        error => Err(error),
+    }
 }
 
 /// Returns the outcome of an agent that never asked for Symphony's tools. By the Agent Client Protocol no agent reports
@@ -146,7 +146,8 @@ async fn listen(
         .enter_for(Step::Agent, job.config.turn_timeout_ms.duration());
     // Nothing may fail between this line and `end_tree` without ending the processes: the agent would go on working
     // while no one watches its limits.
-    let (launch, start) = launch(job, prepared)?;
+    let input = input_of(&prepared.command)?;
+    let (launch, start) = launch(job, prepared, input)?;
     let conversation = conversation_of(&prepared.command)?;
     let mut agent = supervision.spawn(launch)?;
     Failpoint::AgentSpawned.reach();
@@ -315,8 +316,23 @@ fn limits(job: &Job<'_>, prepared: &Prepared) -> Limits {
     }
 }
 
+/// Returns what an agent that works alone reads.
+fn input_of(command: &AgentCommand) -> Result<AgentInput, RunnerError> {
+    Ok(match &command.stdin {
+        StdinSource::Null | StdinSource::Terminal => AgentInput::Empty,
+        StdinSource::File(path) => AgentInput::File(
+            File::open(path).map_err(|error| RunnerError::io("open", path, error))?,
+        ),
+        StdinSource::Conversation(_) => AgentInput::Pipe,
+    })
+}
+
 /// Returns what starts the agent, confined as the run is, and what must live as long as the agent does.
-fn launch(job: &Job<'_>, prepared: &Prepared) -> Result<(AgentLaunch, Option<Start>), RunnerError> {
+pub(super) fn launch(
+    job: &Job<'_>,
+    prepared: &Prepared,
+    input: AgentInput,
+) -> Result<(AgentLaunch, Option<Start>), RunnerError> {
     let command = &prepared.command;
     let environment = &prepared.environment;
     let search_path = environment.get(OsStr::new("PATH"));
@@ -325,13 +341,6 @@ fn launch(job: &Job<'_>, prepared: &Prepared) -> Result<(AgentLaunch, Option<Sta
         search_path.map(OsString::as_os_str),
         &command.cwd,
     )?;
-    let input = match &command.stdin {
-        StdinSource::Null => AgentInput::Empty,
-        StdinSource::File(path) => AgentInput::File(
-            File::open(path).map_err(|error| RunnerError::io("open", path, error))?,
-        ),
-        StdinSource::Conversation(_) => AgentInput::Pipe,
-    };
     let Wrapped {
         program,
         arguments,
@@ -383,19 +392,20 @@ async fn on_pulse(
         *mark = now;
         watch.worktree_changed();
     }
+    Ok(is_cancelled(job, store).await?.then_some(Stop::Cancelled))
+}
+
+/// Returns whether a person has asked for the end of the run.
+pub(super) async fn is_cancelled(job: &Job<'_>, store: &StoreThread) -> Result<bool, RunnerError> {
     let run = job.run.id.clone();
     let cancelled = store
         .call(move |store| store.cancel_requested(&run))
         .await?;
-    match cancelled {
-        Ok(true) => Ok(Some(Stop::Cancelled)),
-        Ok(false) => Ok(None),
-        // A busy database is no reason to end an agent.
-        Err(error) => {
-            tracing::warn!(%error, "cannot ask whether the run was cancelled");
-            Ok(None)
-        }
-    }
+    // A busy database is no reason to end an agent.
+    Ok(cancelled.unwrap_or_else(|error| {
+        tracing::warn!(%error, "cannot ask whether the run was cancelled");
+        false
+    }))
 }
 
 /// Records progress. If that fails, the agent continues.

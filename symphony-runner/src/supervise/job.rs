@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use symphony_core::Timestamp;
 use symphony_core::config::{ProjectConfig, ProviderChoice};
@@ -41,6 +41,8 @@ pub(crate) struct Job<'a> {
     pub(crate) steps: StepLog,
     /// What its set-up, gates and checks reach for.
     pub(crate) network: NetworkLog,
+    /// The terminal in which a person works with the agent; `None` for an agent that works alone.
+    pub(super) terminal: Option<PathBuf>,
 }
 
 impl<'a> Job<'a> {
@@ -77,6 +79,7 @@ impl<'a> Job<'a> {
             paths,
             steps: StepLog::default(),
             network: NetworkLog::default(),
+            terminal: None,
         })
     }
 

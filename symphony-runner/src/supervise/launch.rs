@@ -1,5 +1,8 @@
 //! Starting a supervisor as a separate process.
 
+use std::ffi::OsString;
+use std::path::Path;
+
 use symphony_core::id::RunId;
 use symphony_core::watchdog::Step;
 use symphony_store::Project;
@@ -32,6 +35,32 @@ pub(crate) fn launch_supervisor(
     lock: RunLock,
     mode: SuperviseMode,
 ) -> Result<DetachedSupervisor, RunnerError> {
+    let finish = (mode == SuperviseMode::Finish).then(|| "--finish".into());
+    launch(installation, project, run, lock, finish)
+}
+
+/// Starts the supervisor of a run in which a person works in `terminal`, and hands over the run's lock.
+///
+/// # Errors
+/// As [`launch_supervisor`].
+pub(crate) fn launch_session(
+    installation: &Installation,
+    project: &Project,
+    run: &RunId,
+    lock: RunLock,
+    terminal: &Path,
+) -> Result<DetachedSupervisor, RunnerError> {
+    let terminal = ["--terminal".into(), terminal.into()];
+    launch(installation, project, run, lock, terminal)
+}
+
+fn launch(
+    installation: &Installation,
+    project: &Project,
+    run: &RunId,
+    lock: RunLock,
+    options: impl IntoIterator<Item = OsString>,
+) -> Result<DetachedSupervisor, RunnerError> {
     // Until the supervisor records its own first step. It may have to wait for a full disk first.
     let steps = StepLog::of(&lock, installation.config.watchdog.step_timeout_ms);
     let limit = installation.config.watchdog.step_timeout_ms.duration();
@@ -39,9 +68,7 @@ pub(crate) fn launch_supervisor(
     drop(steps);
     let mut arguments = installation.arguments();
     arguments.extend(["supervise", "--run", run.as_str()].map(Into::into));
-    if mode == SuperviseMode::Finish {
-        arguments.push("--finish".into());
-    }
+    arguments.extend(options);
     let launch = DetachedLaunch {
         executable: installation.executable.clone(),
         arguments,

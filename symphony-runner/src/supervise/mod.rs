@@ -10,6 +10,7 @@ mod command;
 mod documents;
 mod exit;
 mod finish;
+mod interactive;
 mod job;
 mod launch;
 mod messages;
@@ -20,6 +21,7 @@ mod project_file;
 mod prompts;
 mod requests;
 mod run_log;
+mod served;
 mod set_up;
 mod settle;
 mod space;
@@ -30,6 +32,7 @@ mod temporary;
 mod until_cancelled;
 mod watch;
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use symphony_core::agent::AgentType;
@@ -55,7 +58,7 @@ pub(crate) use command::{CommandCall, CommandOutcome, Company, LiveLog, run_comm
 pub(crate) use documents::{DocumentQuery, Documents, criteria_input};
 pub(crate) use job::Job;
 pub use launch::SuperviseMode;
-pub(crate) use launch::launch_supervisor;
+pub(crate) use launch::{launch_session, launch_supervisor};
 pub(crate) use outcome::AgentOutcome;
 pub(crate) use phase_settings::phase_of_plan;
 pub(crate) use prepare::{KeptSessions, judged_artifact, override_text, protection};
@@ -70,7 +73,7 @@ pub(crate) use settle::{record_settings, return_to_recorded_head};
 pub(crate) use until_cancelled::until_cancelled;
 
 /// Supervises a run: the implementation of the hidden command `symphony supervise`. It takes the run's lock from
-/// standard input.
+/// standard input. A person works with the agent in `terminal`, if there is one.
 ///
 /// # Errors
 /// When the run could not be brought to its recorded end. The next tick starts its exit handling again.
@@ -78,10 +81,12 @@ pub fn supervise(
     installation: &Installation,
     run: &RunId,
     mode: SuperviseMode,
+    terminal: Option<PathBuf>,
 ) -> Result<(), RunnerError> {
     become_session_leader()?;
     let mut store = store_when_there_is_space(installation)?;
     let mut job = Job::load(installation, &mut store, run)?;
+    job.terminal = terminal;
     // Held until this process ends: while it is held, ticks leave the run alone.
     let lock = RunLock::adopt_stdin(job.paths.lock())?;
     job.steps = StepLog::of(&lock, installation.config.watchdog.step_timeout_ms);
@@ -137,7 +142,13 @@ async fn carry_out(
         }
         SuperviseMode::Run => match prepare_run(job, store, supervision).await {
             Ok(mut prepared) => {
-                match agent::run_agent(job, store, supervision, &mut prepared).await {
+                let ended = match &job.terminal {
+                    None => agent::run_agent(job, store, supervision, &mut prepared).await,
+                    Some(terminal) => {
+                        interactive::run_session(job, store, supervision, &prepared, terminal).await
+                    }
+                };
+                match ended {
                     // Its processes have ended, and the run failed through no fault of its own.
                     Err(error) if error.is_disk_full() => AgentOutcome::not_started(&error),
                     outcome => outcome?,

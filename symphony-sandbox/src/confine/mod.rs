@@ -9,6 +9,7 @@ mod forwarder;
 mod landlock;
 mod limits;
 mod seccomp;
+mod terminal;
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -17,6 +18,7 @@ use std::process::{Command, ExitCode};
 
 use crate::kernel;
 pub use arguments::{Confinement, Forward};
+pub use terminal::take_terminal;
 
 /// The name of the hidden command.
 pub const CONFINE_COMMAND: &str = "confine";
@@ -91,6 +93,8 @@ fn enter(
         action: "close inherited descriptors",
         source,
     })?;
+    // bubblewrap's session has none, and a person works in this one
+    take_terminal();
     limits::set(confinement.processes)?;
     rustix::thread::set_no_new_privs(true).map_err(|error| ConfineError::System {
         action: "give up new privileges",

@@ -11,6 +11,7 @@ mod format;
 mod history;
 mod import;
 mod list;
+mod release;
 mod relocate;
 mod repair;
 mod retry;

@@ -3,7 +3,8 @@
 use clap::Subcommand;
 
 use super::{
-    add, close, comment, delete, edit, export, history, import, list, relocate, retry, show,
+    add, close, comment, delete, edit, export, history, import, list, release, relocate, retry,
+    show,
 };
 use crate::app::App;
 
@@ -31,6 +32,8 @@ pub(crate) enum IssueCommand {
     Comment(comment::CommentArgs),
     /// Retry an issue: reset its count of attempts and its waiting time
     Retry(retry::RetryArgs),
+    /// Give an issue that you have taken over with `runs open` back to agents
+    Release(release::ReleaseArgs),
     /// Import issues from a file: all of them, or none if anything is wrong
     Import(import::ImportArgs),
     /// Write issues to a file that `import` reads
@@ -54,6 +57,7 @@ impl IssueCommand {
             Self::Delete(args) => args.run(app),
             Self::Comment(args) => args.run(app),
             Self::Retry(args) => args.run(app),
+            Self::Release(args) => args.run(app),
             Self::Import(args) => args.run(app),
             Self::Export(args) => args.run(app),
         }

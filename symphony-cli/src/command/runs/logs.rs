@@ -72,7 +72,7 @@ impl LogsArgs {
         }
         let message = format!("run {} no longer has a log", run.id);
         Err(Stop::new(Exit::NotFound, message)
-            .hint("logs are kept for `log_retention_days`; a run that ended before its agent started has none")
+            .hint("logs are kept for `log_retention_days`; a run that ended before its agent started, or in which a person works, has none")
             .into())
     }
 

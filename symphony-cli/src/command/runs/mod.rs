@@ -4,8 +4,11 @@ mod cancel;
 mod find;
 mod list;
 mod logs;
+mod open;
 mod prompt;
+mod relay;
 mod say;
+mod screen_state;
 mod show;
 mod tree;
 

@@ -100,6 +100,13 @@ impl Terminal {
             {
                 let mut screen = shown.lock().unwrap();
                 screen.model.process(&chunk[..count]);
+                // what a terminal answers when it is asked where its cursor is
+                if chunk[..count].windows(4).any(|part| part == b"\x1b[6n") {
+                    let (row, column) = screen.model.screen().cursor_position();
+                    let answer = format!("\x1b[{};{}R", row + 1, column + 1);
+                    // a command that has ended meanwhile wants no answer
+                    let _gone = output.write_all(answer.as_bytes());
+                }
             }
         });
         Self {

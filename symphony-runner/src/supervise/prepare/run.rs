@@ -10,8 +10,10 @@ use symphony_core::hand_in::HEAD_AT_START;
 use symphony_core::id::CommentId;
 use symphony_core::profile::{MODEL_SOURCE, PROVIDER_SOURCE};
 use symphony_core::prompt_trial::PromptSet;
-use symphony_core::session::RESUMED;
+use symphony_core::run::INTERACTIVE;
+use symphony_core::session::{RESUMED, SessionForm, SessionId};
 use symphony_mcp::{Identity, StoreThread};
+use symphony_prompt::BuiltPrompt;
 use symphony_store::{RunStart, StartSandbox};
 use symphony_workspace::{Failpoint, Redactor};
 
@@ -34,7 +36,7 @@ use crate::process::Supervision;
 use crate::prompts::sent::{PROMPT_REPORT, keep_prompts};
 use crate::provider::{
     AgentCommand, AgentInvocation, McpServerCommand, ProviderCall, ProviderError, Session,
-    agent_cli, agent_command, mcp_config, prompt_for_stdin,
+    agent_cli, agent_command, interactive_mode, mcp_config, prompt_for_stdin, session_command,
 };
 use crate::redaction::redactor_for;
 use crate::sandbox::{RunSandbox, SandboxFault};
@@ -46,6 +48,8 @@ use crate::supervise::spending::budget;
 pub(crate) struct Prepared {
     /// The session that it resumes, if it does.
     pub(crate) session: RunSession,
+    /// The session that a person works in, where its id is known before.
+    pub(crate) opened: Option<SessionId>,
     pub(crate) command: AgentCommand,
     pub(crate) environment: BTreeMap<OsString, OsString>,
     /// What the agent is confined by.
@@ -109,6 +113,8 @@ pub(crate) async fn prepare(
     } = Briefing::write(sources, subject).await?;
     // What the agent is sent first, and the full prompt should its session be refused.
     let (plan, built, full) = match prompts.resumed {
+        // A person says what is to be done.
+        _ if job.terminal.is_some() => (resumption.plan, without_task(prompts.built), None),
         Some(resumed) => (resumption.plan, resumed, Some(prompts.built)),
         None => (resumption.plan.without_prompt(), prompts.built, None),
     };
@@ -150,21 +156,41 @@ pub(crate) async fn prepare(
         record,
         protection: record.protection(&job.run.agent, judges_shell(&invocation.call)),
     };
-    let metadata = json!({
+    let mut metadata = json!({
         PROVIDER_SOURCE: chosen.provider_source,
         MODEL_SOURCE: chosen.model.as_ref().map(|model| model.source),
-        PROMPT_REPORT: built.report,
-        SHOWN_CRITERIA: criteria,
         HEAD_AT_START: site.repository.head(&site.worktree)?.as_str(),
         RESUMED: record_of(&plan),
     });
+    let sent = match job.terminal {
+        None => json!({ PROMPT_REPORT: built.report, SHOWN_CRITERIA: criteria }),
+        // The task was not sent. The next run finds in the report of an earlier one what the session has.
+        Some(_) => json!({ INTERACTIVE: true }),
+    };
+    if let (Value::Object(metadata), Value::Object(sent)) = (&mut metadata, sent) {
+        metadata.extend(sent);
+    }
     record_start(job, store, &site, metadata, &chosen, sandbox).await?;
     Failpoint::PrepareStarted.reach();
-    let (context, run, given) = (job.as_run(), job.run.id.clone(), prompts.learnings);
-    store
-        .call(move |store| store.record_given(&context, &run, &given))
-        .await??;
-    let command = agent_command(&invocation);
+    if job.terminal.is_none() {
+        let (context, run, given) = (job.as_run(), job.run.id.clone(), prompts.learnings);
+        store
+            .call(move |store| store.record_given(&context, &run, &given))
+            .await??;
+    }
+    let mode = interactive_mode(&invocation.call);
+    let command = match job.terminal {
+        None => agent_command(&invocation),
+        Some(_) => session_command(&invocation)
+            .ok_or_else(|| RunnerError::refused(NOT_INTERACTIVE.to_owned()))?,
+    };
+    let opened = match (&invocation.session, job.terminal.is_some()) {
+        (Session::Resume(session), true) => Some(session.clone()),
+        (Session::New, true) if mode.is_some_and(|mode| mode.names_sessions) => {
+            SessionId::parse(job.run.id.as_str(), SessionForm::Uuid)
+        }
+        _ => None,
+    };
     let full = full.map(|built| FullStart {
         built,
         command: agent_command(&AgentInvocation {
@@ -188,7 +214,7 @@ pub(crate) async fn prepare(
     let head = site.repository.head(&site.worktree)?;
     // With the credentials that the agent does not get.
     let redactor = redactor_for(&site.repository, &head, &environment)?;
-    let own = home_files(&invocation.call, network.as_ref(), &environment);
+    let mut own = home_files(&invocation.call, network.as_ref(), &environment);
     // A login that is part of the CLI's own settings is in the home with them.
     let login = cli_with_login(invocation.call.name(), &environment)
         .filter(|cli| !cli.has_login_in_settings());
@@ -198,6 +224,10 @@ pub(crate) async fn prepare(
             RunNetwork::start(&plan, &job.paths.dir).map_err(SandboxFault::from)
         })
         .transpose()?;
+    if let Some(mode) = mode.filter(|_| job.terminal.is_some()) {
+        let answers = mode.home_files(&environment).into_iter();
+        own.extend(answers.map(|(path, text)| HomeFile { path, text }));
+    }
     let sandbox = agent_sandbox(
         job,
         protection,
@@ -214,6 +244,7 @@ pub(crate) async fn prepare(
     Ok(Prepared {
         messages: prompts.messages,
         session: RunSession::new(plan, full),
+        opened,
         command,
         environment,
         sandbox,
@@ -235,6 +266,17 @@ fn home_files(
     match network {
         Some(plan) => plan.files.clone(),
         None => read_own(call.name(), environment).map_or_else(Vec::new, |own| own.files()),
+    }
+}
+
+/// What is wrong with a session in a terminal whose provider has none. It is refused before the claim as well.
+const NOT_INTERACTIVE: &str = "the provider has no interactive mode that Symphony can open";
+
+/// Returns the prompts of a session in which a person says what is to be done.
+fn without_task(built: BuiltPrompt) -> BuiltPrompt {
+    BuiltPrompt {
+        user: String::new(),
+        ..built
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
-use symphony_core::config::SandboxLevel;
+use symphony_core::config::{ResumeMode, SandboxLevel};
 use symphony_core::run::{SandboxRecord, Usage};
 use symphony_core::session::{
     RESUMED, ResumePlan, SessionId, SessionKey, SessionQuery, SessionRecord,
@@ -69,7 +69,11 @@ pub(super) async fn resumption(
 ) -> Result<Resumption, RunnerError> {
     let confined = sandbox.level != SandboxLevel::Off;
     let query = SessionQuery {
-        mode: job.config.resume,
+        // Who opens a session asks for it.
+        mode: match job.terminal {
+            None => job.config.resume,
+            Some(_) => ResumeMode::Auto,
+        },
         form: sessions(call, confined).map(|sessions| sessions.form),
         key: key(job, call, model),
         confined,
