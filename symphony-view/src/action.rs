@@ -238,6 +238,7 @@ mod tests {
             provider: "scripted".to_owned(),
             started_at: Timestamp::UNIX_EPOCH,
             lock: LockState::Free,
+            interactive: false,
             put_off: None,
         };
         let action = Action::FinishCrashed {

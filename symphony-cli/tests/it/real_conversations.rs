@@ -2,6 +2,7 @@
 //! opencode and Qwen Code by the Agent Client Protocol.
 
 use serde_json::{Value, json};
+use symphony_core::Timestamp;
 
 use crate::review_points::{review_plays, review_to_the_end};
 use crate::support::{JUDGE_TOOLS, RealCli, WORKER_TOOLS, agents_of, row, text};
@@ -104,4 +105,30 @@ fn the_real_opencode_answers_a_rejection_and_is_merged() {
 #[test]
 fn the_real_qwen_code_answers_a_rejection_and_is_merged() {
     main_job(RealCli::Qwen);
+}
+
+#[test]
+fn a_limit_that_a_run_of_the_real_codex_has_used_up_holds_the_provider_before_it_is_met() {
+    let cli = RealCli::CodexAppServer;
+    let resets_at = Timestamp::now().as_second() + 3600;
+    let mut plays = cli.shaped_plays(review_plays());
+    for scenario in plays["scenarios"].as_array_mut().unwrap() {
+        scenario["headers"] = json!({
+            "x-codex-primary-used-percent": "100",
+            "x-codex-primary-window-minutes": "300",
+            "x-codex-primary-reset-at": resets_at.to_string(),
+        });
+    }
+    let (project, _model) = cli.project(&plays.to_string(), &json!({}));
+    project.add_issue("Say hello");
+    let run = project.tick_one("worker", "succeeded");
+    assert_eq!(run["error"], Value::Null);
+    let hold = &project.json(&["status"])["holds"][0];
+    assert_eq!(
+        json!([hold["class"], hold["scope"], hold["name"]]),
+        json!(["usage_limit", "provider", "codex-app-server"])
+    );
+    let until: Timestamp = text(&hold["until"]).parse().unwrap();
+    assert_eq!(until.as_second(), resets_at);
+    assert!(project.tick_wait().is_empty(), "no judge starts");
 }

@@ -175,6 +175,7 @@ pub(crate) fn end_run_held(
         gates: GatesAtEnd::Due,
         phase: None,
         hold,
+        ahead: None,
         cap: None,
         limits: FailureLimits {
             max_retries,

@@ -156,6 +156,7 @@ impl Desk {
             gates: symphony_store::GatesAtEnd::Due,
             phase: None,
             hold: None,
+            ahead: None,
             cap: None,
             limits: FailureLimits {
                 max_retries: 15,

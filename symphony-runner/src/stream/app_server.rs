@@ -313,8 +313,13 @@ fn rate_limit(params: &Value) -> AgentEvent {
         return other("account/rateLimits/updated");
     };
     let resets_at = fullest.get("resetsAt").and_then(Value::as_i64);
+    let credits = |name: &str| {
+        let credits = params.pointer(&format!("/rateLimits/credits/{name}"));
+        credits.and_then(Value::as_bool) == Some(true)
+    };
+    let is_paid_beyond = credits("hasCredits") || credits("unlimited");
     AgentEvent::RateLimit(RateLimit {
-        rejected: used(&fullest) >= 100.0,
+        rejected: used(&fullest) >= 100.0 && !is_paid_beyond,
         resets_at: resets_at.and_then(|second| Timestamp::from_second(second).ok()),
         limit: word_at(params, "/rateLimits/limitId"),
     })

@@ -92,7 +92,7 @@ fn conclude(state: &StreamState, end: &RunEnd<'_>) -> Conclusion {
             succeeded: true,
             class: None,
             message: String::new(),
-            hold_until: None,
+            hold_until: used_up(state),
         };
     }
     let class = end
@@ -121,6 +121,14 @@ fn conclude(state: &StreamState, end: &RunEnd<'_>) -> Conclusion {
         message: message(state, end, class),
         hold_until,
     }
+}
+
+/// Returns until when a limit is used up that a run which succeeded reported. Claude's requests may go on beyond a limit, so
+/// its reports say nothing about the next run.
+fn used_up(state: &StreamState) -> Option<Timestamp> {
+    let limit = state.rate_limit.as_ref()?;
+    let is_known = state.format() == StreamFormat::AppServer && limit.rejected;
+    limit.resets_at.filter(|_| is_known)
 }
 
 /// The provider's own test. Exit code 0 alone proves nothing, nor does a result's subtype.

@@ -69,6 +69,7 @@ pub(crate) async fn finish(
     Failpoint::FinishSettled.reach();
     job.network.record(&mut outcome.metadata);
     let hold = hold(job, store, &outcome).await?;
+    let ahead = hold_ahead(job, &outcome);
     let cap = cap_at_end(job, store, &outcome).await?;
     let finish = RunFinish {
         run: job.run.id.clone(),
@@ -85,6 +86,7 @@ pub(crate) async fn finish(
             GatesAtEnd::Due
         },
         hold,
+        ahead,
         cap,
         limits: limits(job),
     };
@@ -124,6 +126,7 @@ pub(crate) async fn finish_gates(
         run: job.run.id.clone(),
         status: outcome.status,
         hold: base_hold.or_else(|| disk_hold(&outcome)),
+        ahead: None,
         error: outcome.error,
         exit_code: None,
         usage: None,
@@ -256,17 +259,35 @@ async fn hold(
     let login = login_command(&job.run.provider);
     let advice = account_advice(error.class, &job.run.provider, login);
     let advice = advice.map_or_else(String::new, |advice| format!("; {advice}"));
-    // A provider that is no longer known has no settings, so its first hold has the default length.
-    let provider = ProviderName::parse(&job.run.provider);
-    let first_ms = provider.map_or(HOLD_MS, |provider| {
-        job.config.providers.settings(provider).hold_ms.get()
-    });
     Ok(Some(NewHold {
         tried: None,
         scope: condition_scope(error.class, &job.run.provider, model.as_deref()),
         class: error.class,
         reason: format!("{}: {}{advice}", error.class, error.message),
         until: outcome.hold_until,
-        first_ms,
+        first_ms: first_ms(job),
     }))
+}
+
+/// Returns the hold for a limit that a run which succeeded has used up, so that no other run meets it first.
+fn hold_ahead(job: &Job<'_>, outcome: &AgentOutcome) -> Option<NewHold> {
+    let until = outcome.hold_until.filter(|_| outcome.error.is_none())?;
+    let class = ErrorClass::UsageLimit;
+    Some(NewHold {
+        tried: None,
+        // The limit is the account's, whatever the model.
+        scope: HoldScope::Provider(job.run.provider.clone()),
+        class,
+        reason: format!("{class}: the limit of the account is used up"),
+        until: Some(until),
+        first_ms: first_ms(job),
+    })
+}
+
+/// Returns the length of a provider's first hold. One that is no longer known has no settings.
+fn first_ms(job: &Job<'_>) -> u64 {
+    let provider = ProviderName::parse(&job.run.provider);
+    provider.map_or(HOLD_MS, |provider| {
+        job.config.providers.settings(provider).hold_ms.get()
+    })
 }

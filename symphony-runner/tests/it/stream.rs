@@ -342,6 +342,35 @@ fn a_rejected_limit_is_a_usage_limit_until_its_reset() {
 }
 
 #[test]
+fn a_limit_that_a_run_has_used_up_is_known_before_the_next_run_meets_it() {
+    let ended = |limits: &str| {
+        let limits = format!(
+            r#"{{"method":"account/rateLimits/updated","params":{{"rateLimits":{{"limitId":"codex",{limits}}}}}}}"#
+        );
+        let lines = [
+            r#"{"id":"initialize","result":{}}"#,
+            r#"{"id":"thread/start","result":{"thread":{"id":"t"}}}"#,
+            r#"{"id":"turn/start","result":{"turn":{"id":"u"}}}"#,
+            &limits,
+            r#"{"method":"turn/completed","params":{"threadId":"t","turn":{"id":"u","status":"completed"}}}"#,
+        ];
+        let conclusion = classed(&lines, StreamFormat::AppServer, ExitFact::EndedAfterResult);
+        assert!(conclusion.succeeded, "{conclusion:?}");
+        conclusion.hold_until.map(|until| until.to_string())
+    };
+    let full = r#""primary":{"usedPercent":12,"resetsAt":1},"secondary":{"usedPercent":100,"resetsAt":1795300000}"#;
+    assert_eq!(ended(full).as_deref(), Some("2026-11-21T22:26:40Z"));
+    for open in [
+        r#""primary":{"usedPercent":99.5,"resetsAt":1795300000}"#.to_owned(),
+        format!(r#"{full},"credits":{{"hasCredits":true,"unlimited":false}}"#),
+        format!(r#"{full},"credits":{{"hasCredits":false,"unlimited":true}}"#),
+        r#""primary":null"#.to_owned(),
+    ] {
+        assert_eq!(ended(&open), None, "{open}");
+    }
+}
+
+#[test]
 fn a_run_without_result_keeps_what_its_messages_told() {
     let message = |id: &str, output: u64| {
         format!(

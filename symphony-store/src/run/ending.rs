@@ -35,6 +35,8 @@ pub struct RunFinish {
     pub gates: GatesAtEnd,
     /// The global condition that the run met.
     pub hold: Option<NewHold>,
+    /// A limit of the provider that the run used up: it succeeded, and the next run would meet the limit.
+    pub ahead: Option<NewHold>,
     /// The spending cap that ended the run, or the cap of its issue, when that is reached however the run ended.
     pub cap: Option<CapReached>,
     /// The limits that decide whether there is another attempt.

@@ -58,6 +58,10 @@ impl Store {
             let run = load_run(tx, &finish.run)?;
             if run.status.is_live() {
                 end_run(tx, context, &run, finish)?;
+                // After the run itself has shown that the provider was there.
+                if let Some(hold) = &finish.ahead {
+                    place(tx, context, None, hold)?;
+                }
             }
             let issue = run
                 .target

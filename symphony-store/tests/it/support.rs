@@ -157,6 +157,7 @@ pub(crate) fn finish(run: &Run, status: RunStatus, class: Option<ErrorClass>) ->
         phase: None,
         gates: GatesAtEnd::Due,
         hold: None,
+        ahead: None,
         cap: None,
         limits: LIMITS,
     }

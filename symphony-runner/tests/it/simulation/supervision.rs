@@ -397,6 +397,7 @@ impl Course {
             cap: None,
             phase: None,
             hold: base_hold.or_else(|| class.and_then(|class| self.hold(run, class))),
+            ahead: None,
             limits,
         };
         let context = Context::system(self.machine.now());
