@@ -220,7 +220,7 @@ fn a_plan_does_not_keep_the_probe_from_the_backlog() {
 /// Stands in for the program of a provider: refuses its credentials until a file is there.
 const CLI: &str = r#"#!/bin/sh
 if [ "$1" = --version ]; then echo "2.1.330 (Claude Code)"; exit 0; fi
-cat > /dev/null
+read -r _prompt
 echo '{"type":"system","subtype":"init","session_id":"s","model":"m","mcp_servers":[{"name":"symphony","status":"connected"}],"tools":[]}'
 if [ ! -e LOGIN ]; then
   echo '{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":501,"error_status":401,"error":"authentication_failed","session_id":"s"}'

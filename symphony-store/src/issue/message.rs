@@ -97,22 +97,6 @@ impl Store {
         Ok(messages)
     }
 
-    /// Returns the messages that the agent of a run got, oldest first.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn messages_of_run(&self, run: &RunId) -> Result<Vec<Comment>, StoreError> {
-        let mut statement = self
-            .conn
-            .prepare_cached("SELECT * FROM comment WHERE read_by = ?1 ORDER BY id")?;
-        let mut rows = statement.query([run.as_str()])?;
-        let mut messages = Vec::new();
-        while let Some(row) = rows.next()? {
-            messages.push(comment_of(row)?);
-        }
-        Ok(messages)
-    }
-
     /// Records that the agent of a run got messages. Those that another run got first stay with that one.
     ///
     /// # Errors

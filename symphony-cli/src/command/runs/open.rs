@@ -50,7 +50,7 @@ impl OpenArgs {
         if !stdin().is_terminal() || !stdout().is_terminal() {
             let stop = Stop::new(Exit::Usage, "standard input and output must be a terminal");
             return Err(stop
-                .hint("`symphony issue comment` tells the next agent something without one")
+                .hint("`symphony runs say` writes to the agent without one")
                 .into());
         }
         let (issue, of) = self.subject(session)?;
