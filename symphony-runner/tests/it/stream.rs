@@ -359,7 +359,7 @@ fn a_limit_that_a_run_has_used_up_is_known_before_the_next_run_meets_it() {
         conclusion.hold_until.map(|until| until.to_string())
     };
     let full = r#""primary":{"usedPercent":12,"resetsAt":1},"secondary":{"usedPercent":100,"resetsAt":1795300000}"#;
-    assert_eq!(ended(full).as_deref(), Some("2026-11-21T22:26:40Z"));
+    assert_eq!(ended(full).as_deref(), Some("2026-11-21T22:26:40.000Z"));
     for open in [
         r#""primary":{"usedPercent":99.5,"resetsAt":1795300000}"#.to_owned(),
         format!(r#"{full},"credits":{{"hasCredits":true,"unlimited":false}}"#),
