@@ -115,3 +115,13 @@ impl Reach {
 /// The line before a message, so that an agent knows whose word it is, and no CLI takes it for one of its commands.
 pub const MESSAGE_HEADING: &str =
     "A message from the person you work for. It counts as a part of your task:";
+
+/// Returns a message as an agent reads it. `unverified` says why Symphony could not tell that a person wrote it.
+pub fn message_text(content: &str, unverified: Option<&str>) -> String {
+    match unverified {
+        None => content.to_owned(),
+        Some(why) => {
+            format!("{content}\n\n(Symphony could not verify that a person wrote this: {why}.)")
+        }
+    }
+}

@@ -343,6 +343,13 @@ impl Inner {
     }
 
     fn closed(&self, error: &hyper::Error) -> Answer {
+        if error.is_user() {
+            // The agent did not send the whole of it: no fault of the server's.
+            return Answer::new(
+                400,
+                "symphony: the request was not sent whole.\n".to_owned(),
+            );
+        }
         no_answer(&self.base.target, error)
     }
 }

@@ -7,6 +7,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::config::ProviderName;
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::issue::Issue;
+use symphony_core::listing::list_few;
 use symphony_core::run::{ProtectionLevel, Run, RunTarget};
 use symphony_core::session::SESSION;
 use symphony_core::take_over::TakeOverRefusal;
@@ -22,6 +23,9 @@ use crate::repository::{issue_workspace, open_repository};
 use crate::session::Session;
 use crate::supervise::launch_session;
 use crate::tick::observe_snapshot;
+
+/// Files that a refusal names; the rest is counted.
+const FILES_NAMED: usize = 5;
 
 /// Why a session is not opened, or an issue not released.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -44,6 +48,12 @@ pub enum SessionRefusal {
         issue: IssueId,
         wanted: AgentType,
     },
+    /// A merge in the checkout is not finished.
+    #[error(
+        "{issue} has conflicts in its checkout: {}",
+        list_few(files.iter().map(String::as_str), FILES_NAMED)
+    )]
+    Conflicts { issue: IssueId, files: Vec<String> },
     /// A later run has another session.
     #[error("run {later} has a later session of {issue}")]
     LaterSession { issue: IssueId, later: RunId },
@@ -239,6 +249,15 @@ fn settle(
     };
     match uncommitted {
         Uncommitted::Commit => {
+            let conflicted = repository.status(&worktree)?.conflicted;
+            if !conflicted.is_empty() {
+                let files = conflicted.iter().map(|path| path.display().to_string());
+                return Err(SessionRefusal::Conflicts {
+                    issue: issue.clone(),
+                    files: files.collect(),
+                }
+                .into());
+            }
             let message = work_in_progress(issue.as_str());
             let done = repository.auto_commit(&worktree, &message, Timestamp::now())?;
             Ok(done

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 use symphony_core::id::RunId;
+use symphony_core::issue::IssueStatus;
 use symphony_core::message::{Addressee, Reach};
+use symphony_core::run::Run;
 use symphony_runner::order::Sent;
 
 use crate::notes::CommentView;
@@ -21,10 +23,29 @@ pub struct MessageView {
     pub reach: Reach,
     #[serde(skip)]
     addressee: Addressee,
+    #[serde(skip)]
+    waits: Waits,
+}
+
+/// Why no agent reads a message now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waits {
+    /// None is at work.
+    ForAgent,
+    /// The work is in review: only what is sent back gets an agent again.
+    ForReview,
+    /// A person has the session open.
+    ForPerson,
 }
 
 impl From<Sent> for MessageView {
     fn from(sent: Sent) -> Self {
+        let is_interactive = sent.run.as_ref().is_some_and(Run::is_interactive);
+        let waits = match (is_interactive, sent.addressee, sent.status) {
+            (true, ..) => Waits::ForPerson,
+            (false, Addressee::Author, IssueStatus::Review) => Waits::ForReview,
+            _ => Waits::ForAgent,
+        };
         let (run, provider) = sent.run.map(|run| (run.id, run.provider)).unzip();
         Self {
             comment: sent.comment.into(),
@@ -32,6 +53,7 @@ impl From<Sent> for MessageView {
             provider,
             reach: sent.reach,
             addressee: sent.addressee,
+            waits,
         }
     }
 }
@@ -44,7 +66,18 @@ impl MessageView {
             Addressee::Author => "agent",
             Addressee::Judge => "judge",
         };
+        if self.waits == Waits::ForPerson {
+            return format!(
+                "Queued: a person has the session of {issue} open. The next run on it begins with the message."
+            );
+        }
         let (Some(run), Some(provider)) = (&self.run, &self.provider) else {
+            if self.waits == Waits::ForReview {
+                return format!(
+                    "Queued: {issue} is in review. Its next agent gets the message, and there is one only if the work is sent back: \
+                     `symphony pr reject {issue} --feedback TEXT`."
+                );
+            }
             return format!(
                 "Queued: no {who} is at work on {issue} now. The next one gets the message with its prompt."
             );

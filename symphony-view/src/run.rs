@@ -400,7 +400,7 @@ impl View for RunView {
             );
             page.field("turns", &usage.turns.to_string());
         }
-        page.field("model requests", &self.model_requests());
+        page.field("requests", &self.model_requests());
         let searches = self.metadata.get(WEB_SEARCHES).and_then(Value::as_u64);
         page.field(
             "web searches",

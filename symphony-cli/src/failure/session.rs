@@ -11,6 +11,10 @@ pub(super) fn session_hint(refusal: &SessionRefusal) -> String {
             "sessions of `claude-cli`, `codex-cli` and `codex-app-server` can be opened; `symphony issue edit {issue} \
              --agent claude-cli` gives this issue another agent"
         ),
+        SessionRefusal::Conflicts { issue, .. } => format!(
+            "resolve them, or give the merge up with `git merge --abort`; `symphony issue release {issue} --keep` leaves the \
+             checkout as it is"
+        ),
         SessionRefusal::NotTheWork { .. } => {
             "`symphony runs open ISSUE` opens the session of the agent that works on an issue"
                 .to_owned()

@@ -129,6 +129,40 @@ fn an_agent_that_takes_no_messages_at_work_leaves_them_to_the_next_run() {
 }
 
 #[test]
+fn an_agent_that_reports_nothing_has_read_its_message_when_it_succeeds() {
+    let config = json!({
+        "judge_enabled": false,
+        "max_retry_backoff_ms": 1,
+        "provider": "command",
+        "providers": { "command": { "command": "cat > /dev/null; echo done", "output": "text" } },
+    });
+    let project = Project::new("project", &scenarios([]), &config);
+    project.add_issue("Say hello");
+    project.ok(&["runs", "say", "SYM-1", "Use tabs."]);
+    let run = project.tick_one("worker", "succeeded");
+    let read = &messages(&project)[0]["message"]["read"]["run"];
+    assert_eq!(*read, run["id"]);
+}
+
+#[test]
+fn a_message_to_work_in_review_says_that_it_has_to_be_sent_back() {
+    let plays = scenarios([worker([
+        commit("hello.txt", "hello"),
+        create_pr("Say hello"),
+    ])]);
+    let config = json!({ "judge_enabled": false });
+    let project = Project::new("project", &plays, &config);
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    let said = project.ok(&["runs", "say", "SYM-1", "Rename it."]);
+    assert!(
+        said.contains("SYM-1 is in review")
+            && said.contains("`symphony pr reject SYM-1 --feedback TEXT`"),
+        "{said}"
+    );
+}
+
+#[test]
 fn what_takes_no_message_says_why() {
     let plays = scenarios([worker([
         commit("hello.txt", "hello"),

@@ -220,6 +220,54 @@ fn uncommitted_changes_are_kept_as_files_for_whoever_asks_for_it() {
 }
 
 #[test]
+fn a_merge_that_is_not_finished_is_not_committed_by_the_release() {
+    let project = project(&json!({}));
+    let issue = project.add_issue("Do it");
+    let mut terminal = opened(&project, &issue, "new ");
+    terminal.press("leave\r");
+    terminal.end();
+    let worktree = project.worktree(&issue);
+    let git = |arguments: &[&str]| {
+        let names = ["-c", "user.name=A", "-c", "user.email=a@b"];
+        let at = ["-C", worktree.to_str().unwrap()];
+        project.git(&[&at, &names[..], arguments].concat())
+    };
+    let write = |text: &str| {
+        std::fs::write(worktree.join("f"), text).unwrap();
+        git(&["add", "f"]);
+        git(&["commit", "-qm", text]);
+    };
+    write("base");
+    git(&["checkout", "-q", "-b", "side"]);
+    write("theirs");
+    git(&["checkout", "-q", &format!("symphony/{issue}")]);
+    write("ours");
+    let merge = "git -C \"$1\" -c user.name=A -c user.email=a@b merge -q side >&2; test $? = 1";
+    let merged = project
+        .program("sh")
+        .args(["-c", merge, "sh"])
+        .arg(&worktree)
+        .status();
+    assert!(merged.unwrap().success());
+    let head = git(&["rev-parse", "HEAD"]);
+    let refused = project.symphony(&["issue", "release", &issue]);
+    assert_eq!(refused.code, 4, "{refused:#?}");
+    assert!(
+        refused
+            .stderr
+            .contains("has conflicts in its checkout: f\n")
+            && refused.stderr.contains("`git merge --abort`"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(git(&["rev-parse", "HEAD"]), head);
+    assert_eq!(project.issue(&issue)["status"], "blocked");
+    git(&["merge", "--abort"]);
+    project.ok(&["issue", "release", &issue]);
+    project.assert_sound();
+}
+
+#[test]
 fn a_session_whose_terminal_or_supervisor_dies_leaves_the_work_and_the_issue_with_the_person() {
     let project = project(&json!({}));
     let issue = project.add_issue("Do it");

@@ -111,7 +111,9 @@ impl AcpConversation {
     }
 
     fn turn_ended(&mut self, result: &Value, out: &mut Outgoing) {
-        let was_cancelled = result.get("stopReason").and_then(Value::as_str) == Some("cancelled");
+        let reason = result.get("stopReason").and_then(Value::as_str);
+        // The model refused, or the agent was stopped: the run has failed, whatever waits.
+        let was_cancelled = matches!(reason, Some("cancelled" | "refusal"));
         let was_refused = std::mem::take(&mut self.has_refused);
         if was_cancelled {
             self.state = State::Over;
@@ -335,6 +337,10 @@ impl Conversation for AcpConversation {
 
     fn is_over(&self) -> bool {
         self.state == State::Over
+    }
+
+    fn is_idle(&self) -> bool {
+        matches!(self.state, State::Ended | State::Over)
     }
 }
 

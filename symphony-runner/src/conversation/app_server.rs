@@ -251,6 +251,10 @@ impl Conversation for AppServerConversation {
     fn is_over(&self) -> bool {
         self.state == State::Over
     }
+
+    fn is_idle(&self) -> bool {
+        matches!(self.state, State::Ended | State::Over)
+    }
 }
 
 #[cfg(test)]

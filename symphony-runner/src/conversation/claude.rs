@@ -95,13 +95,20 @@ impl ClaudeConversation {
                 self.queued.insert(id);
             }
             "started" | "completed" => {
+                self.queued.remove(&id);
                 self.mailbox.confirm_one(id);
                 if state == "started" && self.state != State::Cancelled {
                     // Also after the end: a message may have crossed with the result.
                     self.state = State::Working;
                 }
             }
-            _ => {}
+            // Cancelled, discarded: the next run gets it.
+            _ => {
+                self.queued.remove(&id);
+                if self.state == State::BetweenTurns && self.queued.is_empty() {
+                    self.state = State::Over;
+                }
+            }
         }
     }
 
@@ -164,6 +171,10 @@ impl Conversation for ClaudeConversation {
         matches!(self.state, State::Over | State::Cancelled)
     }
 
+    fn is_idle(&self) -> bool {
+        self.state != State::Working
+    }
+
     fn has_exit_code(&self) -> bool {
         true
     }
@@ -219,6 +230,18 @@ mod tests {
         take(&mut *talk, &lifecycle("started"));
         take(&mut *talk, &result);
         assert!(talk.is_over());
+    }
+
+    #[test]
+    fn a_message_that_the_agent_drops_is_not_waited_for() {
+        let mut talk = working();
+        letter(&mut *talk, 2, "Use tabs.");
+        take(&mut *talk, &lifecycle("queued"));
+        assert!(!talk.is_idle());
+        take(&mut *talk, &json!({"type": "result", "is_error": false}));
+        assert!(talk.is_idle() && !talk.is_over());
+        take(&mut *talk, &lifecycle("cancelled"));
+        assert!(talk.is_over() && talk.take_read().is_empty());
     }
 
     #[test]

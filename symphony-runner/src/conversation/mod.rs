@@ -98,6 +98,12 @@ pub(crate) trait Conversation: Debug + Send {
     /// Returns whether nothing more is to be said. The agent's standard input can be closed then.
     fn is_over(&self) -> bool;
 
+    /// Returns whether the agent's turn has ended, whatever is still to be said. An agent that does nothing more is not waited
+    /// for then.
+    fn is_idle(&self) -> bool {
+        self.is_over()
+    }
+
     /// Returns whether the agent's exit code means something once all was said.
     fn has_exit_code(&self) -> bool {
         false

@@ -1,7 +1,7 @@
 //! A message to an agent.
 
 use symphony_core::id::IssueId;
-use symphony_core::issue::Comment;
+use symphony_core::issue::{Comment, IssueStatus};
 use symphony_core::message::{Addressee, Reach};
 use symphony_core::run::Run;
 use symphony_store::{Context, RunFilter, Store};
@@ -20,6 +20,8 @@ pub struct Sent {
     pub run: Option<Run>,
     /// When its reader gets it.
     pub reach: Reach,
+    /// Where the issue is.
+    pub status: IssueStatus,
 }
 
 /// Writes a message to the agent of a run. If that run has ended, the next one of the same role gets it.
@@ -66,6 +68,7 @@ fn say(
         comment,
         addressee,
         reach: Reach::of(run.as_ref()),
+        status: store.issue(issue)?.state.status(),
         run,
     })
 }

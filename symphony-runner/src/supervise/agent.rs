@@ -185,7 +185,6 @@ async fn listen(
     };
     Failpoint::AgentEnded.reach();
     streams.drain(&mut watch).await;
-    messages.record(job, store, &mut streams).await;
     let stop = watched?;
     let stderr = streams.stderr_text().await;
     if let Some(error) = agent.start_failure(end.exit, &stderr) {
@@ -205,6 +204,8 @@ async fn listen(
         );
     }
     let mut outcome = conclude(&streams, stop.as_ref(), end.exit, &stderr);
+    let has_read = streams.state().has_worked() || outcome.status == RunStatus::Succeeded;
+    messages.record(job, store, &mut streams, has_read).await;
     if let Some(network) = &prepared.network {
         outcome
             .metadata

@@ -90,7 +90,8 @@ async fn attend(
         tokio::select! {
             biased;
             exit = agent.wait() => match exit {
-                Ok(_) => break Ok(None),
+                // Programs end in their own ways when their terminal is closed.
+                Ok(_) => break Ok(is_hung_up(&terminal).then_some(Stop::TerminalGone)),
                 Err(error) => break Err(error.into()),
             },
             _ = pulse.tick() => {

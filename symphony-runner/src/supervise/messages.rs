@@ -1,7 +1,7 @@
 //! Messages of a person to the agent of a run: those in its prompt, and those that come while it works.
 
 use symphony_core::id::{CommentId, IssueId};
-use symphony_core::message::Addressee;
+use symphony_core::message::{Addressee, message_text};
 use symphony_mcp::StoreThread;
 
 use super::Job;
@@ -40,7 +40,8 @@ impl RunMessages {
         store: &StoreThread,
         streams: &mut AgentStreams,
     ) {
-        self.record(job, store, streams).await;
+        let has_read = streams.state().has_worked();
+        self.record(job, store, streams, has_read).await;
         let Some((issue, addressee)) = self.from.clone().filter(|_| streams.takes_messages())
         else {
             return;
@@ -55,7 +56,7 @@ impl RunMessages {
                         self.sent.push(comment.id);
                         streams.say(Letter {
                             id: comment.id,
-                            text: comment.content,
+                            text: message_text(&comment.content, comment.unverified.as_deref()),
                         });
                     }
                 }
@@ -65,14 +66,16 @@ impl RunMessages {
         }
     }
 
-    /// Records what the agent has got. It has read its prompt once its model has answered.
+    /// Records what the agent has got. `has_read` says whether it has read its prompt: its model has answered, or it has
+    /// succeeded without reporting that.
     pub(super) async fn record(
         &mut self,
         job: &Job<'_>,
         store: &StoreThread,
         streams: &mut AgentStreams,
+        has_read: bool,
     ) {
-        if streams.state().has_worked() {
+        if has_read {
             self.to_record.append(&mut self.in_prompt);
         }
         self.to_record.extend(streams.take_read());

@@ -16,7 +16,7 @@ use super::Job;
 use super::prepare::Prepared;
 use super::run_log::{RunLog, redact_string};
 use super::talk::Talk;
-use super::watch::{Stop, Watch};
+use super::watch::{Stop, TalkPhase, Watch};
 use crate::conversation::{Conversation, Letter};
 use crate::error::RunnerError;
 use crate::output::{BoundedLines, CappedLog, LogLimits, OmissionStyle, Tail};
@@ -156,7 +156,12 @@ impl AgentStreams {
             if let Some(talk) = &mut self.talk {
                 let fault = talk.hear(line.bytes);
                 stop = stop.or_else(|| fault.map(Stop::Deaf));
-                watch.talk_goes_on(!talk.is_over(), now);
+                let phase = match (talk.is_over(), talk.is_idle()) {
+                    (true, _) => TalkPhase::Over,
+                    (false, true) => TalkPhase::Idle,
+                    (false, false) => TalkPhase::Working,
+                };
+                watch.talk_is(phase, now);
             }
             if stop.is_some() {
                 return stop;

@@ -76,6 +76,11 @@ impl Talk {
         self.conversation.is_over()
     }
 
+    /// Returns whether the agent's turn has ended.
+    pub(super) fn is_idle(&self) -> bool {
+        self.conversation.is_idle()
+    }
+
     /// Returns whether all was said to an agent whose exit code means nothing then.
     pub(super) fn has_said_all(&self) -> bool {
         self.is_over() && !self.conversation.has_exit_code()

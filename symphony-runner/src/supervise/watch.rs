@@ -22,6 +22,17 @@ const AFTER_RESULT: Duration = Duration::from_secs(30);
 /// agents, "Agent Client Protocol").
 const AFTER_TALK: Duration = Duration::from_secs(3);
 
+/// How far a conversation with an agent is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TalkPhase {
+    /// The agent works.
+    Working,
+    /// Its turn has ended; what it was sent last may begin another.
+    Idle,
+    /// Nothing more is to be said, and its input is closed.
+    Over,
+}
+
 /// Why Symphony ends an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stop {
@@ -180,13 +191,18 @@ impl Watch {
         must_end(event).map(Stop::MustEnd)
     }
 
-    /// Records whether a conversation goes on. Only its end is the end of the agent's work, whatever it has reported.
-    pub(crate) fn talk_goes_on(&mut self, goes_on: bool, now: Duration) {
-        if goes_on {
-            self.last_result = None;
-        } else {
-            self.last_result.get_or_insert(now);
-            self.linger = AFTER_TALK;
+    /// Records how far a conversation is. Only its end is the end of the agent's work, whatever it has reported.
+    pub(crate) fn talk_is(&mut self, phase: TalkPhase, now: Duration) {
+        match phase {
+            TalkPhase::Working => self.last_result = None,
+            TalkPhase::Idle => {
+                self.last_result.get_or_insert(now);
+                self.linger = AFTER_RESULT;
+            }
+            TalkPhase::Over => {
+                self.last_result.get_or_insert(now);
+                self.linger = AFTER_TALK;
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use symphony_core::id::CommentId;
 use symphony_core::issue::{Comment, Issue};
-use symphony_core::message::Addressee;
+use symphony_core::message::{Addressee, message_text};
 use symphony_prompt::CommentInput;
 use symphony_store::Store;
 
@@ -36,7 +36,7 @@ impl Said {
 
     /// Returns the messages that wait for the agent.
     pub(super) fn messages(&self) -> Vec<CommentInput> {
-        self.waiting.iter().map(input).collect()
+        self.waiting.iter().map(message).collect()
     }
 
     /// Returns all other comments.
@@ -58,6 +58,13 @@ fn was_said(comment: &Comment, news: &News) -> bool {
     let message = comment.message.as_ref();
     let read = message.and_then(|message| message.read.as_ref());
     read.is_some_and(|read| news.runs.contains(&read.run))
+}
+
+/// Returns a message; one that an agent may have forged says so.
+fn message(comment: &Comment) -> CommentInput {
+    let mut message = input(comment);
+    message.content = message_text(&comment.content, comment.unverified.as_deref());
+    message
 }
 
 fn input(comment: &Comment) -> CommentInput {
