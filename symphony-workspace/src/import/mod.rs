@@ -4,6 +4,7 @@
 //! a link another folder. So git never opens it. Symphony reads its refs as text, copies its objects, which are data,
 //! into a folder of Symphony's own, and git fetches from there: it checks every object, and that nothing is missing.
 
+mod fault;
 mod large;
 mod log;
 mod objects;
@@ -16,11 +17,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use self::fault::{not_copied, reason};
 use crate::commit_id::CommitId;
 use crate::deep::remove_deep;
 use crate::error::WorkspaceError;
 use crate::git::copy_shallow;
-use crate::linux::{Folder, is_link_error};
+use crate::linux::Folder;
 use crate::pristine::{borrow_objects, config_text};
 use crate::repository::{BranchName, Repository};
 use crate::worktree::WorktreeKey;
@@ -126,7 +128,7 @@ impl Repository {
             })?;
             self.lay_out_waiting(&waiting.0, &any, &offers)?;
             objects::copy(&folder, &waiting.0.join("objects"))
-                .map_err(|error| tampered(reason(&error)))?;
+                .map_err(|error| not_copied(checkout, error))?;
             self.fetch_offers(&waiting.0, key, offers, &mut imported)?;
         }
         self.leave_out_incomplete(&mut imported)?;
@@ -439,14 +441,6 @@ pub(crate) fn head_in_folder(checkout: &Path) -> Result<CommitId, WorkspaceError
 fn open_git_folder(checkout: &Path) -> io::Result<Folder> {
     let checkout = Folder::open(checkout)?;
     checkout.folder(Path::new(".git"))
-}
-
-fn reason(error: &io::Error) -> String {
-    if is_link_error(error) {
-        "a link is in its git folder, or in the place of it".to_owned()
-    } else {
-        format!("its git folder: {error}")
-    }
 }
 
 /// A folder for objects that are not checked yet. It is removed with this value.
