@@ -31,20 +31,20 @@ pub struct MessageView {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waits {
     /// None is at work.
-    ForAgent,
+    Agent,
     /// The work is in review: only what is sent back gets an agent again.
-    ForReview,
+    Review,
     /// A person has the session open.
-    ForPerson,
+    Person,
 }
 
 impl From<Sent> for MessageView {
     fn from(sent: Sent) -> Self {
         let is_interactive = sent.run.as_ref().is_some_and(Run::is_interactive);
         let waits = match (is_interactive, sent.addressee, sent.status) {
-            (true, ..) => Waits::ForPerson,
-            (false, Addressee::Author, IssueStatus::Review) => Waits::ForReview,
-            _ => Waits::ForAgent,
+            (true, ..) => Waits::Person,
+            (false, Addressee::Author, IssueStatus::Review) => Waits::Review,
+            _ => Waits::Agent,
         };
         let (run, provider) = sent.run.map(|run| (run.id, run.provider)).unzip();
         Self {
@@ -66,13 +66,13 @@ impl MessageView {
             Addressee::Author => "agent",
             Addressee::Judge => "judge",
         };
-        if self.waits == Waits::ForPerson {
+        if self.waits == Waits::Person {
             return format!(
                 "Queued: a person has the session of {issue} open. The next run on it begins with the message."
             );
         }
         let (Some(run), Some(provider)) = (&self.run, &self.provider) else {
-            if self.waits == Waits::ForReview {
+            if self.waits == Waits::Review {
                 return format!(
                     "Queued: {issue} is in review. Its next agent gets the message, and there is one only if the work is sent back: \
                      `symphony pr reject {issue} --feedback TEXT`."
