@@ -388,7 +388,7 @@ const PLANTED: &[(Invariant, &str, &[&str])] = &[
     ),
     (
         Invariant::I18,
-        "PRAGMA foreign_keys = OFF; DELETE FROM comment; UPDATE finding SET issue = issue; INSERT INTO comment VALUES (7, 'DEM-99', 'human', NULL, 'c', 1, NULL, NULL, NULL)",
+        "PRAGMA foreign_keys = OFF; DELETE FROM comment; UPDATE finding SET issue = issue; INSERT INTO comment (id, issue, author, content, created_at) VALUES (7, 'DEM-99', 'human', 'c', 1)",
         &[
             "I18 comment 7: names a row of issue that does not exist",
             "I7 DEM-7: the circuit breaker opened 1 times, with 0 notices",
