@@ -25,6 +25,7 @@ mod schema;
 mod settings;
 mod shares;
 mod table;
+mod tracker;
 mod value;
 
 pub use check::{
@@ -44,6 +45,7 @@ pub use settings::{
 };
 pub use shares::Shares;
 pub use table::{INSTALLATION_KEYS, KEYS, keys_at};
+pub use tracker::{TokenSource, TrackerFilter, TrackerKind, TrackerPlace, TrackerSettings};
 pub use value::{
     BreakerTarget, CommandLine, CommandOutput, Gate, GateReads, IssuePrefix, Millis,
     ProviderChoice, ProviderName, ResumeMode,

@@ -1,0 +1,62 @@
+//! How a tracker refuses, in one form for all trackers.
+
+use serde::{Deserialize, Serialize};
+use symphony_core::Timestamp;
+
+/// Why a request to a tracker came to nothing. No text has a token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "fault", rename_all = "snake_case")]
+pub enum Fault {
+    /// The token is missing, wrong, expired or revoked (401).
+    #[error("the tracker does not accept the token: {detail}")]
+    Unauthorised {
+        /// The tracker's words.
+        detail: String,
+    },
+    /// The token may not do this (403 without a rate limit).
+    #[error("the token may not {action}: {detail}")]
+    Forbidden {
+        /// What was asked for, such as `write comments`.
+        action: String,
+        /// The tracker's words, with the scopes that it asks for.
+        detail: String,
+    },
+    /// The repository, team, issue or comment does not exist, or the token may not see it (404, 410).
+    #[error("{what} does not exist, or the token may not see it")]
+    NotFound {
+        /// What was asked for, such as `issue 12 of acme/web`.
+        what: String,
+    },
+    /// The tracker asks to wait (429, a secondary limit, an empty quota). Waiting is not failing.
+    #[error("the tracker's rate limit is used up")]
+    RateLimited {
+        /// Until when; missing when it did not say.
+        until: Option<Timestamp>,
+    },
+    /// No answer: no connection, a broken one, or a time-out.
+    #[error("the tracker cannot be reached: {detail}")]
+    Unreachable {
+        /// What the network said.
+        detail: String,
+    },
+    /// The tracker failed (5xx).
+    #[error("the tracker failed with status {status}: {detail}")]
+    Failed {
+        /// The status of HTTP.
+        status: u16,
+        /// The beginning of its answer.
+        detail: String,
+    },
+    /// The tracker refuses this change for what it is (422 and the like): another attempt would be refused too.
+    #[error("the tracker refuses the change: {detail}")]
+    Refused {
+        /// The tracker's words.
+        detail: String,
+    },
+    /// The answer is not what the tracker's API promises.
+    #[error("the tracker's answer cannot be read: {detail}")]
+    Unreadable {
+        /// What was found, and where.
+        detail: String,
+    },
+}

@@ -1,0 +1,12 @@
+//! Pure decisions of the sync with issue trackers (the specification's `trackers.md`; design 0046).
+//!
+//! A tracker's issue and Symphony's are mirrored in both directions. This crate decides what each side has to change; it
+//! reads no network, database or clock. `symphony-sync` speaks to the trackers, `symphony-store` keeps links and the outbox,
+//! and `symphony-runner` composes them.
+//!
+//! [`remote`] has what a tracker says of an issue, [`change`] what Symphony asks a tracker to change, [`fault`] how a tracker
+//! refuses.
+
+pub mod change;
+pub mod fault;
+pub mod remote;
