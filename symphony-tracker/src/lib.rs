@@ -5,8 +5,10 @@
 //! and `symphony-runner` composes them.
 //!
 //! [`remote`] has what a tracker says of an issue, [`change`] what Symphony asks a tracker to change, [`fault`] how a tracker
-//! refuses.
+//! refuses. [`marker`] ties what was created there to its change, and [`quote`] makes agents' texts harmless there.
 
 pub mod change;
 pub mod fault;
+pub mod marker;
+pub mod quote;
 pub mod remote;

@@ -13,6 +13,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("symphony-core", &[]),
     ("symphony-learning", &["symphony-core"]),
     ("symphony-prompt", &["symphony-core", "symphony-learning"]),
+    ("symphony-tracker", &["symphony-core"]),
     ("symphony-store", &["symphony-core", "symphony-learning"]),
     ("symphony-workspace", &["symphony-core"]),
     (
@@ -83,7 +84,12 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates that do no I/O at all.
-const PURE: &[&str] = &["symphony-core", "symphony-learning", "symphony-prompt"];
+const PURE: &[&str] = &[
+    "symphony-core",
+    "symphony-learning",
+    "symphony-prompt",
+    "symphony-tracker",
+];
 
 /// Crates that do I/O, or make it easy: nothing of them comes near a pure crate.
 const IMPURE: &[&str] = &[
