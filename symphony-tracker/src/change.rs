@@ -61,7 +61,7 @@ pub enum Change {
     },
     /// Moves it to another state.
     SetState {
-        /// The state.
+        /// The state. Without a name, any state of the group will do: the tracker's first one.
         state: RemoteState,
     },
     /// Writes a comment.
