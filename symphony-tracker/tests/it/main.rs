@@ -7,7 +7,9 @@
 )]
 
 mod arrival;
+mod comments;
 mod departure;
+mod milestones;
 mod prop_text;
 mod samples;
 mod states;
