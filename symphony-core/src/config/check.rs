@@ -315,6 +315,11 @@ impl<'a> Checker<'a> {
                     if rule == NameRule::User {
                         self.require_all(keys, object, &path);
                     }
+                    // It sets nothing, so no later check would see that it is there.
+                    if rule == NameRule::Tracker && object.is_empty() {
+                        let expected = "`kind`".to_owned();
+                        self.problem(&path, ProblemKind::Missing { expected });
+                    }
                 }
                 (Each::Section(_), other) => {
                     self.problem(&path, wrong(other, "an object".to_owned()));

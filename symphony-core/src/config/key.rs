@@ -53,6 +53,12 @@ pub enum NameRule {
     FailureClass,
     /// A user of the page.
     User,
+    /// A tracker, by a name of the project's own.
+    Tracker,
+    /// A status of issues.
+    Status,
+    /// A priority of issues.
+    Priority,
 }
 
 impl NameRule {
@@ -64,6 +70,9 @@ impl NameRule {
             Self::AgentType => "<type>",
             Self::FailureClass => "<class>",
             Self::User => "<user>",
+            Self::Tracker => "<tracker>",
+            Self::Status => "<status>",
+            Self::Priority => "<priority>",
         }
     }
 }

@@ -19,6 +19,7 @@ mod name_rule;
 mod path;
 mod problem;
 mod read;
+mod read_tracker;
 mod reference;
 mod sandbox;
 mod schema;
@@ -45,7 +46,9 @@ pub use settings::{
 };
 pub use shares::Shares;
 pub use table::{INSTALLATION_KEYS, KEYS, keys_at};
-pub use tracker::{TokenSource, TrackerFilter, TrackerKind, TrackerPlace, TrackerSettings};
+pub use tracker::{
+    TRACKER_LABEL, TokenSource, TrackerFilter, TrackerKind, TrackerPlace, TrackerSettings,
+};
 pub use value::{
     BreakerTarget, CommandLine, CommandOutput, Gate, GateReads, IssuePrefix, Millis,
     ProviderChoice, ProviderName, ResumeMode,

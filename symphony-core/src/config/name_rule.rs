@@ -3,6 +3,7 @@
 use super::key::NameRule;
 use crate::agent::AgentType;
 use crate::id::PhaseName;
+use crate::issue::{IssueStatus, Priority};
 use crate::plan::failure::FailureClass;
 use crate::user::UserName;
 
@@ -13,7 +14,9 @@ pub(super) fn known_name(rule: NameRule, name: &str) -> Option<String> {
             let fits = !name.is_empty() && !name.contains(['=', '\0']);
             fits.then(|| name.to_owned())
         }
-        NameRule::Phase => PhaseName::parse(name).ok().map(String::from),
+        NameRule::Phase | NameRule::Tracker => PhaseName::parse(name).ok().map(String::from),
+        NameRule::Status => IssueStatus::NAMES.contains(&name).then(|| name.to_owned()),
+        NameRule::Priority => Priority::NAMES.contains(&name).then(|| name.to_owned()),
         NameRule::AgentType => AgentType::parse(name).ok().map(String::from),
         NameRule::FailureClass => FailureClass::OF_TEXTS
             .contains(&name)
@@ -32,5 +35,10 @@ pub(super) const fn rule_expected(rule: NameRule) -> &'static str {
             "a class of failures (timeout, permanent, logic, transient, resource)"
         }
         NameRule::User => UserName::EXPECTED,
+        NameRule::Tracker => "a name of yours for the tracker (kebab-case)",
+        NameRule::Status => {
+            "a status (backlog, todo, in_progress, review, blocked, done, cancelled)"
+        }
+        NameRule::Priority => "a priority (urgent, high, medium, low, none)",
     }
 }

@@ -76,14 +76,14 @@ impl ProjectConfig {
     }
 }
 
-struct ConfigReader<'a> {
-    effective: &'a Effective,
+pub(super) struct ConfigReader<'a> {
+    pub(super) effective: &'a Effective,
     problems: Vec<ConfigProblem>,
 }
 
 impl ConfigReader<'_> {
     /// Reads a value, nothing when it is not set.
-    fn get<T: DeserializeOwned>(&mut self, path: &str) -> Option<T> {
+    pub(super) fn get<T: DeserializeOwned>(&mut self, path: &str) -> Option<T> {
         self.get_at(&KeyPath::of(path))
     }
 
@@ -102,7 +102,7 @@ impl ConfigReader<'_> {
     }
 
     /// Reads a value that has a default in the table; `otherwise` is used if it cannot be read.
-    fn get_or<T: DeserializeOwned>(&mut self, path: &str, otherwise: T) -> T {
+    pub(super) fn get_or<T: DeserializeOwned>(&mut self, path: &str, otherwise: T) -> T {
         self.get(path).unwrap_or(otherwise)
     }
 
@@ -125,7 +125,7 @@ impl ConfigReader<'_> {
         Some(self.effective.absolute(&text, base))
     }
 
-    fn problem(&mut self, path: &KeyPath, found: String, expected: String) {
+    pub(super) fn problem(&mut self, path: &KeyPath, found: String, expected: String) {
         let entry = self.effective.get(path);
         let file = entry.and_then(|entry| match &entry.source {
             Source::File { path, .. } => Some(path.display().to_string()),
@@ -167,6 +167,7 @@ impl ConfigReader<'_> {
             trusted_filters: self.get_or("git.trusted_filters", Vec::new()),
             gates: self.get_or("gates", Vec::new()),
             publish: self.get("publish"),
+            trackers: self.trackers(),
             notify: self.get("notify"),
             plan: PlanSettings {
                 by_tick: self.flag("plan.by_tick"),
@@ -212,7 +213,7 @@ impl ConfigReader<'_> {
         without_dots(&self.effective.absolute(&text, &self.effective.place.root))
     }
 
-    fn map<K: Ord + DeserializeOwned, V: DeserializeOwned>(
+    pub(super) fn map<K: Ord + DeserializeOwned, V: DeserializeOwned>(
         &mut self,
         path: &str,
     ) -> BTreeMap<K, V> {

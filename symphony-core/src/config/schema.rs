@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, Scope, TextRule};
 use super::table::KEYS;
+use crate::issue::{IssueStatus, Priority};
 use crate::plan::failure::{FAILURE_PATTERN_CHARS_MAX, FailureClass};
 use crate::prompt_trial::TRIAL_NAME_CHARS_MAX;
 use crate::user::USER_NAME_CHARS_MAX;
@@ -77,13 +78,13 @@ fn map(rule: NameRule, each: Each, at: &str) -> Value {
         Each::Leaf(of) => json!({ "anyOf": [leaf(of), { "type": "null" }] }),
         Each::Section(keys) => section(keys, &format!("{at}/additionalProperties"), |_| true),
     };
-    let value = match (rule, value) {
+    let value = match (rule, each, value) {
         // a user has all keys
-        (NameRule::User, Value::Object(mut user)) => {
+        (NameRule::User, Each::Section(_), Value::Object(mut user)) => {
             user.insert("required".to_owned(), json!(["role", "token"]));
             Value::Object(user)
         }
-        (_, value) => value,
+        (_, _, value) => value,
     };
     let names = match rule {
         NameRule::Environment => json!({ "pattern": "^[^=]+$" }),
@@ -91,7 +92,9 @@ fn map(rule: NameRule, each: Each, at: &str) -> Value {
         NameRule::User => {
             json!({ "pattern": "^[a-z][a-z0-9-]*$", "maxLength": USER_NAME_CHARS_MAX })
         }
-        NameRule::Phase | NameRule::AgentType => {
+        NameRule::Status => json!({ "enum": IssueStatus::NAMES }),
+        NameRule::Priority => json!({ "enum": Priority::NAMES }),
+        NameRule::Phase | NameRule::AgentType | NameRule::Tracker => {
             json!({ "pattern": "^[a-z][a-z0-9]*(-[a-z0-9]+)*$", "maxLength": 64 })
         }
     };

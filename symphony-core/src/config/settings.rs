@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::sandbox::SandboxSettings;
 use super::shares::Shares;
+use super::tracker::TrackerSettings;
 use super::value::{
     BreakerTarget, CommandLine, CommandOutput, Gate, IssuePrefix, Millis, ProviderChoice,
     ProviderName, ResumeMode,
@@ -169,6 +170,8 @@ pub struct ProjectConfig {
     pub gates: Vec<Gate>,
     /// Publishes a pull request; JSON on standard input.
     pub publish: Option<CommandLine>,
+    /// The trackers that its issues are mirrored with, in the order of their names.
+    pub trackers: Vec<TrackerSettings>,
     /// Tells a human what waits; JSON on standard input.
     pub notify: Option<CommandLine>,
     /// Plan files.

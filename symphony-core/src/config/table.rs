@@ -6,6 +6,7 @@ use super::defaults as d;
 use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, PathBase, Scope, TextRule};
 use super::path::Segment;
 use super::sandbox::{SandboxCache, SandboxNetwork, SandboxSetting};
+use super::tracker::{IMPORT_STATUSES, TrackerKind};
 use super::value::{BreakerTarget, CommandOutput, GateReads, ProviderChoice, ResumeMode};
 use crate::user::UserRole;
 use DefaultValue::{Below, Bool, Integer, Text, Texts, Unset};
@@ -136,6 +137,8 @@ pub const KEYS: &[Key] = &[
         "Tries gates on the base before the next worker starts, when they were added or changed after they last passed there."),
     leaf("publish", Leaf::Command, Unset(r#"["./scripts/publish-pr"]"#), Project,
         "Command that publishes a pull request elsewhere; it gets JSON on its standard input."),
+    Key { name: "trackers", kind: Kind::Map(NameRule::Tracker, Each::Section(TRACKER)), default: Unset(r#"{"github": {"kind": "github", "repository": "acme/web"}}"#), scope: OneProject,
+        doc: "Trackers that the project's issues are mirrored with, by a name of yours; `symphony tracker check` tries them." },
     leaf("notify", Leaf::Command, Unset(r#"["notify-send", "Symphony"]"#), Project,
         "Command that notifies you of what needs your attention; it gets JSON on its standard input."),
     section("plan", PLAN, Project, "Plan files."),
@@ -265,6 +268,43 @@ const PROMPTS: &[Key] = &[section("trial", &[
     leaf("share", Leaf::Share, Unset("0.2"), TopLevel,
         "Share of the issues that get B, from 0 to 1; 0.5 without this key. An issue keeps the set that it was given."),
 ], TopLevel, "A trial in real work: agents work on some of the issues with set B, and on the others with set A. `symphony prompt trial --live` shows the report.")];
+
+#[rustfmt::skip]
+const TRACKER: &[Key] = &[
+    leaf("kind", Leaf::Choice(TrackerKind::NAMES), Unset("\"github\""), OneProject, "Which tracker it is."),
+    leaf("repository", LINE, Unset("\"acme/web\""), OneProject, "The repository on GitHub, as `owner/name`."),
+    leaf("team", LINE, Unset("\"ENG\""), OneProject, "The key of the team on Linear: what its issues' names begin with."),
+    leaf("linear_project", LINE, Unset("\"d9b1c2a3e4f5\""), OneProject,
+        "Only issues of this project on Linear: the end of the project's address, after the last hyphen."),
+    leaf("endpoint", LINE, Unset("\"https://github.example.com/api/v3\""), OneProject,
+        "The address of the API, for a server of your own; by default that of github.com or linear.app."),
+    leaf("token_env", LINE, Unset("\"GITHUB_TOKEN\""), OneProject,
+        "The environment variable with the token; by default `GITHUB_TOKEN` or `LINEAR_API_KEY`."),
+    leaf("token_command", Leaf::Command, Unset(r#"["gh", "auth", "token"]"#), OneProject,
+        "A command that prints the token, instead of a variable."),
+    section("filter", TRACKER_FILTER, OneProject, "Which of its issues are taken in."),
+    leaf("import_status", Leaf::Choice(IMPORT_STATUSES), Unset("\"todo\""), OneProject,
+        "The status of an issue that is taken in: `todo`, which is the default, or `backlog`."),
+    Key { name: "states", kind: Kind::Map(NameRule::Status, Each::Leaf(LINE)), default: Unset(r#"{"in_progress": "In Progress", "review": "In Review"}"#), scope: OneProject,
+        doc: "What a status is called there: the name of a state on Linear, of a label on GitHub. Without an entry, only open and closed are mirrored." },
+    Key { name: "priorities", kind: Kind::Map(NameRule::Priority, Each::Leaf(LINE)), default: Unset(r#"{"urgent": "P0", "high": "P1"}"#), scope: OneProject,
+        doc: "The label on GitHub that means a priority; Linear has priorities of its own." },
+    Key { name: "commanders", kind: Kind::Map(NameRule::User, Each::Leaf(LINE)), default: Unset(r#"{"ada": "583231"}"#), scope: OneProject,
+        doc: "Who may give commands in comments: a name of yours, and the user's id there, which no rename changes; `symphony tracker check` prints your own." },
+    leaf("comments", Leaf::Bool, Unset("false"), OneProject, "Writes milestones there as comments; so by default."),
+    leaf("subtasks", Leaf::Bool, Unset("false"), OneProject, "Makes sub-tasks of mirrored issues there too; so by default."),
+    leaf("poll_ms", WAIT, Unset("60000"), OneProject, "Least time between two looks; a minute by default."),
+];
+
+#[rustfmt::skip]
+const TRACKER_FILTER: &[Key] = &[
+    leaf("labels", Leaf::Texts(TextRule::Line), Unset(r#"["symphony"]"#), OneProject,
+        "Labels that an issue needs, all of them; by default `symphony`. An empty list takes in every issue, whoever writes it."),
+    leaf("assignees", Leaf::Texts(TextRule::Line), Unset(r#"["octocat"]"#), OneProject,
+        "Users, by login or id; an issue is assigned to one of them."),
+    leaf("states", Leaf::Texts(TextRule::Line), Unset(r#"["Todo"]"#), OneProject,
+        "States, by name; an issue is in one of them when it is first seen."),
+];
 
 #[rustfmt::skip]
 const WEB: &[Key] = &[

@@ -66,6 +66,13 @@ pub struct TrackerFilter {
     pub states: Vec<String>,
 }
 
+/// What the status of a new issue can be.
+pub(super) const IMPORT_STATUSES: &[&str] = &["todo", "backlog"];
+
+/// The label that an issue needs where the configuration names none: whoever may label an issue decides that agents are
+/// paid for it, not whoever may write one.
+pub const TRACKER_LABEL: &str = "symphony";
+
 /// One tracker of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrackerSettings {

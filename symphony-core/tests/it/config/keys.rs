@@ -6,28 +6,44 @@ use symphony_core::config::{FileRole, KEYS};
 
 use super::{file, project_file};
 
+/// Fills in the placeholders of a row's path.
+fn concrete(path: &str) -> String {
+    let names = [
+        ("<type>", "judge"),
+        ("<phase>", "research"),
+        ("<NAME>", "A"),
+        ("<tracker>", "forge"),
+        ("<status>", "review"),
+        ("<priority>", "high"),
+        ("<user>", "ada"),
+    ];
+    names
+        .iter()
+        .fold(path.to_owned(), |path, (placeholder, name)| {
+            path.replace(placeholder, name)
+        })
+}
+
 /// Puts a value at a row's path, placeholders filled in.
 fn at_path(path: &str, value: &Value) -> Value {
-    let path = path
-        .replace("<type>", "judge")
-        .replace("<phase>", "research")
-        .replace("<NAME>", "A");
-    path.rsplit('.').fold(value.clone(), |inner, name| {
-        let mut object = Map::new();
-        if let Some(name) = name.strip_suffix("[]") {
-            let mut gate = json!({ "name": "n", "command": "c" });
-            let (gate_keys, inner_keys) = (gate.as_object_mut(), inner.as_object());
-            gate_keys.expect("a gate is an object").extend(
-                inner_keys
-                    .expect("a key of a gate stands in an object")
-                    .clone(),
-            );
-            object.insert(name.to_owned(), json!([gate]));
-        } else {
-            object.insert(name.to_owned(), inner);
-        }
-        Value::Object(object)
-    })
+    concrete(path)
+        .rsplit('.')
+        .fold(value.clone(), |inner, name| {
+            let mut object = Map::new();
+            if let Some(name) = name.strip_suffix("[]") {
+                let mut gate = json!({ "name": "n", "command": "c" });
+                let (gate_keys, inner_keys) = (gate.as_object_mut(), inner.as_object());
+                gate_keys.expect("a gate is an object").extend(
+                    inner_keys
+                        .expect("a key of a gate stands in an object")
+                        .clone(),
+                );
+                object.insert(name.to_owned(), json!([gate]));
+            } else {
+                object.insert(name.to_owned(), inner);
+            }
+            Value::Object(object)
+        })
 }
 
 fn camel(path: &str) -> String {
@@ -86,11 +102,7 @@ fn every_key_refuses_a_value_of_no_type_and_names_its_path() {
         let (document, problems) = project_file(&at_path(&row.path, &nothing));
         assert_eq!(problems.len(), 1, "{}: {problems:?}", row.path);
         let path = problems[0].path.to_string();
-        let concrete = row.path.replace("[]", "[0]").replace("<type>", "judge");
-        let concrete = concrete
-            .replace("<phase>", "research")
-            .replace("<NAME>", "A");
-        assert_eq!(path, concrete);
+        assert_eq!(path, concrete(&row.path).replace("[]", "[0]"));
         assert!(document.top.is_empty(), "{path}");
     }
 }

@@ -6,6 +6,7 @@ mod layers;
 mod messages;
 mod prop;
 mod sandbox;
+mod trackers;
 
 use serde_json::Value;
 use symphony_core::config::{
