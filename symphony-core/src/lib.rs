@@ -40,6 +40,7 @@ pub mod message;
 pub mod metering;
 pub mod nearest;
 pub mod news;
+pub mod outbox;
 pub mod outcome;
 pub mod outside;
 pub mod path_pattern;

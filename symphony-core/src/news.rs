@@ -264,6 +264,7 @@ impl PrNews<'_> {
         match self.now.verdict.as_ref().map(|verdict| &verdict.by) {
             Some(CommentAuthor::Agent(agent)) => format!("the {agent}"),
             Some(CommentAuthor::Human) => "a person".to_owned(),
+            Some(CommentAuthor::Tracker) => "a user of the tracker".to_owned(),
             Some(CommentAuthor::System) | None => "Symphony".to_owned(),
         }
     }

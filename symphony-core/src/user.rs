@@ -11,7 +11,7 @@ use crate::closed_set::closed_set;
 pub const USER_NAME_CHARS_MAX: usize = 40;
 
 /// Words that stand for somebody else where authors are shown.
-const TAKEN: [&str; 19] = [
+const TAKEN: [&str; 20] = [
     "admin",
     "agent",
     "anonymous",
@@ -26,6 +26,7 @@ const TAKEN: [&str; 19] = [
     "supervisor",
     "symphony",
     "system",
+    "tracker",
     "unknown",
     "unnamed",
     "user",
@@ -179,6 +180,8 @@ closed_set!(
         Web = "web",
         /// A tool of an agent.
         Agent = "agent",
+        /// A comment or an edit on a tracker that the issue is mirrored with.
+        Tracker = "tracker",
     }
 );
 

@@ -17,6 +17,7 @@ mod project;
 mod review;
 mod run;
 mod snapshot;
+mod tracker;
 
 pub use audit::{AuditRequest, TextPlace};
 pub use database::backup::{BackupContents, BackupFile, BackupProject};
@@ -83,3 +84,6 @@ pub use run::prompt_set::KnownTrial;
 pub use run::record::{RunFilter, RunProgress, RunStart, StartSandbox};
 pub use run::spending::{SpentBy, Used};
 pub use snapshot::SnapshotRequest;
+pub use tracker::link::{LinkId, NewLink, TrackerLink};
+pub use tracker::outbox::{ChangeResult, LinkNews, OutboxChange};
+pub use tracker::record::{TrackerHold, TrackerId, TrackerRecord};

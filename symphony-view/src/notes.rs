@@ -29,6 +29,9 @@ pub struct CommentView {
     /// With what it was written, and as which user of the page.
     #[serde(flatten)]
     pub attribution: Attribution,
+    /// The login of the tracker's user who wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub login: Option<String>,
     /// Whom it is a message to, and which run's agent has got it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<MessageState>,
@@ -44,6 +47,7 @@ impl From<Comment> for CommentView {
             created_at,
             unverified,
             attribution,
+            login,
             message,
         } = comment;
         Self {
@@ -54,6 +58,7 @@ impl From<Comment> for CommentView {
             created_at,
             unverified,
             attribution,
+            login,
             message,
         }
     }
@@ -73,9 +78,14 @@ impl CommentView {
         })
     }
 
-    /// Returns who wrote it: the user of the page by name, else the kind of author.
-    pub fn by(&self) -> &str {
-        self.attribution.name_or(self.author.name())
+    /// Returns who wrote it: the user of the page or of the tracker by name, else the kind of author. A login is never
+    /// shown alone: a tracker has users who are called `human` or `symphony`.
+    pub fn by(&self) -> String {
+        match (&self.author, &self.login) {
+            (CommentAuthor::Tracker, Some(login)) => format!("{login} (on the tracker)"),
+            (CommentAuthor::Tracker, None) => "a user of the tracker".to_owned(),
+            (author, _) => self.attribution.name_or(author.name()).to_owned(),
+        }
     }
 }
 

@@ -14,7 +14,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("symphony-learning", &["symphony-core"]),
     ("symphony-prompt", &["symphony-core", "symphony-learning"]),
     ("symphony-tracker", &["symphony-core"]),
-    ("symphony-store", &["symphony-core", "symphony-learning"]),
+    (
+        "symphony-store",
+        &["symphony-core", "symphony-learning", "symphony-tracker"],
+    ),
     ("symphony-workspace", &["symphony-core"]),
     (
         "symphony-mcp",

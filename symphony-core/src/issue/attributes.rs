@@ -116,10 +116,15 @@ pub enum CommentAuthor {
     System,
     /// An agent, by its profile.
     Agent(AgentType),
+    /// A user of a tracker that the issue is mirrored with, whoever that is.
+    Tracker,
 }
 
 impl CommentAuthor {
-    /// Parses `human`, `system` or an agent type.
+    /// How a tracker's user is stored. The underscore keeps it apart from every agent type.
+    const TRACKER: &'static str = "tracker_user";
+
+    /// Parses `human`, `system`, `tracker_user` or an agent type.
     ///
     /// # Errors
     /// When the text is none of them.
@@ -127,6 +132,7 @@ impl CommentAuthor {
         Ok(match text {
             "human" => Self::Human,
             "system" => Self::System,
+            Self::TRACKER => Self::Tracker,
             other => Self::Agent(AgentType::parse(other)?),
         })
     }
@@ -137,6 +143,7 @@ impl CommentAuthor {
             Self::Human => "human",
             Self::System => "system",
             Self::Agent(agent) => agent.name(),
+            Self::Tracker => Self::TRACKER,
         }
     }
 }

@@ -282,6 +282,9 @@ pub struct Comment {
     /// With what it was written, and as which user of the page.
     #[serde(flatten)]
     pub attribution: Attribution,
+    /// The login of the tracker's user who wrote it; `None` for all others' comments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub login: Option<String>,
     /// Whom it is a message to; `None` for a plain comment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<MessageState>,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::kinds::log_events;
+use super::tracker::TrackerEntry;
 use crate::contract::DeliveryState;
 use crate::failure::ErrorClass;
 use crate::id::{
@@ -72,10 +73,9 @@ log_events!(
             comment: CommentId,
         },
         /// An agent got a message of a person.
-        MessageRead = "message_read" {
-            /// The comment that it is.
-            comment: CommentId,
-        },
+        MessageRead = "message_read" { /** The message. */ comment: CommentId },
+        /// A tracker and an issue that is mirrored with it.
+        Tracker = "tracker" (TrackerEntry),
         /// Somebody recorded a finding on an issue.
         FindingAdded = "finding_added" {
             /// The finding.

@@ -114,6 +114,7 @@ impl LogEvent {
             | Self::IssueTriaged { .. }
             | Self::CommentAdded { .. }
             | Self::MessageRead { .. }
+            | Self::Tracker(_)
             | Self::FindingAdded { .. }
             | Self::BranchDeletionRequested {}
             | Self::WorktreePresent {}

@@ -10,8 +10,10 @@ mod kinds;
 mod sentence;
 mod set_by_people;
 mod stored;
+mod tracker;
 
 pub use event::LogEvent;
 pub use fold::{FoldError, Replay, RunEnd, fold_issue, fold_plan};
 pub use sentence::{Subject, sentence, short_run};
 pub use set_by_people::{PersonsChoice, SetByPeople, Writer};
+pub use tracker::TrackerEntry;

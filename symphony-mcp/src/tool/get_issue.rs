@@ -87,6 +87,7 @@ fn author_label(author: &CommentAuthor) -> String {
     match author {
         CommentAuthor::Human => "human".to_owned(),
         CommentAuthor::System => "symphony".to_owned(),
+        CommentAuthor::Tracker => "tracker".to_owned(),
         CommentAuthor::Agent(agent) => format!("agent:{agent}"),
     }
 }

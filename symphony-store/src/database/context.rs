@@ -42,6 +42,8 @@ pub enum Actor {
     System,
     /// A run.
     Run(RunKey),
+    /// A user of a tracker, by the login where the tracker has one. Whoever that is, it is not a person whom Symphony knows.
+    Tracker(Option<String>),
 }
 
 impl Actor {
@@ -51,6 +53,7 @@ impl Actor {
             Self::Human(_) => CommentAuthor::Human,
             Self::System => CommentAuthor::System,
             Self::Run(key) => CommentAuthor::Agent(key.agent.clone()),
+            Self::Tracker(_) => CommentAuthor::Tracker,
         }
     }
 
@@ -63,7 +66,7 @@ impl Actor {
     pub fn unverified(&self) -> Option<&str> {
         match self {
             Self::Human(person) => person.verification.reason(),
-            Self::System | Self::Run(_) => None,
+            Self::System | Self::Run(_) | Self::Tracker(_) => None,
         }
     }
 
@@ -73,6 +76,7 @@ impl Actor {
             Self::Human(person) => person.attribution.clone(),
             Self::System => Attribution::default(),
             Self::Run(_) => Attribution::of(Source::Agent),
+            Self::Tracker(_) => Attribution::of(Source::Tracker),
         }
     }
 
@@ -88,6 +92,7 @@ impl Actor {
             }
             Self::System => (None, None),
             Self::Run(_) => (Some(Source::Agent.name()), None),
+            Self::Tracker(_) => (Some(Source::Tracker.name()), None),
         }
     }
 
@@ -95,7 +100,15 @@ impl Actor {
     pub const fn run(&self) -> Option<&RunId> {
         match self {
             Self::Run(key) => Some(&key.run),
-            Self::Human(_) | Self::System => None,
+            Self::Human(_) | Self::System | Self::Tracker(_) => None,
+        }
+    }
+
+    /// Returns the login of a tracker's user.
+    pub fn login(&self) -> Option<&str> {
+        match self {
+            Self::Tracker(login) => login.as_deref(),
+            Self::Human(_) | Self::System | Self::Run(_) => None,
         }
     }
 }
@@ -139,6 +152,14 @@ impl Context {
     pub const fn system(now: Timestamp) -> Self {
         Self {
             actor: Actor::System,
+            now,
+        }
+    }
+
+    /// Returns a context for a tracker, or one of its users.
+    pub const fn tracker(login: Option<String>, now: Timestamp) -> Self {
+        Self {
+            actor: Actor::Tracker(login),
             now,
         }
     }

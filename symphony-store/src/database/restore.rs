@@ -56,6 +56,11 @@ impl Store {
                 "INSERT OR REPLACE INTO setting (key, value) VALUES (?1, ?2)",
                 params![RESTORES, restores.to_string()],
             )?;
+            // The newer database may have sent them: what they create is searched for before it is created again.
+            tx.execute(
+                "UPDATE tracker_change SET tried_at = ?1 WHERE state = 'waiting' AND tried_at IS NULL",
+                [context.now.as_millisecond()],
+            )?;
             let mut unknown_publications = end_running(tx, context)?;
             for project in publishing {
                 unknown_publications += doubt_unpublished(tx, context, project)?;

@@ -211,7 +211,12 @@ fn leave_parent(tx: &Transaction<'_>, context: &Context, id: &IssueId) -> Result
 }
 
 /// Statements that remove what belongs to an issue, and clear references to it elsewhere.
-const REMOVAL: [&str; 33] = [
+const REMOVAL: [&str; 37] = [
+    "DELETE FROM tracker_comment WHERE link IN (SELECT id FROM tracker_link WHERE issue = ?1)",
+    "DELETE FROM tracker_change WHERE link IN (SELECT id FROM tracker_link WHERE issue = ?1)",
+    "DELETE FROM tracker_change WHERE state = 'waiting' AND covers ->> '$.issue' = ?1",
+    // The link stays: without it, the tracker's issue would be taken in again as a new one.
+    "UPDATE tracker_link SET issue = NULL WHERE issue = ?1",
     "DELETE FROM case_learning WHERE issue = ?1",
     "DELETE FROM issue_case WHERE issue = ?1",
     "DELETE FROM learning_source WHERE issue = ?1",

@@ -197,7 +197,7 @@ fn keep_what_people_set(
     while let Some(row) = rows.next()? {
         let writer = match parsed("actor", row.get("actor")?)? {
             CommentAuthor::Agent(_) => Writer::Agent,
-            CommentAuthor::Human | CommentAuthor::System => Writer::Person,
+            CommentAuthor::Human | CommentAuthor::System | CommentAuthor::Tracker => Writer::Person,
         };
         let payload = from_json("payload", &row.get::<_, String>("payload")?)?;
         events.push((

@@ -63,8 +63,8 @@ pub(crate) fn add_comment_in(
 ) -> Result<CommentId, StoreError> {
     let (source, user) = context.actor.attributed();
     tx.execute(
-        "INSERT INTO comment (issue, author, run, content, created_at, unverified, source, user)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO comment (issue, author, run, content, created_at, unverified, source, user, login)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         params![
             issue.as_str(),
             context.actor.author().name(),
@@ -74,6 +74,7 @@ pub(crate) fn add_comment_in(
             context.actor.unverified(),
             source,
             user,
+            context.actor.login(),
         ],
     )?;
     let id = CommentId::new(tx.last_insert_rowid());
@@ -190,6 +191,7 @@ impl Store {
             created_at: context.now,
             unverified: context.actor.unverified().map(str::to_owned),
             attribution: context.actor.attribution(),
+            login: context.actor.login().map(str::to_owned),
             message: None,
         })
     }
@@ -305,6 +307,7 @@ pub(crate) fn comment_of(row: &Row<'_>) -> Result<Comment, StoreError> {
         created_at: time(row.get("created_at")?)?,
         unverified: row.get("unverified")?,
         attribution: attribution(row)?,
+        login: row.get("login")?,
         message: message_state(row)?,
     })
 }

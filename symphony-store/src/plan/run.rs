@@ -273,7 +273,7 @@ impl Store {
                     }
                     "INSERT OR REPLACE"
                 }
-                Actor::Human(_) | Actor::System => "INSERT OR IGNORE",
+                Actor::Human(_) | Actor::System | Actor::Tracker(_) => "INSERT OR IGNORE",
             };
             tx.execute(
                 &format!(

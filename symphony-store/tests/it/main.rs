@@ -61,4 +61,6 @@ mod support;
 #[cfg(test)]
 mod take_over;
 #[cfg(test)]
+mod trackers;
+#[cfg(test)]
 mod usefulness;

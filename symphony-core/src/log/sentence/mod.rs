@@ -5,6 +5,7 @@ mod plan;
 mod quote;
 mod run;
 mod subject;
+mod tracker;
 
 use self::quote::quoted;
 use super::event::LogEvent;
@@ -43,6 +44,7 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
         E::CountsCleared {} => format!("The failed attempts at {} were reset", about.issue()),
         E::CommentAdded { .. } => format!("A comment was added to {}", about.issue()),
         E::MessageRead { .. } => format!("The agent on {} got a message", about.issue()),
+        E::Tracker(entry) => tracker::happened(&about.issue(), entry),
         E::FindingAdded { kind, .. } => {
             let kind = kind.name().replace('_', " ");
             format!("A finding was recorded{}: {kind}", about.on_issue())

@@ -1,0 +1,219 @@
+//! Links: which issue is which at a tracker, and what both sides last agreed on.
+
+use rusqlite::{OptionalExtension, Row, params};
+use symphony_core::id::IssueId;
+use symphony_core::log::{LogEvent, TrackerEntry};
+use symphony_tracker::base::Base;
+use symphony_tracker::remote::ExternalId;
+
+use super::record::TrackerId;
+use crate::database::context::Context;
+use crate::database::event::{About, append};
+use crate::database::open::Store;
+use crate::database::row::{json, parsed_opt, to_json};
+use crate::error::StoreError;
+
+/// The number of a link in the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LinkId(pub(crate) i64);
+
+/// An issue and what it is at a tracker.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrackerLink {
+    /// Its number.
+    pub id: LinkId,
+    /// The tracker.
+    pub tracker: TrackerId,
+    /// The issue's id there.
+    pub external: ExternalId,
+    /// What people call it there.
+    pub key: String,
+    /// Its page there.
+    pub url: String,
+    /// The issue here; `None` after it was deleted.
+    pub issue: Option<IssueId>,
+    /// What both sides last agreed on, as `symphony-tracker` writes it.
+    pub base: Base,
+}
+
+/// A link to be made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewLink<'a> {
+    /// The tracker, and its name in the configuration.
+    pub tracker: (TrackerId, &'a str),
+    /// The issue's id there.
+    pub external: &'a ExternalId,
+    /// What people call it there.
+    pub key: &'a str,
+    /// Its page there.
+    pub url: &'a str,
+    /// The issue here.
+    pub issue: &'a IssueId,
+    /// What both sides agree on.
+    pub base: &'a Base,
+}
+
+fn from_row(row: &Row<'_>) -> Result<TrackerLink, StoreError> {
+    Ok(TrackerLink {
+        id: LinkId(row.get("id")?),
+        tracker: TrackerId(row.get("tracker")?),
+        external: ExternalId::new(row.get::<_, String>("external_id")?),
+        key: row.get("key")?,
+        url: row.get("url")?,
+        issue: parsed_opt("issue", row.get("issue")?)?,
+        base: json("base of a link", &row.get::<_, String>("base")?)?,
+    })
+}
+
+impl Store {
+    /// Returns the link of a tracker's issue.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn link_of_external(
+        &self,
+        tracker: TrackerId,
+        external: &ExternalId,
+    ) -> Result<Option<TrackerLink>, StoreError> {
+        self.one_link(
+            "SELECT * FROM tracker_link WHERE tracker = ?1 AND external_id = ?2",
+            params![tracker.0, external.as_str()],
+        )
+    }
+
+    /// Returns the link of an issue at a tracker.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn link_of_issue(
+        &self,
+        tracker: TrackerId,
+        issue: &IssueId,
+    ) -> Result<Option<TrackerLink>, StoreError> {
+        self.one_link(
+            "SELECT * FROM tracker_link WHERE tracker = ?1 AND issue = ?2",
+            params![tracker.0, issue.as_str()],
+        )
+    }
+
+    /// Returns a link.
+    ///
+    /// # Errors
+    /// When there is none, or the database cannot be read.
+    pub fn link(&self, id: LinkId) -> Result<TrackerLink, StoreError> {
+        self.one_link("SELECT * FROM tracker_link WHERE id = ?1", params![id.0])?
+            .ok_or_else(|| StoreError::NotFound {
+                what: "link to a tracker",
+                id: id.0.to_string(),
+            })
+    }
+
+    /// Returns all links of an issue, with the names of their trackers.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn links_of_issue(
+        &self,
+        issue: &IssueId,
+    ) -> Result<Vec<(String, TrackerLink)>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT l.*, t.name AS name FROM tracker_link l JOIN tracker t ON t.id = l.tracker WHERE l.issue = ?1 ORDER BY t.name",
+        )?;
+        let mut rows = statement.query([issue.as_str()])?;
+        let mut links = Vec::new();
+        while let Some(row) = rows.next()? {
+            links.push((row.get("name")?, from_row(row)?));
+        }
+        Ok(links)
+    }
+
+    fn one_link(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+    ) -> Result<Option<TrackerLink>, StoreError> {
+        self.conn
+            .prepare_cached(sql)?
+            .query_row(params, |row| Ok(from_row(row)))
+            .optional()?
+            .transpose()
+    }
+
+    /// Returns how many issues a tracker mirrors.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn links_count(&self, tracker: TrackerId) -> Result<u64, StoreError> {
+        let count: i64 = self
+            .conn
+            .prepare_cached(
+                "SELECT count(*) FROM tracker_link WHERE tracker = ?1 AND issue IS NOT NULL",
+            )?
+            .query_row([tracker.0], |row| row.get(0))?;
+        Ok(u64::try_from(count).unwrap_or(0))
+    }
+
+    /// Makes a link, and records it in the issue's log. A link that is there stays as it is.
+    ///
+    /// # Errors
+    /// When the issue is linked with another one of the tracker, or the database cannot be written.
+    pub fn link_issue(
+        &mut self,
+        context: &Context,
+        new: &NewLink<'_>,
+    ) -> Result<TrackerLink, StoreError> {
+        let (tracker, name) = new.tracker;
+        self.write(context, |tx| {
+            let made = tx.execute(
+                "INSERT INTO tracker_link (tracker, external_id, key, url, issue, base) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT (tracker, external_id) DO NOTHING",
+                params![
+                    tracker.0,
+                    new.external.as_str(),
+                    new.key,
+                    new.url,
+                    new.issue.as_str(),
+                    to_json(new.base),
+                ],
+            )?;
+            if made == 1 {
+                let entry = TrackerEntry::Linked {
+                    tracker: name.to_owned(),
+                    key: new.key.to_owned(),
+                    url: new.url.to_owned(),
+                };
+                append(
+                    tx,
+                    context,
+                    About::issue(new.issue),
+                    &LogEvent::Tracker(entry),
+                )?;
+            }
+            tx.query_row(
+                "SELECT * FROM tracker_link WHERE tracker = ?1 AND external_id = ?2",
+                params![tracker.0, new.external.as_str()],
+                |row| Ok(from_row(row)),
+            )?
+        })
+    }
+
+    /// Appends entries about a tracker to an issue's log.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn note_tracker(
+        &mut self,
+        context: &Context,
+        issue: &IssueId,
+        entries: Vec<TrackerEntry>,
+    ) -> Result<(), StoreError> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        self.write(context, |tx| {
+            entries.into_iter().try_for_each(|entry| {
+                append(tx, context, About::issue(issue), &LogEvent::Tracker(entry))
+            })
+        })
+    }
+}
