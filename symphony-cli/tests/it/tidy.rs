@@ -18,6 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "symphony-store",
         &["symphony-core", "symphony-learning", "symphony-tracker"],
     ),
+    ("symphony-fakes", &["symphony-core"]),
     ("symphony-workspace", &["symphony-core"]),
     (
         "symphony-mcp",
