@@ -18,6 +18,10 @@ const ARROWS: &[(&str, &[&str])] = &[
         "symphony-store",
         &["symphony-core", "symphony-learning", "symphony-tracker"],
     ),
+    (
+        "symphony-sync",
+        &["symphony-core", "symphony-tracker", "symphony-fakes"],
+    ),
     ("symphony-fakes", &["symphony-core"]),
     ("symphony-workspace", &["symphony-core"]),
     (
@@ -44,6 +48,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "symphony-proxy",
             "symphony-sandbox",
             "symphony-scripted",
+            "symphony-sync",
+            "symphony-tracker",
         ],
     ),
     (
@@ -83,6 +89,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "symphony-scripted",
             "symphony-view",
             "symphony-web",
+            "symphony-fakes",
         ],
     ),
 ];

@@ -1,0 +1,20 @@
+//! What a token is and what it may do.
+
+use std::collections::BTreeSet;
+
+use symphony_tracker::remote::RemoteUser;
+
+/// What a check of a tracker found. An empty list of problems means that everything Symphony does there should work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Access {
+    /// The user that the token acts as; missing for tokens of an installed app on GitHub, which act as no user.
+    pub user: Option<RemoteUser>,
+    /// The repository or team as the tracker names it now, such as `acme/web` or `Engineering (ENG)`.
+    pub place: String,
+    /// Whether issues can be changed; missing where only a change would show it.
+    pub can_write: Option<bool>,
+    /// The scopes of the token, for the kinds of tokens that have them (classic ones of GitHub).
+    pub scopes: Option<BTreeSet<String>>,
+    /// What is missing or wrong, each as a sentence fragment with what to do.
+    pub problems: Vec<String>,
+}

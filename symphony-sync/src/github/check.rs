@@ -1,0 +1,134 @@
+//! Who the token is, and what it may do in the repository.
+
+use std::collections::BTreeSet;
+
+use symphony_tracker::fault::Fault;
+
+use super::wire::{WireRepository, WireUser};
+use super::{Asked, Github};
+use crate::access::Access;
+
+impl Github {
+    /// Asks for the user and for the repository.
+    pub(super) async fn load_access(&self) -> Result<Access, Fault> {
+        let asked = Asked {
+            action: "read its own user",
+            what: "the user of the token".to_owned(),
+        };
+        let mut scopes = None;
+        let user = match self.get(self.url(&["user"]), None, &asked).await {
+            Ok(answer) => {
+                scopes = answer.header("x-oauth-scopes").map(listed);
+                Some(
+                    answer
+                        .read::<WireUser>("a user", self.client.token())?
+                        .user(),
+                )
+            }
+            // the token of an installed app acts as no user
+            Err(Fault::Forbidden { .. } | Fault::NotFound { .. }) => None,
+            Err(fault) => return Err(fault),
+        };
+        let repository = self.load_repository().await?;
+        let configured = format!("{}/{}", self.owner, self.name);
+        Ok(access(user.is_none(), &configured, &repository, scopes).with_user(user))
+    }
+}
+
+impl Access {
+    fn with_user(self, user: Option<symphony_tracker::remote::RemoteUser>) -> Self {
+        Self { user, ..self }
+    }
+}
+
+/// Reads a list of scopes; the header of a token without any is empty.
+fn listed(text: &str) -> BTreeSet<String> {
+    let words = text.split(',').map(str::trim);
+    words
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn access(
+    is_app: bool,
+    configured: &str,
+    repository: &WireRepository,
+    scopes: Option<BTreeSet<String>>,
+) -> Access {
+    let mut problems = Vec::new();
+    if !repository.full_name.eq_ignore_ascii_case(configured) {
+        problems.push(format!(
+            "the repository {configured} is called {} now: change the configuration",
+            repository.full_name
+        ));
+    }
+    if !repository.has_issues {
+        problems.push("the repository has its issues switched off".to_owned());
+    }
+    if repository.archived {
+        problems.push("the repository is archived, so nothing in it can be changed".to_owned());
+    }
+    let may_label = repository
+        .permissions
+        .map(|may| may.admin || may.maintain || may.push || may.triage);
+    // an app's permissions are not those of a role: only a change would show them
+    let may_label = may_label.filter(|may| *may || !is_app);
+    if may_label == Some(false) {
+        problems.push(
+            "the token may not set labels or close issues: its user needs the role Triage or Write"
+                .to_owned(),
+        );
+    }
+    let has = |scope: &str| scopes.as_ref().is_none_or(|scopes| scopes.contains(scope));
+    let has_scope = has("repo") || (!repository.private && has("public_repo"));
+    if !has_scope {
+        let scope = if repository.private {
+            "repo"
+        } else {
+            "public_repo"
+        };
+        problems.push(format!(
+            "the token lacks the scope `{scope}`, without which it cannot write issues"
+        ));
+    }
+    Access {
+        user: None,
+        place: repository.full_name.clone(),
+        can_write: may_label.map(|may| may && has_scope && !repository.archived),
+        scopes,
+        problems,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let repository = |text: &str| serde_json::from_str::<WireRepository>(text).unwrap();
+        let good = repository(
+            r#"{"full_name": "acme/web", "url": "u", "permissions": {"admin": false, "push": true}}"#,
+        );
+        let scopes = |text: &str| Some(listed(text));
+        let found = access(false, "Acme/Web", &good, scopes("repo, gist"));
+        assert_eq!((found.can_write, found.problems), (Some(true), vec![]));
+        let found = access(false, "acme/web", &good, scopes("gist"));
+        assert_eq!(found.can_write, Some(false));
+        assert_eq!(
+            found.problems,
+            ["the token lacks the scope `public_repo`, without which it cannot write issues"]
+        );
+        let bad = repository(
+            r#"{"full_name": "acme/site", "url": "u", "private": true, "archived": true, "has_issues": false,
+                "permissions": {"admin": false, "push": false}}"#,
+        );
+        let found = access(false, "acme/web", &bad, scopes("public_repo"));
+        assert_eq!((found.can_write, found.problems.len()), (Some(false), 5));
+        // fine-grained tokens have no scopes
+        assert_eq!(access(false, "acme/web", &good, None).can_write, Some(true));
+        let app = repository(r#"{"full_name": "acme/web", "url": "u"}"#);
+        assert_eq!(access(true, "acme/web", &app, None).can_write, None);
+    }
+}

@@ -1,0 +1,8 @@
+//! Requests with limits: one client, what an answer is, and how it is read.
+
+pub(crate) mod answer;
+pub(crate) mod client;
+pub mod limits;
+pub(crate) mod origin;
+pub(crate) mod rate;
+mod tls;

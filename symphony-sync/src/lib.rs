@@ -1,0 +1,25 @@
+//! HTTP to issue trackers (the specification's `trackers.md`): one trait, one folder for each kind of tracker.
+//!
+//! This crate asks and reads. It decides nothing about issues (`symphony-tracker` does), keeps nothing (`symphony-store`
+//! does) and starts no process: whoever calls gives the token as a value ([`Token`]). No error, log or `Debug` text has it.
+//!
+//! [`connect`] makes a [`Tracker`] of a configured one. Where a request fails, the answer is a [`Fault`]: the same for all
+//! trackers.
+
+mod access;
+mod connect;
+mod error;
+mod github;
+mod http;
+mod linear;
+pub mod token;
+mod tracker;
+
+pub use access::Access;
+pub use connect::connect;
+pub use error::SyncError;
+pub use http::limits::{self, Options, ProxyUse};
+pub use linear::query as linear_queries;
+pub use symphony_tracker::fault::Fault;
+pub use token::{Token, TokenError};
+pub use tracker::{Answering, Tracker};

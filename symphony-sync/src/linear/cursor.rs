@@ -1,0 +1,112 @@
+//! Where the next page begins, so that nothing is skipped.
+//!
+//! Linear sorts by the time of the last change, the newest first. An item that changes while pages are read moves to the
+//! top, above what was read: it is newer than anything seen, so the next walk reads it, and no other item moves past the
+//! cursor. A walk goes from the newest change to those that the walk before ended with; only then its time counts.
+
+use serde::{Deserialize, Serialize};
+use symphony_core::Timestamp;
+use symphony_tracker::remote::Cursor;
+
+/// How much of what was read before is read again, in milliseconds: a change can become visible a little after later ones.
+const OVERLAP_MS: i64 = 60_000;
+
+/// How far issues and comments were read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Position {
+    pub(super) issues: Walk,
+    pub(super) comments: Walk,
+}
+
+/// How far one list was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Walk {
+    /// The newest change of all finished walks.
+    newest: Option<Newest>,
+    /// The newest change of the walk under way.
+    seen: Option<Newest>,
+    /// Where the walk under way goes on.
+    after: Option<String>,
+    /// Whether the last finished walk found nothing new.
+    is_settled: bool,
+}
+
+/// The newest item of a list.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Newest {
+    pub(super) updated_at: Timestamp,
+    pub(super) id: String,
+}
+
+impl Position {
+    /// Reads a cursor. One that this version does not know begins at the beginning, which only repeats.
+    pub(super) fn read(cursor: &Cursor) -> Self {
+        serde_json::from_str(cursor.as_str()).unwrap_or_default()
+    }
+
+    /// Writes the cursor.
+    pub(super) fn cursor(&self) -> Cursor {
+        Cursor::new(serde_json::to_string(self).expect("a position has string keys only"))
+    }
+
+    /// Whether nothing can have changed as long as the newest items are these.
+    pub(super) fn is_rest(&self, issue: Option<&Newest>, comment: Option<&Newest>) -> bool {
+        self.issues.is_rest(issue) && self.comments.is_rest(comment)
+    }
+
+    /// Whether a look at the newest items can spare a walk.
+    pub(super) const fn is_settled(&self) -> bool {
+        self.issues.is_settled && self.comments.is_settled
+    }
+}
+
+impl Walk {
+    /// Returns the time from which changes are asked for.
+    pub(super) fn since(&self) -> Timestamp {
+        let before = |at: Timestamp| Timestamp::from_millisecond(at.as_millisecond() - OVERLAP_MS);
+        let newest = self.newest.as_ref();
+        newest
+            .and_then(|newest| before(newest.updated_at).ok())
+            .unwrap_or(Timestamp::UNIX_EPOCH)
+    }
+
+    /// Returns where the walk under way goes on.
+    pub(super) fn page_after(&self) -> Option<&str> {
+        self.after.as_deref()
+    }
+
+    fn is_rest(&self, newest: Option<&Newest>) -> bool {
+        self.is_settled && self.after.is_none() && self.newest.as_ref() == newest
+    }
+
+    /// Returns where to go on after a page: further down, or with a new walk at the next look.
+    pub(super) fn after(&self, page: impl IntoIterator<Item = Newest>, next: Option<&str>) -> Self {
+        let seen = page.into_iter().chain(self.seen.clone()).max();
+        if let Some(next) = next {
+            return Self {
+                newest: self.newest.clone(),
+                seen,
+                after: Some(next.to_owned()),
+                is_settled: false,
+            };
+        }
+        let newest = seen.max(self.newest.clone());
+        Self {
+            is_settled: newest == self.newest,
+            newest,
+            seen: None,
+            after: None,
+        }
+    }
+
+    /// Returns the beginning of the walk under way: the item at its cursor is gone.
+    pub(super) fn again(&self) -> Self {
+        Self {
+            newest: self.newest.clone(),
+            ..Self::default()
+        }
+    }
+}
