@@ -53,10 +53,11 @@ pub enum Arrival {
         /// Why.
         reason: String,
     },
-    /// It becomes an issue here, linked with this base.
+    /// It becomes an issue here, linked with this base. The caller reads all of its comments, since the cursor may have passed
+    /// them while it was not wanted.
     Import(Box<Import>),
     /// A change of ours made it, and the answer was lost: it is linked to the issue that the change is about, with
-    /// [`crate::confirm::link_created`], and the change is settled.
+    /// [`crate::confirm::link_created`], which also says what follows, and the change is settled. The caller reads its comments, too.
     Created {
         /// The change.
         change: ChangeId,

@@ -47,7 +47,8 @@ pub enum Change {
         /// The new text.
         body: String,
     },
-    /// Adds and removes labels; the others stay.
+    /// Adds labels, then removes others; the rest stays. The order matters where it takes several requests: what means a status
+    /// is never missing in between.
     SetLabels {
         /// Labels to add.
         add: BTreeSet<String>,

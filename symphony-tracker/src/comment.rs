@@ -41,6 +41,8 @@ pub struct Discussion<'a> {
     pub linked_at: Timestamp,
     /// The head of its open pull request, as far as it was pushed.
     pub pushed_head: Option<&'a str>,
+    /// The user that Symphony writes as, if it is known: a marker of another user claims nothing.
+    pub own_user: Option<&'a ExternalId>,
 }
 
 /// What a comment means.
@@ -135,7 +137,7 @@ pub fn read_comment(
     comment: &RemoteComment,
     issue: &Discussion<'_>,
 ) -> Incoming {
-    if let Some(ours) = as_ours(comment, &issue.known.ours) {
+    if let Some(ours) = as_ours(comment, issue) {
         return ours;
     }
     if let Some(taken_at) = issue.known.taken.get(&comment.id) {
@@ -166,15 +168,18 @@ pub fn refusal(reason: &str) -> String {
 
 /// Recognises a comment of ours: by its id, where the tracker takes ours; by the id of a recorded result; or by a marker whose
 /// change has no result yet. A marker of a change that made another comment was copied.
-fn as_ours(
-    comment: &RemoteComment,
-    ours: &BTreeMap<ChangeId, Option<ExternalId>>,
-) -> Option<Incoming> {
-    let own_id = ChangeId::new(comment.id.as_str());
+fn as_ours(comment: &RemoteComment, issue: &Discussion<'_>) -> Option<Incoming> {
+    let ours = &issue.known.ours;
     if ours.values().flatten().any(|id| *id == comment.id) {
         return Some(Incoming::Ours { settles: None });
     }
-    let change = [Some(own_id), marker::find(&comment.body)]
+    let own_id = ChangeId::new(comment.id.as_str());
+    let is_by_us = issue.own_user.is_none_or(|own| {
+        let author = comment.author.as_ref();
+        author.is_some_and(|author| author.id == *own)
+    });
+    let claimed = marker::find(&comment.body).filter(|_| is_by_us);
+    let change = [Some(own_id), claimed]
         .into_iter()
         .flatten()
         .find(|change| ours.get(change) == Some(&None))?;

@@ -6,7 +6,7 @@ use symphony_core::issue::Priority;
 use crate::base::{Base, FilterMatch, LocalFields, Relations, RemoteFields};
 use crate::change::{Applied, Change};
 use crate::linked::Covers;
-use crate::remote::RemoteIssue;
+use crate::remote::{RemoteIssue, RemoteState, StateGroup};
 use crate::{filter, labels, priority};
 
 /// Returns the base after the tracker applied a change.
@@ -62,10 +62,35 @@ fn agree(base: &mut Base, change: &Change, covers: &Covers) {
     }
 }
 
-/// Returns the base of an issue that a change of ours made at the tracker. `local` is what the change covers. Its state and
-/// priority are open: a departure sends them if the tracker's differ.
-pub fn link_created(settings: &TrackerSettings, local: &LocalFields, issue: &RemoteIssue) -> Base {
-    let remote = RemoteFields::from(issue);
+/// Returns the base of an issue that a change of ours made at the tracker: `change` is an `AddSubIssue`, and `local` is what it covers.
+///
+/// The base has what was sent, because people may have edited the issue since. The caller decides on the same reading again, with
+/// [`crate::arrival::HowRead::ById`], and then on a departure, which sends the state and the priority.
+pub fn link_created(
+    settings: &TrackerSettings,
+    change: &Change,
+    local: &LocalFields,
+    issue: &RemoteIssue,
+) -> Base {
+    let mut remote = RemoteFields::from(issue);
+    if let Change::AddSubIssue {
+        title,
+        body,
+        labels,
+    } = change
+    {
+        remote.title.clone_from(title);
+        remote.body.clone_from(body);
+        remote.labels.clone_from(labels);
+    }
+    // a new issue has no priority and is open
+    remote.priority = remote.priority.map(|_| Priority::None);
+    if remote.state.group.has_ended() {
+        remote.state = RemoteState {
+            name: String::new(),
+            group: StateGroup::Open,
+        };
+    }
     let priority = priority::shown(settings, &remote);
     // it may be assigned to no one, so that the filter does not match: that is no reason to put our own issue aside
     let filter = match filter::mismatch(settings, issue) {
@@ -84,7 +109,7 @@ pub fn link_created(settings: &TrackerSettings, local: &LocalFields, issue: &Rem
             ..Relations::default()
         },
         remote,
-        seen: Some(issue.updated_at),
+        seen: None,
         filter,
     }
 }

@@ -237,7 +237,7 @@ impl Plan<'_> {
         let status = self.linked.ours.state.status();
         let base = &self.linked.base;
         let is_agreed = base.local.status_label == Some(status)
-            && !state::has_several_labels(self.settings, &base.remote);
+            && !state::has_stale_labels(self.settings, &base.remote, status);
         let need = if is_agreed {
             Need::Nothing
         } else {

@@ -13,6 +13,7 @@ use crate::base::{Base, FilterMatch, RemoteFields};
 use crate::change::Change;
 use crate::linked::{Activity, Attempt, Conflict, Covers, Field, LinkedIssue, Note, Pending, Side};
 use crate::remote::RemoteState;
+use crate::state::Meaning;
 use crate::{filter, labels, priority, relations, state, text};
 
 struct Merge<'a> {
@@ -127,7 +128,10 @@ impl Merge<'_> {
                     .iter()
                     .cloned()
                     .partition(|name| labels::has(&self.remote.labels, name));
-                remote.labels = labels::changed(&remote.labels, &added, &removed);
+                // labels are added before others are removed: if one is missing, a person removed what means a status or a priority
+                if *covers == Covers::Labels || missing.is_empty() {
+                    remote.labels = labels::changed(&remote.labels, &added, &removed);
+                }
                 let is_there = missing.is_empty() && left.is_empty();
                 match covers {
                     Covers::Labels => {
@@ -241,8 +245,8 @@ impl Merge<'_> {
         if before == Some(now) {
             return;
         }
+        // where ours agrees, a departure finds out whether anything of it is missing there
         if now == priority::as_shown(self.settings, ours) {
-            self.out.base.local.priority = ours;
             return;
         }
         if self.out.base.local.priority != ours {
@@ -255,14 +259,23 @@ impl Merge<'_> {
 
     fn state(&mut self) {
         let before = state::meaning(self.settings, &self.out.base.remote, None);
-        let labels_before = &self.out.base.remote.labels;
+        let labels_before = &self.out.base.remote.labels.clone();
         let now = state::meaning(self.settings, &self.remote, Some(labels_before));
+        let names = || self.settings.states.values();
+        let is_relabelled = labels::present(labels_before, names())
+            != labels::present(&self.remote.labels, names());
+        // a closed issue's labels mean no status, so that ours are due again
+        if matches!(now, Meaning::Ended(_)) && is_relabelled {
+            self.out.base.local.status_label = None;
+        }
+        let is_unclear = state::is_unclear(self.settings, &self.remote, labels_before);
         let ours = self.linked.ours.state.status();
         // where ours agrees, a departure finds out whether anything of it is missing there
-        if before == now || now.is(ours) {
+        if !is_unclear && (before == now || now.is(ours)) {
             return;
         }
-        let Some(steps) = state::steps_to(&now, self.linked) else {
+        let steps = state::steps_to(&before, &now, self.linked).filter(|_| !now.is(ours));
+        let Some(steps) = steps else {
             let theirs = self.state_there();
             self.conflict(Field::State, Side::Theirs, &theirs);
             self.out.base.local.status = None;
@@ -273,8 +286,13 @@ impl Merge<'_> {
             self.conflict(Field::State, Side::Ours, ours.name());
         }
         let after = state::after(&steps, ours);
+        // reopened, but not in the status that was chosen there
+        if !now.is(after) || is_unclear {
+            let theirs = self.state_there();
+            self.conflict(Field::State, Side::Theirs, &theirs);
+        }
         self.out.base.local.status = now.is(after).then_some(after);
-        self.out.base.local.status_label = None;
+        self.out.base.local.status_label = self.out.base.local.status;
         self.out.steps.extend(steps);
     }
 

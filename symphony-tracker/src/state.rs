@@ -183,15 +183,34 @@ pub(crate) fn status_label_change(
     label_change(&remote.labels, among, settings.states.get(&status))
 }
 
-/// Returns whether an issue has more than one label that means a status.
-pub(crate) fn has_several_labels(settings: &TrackerSettings, remote: &RemoteFields) -> bool {
-    labels::have_meaning(settings)
-        && labels::present(&remote.labels, settings.states.values()).len() > 1
+/// Returns whether an issue has labels that mean other statuses and only mislead: more than one, or any after its end.
+pub(crate) fn has_stale_labels(
+    settings: &TrackerSettings,
+    remote: &RemoteFields,
+    status: IssueStatus,
+) -> bool {
+    let count = labels::present(&remote.labels, settings.states.values()).len();
+    labels::have_meaning(settings) && (count > 1 || status.is_terminal() && count > 0)
 }
 
-/// Returns how ours moves to what the tracker's state means; `None` if ours cannot, or wins. It never moves ours to a status
-/// that agents reach by their work.
-pub(crate) fn steps_to(meaning: &Meaning, linked: &LinkedIssue) -> Option<Vec<Step>> {
+/// Returns whether several labels that mean a status were added at once, so that none of them can be meant alone.
+pub(crate) fn is_unclear(
+    settings: &TrackerSettings,
+    remote: &RemoteFields,
+    before: &BTreeSet<String>,
+) -> bool {
+    let present = labels::present(&remote.labels, settings.states.values());
+    let added = present.iter().filter(|label| !labels::has(before, label));
+    labels::have_meaning(settings) && !remote.state.group.has_ended() && added.count() > 1
+}
+
+/// Returns how ours follows a move there; `None` if ours cannot, or wins. It never moves ours to a status that agents reach by their
+/// work.
+pub(crate) fn steps_to(
+    before: &Meaning,
+    meaning: &Meaning,
+    linked: &LinkedIssue,
+) -> Option<Vec<Step>> {
     let state = &linked.ours.state;
     let is_open = !state.status().is_terminal();
     match meaning {
@@ -202,6 +221,10 @@ pub(crate) fn steps_to(meaning: &Meaning, linked: &LinkedIssue) -> Option<Vec<St
             }]
         }),
         Meaning::Open(named) if !is_open => {
+            // ours has ended meanwhile, and a move between open states there is no wish to do it again
+            if matches!(before, Meaning::Open(_)) {
+                return None;
+            }
             let mut steps = vec![Step::Reopen];
             if named.contains(&IssueStatus::Backlog) && !named.contains(&IssueStatus::Todo) {
                 steps.push(Step::Move {

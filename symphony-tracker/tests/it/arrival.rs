@@ -180,7 +180,6 @@ fn an_edit_there_reaches_ours_and_one_on_both_sides_loses_here() {
     let changed = arrive(&github(), &ours, &there);
     assert_eq!((changed.steps, changed.conflicts), (vec![], vec![]));
     assert_eq!(changed.base.local.title, "Theirs");
-    assert_eq!(changed.base.local.priority, Priority::Urgent);
 }
 
 #[test]

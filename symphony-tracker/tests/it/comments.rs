@@ -34,12 +34,23 @@ fn comment(author: &str, body: &str) -> RemoteComment {
 }
 
 fn read(comment: &RemoteComment, known: &KnownComments, state: &IssueState) -> Incoming {
+    read_as("1", comment, known, state)
+}
+
+fn read_as(
+    own_user: &str,
+    comment: &RemoteComment,
+    known: &KnownComments,
+    state: &IssueState,
+) -> Incoming {
+    let own_user = ExternalId::new(own_user);
     let issue = Discussion {
         known,
         state,
         state_since: at(5),
         linked_at: at(0),
         pushed_head: Some(HEAD),
+        own_user: Some(&own_user),
     };
     read_comment(&github(), comment, &issue)
 }
@@ -185,6 +196,9 @@ fn our_comments_are_recognised_and_copies_of_them_are_not() {
         settles(Some(&change))
     );
 
+    // someone copied it before the result was recorded
+    let copied = read_as("2", &marked, &known(None), &todo);
+    assert!(matches!(copied, Incoming::New(_)), "{copied:?}");
     let in_the_middle = comment("7", &format!("{}\nNo.", marked.body));
     for (copy, known) in [
         (&marked, known(Some("99"))),

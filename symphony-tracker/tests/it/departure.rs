@@ -255,7 +255,7 @@ fn a_sub_task_becomes_a_sub_issue_with_the_labels_of_the_filter() {
     };
     let mut ours = todo();
     ours.ours = child.clone();
-    ours.base = link_created(&settings, local, &there);
+    ours.base = link_created(&settings, &departing.change, local, &there);
     assert_eq!(
         ours.base.filter,
         FilterMatch::Left,

@@ -3,6 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
+    clippy::indexing_slicing,
     reason = "tests stop at the first surprise"
 )]
 
@@ -10,6 +11,8 @@ mod arrival;
 mod comments;
 mod departure;
 mod milestones;
+mod prop_sync;
 mod prop_text;
 mod samples;
 mod states;
+mod sync_model;
