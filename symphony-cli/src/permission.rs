@@ -195,6 +195,10 @@ const COMMANDS: &[(&str, Permission)] = {
         ("status", Agents),
         ("supervise", Internal),
         ("tick", Person(Nothing)),
+        // They use the user's token.
+        ("tracker check", Person(Nothing)),
+        ("tracker status", Agents),
+        ("tracker sync", Person(Nothing)),
     ]
 };
 

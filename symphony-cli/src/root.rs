@@ -15,7 +15,7 @@ use crate::command::{
     ManArgs, McpArgs, PauseArgs, PhaseCommand, PlanCommand, PointCommand, PrCommand,
     ProfileCommand, ProjectCommand, PromptCommand, ResumeArgs, RunArgs, RunsCommand,
     SCRIPTED_AGENT_COMMAND, ServeCommand, SpendingArgs, StatusArgs, SuperviseArgs, TickArgs,
-    print_statusline, scripted_agent,
+    TrackerCommand, print_statusline, scripted_agent,
 };
 use crate::completion::complete;
 use crate::deferred::Deferred;
@@ -90,6 +90,9 @@ enum Command {
     /// Show, check, build and compare prompts
     #[command(subcommand)]
     Prompt(Deferred<PromptCommand>),
+    /// Mirror issues with GitHub or Linear
+    #[command(subcommand, visible_alias = "trackers")]
+    Tracker(Deferred<TrackerCommand>),
     /// Manage the projects of the installation
     #[command(subcommand, visible_alias = "projects")]
     Project(Deferred<ProjectCommand>),
@@ -149,6 +152,7 @@ impl Command {
             Self::Runs(command) => command.run(app)?,
             Self::Config(command) => command.run(app)?,
             Self::Prompt(command) => command.run(app)?,
+            Self::Tracker(command) => command.run(app)?,
             Self::Project(command) => command.run(app)?,
             Self::Profile(command) => command.run(app)?,
             Self::Phase(command) => command.run(app)?,

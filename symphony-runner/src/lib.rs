@@ -39,6 +39,7 @@ pub mod stream;
 pub mod supervise;
 pub mod take_over;
 pub mod tick;
+pub mod tracker;
 pub mod trial;
 pub mod upkeep;
 pub mod watchdog;

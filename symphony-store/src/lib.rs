@@ -84,6 +84,7 @@ pub use run::prompt_set::KnownTrial;
 pub use run::record::{RunFilter, RunProgress, RunStart, StartSandbox};
 pub use run::spending::{SpentBy, Used};
 pub use snapshot::SnapshotRequest;
+pub use tracker::comment::{RemoteAct, TakenComment};
 pub use tracker::link::{LinkId, NewLink, TrackerLink};
 pub use tracker::outbox::{ChangeResult, LinkNews, OutboxChange};
 pub use tracker::record::{TrackerHold, TrackerId, TrackerRecord};

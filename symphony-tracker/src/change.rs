@@ -81,6 +81,21 @@ pub enum Change {
     },
 }
 
+impl Change {
+    /// Returns what it changes, in words: `the title`, `a comment`.
+    pub const fn what(&self) -> &'static str {
+        match self {
+            Self::SetTitle { .. } => "the title",
+            Self::SetBody { .. } => "the description",
+            Self::SetLabels { .. } => "labels",
+            Self::SetPriority { .. } => "the priority",
+            Self::SetState { .. } => "the state",
+            Self::AddComment { .. } => "a comment",
+            Self::AddSubIssue { .. } => "a sub-issue",
+        }
+    }
+}
+
 /// A change on its way to a tracker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outgoing {

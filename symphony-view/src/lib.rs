@@ -52,6 +52,7 @@ mod submodules;
 pub mod text;
 mod tick;
 mod today;
+mod tracker;
 
 pub use action::ActionView;
 pub use board::{BoardView, CardView, ColumnView};
@@ -96,3 +97,6 @@ pub use status::{BlockedView, QueueView, RetryView, RunningView, StatusView};
 pub use step_event::{StepEventView, lines_of};
 pub use tick::{StuckTickView, TickView, issues_and_plans};
 pub use today::{SpentView, TodayView};
+pub use tracker::{
+    ChangeView, SyncView, TakenInView, TrackerCheckView, TrackerHoldView, TrackerView,
+};

@@ -156,6 +156,24 @@ failpoints! {
     CleanRemoved = "clean.removed",
     /// The branch is deleted, too; it is not recorded that there is no worktree.
     CleanUnrecorded = "clean.unrecorded",
+    /// A page of a tracker's changes was read; nothing of it was carried out.
+    TrackerRead = "tracker.read",
+    /// A tracker's issue was added here; it is not linked.
+    TrackerAdded = "tracker.added",
+    /// What a tracker's issue changes here was carried out; that both sides agree is not recorded.
+    TrackerSteps = "tracker.steps",
+    /// That both sides agree is recorded; the next page was not asked for.
+    TrackerSettled = "tracker.settled",
+    /// A change is about to be sent to a tracker.
+    TrackerSending = "tracker.sending",
+    /// A tracker applied a change; its answer is not recorded.
+    TrackerSent = "tracker.sent",
+    /// A tracker's comment was taken in; what it asks for was not done.
+    TrackerHeard = "tracker.heard",
+    /// What a tracker's comment asks for was done; that is not recorded.
+    TrackerActed = "tracker.acted",
+    /// The log of mirrored issues was turned into changes; none was sent.
+    TrackerLeft = "tracker.left",
 }
 
 impl Failpoint {

@@ -3,6 +3,7 @@
 use clap::Args;
 use symphony_runner::outreach::notify::deliver;
 use symphony_runner::outreach::publish::publish_due;
+use symphony_runner::tracker::sync_due;
 
 use crate::app::App;
 use crate::failure::Context as _;
@@ -13,6 +14,9 @@ pub(crate) struct DeliverArgs {
     /// Publish pull requests instead
     #[arg(long)]
     publish: bool,
+    /// Exchange news with trackers instead
+    #[arg(long, conflicts_with = "publish")]
+    sync: bool,
 }
 
 impl DeliverArgs {
@@ -20,6 +24,9 @@ impl DeliverArgs {
         let installation = app.surroundings.installation()?;
         if self.publish {
             return publish_due(&installation).context("publish pull requests");
+        }
+        if self.sync {
+            return sync_due(&installation).context("exchange news with trackers");
         }
         deliver(&installation).context("deliver notifications")
     }

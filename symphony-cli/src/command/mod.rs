@@ -33,6 +33,7 @@ mod spending;
 mod status;
 mod supervise;
 mod tick;
+mod tracker;
 
 pub(crate) use clean::CleanArgs;
 pub(crate) use completions::CompletionsArgs;
@@ -66,3 +67,4 @@ pub(crate) use spending::SpendingArgs;
 pub(crate) use status::StatusArgs;
 pub(crate) use supervise::SuperviseArgs;
 pub(crate) use tick::TickArgs;
+pub(crate) use tracker::TrackerCommand;

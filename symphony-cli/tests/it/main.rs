@@ -274,6 +274,8 @@ mod ticket_documents;
 #[cfg(test)]
 mod tidy;
 #[cfg(test)]
+mod trackers;
+#[cfg(test)]
 mod transcript;
 #[cfg(test)]
 mod untried_gates;

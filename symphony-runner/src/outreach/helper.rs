@@ -22,6 +22,8 @@ pub(crate) enum Helper {
     Notify,
     /// Publishes pull requests.
     Publish,
+    /// Exchanges news with trackers.
+    Sync,
 }
 
 impl Helper {
@@ -30,6 +32,7 @@ impl Helper {
         match self {
             Self::Notify => "notify",
             Self::Publish => "publish",
+            Self::Sync => "sync",
         }
     }
 
@@ -38,10 +41,12 @@ impl Helper {
         match self {
             Self::Notify => None,
             Self::Publish => Some("--publish"),
+            Self::Sync => Some("--sync"),
         }
     }
 
-    fn lock(self, installation: &Installation) -> PathBuf {
+    /// Returns the file of its lock.
+    pub(crate) fn lock(self, installation: &Installation) -> PathBuf {
         installation
             .state_dir()
             .join(format!("{}.lock", self.name()))
@@ -77,6 +82,15 @@ impl Helper {
         Ok(Some(launch.spawn()?))
     }
 
+    /// Makes this process the helper: takes its lock from standard input.
+    ///
+    /// # Errors
+    /// When the lock was not handed over.
+    pub(crate) fn begin(self, installation: &Installation) -> Result<RunLock, RunnerError> {
+        become_session_leader()?;
+        Ok(RunLock::adopt_stdin(self.lock(installation))?)
+    }
+
     /// The body of the helper. Takes its lock from standard input.
     ///
     /// # Errors
@@ -86,9 +100,8 @@ impl Helper {
         installation: &Installation,
         work: impl AsyncFnOnce(&StoreThread, &Supervision) -> Result<(), RunnerError>,
     ) -> Result<(), RunnerError> {
-        become_session_leader()?;
+        let _lock = self.begin(installation)?;
         let store = installation.require_store()?;
-        let _lock = RunLock::adopt_stdin(self.lock(installation))?;
         let supervision = Supervision::begin()?;
         let store = StoreThread::new(store);
         block_on(&installation.root, work(&store, &supervision))?

@@ -22,6 +22,7 @@ use crate::paths::STATE_DIR;
 use crate::plan::tick_plans;
 use crate::process::DetachedSupervisor;
 use crate::step_event::StepEvent;
+use crate::tracker::start_sync;
 use crate::upkeep::kept_documents::keep_documents;
 use crate::upkeep::retention::daily_clean_up;
 
@@ -134,6 +135,10 @@ pub fn tick(
         match start_publisher(installation, store) {
             Ok(publisher) => report.supervisors.extend(publisher),
             Err(error) => report.problems.push(format!("publish: {error}")),
+        }
+        match start_sync(installation, store, now) {
+            Ok(helper) => report.supervisors.extend(helper),
+            Err(error) => report.problems.push(format!("trackers: {error}")),
         }
         report.problems.extend(keep_all_documents(store, &observed));
         remove_all_unwritten(&observed);

@@ -72,11 +72,14 @@ impl Mirror<'_> {
         };
         let (comment, new) = match kind {
             VerdictKind::Approved => (text, Vec::new()),
-            VerdictKind::Rejected => (String::new(), vec![NewPoint {
+            VerdictKind::Rejected => (
+                String::new(),
+                vec![NewPoint {
                     severity: Severity::Must,
                     text,
                     place: None,
-                }]),
+                }],
+            ),
         };
         let verdict = PersonVerdict {
             kind,

@@ -1,11 +1,12 @@
 //! What people at the tracker read about the work: a comment for each milestone.
 
 use symphony_core::id::{IssueId, PrId};
+use symphony_core::issue::IssueEvent;
 use symphony_core::log::LogEvent;
-use symphony_core::pull_request::{PullRequest, PullRequestOf};
+use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf};
 use symphony_core::review_point::PointState;
 use symphony_core::user::Source;
-use symphony_store::{EventRecord, TrackerLink};
+use symphony_store::{EventRecord, PrFilter, TrackerLink};
 use symphony_tracker::linked::Departing;
 use symphony_tracker::milestone::{
     GateLine, GateResult, Milestone, MilestoneKind, Written, kind_of, plan,
@@ -55,7 +56,11 @@ impl Mirror<'_> {
             MilestoneKind::Started { agent } => Some(Milestone::Started { agent }),
             MilestoneKind::Opened { pr, head } => {
                 let has_gates = !self.session.configured_gates().is_empty();
-                if has_gates { None } else { self.opened(pr, &head)? }
+                if has_gates {
+                    None
+                } else {
+                    self.opened(pr, &head)?
+                }
             }
             MilestoneKind::Rejected => Some(Milestone::Rejected {
                 points: self.open_points(issue)?,
@@ -72,7 +77,7 @@ impl Mirror<'_> {
     /// A pull request that is still open, at the commit that the entry is about: an older one is of interest to no reader.
     fn opened(&self, pr: PrId, head: &str) -> Result<Option<Milestone>, Stop> {
         let pr = self.session.store.pr(pr)?;
-        if !pr.state.is_open() || pr.head_commit != head || pr.is_proposal() {
+        if !pr.state.is_open() || pr.head_commit != head || pr.proposal.is_some() {
             return Ok(None);
         }
         Ok(Some(Milestone::Opened {
@@ -118,9 +123,8 @@ impl Mirror<'_> {
     }
 
     fn merged_commit(&self, issue: &IssueId) -> Result<Option<String>, Stop> {
-        let of = PullRequestOf::Issue(issue.clone());
         let filter = PrFilter {
-            of: Some(of),
+            issue: Some(issue.clone()),
             state: Some(PrState::Merged),
             ..PrFilter::default()
         };
@@ -138,9 +142,9 @@ impl Mirror<'_> {
     }
 }
 
-fn reason_of(event: &symphony_core::issue::IssueEvent) -> Option<String> {
+fn reason_of(event: &IssueEvent) -> Option<String> {
     match event {
-        symphony_core::issue::IssueEvent::Closed { reason, .. } => Some(reason.clone()),
+        IssueEvent::Closed { reason, .. } => Some(reason.clone()),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@
 
 use rusqlite::{Connection, Transaction, params};
 use symphony_core::id::{IssueId, PrId};
-use symphony_core::issue::{Issue, IssueEvent};
+use symphony_core::issue::Issue;
 use symphony_core::log::LogEvent;
 
 use crate::database::context::Context;
@@ -13,10 +13,10 @@ use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::parsed;
 use crate::error::StoreError;
-use crate::issue::cascade::move_in;
 use crate::issue::dependency::set_dependencies;
 use crate::issue::query::load_issue;
 use crate::issue::refusal::{IssueRefusal, KeptFor};
+use crate::issue::reparent::leave_parent;
 use crate::learning::state::remove_source;
 
 /// What refers to an issue.
@@ -180,34 +180,6 @@ fn detach(
         append(tx, context, About::issue(subtask), &released)?;
     }
     leave_parent(tx, context, id)
-}
-
-/// Updates the counts of a deleted sub-task's parent, which would wait for ever if that was its last one.
-fn leave_parent(tx: &Transaction<'_>, context: &Context, id: &IssueId) -> Result<(), StoreError> {
-    let Some(parent) = load_issue(tx, id)?.parent else {
-        return Ok(());
-    };
-    // Cut the link before counting: the sub-task's row is removed only later, and would still be counted.
-    tx.execute(
-        "UPDATE issue SET parent = NULL WHERE id = ?1",
-        [id.as_str()],
-    )?;
-    tx.execute(
-        "UPDATE issue SET
-             open_subtasks = (SELECT count(*) FROM issue c WHERE c.parent = ?1 AND c.status NOT IN ('done', 'cancelled')),
-             done_subtasks = (SELECT count(*) FROM issue c WHERE c.parent = ?1 AND c.status = 'done')
-         WHERE id = ?1",
-        [parent.as_str()],
-    )?;
-    let is_left_alone: bool = tx.query_row(
-        "SELECT blocked_by IS 'subtasks' AND NOT EXISTS (SELECT 1 FROM issue c WHERE c.parent = ?1) FROM issue WHERE id = ?1",
-        [parent.as_str()],
-        |row| row.get(0),
-    )?;
-    if is_left_alone {
-        move_in(tx, context, &parent, &IssueEvent::SubtasksClosed)?;
-    }
-    Ok(())
 }
 
 /// Statements that remove what belongs to an issue, and clear references to it elsewhere.

@@ -73,7 +73,11 @@ pub(crate) fn check_dependency(
 
 /// Returns whether an issue is another one or waits for it, through dependencies or sub-tasks, directly or through
 /// others.
-fn waits_for(tx: &Transaction<'_>, from: &IssueId, to: &IssueId) -> Result<bool, StoreError> {
+pub(crate) fn waits_for(
+    tx: &Transaction<'_>,
+    from: &IssueId,
+    to: &IssueId,
+) -> Result<bool, StoreError> {
     Ok(tx.query_row(
         "WITH RECURSIVE reach (id) AS (
              SELECT ?1

@@ -115,7 +115,7 @@ fn opens_parent(parent: &Issue) -> Result<bool, StoreError> {
     }
 }
 
-fn check_level(tx: &Transaction<'_>, parent: &IssueId) -> Result<(), StoreError> {
+pub(crate) fn check_level(tx: &Transaction<'_>, parent: &IssueId) -> Result<(), StoreError> {
     let level: i64 = tx.query_row(
         "WITH RECURSIVE up (id, level) AS (
              SELECT ?1, 1 UNION ALL

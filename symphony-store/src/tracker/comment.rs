@@ -1,11 +1,14 @@
 //! Comments of a tracker: which were read, and what they became.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use rusqlite::{OptionalExtension, params};
 use symphony_core::Timestamp;
 use symphony_core::id::{CommentId, IssueId};
 use symphony_core::issue::check_required_text;
+use symphony_core::user::{Source, UserName};
+use symphony_tracker::change::ChangeId;
+use symphony_tracker::comment::KnownComments;
 use symphony_tracker::remote::ExternalId;
 
 use super::link::LinkId;
@@ -16,76 +19,143 @@ use crate::error::StoreError;
 use crate::issue::note::add_comment_in;
 use crate::issue::query::load_issue;
 
+/// A comment of a tracker that is taken in.
+#[derive(Debug, Clone, Copy)]
+pub struct TakenComment<'a> {
+    /// The link of its issue.
+    pub link: LinkId,
+    /// The issue here.
+    pub issue: &'a IssueId,
+    /// Its id there.
+    pub external: &'a ExternalId,
+    /// When it was last changed there.
+    pub updated_at: Timestamp,
+    /// Its text.
+    pub content: &'a str,
+}
+
 impl Store {
-    /// Returns when a comment that was read was last changed at its tracker; `None` for one that was not read.
+    /// Returns the comments of a linked issue that are known: taken in with all that follows from them, or written by Symphony.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn remote_comment_seen(
-        &self,
-        link: LinkId,
-        external: &ExternalId,
-    ) -> Result<Option<Timestamp>, StoreError> {
-        let at: Option<i64> = self
-            .conn
-            .prepare_cached(
-                "SELECT updated_at FROM tracker_comment WHERE link = ?1 AND external_id = ?2",
-            )?
-            .query_row(params![link.0, external.as_str()], |row| row.get(0))
-            .optional()?;
-        at.map(time).transpose()
-    }
-
-    /// Returns the ids of everything that changes of Symphony created for an issue at its tracker.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn created_there(&self, link: LinkId) -> Result<BTreeSet<ExternalId>, StoreError> {
-        let mut statement = self.conn.prepare_cached(
-            "SELECT created FROM tracker_change WHERE link = ?1 AND created IS NOT NULL",
+    pub fn known_comments(&self, link: LinkId) -> Result<KnownComments, StoreError> {
+        let mut known = KnownComments::default();
+        let mut taken = self.conn.prepare_cached(
+            "SELECT external_id, updated_at FROM tracker_comment WHERE link = ?1 AND is_done = 1",
         )?;
-        let ids = statement.query_map([link.0], |row| row.get::<_, String>(0))?;
-        ids.map(|id| Ok(ExternalId::new(id?))).collect()
+        let mut rows = taken.query([link.0])?;
+        while let Some(row) = rows.next()? {
+            let id = ExternalId::new(row.get::<_, String>(0)?);
+            known.taken.insert(id, time(row.get(1)?)?);
+        }
+        let mut ours = self.conn.prepare_cached(
+            "SELECT id, created FROM tracker_change WHERE link = ?1 AND covers ->> '$.covers' = 'comment'",
+        )?;
+        let mut rows = ours.query([link.0])?;
+        let mut changes = BTreeMap::new();
+        while let Some(row) = rows.next()? {
+            let id = ChangeId::new(row.get::<_, String>(0)?);
+            let created: Option<String> = row.get(1)?;
+            changes.insert(id, created.map(ExternalId::new));
+        }
+        known.ours = changes;
+        Ok(known)
     }
 
-    /// Takes a tracker's comment in: as a comment of the issue, once.
+    /// Takes a tracker's comment in: as a comment of the issue, once. With [`RemoteAct::Follows`], it is not known before
+    /// [`Store::end_remote_act`].
     ///
     /// # Errors
     /// When the issue does not exist, the text is empty or too long, or the database cannot be written.
-    pub fn keep_remote_comment(
+    pub fn take_comment(
         &mut self,
         context: &Context,
-        link: LinkId,
-        issue: &IssueId,
-        comment: (&ExternalId, Timestamp),
-        content: &str,
+        taken: &TakenComment<'_>,
+        act: RemoteAct,
     ) -> Result<Option<CommentId>, StoreError> {
-        check_required_text("comment", content)?;
-        let (external, updated_at) = comment;
+        check_required_text("comment", taken.content)?;
         self.write(context, |tx| {
-            load_issue(tx, issue)?;
-            let is_known: bool = tx.query_row(
+            load_issue(tx, taken.issue)?;
+            let is_there: bool = tx.query_row(
                 "SELECT EXISTS (SELECT 1 FROM tracker_comment WHERE link = ?1 AND external_id = ?2)",
-                params![link.0, external.as_str()],
+                params![taken.link.0, taken.external.as_str()],
                 |row| row.get(0),
             )?;
-            if is_known {
+            if is_there {
                 return Ok(None);
             }
-            let id = add_comment_in(tx, context, issue, content)?;
+            let id = add_comment_in(tx, context, taken.issue, taken.content)?;
             tx.execute(
-                "INSERT INTO tracker_comment (link, external_id, updated_at, comment) VALUES (?1, ?2, ?3, ?4)",
-                params![link.0, external.as_str(), updated_at.as_millisecond(), id.get()],
+                "INSERT INTO tracker_comment (link, external_id, updated_at, comment, begun_event, is_done)
+                 VALUES (?1, ?2, ?3, ?4, (SELECT max(id) FROM event), ?5)",
+                params![
+                    taken.link.0,
+                    taken.external.as_str(),
+                    taken.updated_at.as_millisecond(),
+                    id.get(),
+                    act == RemoteAct::None,
+                ],
             )?;
             Ok(Some(id))
         })
     }
 
-    /// Records that a tracker's comment was read, whatever it came to.
+    /// Returns whether what a comment asked for was done before a process died that could not record it: the log has an entry by this user of
+    /// the tracker about the issue since then, beside the comment itself.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn has_acted(
+        &self,
+        link: LinkId,
+        external: &ExternalId,
+        by: &UserName,
+    ) -> Result<bool, StoreError> {
+        let has_acted: Option<bool> = self
+            .conn
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM event e WHERE e.issue = l.issue AND e.id > c.begun_event
+                                AND e.source = ?3 AND e.user = ?4 AND e.kind <> 'comment_added')
+                 FROM tracker_comment c JOIN tracker_link l ON l.id = c.link WHERE c.link = ?1 AND c.external_id = ?2",
+            )?
+            .query_row(
+                params![
+                    link.0,
+                    external.as_str(),
+                    Source::Tracker.name(),
+                    by.as_str()
+                ],
+                |row| row.get(0),
+            )
+            .optional()?;
+        Ok(has_acted.unwrap_or(false))
+    }
+
+    /// Records that what a comment asked for was done, or refused.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn note_remote_comment(
+    pub fn end_remote_act(
+        &mut self,
+        context: &Context,
+        link: LinkId,
+        external: &ExternalId,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            tx.execute(
+                "UPDATE tracker_comment SET is_done = 1 WHERE link = ?1 AND external_id = ?2",
+                params![link.0, external.as_str()],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Records that a known comment was changed at its tracker.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn note_edited_comment(
         &mut self,
         context: &Context,
         link: LinkId,
@@ -94,11 +164,19 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.write(context, |tx| {
             tx.execute(
-                "INSERT INTO tracker_comment (link, external_id, updated_at) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (link, external_id) DO UPDATE SET updated_at = excluded.updated_at",
+                "UPDATE tracker_comment SET updated_at = ?3 WHERE link = ?1 AND external_id = ?2",
                 params![link.0, external.as_str(), updated_at.as_millisecond()],
             )?;
             Ok(())
         })
     }
+}
+
+/// Whether a comment asks for something to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemoteAct {
+    /// It does not.
+    None,
+    /// It does, and that follows.
+    Follows,
 }

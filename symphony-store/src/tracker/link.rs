@@ -1,16 +1,18 @@
 //! Links: which issue is which at a tracker, and what both sides last agreed on.
 
 use rusqlite::{OptionalExtension, Row, params};
-use symphony_core::id::IssueId;
+use symphony_core::Timestamp;
+use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::log::{LogEvent, TrackerEntry};
 use symphony_tracker::base::Base;
+use symphony_tracker::milestone::Written;
 use symphony_tracker::remote::ExternalId;
 
 use super::record::TrackerId;
 use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
-use crate::database::row::{json, parsed_opt, to_json};
+use crate::database::row::{json, parsed_opt, time, to_json};
 use crate::error::StoreError;
 
 /// The number of a link in the database.
@@ -34,6 +36,10 @@ pub struct TrackerLink {
     pub issue: Option<IssueId>,
     /// What both sides last agreed on, as `symphony-tracker` writes it.
     pub base: Base,
+    /// Which milestones were written there.
+    pub written: Written,
+    /// When the link was made.
+    pub linked_at: Timestamp,
 }
 
 /// A link to be made.
@@ -62,6 +68,8 @@ fn from_row(row: &Row<'_>) -> Result<TrackerLink, StoreError> {
         url: row.get("url")?,
         issue: parsed_opt("issue", row.get("issue")?)?,
         base: json("base of a link", &row.get::<_, String>("base")?)?,
+        written: json("milestones of a link", &row.get::<_, String>("written")?)?,
+        linked_at: time(row.get("linked_at")?)?,
     })
 }
 
@@ -94,6 +102,25 @@ impl Store {
             "SELECT * FROM tracker_link WHERE tracker = ?1 AND issue = ?2",
             params![tracker.0, issue.as_str()],
         )
+    }
+
+    /// Returns the issue of a project that was imported under an external id.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn issue_of_external(
+        &self,
+        project: &ProjectId,
+        external_id: &str,
+    ) -> Result<Option<IssueId>, StoreError> {
+        let id: Option<String> = self
+            .conn
+            .prepare_cached(
+                "SELECT id FROM issue WHERE project = ?1 AND external_id = ?2 ORDER BY number LIMIT 1",
+            )?
+            .query_row(params![project.as_str(), external_id], |row| row.get(0))
+            .optional()?;
+        parsed_opt("issue", id)
     }
 
     /// Returns a link.
@@ -165,7 +192,7 @@ impl Store {
         let (tracker, name) = new.tracker;
         self.write(context, |tx| {
             let made = tx.execute(
-                "INSERT INTO tracker_link (tracker, external_id, key, url, issue, base) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                "INSERT INTO tracker_link (tracker, external_id, key, url, issue, base, linked_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                  ON CONFLICT (tracker, external_id) DO NOTHING",
                 params![
                     tracker.0,
@@ -174,6 +201,7 @@ impl Store {
                     new.url,
                     new.issue.as_str(),
                     to_json(new.base),
+                    context.now.as_millisecond(),
                 ],
             )?;
             if made == 1 {
@@ -194,26 +222,6 @@ impl Store {
                 params![tracker.0, new.external.as_str()],
                 |row| Ok(from_row(row)),
             )?
-        })
-    }
-
-    /// Appends entries about a tracker to an issue's log.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn note_tracker(
-        &mut self,
-        context: &Context,
-        issue: &IssueId,
-        entries: Vec<TrackerEntry>,
-    ) -> Result<(), StoreError> {
-        if entries.is_empty() {
-            return Ok(());
-        }
-        self.write(context, |tx| {
-            entries.into_iter().try_for_each(|entry| {
-                append(tx, context, About::issue(issue), &LogEvent::Tracker(entry))
-            })
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Symphony's side of a linked issue, in one consistent look.
 
 use rusqlite::{Connection, params};
+use symphony_core::Timestamp;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{Issue, Review};
 use symphony_tracker::linked::{Activity, Attempt, LinkedIssue, LocalIssue, Pending, TextBy};
@@ -8,6 +9,7 @@ use symphony_tracker::linked::{Activity, Attempt, LinkedIssue, LocalIssue, Pendi
 use super::link::TrackerLink;
 use super::outbox::OutboxChange;
 use crate::database::open::Store;
+use crate::database::row::time;
 use crate::error::StoreError;
 use crate::issue::query::load_issue;
 use crate::review::delivery_query::load_open_delivery;
@@ -45,6 +47,21 @@ impl Store {
     /// When there is no such issue, or the database cannot be read.
     pub fn unlinked_issue(&self, issue: &IssueId) -> Result<(Issue, TextBy), StoreError> {
         Ok((load_issue(&self.conn, issue)?, text_by(&self.conn, issue)?))
+    }
+
+    /// Returns since when an issue is in its state.
+    ///
+    /// # Errors
+    /// When there is no such issue, or the database cannot be read.
+    pub fn state_since(&self, issue: &IssueId) -> Result<Timestamp, StoreError> {
+        let at: i64 = self
+            .conn
+            .prepare_cached(
+                "SELECT coalesce((SELECT at FROM event WHERE issue = ?1 AND kind IN ('issue_moved', 'issue_added') ORDER BY id DESC LIMIT 1),
+                                 (SELECT created_at FROM issue WHERE id = ?1))",
+            )?
+            .query_row([issue.as_str()], |row| row.get(0))?;
+        time(at)
     }
 
     /// Returns the number of the last entry about an issue in the log.

@@ -11,6 +11,7 @@ use symphony_core::outbox::OutboxState;
 use symphony_tracker::base::Base;
 use symphony_tracker::change::{ChangeId, Outgoing};
 use symphony_tracker::linked::{Covers, Departing};
+use symphony_tracker::milestone::Written;
 use symphony_tracker::remote::ExternalId;
 use uuid::Uuid;
 
@@ -74,8 +75,10 @@ pub enum ChangeResult<'a> {
 pub struct LinkNews<'a> {
     /// The link.
     pub link: LinkId,
-    /// What both sides agree on now.
-    pub base: &'a Base,
+    /// What both sides agree on now, if that changed.
+    pub base: Option<&'a Base>,
+    /// Which milestones were written, if that changed.
+    pub written: Option<&'a Written>,
     /// Waiting changes that are no longer wanted.
     pub withdraw: &'a [ChangeId],
     /// Waiting changes that the tracker turns out to have.
@@ -89,11 +92,12 @@ pub struct LinkNews<'a> {
 }
 
 impl<'a> LinkNews<'a> {
-    /// Returns news that change the base alone.
-    pub const fn of(link: LinkId, base: &'a Base) -> Self {
+    /// Returns news that change nothing.
+    pub const fn of(link: LinkId) -> Self {
         Self {
             link,
-            base,
+            base: None,
+            written: None,
             withdraw: &[],
             settled: &[],
             untried: &[],
@@ -135,6 +139,22 @@ impl Store {
             &format!("{SELECT} WHERE c.link = ?1 AND c.state = 'waiting' ORDER BY c.number"),
             params![link.0],
         )
+    }
+
+    /// Returns a change of a tracker that waits to be sent.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn waiting_change(
+        &self,
+        tracker: TrackerId,
+        id: &ChangeId,
+    ) -> Result<Option<OutboxChange>, StoreError> {
+        let found = self.changes(
+            &format!("{SELECT} WHERE l.tracker = ?1 AND c.id = ?2 AND c.state = 'waiting'"),
+            params![tracker.0, id.as_str()],
+        )?;
+        Ok(found.into_iter().next())
     }
 
     /// Returns the first change that waits of each issue of a tracker, oldest first, at most `limit`: a later one is not sent before
@@ -305,6 +325,26 @@ impl Store {
         })
     }
 
+    /// Records that the tracker has a comment whose answer was lost.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn settle_comment(
+        &mut self,
+        context: &Context,
+        id: &ChangeId,
+        created: &ExternalId,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            tx.execute(
+                "UPDATE tracker_change SET state = 'applied', ended_at = ?2, created = ?3, problem = NULL
+                 WHERE id = ?1 AND state = 'waiting'",
+                params![id.as_str(), context.now.as_millisecond(), created.as_str()],
+            )?;
+            Ok(())
+        })
+    }
+
     /// Sends refused changes of a tracker again; returns how many.
     ///
     /// # Errors
@@ -326,7 +366,15 @@ impl Store {
 
 fn settle(tx: &Transaction<'_>, context: &Context, news: &LinkNews<'_>) -> Result<(), StoreError> {
     let now = context.now.as_millisecond();
-    set_base(tx, news.link, news.base)?;
+    if let Some(base) = news.base {
+        set_base(tx, news.link, base)?;
+    }
+    if let Some(written) = news.written {
+        tx.execute(
+            "UPDATE tracker_link SET written = ?2 WHERE id = ?1",
+            params![news.link.0, to_json(written)],
+        )?;
+    }
     for (ids, state) in [
         (news.withdraw, OutboxState::Withdrawn),
         (news.settled, OutboxState::Applied),

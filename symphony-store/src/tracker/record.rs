@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
 use symphony_tracker::fault::Fault;
-use symphony_tracker::remote::Cursor;
+use symphony_tracker::remote::{Cursor, ExternalId};
 
 use crate::database::context::Context;
 use crate::database::open::Store;
@@ -39,6 +39,8 @@ pub struct TrackerRecord {
     pub cursor: Cursor,
     /// The last entry of the log that was turned into changes.
     pub seen_event: i64,
+    /// The user that Symphony writes as there, as far as it is known.
+    pub own_user: Option<ExternalId>,
     /// When everything was last read.
     pub looked_at: Option<Timestamp>,
     /// How many looks in a row have failed.
@@ -64,6 +66,9 @@ fn from_row(row: &Row<'_>) -> Result<TrackerRecord, StoreError> {
         place: row.get("place")?,
         cursor: Cursor::new(row.get::<_, String>("cursor")?),
         seen_event: row.get("seen_event")?,
+        own_user: row
+            .get::<_, Option<String>>("own_user")?
+            .map(ExternalId::new),
         looked_at: looked.map(time).transpose()?,
         tries: count32(row, "tries")?,
         hold: hold.transpose()?,
@@ -163,6 +168,25 @@ impl Store {
                 |row| row.get(0),
             )?;
         Ok(has_news)
+    }
+
+    /// Records who Symphony writes as at a tracker.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn note_own_user(
+        &mut self,
+        context: &Context,
+        id: TrackerId,
+        user: &ExternalId,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            tx.execute(
+                "UPDATE tracker SET own_user = ?2 WHERE id = ?1",
+                params![id.0, user.as_str()],
+            )?;
+            Ok(())
+        })
     }
 
     /// Forgets up to where a tracker was read: the next look reads everything.

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use symphony_core::asker::Verification;
 use symphony_core::id::IssueId;
 use symphony_core::identity::Seen;
 use symphony_core::issue::{CommentAuthor, IssueEvent, Priority};
 use symphony_core::log::{LogEvent, TrackerEntry};
 use symphony_core::outbox::OutboxState;
-use symphony_core::user::Source;
+use symphony_core::user::{Attribution, Source, UserName};
 use symphony_store::{
-    ChangeResult, Context, LinkNews, Links, NewLink, Store, TrackerHold, TrackerLink, TrackerRecord,
+    Actor, ChangeResult, Context, LinkNews, Links, NewLink, Person, RemoteAct, Store, TakenComment,
+    TrackerHold, TrackerLink, TrackerRecord,
 };
 use symphony_tracker::base::{Base, FilterMatch, LocalFields, Relations, RemoteFields};
 use symphony_tracker::change::Change;
@@ -82,10 +84,26 @@ fn comment(text: &str) -> Departing {
 
 fn settle(store: &mut Store, link: &TrackerLink, send: &[Departing], base: &Base) {
     let news = LinkNews {
+        base: Some(base),
         send,
-        ..LinkNews::of(link.id, base)
+        ..LinkNews::of(link.id)
     };
     store.settle_link(&system(2), &news).unwrap();
+}
+
+fn taken<'a>(
+    link: &TrackerLink,
+    issue: &'a IssueId,
+    external: &'a ExternalId,
+    content: &'a str,
+) -> TakenComment<'a> {
+    TakenComment {
+        link: link.id,
+        issue,
+        external,
+        updated_at: at(2),
+        content,
+    }
 }
 
 fn entries(store: &Store, issue: &IssueId) -> Vec<TrackerEntry> {
@@ -197,10 +215,8 @@ fn changes_of_an_issue_are_sent_in_order_and_issues_do_not_wait_for_each_other()
     store.end_change(&system(5), put_off, &applied).unwrap();
     assert_eq!(texts(&store), ["a2", "b1"]);
     assert_eq!(store.link(first.id).unwrap().base, agreed(1));
-    assert_eq!(
-        store.created_there(first.id).unwrap(),
-        BTreeSet::from([created])
-    );
+    let ours = store.known_comments(first.id).unwrap().ours;
+    assert_eq!(ours.into_values().collect::<Vec<_>>().len(), 2);
 }
 
 #[test]
@@ -252,29 +268,60 @@ fn a_comment_of_a_tracker_comes_in_once_under_its_login() {
     let linked = link(&mut store, "1", &issue);
     let context = Context::tracker(Some("octocat".into()), at(3));
     let id = ExternalId::new("c-1");
-    let keep = |store: &mut Store| {
-        store
-            .keep_remote_comment(&context, linked.id, &issue, (&id, at(2)), "Please hurry")
-            .unwrap()
-    };
-    assert!(keep(&mut store).is_some());
-    assert!(keep(&mut store).is_none());
+    let taken = taken(&linked, &issue, &id, "Please hurry");
+    let take = |store: &mut Store| store.take_comment(&context, &taken, RemoteAct::None);
+    assert!(take(&mut store).unwrap().is_some());
+    assert!(take(&mut store).unwrap().is_none());
     let comments = store.comments(&issue, 10).unwrap();
     assert_eq!(comments.len(), 1);
     assert_eq!(comments[0].author, CommentAuthor::Tracker);
     assert_eq!(comments[0].login.as_deref(), Some("octocat"));
     assert_eq!(comments[0].attribution.source, Some(Source::Tracker));
-    assert_eq!(
-        store.remote_comment_seen(linked.id, &id).unwrap(),
-        Some(at(2))
-    );
+    let known = store.known_comments(linked.id).unwrap();
+    assert_eq!(known.taken[&id], at(2));
     store
-        .note_remote_comment(&context, linked.id, &id, at(8))
+        .note_edited_comment(&context, linked.id, &id, at(8))
         .unwrap();
-    assert_eq!(
-        store.remote_comment_seen(linked.id, &id).unwrap(),
-        Some(at(8))
+    let known = store.known_comments(linked.id).unwrap();
+    assert_eq!(known.taken[&id], at(8));
+}
+
+#[test]
+fn what_a_comment_asks_for_is_done_once_whoever_dies_in_between() {
+    let mut store = store();
+    let issue = add(&mut store, "A").id;
+    let linked = link(&mut store, "1", &issue);
+    let ada = UserName::parse("ada").unwrap();
+    let context = Context {
+        actor: Actor::Human(Person {
+            verification: Verification::Unverified("a comment on github".into()),
+            attribution: Attribution {
+                source: Some(Source::Tracker),
+                user: Some(ada.clone()),
+            },
+        }),
+        now: at(3),
+    };
+    let id = ExternalId::new("c-1");
+    let taken = taken(&linked, &issue, &id, "/symphony retry");
+    store
+        .take_comment(&context, &taken, RemoteAct::Follows)
+        .unwrap();
+    let is_known = |store: &Store| {
+        let known = store.known_comments(linked.id).unwrap();
+        known.taken.contains_key(&id)
+    };
+    assert!(!is_known(&store), "its command is still to be carried out");
+    assert!(!store.has_acted(linked.id, &id, &ada).unwrap());
+    store.clear_counts(&human(4), &issue).unwrap();
+    assert!(
+        !store.has_acted(linked.id, &id, &ada).unwrap(),
+        "someone else did something"
     );
+    store.clear_counts(&context, &issue).unwrap();
+    assert!(store.has_acted(linked.id, &id, &ada).unwrap());
+    store.end_remote_act(&context, linked.id, &id).unwrap();
+    assert!(is_known(&store));
 }
 
 #[test]
@@ -285,8 +332,9 @@ fn a_deleted_issue_is_not_taken_in_again() {
     settle(&mut store, &linked, &[comment("x")], &agreed(0));
     let context = Context::tracker(None, at(3));
     let id = ExternalId::new("c-1");
+    let taken = taken(&linked, &issue, &id, "Hello");
     store
-        .keep_remote_comment(&context, linked.id, &issue, (&id, at(2)), "Hello")
+        .take_comment(&context, &taken, RemoteAct::None)
         .unwrap();
     store
         .move_issue(&human(4), &issue, &IssueEvent::Cancelled)

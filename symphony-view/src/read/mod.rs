@@ -12,6 +12,7 @@ mod plan;
 mod pull_request;
 mod spending;
 mod status;
+mod trackers;
 
 pub use board::{BoardFilter, board};
 pub use commits::commits;
@@ -24,3 +25,4 @@ pub use plan::plan;
 pub use pull_request::{pull_request, whole_pull_request};
 pub use spending::spending;
 pub use status::{status, status_of};
+pub use trackers::trackers;

@@ -8,6 +8,7 @@ CREATE TABLE tracker (
     place       TEXT NOT NULL,              -- such as github:acme/web; the links are to this place
     cursor      TEXT NOT NULL DEFAULT '',
     seen_event  INTEGER NOT NULL,           -- the last entry of the log that was turned into changes
+    own_user    TEXT,                       -- the id there of whoever the token is
     looked_at   INTEGER,                    -- when everything was last read
     tries       INTEGER NOT NULL DEFAULT 0, -- looks in a row that failed
     held_until  INTEGER,
@@ -25,6 +26,8 @@ CREATE TABLE tracker_link (
     url         TEXT NOT NULL,
     issue       TEXT REFERENCES issue (id), -- NULL: deleted here, and not taken in again
     base        TEXT NOT NULL CHECK (json_valid(base)),
+    written     TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(written)), -- which milestones were written there
+    linked_at   INTEGER NOT NULL,
     UNIQUE (tracker, external_id),
     UNIQUE (tracker, issue)
 ) STRICT;
@@ -57,6 +60,8 @@ CREATE TABLE tracker_comment (
     external_id TEXT NOT NULL,
     updated_at  INTEGER NOT NULL,
     comment     INTEGER REFERENCES comment (id),
+    begun_event INTEGER,                    -- the last entry of the log before its command was carried out
+    is_done     INTEGER NOT NULL DEFAULT 1 CHECK (is_done IN (0, 1)),
     PRIMARY KEY (link, external_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX tracker_comment_comment ON tracker_comment (comment) WHERE comment IS NOT NULL;
@@ -68,3 +73,5 @@ PRAGMA writable_schema = ON;
 UPDATE sqlite_schema SET sql = replace(sql, '(''cli'', ''web'', ''agent'')', '(''cli'', ''web'', ''agent'', ''tracker'')')
     WHERE type = 'table' AND name IN ('event', 'comment', 'review_point', 'point_answer');
 PRAGMA writable_schema = RESET;
+
+CREATE INDEX issue_external ON issue (project, external_id) WHERE external_id IS NOT NULL;

@@ -1,0 +1,9 @@
+//! Trackers that issues are mirrored with: `symphony tracker`.
+
+mod check;
+mod named;
+mod status;
+mod sync;
+mod tree;
+
+pub(crate) use tree::TrackerCommand;

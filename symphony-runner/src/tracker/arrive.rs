@@ -1,0 +1,258 @@
+//! An issue that was read at the tracker.
+
+use std::collections::BTreeMap;
+
+use symphony_core::id::IssueId;
+use symphony_core::profile::AgentChoice;
+use symphony_store::{LinkNews, NewIssue, NewLink, TrackerLink};
+use symphony_tracker::arrival::{Around, Arrival, Changed, HowRead, Import, Reading, plan_arrival};
+use symphony_tracker::base::{Base, RemoteFields};
+use symphony_tracker::change::ChangeId;
+use symphony_tracker::confirm::link_created;
+use symphony_tracker::linked::Covers;
+use symphony_tracker::remote::RemoteIssue;
+use symphony_workspace::Failpoint;
+
+use super::mirror::{Mirror, Settling, Stop};
+use super::text::entries;
+use crate::order::add_issue;
+
+/// How often a decision is made again because the issue changed here meanwhile. A person and an agent together do not write this
+/// fast; what is left is decided in the next round.
+const DECISIONS_MAX: usize = 5;
+
+impl Mirror<'_> {
+    /// Takes over what an issue of the tracker changed.
+    pub(super) async fn arrive(&mut self, issue: &RemoteIssue) -> Result<(), Stop> {
+        let link = self
+            .session
+            .store
+            .link_of_external(self.record.id, &issue.id)?;
+        match link {
+            None => self.arrive_new(issue),
+            Some(link) => match link.issue.clone() {
+                // Deleted here: it is not taken in again.
+                None => Ok(()),
+                Some(ours) => {
+                    self.arrive_linked(&link, &ours, issue, HowRead::OnPage)
+                        .await
+                }
+            },
+        }
+    }
+
+    fn arrive_new(&mut self, issue: &RemoteIssue) -> Result<(), Stop> {
+        let around = self.around(issue, None)?;
+        let reading = Reading {
+            issue,
+            how: HowRead::OnPage,
+        };
+        match plan_arrival(self.settings, reading, None, &around) {
+            Arrival::Import(import) => self.import(issue, &import),
+            Arrival::Created {
+                change,
+                issue: ours,
+            } => self.link_sub_issue(issue, &change, &ours),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes an issue in. Its external id is written with it: if this dies before the link is made, the next look finds the issue and
+    /// makes the link.
+    fn import(&mut self, issue: &RemoteIssue, import: &Import) -> Result<(), Stop> {
+        let external = format!("{}#{}", self.record.place, issue.id);
+        let project = self.session.project.id.clone();
+        let known = self.session.store.issue_of_external(&project, &external)?;
+        let context = self.now();
+        let ours = match known {
+            Some(ours) => ours,
+            None => {
+                let new = NewIssue {
+                    project,
+                    title: import.title.clone(),
+                    description: import.description.clone(),
+                    status: import.status,
+                    priority: import.priority,
+                    size: None,
+                    labels: import.labels.clone(),
+                    parent: None,
+                    depends_on: Vec::new(),
+                    external_id: Some(external),
+                    choice: AgentChoice::default(),
+                };
+                match add_issue(self.session, &context, &new) {
+                    Ok(added) => added.id,
+                    Err(error) => {
+                        self.report
+                            .problems
+                            .push(format!("{} was not taken in: {error}", issue.key));
+                        return Ok(());
+                    }
+                }
+            }
+        };
+        Failpoint::TrackerAdded.reach();
+        let link = self.session.store.link_issue(
+            &context,
+            &NewLink {
+                tracker: (self.record.id, &self.settings.name),
+                external: &issue.id,
+                key: &issue.key,
+                url: &issue.url,
+                issue: &ours,
+                base: &import.base,
+            },
+        )?;
+        self.report.taken_in.push((ours.clone(), issue.key.clone()));
+        let mut log = entries(&self.settings.name, &[], &import.notes);
+        log.extend(self.carry_out(&ours, &import.steps));
+        self.settle(
+            link.id,
+            &ours,
+            Settling {
+                base: &import.base,
+                settled: &[],
+                untried: &[],
+                entries: log,
+            },
+        )
+    }
+
+    /// Links an issue that a change of ours made, whose answer was lost.
+    fn link_sub_issue(
+        &mut self,
+        issue: &RemoteIssue,
+        change: &ChangeId,
+        ours: &IssueId,
+    ) -> Result<(), Stop> {
+        let waiting = self.session.store.waiting_change(self.record.id, change)?;
+        let Some(waiting) = waiting else {
+            return Ok(());
+        };
+        let Covers::SubIssue { local, .. } = &waiting.covers else {
+            return Ok(());
+        };
+        let base = link_created(self.settings, &waiting.outgoing.change, local, issue);
+        self.link_created_issue(issue, ours, &base)?;
+        let context = self.now();
+        let news = LinkNews {
+            settled: std::slice::from_ref(change),
+            ..LinkNews::of(waiting.link)
+        };
+        Ok(self.session.store.settle_link(&context, &news)?)
+    }
+
+    /// Makes the link of an issue that Symphony made at the tracker.
+    pub(super) fn link_created_issue(
+        &mut self,
+        issue: &RemoteIssue,
+        ours: &IssueId,
+        base: &Base,
+    ) -> Result<(), Stop> {
+        let context = self.now();
+        let link = self.session.store.link_issue(
+            &context,
+            &NewLink {
+                tracker: (self.record.id, &self.settings.name),
+                external: &issue.id,
+                key: &issue.key,
+                url: &issue.url,
+                issue: ours,
+                base,
+            },
+        )?;
+        self.settle(
+            link.id,
+            ours,
+            Settling {
+                base: &link.base,
+                settled: &[],
+                untried: &[],
+                entries: Vec::new(),
+            },
+        )
+    }
+
+    /// Takes over what a linked issue of the tracker changed.
+    pub(super) async fn arrive_linked(
+        &mut self,
+        link: &TrackerLink,
+        ours: &IssueId,
+        issue: &RemoteIssue,
+        how: HowRead,
+    ) -> Result<(), Stop> {
+        let mut read = issue.clone();
+        let mut how = how;
+        for _ in 0..DECISIONS_MAX {
+            let link = self.session.store.link(link.id)?;
+            let (linked, entry) = self.session.store.linked_issue(&link, ours)?;
+            let around = self.around(&read, Some(&linked.base.remote))?;
+            let reading = Reading { issue: &read, how };
+            match plan_arrival(self.settings, reading, Some(&linked), &around) {
+                Arrival::ReadAgain => {
+                    let ids = [read.id.clone()];
+                    let Some(fresh) = self.client.issues(&ids).await?.into_iter().next() else {
+                        return Ok(());
+                    };
+                    (read, how) = (fresh, HowRead::ById);
+                }
+                Arrival::Changed(changed) => {
+                    // A person's edit between the look and the steps would be overwritten by a decision that does not know it.
+                    if self.session.store.last_entry_of(ours)? != entry {
+                        continue;
+                    }
+                    return self.take_over(&link, ours, &changed);
+                }
+                _ => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    fn take_over(
+        &mut self,
+        link: &TrackerLink,
+        ours: &IssueId,
+        changed: &Changed,
+    ) -> Result<(), Stop> {
+        let mut log = entries(&self.settings.name, &changed.conflicts, &changed.notes);
+        log.extend(self.carry_out(ours, &changed.steps));
+        Failpoint::TrackerSteps.reach();
+        if !changed.steps.is_empty() {
+            self.report.note_changed(ours);
+        }
+        self.settle(
+            link.id,
+            ours,
+            Settling {
+                base: &changed.base,
+                settled: &changed.settled,
+                untried: &changed.untried,
+                entries: log,
+            },
+        )
+    }
+
+    /// Looks up the other issues that an issue names.
+    fn around(&self, issue: &RemoteIssue, before: Option<&RemoteFields>) -> Result<Around, Stop> {
+        let store = &self.session.store;
+        let now = issue.parent.iter().chain(&issue.blocked_by);
+        let before = before
+            .into_iter()
+            .flat_map(|fields| fields.parent.iter().chain(&fields.blocked_by));
+        let mut links = BTreeMap::new();
+        for external in now.chain(before) {
+            if links.contains_key(external) {
+                continue;
+            }
+            let link = store.link_of_external(self.record.id, external)?;
+            if let Some(ours) = link.and_then(|link| link.issue) {
+                links.insert(external.clone(), ours);
+            }
+        }
+        Ok(Around {
+            links,
+            sub_issues: store.waiting_sub_issues(self.record.id)?,
+        })
+    }
+}

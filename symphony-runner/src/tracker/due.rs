@@ -1,0 +1,63 @@
+//! Which trackers are due.
+
+use symphony_core::Timestamp;
+use symphony_core::config::TrackerSettings;
+use symphony_store::{Project, Store, TrackerRecord};
+
+use crate::error::RunnerError;
+use crate::installation::Installation;
+
+/// A tracker of a project.
+pub(super) type DueTracker = (Project, TrackerSettings);
+
+/// Lists the trackers that are to be asked now. Of a project without trackers only the configuration is read, which a tick has
+/// read anyway.
+pub(super) fn due_trackers(
+    installation: &Installation,
+    store: &Store,
+    now: Timestamp,
+) -> Result<Vec<DueTracker>, RunnerError> {
+    let mut due = Vec::new();
+    for (project, settings) in configured(installation, store)? {
+        let record = store.tracker(&project.id, &settings.name)?;
+        let is_due = match &record {
+            None => true,
+            Some(record) => is_due(store, &settings, record, now)?,
+        };
+        if is_due {
+            due.push((project, settings));
+        }
+    }
+    Ok(due)
+}
+
+/// Lists all trackers of all projects. Whoever reads a project's configuration next reports what is wrong with it.
+pub(super) fn configured(
+    installation: &Installation,
+    store: &Store,
+) -> Result<Vec<DueTracker>, RunnerError> {
+    let mut found = Vec::new();
+    for project in store.projects()? {
+        let Ok(config) = installation.project_config(&project) else {
+            continue;
+        };
+        let trackers = config.trackers.into_iter();
+        found.extend(trackers.map(|settings| (project.clone(), settings)));
+    }
+    Ok(found)
+}
+
+fn is_due(
+    store: &Store,
+    settings: &TrackerSettings,
+    record: &TrackerRecord,
+    now: Timestamp,
+) -> Result<bool, RunnerError> {
+    if let Some(hold) = &record.hold {
+        return Ok(hold.until <= now);
+    }
+    let looked = record.looked_at.map(Timestamp::as_millisecond);
+    let poll = i64::try_from(settings.poll.get()).unwrap_or(i64::MAX);
+    let is_time = looked.is_none_or(|at| at.saturating_add(poll) <= now.as_millisecond());
+    Ok(is_time || store.tracker_has_news(record, now)?)
+}

@@ -1,0 +1,152 @@
+//! The process that exchanges news with trackers: started by a tick, or the command itself.
+
+use std::time::{Duration, Instant};
+
+use symphony_core::Timestamp;
+use symphony_core::config::TrackerSettings;
+use symphony_store::{Context, Project, Store};
+
+use super::client::client_of;
+use super::due::{configured, due_trackers};
+use super::mirror::{Mirror, hold_tracker};
+use super::place::place_of;
+use super::report::{SyncReport, SyncWish};
+use crate::error::RunnerError;
+use crate::installation::Installation;
+use crate::outreach::helper::Helper;
+use crate::process::{DetachedSupervisor, ProcessError, RunLock};
+use crate::runtime::block_on;
+use crate::session::Session;
+
+/// How long a command waits for a helper that is at work: a round has many requests, each with its own time limit.
+const TURN_MAX: Duration = Duration::from_secs(5 * 60);
+/// How often it looks.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Starts the helper if a tracker is due, unless one is running, which takes what is new too.
+///
+/// # Errors
+/// When the database cannot be read, or the helper cannot be started.
+pub(crate) fn start_sync(
+    installation: &Installation,
+    store: &Store,
+    now: Timestamp,
+) -> Result<Option<DetachedSupervisor>, RunnerError> {
+    if due_trackers(installation, store, now)?.is_empty() {
+        return Ok(None);
+    }
+    Helper::Sync.start(installation)
+}
+
+/// Exchanges news with every tracker that is due: the body of the hidden helper. Takes the lock from standard input.
+///
+/// # Errors
+/// When the lock was not handed over, or the database cannot be read or written.
+pub fn sync_due(installation: &Installation) -> Result<(), RunnerError> {
+    let _lock = Helper::Sync.begin(installation)?;
+    let store = installation.require_store()?;
+    let due = due_trackers(installation, &store, Timestamp::now())?;
+    exchange(installation, due, SyncWish::default())?;
+    Ok(())
+}
+
+/// Exchanges news with the trackers of a project now, whether they are due or not; `name` is one of them. Waits for a helper
+/// that is at work.
+///
+/// # Errors
+/// When the database cannot be read or written, or another process is at work for too long.
+pub fn sync_now(
+    session: &Session,
+    name: Option<&str>,
+    wish: SyncWish,
+) -> Result<Vec<SyncReport>, RunnerError> {
+    let installation = &session.installation;
+    let _lock = wait_for_turn(installation)?;
+    let store = installation.require_store()?;
+    let mut trackers = configured(installation, &store)?;
+    trackers.retain(|(project, settings)| {
+        project.id == session.project.id && name.is_none_or(|name| settings.name == name)
+    });
+    exchange(installation, trackers, wish)
+}
+
+/// Does a round with each of these trackers. One that cannot be asked delays no other.
+fn exchange(
+    installation: &Installation,
+    trackers: Vec<(Project, TrackerSettings)>,
+    wish: SyncWish,
+) -> Result<Vec<SyncReport>, RunnerError> {
+    let mut reports = Vec::new();
+    for (project, settings) in trackers {
+        let mut session = Session {
+            installation: installation.clone(),
+            store: installation.require_store()?,
+            project,
+        };
+        reports.push(one_round(&mut session, &settings, wish)?);
+    }
+    Ok(reports)
+}
+
+fn one_round(
+    session: &mut Session,
+    settings: &TrackerSettings,
+    wish: SyncWish,
+) -> Result<SyncReport, RunnerError> {
+    let context = Context::tracker(None, Timestamp::now());
+    let place = place_of(settings);
+    let project = session.project.id.clone();
+    let mut record = session
+        .store
+        .ensure_tracker(&context, &project, &settings.name, &place)?;
+    let report = SyncReport {
+        tracker: settings.name.clone(),
+        ..SyncReport::default()
+    };
+    if record.place != place {
+        return Ok(SyncReport {
+            problems: vec![format!(
+                "`{}` mirrors {}, and its issues are linked; give the tracker of {place} another name",
+                settings.name, record.place
+            )],
+            ..report
+        });
+    }
+    if wish.is_all {
+        session.store.rewind_tracker(&context, record.id)?;
+        record.cursor = symphony_tracker::remote::Cursor::default();
+    }
+    if wish.retries_refused {
+        session.store.retry_refused(&context, record.id)?;
+    }
+    let installation = session.installation.clone();
+    let client = match client_of(&installation, settings) {
+        Ok(client) => client,
+        Err(fault) => {
+            let hold = Some(hold_tracker(&mut session.store, &record, fault)?);
+            return Ok(SyncReport { hold, ..report });
+        }
+    };
+    let mut mirror = Mirror {
+        client: client.as_ref(),
+        session,
+        settings,
+        record,
+        report,
+    };
+    block_on(&installation.root, mirror.round())??;
+    Ok(mirror.report)
+}
+
+/// Takes the helper's lock, after a helper that is at work has ended.
+fn wait_for_turn(installation: &Installation) -> Result<RunLock, RunnerError> {
+    let begun = Instant::now();
+    loop {
+        match RunLock::acquire(Helper::Sync.lock(installation)) {
+            Err(ProcessError::LockHeld { .. }) if begun.elapsed() < TURN_MAX => {
+                std::thread::sleep(LOOK);
+            }
+            other => return Ok(other?),
+        }
+    }
+}

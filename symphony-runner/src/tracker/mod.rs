@@ -1,0 +1,27 @@
+//! Trackers that issues are mirrored with: rounds that observe, decide (in `symphony-tracker`), act and record
+//! (design 0046).
+//!
+//! A round sends what waits in the outbox, reads what changed at the tracker, turns the log of mirrored issues into changes, and
+//! sends these. Each step can be repeated, since any of them can be the last of a process.
+
+mod act;
+mod arrive;
+mod client;
+mod due;
+mod hear;
+mod helper;
+mod leave;
+mod milestones;
+mod mirror;
+mod place;
+mod report;
+mod send;
+mod step;
+mod text;
+
+pub use client::{TrackerAccess, check_tracker};
+pub use helper::{sync_due, sync_now};
+pub use place::place_of;
+pub use report::{SyncReport, SyncWish};
+
+pub(crate) use helper::start_sync;

@@ -1,0 +1,43 @@
+//! What a round did.
+
+use symphony_core::id::IssueId;
+use symphony_store::TrackerHold;
+
+/// What a round is asked to do beyond what is due.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SyncWish {
+    /// Read everything again, from the beginning.
+    pub is_all: bool,
+    /// Send again what the tracker refused.
+    pub retries_refused: bool,
+}
+
+/// What a round with one tracker did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SyncReport {
+    /// The tracker's name in the configuration.
+    pub tracker: String,
+    /// Issues that were taken in, with what they are called there.
+    pub taken_in: Vec<(IssueId, String)>,
+    /// Issues that changed here.
+    pub changed: Vec<IssueId>,
+    /// Comments that were taken in.
+    pub comments: usize,
+    /// Changes that the tracker has now.
+    pub sent: usize,
+    /// Changes that the tracker refused.
+    pub refused: usize,
+    /// What could not be done, each as a sentence.
+    pub problems: Vec<String>,
+    /// Why the tracker is not asked for now.
+    pub hold: Option<TrackerHold>,
+}
+
+impl SyncReport {
+    /// Records that an issue changed here.
+    pub(super) fn note_changed(&mut self, issue: &IssueId) {
+        if !self.changed.contains(issue) {
+            self.changed.push(issue.clone());
+        }
+    }
+}
