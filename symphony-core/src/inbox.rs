@@ -25,6 +25,7 @@ mod lost_document;
 mod open_review;
 mod plan_review;
 mod stopped_plan;
+mod tracker;
 mod waiting_plan;
 
 pub use done::DoneWaits;
@@ -39,6 +40,7 @@ pub use left_worktree::{LeftWorktree, left_worktrees_item};
 pub use lost_document::LostDocument;
 pub use plan_review::{PlanWaitsFor, WaitingPlan};
 pub use stopped_plan::StoppedPlan;
+pub use tracker::{TrackerTrouble, tracker_item};
 pub use waiting_plan::waiting_plan_item;
 
 /// Why an issue waits for a human.

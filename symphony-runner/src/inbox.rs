@@ -29,6 +29,7 @@ use symphony_store::{Project, Store};
 
 use crate::error::RunnerError;
 use crate::provider::login_command;
+use crate::tracker::trackers_in_trouble;
 
 /// Most proposals of agents that are read per project: more than agents create before a person looks.
 const PROPOSALS_MAX: u32 = 1_000;
@@ -59,6 +60,7 @@ pub fn inbox(
         items.extend(plans.into_iter().map(InboxItem::from));
         items.extend(left_behind(store, id)?);
         items.extend(base_notices(store, id)?);
+        items.extend(trackers_in_trouble(store, id)?);
         items.extend(left_worktrees_item(id, &snapshot.left_worktrees, now));
     }
     items.extend(snapshot.lost_documents.iter().map(InboxItem::from));

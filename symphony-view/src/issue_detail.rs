@@ -13,6 +13,7 @@ use super::last_failure::FailureView;
 use super::notes::{CommentView, FindingView};
 use super::pull_request::PrView;
 use super::run::RunView;
+use super::tracker::LinkView;
 use crate::text::{List, Page, View};
 
 /// Newest comments and findings shown: as many as a person reads.
@@ -32,6 +33,8 @@ pub struct IssueDetail {
     pub children: Vec<IssueId>,
     /// The issues that wait for it.
     pub dependents: Vec<IssueId>,
+    /// What it is at the trackers that it is mirrored with.
+    pub trackers: Vec<LinkView>,
     /// What was said about it, the oldest first.
     pub comments: Vec<CommentView>,
     /// What agents found out about it, the oldest first.
@@ -89,6 +92,7 @@ impl IssueDetail {
                 .map(|issue| issue.id)
                 .collect(),
             dependents: store.dependents(id)?,
+            trackers: LinkView::load(store, id)?,
             comments: store
                 .comments(id, NOTES_MAX)?
                 .into_iter()
@@ -140,6 +144,12 @@ impl View for IssueDetail {
         self.issue.write_head(page);
         page.field("sub-tasks", &ids(&self.children));
         page.field("needed by", &ids(&self.dependents));
+        for link in &self.trackers {
+            page.field(
+                "mirrored",
+                &format!("{} of {}, {}", link.key, link.tracker, link.url),
+            );
+        }
         let set = self.prompt_set.as_ref();
         page.field("prompts", &set.map(ToString::to_string).unwrap_or_default());
         if !self.issue.description.is_empty() {

@@ -98,5 +98,5 @@ pub use step_event::{StepEventView, lines_of};
 pub use tick::{StuckTickView, TickView, issues_and_plans};
 pub use today::{SpentView, TodayView};
 pub use tracker::{
-    ChangeView, SyncView, TakenInView, TrackerCheckView, TrackerHoldView, TrackerView,
+    ChangeView, LinkView, SyncView, TakenInView, TrackerCheckView, TrackerHoldView, TrackerView,
 };

@@ -4,7 +4,7 @@ use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::id::IssueId;
 use symphony_runner::tracker::{SyncReport, TrackerAccess};
-use symphony_store::TrackerHold;
+use symphony_store::{Store, StoreError, TrackerHold};
 
 use crate::text::{Listed, Page, Table, ago, in_future, plural};
 
@@ -25,6 +25,39 @@ pub struct TrackerView {
     pub refused: Vec<ChangeView>,
     /// Why it is not asked now.
     pub hold: Option<TrackerHoldView>,
+}
+
+/// What an issue is at a tracker.
+#[derive(Debug, Clone, Serialize)]
+pub struct LinkView {
+    /// The tracker's name in the configuration.
+    pub tracker: String,
+    /// What people call it there.
+    pub key: String,
+    /// Its page there.
+    pub url: String,
+}
+
+impl LinkView {
+    /// Reads the links of an issue.
+    pub(crate) fn load(store: &Store, issue: &IssueId) -> Result<Vec<Self>, StoreError> {
+        let links = store.links_of_issue(issue)?.into_iter();
+        Ok(links
+            .map(|(tracker, link)| Self {
+                tracker,
+                key: link.key,
+                url: link.url,
+            })
+            .collect())
+    }
+
+    /// Returns the address if a browser may be sent there: it came from a server that Symphony does not control.
+    pub fn page(&self) -> Option<&str> {
+        let is_page = ["https://", "http://"]
+            .iter()
+            .any(|scheme| self.url.starts_with(scheme));
+        is_page.then_some(self.url.as_str())
+    }
 }
 
 /// A change for a tracker.

@@ -49,6 +49,8 @@ closed_set!(
         Preparation = "preparation",
         /// Something that fails every probe of a hold, with nothing else to compare it with.
         Probe = "probe",
+        /// A tracker that cannot be used, or that refused changes.
+        Tracker = "tracker",
     }
 );
 
@@ -77,6 +79,7 @@ impl InboxKind {
             | Self::Needed => true,
             Self::Gates
             | Self::Publication
+            | Self::Tracker
             | Self::Rescue
             | Self::Plan
             | Self::Hold

@@ -10,7 +10,7 @@ use super::client::client_of;
 use super::due::{configured, due_trackers};
 use super::mirror::{Mirror, hold_tracker};
 use super::place::place_of;
-use super::report::{SyncReport, SyncWish};
+use super::report::{RefusedWish, SyncReport, SyncWish};
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::outreach::helper::Helper;
@@ -116,8 +116,10 @@ fn one_round(
         session.store.rewind_tracker(&context, record.id)?;
         record.cursor = symphony_tracker::remote::Cursor::default();
     }
-    if wish.retries_refused {
-        session.store.retry_refused(&context, record.id)?;
+    match wish.refused {
+        RefusedWish::Keep => {}
+        RefusedWish::Retry => drop(session.store.retry_refused(&context, record.id)?),
+        RefusedWish::Forget => drop(session.store.forget_refused(&context, record.id)?),
     }
     let installation = session.installation.clone();
     let client = match client_of(&installation, settings) {

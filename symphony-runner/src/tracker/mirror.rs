@@ -174,7 +174,12 @@ pub(super) fn hold_tracker(
         }
         Next::CheckPlace | Next::GiveUp { .. } => now,
     };
-    let hold = TrackerHold { until, fault };
+    let since = record.hold.as_ref().map_or(now, |hold| hold.since);
+    let hold = TrackerHold {
+        since,
+        until,
+        fault,
+    };
     store.hold_tracker(&Context::tracker(None, now), record.id, &hold, tries)?;
     Ok(hold)
 }

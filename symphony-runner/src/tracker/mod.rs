@@ -18,10 +18,12 @@ mod report;
 mod send;
 mod step;
 mod text;
+mod trouble;
 
 pub use client::{TrackerAccess, check_tracker};
 pub use helper::{sync_due, sync_now};
 pub use place::place_of;
-pub use report::{SyncReport, SyncWish};
+pub use report::{RefusedWish, SyncReport, SyncWish};
 
 pub(crate) use helper::start_sync;
+pub(crate) use trouble::trackers_in_trouble;

@@ -8,8 +8,20 @@ use symphony_store::TrackerHold;
 pub struct SyncWish {
     /// Read everything again, from the beginning.
     pub is_all: bool,
-    /// Send again what the tracker refused.
-    pub retries_refused: bool,
+    /// What happens to what the tracker refused.
+    pub refused: RefusedWish,
+}
+
+/// What is asked for what a tracker refused.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RefusedWish {
+    /// It stays.
+    #[default]
+    Keep,
+    /// It is sent again.
+    Retry,
+    /// It is forgotten.
+    Forget,
 }
 
 /// What a round with one tracker did.

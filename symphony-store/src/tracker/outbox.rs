@@ -42,6 +42,17 @@ pub struct OutboxChange {
     pub problem: Option<String>,
 }
 
+/// The changes that a tracker refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedChanges {
+    /// How many.
+    pub count: u64,
+    /// When the first one was refused.
+    pub since: Timestamp,
+    /// The tracker's words about the last one.
+    pub last: String,
+}
+
 /// What came of sending a change.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ChangeResult<'a> {
@@ -342,6 +353,56 @@ impl Store {
                 params![id.as_str(), context.now.as_millisecond(), created.as_str()],
             )?;
             Ok(())
+        })
+    }
+
+    /// Returns how many changes a tracker refused, since when, and its words about the last one; `None` if it refused none.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn refused_changes(
+        &self,
+        tracker: TrackerId,
+    ) -> Result<Option<RefusedChanges>, StoreError> {
+        let (count, since): (i64, Option<i64>) = self
+            .conn
+            .prepare_cached(
+                "SELECT count(*), min(c.ended_at) FROM tracker_change c JOIN tracker_link l ON l.id = c.link
+                 WHERE l.tracker = ?1 AND c.state = 'refused'",
+            )?
+            .query_row([tracker.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let Some(since) = since else {
+            return Ok(None);
+        };
+        let last: Option<String> = self
+            .conn
+            .prepare_cached(
+                "SELECT c.problem FROM tracker_change c JOIN tracker_link l ON l.id = c.link
+                 WHERE l.tracker = ?1 AND c.state = 'refused' ORDER BY c.ended_at DESC, c.number DESC LIMIT 1",
+            )?
+            .query_row([tracker.0], |row| row.get(0))?;
+        Ok(Some(RefusedChanges {
+            count: u64::try_from(count).unwrap_or(0),
+            since: time(since)?,
+            last: last.unwrap_or_default(),
+        }))
+    }
+
+    /// Forgets the refused changes of a tracker: they are not sent again, and the inbox names them no longer.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn forget_refused(
+        &mut self,
+        context: &Context,
+        tracker: TrackerId,
+    ) -> Result<usize, StoreError> {
+        self.write(context, |tx| {
+            Ok(tx.execute(
+                "UPDATE tracker_change SET state = 'withdrawn'
+                 WHERE state = 'refused' AND link IN (SELECT id FROM tracker_link WHERE tracker = ?1)",
+                [tracker.0],
+            )?)
         })
     }
 

@@ -18,6 +18,8 @@ pub struct TrackerId(pub(crate) i64);
 /// Why a tracker is not asked, and until when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrackerHold {
+    /// Since when.
+    pub since: Timestamp,
     /// Until when.
     pub until: Timestamp,
     /// What the tracker answered.
@@ -52,8 +54,10 @@ pub struct TrackerRecord {
 fn from_row(row: &Row<'_>) -> Result<TrackerRecord, StoreError> {
     let until: Option<i64> = row.get("held_until")?;
     let fault: Option<String> = row.get("fault")?;
+    let since: Option<i64> = row.get("held_since")?;
     let hold = until.zip(fault).map(|(until, fault)| {
         Ok::<_, StoreError>(TrackerHold {
+            since: time(since.unwrap_or(until))?,
             until: time(until)?,
             fault: json("fault of a tracker", &fault)?,
         })
@@ -131,7 +135,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.write(context, |tx| {
             tx.execute(
-                "UPDATE tracker SET cursor = ?2, tries = 0, held_until = NULL, fault = NULL,
+                "UPDATE tracker SET cursor = ?2, tries = 0, held_since = NULL, held_until = NULL, fault = NULL,
                      looked_at = CASE WHEN ?3 THEN ?4 ELSE looked_at END WHERE id = ?1",
                 params![
                     id.0,
@@ -213,29 +217,32 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.write(context, |tx| {
             tx.execute(
-                "UPDATE tracker SET held_until = ?2, fault = ?3, tries = ?4 WHERE id = ?1",
+                "UPDATE tracker SET held_since = coalesce(held_since, ?5), held_until = ?2, fault = ?3, tries = ?4 WHERE id = ?1",
                 params![
                     id.0,
                     hold.until.as_millisecond(),
                     to_json(&hold.fault),
-                    tries
+                    tries,
+                    hold.since.as_millisecond(),
                 ],
             )?;
             Ok(())
         })
     }
 
-    /// Ends the hold of a tracker.
+    /// Returns the trackers of a project that were asked before, by name.
     ///
     /// # Errors
-    /// When the database cannot be written.
-    pub fn lift_tracker(&mut self, context: &Context, id: TrackerId) -> Result<(), StoreError> {
-        self.write(context, |tx| {
-            tx.execute(
-                "UPDATE tracker SET held_until = NULL, fault = NULL, tries = 0 WHERE id = ?1",
-                [id.0],
-            )?;
-            Ok(())
-        })
+    /// When the database cannot be read.
+    pub fn trackers(&self, project: &ProjectId) -> Result<Vec<TrackerRecord>, StoreError> {
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT * FROM tracker WHERE project = ?1 ORDER BY name")?;
+        let mut rows = statement.query([project.as_str()])?;
+        let mut trackers = Vec::new();
+        while let Some(row) = rows.next()? {
+            trackers.push(from_row(row)?);
+        }
+        Ok(trackers)
     }
 }

@@ -129,6 +129,7 @@ fn a_tracker_is_read_on_from_where_it_was() {
     let record = tracker(&mut store);
     assert_eq!((record.looked_at, record.cursor.as_str()), (None, "page 2"));
     let hold = TrackerHold {
+        since: at(6),
         until: at(60),
         fault: Fault::RateLimited { until: None },
     };

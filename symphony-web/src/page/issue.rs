@@ -184,6 +184,13 @@ fn facts(detail: &IssueDetail, turn: &Turn) -> Markup {
                 @if !detail.children.is_empty() {
                     dt { "Sub-tasks" } dd { @for id in &detail.children { (issue_link(id)) " " } }
                 }
+                @for link in &detail.trackers {
+                    dt { "On " (link.tracker) }
+                    dd {
+                        @if let Some(page) = link.page() { a href=(page) rel="noopener noreferrer" { (link.key) } }
+                        @else { (link.key) }
+                    }
+                }
                 @for pr in &detail.pull_requests { dt { (pr_link(pr.id)) } dd { (pr.state) } }
                 dt { "Runs" } dd { (issue.total_runs) }
                 dt { "Created" } dd { (when(issue.created_at, turn.now)) }

@@ -22,6 +22,7 @@ use super::permissions::check_permissions;
 use super::project::{check_project, unusable};
 use super::protection::{check_cgroups, check_protection};
 use super::sandbox::check_sandbox;
+use super::trackers::check_trackers;
 use crate::app::App;
 use crate::failure::{Context as _, database_fix, identity_fix, sentence};
 
@@ -78,6 +79,7 @@ fn check_all(app: &App) -> anyhow::Result<Vec<CheckView>> {
     if let Some(project) = project {
         check_project(&installation, &project, &problems, &mut checks);
         checks.extend(check_notify(&installation, &project));
+        checks.extend(check_trackers(&installation, &project));
     }
     Ok(checks)
 }

@@ -23,6 +23,7 @@ mod root;
 mod sandbox;
 mod schedule;
 mod service;
+mod trackers;
 
 pub(crate) use args::DoctorArgs;
 pub(crate) use gates::{INSTALL, missing_programs};

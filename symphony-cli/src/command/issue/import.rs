@@ -1,6 +1,6 @@
 //! `symphony issue import`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
@@ -12,6 +12,7 @@ use symphony_view::text::plural;
 
 use super::format::Format;
 use crate::app::App;
+use crate::command::tracker::sync_all;
 use crate::document::{DocumentSource, read_text};
 use crate::failure::{Context as _, Exit, Stop};
 use crate::value::named;
@@ -27,12 +28,15 @@ const PROBLEMS_MAX: usize = 20;
                   its description. `parent` and `depends_on` name issues by identifier or external id, first those in \
                   the file, then those in the backlog. If anything is wrong, nothing is imported. An issue that exists \
                   already is skipped: one with the same external id, or with the same identifier and title.\n\n\
-                  Example:\n  symphony issue import backlog.md"
+                  Examples:\n  symphony issue import backlog.md\n  symphony issue import --from github"
 )]
 pub(crate) struct ImportArgs {
     /// The file to read; `-` is standard input
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[arg(value_name = "FILE", required_unless_present = "from")]
+    file: Option<PathBuf>,
+    /// Take in the issues of a tracker that match its filter, and mirror them from now on
+    #[arg(long, value_name = "TRACKER", conflicts_with_all = ["file", "format"])]
+    from: Option<String>,
     /// The format; by default taken from the file's name
     #[arg(long, value_name = "FORMAT", value_parser = named(Format::NAMES, Format::parse))]
     format: Option<Format>,
@@ -67,13 +71,17 @@ impl From<ImportedIssues> for ImportView {
 
 impl ImportArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let lines = self.read(app)?;
+        if let Some(tracker) = &self.from {
+            return sync_all(app, tracker);
+        }
+        let file = self.file.as_deref().unwrap_or(Path::new("-"));
+        let lines = self.read(app, file)?;
         let mut session = app.session()?;
         let imported = session
             .store
             .import_issues(&App::as_human(), &session.project.id, &lines)
-            .with_context(|| format!("import {}", self.file.display()))?
-            .map_err(|problems| self.refusal(&problems))?;
+            .with_context(|| format!("import {}", file.display()))?
+            .map_err(|problems| refusal(file, &problems))?;
         note_mark(&session.installation, &mut session.store);
         let sentence = format!(
             "Imported {}; {} already existed.",
@@ -83,34 +91,34 @@ impl ImportArgs {
         app.out.done(&ImportView::from(imported), &sentence)
     }
 
-    fn read(&self, app: &App) -> anyhow::Result<Vec<(usize, IssueLine)>> {
+    fn read(&self, app: &App, file: &Path) -> anyhow::Result<Vec<(usize, IssueLine)>> {
         let source = DocumentSource {
-            input: self.file.clone(),
+            input: file.to_owned(),
         };
         let text = read_text(app, &source)?;
         let secrets = app.secrets()?;
         secrets
             .check(&text)
-            .with_context(|| format!("import {}", self.file.display()))?;
-        let read = match self.format.unwrap_or_else(|| Format::of(&self.file)) {
+            .with_context(|| format!("import {}", file.display()))?;
+        let read = match self.format.unwrap_or_else(|| Format::of(file)) {
             Format::JsonLines => read_json_lines(&text),
             Format::Markdown => read_markdown(&text),
         };
-        Ok(read.map_err(|problems| self.refusal(&problems))?)
+        Ok(read.map_err(|problems| refusal(file, &problems))?)
     }
+}
 
-    fn refusal(&self, problems: &[TransferProblem]) -> Stop {
-        let listed: Vec<String> = problems
-            .iter()
-            .take(PROBLEMS_MAX)
-            .map(|problem| format!("line {}: {}", problem.line, problem.problem))
-            .collect();
-        let message = format!(
-            "nothing was imported, because {} has {}:\n{}",
-            self.file.display(),
-            plural(problems.len(), "problem"),
-            listed.join("\n")
-        );
-        Stop::new(Exit::Failed, message).hint("fix the file and run the command again")
-    }
+fn refusal(file: &Path, problems: &[TransferProblem]) -> Stop {
+    let listed: Vec<String> = problems
+        .iter()
+        .take(PROBLEMS_MAX)
+        .map(|problem| format!("line {}: {}", problem.line, problem.problem))
+        .collect();
+    let message = format!(
+        "nothing was imported, because {} has {}:\n{}",
+        file.display(),
+        plural(problems.len(), "problem"),
+        listed.join("\n")
+    );
+    Stop::new(Exit::Failed, message).hint("fix the file and run the command again")
 }

@@ -6,4 +6,5 @@ mod status;
 mod sync;
 mod tree;
 
+pub(crate) use sync::sync_all;
 pub(crate) use tree::TrackerCommand;

@@ -1,7 +1,7 @@
 //! `symphony tracker sync`.
 
 use clap::Args;
-use symphony_runner::tracker::{SyncWish, sync_now};
+use symphony_runner::tracker::{RefusedWish, SyncWish, sync_now};
 use symphony_view::SyncView;
 use symphony_view::text::{List, plural};
 
@@ -22,30 +22,49 @@ pub(crate) struct SyncArgs {
     /// Send again what the tracker refused
     #[arg(long)]
     retry: bool,
+    /// Forget what the tracker refused; it is not sent again
+    #[arg(long, conflicts_with = "retry")]
+    forget: bool,
 }
 
 impl SyncArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let session = app.session()?;
-        let trackers = trackers_of(&session, self.name.as_deref())?;
         let wish = SyncWish {
             is_all: self.all,
-            retries_refused: self.retry,
+            refused: match (self.retry, self.forget) {
+                (true, _) => RefusedWish::Retry,
+                (false, true) => RefusedWish::Forget,
+                (false, false) => RefusedWish::Keep,
+            },
         };
-        let reports = sync_now(&session, self.name.as_deref(), wish)
-            .context("exchange news with trackers")?;
-        let views: Vec<SyncView> = reports.into_iter().map(SyncView::from).collect();
-        let held = views.iter().filter(|view| view.hold.is_some()).count();
-        app.out.answer(&views.into_iter().collect::<List<_>>())?;
-        if held > 0 {
-            let what = format!(
-                "{held} of {} did not answer as expected",
-                plural(trackers.len(), "tracker")
-            );
-            return Err(Stop::new(Exit::Failed, what)
-                .hint("`symphony tracker check` says more; nothing is lost, and the next try is made by itself")
-                .into());
-        }
-        Ok(())
+        sync(app, self.name.as_deref(), wish)
     }
+}
+
+/// Reads everything of one tracker.
+pub(crate) fn sync_all(app: &App, name: &str) -> anyhow::Result<()> {
+    let wish = SyncWish {
+        is_all: true,
+        ..SyncWish::default()
+    };
+    sync(app, Some(name), wish)
+}
+
+fn sync(app: &App, name: Option<&str>, wish: SyncWish) -> anyhow::Result<()> {
+    let session = app.session()?;
+    let trackers = trackers_of(&session, name)?;
+    let reports = sync_now(&session, name, wish).context("exchange news with trackers")?;
+    let views: Vec<SyncView> = reports.into_iter().map(SyncView::from).collect();
+    let held = views.iter().filter(|view| view.hold.is_some()).count();
+    app.out.answer(&views.into_iter().collect::<List<_>>())?;
+    if held > 0 {
+        let what = format!(
+            "{held} of {} did not answer as expected",
+            plural(trackers.len(), "tracker")
+        );
+        return Err(Stop::new(Exit::Failed, what)
+            .hint("`symphony tracker check` says more; nothing is lost, and the next try is made by itself")
+            .into());
+    }
+    Ok(())
 }

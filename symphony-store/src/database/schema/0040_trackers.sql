@@ -11,6 +11,7 @@ CREATE TABLE tracker (
     own_user    TEXT,                       -- the id there of whoever the token is
     looked_at   INTEGER,                    -- when everything was last read
     tries       INTEGER NOT NULL DEFAULT 0, -- looks in a row that failed
+    held_since  INTEGER,
     held_until  INTEGER,
     fault       TEXT CHECK (fault IS NULL OR json_valid(fault)),
     CHECK ((held_until IS NULL) = (fault IS NULL)),
