@@ -118,7 +118,7 @@ fn operation<'a>(
     found.ok_or_else(|| Problem::invalid("Unknown operation."))
 }
 
-/// Reads the variables: each must be declared, and have a value unless it may be null or has a default.
+/// Reads the variables that are declared; each has a value unless it may be null or has a default.
 fn variables(
     operation: &OperationDefinition,
     given: Option<&Value>,
@@ -143,12 +143,7 @@ fn variables(
         }
         variables.insert(name.to_owned(), value);
     }
-    match given.keys().find(|name| !variables.contains_key(*name)) {
-        Some(name) => Err(Problem::invalid(format!(
-            "Variable \"${name}\" is not defined."
-        ))),
-        None => Ok(variables),
-    }
+    Ok(variables)
 }
 
 fn json(value: &ConstValue) -> Value {

@@ -6,10 +6,15 @@ mod github_write;
 #[cfg(test)]
 mod harness;
 mod linear_faults;
+#[cfg(test)]
+mod linear_polls;
 mod linear_read;
 mod linear_write;
 mod network;
-mod secrets;
+#[cfg(test)]
+mod raw;
+mod token_leaks;
 
 #[cfg(feature = "emulate")]
+#[cfg(test)]
 mod emulate;
