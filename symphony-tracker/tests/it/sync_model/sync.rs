@@ -1,6 +1,6 @@
 //! Symphony's side in memory: what a store commits, and the process that syncs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use symphony_core::Timestamp;
 use symphony_core::config::TrackerSettings;
@@ -13,7 +13,7 @@ use symphony_tracker::comment::{Discussion, Incoming, KnownComments, read_commen
 use symphony_tracker::confirm::{confirm, link_created};
 use symphony_tracker::departure::plan_departure;
 use symphony_tracker::linked::{
-    Activity, Attempt, Conflict, Covers, Departing, LinkedIssue, LocalIssue, Pending, TextBy,
+    Activity, Attempt, Conflict, Covers, Departing, Field, LinkedIssue, LocalIssue, Pending, TextBy,
 };
 use symphony_tracker::relations::{resolve, waiting};
 use symphony_tracker::remote::{ExternalId, Page, RemoteComment, RemoteIssue};
@@ -77,7 +77,12 @@ pub(crate) struct Model {
     pub(crate) kept: Vec<ExternalId>,
     pub(crate) conflicts: Vec<(IssueId, Conflict)>,
     pub(crate) edits: Vec<Edit>,
-    pub(crate) sent: usize,
+    /// What was sent, with or without an answer.
+    pub(crate) sends: Vec<(ExternalId, Covers)>,
+    /// What people changed there.
+    pub(crate) touched_there: BTreeSet<(ExternalId, Field)>,
+    /// What people and agents changed here.
+    pub(crate) touched_here: BTreeSet<(IssueId, Field)>,
     cursor: Timestamp,
     /// Pages that were read and not decided on: a crash forgets them.
     pub(crate) pages: Vec<Page>,
@@ -97,7 +102,9 @@ impl Model {
             kept: Vec::new(),
             conflicts: Vec::new(),
             edits: Vec::new(),
-            sent: 0,
+            sends: Vec::new(),
+            touched_there: BTreeSet::new(),
+            touched_here: BTreeSet::new(),
             cursor: at(0),
             pages: Vec::new(),
             next: 0,
@@ -137,24 +144,29 @@ impl Model {
         }
     }
 
-    /// Sends the first change of the outbox, after it has read the issue.
-    pub(crate) fn send_one(&mut self, answer: Answer) {
-        let Some(row) = self.outbox.first() else {
-            return;
-        };
-        let (change_id, target) = (row.pending.id.clone(), row.target.clone());
+    /// Reads the issue of the first change of the outbox by its id, and returns the change if it is still wanted.
+    pub(crate) fn read_first(&mut self) -> Option<ChangeId> {
+        let row = self.outbox.first()?;
+        let (change, target) = (row.pending.id.clone(), row.target.clone());
         let now = self.tracker.issues[&target].clone();
         self.arrive(&now, HowRead::ById);
-        let Some(row) = self
-            .outbox
-            .iter_mut()
-            .find(|row| row.pending.id == change_id)
-        else {
-            return;
-        };
+        let mut rows = self.outbox.iter();
+        rows.any(|row| row.pending.id == change).then_some(change)
+    }
+
+    pub(crate) fn row(&self, change: &ChangeId) -> &Row {
+        let mut rows = self.outbox.iter();
+        rows.find(|row| row.pending.id == *change).unwrap()
+    }
+
+    /// Sends a change after its issue was read.
+    pub(crate) fn send(&mut self, change_id: &ChangeId, answer: Answer) {
+        let mut rows = self.outbox.iter_mut();
+        let row = rows.find(|row| row.pending.id == *change_id).unwrap();
+        let covers = row.pending.covers.clone();
         let outgoing = Outgoing {
             id: change_id.clone(),
-            target,
+            target: row.target.clone(),
             change: row.pending.change.clone(),
             decided_at: row.decided_at,
             was_tried: row.pending.attempt == Attempt::Unanswered,
@@ -165,13 +177,13 @@ impl Model {
             return;
         }
         let mut applied = self.tracker.apply(&outgoing, answer == Answer::CutShort);
-        self.sent += 1;
+        self.sends.push((outgoing.target.clone(), covers));
         match answer {
             Answer::WithoutIssue => applied.issue = None,
             Answer::WithIssue => {}
             Answer::Lost | Answer::CutShort | Answer::NotSent => return,
         }
-        self.record(&change_id, &applied);
+        self.record(change_id, &applied);
     }
 
     fn take_row(&mut self, change: &ChangeId) -> Row {
@@ -474,7 +486,9 @@ impl Model {
     pub(crate) fn round(&mut self) {
         self.tracker.tick();
         for _ in 0..self.outbox.len() {
-            self.send_one(Answer::WithIssue);
+            if let Some(change) = self.read_first() {
+                self.send(&change, Answer::WithIssue);
+            }
         }
         self.fetch();
         while !self.pages.is_empty() {
