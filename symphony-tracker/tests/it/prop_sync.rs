@@ -6,6 +6,9 @@
 //! each edit reached the other side, was replaced by its own side, or is recorded as a conflict; and nothing was sent, and no conflict
 //! recorded, without an edit as its reason.
 //!
+//! The model leaves out what no tracker lets Symphony see: an edit of the same field between the last reading and the request, a
+//! change that is applied long after its request failed, and a marker that a person removes before the issue is linked.
+//!
 //! Bugs planted by hand, each of which the model catches: a confirmed change that leaves the base as it was; a marker that is never
 //! found; a conflict that is not recorded; an echo of our own change that is not recognised; a page that is trusted however old it
 //! is; a change without an answer that is withdrawn; an answer whose other fields are taken into the base; and a title that is sent

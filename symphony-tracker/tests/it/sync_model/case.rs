@@ -7,6 +7,7 @@ use symphony_core::issue::{
     IssueEvent, IssueState, IssueStatus, Priority, Review, apply, human_move,
 };
 use symphony_tracker::linked::{Activity, Covers, Field, Side, TextBy};
+use symphony_tracker::marker;
 use symphony_tracker::milestone::{Milestone, Written, plan};
 use symphony_tracker::remote::{ExternalId, RemoteIssue};
 use symphony_tracker::sub_issue::plan_sub_issue;
@@ -135,6 +136,10 @@ impl Case {
                 } else {
                     format!("{text}\r\nmore")
                 };
+                // without its marker, a second attempt would make a second issue
+                let is_linked = self.model.links.contains_key(external);
+                let mark = marker::find(&before.body).filter(|_| !is_linked);
+                let text = mark.map_or(text.clone(), |mark| marker::with(&text, &mark));
                 self.model.tracker.edit(external, |issue| issue.body = text);
                 Field::Description
             }
@@ -295,7 +300,8 @@ impl Case {
             // what changes nothing there cannot arrive, and cannot be lost
             Field::State => {
                 let remote = self.base_of(&external);
-                is_equal(&value, &self.there(&remote, &field))
+                base.status == Some(ours.ours.state.status())
+                    || is_equal(&value, &self.there(&remote, &field))
             }
         };
         self.record(

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use symphony_core::config::TrackerKind;
 use symphony_core::issue::{IssueStatus, Priority};
 use symphony_tracker::linked::{Field, Side};
-use symphony_tracker::quote;
 use symphony_tracker::remote::{ExternalId, RemoteIssue, StateGroup};
+use symphony_tracker::{marker, quote};
 
 use super::{Case, Local, Value};
 
@@ -51,7 +51,10 @@ impl Case {
         match field {
             // what the mapping loses is no difference
             Field::Title => Value::Text(issue.title.trim().to_owned()),
-            Field::Description => Value::Text(issue.body.replace("\r\n", "\n")),
+            Field::Description => {
+                let body = issue.body.replace("\r\n", "\n");
+                Value::Text(marker::without(&body).to_owned())
+            }
             Field::Label(name) => {
                 let is_on = issue
                     .labels
