@@ -300,7 +300,9 @@ impl Case {
             // what changes nothing there cannot arrive, and cannot be lost
             Field::State => {
                 let remote = self.base_of(&external);
-                base.status == Some(ours.ours.state.status())
+                let status = Some(ours.ours.state.status());
+                base.status == status
+                    || base.status_label == status
                     || is_equal(&value, &self.there(&remote, &field))
             }
         };
