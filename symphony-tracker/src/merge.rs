@@ -119,34 +119,53 @@ impl Merge<'_> {
                 }
                 is_there
             }
-            (Change::SetLabels { add, remove }, covers) => {
-                let (added, missing): (BTreeSet<String>, BTreeSet<String>) = add
-                    .iter()
-                    .cloned()
-                    .partition(|name| labels::has(&self.remote.labels, name));
-                let (left, removed): (BTreeSet<String>, BTreeSet<String>) = remove
-                    .iter()
-                    .cloned()
-                    .partition(|name| labels::has(&self.remote.labels, name));
-                // labels are added before others are removed: if one is missing, a person removed what means a status or a priority
-                if *covers == Covers::Labels || missing.is_empty() {
-                    remote.labels = labels::changed(&remote.labels, &added, &removed);
-                }
-                let is_there = missing.is_empty() && left.is_empty();
-                match covers {
-                    Covers::Labels => {
-                        local.labels = labels::changed(&local.labels, &added, &removed);
-                    }
-                    Covers::Priority { priority } if is_there => local.priority = *priority,
-                    Covers::StatusLabel { status } if is_there => {
-                        local.status_label = Some(*status);
-                    }
-                    _ => {}
-                }
-                is_there
-            }
+            (Change::SetLabels { add, remove }, covers) => self.shows_labels(add, remove, covers),
             _ => false,
         }
+    }
+
+    /// Returns whether the tracker has a change of labels, and takes what it has of it into the base.
+    fn shows_labels(
+        &mut self,
+        add: &BTreeSet<String>,
+        remove: &BTreeSet<String>,
+        covers: &Covers,
+    ) -> bool {
+        let Base { remote, local, .. } = &mut self.out.base;
+        let (added, missing): (BTreeSet<String>, BTreeSet<String>) = add
+            .iter()
+            .cloned()
+            .partition(|name| labels::has(&self.remote.labels, name));
+        let (left, removed): (BTreeSet<String>, BTreeSet<String>) = remove
+            .iter()
+            .cloned()
+            .partition(|name| labels::has(&self.remote.labels, name));
+        let is_there = match covers {
+            Covers::Priority { priority } => {
+                priority::change(self.settings, &self.remote, *priority).is_none()
+            }
+            Covers::StatusLabel { status } => {
+                state::status_label_change(self.settings, &self.remote, *status).is_none()
+            }
+            _ => missing.is_empty() && left.is_empty(),
+        };
+        // Of labels that mean one thing together, a part is only ours if it has the label that is added first: what is
+        // removed, or replaced by another one, can be a person's edit.
+        let is_begun = !add.is_empty() && missing.is_empty();
+        if is_there || is_begun || *covers == Covers::Labels {
+            remote.labels = labels::changed(&remote.labels, &added, &removed);
+        }
+        match covers {
+            Covers::Labels => {
+                local.labels = labels::changed(&local.labels, &added, &removed);
+            }
+            Covers::Priority { priority } if is_there => local.priority = *priority,
+            Covers::StatusLabel { status } if is_there => {
+                local.status_label = Some(*status);
+            }
+            _ => {}
+        }
+        is_there
     }
 
     fn title(&mut self, key: &str) {

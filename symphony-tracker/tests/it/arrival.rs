@@ -455,3 +455,32 @@ fn a_sub_issue_of_ours_is_linked_and_not_imported() {
     assert_eq!(plan(&by_id), created);
     assert!(matches!(plan(&quoted), Arrival::Import(_)));
 }
+
+#[test]
+fn a_part_of_a_change_is_known_by_the_label_that_comes_first() {
+    let labels = |names: &[&str]| RemoteIssue {
+        labels: set(names),
+        ..remote()
+    };
+    let plan = |ours: Priority, add: &[&str], there: &[&str]| {
+        let mut linked = linked(&github(), &labels(&["P1"]), IssueState::Todo);
+        linked.ours.priority = ours;
+        let change = Change::SetLabels {
+            add: set(add),
+            remove: set(&["P1"]),
+        };
+        let covers = Covers::Priority { priority: ours };
+        linked.pending = vec![pending("c", change, covers, Attempt::Unanswered)];
+        arrive_as(&github(), &linked, &labels(there), HowRead::ById)
+    };
+    // added, and not yet removed
+    let part = plan(Priority::Urgent, &["P0"], &["P0", "P1"]);
+    assert_eq!(part.untried, [ChangeId::new("c")]);
+    assert_eq!((part.steps, part.conflicts), (vec![], vec![]));
+    // our label is gone, because a person chose another one
+    let edit = plan(Priority::Low, &[], &["P0"]);
+    assert_eq!(edit.untried, [ChangeId::new("c")]);
+    assert_eq!(edit.conflicts, [ours_lost(Field::Priority, "low")]);
+    let whole = plan(Priority::Low, &[], &[]);
+    assert_eq!(whole.settled, [ChangeId::new("c")]);
+}
