@@ -2,6 +2,7 @@
 
 mod case;
 mod edits;
+mod steps;
 mod sync;
 mod tracker;
 mod words;

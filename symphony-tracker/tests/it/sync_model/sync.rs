@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use symphony_core::Timestamp;
 use symphony_core::config::TrackerSettings;
 use symphony_core::id::IssueId;
-use symphony_core::issue::{IssueEvent, IssueState, IssueStatus, Review, apply, human_move};
-use symphony_tracker::arrival::{Around, Arrival, HowRead, Reading, Step, plan_arrival};
+use symphony_core::issue::{IssueState, IssueStatus, Review};
+use symphony_tracker::arrival::{Around, Arrival, HowRead, Reading, plan_arrival};
 use symphony_tracker::base::Base;
 use symphony_tracker::change::{Applied, Change, ChangeId, Created, Outgoing};
 use symphony_tracker::comment::{Discussion, Incoming, KnownComments, read_comment};
@@ -350,57 +350,6 @@ impl Model {
             link.base = base;
             let ours = link.issue.clone();
             self.take(&ours, steps);
-        }
-    }
-
-    /// Applies steps as a store does: each has to be one that the state machine takes.
-    fn take(&mut self, issue: &IssueId, steps: Vec<Step>) {
-        let local = self.locals.get_mut(issue).unwrap();
-        for step in steps {
-            let event = match step {
-                Step::SetTitle { title } => {
-                    local.ours.title = title;
-                    continue;
-                }
-                Step::SetDescription { description } => {
-                    local.ours.description = description;
-                    continue;
-                }
-                Step::SetLabels { add, remove } => {
-                    for name in remove {
-                        assert!(local.ours.labels.remove(&name), "{name}");
-                    }
-                    local.ours.labels.extend(add);
-                    continue;
-                }
-                Step::SetPriority { priority } => {
-                    local.ours.priority = priority;
-                    continue;
-                }
-                Step::SetParent { parent } => {
-                    local.parent = Some(parent);
-                    continue;
-                }
-                Step::ClearParent { .. }
-                | Step::AddDependency { .. }
-                | Step::RemoveDependency { .. } => continue,
-                Step::Close { resolution } => {
-                    if local.activity == Activity::Run {
-                        local.activity = Activity::Idle;
-                    }
-                    local.review = Review::None;
-                    IssueEvent::Closed {
-                        resolution,
-                        reason: "closed there".into(),
-                    }
-                }
-                Step::Reopen => IssueEvent::Reopened,
-                Step::Move { to } => {
-                    assert_ne!(local.activity, Activity::Run, "a run ends first");
-                    human_move(&local.ours.state, to, local.review).unwrap()
-                }
-            };
-            local.ours.state = apply(&local.ours.state, &event).unwrap();
         }
     }
 
