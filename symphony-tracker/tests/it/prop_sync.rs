@@ -185,7 +185,7 @@ fn is_same_field(one: &Field, other: &Field) -> bool {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 1_200,
+        cases: 1_000,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
