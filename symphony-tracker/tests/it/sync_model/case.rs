@@ -225,7 +225,9 @@ impl Case {
         // what takes an edit back that never arrived leaves nothing to merge; nor does what repeats a change of ours
         let unanswered = self.model.unanswered(external, &base);
         let mut agreed = unanswered.iter().chain([&base]);
-        let is_taken_back = agreed.any(|agreed| self.there(agreed, &field) == value);
+        let had_label = |issue: &RemoteIssue| matches!((&field, &value), (Field::State, Value::Word(word)) if issue.labels.contains(word));
+        let is_taken_back =
+            agreed.any(|agreed| self.there(agreed, &field) == value || had_label(agreed));
         if is_edited {
             self.record(Edit::new(issue, Side::Theirs, field, value), is_taken_back);
         }
