@@ -110,3 +110,95 @@ impl Walk {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Items of a page.
+    const PAGE: usize = 10;
+
+    /// Returns a moment; two of them are further apart than what is read again at each look, which would hide a skipped item.
+    fn at(step: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + step * 100).unwrap()
+    }
+
+    /// A list of Linear's: for each item the time of its last change.
+    #[derive(Debug, Clone, Default)]
+    struct Server(BTreeMap<String, i64>);
+
+    impl Server {
+        /// Returns a page with the cursor of the next one, or nothing if the walk's own cursor is gone.
+        fn page(&self, walk: &Walk) -> Option<(Vec<Newest>, Option<String>)> {
+            let mut items: Vec<Newest> = self
+                .0
+                .iter()
+                .map(|(id, ms)| Newest {
+                    updated_at: at(*ms),
+                    id: id.clone(),
+                })
+                .filter(|item| item.updated_at >= walk.since())
+                .collect();
+            items.sort_by(|a, b| b.cmp(a));
+            let start = match walk.page_after() {
+                Some(after) => items.iter().position(|item| item.id == after)? + 1,
+                None => 0,
+            };
+            let has_next = items.len() > start + PAGE;
+            let page: Vec<Newest> = items.into_iter().skip(start).take(PAGE).collect();
+            let next = page.last().filter(|_| has_next).map(|item| item.id.clone());
+            Some((page, next))
+        }
+    }
+
+    proptest! {
+        /// Whatever changes between pages and looks: after three looks in which nothing changed, every item was read as it is,
+        /// and the walk rests. The first of them can be the end of a walk that a change was too new for.
+        #[test]
+        fn nothing_is_skipped(
+            times in prop::collection::vec(0..6_i64, 1..80),
+            events in prop::collection::vec(prop::option::weighted(0.6, (0..80_usize, 0..3_u8)), 0..30),
+        ) {
+            let name = |place: usize| format!("{place:03}");
+            let mut server = Server::default();
+            server.0.extend(times.iter().enumerate().map(|(place, ms)| (name(place), *ms)));
+            let mut events = events.iter();
+            let mut now = 100;
+            let mut read: BTreeMap<String, Timestamp> = BTreeMap::new();
+            let mut walk = Walk::default();
+            let mut quiet_looks = 0;
+            let mut pages = 0;
+            while quiet_looks < 3 {
+                let mut has_more = true;
+                if let Some((page, next)) = server.page(&walk) {
+                    read.extend(page.iter().map(|item| (item.id.clone(), item.updated_at)));
+                    has_more = next.is_some();
+                    walk = walk.after(page, next.as_deref());
+                } else {
+                    walk = walk.again();
+                }
+                walk = serde_json::from_str(&serde_json::to_string(&walk).unwrap()).unwrap();
+                match events.next() {
+                    Some(None) => { now += 1; quiet_looks = 0; }
+                    Some(Some((place, 0))) => { server.0.remove(&name(*place)); quiet_looks = 0; }
+                    Some(Some((place, _))) => { server.0.insert(name(*place), now); quiet_looks = 0; }
+                    None if !has_more => quiet_looks += 1,
+                    None => {}
+                }
+                pages += 1;
+                prop_assert!(pages < 500, "the walk ends");
+            }
+            for (id, ms) in &server.0 {
+                prop_assert_eq!(read.get(id), Some(&at(*ms)), "item {}", id);
+            }
+            let newest = server.0.iter().map(|(id, ms)| Newest { updated_at: at(*ms), id: id.clone() }).max();
+            if newest.is_some() && newest >= walk.newest {
+                prop_assert!(walk.is_rest(newest.as_ref()), "{:?}", walk);
+            }
+        }
+    }
+}

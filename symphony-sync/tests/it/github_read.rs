@@ -171,6 +171,8 @@ async fn no_issue_is_skipped_when_issues_change_while_pages_are_read() {
                     world.add_issue(1, &format!("Issue {number}"), "");
                 }
                 world.clock.set_step_ms(1000);
+                // further away than what every look reads again
+                world.clock.advance_ms(600_000);
             });
             let look = look_with(&*github(&fake), &Cursor::default(), |page| {
                 if page == changed_after {

@@ -157,7 +157,11 @@ async fn no_issue_is_skipped_when_issues_change_while_pages_are_read() {
             let fake = FakeLinear::start();
             fake.with(|world| world.clock.set_step_ms(step_ms));
             let all = add_many(&fake, 170);
-            fake.with(|world| world.clock.set_step_ms(1000));
+            fake.with(|world| {
+                world.clock.set_step_ms(1000);
+                // further away than what every look reads again
+                world.clock.advance_ms(600_000);
+            });
             let tracker = linear(&fake);
             let first = look_with(&*tracker, &Cursor::default(), |page| {
                 if page == changed_after {
