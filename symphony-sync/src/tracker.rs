@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use symphony_tracker::change::{Applied, Outgoing};
 use symphony_tracker::fault::Fault;
-use symphony_tracker::remote::{Cursor, ExternalId, Page, RemoteIssue};
+use symphony_tracker::remote::{Cursor, ExternalId, Page, RemoteComment, RemoteIssue};
 
 use crate::access::Access;
 
@@ -27,6 +27,10 @@ pub trait Tracker: Send + Sync + std::fmt::Debug {
     /// Reads issues as they are now. Those that do not exist any more, cannot be seen, were moved elsewhere or are pull
     /// requests are left out of the answer.
     fn issues<'a>(&'a self, ids: &'a [ExternalId]) -> Answering<'a, Vec<RemoteIssue>>;
+
+    /// Reads the comments of one issue as they are now, the oldest first: for an issue that is taken in after others wrote on
+    /// it, since [`Tracker::changed`] had those comments before.
+    fn comments<'a>(&'a self, issue: &'a ExternalId) -> Answering<'a, Vec<RemoteComment>>;
 
     /// Applies one change.
     ///

@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 
 use symphony_tracker::fault::Fault;
-use symphony_tracker::remote::{ExternalId, RemoteIssue};
+use symphony_tracker::remote::{ExternalId, RemoteComment, RemoteIssue};
 
-use super::wire::{WireIssue, WireRepository, external};
+use super::wire::{WireComment, WireIssue, WireRepository, external};
 use super::{Asked, Github};
 
 /// Most pages of blockers, of 100 each. GitHub allows 50 blockers an issue.
 const BLOCKER_PAGES_MAX: u32 = 5;
+
+/// Most pages of an issue's comments, of 100 each: those after the 2,000th are left out.
+const COMMENT_PAGES_MAX: u32 = 20;
 
 impl Github {
     /// Reads issues one by one; GitHub has no request for several.
@@ -25,6 +28,31 @@ impl Github {
             }
         }
         Ok(found)
+    }
+
+    /// Reads the comments of an issue, which come in the order in which they were written.
+    pub(super) async fn load_comments(&self, id: &ExternalId) -> Result<Vec<RemoteComment>, Fault> {
+        let Some(number) = number(id) else {
+            let what = format!("issue {id} of {}/{}", self.owner, self.name);
+            return Err(Fault::NotFound { what });
+        };
+        let asked = self.reading(number);
+        let mut comments = Vec::new();
+        for page in 1..=COMMENT_PAGES_MAX {
+            let mut url = self.repository_url(&["issues", &number.to_string(), "comments"]);
+            url.query_pairs_mut()
+                .append_pair("per_page", "100")
+                .append_pair("page", &page.to_string());
+            let answer = self.get(url, None, &asked).await?;
+            let found: Vec<WireComment> =
+                answer.read("the comments of an issue", self.client.token())?;
+            let is_last = found.len() < 100;
+            comments.extend(found.into_iter().filter_map(WireComment::comment));
+            if is_last {
+                break;
+            }
+        }
+        Ok(comments)
     }
 
     /// Reads one issue of this repository.

@@ -14,7 +14,7 @@ use reqwest::{Method, Url};
 use serde_json::Value;
 use symphony_tracker::change::{Applied, Outgoing};
 use symphony_tracker::fault::Fault;
-use symphony_tracker::remote::{Cursor, ExternalId, Page, RemoteIssue};
+use symphony_tracker::remote::{Cursor, ExternalId, Page, RemoteComment, RemoteIssue};
 
 use crate::access::Access;
 use crate::http::answer::Answer;
@@ -136,6 +136,10 @@ impl Tracker for Github {
 
     fn issues<'a>(&'a self, ids: &'a [ExternalId]) -> Answering<'a, Vec<RemoteIssue>> {
         Box::pin(self.load_issues(ids))
+    }
+
+    fn comments<'a>(&'a self, issue: &'a ExternalId) -> Answering<'a, Vec<RemoteComment>> {
+        Box::pin(self.load_comments(issue))
     }
 
     fn apply<'a>(&'a self, outgoing: &'a Outgoing) -> Answering<'a, Applied> {

@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 use symphony_tracker::fault::Fault;
-use symphony_tracker::remote::{Cursor, Page};
+use symphony_tracker::remote::{Cursor, ExternalId, Page, RemoteComment};
 
-use super::Linear;
 use super::cursor::{Newest, Position, Walk};
 use super::query;
 use super::wire::{IssuesData, Nodes, WireComment, WireIssue};
+use super::{Asked, Linear};
 
 #[derive(Debug, Deserialize)]
 struct NewestData {
@@ -20,6 +20,9 @@ struct NewestData {
 struct CommentsData {
     comments: Nodes<WireComment>,
 }
+
+/// Most pages of an issue's comments, of 100 each: those before the last 2,000 are left out.
+const COMMENT_PAGES_MAX: usize = 20;
 
 impl Linear {
     /// Reads a page of issues, and once those are read, a page of comments: a comment comes after the issue it is on.
@@ -74,6 +77,28 @@ impl Linear {
         *walk = walk.after(seen, next.as_deref());
         page.has_more = next.is_some();
         Ok(())
+    }
+
+    /// Reads the comments of an issue, which come with the newest first.
+    pub(super) async fn load_comments(&self, id: &ExternalId) -> Result<Vec<RemoteComment>, Fault> {
+        let asked = Asked {
+            action: "read comments",
+            what: format!("issue {id}"),
+        };
+        let mut comments = Vec::new();
+        let mut after = None;
+        for _ in 0..COMMENT_PAGES_MAX {
+            let variables = json!({ "id": id, "first": query::COMMENTS_PAGE, "after": after });
+            let read: CommentsData = self.ask(query::ISSUE_COMMENTS, &variables, &asked).await?;
+            after = read.comments.next().map(str::to_owned);
+            let found = read.comments.nodes.into_iter();
+            comments.extend(found.filter_map(WireComment::comment));
+            if after.is_none() {
+                break;
+            }
+        }
+        comments.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+        Ok(comments)
     }
 
     async fn load_comment_page(&self, walk: &mut Walk, page: &mut Page) -> Result<(), Fault> {

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use symphony_tracker::change::{Applied, Outgoing};
 use symphony_tracker::fault::Fault;
-use symphony_tracker::remote::{Cursor, ExternalId, Page, RemoteIssue};
+use symphony_tracker::remote::{Cursor, ExternalId, Page, RemoteComment, RemoteIssue};
 
 use crate::access::Access;
 use crate::http::client::{Client, Headers, Request};
@@ -157,6 +157,10 @@ impl Tracker for Linear {
 
     fn issues<'a>(&'a self, ids: &'a [ExternalId]) -> Answering<'a, Vec<RemoteIssue>> {
         Box::pin(self.load_issues(ids))
+    }
+
+    fn comments<'a>(&'a self, issue: &'a ExternalId) -> Answering<'a, Vec<RemoteComment>> {
+        Box::pin(self.load_comments(issue))
     }
 
     fn apply<'a>(&'a self, outgoing: &'a Outgoing) -> Answering<'a, Applied> {

@@ -40,6 +40,12 @@ pub const CHANGED_COMMENTS: &str = "query SymphonyChangedComments($filter: Comme
     nodes { id body createdAt updatedAt editedAt issue { id } user { id displayName } } \
     pageInfo { hasNextPage endCursor } } }";
 
+/// A page of the comments of one issue.
+pub const ISSUE_COMMENTS: &str = "query SymphonyIssueComments($id: ID!, $first: Int!, $after: String) { \
+    comments(filter: { issue: { id: { eq: $id } } }, first: $first, after: $after) { \
+    nodes { id body createdAt updatedAt editedAt issue { id } user { id displayName } } \
+    pageInfo { hasNextPage endCursor } } }";
+
 /// Issues by their ids.
 pub const ISSUES_BY_ID: &str = concat!(
     "query SymphonyIssuesByIds($ids: [ID!]!, $first: Int!) { \
@@ -103,6 +109,7 @@ pub const ALL: &[(&str, &str)] = &[
     ("NEWEST", NEWEST),
     ("CHANGED_ISSUES", CHANGED_ISSUES),
     ("CHANGED_COMMENTS", CHANGED_COMMENTS),
+    ("ISSUE_COMMENTS", ISSUE_COMMENTS),
     ("ISSUES_BY_ID", ISSUES_BY_ID),
     ("ISSUE_IN_FULL", ISSUE_IN_FULL),
     ("ACCESS", ACCESS),

@@ -356,3 +356,25 @@ async fn a_cursor_of_another_version_begins_again() {
         assert_eq!(look.ids(), ids([1]), "{text}");
     }
 }
+
+#[tokio::test]
+async fn the_comments_of_one_issue_are_read_from_the_first() {
+    let fake = FakeGithub::start();
+    fake.with(|world| {
+        world.add_issue(1, "One", "");
+        world.add_issue(1, "Two", "");
+        for number in 1..=130 {
+            world.add_comment(2, 1, &format!("Comment {number}"));
+            world.add_comment(2, 2, "Elsewhere");
+        }
+    });
+    let tracker = github(&fake);
+    let found = tracker.comments(&ExternalId::new("1")).await.unwrap();
+    let bodies: Vec<_> = found.iter().map(|comment| comment.body.clone()).collect();
+    let expected: Vec<_> = (1..=130)
+        .map(|number| format!("Comment {number}"))
+        .collect();
+    assert_eq!(bodies, expected);
+    let fault = tracker.comments(&ExternalId::new("9")).await.unwrap_err();
+    assert!(matches!(fault, Fault::NotFound { .. }), "{fault:?}");
+}

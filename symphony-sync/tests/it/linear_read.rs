@@ -282,3 +282,23 @@ async fn a_check_says_who_the_token_is_and_what_is_missing() {
     let what = "the project gone in the team ENG".to_owned();
     assert_eq!(fault, Fault::NotFound { what });
 }
+
+#[tokio::test]
+async fn the_comments_of_one_issue_are_read_from_the_first() {
+    let fake = FakeLinear::start();
+    let id = fake.with(|world| {
+        let id = world.add_issue("ada", "ENG", "One", "");
+        let other = world.add_issue("ada", "ENG", "Two", "");
+        for number in 1..=130 {
+            world.add_comment("ada", &id, &format!("Comment {number}"));
+            world.add_comment("ada", &other, "Elsewhere");
+        }
+        id
+    });
+    let found = linear(&fake).comments(&ExternalId::new(id)).await.unwrap();
+    let bodies: Vec<_> = found.iter().map(|comment| comment.body.clone()).collect();
+    let expected: Vec<_> = (1..=130)
+        .map(|number| format!("Comment {number}"))
+        .collect();
+    assert_eq!(bodies, expected);
+}
