@@ -86,5 +86,6 @@ pub use run::spending::{SpentBy, Used};
 pub use snapshot::SnapshotRequest;
 pub use tracker::comment::{RemoteAct, TakenComment};
 pub use tracker::link::{LinkId, NewLink, TrackerLink};
-pub use tracker::outbox::{ChangeResult, LinkNews, OutboxChange, RefusedChanges};
+pub use tracker::outbox::{ChangeResult, LinkNews, OutboxChange};
 pub use tracker::record::{TrackerHold, TrackerId, TrackerRecord};
+pub use tracker::refused::RefusedChanges;

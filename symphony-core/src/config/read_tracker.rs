@@ -143,7 +143,7 @@ impl ConfigReader<'_> {
 fn repository(text: &str) -> Option<(String, String)> {
     let fits = |part: &str| {
         let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        !part.is_empty() && part.chars().all(is_allowed) && part.trim_matches('.') != ""
+        !part.is_empty() && part.chars().all(is_allowed) && !part.trim_matches('.').is_empty()
     };
     let (owner, name) = text.split_once('/')?;
     (fits(owner) && fits(name)).then(|| (owner.to_owned(), name.to_owned()))

@@ -10,6 +10,7 @@ use symphony_tracker::base::{Base, RemoteFields};
 use symphony_tracker::change::ChangeId;
 use symphony_tracker::confirm::link_created;
 use symphony_tracker::linked::Covers;
+use symphony_tracker::relations::{resolve, waiting};
 use symphony_tracker::remote::RemoteIssue;
 use symphony_workspace::Failpoint;
 
@@ -29,7 +30,7 @@ impl Mirror<'_> {
             .store
             .link_of_external(self.record.id, &issue.id)?;
         match link {
-            None => self.arrive_new(issue),
+            None => self.arrive_new(issue).await,
             Some(link) => match link.issue.clone() {
                 // Deleted here: it is not taken in again.
                 None => Ok(()),
@@ -41,25 +42,25 @@ impl Mirror<'_> {
         }
     }
 
-    fn arrive_new(&mut self, issue: &RemoteIssue) -> Result<(), Stop> {
+    async fn arrive_new(&mut self, issue: &RemoteIssue) -> Result<(), Stop> {
         let around = self.around(issue, None)?;
         let reading = Reading {
             issue,
             how: HowRead::OnPage,
         };
         match plan_arrival(self.settings, reading, None, &around) {
-            Arrival::Import(import) => self.import(issue, &import),
+            Arrival::Import(import) => self.import(issue, &import).await,
             Arrival::Created {
                 change,
                 issue: ours,
-            } => self.link_sub_issue(issue, &change, &ours),
+            } => self.link_sub_issue(issue, &change, &ours).await,
             _ => Ok(()),
         }
     }
 
     /// Takes an issue in. Its external id is written with it: if this dies before the link is made, the next look finds the issue and
     /// makes the link.
-    fn import(&mut self, issue: &RemoteIssue, import: &Import) -> Result<(), Stop> {
+    async fn import(&mut self, issue: &RemoteIssue, import: &Import) -> Result<(), Stop> {
         let external = format!("{}#{}", self.record.place, issue.id);
         let project = self.session.project.id.clone();
         let known = self.session.store.issue_of_external(&project, &external)?;
@@ -115,11 +116,20 @@ impl Mirror<'_> {
                 untried: &[],
                 entries: log,
             },
-        )
+        )?;
+        self.hear_earlier(issue).await
+    }
+
+    /// Reads what was said about an issue before it was linked: a look at what changed may have passed these comments.
+    async fn hear_earlier(&mut self, issue: &RemoteIssue) -> Result<(), Stop> {
+        for comment in self.client.comments(&issue.id).await? {
+            self.hear(&comment)?;
+        }
+        Ok(())
     }
 
     /// Links an issue that a change of ours made, whose answer was lost.
-    fn link_sub_issue(
+    async fn link_sub_issue(
         &mut self,
         issue: &RemoteIssue,
         change: &ChangeId,
@@ -133,7 +143,7 @@ impl Mirror<'_> {
             return Ok(());
         };
         let base = link_created(self.settings, &waiting.outgoing.change, local, issue);
-        self.link_created_issue(issue, ours, &base)?;
+        self.link_created_issue(issue, ours, &base).await?;
         let context = self.now();
         let news = LinkNews {
             settled: std::slice::from_ref(change),
@@ -143,7 +153,7 @@ impl Mirror<'_> {
     }
 
     /// Makes the link of an issue that Symphony made at the tracker.
-    pub(super) fn link_created_issue(
+    pub(super) async fn link_created_issue(
         &mut self,
         issue: &RemoteIssue,
         ours: &IssueId,
@@ -161,11 +171,15 @@ impl Mirror<'_> {
                 base,
             },
         )?;
+        // People may have edited it between its making and this: the answer is read once more, as what the tracker has now.
+        self.arrive_linked(&link, ours, issue, HowRead::ById)
+            .await?;
+        let base = self.session.store.link(link.id)?.base;
         self.settle(
             link.id,
             ours,
             Settling {
-                base: &link.base,
+                base: &base,
                 settled: &[],
                 untried: &[],
                 entries: Vec::new(),
@@ -254,5 +268,41 @@ impl Mirror<'_> {
             links,
             sub_issues: store.waiting_sub_issues(self.record.id)?,
         })
+    }
+
+    /// Takes over relations whose other end was linked after them.
+    pub(super) fn resolve_relations(&mut self) -> Result<(), Stop> {
+        for link in self.session.store.waiting_links(self.record.id)? {
+            let Some(ours) = link.issue.clone() else {
+                continue;
+            };
+            let mut links = BTreeMap::new();
+            for external in waiting(&link.base) {
+                let other = self
+                    .session
+                    .store
+                    .link_of_external(self.record.id, external)?;
+                if let Some(issue) = other.and_then(|other| other.issue) {
+                    links.insert(external.clone(), issue);
+                }
+            }
+            if links.is_empty() {
+                continue;
+            }
+            let (steps, base) = resolve(&link.base, &links);
+            let log = self.carry_out(&ours, &steps);
+            self.report.note_changed(&ours);
+            self.settle(
+                link.id,
+                &ours,
+                Settling {
+                    base: &base,
+                    settled: &[],
+                    untried: &[],
+                    entries: log,
+                },
+            )?;
+        }
+        Ok(())
     }
 }

@@ -17,7 +17,7 @@ use super::text::noted;
 
 impl Mirror<'_> {
     /// Takes a comment of the tracker in, and does what it asks for.
-    pub(super) async fn hear(&mut self, comment: &RemoteComment) -> Result<(), Stop> {
+    pub(super) fn hear(&mut self, comment: &RemoteComment) -> Result<(), Stop> {
         let link = self
             .session
             .store

@@ -77,6 +77,7 @@ impl Mirror<'_> {
         // What waits goes first: a look would otherwise find our own edits missing there, and have to reason about it.
         self.send().await?;
         self.read().await?;
+        self.resolve_relations()?;
         self.leave()?;
         self.send().await
     }
@@ -104,7 +105,7 @@ impl Mirror<'_> {
                 self.arrive(issue).await?;
             }
             for comment in &page.comments {
-                self.hear(comment).await?;
+                self.hear(comment)?;
             }
             // After all of the page is carried out: a death before this reads it again, which changes nothing twice.
             let context = self.now();

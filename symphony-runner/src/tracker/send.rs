@@ -58,7 +58,7 @@ impl Mirror<'_> {
         self.session.store.begin_change(&context, id)?;
         Failpoint::TrackerSending.reach();
         match self.client.apply(&change.outgoing).await {
-            Ok(applied) => self.record_applied(&change, &applied),
+            Ok(applied) => self.record_applied(&change, &applied).await,
             Err(fault) => self.record_fault(&change, fault).await,
         }
     }
@@ -78,7 +78,11 @@ impl Mirror<'_> {
         }
     }
 
-    fn record_applied(&mut self, change: &OutboxChange, applied: &Applied) -> Result<(), Stop> {
+    async fn record_applied(
+        &mut self,
+        change: &OutboxChange,
+        applied: &Applied,
+    ) -> Result<(), Stop> {
         Failpoint::TrackerSent.reach();
         let outgoing = &change.outgoing;
         if let (Some(Created::Issue(issue)), Covers::SubIssue { issue: ours, local }) =
@@ -86,7 +90,7 @@ impl Mirror<'_> {
         {
             // The link first: if this dies before the change is recorded, the next attempt finds the issue there, and the link here.
             let base = link_created(self.settings, &outgoing.change, local, issue);
-            self.link_created_issue(issue, ours, &base)?;
+            self.link_created_issue(issue, ours, &base).await?;
         }
         let link = self.session.store.link(change.link)?;
         let base = confirm(&link.base, &outgoing.change, &change.covers, applied);

@@ -6,6 +6,7 @@ use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::log::{LogEvent, TrackerEntry};
 use symphony_tracker::base::Base;
 use symphony_tracker::milestone::Written;
+use symphony_tracker::relations::waiting;
 use symphony_tracker::remote::ExternalId;
 
 use super::record::TrackerId;
@@ -166,6 +167,22 @@ impl Store {
             .transpose()
     }
 
+    /// Returns the links with relations whose other end was not linked when they were last looked at.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn waiting_links(&self, tracker: TrackerId) -> Result<Vec<TrackerLink>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT * FROM tracker_link WHERE tracker = ?1 AND is_waiting = 1 AND issue IS NOT NULL ORDER BY id",
+        )?;
+        let mut rows = statement.query([tracker.0])?;
+        let mut links = Vec::new();
+        while let Some(row) = rows.next()? {
+            links.push(from_row(row)?);
+        }
+        Ok(links)
+    }
+
     /// Returns how many issues a tracker mirrors.
     ///
     /// # Errors
@@ -192,7 +209,7 @@ impl Store {
         let (tracker, name) = new.tracker;
         self.write(context, |tx| {
             let made = tx.execute(
-                "INSERT INTO tracker_link (tracker, external_id, key, url, issue, base, linked_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                "INSERT INTO tracker_link (tracker, external_id, key, url, issue, base, linked_at, is_waiting) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
                  ON CONFLICT (tracker, external_id) DO NOTHING",
                 params![
                     tracker.0,
@@ -202,6 +219,7 @@ impl Store {
                     new.issue.as_str(),
                     to_json(new.base),
                     context.now.as_millisecond(),
+                    !waiting(new.base).is_empty(),
                 ],
             )?;
             if made == 1 {

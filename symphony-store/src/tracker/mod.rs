@@ -8,3 +8,4 @@ pub(crate) mod link;
 pub(crate) mod linked;
 pub(crate) mod outbox;
 pub(crate) mod record;
+pub(crate) mod refused;

@@ -7,7 +7,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use symphony_tracker::change::{Applied, Change, Created, Outgoing};
 use symphony_tracker::fault::Fault;
-use symphony_tracker::marker;
 use symphony_tracker::remote::{ExternalId, RemoteState};
 
 use super::wire::{Id, IssueData, WireIssue, WireState, WireTeam, priority_number};
@@ -103,7 +102,7 @@ impl Linear {
                     "teamId": team,
                     "parentId": target,
                     "title": title,
-                    "description": marker::with(body, &outgoing.id),
+                    "description": body,
                     "labelIds": labels,
                 });
                 self.add_sub_issue(&input, outgoing, &asked).await
@@ -160,7 +159,7 @@ impl Linear {
         let input = json!({
             "id": outgoing.id,
             "issueId": outgoing.target,
-            "body": marker::with(body, &outgoing.id),
+            "body": body,
         });
         let variables = json!({ "input": input });
         let sent: Result<CreatedComment, Fault> =

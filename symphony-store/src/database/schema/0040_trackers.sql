@@ -29,9 +29,11 @@ CREATE TABLE tracker_link (
     base        TEXT NOT NULL CHECK (json_valid(base)),
     written     TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(written)), -- which milestones were written there
     linked_at   INTEGER NOT NULL,
+    is_waiting  INTEGER NOT NULL CHECK (is_waiting IN (0, 1)), -- whether it has relations whose other end was not linked
     UNIQUE (tracker, external_id),
     UNIQUE (tracker, issue)
 ) STRICT;
+CREATE INDEX tracker_link_waiting ON tracker_link (tracker, id) WHERE is_waiting = 1;
 CREATE INDEX tracker_link_issue ON tracker_link (issue) WHERE issue IS NOT NULL;
 
 -- the outbox: one row for each change, from its decision on
