@@ -75,6 +75,7 @@ pub mod user;
 pub mod watchdog;
 pub mod web;
 pub mod wording;
+pub mod workflow_file;
 pub mod zone;
 
 pub use timestamp::Timestamp;

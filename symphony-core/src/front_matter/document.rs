@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeSeed;
 
-use super::fence::split;
+use super::fence::{check_length, split};
 use super::locate::{Position, Step, locate, position_of};
 use super::node::{Bounds, DEPTH_MAX, Exceeded, NODES_MAX, Node, NodeSeed};
 use super::problem::{Problem, ProblemKind};
@@ -49,6 +49,43 @@ impl FrontMatter {
             fields,
             body: split.body,
             body_line: split.body_line,
+        })
+    }
+
+    /// Reads a front matter that a caller split off by a rule of its own: its lines begin on line 2 of the file. A blank
+    /// front matter, or one of comments only, has no fields.
+    ///
+    /// # Errors
+    /// When it is too long, is no mapping, or cannot be read within the bounds of [`parse`](Self::parse).
+    pub fn of_parts(
+        file: &str,
+        matter: String,
+        body: String,
+        body_line: usize,
+    ) -> Result<Self, Box<Problem>> {
+        let problem = |(position, kind)| {
+            Box::new(Problem {
+                file: file.to_owned(),
+                position,
+                field: None,
+                kind,
+            })
+        };
+        check_length(&matter).map_err(problem)?;
+        let is_blank = matter
+            .lines()
+            .all(|line| line.trim().is_empty() || line.trim_start().starts_with('#'));
+        let fields = if is_blank {
+            Vec::new()
+        } else {
+            read_fields(&matter).map_err(problem)?
+        };
+        Ok(Self {
+            file: file.to_owned(),
+            matter,
+            fields,
+            body,
+            body_line,
         })
     }
 

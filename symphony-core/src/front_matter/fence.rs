@@ -101,6 +101,15 @@ fn closing_fence(text: &str) -> Result<usize, (Position, ProblemKind)> {
 }
 
 fn check_matter(matter: &str) -> Result<(), (Position, ProblemKind)> {
+    check_length(matter)?;
+    if matter.trim().is_empty() {
+        return Err((Position::START, ProblemKind::Empty));
+    }
+    Ok(())
+}
+
+/// Refuses a front matter that would take the YAML parser too long.
+pub(super) fn check_length(matter: &str) -> Result<(), (Position, ProblemKind)> {
     if matter.len() > MATTER_BYTES_MAX {
         return Err((
             Position::START,
@@ -109,9 +118,6 @@ fn check_matter(matter: &str) -> Result<(), (Position, ProblemKind)> {
                 bytes_max: MATTER_BYTES_MAX,
             },
         ));
-    }
-    if matter.trim().is_empty() {
-        return Err((Position::START, ProblemKind::Empty));
     }
     Ok(())
 }
