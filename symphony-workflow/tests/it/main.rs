@@ -1,0 +1,1 @@
+//! What holds over all of the crate: properties, and the table of conformance.
