@@ -2,6 +2,7 @@
 
 use symphony_core::agent::AgentType;
 use symphony_core::unit::Tokens;
+use symphony_core::workflow_file::is_theirs;
 
 use crate::budget::Budgets;
 use crate::hidden::{one_line, strip_hidden};
@@ -20,6 +21,9 @@ pub(super) fn profile<'a>(
     workflow_md: Option<&'a str>,
 ) -> Layer<'a> {
     match workflow_md.filter(|text| !text.trim().is_empty()) {
+        // Its settings and its template would reach the agent as they are: raw YAML and `{{ issue.title }}`.
+        Some(text) if is_theirs(text) => Layer::new(LayerName::Profile, profile)
+            .with_note("WORKFLOW.md is of openai/symphony, and not used"),
         Some(text) if *agent == AgentType::Worker => {
             Layer::new(LayerName::Profile, text).with_note("replaced by WORKFLOW.md")
         }

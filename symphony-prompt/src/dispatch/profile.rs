@@ -60,7 +60,7 @@ pub struct ProfileDispatch {
     /// The profile's text.
     #[serde(default)]
     pub profile: String,
-    /// WORKFLOW.md of the project's root; for a worker it replaces the profile.
+    /// WORKFLOW.md of the project's root; for a worker it replaces the profile, unless it is openai/symphony's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow_md: Option<String>,
     /// The body of the `ready` contract; for workers.

@@ -244,7 +244,7 @@ fn texts_that_reach_nobody_are_named_with_the_reason() {
     let custom = profile("auditor", "", "Audit.");
     let audit = contract("audit", "auditor", "");
     let architect = profile("architect", "", "Design.");
-    let table: [Row<'_>; 16] = [
+    let table: [Row<'_>; 17] = [
         (
             &[("profiles/architect.md", &architect)],
             &[],
@@ -274,6 +274,17 @@ fn texts_that_reach_nobody_are_named_with_the_reason() {
         ),
         (
             &[("profiles/worker.md", &worker), ("WORKFLOW.md", " ")],
+            &[],
+            &[],
+        ),
+        (
+            &[
+                ("profiles/worker.md", &worker),
+                (
+                    "WORKFLOW.md",
+                    "---\ntracker:\n  kind: linear\n---\nPush {{ issue.title }}.",
+                ),
+            ],
             &[],
             &[],
         ),

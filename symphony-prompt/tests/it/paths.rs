@@ -237,6 +237,33 @@ fn a_workflow_replaces_the_profile_of_workers_alone() {
 }
 
 #[test]
+fn a_workflow_of_openai_symphony_reaches_no_prompt() {
+    let theirs = "---\ntracker:\n  kind: linear\n---\nWork on {{ issue.identifier }}.\n";
+    let remark = "WORKFLOW.md is of openai/symphony, and not used";
+    for text in [
+        theirs.to_owned(),
+        format!("\u{feff}{}", theirs.replace('\n', "\r\n")),
+        theirs.replace("linear", "[linear"),
+        theirs.replace("---\nWork", "Work"),
+    ] {
+        for agent in [AgentType::Worker, AgentType::Judge] {
+            let mut dispatch = rich::profile(&agent);
+            dispatch.workflow_md = Some(text.clone());
+            let built = dispatch.build().unwrap();
+            assert_eq!(note(&built, "profile"), Some(remark), "{agent} {text:?}");
+            assert!(built.system.contains("# You are the"), "{agent} {text:?}");
+            for part in ["tracker", "linear", "issue.identifier"] {
+                assert!(!built.system.contains(part), "{agent} {part} {text:?}");
+                assert!(!built.user.contains(part), "{agent} {part} {text:?}");
+            }
+        }
+        let mut dispatch = rich::background(AgentType::Scanner);
+        dispatch.workflow_md = Some(text);
+        assert_eq!(note(&dispatch.build().unwrap(), "profile"), Some(remark));
+    }
+}
+
+#[test]
 fn claude_md_is_for_codex_and_always_for_judges() {
     for (agent, reads_itself, expected) in [
         (AgentType::Worker, true, false),
