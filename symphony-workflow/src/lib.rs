@@ -10,10 +10,12 @@
 pub mod config;
 pub mod error;
 pub mod source;
+pub mod template;
 pub mod ticket;
 pub mod workspace;
 
 pub use config::{Config, Place};
 pub use error::{TemplateFault, WorkflowError};
 pub use source::{Note, Source};
+pub use template::Template;
 pub use ticket::{Blocker, Ticket};

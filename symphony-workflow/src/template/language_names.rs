@@ -1,0 +1,66 @@
+//! The names of everything that a template may use; [`super::language`] registers what they mean.
+
+/// Blocks that hold other tags. `comment` and `raw` are taken out before a template is parsed.
+pub(super) const BLOCKS: [&str; 5] = ["if", "unless", "case", "for", "capture"];
+/// Tags that only make sense in a block.
+pub(super) const INSIDE: [&str; 3] = ["else", "elsif", "when"];
+/// Tags that stand alone.
+pub(super) const TAGS: [&str; 6] = [
+    "assign",
+    "break",
+    "continue",
+    "cycle",
+    "increment",
+    "decrement",
+];
+/// Filters.
+pub(super) const FILTERS: [&str; 48] = [
+    "abs",
+    "append",
+    "at_least",
+    "at_most",
+    "capitalize",
+    "ceil",
+    "compact",
+    "concat",
+    "date",
+    "default",
+    "divided_by",
+    "downcase",
+    "escape",
+    "escape_once",
+    "first",
+    "floor",
+    "join",
+    "last",
+    "lstrip",
+    "map",
+    "minus",
+    "modulo",
+    "newline_to_br",
+    "plus",
+    "prepend",
+    "remove",
+    "remove_first",
+    "replace",
+    "replace_first",
+    "reverse",
+    "round",
+    "rstrip",
+    "size",
+    "slice",
+    "sort",
+    "sort_natural",
+    "split",
+    "strip",
+    "strip_html",
+    "strip_newlines",
+    "times",
+    "truncate",
+    "truncatewords",
+    "uniq",
+    "upcase",
+    "url_decode",
+    "url_encode",
+    "where",
+];
