@@ -8,6 +8,7 @@
 //! every rule with a table.
 
 pub mod config;
+pub mod eligible;
 pub mod error;
 pub mod source;
 pub mod template;
