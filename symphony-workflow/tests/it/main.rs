@@ -1,1 +1,4 @@
-//! What holds over all of the crate: properties, and the table of conformance.
+//! What holds beyond one module: the table of conformance.
+
+#[cfg(test)]
+mod conformance;
