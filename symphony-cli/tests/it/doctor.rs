@@ -400,6 +400,37 @@ fn nothing_that_is_missing_is_called_ok_and_each_failure_names_a_command() {
 }
 
 #[test]
+fn a_workflow_of_openai_symphony_is_named_and_reaches_no_prompt() {
+    let project = Project::repository("place");
+    project.ok(&["init", "--no-try"]);
+    let issue = project.add_issue("Fix the parser");
+    let workflow = project.root.join("WORKFLOW.md");
+    std::fs::write(&workflow, "# How we work\n\nSmall commits.\n").unwrap();
+    let named = |project: &Project| {
+        let answer = project.symphony(&["doctor", "--json"]).json();
+        let items = answer["items"].as_array().unwrap();
+        let item = items.iter().find(|item| item["check"] == "workflow");
+        item.map(|item| (text(&item["status"]), text(&item["detail"])))
+    };
+    assert_eq!(named(&project), None);
+    let shown = project.ok(&["prompt", "show", "--text", &issue]);
+    assert!(shown.contains("Small commits."), "{shown}");
+
+    let theirs = "---\ntracker:\n  kind: linear\n---\nWork on {{ issue.identifier }}.\n";
+    std::fs::write(&workflow, theirs).unwrap();
+    let (status, detail) = named(&project).unwrap();
+    assert_eq!(status, "ok");
+    assert_eq!(
+        detail,
+        "WORKFLOW.md is of openai/symphony: it is not put into prompts, and workers keep their profile"
+    );
+    let shown = project.ok(&["prompt", "show", "--text", &issue]);
+    for part in ["kind: linear", "issue.identifier"] {
+        assert!(!shown.contains(part), "{part}: {shown}");
+    }
+}
+
+#[test]
 fn whose_name_merges_carry_is_checked() {
     let project = Project::repository("place");
     project.ok(&["init", "--no-try"]);

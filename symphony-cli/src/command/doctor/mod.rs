@@ -24,6 +24,7 @@ mod sandbox;
 mod schedule;
 mod service;
 mod trackers;
+mod workflow;
 
 pub(crate) use args::DoctorArgs;
 pub(crate) use gates::{INSTALL, missing_programs};

@@ -19,6 +19,7 @@ use super::contents::check_contents;
 use super::gates::check_gates;
 use super::login::check_login;
 use super::root::check_root;
+use super::workflow::check_workflow;
 use crate::agents_found::UsedProviders;
 use crate::failure::provider_fix;
 use crate::model_access::{ModelAccess, model_access};
@@ -60,6 +61,7 @@ pub(super) fn check_project(
     checks.extend(login);
     checks.extend(models);
     checks.extend(check_prompts(installation, &config, project));
+    checks.extend(check_workflow(&project.root));
     checks.push(check_gates(installation, &config, project));
     checks.extend(check_vault(&config));
     let repository = match open_repository(project, &config) {
