@@ -10,7 +10,10 @@ use liquid_core::{
     TagBlock, TagTokenIter, Template,
 };
 
-use super::meter::{BoundedWriter, Limit, VALUE_BYTES_MAX, Watched, charge, charge_value, exceed};
+use super::meter::{
+    BoundedWriter, Limit, NO_LIST, NO_NUMBER, VALUE_BYTES_MAX, Watched, charge, charge_value,
+    exceed,
+};
 
 /// `{% for item in list %}` with `limit`, `offset`, `reversed` and `else`.
 #[derive(Debug, Clone, Copy)]
@@ -222,13 +225,13 @@ fn list_of(value: &dyn ValueView) -> Result<Vec<Value>> {
     if value.is_nil() || value.is_state() {
         return Ok(Vec::new());
     }
-    Err(Error::with_msg("a loop goes over a value that is no list"))
+    Err(Error::with_msg(NO_LIST))
 }
 
 fn whole_number(value: &Expression, runtime: &dyn Runtime) -> Result<i64> {
     let value = value.evaluate(runtime)?;
     let number = value.as_scalar().and_then(|value| value.to_integer());
-    number.ok_or_else(|| Error::with_msg("a loop needs a whole number here"))
+    number.ok_or_else(|| Error::with_msg(NO_NUMBER))
 }
 
 /// `{% capture name %}…{% endcapture %}`.

@@ -28,13 +28,15 @@ enum Growth {
     Pairs,
     /// It calculates.
     Number,
+    /// It takes a part, by numbers.
+    Part,
     /// It writes a date.
     Date,
 }
 
 /// Returns all filters.
 pub(super) fn filters() -> Vec<Box<dyn ParseFilter>> {
-    use Growth::{Date, Number, Pairs, Product, Sum};
+    use Growth::{Date, Number, Pairs, Part, Product, Sum};
     let with = |growth, filter: Box<dyn ParseFilter>| -> Box<dyn ParseFilter> {
         Box::new(Metered { filter, growth })
     };
@@ -72,7 +74,7 @@ pub(super) fn filters() -> Vec<Box<dyn ParseFilter>> {
         with(Number, Box::new(stdlib::Round)),
         with(Sum, Box::new(stdlib::Rstrip)),
         with(Sum, Box::new(stdlib::Size)),
-        with(Sum, Box::new(stdlib::Slice)),
+        with(Part, Box::new(stdlib::Slice)),
         with(Sum, Box::new(stdlib::Sort)),
         with(Sum, Box::new(stdlib::SortNatural)),
         with(Sum, Box::new(stdlib::Split)),
@@ -80,8 +82,8 @@ pub(super) fn filters() -> Vec<Box<dyn ParseFilter>> {
         with(Sum, Box::new(stdlib::StripHtml)),
         with(Sum, Box::new(stdlib::StripNewlines)),
         with(Number, Box::new(stdlib::Times)),
-        with(Sum, Box::new(stdlib::Truncate)),
-        with(Sum, Box::new(stdlib::TruncateWords)),
+        with(Part, Box::new(stdlib::Truncate)),
+        with(Part, Box::new(stdlib::TruncateWords)),
         with(Pairs, Box::new(stdlib::Uniq)),
         with(Sum, Box::new(stdlib::Upcase)),
         with(Sum, Box::new(stdlib::UrlDecode)),
@@ -139,7 +141,9 @@ impl Filter for Counted {
         for argument in &self.arguments {
             let argument = argument.evaluate(runtime)?;
             let argument = argument.as_view();
-            self.check(argument, runtime)?;
+            if matches!(self.growth, Growth::Number | Growth::Part) {
+                self.check(argument, runtime)?;
+            }
             bytes = bytes.saturating_add(size_of(argument));
         }
         if self.growth == Growth::Number {
@@ -166,7 +170,9 @@ impl Counted {
                 size.saturating_add(items.saturating_mul(items))
                     .saturating_add(arguments)
             }
-            Growth::Sum | Growth::Number | Growth::Date => size.saturating_add(arguments),
+            Growth::Sum | Growth::Number | Growth::Part | Growth::Date => {
+                size.saturating_add(arguments)
+            }
         }
     }
 

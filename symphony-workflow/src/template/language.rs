@@ -5,6 +5,7 @@ use liquid_core::parser::{ParseBlock, ParseTag};
 use liquid_lib::stdlib;
 
 use super::blocks::{CaptureBlock, ForBlock};
+use super::conditions::{IfBlock, UnlessBlock};
 use super::filters::filters;
 use super::scan::Scan;
 use super::tags::{AssignTag, TextTag};
@@ -26,8 +27,8 @@ pub(super) fn language(scan: &Scan) -> Language {
         language.tags.register(name, tag);
     }
     let blocks: [Box<dyn ParseBlock>; 5] = [
-        Box::new(stdlib::IfBlock),
-        Box::new(stdlib::UnlessBlock),
+        Box::new(IfBlock),
+        Box::new(UnlessBlock),
         Box::new(stdlib::CaseBlock),
         Box::new(ForBlock::new(scan.iteration_cost())),
         Box::new(CaptureBlock),

@@ -19,6 +19,15 @@ const ITEM_BYTES: usize = 32;
 /// Longest name of a variable that is kept for a message, in bytes.
 const NAME_BYTES_MAX: usize = 100;
 
+/// A loop over something else than a list.
+pub(super) const NO_LIST: &str = "a loop goes over a value that is no list";
+/// A limit, an offset or an end of a range that is no number.
+pub(super) const NO_NUMBER: &str = "a loop needs a whole number here";
+/// `contains` of something else than a text or a list.
+pub(super) const NO_CONTAINER: &str = "`contains` asks a value that is no text and no list";
+/// Faults of a template that are described in our words.
+pub(super) const RENDER_FAULTS: [&str; 3] = [NO_LIST, NO_NUMBER, NO_CONTAINER];
+
 /// A limit that a template has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Limit {

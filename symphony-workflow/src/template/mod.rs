@@ -6,6 +6,7 @@
 //! rendered, everything that it reads, makes and writes is counted (`meter`).
 
 mod blocks;
+mod conditions;
 mod continuation;
 mod date;
 mod filters;

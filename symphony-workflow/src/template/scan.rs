@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::found::Found;
 use super::language_names::{BLOCKS, INSIDE};
-use super::meter::Meter;
+use super::meter::{Meter, RENDER_FAULTS};
 use super::tags::TEXT;
 use crate::error::TemplateFault;
 
@@ -90,20 +90,36 @@ impl Scan {
     pub(super) fn fault_of(&self, error: &liquid_core::Error) -> TemplateFault {
         let text = error.to_string();
         let place = text.lines().find_map(place_of);
-        let offset = place.map_or(0, |place| offset_of(&self.tags_text, place));
-        let tag = self.tags.iter().rfind(|tag| tag.begins <= offset);
-        let reason = text
+        let detail = text
             .lines()
             .find_map(|line| line.trim_start().strip_prefix("= "));
-        let reason = reason.unwrap_or("it cannot be parsed");
+        let headline = text
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("liquid: "));
+        let reason = detail.or(headline).unwrap_or("it cannot be parsed");
+        // what is wrong with the arguments of a filter comes without a place, but with the filter
+        let filter = || {
+            text.lines()
+                .find_map(|line| line.trim_start().strip_prefix("filter="))
+        };
+        let tag = match place {
+            Some(place) => {
+                let offset = offset_of(&self.tags_text, place);
+                self.tags.iter().rfind(|tag| tag.begins <= offset)
+            }
+            None => {
+                filter().and_then(|filter| self.tags.iter().find(|tag| tag.text.contains(filter)))
+            }
+        };
         match tag {
             Some(tag) => TemplateFault {
                 line: tag.line,
-                message: format!("in `{}`: {reason}", shown(&tag.text)),
+                message: format!("in `{}`: {}", shown(&tag.text), shown(reason)),
             },
             None => TemplateFault {
                 line: self.first_line,
-                message: reason.to_owned(),
+                message: shown(reason),
             },
         }
     }
@@ -119,21 +135,22 @@ impl Scan {
         (line.unwrap_or(self.first_line), message)
     }
 
-    /// Describes what could not be rendered. The error's own text is left out where it may repeat values of the ticket.
+    /// Describes what could not be rendered. liquid's own texts may repeat values of the ticket, so only ours are shown.
     pub(super) fn refused(&self, meter: &Meter, error: &liquid_core::Error) -> (usize, String) {
-        let text = error.to_string();
-        let reason = text.lines().next().unwrap_or_default();
-        let reason = reason.strip_prefix("liquid: ").unwrap_or(reason);
-        match &meter.refused {
-            Some(filter) => {
-                let line = self.line_with(filter).unwrap_or(self.first_line);
-                (
-                    line,
-                    format!("the filter `{filter}` cannot be applied to these values"),
-                )
-            }
-            None => (self.first_line, shown(reason)),
+        if let Some(filter) = &meter.refused {
+            let line = self.line_with(filter).unwrap_or(self.first_line);
+            let message = format!("the filter `{filter}` cannot be applied to these values");
+            return (line, message);
         }
+        let text = error.to_string();
+        let reason = text
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("liquid: "));
+        let reason = reason.filter(|reason| RENDER_FAULTS.contains(reason));
+        let reason =
+            reason.unwrap_or("a value of this ticket is of another kind than the template needs");
+        (self.first_line, reason.to_owned())
     }
 
     fn line_with(&self, name: &str) -> Option<usize> {

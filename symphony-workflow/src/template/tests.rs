@@ -192,6 +192,10 @@ fn liquid_works_as_it_is_documented() {
             "Mend it!",
         ),
         ("{{ issue.branch_name | default: 'main' }}", "main"),
+        (
+            "{{ issue.title | append: '20260101120000' | append: 99999999999 }}",
+            "Fix it2026010112000099999999999",
+        ),
         ("äöü {{ issue.title }} 日本語", "äöü Fix it 日本語"),
     ] {
         if body.contains("is_an_error") {
@@ -203,6 +207,73 @@ fn liquid_works_as_it_is_documented() {
     let none = Ticket::default();
     let empty = "[{{ issue.labels.first }}{{ issue.labels[5] }}{{ issue.labels | join: ',' }}]";
     assert_eq!(render_with(empty, &none, None).unwrap(), "[]");
+}
+
+#[test]
+fn conditions_are_those_of_liquid() {
+    for (condition, expected) in [
+        ("issue.branch_name", false),
+        ("issue.branch_name == nil", true),
+        ("issue.title", true),
+        ("false", false),
+        ("0", true),
+        ("''", true),
+        ("issue.labels contains 'infra'", true),
+        ("issue.labels contains 'inf'", false),
+        ("issue.title contains 'ix'", true),
+        // a ticket without a branch, where liquid's own block fails
+        ("issue.branch_name contains 'x'", false),
+        ("issue.title contains nil", false),
+        ("issue contains 'title'", true),
+        ("issue.priority < 3", true),
+        ("issue.priority >= 3", false),
+        ("issue.priority <> 2", false),
+        ("attempt > 1", false),
+        ("attempt <= 1", false),
+        ("issue.description == blank", false),
+        ("issue.labels.size == 2", true),
+        ("true or false and false", true),
+        ("false and false or true", true),
+        ("true and false", false),
+        ("false or false", false),
+        ("issue.title == 'Fix it' and issue.state != 'Todo'", true),
+    ] {
+        let body = format!("{{% if {condition} %}}yes{{% else %}}no{{% endif %}}");
+        assert_eq!(text(&body) == "yes", expected, "{condition}");
+        let body = format!("{{% unless {condition} %}}no{{% else %}}yes{{% endunless %}}");
+        assert_eq!(text(&body) == "yes", expected, "{condition}");
+    }
+    let chain = "{% if issue.priority == 1 %}a{% elsif issue.priority == 2 %}b{% elsif true %}c{% else %}d{% endif %}";
+    assert_eq!(text(chain), "b");
+    // what decides already is not followed by more questions
+    assert_eq!(
+        text("{% if true or missing %}a{% endif %}{% if false and missing %}b{% endif %}"),
+        "a"
+    );
+}
+
+#[test]
+fn values_of_another_kind_are_described_without_their_text() {
+    for (body, message) in [
+        (
+            "{% for x in issue.title %}{% endfor %}",
+            "3: a loop goes over a value that is no list",
+        ),
+        (
+            "{% for x in (1..issue.title) %}{% endfor %}",
+            "3: a loop needs a whole number here",
+        ),
+        (
+            "{{ issue[issue.labels] }}",
+            "3: a value of this ticket is of another kind than the template needs",
+        ),
+        (
+            "a\n{{ issue.title | join: 'x' }}",
+            "4: the filter `join` cannot be applied to these values",
+        ),
+    ] {
+        assert_eq!(fault(body, "template_render_error"), message, "{body}");
+    }
 }
 
 #[test]
@@ -343,7 +414,22 @@ fn invalid_templates_fail_with_their_line() {
             "4: in `{% for x of issue.labels %}`: expected `in`",
         ),
         ("{% assign x %}", "3: in `{% assign x %}`"),
-        ("{{ issue.title | append }}", "3: "),
+        (
+            "a\n{{ issue.title | append }}",
+            "4: in `{{ issue.title | append }}`: ",
+        ),
+        (
+            "{{ issue.title | append: 1, 2 }}",
+            "3: in `{{ issue.title | append: 1, 2 }}`: ",
+        ),
+        (
+            "{% if a and %}{% endif %}",
+            "3: in `{% if a and %}`: expected a value",
+        ),
+        (
+            "{% if a b %}{% endif %}",
+            "3: in `{% if a b %}`: expected `and` or `or`",
+        ),
         ("{% if a b c %}{% endif %}", "3: in"),
         ("{{ issue..title }}", "3: "),
     ] {
