@@ -52,8 +52,9 @@ impl Ticket {
 
     /// Brings labels into lower case, as the specification wants them (section 11.3).
     #[must_use]
-    pub fn with_labels(mut self, labels: &[&str]) -> Self {
-        self.labels = labels.iter().map(|label| label.to_lowercase()).collect();
+    pub fn with_labels<L: AsRef<str>>(mut self, labels: &[L]) -> Self {
+        let labels = labels.iter().map(AsRef::as_ref);
+        self.labels = labels.map(str::to_lowercase).collect();
         self
     }
 }

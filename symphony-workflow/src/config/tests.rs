@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::time::Duration;
 
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
@@ -466,4 +467,49 @@ fn states_are_compared_trimmed_and_in_lower_case() {
     }
     assert!(StateName::new(" \t").is_blank());
     assert_eq!(StateName::new("ÜBER"), StateName::new("über"));
+}
+
+proptest! {
+    #[test]
+    fn whatever_the_settings_are_reading_ends_with_usable_ones(
+        lines in prop::collection::vec(
+            prop_oneof![
+                prop::sample::select(vec![
+                    "tracker:", "  kind: linear", "  api_key: $LINEAR_API_KEY", "  api_key: [secret-token]",
+                    "  active_states: [Todo, 1, ~, {a: b}]", "  active_states: ' , '", "polling:", "  interval_ms: '5'",
+                    "  interval_ms: -9223372036854775809", "workspace:", "  root: ~/../..", "  root: $ROOT/..", "hooks:",
+                    "  timeout_ms: 1.5", "  after_run: |", "    exit 1", "agent:", "  max_turns: 340282366920938463463374607431768211455",
+                    "  max_concurrent_agents_by_state: {Todo: 0, ' ': 1, ~: 2}", "codex:", "  stall_timeout_ms: !x 5",
+                    "  turn_sandbox_policy: {a: [1, .nan]}", "server: {port: 99999}", "- item", "&a b: *a", "? [x]", ": y",
+                ]).prop_map(str::to_owned),
+                "[ a-z:\\[\\]{}~$'\"|&*!#-]{0,20}",
+            ],
+            0..16,
+        ),
+    ) {
+        let text = format!("---\n{}\n---\nWork.\n", lines.join("\n"));
+        let Ok(source) = Source::parse(&text) else {
+            return Ok(());
+        };
+        let place = Place {
+            variable: &variable,
+            home: None,
+            temporary: Path::new("/tmp"),
+            current: Path::new("/projects/one"),
+        };
+        let Reading { config, problems, notes } = Config::read(&source, &place);
+        let year = Duration::from_millis(MILLISECONDS_MAX);
+        for time in [config.polling.interval, config.hooks.timeout, config.agent.retry_backoff_max, config.codex.turn_timeout] {
+            prop_assert!(!time.is_zero() && time <= year);
+        }
+        prop_assert!(config.agent.concurrent_max > 0 && config.agent.turns_max > 0);
+        prop_assert!(config.agent.concurrent_max_by_state.iter().all(|(state, limit)| !state.is_blank() && *limit > 0));
+        prop_assert!(!config.workspace.root.as_os_str().is_empty());
+        let last = text.lines().count();
+        for problem in &problems {
+            prop_assert!((1..=last).contains(&problem.position.line));
+            prop_assert!(!problem.to_string().contains("secret-token"));
+        }
+        prop_assert!(notes.iter().all(|note| (1..=last).contains(&note.line)));
+    }
 }
