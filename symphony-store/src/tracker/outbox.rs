@@ -92,7 +92,7 @@ pub struct LinkNews<'a> {
     pub entries: &'a [TrackerEntry],
 }
 
-impl<'a> LinkNews<'a> {
+impl LinkNews<'_> {
     /// Returns news that change nothing.
     pub const fn of(link: LinkId) -> Self {
         Self {
