@@ -11,7 +11,7 @@ use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::Shells;
 use symphony_core::agent::AgentType;
-use symphony_core::config::ProviderName;
+use symphony_core::config::NamedProvider;
 use symphony_store::{StoreError, Suggestion, Suggestions};
 
 use crate::failure::Exit;
@@ -120,7 +120,7 @@ fn with_value(arg: Arg, above: &str, command: &str, place: &Place) -> Arg {
         }
         "PROVIDER" => {
             let providers = || {
-                ProviderName::NAMES
+                NamedProvider::NAMES
                     .iter()
                     .map(ToString::to_string)
                     .collect()

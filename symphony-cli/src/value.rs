@@ -1,10 +1,13 @@
 //! Values that are typed on the command line.
 
+use std::ffi::OsStr;
 use std::io::Read as _;
 use std::str::FromStr;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Command};
 use symphony_core::closed_set::UnknownName;
+use symphony_core::config::NamedProvider;
 use symphony_core::id::{IdError, IssueId, PlanId, PrId};
 use symphony_core::issue::TEXT_BYTES_MAX;
 
@@ -17,6 +20,40 @@ pub(crate) fn named<T: Clone + Send + Sync + 'static>(
     parse: fn(&str) -> Result<T, UnknownName>,
 ) -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(names).try_map(move |text| parse(&text))
+}
+
+/// Parses a provider, or one of its programs; help and completions list the providers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ProviderParser;
+
+impl TypedValueParser for ProviderParser {
+    type Value = NamedProvider;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<NamedProvider, clap::Error> {
+        let named = value
+            .to_str()
+            .and_then(|text| NamedProvider::parse(text).ok());
+        match named {
+            Some(named) => Ok(named),
+            // This fails with the list, and with the nearest of its names.
+            None => named_parser(NamedProvider::NAMES).parse_ref(command, arg, value),
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(
+            NamedProvider::NAMES.iter().map(PossibleValue::new),
+        ))
+    }
+}
+
+fn named_parser(names: &'static [&'static str]) -> impl TypedValueParser<Value = NamedProvider> {
+    named(names, NamedProvider::parse)
 }
 
 /// Parses an issue's identifier, in either case; a number alone is an issue of the project here.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::Timestamp;
 use crate::agent::AgentType;
 use crate::closed_set::closed_set;
-use crate::config::ProviderName;
+use crate::config::{NamedProvider, ProviderName};
 use crate::id::{IssueId, RunId};
 use crate::run::{Run, RunTarget};
 
@@ -92,8 +92,8 @@ impl Reach {
     pub fn of(run: Option<&Run>) -> Self {
         // In a session with a person, no one but them speaks to the agent.
         let live = run.filter(|run| run.status.is_live() && !run.is_interactive());
-        let provider = live.and_then(|run| ProviderName::parse(&run.provider).ok());
-        provider.map_or(Self::NextRun, Self::with)
+        let provider = live.and_then(|run| NamedProvider::parse(&run.provider).ok());
+        provider.map_or(Self::NextRun, |named| Self::with(named.provider()))
     }
 
     /// Returns when an agent at work gets a message, by its provider.

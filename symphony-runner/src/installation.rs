@@ -120,7 +120,7 @@ impl Installation {
             scripted_state_dir: &self.state_dir().join("scripted"),
             search_path: &path,
         };
-        Ok(find_provider(config.provider, &config.providers, &places)?)
+        Ok(find_provider(&config.provider, &config.providers, &places)?)
     }
 
     /// Returns the name of the provider that a project would use if this one were configured for it.
@@ -137,7 +137,7 @@ impl Installation {
             ..config.clone()
         };
         let call = self.provider(&chosen).map_err(|error| error.to_string())?;
-        Ok(call.name().to_string())
+        Ok(call.full_name().to_string())
     }
 
     /// As [`Self::usable_provider`], for a provider that an issue, a profile or a plan names.

@@ -36,7 +36,11 @@ pub(crate) enum Asker<'a> {
 
 impl<'a> Asker<'a> {
     /// Returns what each place says about the provider. `project` is the one that the project uses, if it has one.
-    pub(crate) fn providers(self, project: Option<&'a str>) -> ProviderLayers<'a> {
+    pub(crate) fn providers(
+        self,
+        config: &'a ProjectConfig,
+        project: Option<&'a str>,
+    ) -> ProviderLayers<'a> {
         let (issue, plan_phase, profile) = match self {
             Self::Agent(profile, _, choice) => (
                 choice.and_then(|choice| choice.provider.as_deref()),
@@ -45,10 +49,11 @@ impl<'a> Asker<'a> {
             ),
             Self::PlanPhase(own, _) => (None, own, None),
         };
+        let full = |name| config.providers.full_name(name);
         ProviderLayers {
-            issue,
-            plan_phase,
-            profile,
+            issue: issue.map(full),
+            plan_phase: plan_phase.map(full),
+            profile: profile.map(full),
             project,
             is_configured: true,
         }
@@ -65,7 +70,7 @@ pub(crate) fn resolve_model(
     from_database: &ModelChoice,
     asker: Asker<'_>,
 ) -> Option<ResolvedModel> {
-    let providers = asker.providers(project);
+    let providers = asker.providers(config, project);
     let choice = |text: &String| ModelChoice::parse(text).ok();
     let ready = PhaseName::parse(PhaseName::READY).ok();
     let (own, issue, profile, phase) = match asker {
@@ -83,6 +88,9 @@ pub(crate) fn resolve_model(
     };
     let project = config.model.as_ref().and_then(choice);
     let global = installation.config.defaults.model.as_ref().and_then(choice);
+    let used = providers.resolve().map(|(used, _)| used);
+    let of_provider = used.and_then(|used| config.providers.model_of(used));
+    let of_provider = of_provider.and_then(|model| ModelChoice::parse(model).ok());
     ModelLayers {
         issue: issue.and_then(|issue| issue.model.as_ref()),
         plan_phase: plan_phase.as_ref(),
@@ -92,6 +100,7 @@ pub(crate) fn resolve_model(
         database_profile: Some(from_database),
         project: project.as_ref(),
         global: global.as_ref(),
+        provider: of_provider.as_ref(),
     }
     .resolve(&providers)
 }
@@ -113,7 +122,7 @@ pub fn provider_of_agent(
     agent: &AgentType,
 ) -> ChosenProvider {
     let asker = Asker::Agent(library.profile(agent), None, None);
-    let project = installation.usable_provider(config, config.provider);
+    let project = installation.usable_provider(config, config.provider.clone());
     choose(installation, config, &project, asker)
 }
 
@@ -125,7 +134,7 @@ fn choose(
 ) -> ChosenProvider {
     let layers = ProviderLayers {
         is_configured: config.provider.named().is_some(),
-        ..asker.providers(project.as_deref().ok())
+        ..asker.providers(config, project.as_deref().ok())
     };
     let chosen = layers.resolve();
     let provider = match chosen {
@@ -150,7 +159,7 @@ pub fn next_author(
     let (installation, store) = (&session.installation, &session.store);
     let config = installation.project_config(&store.project(&issue.project)?)?;
     let library = installation.library(&config)?;
-    let project = installation.usable_provider(&config, config.provider);
+    let project = installation.usable_provider(&config, config.provider.clone());
     let overrides = store.overrides(agent, &issue.project)?.effective();
     let target = RunTarget::Issue(issue.id.clone());
     let phase = phase_of_model(&target, agent, issue.phase().as_ref());
@@ -190,8 +199,8 @@ pub(crate) fn read_models(
                     provider: view.provider.as_deref().ok(),
                     library: &library,
                 };
-                let of_issues = named.get(id);
-                let of_issues = of_issues.into_iter().flatten().map(String::as_str);
+                let of_issues = named.get(id).into_iter().flatten();
+                let of_issues = of_issues.map(|name| config.providers.full_name(name));
                 view.models = asked_models(place, store, project, of_issues)?;
             }
             Err(error) => {

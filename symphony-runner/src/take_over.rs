@@ -4,7 +4,7 @@ use std::path::Path;
 
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
-use symphony_core::config::ProviderName;
+use symphony_core::config::NamedProvider;
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::issue::Issue;
 use symphony_core::listing::list_few;
@@ -84,8 +84,10 @@ pub fn open_session(
     if let Some(of) = of {
         refuse_other(session, issue, of, &start)?;
     }
-    let name = ProviderName::parse(&start.provider).ok();
-    let mode = name.and_then(agent_cli).and_then(|cli| cli.interactive);
+    let name = NamedProvider::parse(&start.provider).ok();
+    let mode = name
+        .and_then(|name| agent_cli(name.provider()))
+        .and_then(|cli| cli.interactive);
     if mode.is_none() {
         let (issue, provider) = (issue.clone(), start.provider);
         return Err(SessionRefusal::NotInteractive { issue, provider }.into());

@@ -41,7 +41,7 @@ pub(crate) use config::{ConfigCommand, problems_of};
 pub(crate) use db::DbCommand;
 pub(crate) use deliver::DeliverArgs;
 pub(crate) use demo::DemoArgs;
-pub(crate) use doctor::DoctorArgs;
+pub(crate) use doctor::{DoctorArgs, acp_programs};
 pub(crate) use done::DoneCommand;
 pub(crate) use events::EventsArgs;
 pub(crate) use explain::ExplainArgs;

@@ -1,6 +1,6 @@
 //! What to type when no agent can be started.
 
-use symphony_core::config::ProviderName;
+use symphony_core::config::{AcpProblem, ProviderName};
 use symphony_runner::RunnerError;
 use symphony_runner::provider::ProviderError;
 
@@ -12,6 +12,22 @@ pub(crate) fn provider_fix(error: &RunnerError) -> String {
     if let RunnerError::Provider(ProviderError::BadScenario { .. }) = error {
         return "correct the file (docs/scenarios.md), or `symphony config set providers.scripted.scenario FILE` names another"
             .to_owned();
+    }
+    if let RunnerError::Provider(ProviderError::NoAcpProgram { problem, .. }) = error {
+        let name = match problem {
+            AcpProblem::NoCommand { name }
+            | AcpProblem::Unknown {
+                name,
+                nearest: None,
+            } => {
+                format!(".{name}")
+            }
+            AcpProblem::Nothing => String::new(),
+            _ => return "`symphony config set provider NAME` chooses one of them".to_owned(),
+        };
+        return format!(
+            "`symphony config set providers.acp{name}.command COMMAND` sets what starts it"
+        );
     }
     let names: Vec<&str> = ProviderName::ALL
         .iter()

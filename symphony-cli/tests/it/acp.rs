@@ -1,5 +1,7 @@
 //! Programs that speak the Agent Client Protocol, honest and hostile ones.
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 
 use crate::support::{Project, agents_of, text};
@@ -18,11 +20,17 @@ while read -r line; do
 done
 "#;
 
+/// Writes a program that does this at its prompt.
+fn program(project: &Project, name: &str, prompted: &str) -> PathBuf {
+    let agent = project.beside.join(name);
+    std::fs::write(&agent, AGENT.replace("PROMPTED", prompted)).unwrap();
+    agent
+}
+
 /// Makes a project whose agent does this at its prompt.
 fn project(prompted: &str, config: &Value) -> Project {
     let project = Project::new("my project", &json!({ "scenarios": [] }), &json!({}));
-    let agent = project.beside.join("agent.sh");
-    std::fs::write(&agent, AGENT.replace("PROMPTED", prompted)).unwrap();
+    let agent = program(&project, "agent.sh", prompted);
     let mut whole = json!({
         "provider": "acp",
         "providers": { "acp": { "command": ["sh", agent] } },
@@ -130,4 +138,106 @@ fn answers_to_nothing_that_is_open_do_not_count() {
 fn an_agent_that_is_silent_is_asked_to_stop_and_ended() {
     let run = run("sleep 600 & wait", &json!({ "stall_timeout_ms": 3000 }));
     assert_eq!(error(&run), json!(["stalled", "stalled"]), "{run:#}");
+}
+
+/// Makes a project with two programs: one whose login has expired, and one that works.
+fn two_programs() -> Project {
+    let project = Project::new("two programs", &json!({ "scenarios": [] }), &json!({}));
+    let expired = r#"echo '{"id":"session/prompt 1","error":{"code":-32000,"message":"Authentication required"}}'"#;
+    let expired = program(&project, "expired.sh", expired);
+    let works = r#"say "I am $1 with $SYMPHONY_MODEL"; ends end_turn"#;
+    let works = program(&project, "works.sh", works);
+    project.configure(&json!({
+        "provider": "acp.expired",
+        "providers": { "acp": {
+            "expired": { "command": ["sh", expired], "hold_ms": 3_600_000 },
+            "works": { "command": ["sh", works], "args": ["works"], "model": "works-large" },
+        } },
+        "try_changed_gates": false,
+        "max_retries": 9,
+    }));
+    project
+}
+
+#[test]
+fn programs_of_one_project_neither_share_their_settings_nor_their_holds() {
+    let project = two_programs();
+    project.add_issue("for the project's program");
+    let run = project.tick_start();
+    project.until_ended(&run);
+    let run = project.run(&run);
+    let ended = json!([run["provider"], run["error"]["class"]]);
+    assert_eq!(ended, json!(["acp.expired", "auth_failed"]), "{run:#}");
+    let hold = &project.json(&["status"])["holds"][0];
+    assert_eq!(hold["name"], "acp.expired", "{hold:#}");
+
+    // the hold of one program holds nothing of the other
+    project.ok(&["issue", "add", "for the other one", "--agent", "acp.works"]);
+    project.add_issue("waits");
+    let run = project.tick_start();
+    project.until_ended(&run);
+    let run = project.run(&run);
+    let ended = json!([
+        run["issue"],
+        run["provider"],
+        run["model"],
+        run["error"]["class"]
+    ]);
+    let expected = json!(["SYM-2", "acp.works", "works-large", "mcp_unavailable"]);
+    assert_eq!(ended, expected, "{run:#}");
+    let log = project.log(&run);
+    assert!(log.contains("I am works with works-large"), "{log}");
+    assert_eq!(project.tick_wait(), [] as [Value; 0]);
+    project.assert_sound();
+}
+
+#[test]
+fn a_program_is_chosen_where_providers_are_and_an_unknown_one_is_named() {
+    let project = two_programs();
+    let answer = project.symphony(&["issue", "add", "a typo", "--agent", "acp.work"]);
+    assert!(
+        answer
+            .stderr
+            .contains("`providers.acp.work` is not set; did you mean `acp.works`?"),
+        "{}",
+        answer.stderr
+    );
+    let profile = std::fs::read_to_string("../prompts/profiles/worker.md").unwrap();
+    let profile = profile.replacen("type: worker", "type: worker\nagent: acp.works", 1);
+    std::fs::create_dir_all(project.root.join(".symphony/prompts/profiles")).unwrap();
+    std::fs::write(
+        project.root.join(".symphony/prompts/profiles/worker.md"),
+        profile,
+    )
+    .unwrap();
+    let issue = project.add_issue("for the profile's program");
+    let explained = project.ok(&["explain", &issue]);
+    assert!(explained.contains("acp.works"), "{explained}");
+    let checked = project.symphony(&["doctor"]).stdout;
+    for expected in ["acp.expired runs `sh ", "acp.works runs `sh "] {
+        assert!(checked.contains(expected), "{checked}");
+    }
+
+    // two programs, none of which is `default`
+    let answer = project.symphony(&["config", "set", "provider", "acp"]);
+    assert!(
+        answer.stderr.contains("`acp.expired` or `acp.works`"),
+        "{}",
+        answer.stderr
+    );
+    let answer = project.symphony(&["config", "set", "provider", "acp.wroks"]);
+    assert!(answer.stderr.contains("`acp.works`"), "{}", answer.stderr);
+    project.ok(&[
+        "config",
+        "set",
+        "providers.acp.command",
+        "[\"no-such-agent\"]",
+    ]);
+    let answer = project.symphony(&["init"]);
+    for expected in [
+        "Configured acp.works: sh ",
+        "acp.default cannot start: `no-such-agent`, which providers.acp.default.command starts, is not in the PATH",
+    ] {
+        assert!(answer.stdout.contains(expected), "{}", answer.stdout);
+    }
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, Scope, rows};
+use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, Scope};
 use super::leaf::{check_leaf, describe, expected, wrong};
 use super::name_rule::{known_name, rule_expected};
 use super::path::KeyPath;
 use super::problem::{ConfigProblem, Position, Positions, ProblemKind};
-use super::table::{KEYS, STATE_KEYS};
+use super::table::KEYS;
+use super::unknown_key::unknown;
 use crate::id::ProjectId;
-use crate::nearest::nearest;
 
 /// Which file it is: this decides what its top level applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -256,7 +256,10 @@ impl<'a> Checker<'a> {
                 self.problem(&at.written, wrong(other, "a list of objects".to_owned()));
             }
             (Kind::Section(keys), Value::Object(object)) => self.section(keys, object, at),
-            (Kind::Map(rule, each), Value::Object(object)) => self.map(rule, each, object, at),
+            (Kind::Map(rule, each), Value::Object(object)) => {
+                self.unnamed(rule, each, object, at);
+                self.map(rule, each, object, at);
+            }
             (Kind::Projects, Value::Object(object)) => self.project_sections(object, at),
             (Kind::Section(_), other) => match key.short() {
                 Some(short) => self.short(short, other, at),
@@ -295,8 +298,37 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// Checks what a map has of the section that needs no name.
+    fn unnamed(&mut self, rule: NameRule, each: Each, object: &Map<String, Value>, at: &At) {
+        let Some((known, keys)) = unnamed_of(rule, each) else {
+            return;
+        };
+        let of_section = |(name, _): &(&String, &Value)| Key::find(keys, name).is_some();
+        let section: Map<String, Value> = object
+            .iter()
+            .filter(of_section)
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        if let Some(name) = section.keys().next()
+            && object.contains_key(known)
+        {
+            let also = Some(known.to_owned());
+            self.name_problem(&at.written.key(name), ProblemKind::Duplicate { also });
+            return;
+        }
+        let below = At {
+            written: at.written.clone(),
+            known: at.known.key(known),
+        };
+        self.section(keys, &section, &below);
+    }
+
     fn map(&mut self, rule: NameRule, each: Each, object: &Map<String, Value>, at: &At) {
+        let unnamed = unnamed_of(rule, each).map_or(&[][..], |(_, keys)| keys);
         for (name, value) in object {
+            if Key::find(unnamed, name).is_some() {
+                continue;
+            }
             let path = at.written.key(name);
             let Some(known) = known_name(rule, name) else {
                 self.wrong_name(&path, name, rule_expected(rule));
@@ -439,39 +471,10 @@ impl Key {
     }
 }
 
-/// Suggests the key that was probably meant: one of exactly this name elsewhere, or else a similar one of the same
-/// object.
-fn unknown(keys: &'static [Key], name: &str, at_top: bool) -> ProblemKind {
-    if at_top && STATE_KEYS.contains(&name) {
-        return ProblemKind::State;
+/// Returns the name and the keys of the section of a map that needs no name.
+const fn unnamed_of(rule: NameRule, each: Each) -> Option<(&'static str, &'static [Key])> {
+    match (rule.unnamed(), each) {
+        (Some(name), Each::Section(keys)) => Some((name, keys)),
+        _ => None,
     }
-    let spelled = snake_case(name);
-    let ending = format!(".{spelled}");
-    let elsewhere = rows(KEYS)
-        .into_iter()
-        .map(|row| row.path)
-        .find(|path| *path == spelled || path.ends_with(&ending));
-    let names = keys
-        .iter()
-        .map(|key| key.name)
-        .filter(|name| !name.starts_with('$'));
-    ProblemKind::UnknownKey {
-        nearest: elsewhere.or_else(|| nearest(&spelled, names).map(str::to_owned)),
-    }
-}
-
-/// Turns `maxRetries` into `max_retries`.
-fn snake_case(name: &str) -> String {
-    let mut snake = String::new();
-    for character in name.chars() {
-        if character.is_ascii_uppercase() {
-            if !snake.is_empty() {
-                snake.push('_');
-            }
-            snake.push(character.to_ascii_lowercase());
-        } else {
-            snake.push(character);
-        }
-    }
-    snake
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::defaults::{GATE_REQUIRED, GATE_TIMEOUT_MS, INIT_TURN_TIMEOUT_MS};
-use super::key::{DefaultValue, Key, Kind, Leaf};
+use super::key::{DefaultValue, Key, Kind, Leaf, TextRule};
 use super::leaf::expected;
 use super::table::KEYS;
 use super::value::{CommandLine, Gate, IssuePrefix};
@@ -285,7 +285,7 @@ fn inline_defaults(keys: &'static [Key]) -> String {
 fn doc(key: &'static Key) -> String {
     let mut doc = key.doc.to_owned();
     match key.kind {
-        Kind::Leaf(leaf @ Leaf::Choice([_, _, ..])) => {
+        Kind::Leaf(leaf @ (Leaf::Choice([_, _, ..]) | Leaf::Text(TextRule::Provider))) => {
             let _infallible = write!(doc, " It is {}.", expected(leaf));
         }
         Kind::Section(keys) => {

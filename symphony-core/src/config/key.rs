@@ -1,5 +1,7 @@
 //! What the table of keys consists of: names, types, defaults, where a key is allowed.
 
+use super::provider::AcpName;
+
 /// One key of the configuration.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
@@ -59,6 +61,8 @@ pub enum NameRule {
     Status,
     /// A priority of issues.
     Priority,
+    /// A program that speaks the Agent Client Protocol.
+    AcpProgram,
 }
 
 impl NameRule {
@@ -73,6 +77,16 @@ impl NameRule {
             Self::Tracker => "<tracker>",
             Self::Status => "<status>",
             Self::Priority => "<priority>",
+            Self::AcpProgram => "<name>",
+        }
+    }
+
+    /// Returns the free name that is meant where a map has a key of its sections in the place of a name:
+    /// `providers.acp.command` is short for `providers.acp.default.command`.
+    pub const fn unnamed(self) -> Option<&'static str> {
+        match self {
+            Self::AcpProgram => Some(AcpName::DEFAULT),
+            _ => None,
         }
     }
 }
@@ -130,6 +144,8 @@ pub enum TextRule {
     AbsolutePath,
     /// A host that a sandbox may reach, with or without a port.
     AllowedHost,
+    /// What runs agents: `auto`, a provider, or one of its programs.
+    Provider,
 }
 
 /// What a relative path starts from.

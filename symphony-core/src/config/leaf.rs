@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::key::{Leaf, PathBase, TextRule};
 use super::path::KeyPath;
 use super::problem::ProblemKind;
+use super::provider::ProviderChoice;
 use super::value::IssuePrefix;
 use crate::path_pattern::check_path_pattern;
 use crate::plan::failure::{FAILURE_PATTERNS_MAX, is_failure_pattern};
@@ -161,6 +162,7 @@ fn fits(rule: TextRule, text: &str) -> bool {
                 && text.split('/').all(|part| part != "..")
         }
         TextRule::AllowedHost => is_allowed_host(text),
+        TextRule::Provider => ProviderChoice::parse(text).is_ok(),
     }
 }
 
@@ -206,6 +208,7 @@ pub(super) fn expected(leaf: Leaf) -> String {
             )
         }
         Leaf::Share => "a share: a number from 0 to 1".to_owned(),
+        Leaf::Text(TextRule::Provider) => expected(Leaf::Choice(ProviderChoice::NAMES)),
         Leaf::Text(rule) => text_expected(rule).to_owned(),
         Leaf::Texts(rule) if count_max(rule) < usize::MAX => format!(
             "a list of at most {}, each {}",
@@ -244,6 +247,7 @@ const fn text_expected(rule: TextRule) -> &'static str {
         TextRule::AllowedHost => {
             "a host (`example.com`, `*.example.com`, `example.com:8443`) or an address with a port (`10.0.0.5:443`)"
         }
+        TextRule::Provider => "a provider",
     }
 }
 

@@ -18,7 +18,10 @@ mod leaf;
 mod name_rule;
 mod path;
 mod problem;
+mod provider;
+mod providers;
 mod read;
+mod read_providers;
 mod read_tracker;
 mod reference;
 mod sandbox;
@@ -27,6 +30,7 @@ mod settings;
 mod shares;
 mod table;
 mod tracker;
+mod unknown_key;
 mod value;
 
 pub use check::{
@@ -36,13 +40,14 @@ pub use init_file::{FileReaders, InitChecks, InitFile, Remarked};
 pub use layer::{Effective, Entry, Layer, Origin, Place, Source, without_dots};
 pub use path::{KeyPath, KeyPathError, Segment};
 pub use problem::{ConfigProblem, Position, Positions, ProblemKind};
+pub use provider::{AcpName, NamedProvider, ProviderChoice, ProviderName};
+pub use providers::{AcpProblem, AcpProgram, ProviderSettings, Providers};
 pub use reference::markdown_reference;
 pub use sandbox::{SandboxCache, SandboxLevel, SandboxNetwork, SandboxSetting, SandboxSettings};
 pub use schema::json_schema;
 pub use settings::{
-    Budget, Config, ExternalResearch, PlanSettings, ProfileLimits, ProjectConfig, ProviderSettings,
-    Providers, RiskThreshold, RiskThresholds, Spending, SpendingCap, User, Vault, WatchdogSettings,
-    WorktreeSettings,
+    Budget, Config, ExternalResearch, PlanSettings, ProfileLimits, ProjectConfig, RiskThreshold,
+    RiskThresholds, Spending, SpendingCap, User, Vault, WatchdogSettings, WorktreeSettings,
 };
 pub use shares::Shares;
 pub use table::{INSTALLATION_KEYS, KEYS, keys_at};
@@ -50,6 +55,5 @@ pub use tracker::{
     TRACKER_LABEL, TokenSource, TrackerFilter, TrackerKind, TrackerPlace, TrackerSettings,
 };
 pub use value::{
-    BreakerTarget, CommandLine, CommandOutput, Gate, GateReads, IssuePrefix, Millis,
-    ProviderChoice, ProviderName, ResumeMode,
+    BreakerTarget, CommandLine, CommandOutput, Gate, GateReads, IssuePrefix, Millis, ResumeMode,
 };

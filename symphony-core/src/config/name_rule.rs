@@ -1,6 +1,7 @@
 //! The free names of a map: which are taken, and in which spelling.
 
 use super::key::NameRule;
+use super::provider::AcpName;
 use crate::agent::AgentType;
 use crate::id::PhaseName;
 use crate::issue::{IssueStatus, Priority};
@@ -22,6 +23,7 @@ pub(super) fn known_name(rule: NameRule, name: &str) -> Option<String> {
             .contains(&name)
             .then(|| name.to_owned()),
         NameRule::User => UserName::parse(name).ok().map(String::from),
+        NameRule::AcpProgram => AcpName::parse(name).ok().map(String::from),
     }
 }
 
@@ -40,5 +42,6 @@ pub(super) const fn rule_expected(rule: NameRule) -> &'static str {
             "a status (backlog, todo, in_progress, review, blocked, done, cancelled)"
         }
         NameRule::Priority => "a priority (urgent, high, medium, low, none)",
+        NameRule::AcpProgram => AcpName::EXPECTED,
     }
 }

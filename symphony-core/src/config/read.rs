@@ -12,16 +12,14 @@ use super::layer::{Effective, Place, Source, without_dots};
 use super::leaf::describe;
 use super::path::KeyPath;
 use super::problem::{ConfigProblem, ProblemKind};
+use super::provider::ProviderChoice;
 use super::sandbox::SandboxSettings;
 use super::settings::{
-    Budget, Config, ExternalResearch, PlanSettings, ProfileLimits, ProjectConfig, ProviderSettings,
-    Providers, RiskThreshold, RiskThresholds, Spending, SpendingCap, User, Vault, WatchdogSettings,
-    WorktreeSettings,
+    Budget, Config, ExternalResearch, PlanSettings, ProfileLimits, ProjectConfig, RiskThreshold,
+    RiskThresholds, Spending, SpendingCap, User, Vault, WatchdogSettings, WorktreeSettings,
 };
 use super::shares::Shares;
-use super::value::{
-    BreakerTarget, CommandOutput, IssuePrefix, Millis, ProviderChoice, ProviderName, ResumeMode,
-};
+use super::value::{BreakerTarget, IssuePrefix, Millis, ResumeMode};
 use crate::agent::AgentType;
 use crate::prompt_trial::{LiveTrial, PromptSet, Share, TrialName};
 use crate::unit::UsdMicros;
@@ -76,6 +74,7 @@ impl ProjectConfig {
     }
 }
 
+/// Reads typed values, and collects what is wrong with them.
 pub(super) struct ConfigReader<'a> {
     pub(super) effective: &'a Effective,
     problems: Vec<ConfigProblem>,
@@ -115,7 +114,7 @@ impl ConfigReader<'_> {
     }
 
     /// Reads a path and makes it absolute, relative to the folder of the file that sets it.
-    fn path(&mut self, path: &str) -> Option<PathBuf> {
+    pub(super) fn path(&mut self, path: &str) -> Option<PathBuf> {
         let text: String = self.get(path)?;
         let source = &self.effective.get(&KeyPath::of(path))?.source;
         let base = match source {
@@ -267,31 +266,8 @@ impl ConfigReader<'_> {
         users
     }
 
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "the array is as long as the list of names"
-    )]
-    fn providers(&mut self) -> Providers {
-        Providers {
-            each: std::array::from_fn(|at| self.provider(ProviderName::ALL[at])),
-            command_line: self.get("providers.command.command"),
-            command_output: self.get_or("providers.command.output", CommandOutput::ClaudeStream),
-            acp_command: self.get("providers.acp.command"),
-            scenario: self.path("providers.scripted.scenario"),
-        }
-    }
-
-    fn provider(&mut self, provider: ProviderName) -> ProviderSettings {
-        ProviderSettings {
-            binary: self.program(&format!("providers.{provider}.binary")),
-            args: self.get_or(&format!("providers.{provider}.args"), Vec::new()),
-            env: self.map(&format!("providers.{provider}.env")),
-            hold_ms: self.millis(&format!("providers.{provider}.hold_ms")),
-        }
-    }
-
     /// Reads a program: a bare name stays one, to be looked up in `PATH`.
-    fn program(&mut self, path: &str) -> Option<PathBuf> {
+    pub(super) fn program(&mut self, path: &str) -> Option<PathBuf> {
         let text: String = self.get(path)?;
         if text.contains('/') {
             self.path(path)
@@ -458,24 +434,6 @@ impl ConfigReader<'_> {
         RiskThreshold {
             files: self.get_or(&format!("risk.{level}.files"), 0),
             lines: self.get_or(&format!("risk.{level}.lines"), 0),
-        }
-    }
-
-    fn check_provider(&mut self, config: &ProjectConfig) {
-        let providers = &config.providers;
-        let named = config.provider.named();
-        let command = match named {
-            Some(ProviderName::Command) => &providers.command_line,
-            Some(ProviderName::Acp) => &providers.acp_command,
-            _ => return,
-        };
-        if let (Some(name), None) = (named, command) {
-            let expected = format!("another provider, or `providers.{name}.command` to be set");
-            self.problem(
-                &KeyPath::of("provider"),
-                format!("`{name}` alone"),
-                expected,
-            );
         }
     }
 }

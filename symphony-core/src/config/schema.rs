@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, Scope, TextRule};
+use super::provider::{ACP_NAME_CHARS_MAX, ProviderChoice};
 use super::table::KEYS;
 use crate::issue::{IssueStatus, Priority};
 use crate::plan::failure::{FAILURE_PATTERN_CHARS_MAX, FailureClass};
@@ -97,8 +98,21 @@ fn map(rule: NameRule, each: Each, at: &str) -> Value {
         NameRule::Phase | NameRule::AgentType | NameRule::Tracker => {
             json!({ "pattern": "^[a-z][a-z0-9]*(-[a-z0-9]+)*$", "maxLength": 64 })
         }
+        // the keys of the program without a name are among the names
+        NameRule::AcpProgram => {
+            json!({ "pattern": "^[a-z0-9][a-zA-Z0-9_-]*$", "maxLength": ACP_NAME_CHARS_MAX })
+        }
     };
-    json!({ "type": "object", "propertyNames": names, "additionalProperties": value })
+    let mut map =
+        json!({ "type": "object", "propertyNames": names, "additionalProperties": value });
+    if let (Some(_), Each::Section(keys), Some(fields)) =
+        (rule.unnamed(), each, map.as_object_mut())
+    {
+        let mut unnamed = section(keys, at, |_| true);
+        let properties = unnamed.get_mut("properties").map(Value::take);
+        fields.insert("properties".to_owned(), properties.unwrap_or_default());
+    }
+    map
 }
 
 fn list(keys: &'static [Key], at: &str) -> Value {
@@ -152,6 +166,10 @@ fn text(rule: TextRule) -> Value {
         TextRule::AllowedHost => {
             json!({ "type": "string", "pattern": "^(\\*\\.)?[A-Za-z0-9._-]+(:[0-9]+)?$|^\\[[0-9A-Fa-f:.]+\\]:[0-9]+$" })
         }
+        TextRule::Provider => json!({ "anyOf": [
+            { "enum": ProviderChoice::NAMES.iter().filter(|name| ProviderChoice::parse(name).is_ok()).collect::<Vec<_>>() },
+            { "type": "string", "pattern": "^acp\\.[a-z0-9][a-z0-9-]*$", "maxLength": ACP_NAME_CHARS_MAX + 4 },
+        ] }),
         TextRule::TrialName => {
             json!({ "type": "string", "pattern": "^[a-z0-9][a-z0-9-]*$", "maxLength": TRIAL_NAME_CHARS_MAX })
         }

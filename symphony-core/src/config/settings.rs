@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::provider::ProviderChoice;
+use super::providers::Providers;
 use super::sandbox::SandboxSettings;
 use super::shares::Shares;
 use super::tracker::TrackerSettings;
-use super::value::{
-    BreakerTarget, CommandLine, CommandOutput, Gate, IssuePrefix, Millis, ProviderChoice,
-    ProviderName, ResumeMode,
-};
+use super::value::{BreakerTarget, CommandLine, Gate, IssuePrefix, Millis, ResumeMode};
 use crate::agent::AgentType;
 use crate::config_change::decisive_patterns;
 use crate::id::PhaseName;
@@ -247,45 +246,6 @@ impl ProjectConfig {
         let folder = trial.and_then(|(trial, set)| trial.folder(set));
         folder.unwrap_or(&self.prompts_dir)
     }
-}
-
-/// Settings of each provider.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Providers {
-    /// What every provider has, in the order of [`ProviderName::ALL`]; see [`Providers::settings`].
-    pub each: [ProviderSettings; ProviderName::ALL.len()],
-    /// What the provider `command` runs; set whenever it is the project's provider.
-    pub command_line: Option<CommandLine>,
-    /// What the provider `command` writes.
-    pub command_output: CommandOutput,
-    /// What the provider `acp` runs; set whenever it is the project's provider.
-    pub acp_command: Option<CommandLine>,
-    /// The scenario that the provider `scripted` plays.
-    pub scenario: Option<PathBuf>,
-}
-
-impl Providers {
-    /// Returns what every provider has.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "there is an element for each name, in the order of the names"
-    )]
-    pub const fn settings(&self, provider: ProviderName) -> &ProviderSettings {
-        &self.each[provider as usize]
-    }
-}
-
-/// What every provider has.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ProviderSettings {
-    /// The program: a bare name is looked up in `PATH`.
-    pub binary: Option<PathBuf>,
-    /// Arguments added to Symphony's own.
-    pub args: Vec<String>,
-    /// Environment variables of its agents.
-    pub env: BTreeMap<String, String>,
-    /// First hold when no reset time was reported.
-    pub hold_ms: Millis,
 }
 
 /// A folder of notes.

@@ -7,7 +7,7 @@ use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, PathBase, Scope,
 use super::path::Segment;
 use super::sandbox::{SandboxCache, SandboxNetwork, SandboxSetting};
 use super::tracker::{IMPORT_STATUSES, TrackerKind};
-use super::value::{BreakerTarget, CommandOutput, GateReads, ProviderChoice, ResumeMode};
+use super::value::{BreakerTarget, CommandOutput, GateReads, ResumeMode};
 use crate::user::UserRole;
 use DefaultValue::{Below, Bool, Integer, Text, Texts, Unset};
 use Scope::{OneProject, Project, TopLevel};
@@ -111,8 +111,8 @@ pub const KEYS: &[Key] = &[
         "Requests of a run to its model within a minute after which it is ended. They are counted in a sandbox that keeps the provider's key outside."),
     leaf("circuit_breaker_status", Leaf::Choice(BreakerTarget::NAMES), Text(d::CIRCUIT_BREAKER_STATUS), Project,
         "Where an issue goes when its circuit breaker opens; in `todo` it waits for `issue retry`."),
-    leaf("provider", Leaf::Choice(ProviderChoice::NAMES), Text(d::PROVIDER), Project,
-        "The program that runs agents; `auto` is the first of these whose program is found: `claude-cli`, `codex-cli` (the same program as `codex-app-server`), `opencode`, `qwen`, `gemini`, `copilot`."),
+    leaf("provider", Leaf::Text(TextRule::Provider), Text(d::PROVIDER), Project,
+        "The program that runs agents; `acp.NAME` is one of several in `providers.acp`, and `auto` is the first of these whose program is found: `claude-cli`, `codex-cli` (the same program as `codex-app-server`), `opencode`, `qwen`, `gemini`, `copilot`."),
     leaf("model", LINE, Unset("\"opus\""), Project,
         "The model that agents ask their provider for; without it, the provider's own default."),
     leaf("resume", Leaf::Choice(ResumeMode::NAMES), Text(d::RESUME), Project,
@@ -231,11 +231,8 @@ const PROVIDERS: &[Key] = &[
     agent_cli("qwen", "Qwen Code, by the Agent Client Protocol."),
     agent_cli("gemini", "Google's CLI, by the Agent Client Protocol."),
     agent_cli("copilot", "GitHub's CLI, by the Agent Client Protocol."),
-    section("acp", &[
-        leaf("command", Leaf::Command, Unset(r#"["my-agent", "--acp"]"#), TopLevel,
-            "The command that starts the agent; it speaks the Agent Client Protocol on its standard input and output."),
-        BINARY, ARGS, PROVIDER_ENV, HOLD,
-    ], TopLevel, "Any program that speaks the Agent Client Protocol."),
+    Key { name: "acp", kind: Kind::Map(NameRule::AcpProgram, Each::Section(ACP)), default: Unset(r#"{"goose": {"command": ["goose", "acp"]}}"#), scope: TopLevel,
+        doc: "Programs that speak the Agent Client Protocol, by names of your choice: `acp.goose` is the one called `goose`. `{\"command\": …}` is short for one called `default`; `acp` alone means that one, or the only one." },
     section("command", &[
         leaf("command", Leaf::Command, Unset(r#"["my-agent", "--headless"]"#), TopLevel,
             "The command that starts the agent; its environment names the prompt files and the MCP configuration."),
@@ -248,6 +245,15 @@ const PROVIDERS: &[Key] = &[
             "The scenario file that the agent plays."),
         BINARY, ARGS, PROVIDER_ENV, HOLD,
     ], TopLevel, "The built-in offline agent."),
+];
+
+#[rustfmt::skip]
+const ACP: &[Key] = &[
+    leaf("command", Leaf::Command, Unset(r#"["my-agent", "--acp"]"#), TopLevel,
+        "The command that starts the agent; it speaks the Agent Client Protocol on its standard input and output."),
+    leaf("model", LINE, Unset("\"large\""), TopLevel,
+        "The model that its agents use if nothing else names one; the program finds it in `SYMPHONY_MODEL`."),
+    ARGS, PROVIDER_ENV, HOLD,
 ];
 
 #[rustfmt::skip]

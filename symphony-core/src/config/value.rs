@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::closed_set::{UnknownName, closed_set};
+use crate::closed_set::closed_set;
 use crate::id::{IdError, is_prefix};
 pub use crate::issue::BreakerTarget;
 
@@ -210,83 +210,6 @@ closed_set!(
 );
 
 closed_set!(
-    /// The program that runs agents. `auto` tries the agents' CLIs in this order.
-    ProviderName, "provider", {
-        /// Anthropic's CLI.
-        ClaudeCli = "claude-cli",
-        /// `OpenAI`'s CLI, one prompt a process.
-        CodexCli = "codex-cli",
-        /// `OpenAI`'s CLI by its app-server protocol, which takes messages while it works.
-        CodexAppServer = "codex-app-server",
-        /// opencode, by the Agent Client Protocol.
-        Opencode = "opencode",
-        /// Qwen Code, by the Agent Client Protocol.
-        Qwen = "qwen",
-        /// Google's CLI, by the Agent Client Protocol.
-        Gemini = "gemini",
-        /// GitHub's CLI, by the Agent Client Protocol.
-        Copilot = "copilot",
-        /// Any program that speaks the Agent Client Protocol, see `providers.acp`.
-        Acp = "acp",
-        /// Any program, see `providers.command`.
-        Command = "command",
-        /// The built-in offline agent, see `providers.scripted`.
-        Scripted = "scripted",
-    }
-);
-
-/// What `provider` may say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub enum ProviderChoice {
-    /// The first agent's CLI that is found, in the order of [`ProviderName`]; an error if there is none.
-    Auto,
-    /// Always this one.
-    Named(ProviderName),
-}
-
-impl ProviderChoice {
-    /// The names of all values: `auto`, then the providers.
-    pub const NAMES: &'static [&'static str] = &{
-        let mut names = [Self::AUTO; ProviderName::NAMES.len() + 1];
-        let (_, providers) = names.split_at_mut(1);
-        providers.copy_from_slice(ProviderName::NAMES);
-        names
-    };
-    const AUTO: &'static str = "auto";
-
-    /// Parses a name.
-    ///
-    /// # Errors
-    /// When the name is no value; the error lists the values.
-    pub fn parse(text: &str) -> Result<Self, UnknownName> {
-        if text == Self::AUTO {
-            return Ok(Self::Auto);
-        }
-        let named = ProviderName::parse(text).map(Self::Named);
-        named.map_err(|unknown| UnknownName {
-            expected: Self::NAMES,
-            ..unknown
-        })
-    }
-
-    /// Returns the provider that was named, nothing for `auto`.
-    pub const fn named(self) -> Option<ProviderName> {
-        match self {
-            Self::Auto => None,
-            Self::Named(name) => Some(name),
-        }
-    }
-}
-
-impl TryFrom<String> for ProviderChoice {
-    type Error = UnknownName;
-    fn try_from(text: String) -> Result<Self, UnknownName> {
-        Self::parse(&text)
-    }
-}
-
-closed_set!(
     /// What a configured command writes to its standard output.
     CommandOutput, "output format", {
         /// The stream format of Anthropic's CLI.
@@ -317,19 +240,6 @@ mod tests {
             );
             assert!(is_prefix(prefix));
         }
-    }
-
-    #[test]
-    fn a_provider_is_chosen_by_its_name_or_by_auto() {
-        assert_eq!(ProviderChoice::parse("auto"), Ok(ProviderChoice::Auto));
-        for name in ProviderName::ALL {
-            let choice = ProviderChoice::parse(name.name());
-            assert_eq!(choice, Ok(ProviderChoice::Named(*name)));
-        }
-        let unknown = ProviderChoice::parse("claude").unwrap_err();
-        assert_eq!(unknown.expected, ProviderChoice::NAMES);
-        let names = ["auto"].iter().chain(ProviderName::NAMES);
-        assert!(names.eq(ProviderChoice::NAMES));
     }
 
     #[test]

@@ -138,6 +138,8 @@ closed_set!(
         Project = "project",
         /// The installation's configuration.
         Global = "global",
+        /// The settings of the provider itself.
+        Provider = "provider",
     }
 );
 
@@ -153,6 +155,7 @@ impl ModelSource {
             Self::DatabaseProfile => "set with `symphony profile set`",
             Self::Project => "set in the configuration of the project",
             Self::Global => "set in the configuration for all projects",
+            Self::Provider => "set with the provider",
         }
     }
 }
@@ -176,6 +179,8 @@ pub struct ModelLayers<'a> {
     pub project: Option<&'a ModelChoice>,
     /// The installation's configuration.
     pub global: Option<&'a ModelChoice>,
+    /// The settings of the provider that is used.
+    pub provider: Option<&'a ModelChoice>,
 }
 
 /// A model and where it was configured; both are recorded with the run.
@@ -202,6 +207,7 @@ impl ModelLayers<'_> {
                 ModelSource::DatabaseProfile => self.database_profile,
                 ModelSource::Project => self.project,
                 ModelSource::Global => self.global,
+                ModelSource::Provider => self.provider,
             };
             let choice = choice.filter(|_| providers.names_models_of_used(*source));
             choice?.named().map(|model| named(model, *source))
@@ -222,7 +228,7 @@ mod tests {
 
     #[test]
     fn the_first_source_that_names_a_model_wins() {
-        let names = ["p", "a", "b", "c", "d", "e", "f"];
+        let names = ["p", "a", "b", "c", "d", "e", "f", "g"];
         let names = names.map(|name| ModelChoice::parse(name).unwrap());
         let inherit = ModelChoice::Inherit;
         for first in 0..=names.len() {
@@ -243,6 +249,7 @@ mod tests {
                 database_profile: pick(4),
                 project: pick(5),
                 global: pick(6),
+                provider: pick(7),
             };
             let expected = names.get(first).map(|choice| ResolvedModel {
                 model: choice.named().unwrap().clone(),

@@ -3,7 +3,7 @@
 use super::agent_profile::AgentProfile;
 use super::model::ModelChoice;
 use crate::agent::AgentType;
-use crate::config::ProviderName;
+use crate::config::NamedProvider;
 use crate::front_matter::{FrontMatter, Problem, Reader};
 use crate::tools::{Tool, ToolList};
 
@@ -64,8 +64,8 @@ pub fn parse_profile(file: &str, text: &str) -> Result<AgentProfile, Vec<Problem
         .map_or_else(ToolList::every, ToolList::new);
     let disallowed_tools = reader.names("disallowedTools", Tool::NAMES, TOOL);
     let disallowed_tools = ToolList::new(disallowed_tools.unwrap_or_default());
-    let provider = reader.choice("agent", ProviderName::NAMES, |text| {
-        ProviderName::parse(text).ok()
+    let provider = reader.choice("agent", NamedProvider::NAMES, |text| {
+        NamedProvider::parse(text).ok()
     });
     let model = ModelChoice::read(&mut reader);
     let turns_max = reader.integer("maxTurns", 1, TURNS_MAX);
@@ -79,7 +79,7 @@ pub fn parse_profile(file: &str, text: &str) -> Result<AgentProfile, Vec<Problem
             description,
             tools,
             disallowed_tools,
-            provider: provider.map(|provider| provider.name().to_owned()),
+            provider: provider.map(|provider| provider.to_string()),
             model,
             turns_max,
             background,

@@ -93,7 +93,7 @@ impl<'a> ProviderLayers<'a> {
     pub(super) fn names_models_of_used(&self, source: ModelSource) -> bool {
         let used = self.resolve().map(|(used, _)| used);
         let meant = match source {
-            ModelSource::Issue | ModelSource::PlanPhase => return true,
+            ModelSource::Issue | ModelSource::PlanPhase | ModelSource::Provider => return true,
             ModelSource::Profile | ModelSource::DatabaseProfile => self.profile.or(self.project),
             ModelSource::ProjectPhase
             | ModelSource::Contract

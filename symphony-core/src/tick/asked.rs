@@ -15,6 +15,8 @@ pub struct NamedProviders {
     pub of_profiles: BTreeMap<AgentType, String>,
     /// Why those that cannot be used cannot, by name.
     pub unusable: BTreeMap<String, String>,
+    /// The full names of those that have a shorter one, by the shorter one: holds and sessions know only the full name.
+    pub full_names: BTreeMap<String, String>,
 }
 
 /// What a run would ask for.
@@ -32,6 +34,13 @@ pub fn obeys_issue(target: &RunTarget, agent: &AgentType) -> bool {
     matches!(target, RunTarget::Issue(_)) && *agent != AgentType::Intake
 }
 
+impl NamedProviders {
+    /// Returns the name under which holds and sessions of a provider are kept.
+    pub fn full<'n>(&'n self, name: &'n str) -> &'n str {
+        self.full_names.get(name).map_or(name, String::as_str)
+    }
+}
+
 impl ProjectView {
     /// Returns what each place says about the provider of a run; `choice` is that of its issue.
     pub fn provider_layers<'v>(
@@ -44,10 +53,16 @@ impl ProjectView {
         // the phases of a plan have no profile
         let has_profile = !matches!(target, RunTarget::PlanPhase(..));
         let profile = self.named_providers.of_profiles.get(agent);
+        let full = |name: &'v str| self.named_providers.full(name);
         ProviderLayers {
-            issue: choice.and_then(|choice| choice.provider.as_deref()),
+            issue: choice
+                .and_then(|choice| choice.provider.as_deref())
+                .map(full),
             plan_phase: None,
-            profile: profile.filter(|_| has_profile).map(String::as_str),
+            profile: profile
+                .filter(|_| has_profile)
+                .map(String::as_str)
+                .map(full),
             project: self.provider.as_deref().ok(),
             is_configured: true,
         }

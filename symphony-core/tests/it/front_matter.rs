@@ -119,7 +119,7 @@ fn each_wrong_field_is_named_with_what_is_expected() {
 #[test]
 fn a_provider_that_there_is_not_is_named_with_those_that_there_are() {
     let found = problems(&profile("agent: codex-cl"));
-    let names = symphony_core::config::ProviderName::NAMES.join(", ");
+    let names = symphony_core::config::NamedProvider::NAMES.join(", ");
     assert_eq!(
         found,
         [format!(

@@ -76,7 +76,7 @@ fn lint_folder(
         own: &own,
         off: switched_off(config),
         budgets: budgets(config)?,
-        provider_reads_claude_md: reads_claude_md(provider),
+        provider_reads_claude_md: reads_claude_md(provider.provider()),
     }))
 }
 

@@ -2,7 +2,7 @@
 
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
-use symphony_core::config::{ProjectConfig, ProviderName};
+use symphony_core::config::{NamedProvider, ProjectConfig, ProviderName};
 use symphony_core::contract::{Delivery, PhaseContract};
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::issue::{Issue, IssueStatus};
@@ -31,7 +31,7 @@ pub struct PreviewOptions {
     /// For this agent.
     pub agent: Option<AgentType>,
     /// For this provider.
-    pub provider: Option<ProviderName>,
+    pub provider: Option<NamedProvider>,
 }
 
 /// Assembles the prompts that a dispatch of an issue would send now.
@@ -52,7 +52,7 @@ pub fn preview_prompt(
     let assigned = assigned_set(installation, store, &issue)?;
     let library = installation.library_of(&config, assigned.map(|assigned| assigned.set))?;
     let subject = subject(installation, store, &issue, &library, options)?;
-    let provider = provider_of(installation, &config, options.provider);
+    let provider = provider_of(installation, &config, options.provider.clone()).provider();
     // the id of no run: the prompts name none, and its files are only named
     let run = RunId::parse("preview").expect("a word is a run id");
     let worktree = config
@@ -208,7 +208,7 @@ pub fn preview_project_prompt(
     store: &mut Store,
     project: &Project,
     agent: AgentType,
-    provider: Option<ProviderName>,
+    provider: Option<NamedProvider>,
 ) -> Result<BuiltPrompt, RunnerError> {
     let config = installation.project_config(project)?;
     let repository = open_repository(project, &config)?;
@@ -226,7 +226,7 @@ pub fn preview_project_prompt(
             .overrides(&agent, &project.id)?
             .effective()
             .custom_instructions,
-        provider: provider_of(installation, &config, provider),
+        provider: provider_of(installation, &config, provider).provider(),
         library: installation.library(&config)?,
         project: project.clone(),
         config,
@@ -243,12 +243,15 @@ pub fn preview_project_prompt(
 pub fn provider_of(
     installation: &Installation,
     config: &ProjectConfig,
-    asked: Option<ProviderName>,
-) -> ProviderName {
+    asked: Option<NamedProvider>,
+) -> NamedProvider {
     asked.unwrap_or_else(|| match installation.provider(config) {
         // nothing is started: a program that is not installed yet is no obstacle
-        Err(_missing) => config.provider.named().unwrap_or(ProviderName::ClaudeCli),
-        Ok(call) => call.name(),
+        Err(_missing) => {
+            let named = config.provider.named().cloned();
+            named.unwrap_or(ProviderName::ClaudeCli.into())
+        }
+        Ok(call) => call.full_name(),
     })
 }
 

@@ -8,6 +8,9 @@ use symphony_core::config::{CommandLine, Providers};
 use super::error::ProviderError;
 use super::invocation::{AgentCommand, AgentInvocation, Args, ProviderCall, StdinSource};
 
+/// The variable by which a user's own program learns which model to use.
+pub(super) const MODEL: &str = "SYMPHONY_MODEL";
+
 /// Returns the call of the configured command.
 pub(super) fn find(providers: &Providers) -> Result<ProviderCall, ProviderError> {
     Ok(ProviderCall::Command {
@@ -33,7 +36,7 @@ pub(super) fn command(invocation: &AgentInvocation, line: &CommandLine) -> Agent
         ("SYMPHONY_MCP_CONFIG".to_owned(), path(&files.mcp_config)),
     ]);
     if let Some(model) = &invocation.model {
-        env.insert("SYMPHONY_MODEL".to_owned(), model.clone());
+        env.insert(MODEL.to_owned(), model.clone());
     }
     AgentCommand {
         program,

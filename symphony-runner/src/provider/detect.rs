@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use symphony_core::config::{ProviderChoice, ProviderName, Providers};
+use symphony_core::config::{NamedProvider, ProviderChoice, Providers};
 
 use super::error::ProviderError;
 use super::invocation::ProviderCall;
@@ -29,7 +29,7 @@ pub struct Installation<'a> {
 /// # Errors
 /// When the program is not installed, or what the provider needs is not configured; the text says what to do.
 pub fn find_provider(
-    choice: ProviderChoice,
+    choice: &ProviderChoice,
     providers: &Providers,
     installation: &Installation<'_>,
 ) -> Result<ProviderCall, ProviderError> {
@@ -51,14 +51,14 @@ pub fn find_provider(
 }
 
 fn find_named(
-    name: ProviderName,
+    name: &NamedProvider,
     providers: &Providers,
     installation: &Installation<'_>,
 ) -> Result<ProviderCall, ProviderError> {
-    match kind(name) {
+    match kind(name.provider()) {
         Kind::Cli(cli) => find_cli(cli, providers, installation),
         Kind::Command => command::find(providers),
-        Kind::Acp => acp::find(providers),
+        Kind::Acp => acp::find(name.program(), providers),
         Kind::Scripted => scripted::find(providers, installation),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use symphony_core::config::ProviderName;
+use symphony_core::config::{AcpProblem, NamedProvider, ProviderName};
 use symphony_core::failure::ErrorClass;
 use symphony_core::wording::{any_of, none_is};
 
@@ -37,9 +37,14 @@ pub enum ProviderError {
     /// The provider `command` is chosen, and no command is configured.
     #[error("provider `command` needs `providers.command.command`, which is not set")]
     NoCommand,
-    /// The provider `acp` is chosen, and no command is configured.
-    #[error("provider `acp` needs `providers.acp.command`, which is not set")]
-    NoAcpCommand,
+    /// The provider `acp` or one of its programs is chosen, and it is not configured, or not clear which one is meant.
+    #[error("provider `{provider}` cannot start: {problem}")]
+    NoAcpProgram {
+        /// The provider.
+        provider: NamedProvider,
+        /// What is wrong.
+        problem: AcpProblem,
+    },
     /// The provider `scripted` is chosen, and no scenario is configured.
     #[error("provider `scripted` needs `providers.scripted.scenario`, which is not set")]
     NoScenario,

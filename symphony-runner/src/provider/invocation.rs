@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use symphony_core::config::{CommandLine, CommandOutput, ProviderName};
+use symphony_core::config::{AcpName, CommandLine, CommandOutput, NamedProvider, ProviderName};
 use symphony_core::id::RunId;
 use symphony_core::session::SessionId;
 use symphony_core::unit::UsdMicros;
@@ -94,6 +94,8 @@ pub enum ProviderCall {
     },
     /// Any program that speaks the Agent Client Protocol.
     Acp {
+        /// Its name in the configuration.
+        name: AcpName,
         /// What to run.
         line: CommandLine,
     },
@@ -109,13 +111,21 @@ pub enum ProviderCall {
 }
 
 impl ProviderCall {
-    /// Returns the provider's name.
+    /// Returns which kind of provider it is.
     pub const fn name(&self) -> ProviderName {
         match self {
             Self::Cli { cli, .. } => cli.name,
             Self::Command { .. } => ProviderName::Command,
             Self::Acp { .. } => ProviderName::Acp,
             Self::Scripted { .. } => ProviderName::Scripted,
+        }
+    }
+
+    /// Returns the name under which runs, holds and sessions are kept.
+    pub fn full_name(&self) -> NamedProvider {
+        match self {
+            Self::Acp { name, .. } => NamedProvider::Acp(name.clone()),
+            _ => self.name().into(),
         }
     }
 

@@ -28,7 +28,7 @@ mod scripted;
 mod talk;
 mod version;
 
-use symphony_core::config::ProviderName;
+use symphony_core::config::{NamedProvider, ProviderName};
 
 pub use crate::conversation::{Opening, Protocol};
 pub use api::{ApiKey, CloudApi, ModelApi};
@@ -92,8 +92,8 @@ pub fn reads_claude_md(name: ProviderName) -> bool {
 /// Returns the command that logs in the program of a provider with this name; `None` if Symphony does not know the
 /// program.
 pub fn login_command(name: &str) -> Option<&'static str> {
-    let name = ProviderName::parse(name).ok()?;
-    Some(agent_cli(name)?.login)
+    let name = NamedProvider::parse(name).ok()?;
+    Some(agent_cli(name.provider())?.login)
 }
 
 /// Returns how a person works with a provider in a terminal; `None` if Symphony cannot open that.
@@ -121,7 +121,7 @@ pub fn agent_command(invocation: &AgentInvocation) -> AgentCommand {
     let mut command = match &invocation.call {
         ProviderCall::Cli { cli, program } => (cli.command)(invocation, program),
         ProviderCall::Command { line, .. } => command::command(invocation, line),
-        ProviderCall::Acp { line } => acp::command(invocation, line),
+        ProviderCall::Acp { line, .. } => acp::command(invocation, line),
         ProviderCall::Scripted {
             program,
             scenario,

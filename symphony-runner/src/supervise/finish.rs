@@ -1,7 +1,7 @@
 //! Exit handling (spec: lifecycle, "Exit handling"): once per run, in whichever process. After a crash in the middle it
 //! can be repeated without harm.
 
-use symphony_core::config::ProviderName;
+use symphony_core::config::NamedProvider;
 use symphony_core::config::defaults::HOLD_MS;
 use symphony_core::failure::ErrorClass;
 use symphony_core::hold::{account_advice, condition_scope};
@@ -286,8 +286,8 @@ fn hold_ahead(job: &Job<'_>, outcome: &AgentOutcome) -> Option<NewHold> {
 
 /// Returns the length of a provider's first hold. One that is no longer known has no settings.
 fn first_ms(job: &Job<'_>) -> u64 {
-    let provider = ProviderName::parse(&job.run.provider);
+    let provider = NamedProvider::parse(&job.run.provider);
     provider.map_or(HOLD_MS, |provider| {
-        job.config.providers.settings(provider).hold_ms.get()
+        job.config.providers.settings_of(&provider).hold_ms.get()
     })
 }

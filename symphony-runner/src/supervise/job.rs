@@ -54,7 +54,7 @@ impl<'a> Job<'a> {
         let run = store.run(run)?;
         let project = store.project(&run.project)?;
         let mut config = installation.project_config(&project)?;
-        let project_provider = config.provider;
+        let project_provider = config.provider.clone();
         claimed_provider(&mut config, &run);
         let mut plan_phase = None;
         if let RunTarget::PlanPhase(plan, phase) = &run.target {

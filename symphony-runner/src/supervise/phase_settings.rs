@@ -1,6 +1,6 @@
 //! Settings of a run of its own, which override the project's configuration.
 
-use symphony_core::config::{Millis, ProjectConfig, ProviderChoice, ProviderName};
+use symphony_core::config::{Millis, NamedProvider, ProjectConfig, ProviderChoice};
 use symphony_core::id::PlanPhaseId;
 use symphony_core::plan::Phase;
 use symphony_core::run::Run;
@@ -22,7 +22,7 @@ pub(super) fn phase_settings(config: &mut ProjectConfig, phase: &Phase) {
 /// Overrides the configuration with the provider that a run was claimed for: the claim checked the holds of this one.
 /// Gates have no provider.
 pub(super) fn claimed_provider(config: &mut ProjectConfig, run: &Run) {
-    if let Ok(provider) = ProviderName::parse(&run.provider) {
+    if let Ok(provider) = NamedProvider::parse(&run.provider) {
         config.provider = ProviderChoice::Named(provider);
     }
 }

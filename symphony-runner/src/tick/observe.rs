@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::command_line::text_elsewhere;
-use symphony_core::config::ProjectConfig;
+use symphony_core::config::{ProjectConfig, ProviderName};
 use symphony_core::contract::Pipeline;
 use symphony_core::exit_handling::ExitFault;
 use symphony_core::id::{PhaseName, ProjectId};
@@ -284,12 +284,13 @@ fn view(
     };
     let provider = installation
         .provider(&config)
-        .map(|call| call.name().to_string())
+        .map(|call| call.full_name().to_string())
         .map_err(|error| error.to_string());
     let mut view = project_view(&config, &pipeline, provider);
     view.decisive_paths = config.decisive_paths(&project.root);
     view.named_providers = NamedProviders {
         unusable: unusable(installation, &config, of_profiles.values()),
+        full_names: full_names(&config),
         of_profiles,
     };
     Ok((view, config))
@@ -303,7 +304,14 @@ fn providers_of_profiles(library: &PromptLibrary) -> BTreeMap<AgentType, String>
         .collect()
 }
 
-/// Returns which of these providers cannot be used, and why.
+/// Returns the full names of providers that can also be named without their program.
+fn full_names(config: &ProjectConfig) -> BTreeMap<String, String> {
+    let short = ProviderName::Acp.name();
+    let full = config.providers.full_name(short);
+    BTreeMap::from([(short.to_owned(), full.to_owned())])
+}
+
+/// Returns which of these providers cannot be used, and why, by their full names.
 fn unusable<'a>(
     installation: &Installation,
     config: &ProjectConfig,
@@ -313,7 +321,7 @@ fn unusable<'a>(
         .into_iter()
         .filter_map(|name| {
             let problem = installation.usable_named_provider(config, name).err()?;
-            Some((name.clone(), problem))
+            Some((config.providers.full_name(name).to_owned(), problem))
         })
         .collect()
 }

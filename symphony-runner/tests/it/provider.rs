@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 use symphony_core::config::ProviderChoice::{self, Auto, Named};
 use symphony_core::config::{
-    CommandLine, CommandOutput, KEYS, ProjectConfig, ProviderName, Providers,
+    AcpName, AcpProblem, AcpProgram, CommandLine, CommandOutput, KEYS, NamedProvider,
+    ProjectConfig, ProviderName, Providers,
 };
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::RunId;
@@ -180,6 +181,7 @@ fn agents_in_a_conversation() {
         );
     }
     let acp = ProviderCall::Acp {
+        name: AcpName::parse("my-agent").unwrap(),
         line: CommandLine::Argv(vec!["my-agent".to_owned(), "--acp".to_owned()]),
     };
     insta::assert_snapshot!("acp_with_everything", shown(&agent_command(&full(acp))));
@@ -306,7 +308,7 @@ impl Machine {
         path
     }
 
-    fn find(&self, choice: ProviderChoice) -> Result<ProviderCall, ProviderError> {
+    fn find(&self, choice: &ProviderChoice) -> Result<ProviderCall, ProviderError> {
         let path = format!("relative:{}/bin", self.dir.path().display());
         find_provider(
             choice,
@@ -324,7 +326,7 @@ impl Machine {
 fn auto_takes_claude_then_codex_then_says_what_to_install() {
     let machine = Machine::new();
     machine.program("bin/claude", 0o644);
-    let nothing = machine.find(Auto).unwrap_err();
+    let nothing = machine.find(&Auto).unwrap_err();
     assert_eq!(nothing, ProviderError::NothingInstalled);
     assert_eq!(nothing.class(), ErrorClass::ProviderMissing);
     for word in [
@@ -336,12 +338,12 @@ fn auto_takes_claude_then_codex_then_says_what_to_install() {
     }
     let codex = machine.program("bin/codex", 0o755);
     assert_eq!(
-        machine.find(Auto),
+        machine.find(&Auto),
         Ok(call_of(ProviderName::CodexCli, codex))
     );
     let claude = machine.program("bin/claude", 0o755);
     assert_eq!(
-        machine.find(Auto),
+        machine.find(&Auto),
         Ok(call_of(ProviderName::ClaudeCli, claude))
     );
 }
@@ -370,7 +372,7 @@ fn a_named_provider_is_found_or_told_missing() {
         Some("/nonexistent/claude".into());
     assert_eq!(
         machine
-            .find(Named(ProviderName::ClaudeCli))
+            .find(&Named(ProviderName::ClaudeCli.into()))
             .unwrap_err()
             .to_string(),
         "provider `claude-cli` needs `/nonexistent/claude`, which is not an executable file; install it \
@@ -378,25 +380,25 @@ fn a_named_provider_is_found_or_told_missing() {
     );
     assert_eq!(
         machine
-            .find(Named(ProviderName::CodexCli))
+            .find(&Named(ProviderName::CodexCli.into()))
             .unwrap_err()
             .to_string(),
         "provider `codex-cli` needs `codex`, which is not in PATH; install it (`npm install -g @openai/codex`) \
          or set `providers.codex-cli.binary`"
     );
     assert_eq!(
-        machine.find(Named(ProviderName::Command)),
+        machine.find(&Named(ProviderName::Command.into())),
         Err(ProviderError::NoCommand)
     );
     assert_eq!(
-        machine.find(Named(ProviderName::Scripted)),
+        machine.find(&Named(ProviderName::Scripted.into())),
         Err(ProviderError::NoScenario)
     );
     let scenario = machine.dir.path().join("s.json");
     machine.providers.scenario = Some(scenario.clone());
     assert_eq!(
         machine
-            .find(Named(ProviderName::Scripted))
+            .find(&Named(ProviderName::Scripted.into()))
             .unwrap_err()
             .to_string(),
         format!(
@@ -406,13 +408,48 @@ fn a_named_provider_is_found_or_told_missing() {
     );
     fs::write(&scenario, r#"{"scenarios": []}"#).unwrap();
     assert_eq!(
-        machine.find(Named(ProviderName::Scripted)),
+        machine.find(&Named(ProviderName::Scripted.into())),
         Ok(ProviderCall::Scripted {
             program: "/usr/bin/symphony".into(),
             scenario,
             state_dir: "/state".into(),
         })
     );
+}
+
+#[test]
+fn one_of_several_programs_is_found_by_its_name() {
+    let mut machine = Machine::new();
+    for program in ["goose", "kimi"] {
+        let program = AcpProgram {
+            command: Some(CommandLine::Shell(program.to_owned())),
+            ..AcpProgram::default()
+        };
+        let name = AcpName::parse(program.command.as_ref().unwrap().to_string()).unwrap();
+        machine.providers.acp.insert(name, program);
+    }
+    let goose = AcpName::parse("goose").unwrap();
+    let found = machine
+        .find(&Named(NamedProvider::Acp(goose.clone())))
+        .unwrap();
+    assert_eq!(found.full_name().to_string(), "acp.goose");
+    assert_eq!(found.name(), ProviderName::Acp);
+    let acp = NamedProvider::from(ProviderName::Acp);
+    let problem = machine.find(&Named(acp.clone())).unwrap_err();
+    assert_eq!(
+        problem.to_string(),
+        "provider `acp` cannot start: `acp` could be `acp.goose` or `acp.kimi`; name one of them"
+    );
+    machine.providers.acp.remove(&goose);
+    let gone = machine.find(&Named(NamedProvider::Acp(goose.clone())));
+    let problem = AcpProblem::Unknown {
+        name: goose.clone(),
+        nearest: None,
+    };
+    let provider = NamedProvider::Acp(goose);
+    assert_eq!(gone, Err(ProviderError::NoAcpProgram { provider, problem }));
+    let only = machine.find(&Named(acp)).unwrap();
+    assert_eq!(only.full_name().to_string(), "acp.kimi");
 }
 
 #[test]
@@ -434,13 +471,13 @@ fn the_native_codex_is_taken_behind_npms_wrapper() {
         let link = machine.dir.path().join("bin/codex");
         symlink(&wrapper, &link).unwrap();
         assert_eq!(
-            machine.find(Named(ProviderName::CodexCli)),
+            machine.find(&Named(ProviderName::CodexCli.into())),
             Ok(call_of(ProviderName::CodexCli, link)),
             "without a native binary"
         );
         let native = machine.program(&layout, 0o755);
         assert_eq!(
-            machine.find(Named(ProviderName::CodexCli)),
+            machine.find(&Named(ProviderName::CodexCli.into())),
             Ok(call_of(
                 ProviderName::CodexCli,
                 native.canonicalize().unwrap()

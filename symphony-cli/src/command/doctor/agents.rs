@@ -9,6 +9,7 @@ use symphony_runner::installation::Installation;
 use symphony_runner::provider::{AgentCli, program_version};
 
 use super::check::CheckView;
+use super::command_provider::check_acp_programs;
 use crate::agents_found::{LookedFor, look_for_agents};
 
 /// Looks for each CLI and asks it for its version. One that is missing is no problem as long as the project's provider is
@@ -39,6 +40,7 @@ pub(super) fn check_agents(installation: &Installation) -> Vec<CheckView> {
             format!("not installed: {}", missing.join(", ")),
         ));
     }
+    checks.extend(check_acp_programs(installation, config));
     checks
 }
 

@@ -1,9 +1,9 @@
-//! The program of the provider `command`: nothing else looks for it before a run starts it.
+//! The programs of the providers `command` and `acp`: nothing else looks for them before a run starts one.
 
 use std::ffi::OsStr;
 use std::path::Path;
 
-use symphony_core::config::{CommandLine, ProjectConfig};
+use symphony_core::config::{AcpName, CommandLine, ProjectConfig};
 use symphony_runner::environment::agent_search_path;
 use symphony_runner::installation::Installation;
 use symphony_runner::provider::ProviderCall;
@@ -12,29 +12,77 @@ use symphony_runner::provider::detect::find_program;
 use super::check::CheckView;
 use super::programs::programs_of;
 
-/// What to do about it.
-const FIX: &str = "install it, put its folder into PATH, or set another command with `symphony config set \
-                   providers.command.command COMMAND`";
+/// Says what to do about a program that a key names.
+fn fix(key: &str) -> String {
+    format!(
+        "install it, put its folder into PATH, or set another command with `symphony config set {key} COMMAND`"
+    )
+}
 
-/// Says what is wrong with the program that the provider `command` starts with; `None` for other providers, and where
-/// the program is there.
+/// Says what is wrong with the program that the provider `command` or `acp` starts with; `None` for other providers, and
+/// where the program is there.
 pub(super) fn check_command(
     installation: &Installation,
     config: &ProjectConfig,
     call: &ProviderCall,
 ) -> Option<CheckView> {
-    let ProviderCall::Command { line, .. } = call else {
-        return None;
+    let (line, key) = match call {
+        ProviderCall::Command { line, .. } => (line, "providers.command.command".to_owned()),
+        ProviderCall::Acp { name, line } => (line, key_of(name)),
+        _ => return None,
     };
     let path = agent_search_path(&installation.environment, &config.env);
-    let program = missing(line, &path)?;
+    let problem = problem_of(line, &key, &path)?;
+    Some(CheckView::failed("provider", &problem, fix(&key)))
+}
+
+/// Says what each program below `providers.acp` is started with, and which of them is not there.
+pub(super) fn check_acp_programs(
+    installation: &Installation,
+    config: &ProjectConfig,
+) -> Vec<CheckView> {
+    const CHECK: &str = "acp";
+    let checks = acp_programs(installation, config).into_iter();
+    let checks = checks.map(|(name, found)| match found {
+        Ok(line) => CheckView::ok(CHECK, format!("{} runs `{line}`", name.as_provider())),
+        Err(problem) => CheckView::warning(CHECK, problem, fix(&key_of(&name))),
+    });
+    checks.collect()
+}
+
+/// Looks for each program below `providers.acp`: its command, or what is wrong with it.
+pub(crate) fn acp_programs(
+    installation: &Installation,
+    config: &ProjectConfig,
+) -> Vec<(AcpName, Result<CommandLine, String>)> {
+    let path = agent_search_path(&installation.environment, &config.env);
+    let names = config.providers.acp.keys();
+    let found = names.map(|name| {
+        let found = match config.providers.acp_program(Some(name)) {
+            Ok((_, line)) => match problem_of(line, &key_of(name), &path) {
+                None => Ok(line.clone()),
+                Some(problem) => Err(problem),
+            },
+            Err(problem) => Err(problem.to_string()),
+        };
+        (name.clone(), found)
+    });
+    found.collect()
+}
+
+fn key_of(name: &AcpName) -> String {
+    format!("providers.acp.{name}.command")
+}
+
+/// Says that the program of a command is missing.
+fn problem_of(line: &CommandLine, key: &str, search_path: &OsStr) -> Option<String> {
+    let program = missing(line, search_path)?;
     let place = if program.contains('/') {
         "does not exist, or is not executable"
     } else {
         "is not in the PATH that agents get"
     };
-    let detail = format!("`{program}`, which providers.command.command starts, {place}");
-    Some(CheckView::failed("provider", &detail, FIX))
+    Some(format!("`{program}`, which {key} starts, {place}"))
 }
 
 /// Returns the first program of a command if it is missing. A relative path is not looked for: it is one in the

@@ -27,4 +27,5 @@ mod trackers;
 mod workflow;
 
 pub(crate) use args::DoctorArgs;
+pub(crate) use command_provider::acp_programs;
 pub(crate) use gates::{INSTALL, missing_programs};

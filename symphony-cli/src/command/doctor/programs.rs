@@ -28,7 +28,7 @@ pub(super) fn needed_programs(config: &ProjectConfig, lfs: &FilterUse) -> Vec<(P
         add(program.into(), Seeker::Symphony);
     }
     let chosen = config.provider.named();
-    for cli in agent_clis().filter(|cli| chosen.is_none_or(|name| name == cli.name)) {
+    for cli in agent_clis().filter(|cli| chosen.is_none_or(|named| named.provider() == cli.name)) {
         let binary = config.providers.settings(cli.name).binary.clone();
         add(binary.unwrap_or_else(|| cli.program.into()), Seeker::Agent);
     }

@@ -16,7 +16,7 @@ use super::file::{ConfigFile, readers_of, remark_in_file, write_config};
 use super::ignore::ignore_own_files;
 use super::register::{refuse_other_installation, register};
 use super::sandbox::{LevelAsked, choose_level};
-use super::view::{InitView, Tried};
+use super::view::{AcpView, InitView, Tried};
 use crate::agents_found::{UsedProviders, found_agents};
 use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop, sentence};
@@ -260,6 +260,7 @@ impl InitArgs {
             tried: None,
             base_hold: BaseHold::load(&installation, &project.id)?,
             agents: found_agents(&installation, &config),
+            acp: AcpView::all(&installation, &config),
             runs_with: UsedProviders::of(&installation, &config)
                 .ok()
                 .and_then(|used| used.in_words()),

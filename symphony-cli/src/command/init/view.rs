@@ -3,18 +3,20 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use symphony_core::config::{CommandLine, Gate, SandboxSetting};
+use symphony_core::config::{CommandLine, Gate, ProjectConfig, SandboxSetting};
 use symphony_core::id::ProjectId;
 use symphony_core::project::WizardState;
 use symphony_core::trial::Trial;
 use symphony_core::wording::capitalised;
 use symphony_prompt::lint::Finding;
+use symphony_runner::installation::Installation;
 use symphony_store::IssueNumbers;
 use symphony_view::counted;
 use symphony_view::text::{Page, View, plural};
 
 use super::sandbox::LevelChoice;
 use crate::agents_found::FoundAgent;
+use crate::command::acp_programs;
 use crate::trial::{BaseHold, write_trial};
 
 /// Findings on prompts that are shown; the rest is counted.
@@ -75,6 +77,8 @@ pub(crate) struct InitView {
     pub(crate) base_hold: BaseHold,
     /// The agents' CLIs that are installed.
     pub(crate) agents: Vec<FoundAgent>,
+    /// The programs that speak the Agent Client Protocol, as they are configured.
+    pub(crate) acp: Vec<AcpView>,
     /// With what workers and judges would run, and why; none where they cannot start.
     #[serde(skip)]
     pub(crate) runs_with: Option<String>,
@@ -86,6 +90,36 @@ pub(crate) struct InitView {
     pub(crate) provider_problem: Option<String>,
     /// What is wrong with what agents of the project will be told.
     pub(crate) prompts: Vec<Finding>,
+}
+
+/// A program that speaks the Agent Client Protocol.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct AcpView {
+    /// The provider that it is.
+    pub(crate) provider: String,
+    /// What starts it; none if that cannot be started.
+    pub(crate) command: Option<CommandLine>,
+    /// Why it cannot be started.
+    pub(crate) problem: Option<String>,
+}
+
+impl AcpView {
+    /// Looks for each program that the configuration names.
+    pub(crate) fn all(installation: &Installation, config: &ProjectConfig) -> Vec<Self> {
+        let programs = acp_programs(installation, config).into_iter();
+        let views = programs.map(|(name, found)| {
+            let (command, problem) = match found {
+                Ok(command) => (Some(command), None),
+                Err(problem) => (None, Some(problem)),
+            };
+            Self {
+                provider: name.as_provider().to_owned(),
+                command,
+                problem,
+            }
+        });
+        views.collect()
+    }
 }
 
 /// What happened to a trial.
@@ -163,6 +197,14 @@ impl InitView {
             let version = agent.version.as_deref().unwrap_or("version unknown");
             let program = agent.program.display();
             page.line(&format!("Found {}: {program} ({version})", agent.title));
+        }
+        for program in &self.acp {
+            let provider = &program.provider;
+            match (&program.command, &program.problem) {
+                (Some(command), _) => page.line(&format!("Configured {provider}: {command}")),
+                (None, Some(problem)) => page.line(&format!("{provider} cannot start: {problem}.")),
+                (None, None) => {}
+            }
         }
         if let Some(words) = &self.runs_with {
             page.line(&format!("{}.", capitalised(words)));

@@ -1,7 +1,7 @@
 //! `symphony issue add`.
 
 use clap::Args;
-use symphony_core::config::ProviderName;
+use symphony_core::config::NamedProvider;
 use symphony_core::gates::FIXES_GATE_LABEL;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{Issue, IssueStatus, Priority, Size};
@@ -14,7 +14,7 @@ use symphony_view::IssueView;
 use super::repair::of_repairs;
 use crate::app::App;
 use crate::failure::Context as _;
-use crate::value::{issue_id, named};
+use crate::value::{ProviderParser, issue_id, named};
 
 /// What `issue add` takes.
 #[derive(Debug, Args)]
@@ -59,8 +59,8 @@ pub(crate) struct AddArgs {
     #[arg(long = "external-id", value_name = "ID")]
     external_id: Option<String>,
     /// The provider that its authors run with instead of the configured one; its judges keep theirs
-    #[arg(long, value_name = "PROVIDER", value_parser = named(ProviderName::NAMES, ProviderName::parse))]
-    agent: Option<ProviderName>,
+    #[arg(long, value_name = "PROVIDER", value_parser = ProviderParser)]
+    agent: Option<NamedProvider>,
     /// The model that its authors use
     #[arg(long, value_name = "MODEL", value_parser = ModelName::parse)]
     model: Option<ModelName>,
@@ -88,7 +88,7 @@ impl AddArgs {
             depends_on: self.depends_on.clone(),
             external_id: self.external_id.clone(),
             choice: AgentChoice {
-                provider: self.agent.map(|agent| agent.name().to_owned()),
+                provider: self.agent.as_ref().map(ToString::to_string),
                 model: self.model.clone(),
             },
         };

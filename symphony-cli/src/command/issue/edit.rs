@@ -1,7 +1,7 @@
 //! `symphony issue edit`.
 
 use clap::Args;
-use symphony_core::config::ProviderName;
+use symphony_core::config::NamedProvider;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{Priority, Size};
 use symphony_core::profile::ModelName;
@@ -13,7 +13,7 @@ use super::add::warn_of_unusable;
 use super::repair::of_repairs;
 use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop};
-use crate::value::{issue_id, named};
+use crate::value::{ProviderParser, issue_id, named};
 
 /// What `issue edit` takes.
 #[derive(Debug, Args)]
@@ -73,8 +73,8 @@ pub(crate) struct EditArgs {
     )]
     no_dependencies: bool,
     /// The provider that its authors run with from the next run on; its judges keep theirs
-    #[arg(long, value_name = "PROVIDER", value_parser = named(ProviderName::NAMES, ProviderName::parse))]
-    agent: Option<ProviderName>,
+    #[arg(long, value_name = "PROVIDER", value_parser = ProviderParser)]
+    agent: Option<NamedProvider>,
     /// Leave the provider to the profile and the configuration
     #[arg(long = "no-agent", conflicts_with = "agent")]
     no_agent: bool,
@@ -116,7 +116,7 @@ impl EditArgs {
             provider: if self.no_agent {
                 Some(None)
             } else {
-                self.agent.map(|agent| Some(agent.name().to_owned()))
+                self.agent.as_ref().map(|agent| Some(agent.to_string()))
             },
             model: if self.no_model {
                 Some(None)

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use symphony_core::agent::AgentType;
-use symphony_core::config::ProviderName;
+use symphony_core::config::NamedProvider;
 use symphony_core::id::IssueId;
 use symphony_prompt::BuiltPrompt;
 use symphony_runner::prompts::preview::{
@@ -14,7 +14,7 @@ use symphony_view::PromptView;
 use crate::app::App;
 use crate::command::{find_agent_run, known_profile, sent_prompts};
 use crate::failure::{Context as _, Exit, Stop};
-use crate::value::{RunReference, issue_id};
+use crate::value::{ProviderParser, RunReference, issue_id};
 
 /// What `prompt show` takes.
 #[derive(Debug, Args)]
@@ -33,8 +33,8 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_name = "TYPE", value_parser = AgentType::parse)]
     profile: Option<AgentType>,
     /// Use this provider instead of the configured one
-    #[arg(long, value_name = "NAME", value_parser = ProviderName::parse)]
-    provider: Option<ProviderName>,
+    #[arg(long, value_name = "NAME", value_parser = ProviderParser)]
+    provider: Option<NamedProvider>,
     /// Show what differs from a past run (its id, or an issue to select its newest run of an agent)
     #[arg(long, value_name = "RUN")]
     diff_run: Option<RunReference>,
@@ -81,7 +81,7 @@ impl ShowArgs {
         }
         let options = PreviewOptions {
             agent: self.profile.clone(),
-            provider: self.provider,
+            provider: self.provider.clone(),
         };
         preview_prompt(&session.installation, &mut session.store, issue, &options).context(what)
     }
@@ -101,7 +101,7 @@ impl ShowArgs {
             &mut session.store,
             &session.project,
             agent.clone(),
-            self.provider,
+            self.provider.clone(),
         )
         .context(what)
     }

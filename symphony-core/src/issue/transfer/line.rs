@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::ProviderName;
+use crate::config::NamedProvider;
 use crate::issue::attributes::{IssueStatus, Priority, Size};
 use crate::issue::record::{Issue, check_labels, check_line, check_text, check_title};
 use crate::issue::state::IssueState;
@@ -108,7 +108,7 @@ impl IssueLine {
             .external_id
             .as_ref()
             .map_or(Ok(()), |id| check_line("external_id", id));
-        let agent = self.agent.as_deref().map(ProviderName::parse);
+        let agent = self.agent.as_deref().map(NamedProvider::parse);
         let agent = agent.and_then(Result::err).map(|error| error.to_string());
         [
             check_title(&self.title),

@@ -16,6 +16,7 @@ fn concrete(path: &str) -> String {
         ("<status>", "review"),
         ("<priority>", "high"),
         ("<user>", "ada"),
+        ("<name>", "goose"),
     ];
     names
         .iter()

@@ -1,5 +1,6 @@
 //! The configuration as a whole: keys, messages, layers, generated texts, and no panic.
 
+mod acp;
 mod generated;
 mod keys;
 mod layers;

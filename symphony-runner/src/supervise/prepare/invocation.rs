@@ -23,7 +23,7 @@ pub(super) fn invocation(
 ) -> AgentInvocation {
     let agent = &job.run.agent;
     let judge = *agent == AgentType::Judge;
-    let settings = job.config.providers.settings(provider.name());
+    let settings = job.config.providers.settings_of(&provider.full_name());
     AgentInvocation {
         extra_args: settings.args.clone(),
         extra_env: settings.env.clone(),

@@ -40,11 +40,11 @@ pub(super) fn chosen_agent(job: &Job<'_>, library: &PromptLibrary) -> ChosenAgen
     };
     let project = job
         .installation
-        .usable_provider(&job.config, job.project_provider);
+        .usable_provider(&job.config, job.project_provider.clone());
     let project = project.ok();
     let providers = ProviderLayers {
         is_configured: job.project_provider.named().is_some(),
-        ..asker.providers(project.as_deref())
+        ..asker.providers(&job.config, project.as_deref())
     };
     ChosenAgent {
         provider_source: providers.source_of(&job.run.provider),

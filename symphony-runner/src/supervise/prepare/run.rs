@@ -297,7 +297,7 @@ async fn prompt_set(job: &Job<'_>, store: &StoreThread) -> Result<Option<PromptS
 }
 
 fn environment(job: &Job<'_>, provider: &ProviderCall) -> BTreeMap<OsString, OsString> {
-    let settings = job.config.providers.settings(provider.name());
+    let settings = job.config.providers.settings_of(&provider.full_name());
     let mut environment = agent_environment(
         &job.installation.environment,
         &job.config.env,

@@ -100,7 +100,7 @@ pub(super) fn kept_sessions(
 fn key(job: &Job<'_>, call: &ProviderCall, model: Option<&str>) -> SessionKey {
     let mut key = SessionKey::of(&job.run, model.map(str::to_owned));
     // Where the configuration leaves the choice, it may be another one than at the claim.
-    call.name().name().clone_into(&mut key.provider);
+    key.provider = call.full_name().to_string();
     key
 }
 

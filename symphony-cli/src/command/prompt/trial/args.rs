@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use symphony_core::config::ProviderName;
+use symphony_core::config::NamedProvider;
 use symphony_core::prompt_trial::{
     CaseEnd, CaseOutcome, Pairing, PlannedCase, PromptSet, TrialName, case_outcome,
 };
@@ -27,7 +27,7 @@ use crate::document::{DocumentSource, read_text};
 use crate::failure::{Context as _, Exit, Stop};
 use crate::interrupt::Interrupts;
 use crate::progress::{Progress, Stream};
-use crate::value::named;
+use crate::value::ProviderParser;
 
 /// What `prompt trial` takes.
 #[derive(Debug, Args)]
@@ -55,8 +55,8 @@ pub(crate) struct TrialArgs {
     #[arg(long, value_name = "FILE", requires = "sets")]
     issues: Option<PathBuf>,
     /// The program that runs the agents; by default the project's
-    #[arg(long, value_name = "PROVIDER", requires = "sets", value_parser = named(ProviderName::NAMES, ProviderName::parse))]
-    provider: Option<ProviderName>,
+    #[arg(long, value_name = "PROVIDER", requires = "sets", value_parser = ProviderParser)]
+    provider: Option<NamedProvider>,
     /// Repeat each issue with both sets
     #[arg(long, requires = "sets")]
     both: bool,
@@ -163,7 +163,7 @@ impl TrialArgs {
             input: issues.clone(),
         };
         let issues = read_issues(&issues.display().to_string(), &read_text(app, &source)?)?;
-        let provider = provider_of(&real.installation, &real.config()?, self.provider);
+        let provider = provider_of(&real.installation, &real.config()?, self.provider.clone());
         let beginning = Beginning {
             name: self.name.clone(),
             sets,

@@ -209,7 +209,7 @@ impl<'a> Case<'a> {
             ("database".to_owned(), json!(".symphony/symphony.db")),
             ("prefix".to_owned(), json!(self.issue.id.prefix())),
             ("base_branch".to_owned(), json!(base.as_str())),
-            ("provider".to_owned(), json!(manifest.provider.name())),
+            ("provider".to_owned(), json!(manifest.provider)),
             ("judge_enabled".to_owned(), json!(true)),
             ("judge_cooldown_ms".to_owned(), json!(0)),
             (

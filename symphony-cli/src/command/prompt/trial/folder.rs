@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use symphony_core::config::ProviderName;
+use symphony_core::config::NamedProvider;
 use symphony_core::prompt_trial::{
     CaseOutcome, Pairing, PlannedCase, PromptSet, RecordedIssues, TrialName, plan_cases,
     recorded_text,
@@ -47,7 +47,7 @@ pub(super) struct Manifest {
     pub(super) name: TrialName,
     /// Where the sets came from; what counts is their copy.
     pub(super) sets: BTreeMap<PromptSet, PathBuf>,
-    pub(super) provider: ProviderName,
+    pub(super) provider: NamedProvider,
     pub(super) pairing: Pairing,
     /// A digest of each copy, so that one that changes is noticed; an earlier Symphony noted none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -59,7 +59,7 @@ pub(super) struct Manifest {
 pub(super) struct Beginning {
     pub(super) name: TrialName,
     pub(super) sets: BTreeMap<PromptSet, PathBuf>,
-    pub(super) provider: ProviderName,
+    pub(super) provider: NamedProvider,
     pub(super) pairing: Pairing,
     pub(super) issues: RecordedIssues,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use symphony_core::config::ProviderName;
+use symphony_core::config::NamedProvider;
 use symphony_core::prompt_trial::{CaseEnd, CaseOutcome, Pairing, PromptSet, TrialName};
 use symphony_learning::{
     CASES_NEEDED_MAX, DECISION_CASES_MIN, DECISION_PAIRS_MIN, Difference, Measure, MeasureReport,
@@ -19,7 +19,7 @@ use super::spent::TrialSpending;
 #[derive(Debug, Serialize)]
 pub(super) struct TrialView {
     name: TrialName,
-    provider: ProviderName,
+    provider: NamedProvider,
     pairing: Pairing,
     sets: BTreeMap<PromptSet, PathBuf>,
     /// How many cases there are.
@@ -37,7 +37,7 @@ impl TrialView {
         let manifest = &folder.manifest;
         Self {
             name: manifest.name.clone(),
-            provider: manifest.provider,
+            provider: manifest.provider.clone(),
             pairing: manifest.pairing,
             sets: manifest.sets.clone(),
             planned: folder.cases().len(),
@@ -56,7 +56,7 @@ impl View for TrialView {
         for (set, folder) in &self.sets {
             page.field(&format!("set {set}"), &folder.display().to_string());
         }
-        page.field("provider", self.provider.name());
+        page.field("provider", &self.provider.to_string());
         page.field("spent", &self.spent.words());
         write_report(&self.report, page);
         write_reasons(&self.cases, page);
