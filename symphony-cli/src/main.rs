@@ -16,6 +16,7 @@ mod failure;
 mod global;
 mod interrupt;
 mod json;
+mod live_run;
 mod model_access;
 mod news;
 mod output;

@@ -73,6 +73,45 @@ pub fn end_judge_on(
         .transpose()
 }
 
+/// Returns the live run on an issue, if there is one.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn live_run_of(store: &Store, issue: &IssueId) -> Result<Option<Run>, RunnerError> {
+    let of = PullRequestOf::from(issue.clone());
+    Ok(store.runs(&live_on(&of))?.into_iter().next())
+}
+
+/// Returns the live run on an issue if its supervisor is dead: no one holds its lock. Until its exit handling is done, the run
+/// looks like one at work.
+///
+/// # Errors
+/// When the database or the lock cannot be read.
+pub fn dead_run_of(store: &Store, issue: &IssueId) -> Result<Option<Run>, RunnerError> {
+    let Some(run) = live_run_of(store, issue)? else {
+        return Ok(None);
+    };
+    let project = store.project(&run.project)?;
+    let lock = RunPaths::new(&project.root, &run.id).lock();
+    Ok((lock_state(&lock)? == LockState::Free).then_some(run))
+}
+
+/// Does the exit handling of the live run on an issue if its supervisor is dead, as the next tick would, and waits for it.
+///
+/// # Errors
+/// When a process of the run survives, or the exit handling does not end within a minute: the next tick tries again.
+pub fn finish_dead_run_of(
+    installation: &Installation,
+    store: &Store,
+    issue: &IssueId,
+) -> Result<(), RunnerError> {
+    let Some(run) = dead_run_of(store, issue)? else {
+        return Ok(());
+    };
+    let project = store.project(&run.project)?;
+    finish_now(installation, store, &project, &run).map(drop)
+}
+
 /// Selects the live run on what a pull request finishes.
 pub(crate) fn live_on(of: &PullRequestOf) -> RunFilter {
     RunFilter {

@@ -15,6 +15,7 @@ use symphony_core::tick::{LeftoverOwner, StartRun, wanted_agent};
 use symphony_store::{ClaimRequest, Context, RunFilter};
 use symphony_workspace::{CommitId, WorkspaceError, work_in_progress};
 
+use crate::cancel::finish_dead_run_of;
 use crate::error::RunnerError;
 use crate::paths::RunPaths;
 use crate::process::{DetachedSupervisor, RunLock};
@@ -69,7 +70,7 @@ pub struct OpenedSession {
 }
 
 /// Takes an issue over: claims a run, and starts its supervisor, which opens the agent's session in `terminal`. `of` is the
-/// run whose session is asked for; `None` for the last one of the issue.
+/// run whose session is asked for; `None` for the last one of the issue. A run whose supervisor is dead is finished first.
 ///
 /// # Errors
 /// When the issue cannot be taken over now, or its agent has no interactive mode.
@@ -80,6 +81,7 @@ pub fn open_session(
     of: Option<&Run>,
     terminal: &Path,
 ) -> Result<OpenedSession, RunnerError> {
+    finish_dead_run_of(&session.installation, &session.store, issue)?;
     let start = start_of(session, issue)?;
     if let Some(of) = of {
         refuse_other(session, issue, of, &start)?;
@@ -216,7 +218,7 @@ pub struct Released {
     pub work: ReleasedWork,
 }
 
-/// Gives an issue that a person has taken over back to agents.
+/// Gives an issue that a person has taken over back to agents. A run whose supervisor is dead is finished first.
 ///
 /// # Errors
 /// When nobody has taken it over, its session is still open, or git fails. Then it stays theirs.
@@ -226,6 +228,7 @@ pub fn release_issue(
     issue: &IssueId,
     uncommitted: Uncommitted,
 ) -> Result<Released, RunnerError> {
+    finish_dead_run_of(&session.installation, &session.store, issue)?;
     // Before anything is committed. It is decided again below.
     if let Some(refusal) = session.store.release_refusal(issue)? {
         return Err(SessionRefusal::Issue(refusal).into());

@@ -429,3 +429,57 @@ fn an_agent_that_fails_is_reported_and_its_issue_stays_with_the_person() {
     assert!(has(&screen, "ended: cancelled"), "{screen:#?}");
     project.assert_sound();
 }
+
+#[test]
+fn a_session_whose_supervisor_died_is_saved_by_the_next_order_and_not_only_by_a_tick() {
+    let project = project(&json!({}));
+    let issue = project.add_issue("Do it");
+    let died = |terminal: Terminal| {
+        let run = text(&newest(&project)["id"]);
+        kill(supervisor_of(&run).unwrap());
+        let (code, screen) = terminal.end();
+        assert_eq!(code, 1, "{screen:#?}");
+        let hint = format!("`symphony issue release {issue}` saves it");
+        assert!(has(&screen, &hint), "{screen:#?}");
+        assert_eq!(project.run(&run)["status"], "running");
+        run
+    };
+    let saved = |run: &str, content: &str| {
+        assert_eq!(project.run(run)["status"], "crashed");
+        assert_eq!(agents_of(run), Vec::<String>::new());
+        let file = format!("symphony/{issue}:made.txt");
+        assert_eq!(project.git(&["show", &file]).trim(), content);
+    };
+    let mut terminal = opened(&project, &issue, "new ");
+    typed(&mut terminal, "write one\r", "wrote it");
+    let run = died(terminal);
+    let mut terminal = opened(&project, &issue, "new ");
+    saved(&run, "one");
+    typed(&mut terminal, "write two\r", "wrote it");
+    let run = died(terminal);
+    let released = project.symphony(&["issue", "release", &issue]);
+    assert_eq!(released.code, 0, "{released:?}");
+    let note = format!("The supervisor of run {run} has died.");
+    assert!(released.stderr.contains(&note), "{released:?}");
+    saved(&run, "two");
+    assert_eq!(project.issue(&issue)["status"], "todo");
+    project.assert_sound();
+}
+
+#[test]
+fn whoever_closes_an_issue_ends_its_session_and_is_told_so() {
+    let project = project(&json!({}));
+    let issue = project.add_issue("Do it");
+    let mut terminal = opened(&project, &issue, "new ");
+    typed(&mut terminal, "write one\r", "wrote it");
+    let close = ["issue", "close", &issue, "--done", "--reason", "by hand"];
+    let closed = project.symphony(&close);
+    assert_eq!(closed.code, 0, "{closed:?}");
+    let note = format!("A person works in the session of {issue}");
+    assert!(closed.stderr.contains(&note), "{closed:?}");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 0, "{screen:#?}");
+    assert!(!has(&screen, "stays yours:"), "{screen:#?}");
+    assert_eq!(project.issue(&issue)["status"], "done");
+    project.assert_sound();
+}

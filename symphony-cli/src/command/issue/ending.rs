@@ -12,6 +12,7 @@ use symphony_view::text::plural;
 
 use crate::app::App;
 use crate::dependents::{choose_fate, fate_in_words};
+use crate::live_run::note_ending;
 
 /// Ends an issue, after the fate of those that depend on it is known: asked for on a terminal, where nobody typed it.
 pub(super) fn carry_out(
@@ -23,6 +24,7 @@ pub(super) fn carry_out(
     let undecided = ending.undecided(&session.store)?;
     let fate = choose_fate(app, ending.dependents, &undecided, issue.as_str())?;
     ending.dependents = Some(fate);
+    note_ending(app, session, issue)?;
     Ok(end_issue(session, &App::as_human(), &ending)?)
 }
 

@@ -8,6 +8,7 @@ use symphony_view::IssueView;
 
 use crate::app::App;
 use crate::failure::Context as _;
+use crate::live_run::note_dead;
 use crate::value::issue_id;
 
 /// What `issue release` takes.
@@ -30,6 +31,7 @@ impl ReleaseArgs {
         } else {
             Uncommitted::Commit
         };
+        note_dead(app, &session, &self.issue)?;
         let released = release_issue(&mut session, &App::as_human(), &self.issue, uncommitted)
             .with_context(|| format!("release {}", self.issue))?;
         let Released { issue, work } = released;

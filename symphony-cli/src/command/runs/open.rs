@@ -15,6 +15,7 @@ use super::relay::{AgentTerminal, RelayEnd};
 use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop};
 use crate::interrupt::Interrupts;
+use crate::live_run::note_dead;
 use crate::value::RunReference;
 
 /// What `runs open` takes.
@@ -56,6 +57,7 @@ impl OpenArgs {
         let (issue, of) = self.subject(session)?;
         let interrupts = Interrupts::listen().context("listen to signals")?;
         let terminal = AgentTerminal::make().context("make a terminal for the agent")?;
+        note_dead(app, session, &issue)?;
         let context = App::as_human();
         let opened = open_session(session, &context, &issue, of.as_ref(), terminal.path())?;
         let OpenedSession {
@@ -79,8 +81,10 @@ impl OpenArgs {
         let run = session.store.run(&run.id)?;
         if run.status.is_live() {
             let message = format!("the work of run {} is not saved yet", run.id);
-            let hint =
-                format!("the next `symphony tick` saves it; `symphony explain {issue}` says more");
+            let hint = format!(
+                "`symphony issue release {issue}` saves it and gives the issue back to agents, `symphony runs open {issue}` saves it \
+                 and goes on; otherwise the next `symphony tick` saves it"
+            );
             return Err(Stop::new(Exit::Failed, message).hint(hint).into());
         }
         Ok((issue, run))
@@ -110,9 +114,15 @@ fn sentence(session: &Session, issue: &IssueId, run: &Run) -> anyhow::Result<Str
         .block()
         .is_some_and(|block| block.by == BlockedBy::TakenOver);
     let end = format!("Run {} ended: {}.", run.id, run.status);
+    // Whoever closes an issue ends its session first, and closes it an instant later.
+    let unless = if run.status == RunStatus::Cancelled {
+        " unless it was closed"
+    } else {
+        ""
+    };
     Ok(if is_taken_over {
         format!(
-            "{end} {issue} stays yours: `symphony issue release {issue}` gives it back to agents, `symphony runs open \
+            "{end} {issue} stays yours{unless}: `symphony issue release {issue}` gives it back to agents, `symphony runs open \
              {issue}` goes on."
         )
     } else {
