@@ -8,6 +8,7 @@
 
 mod context;
 mod judgement;
+mod message;
 mod place;
 mod plan;
 mod provider;

@@ -185,6 +185,7 @@ const COMMANDS: &[(&str, Permission)] = {
         ("runs prompt", Agents),
         ("runs say", Person(Comments)),
         ("runs show", Agents),
+        ("runs withdraw", Person(Comments)),
         // Its links sign a browser in as whoever typed them.
         ("serve", Person(Nothing)),
         ("serve url", Person(Nothing)),

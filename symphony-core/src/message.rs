@@ -7,6 +7,7 @@ use crate::agent::AgentType;
 use crate::closed_set::closed_set;
 use crate::config::{NamedProvider, ProviderName};
 use crate::id::{IssueId, RunId};
+use crate::issue::TEXT_BYTES_MAX;
 use crate::run::{Run, RunTarget};
 
 closed_set!(
@@ -38,7 +39,21 @@ pub struct MessageState {
     pub addressee: Addressee,
     /// The run whose agent got it, and when; `None` while it waits.
     pub read: Option<MessageRead>,
+    /// When a person withdrew it. An agent that had been sent it by then may still have read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withdrawn: Option<Timestamp>,
 }
+
+impl MessageState {
+    /// Returns whether it waits for an agent.
+    pub const fn is_unread(&self) -> bool {
+        self.read.is_none() && self.withdrawn.is_none()
+    }
+}
+
+/// Most bytes of unread messages that wait for one addressee of an issue. They are the first section of a prompt, which no
+/// budget cuts. It is as much as a single message may have, so that one that nothing else waits beside always fits.
+pub const UNREAD_BYTES_MAX: usize = TEXT_BYTES_MAX;
 
 /// That an agent got a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

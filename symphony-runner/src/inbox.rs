@@ -297,7 +297,11 @@ fn of_decision(
         why,
     });
     Ok(Some(match &open {
-        Some(pr) => with_gates(item, pr, snapshot),
+        Some(pr) => {
+            let unread = pr.of.issue().map(|issue| store.unread_messages(issue));
+            let unread = unread.transpose()?.map_or(0, |unread| unread.len());
+            with_gates(item, pr, snapshot).with_unread(unread)
+        }
         None => item,
     }))
 }

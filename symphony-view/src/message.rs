@@ -5,7 +5,7 @@ use symphony_core::id::RunId;
 use symphony_core::issue::IssueStatus;
 use symphony_core::message::{Addressee, Reach};
 use symphony_core::run::Run;
-use symphony_runner::order::Sent;
+use symphony_runner::order::{Sent, Withdrawn};
 
 use crate::notes::CommentView;
 
@@ -25,6 +25,38 @@ pub struct MessageView {
     addressee: Addressee,
     #[serde(skip)]
     waits: Waits,
+}
+
+/// A message that was withdrawn.
+#[derive(Debug, Clone, Serialize)]
+pub struct WithdrawnView {
+    /// The message.
+    #[serde(flatten)]
+    pub comment: CommentView,
+    /// The run at work whose agent may have been sent it before.
+    pub run: Option<RunId>,
+}
+
+impl From<Withdrawn> for WithdrawnView {
+    fn from(withdrawn: Withdrawn) -> Self {
+        Self {
+            comment: withdrawn.comment.into(),
+            run: withdrawn.run.map(|run| run.id),
+        }
+    }
+}
+
+impl WithdrawnView {
+    /// Returns what happens to the message, as a sentence.
+    pub fn sentence(&self) -> String {
+        let id = self.comment.id;
+        match &self.run {
+            None => format!("Message {id} is withdrawn: no agent gets it."),
+            Some(run) => format!(
+                "Message {id} is withdrawn. The agent of run {run} may have been sent it before; no other agent gets it."
+            ),
+        }
+    }
 }
 
 /// Why no agent reads a message now.

@@ -72,10 +72,17 @@ impl CommentView {
             Addressee::Author => "the agent",
             Addressee::Judge => "the judge",
         };
-        Some(match &message.read {
-            Some(read) => format!("message to {who}, read in run {}", read.run),
-            None => format!("message to {who}, not read yet"),
+        let id = self.id;
+        Some(match (&message.read, message.withdrawn) {
+            (Some(read), _) => format!("message {id} to {who}, read in run {}", read.run),
+            (None, Some(_)) => format!("message {id} to {who}, withdrawn"),
+            (None, None) => format!("message {id} to {who}, not read yet"),
         })
+    }
+
+    /// Returns whether it is a message that waits for an agent.
+    pub fn is_unread(&self) -> bool {
+        self.message.as_ref().is_some_and(MessageState::is_unread)
     }
 
     /// Returns who wrote it: the user of the page or of the tracker by name, else the kind of author. A login is never

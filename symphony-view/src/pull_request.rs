@@ -20,6 +20,7 @@ use symphony_core::review_point::ReviewPoint;
 use super::checklist::{CriteriaChanged, write_checklist};
 use super::point::PointView;
 use super::run::{RunView, write_by_products};
+use crate::notes::CommentView;
 use crate::text::{Listed, Page, Table, View, ago, compact_duration, plural};
 
 /// Characters of a commit that are shown to a person.
@@ -80,6 +81,9 @@ pub struct PrView {
     pub criteria_changed: Option<CriteriaChanged>,
     /// The last verdict.
     pub verdict: Option<Verdict>,
+    /// Messages to the agents of its issue that none of them has read; only where one open pull request is shown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread_messages: Vec<CommentView>,
     /// What its reviews asked for; only where one pull request is shown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<PointView>,
@@ -145,6 +149,7 @@ impl From<PullRequest> for PrView {
             checklist: pr.checklist,
             criteria_changed: None,
             verdict: pr.verdict,
+            unread_messages: Vec::new(),
             points: Vec::new(),
             files: pr.files,
             by_products: Vec::new(),
@@ -432,6 +437,7 @@ impl View for PrView {
             page.gap();
             page.block(&self.body);
         }
+        self.write_unread(page);
         write_checklist(&self.checklist, self.criteria_changed.as_ref(), page);
         self.write_evidence(page);
         if !self.points.is_empty() {

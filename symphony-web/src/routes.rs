@@ -113,6 +113,12 @@ pub(crate) const ACTS: &[(&str, Role, ActFn)] = &[
     ),
     ("/issues/{id}/say", Role::Reviewer, act::say_to_issue),
     ("/runs/{id}/say", Role::Reviewer, act::say_to_run),
+    (
+        "/messages/{id}/withdraw",
+        Role::Reviewer,
+        act::withdraw_message,
+    ),
+    ("/issues/{id}/release", Role::Reviewer, act::release),
     ("/runs/{id}/cancel", Role::Admin, act::cancel_run),
     ("/health/check", Role::Reviewer, act::check_health),
     ("/pause", Role::Admin, act::pause),

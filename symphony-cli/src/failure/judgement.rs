@@ -14,6 +14,7 @@ use symphony_store::StoreError;
 use symphony_workspace::WorkspaceError;
 use symphony_workspace::config_file::ConfigFileError;
 
+use super::message::message_hint;
 use super::place::{database_hint, project_hint};
 use super::provider::provider_fix;
 use super::review::{merge_hint, review_hint};
@@ -206,6 +207,7 @@ fn of_store(error: &StoreError) -> Verdict {
         StoreError::PlanTransition { plan, source } => plan::of_order(plan, source),
         StoreError::Review(error) => Verdict::refused(review_hint(error)),
         StoreError::Plan(error) => Verdict::refused(plan::record_hint(error)),
+        StoreError::Issue(error) => Verdict::refused(message_hint(error)),
         StoreError::Project(error) => Verdict::refused(project_hint(error)),
         StoreError::Busy(_) => Verdict::new(
             Exit::Busy,

@@ -3,9 +3,12 @@
 use symphony_core::agent::AgentType;
 use symphony_core::config::SandboxSetting;
 use symphony_core::contract::DeliveryState;
-use symphony_core::id::{DeliveryId, IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
+use symphony_core::id::{
+    CommentId, DeliveryId, IssueId, PhaseName, PlanId, PrId, ProjectId, RunId,
+};
 use symphony_core::issue::IssueStatus;
 use symphony_core::log::PersonsChoice;
+use symphony_core::message::Addressee;
 use symphony_core::outside::{HeadFound, LostHead, MergeObstacle, ReturningCommits, RewoundBase};
 use symphony_core::outside::{UnpublishedCommit, UnpublishedHead, UnpublishedIn};
 use symphony_core::plan::Isolation;
@@ -319,6 +322,20 @@ fn what_is_refused_of_an_issue_says_what_to_do() {
             issue: issue.clone(),
             open: 1,
             done: 2,
+        },
+        IssueRefusal::NoReader {
+            issue: issue.clone(),
+            status: IssueStatus::Done,
+        },
+        IssueRefusal::TooMuchUnread {
+            issue: issue.clone(),
+            addressee: Addressee::Judge,
+            waiting: 60_000,
+        },
+        IssueRefusal::NoMessage(CommentId::new(7)),
+        IssueRefusal::MessageRead {
+            message: CommentId::new(7),
+            run: RunId::parse("run-1").unwrap(),
         },
         IssueRefusal::TooManyDependencies {
             issue: issue.clone(),

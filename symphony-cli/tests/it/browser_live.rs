@@ -270,7 +270,7 @@ fn a_message_is_sent_from_the_pages_of_a_run_and_of_its_issue() {
     browser.picture("issue-message");
     let shown = browser.text();
     assert_eq!(
-        shown.matches("message to the agent, not read yet").count(),
+        shown.matches("to the agent, not read yet").count(),
         2,
         "{shown}"
     );

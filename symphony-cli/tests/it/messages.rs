@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    JUDGE, Project, bash, call, commit, create_pr, scenario, scenarios, text, turn, until, worker,
+    JUDGE, Project, Served, bash, call, commit, create_pr, scenario, scenarios, text, turn, until,
+    worker,
 };
 
 /// Returns the prompt that a run was sent.
@@ -51,7 +52,7 @@ fn a_message_is_the_first_thing_of_the_next_run_and_only_there() {
     assert_eq!(messages(&project)[0]["message"]["read"], Value::Null);
     let shown = project.ok(&["issue", "show", "SYM-1"]);
     assert!(
-        shown.contains("message to the agent, not read yet"),
+        shown.contains("message 1 to the agent, not read yet"),
         "{shown}"
     );
 
@@ -68,7 +69,7 @@ fn a_message_is_the_first_thing_of_the_next_run_and_only_there() {
     assert_eq!(message["message"]["read"]["run"], first.as_str());
     let shown = project.ok(&["issue", "show", "SYM-1"]);
     assert!(
-        shown.contains(&format!("message to the agent, read in run {first}")),
+        shown.contains(&format!("message 1 to the agent, read in run {first}")),
         "{shown}"
     );
 
@@ -160,6 +161,78 @@ fn a_message_to_work_in_review_says_that_it_has_to_be_sent_back() {
             && said.contains("`symphony pr reject SYM-1 --feedback TEXT`"),
         "{said}"
     );
+}
+
+#[test]
+fn whoever_decides_on_work_sees_what_its_agent_never_read() {
+    let plays = scenarios([worker([
+        commit("hello.txt", "hello"),
+        create_pr("Say hello"),
+    ])]);
+    let project = Project::new("project", &plays, &json!({ "judge_enabled": false }));
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    for text in ["Rename it.", "Use tabs."] {
+        project.ok(&["runs", "say", "SYM-1", text]);
+    }
+    let waits = project.first_waiting("review");
+    let sentence = text(&waits["text"]);
+    assert!(
+        sentence.ends_with(". 2 messages to its agent are unread"),
+        "{sentence}"
+    );
+    let unread = |project: &Project| {
+        let shown = project.json(&["pr", "show", "SYM-1"]);
+        let unread = shown["unread_messages"].as_array().cloned();
+        unread.map_or(0, |unread| unread.len())
+    };
+    assert_eq!(unread(&project), 2);
+    let shown = project.ok(&["pr", "show", "SYM-1"]);
+    assert!(
+        shown.contains("Unread messages")
+            && shown.contains("Rename it.")
+            && shown.contains("`symphony runs withdraw 1`"),
+        "{shown}"
+    );
+    let said = project.ok(&["runs", "withdraw", "1"]);
+    assert_eq!(said, "Message 1 is withdrawn: no agent gets it.\n");
+    let shown = project.ok(&["issue", "show", "SYM-1"]);
+    assert!(
+        shown.contains("message 1 to the agent, withdrawn"),
+        "{shown}"
+    );
+    // the page shows it beside the pull request, and withdraws it as well
+    project.ok(&["runs", "say", "SYM-1", "Mind the tests."]);
+    let served = Served::start(&project, &[]);
+    let browser = served.sign_in();
+    let page = browser.get("/prs/1").body;
+    assert!(
+        page.contains("No agent has read this message: Mind the tests."),
+        "{page}"
+    );
+    let reply = browser.post("/messages/3/withdraw", &[]);
+    assert_eq!(reply.status, 303, "{reply:#?}");
+    assert_eq!(unread(&project), 1);
+    let merged = project.symphony(&["pr", "merge", "SYM-1"]);
+    assert_eq!(merged.code, 0, "{merged:?}");
+    assert!(
+        merged
+            .stderr
+            .contains("no agent has read message 2: Use tabs."),
+        "{merged:?}"
+    );
+    let late = project.symphony(&["runs", "say", "SYM-1", "Too late."]);
+    assert!(
+        late.stderr
+            .contains("`symphony issue move SYM-1 todo` reopens it"),
+        "{late:?}"
+    );
+    let small = project.symphony(&["runs", "say", "sym-1", "x"]);
+    assert!(
+        small.stderr.contains("the issue is written `SYM-1`"),
+        "{small:?}"
+    );
+    project.assert_sound();
 }
 
 #[test]

@@ -31,7 +31,7 @@ const PAGES: [&str; 14] = [
 ];
 
 /// What is done, each with who may do it.
-const ACTS: [&str; 19] = [
+const ACTS: [&str; 21] = [
     "/issues",
     "/issues/SYM-1/comment",
     "/issues/SYM-1/say",
@@ -44,6 +44,8 @@ const ACTS: [&str; 19] = [
     "/prs/1/check",
     "/runs/1/cancel",
     "/runs/1/say",
+    "/messages/1/withdraw",
+    "/issues/SYM-1/release",
     "/learnings/1/edit",
     "/learnings/1/retire",
     "/learnings/1/restore",

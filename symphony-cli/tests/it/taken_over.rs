@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Terminal, agents_of, kill, supervisor_of, text, until};
+use crate::support::{Project, Served, Terminal, agents_of, kill, supervisor_of, text, until};
 
 /// A program that is called like Claude's. Alone it reports its session and ends; with a person it does what they type.
 const CLI: &str = r#"#!/bin/sh
@@ -482,4 +482,26 @@ fn whoever_closes_an_issue_ends_its_session_and_is_told_so() {
     assert!(!has(&screen, "stays yours:"), "{screen:#?}");
     assert_eq!(project.issue(&issue)["status"], "done");
     project.assert_sound();
+}
+
+#[test]
+fn the_page_gives_an_issue_back_to_agents() {
+    let project = project(&json!({}));
+    let issue = project.add_issue("Do it");
+    let mut terminal = opened(&project, &issue, "new ");
+    terminal.press("leave\r");
+    assert_eq!(terminal.end().0, 0);
+    let served = Served::start(&project, &[]);
+    let browser = served.sign_in();
+    let page = format!("/issues/{issue}");
+    assert!(browser.get(&page).body.contains("Give back to agents"));
+    let reply = browser.post(&format!("{page}/release"), &[]);
+    assert_eq!(reply.status, 303, "{reply:#?}");
+    assert_eq!(project.issue(&issue)["status"], "todo");
+    assert!(!browser.get(&page).body.contains("Give back to agents"));
+    let reply = browser.post(&format!("{page}/release"), &[]);
+    assert!(
+        reply.body.contains("no one has taken it over"),
+        "{reply:#?}"
+    );
 }

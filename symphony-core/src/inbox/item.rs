@@ -7,6 +7,7 @@ use crate::Timestamp;
 use crate::gates::GatesAge;
 use crate::id::{IssueId, ProjectId};
 use crate::pull_request::VerifiedGates;
+use crate::wording::counted;
 
 /// Most issues that a sentence lists; the rest is counted.
 pub(super) const NAMED_MAX: usize = 5;
@@ -49,6 +50,19 @@ impl InboxItem {
             text: String::new(),
             answers: Vec::new(),
         }
+    }
+
+    /// Adds how many messages to its agents none of them has read.
+    #[must_use]
+    pub fn with_unread(mut self, messages: usize) -> Self {
+        if messages > 0 {
+            let (messages, are) = (
+                counted(messages as u64, "message"),
+                if messages == 1 { "is" } else { "are" },
+            );
+            self.text = format!("{}. {messages} to its agent {are} unread", self.text);
+        }
+        self
     }
 
     /// Adds that the gates of the pull request passed with earlier definitions, if so.

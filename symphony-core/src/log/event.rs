@@ -4,28 +4,22 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::kinds::log_events;
-use super::tracker::TrackerEntry;
-use crate::contract::DeliveryState;
-use crate::failure::ErrorClass;
+use super::{kinds::log_events, tracker::TrackerEntry};
 use crate::id::{
     CommentId, DeliveryId, FindingId, IssueId, LearningId, PhaseName, PlanPhaseId, PrId, ProjectId,
     RunId,
 };
 use crate::issue::{FindingKind, IssueEvent, IssueState, IssueStatus, Priority, TriageOutcome};
-use crate::outside::{Evidence, NoticeKind};
 use crate::plan::state::{PhaseOutcome, PlanEvent};
-use crate::project::WizardState;
-use crate::publication::PublicationState;
 use crate::pull_request::{PrState, VerdictKind};
 use crate::review_point::{AnswerKind, PointNumber, PointState, Severity};
 use crate::{Timestamp, agent::AgentType, run::RunStatus, spending::CapScope, tick::HoldScope};
+use crate::{contract::DeliveryState, failure::ErrorClass, outside::Evidence, outside::NoticeKind};
+use crate::{project::WizardState, publication::PublicationState};
 
 log_events!(
-    /// Something that happened, as the log keeps it.
-    ///
-    /// What the entry is about (project, issue, run, plan) and who wrote it are columns of their own. A field that was
-    /// added after the first release has a serde default, because old databases hold entries without it.
+    /// Something that happened, as the log keeps it. What it is about and who wrote it are columns of their own. A field
+    /// that was added after the first release has a serde default, because old databases hold entries without it.
     LogEvent {
         /// An issue was created.
         IssueAdded = "issue_added" {
@@ -76,6 +70,11 @@ log_events!(
         MessageRead = "message_read" { /** The message. */ comment: CommentId },
         /// A tracker and an issue that is mirrored with it.
         Tracker = "tracker" (TrackerEntry),
+        /// A person withdrew a message before an agent had read it.
+        MessageWithdrawn = "message_withdrawn" {
+            /// The comment that it is.
+            comment: CommentId,
+        },
         /// Somebody recorded a finding on an issue.
         FindingAdded = "finding_added" {
             /// The finding.

@@ -114,6 +114,7 @@ impl LogEvent {
             | Self::IssueTriaged { .. }
             | Self::CommentAdded { .. }
             | Self::MessageRead { .. }
+            | Self::MessageWithdrawn { .. }
             | Self::Tracker(_)
             | Self::FindingAdded { .. }
             | Self::BranchDeletionRequested {}

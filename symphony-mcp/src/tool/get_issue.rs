@@ -30,7 +30,7 @@ impl ToolCall for GetIssue {
     fn carry_out(self, store: &mut Store, identity: &Identity) -> Result<Answer, ToolError> {
         let issue = identity.target(store, self.issue.as_deref())?;
         let comments: Vec<Value> = store
-            .comments(&issue.id, NOTES_SHOWN_MAX)?
+            .comments_for_agents(&issue.id, NOTES_SHOWN_MAX)?
             .iter()
             .map(|c| json!({ "author": author_label(&c.author), "content": c.content, "created_at": c.created_at }))
             .collect();

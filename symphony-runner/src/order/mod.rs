@@ -19,7 +19,7 @@ pub use phase::give_phase_verdict;
 pub use point::{MovedPoints, Replied, move_points, reply_to_point};
 pub use proposal::confirm_proposal;
 pub use retry::retry_issue;
-pub use say::{Sent, say_to_issue, say_to_run};
+pub use say::{Sent, Withdrawn, say_to_issue, say_to_run, withdraw_message};
 pub use secrets::SecretCheck;
 pub use shift::{Shifted, shift_issue};
 pub use verdict::{PersonVerdict, RedGates, give_verdict};

@@ -1,6 +1,6 @@
 //! A message to an agent.
 
-use symphony_core::id::IssueId;
+use symphony_core::id::{CommentId, IssueId};
 use symphony_core::issue::{Comment, IssueStatus};
 use symphony_core::message::{Addressee, Reach};
 use symphony_core::run::Run;
@@ -52,6 +52,34 @@ pub fn say_to_issue(
     text: &str,
 ) -> Result<Sent, RunnerError> {
     say(store, context, issue, Addressee::Author, text)
+}
+
+/// A message that was withdrawn.
+#[derive(Debug, Clone)]
+pub struct Withdrawn {
+    /// The message.
+    pub comment: Comment,
+    /// The run at work whose agent may have been sent it before; `None` if it cannot.
+    pub run: Option<Run>,
+}
+
+/// Withdraws a message that no agent has read.
+///
+/// # Errors
+/// When there is no such message, or an agent has read it.
+pub fn withdraw_message(
+    store: &mut Store,
+    context: &Context,
+    message: CommentId,
+) -> Result<Withdrawn, RunnerError> {
+    let comment = store.withdraw_message(context, message)?;
+    let addressee = comment.message.as_ref().map(|message| message.addressee);
+    let run = match addressee {
+        Some(addressee) => at_work(store, &comment.issue, addressee)?,
+        None => None,
+    };
+    let run = run.filter(|run| Reach::of(Some(run)) != Reach::NextRun);
+    Ok(Withdrawn { comment, run })
 }
 
 fn say(

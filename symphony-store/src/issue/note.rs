@@ -250,6 +250,23 @@ impl Store {
         Ok(comments)
     }
 
+    /// Returns the last comments of an issue that its agents are given, oldest first: all but withdrawn messages.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn comments_for_agents(
+        &self,
+        issue: &IssueId,
+        limit: u32,
+    ) -> Result<Vec<Comment>, StoreError> {
+        let mut comments = self.comments(issue, limit)?;
+        comments.retain(|comment| {
+            let message = comment.message.as_ref();
+            message.is_none_or(|message| message.withdrawn.is_none() || message.read.is_some())
+        });
+        Ok(comments)
+    }
+
     /// Returns the last findings of an issue, oldest first.
     ///
     /// # Errors

@@ -1,8 +1,9 @@
 //! Why an issue is not added, changed or deleted. Agents read these texts, so that they say what to do.
 
-use symphony_core::id::{IdError, IssueId, PrId};
+use symphony_core::id::{CommentId, IdError, IssueId, PrId, RunId};
 use symphony_core::issue::IssueStatus;
 use symphony_core::log::PersonsChoice;
+use symphony_core::message::{Addressee, UNREAD_BYTES_MAX};
 
 /// How many issues one run may add (spec: mcp, "Limits").
 pub(crate) const RUN_ISSUES_MAX: i64 = 20;
@@ -57,6 +58,22 @@ pub enum IssueRefusal {
     /// A message would find no reader.
     #[error("{issue} is `{status}`: no agent will read a message")]
     NoReader { issue: IssueId, status: IssueStatus },
+    /// More than an agent should have to read waits for it.
+    #[error(
+        "{waiting} bytes of messages to the {addressee} of {issue} are unread; with this one it would be more than \
+         {UNREAD_BYTES_MAX}"
+    )]
+    TooMuchUnread {
+        issue: IssueId,
+        addressee: Addressee,
+        waiting: usize,
+    },
+    /// Only messages are withdrawn.
+    #[error("comment {0} is no message to an agent")]
+    NoMessage(CommentId),
+    /// It is too late.
+    #[error("the agent of run {run} has read message {message}")]
+    MessageRead { message: CommentId, run: RunId },
     /// It would depend on too many.
     #[error("{issue} would depend on {count} issues; the limit is {DEPENDENCIES_MAX}")]
     TooManyDependencies { issue: IssueId, count: usize },

@@ -3,7 +3,7 @@
 use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::issue::{Comment, DependentsFate, IssueEvent, Resolution};
-use symphony_core::message::{Addressee, MessageRead};
+use symphony_core::message::{Addressee, MessageRead, UNREAD_BYTES_MAX};
 use symphony_core::run::{Run, RunStatus, RunTarget};
 use symphony_store::{IssueEnd, Links, Store, StoreError};
 
@@ -150,4 +150,73 @@ fn an_issue_is_deleted_with_its_messages() {
         .delete_issue(&human(7), &issue, Links::Refuse)
         .unwrap();
     assert_sound(&mut store);
+}
+
+#[test]
+fn a_message_is_withdrawn_while_no_agent_has_read_it() {
+    let mut store = store();
+    let issue = add(&mut store, "One").id;
+    let read = say(&mut store, &issue, "Use tabs.");
+    let unread = say(&mut store, &issue, "Use spaces.");
+    let plain = store
+        .add_comment(&human(2), &issue, "By the way")
+        .unwrap()
+        .id;
+    let run = worker(&mut store, "r1", &issue);
+    store
+        .messages_read(&by(&run, 4), &run.id, &[read.id])
+        .unwrap();
+    let refused = |store: &mut Store, id| store.withdraw_message(&human(5), id).unwrap_err();
+    let reasons = [refused(&mut store, read.id), refused(&mut store, plain)];
+    assert_eq!(
+        reasons.map(|error| error.to_string()),
+        [
+            format!("the agent of run r1 has read message {}", read.id),
+            format!("comment {plain} is no message to an agent"),
+        ]
+    );
+    let agent = store.withdraw_message(&by(&run, 5), unread.id);
+    assert!(matches!(agent, Err(StoreError::OnlyPeople(_))), "{agent:?}");
+    for second in [6, 7] {
+        let withdrawn = store.withdraw_message(&human(second), unread.id).unwrap();
+        assert_eq!(withdrawn.message.unwrap().withdrawn, Some(at(6)));
+    }
+    assert!(waiting(&store, &issue).is_empty());
+    assert_eq!(store.unread_messages(&issue).unwrap(), []);
+    let texts = |comments: Vec<Comment>| -> Vec<String> {
+        comments
+            .into_iter()
+            .map(|comment| comment.content)
+            .collect()
+    };
+    let given = texts(store.comments_for_agents(&issue, 9).unwrap());
+    assert_eq!(given, ["Use tabs.", "By the way"]);
+    assert_eq!(store.comments(&issue, 9).unwrap().len(), 3);
+    // it was sent before it was withdrawn: what the agent reports is the truth
+    store
+        .messages_read(&by(&run, 8), &run.id, &[unread.id])
+        .unwrap();
+    assert_eq!(store.comments_for_agents(&issue, 9).unwrap().len(), 3);
+}
+
+#[test]
+fn what_waits_for_one_addressee_has_a_limit() {
+    let mut store = store();
+    let issue = add(&mut store, "One").id;
+    let half = "ä".repeat(UNREAD_BYTES_MAX / 4);
+    let first = say(&mut store, &issue, &half);
+    say(&mut store, &issue, &half);
+    let refused = store.say(&human(3), &issue, Addressee::Author, "x");
+    assert_eq!(
+        refused.unwrap_err().to_string(),
+        format!(
+            "{UNREAD_BYTES_MAX} bytes of messages to the author of {issue} are unread; with this one it would be more than \
+             {UNREAD_BYTES_MAX}"
+        )
+    );
+    store
+        .say(&human(3), &issue, Addressee::Judge, &half)
+        .expect("another addressee has room");
+    store.withdraw_message(&human(4), first.id).unwrap();
+    say(&mut store, &issue, "x");
 }

@@ -3,12 +3,13 @@
 use symphony_core::config::ProjectConfig;
 use symphony_core::config_change::decisive_patterns;
 use symphony_core::criteria::compare_criteria;
+use symphony_core::issue::Comment;
 use symphony_core::pull_request::PullRequest;
 use symphony_runner::gates::shown_gates;
 use symphony_runner::repository::open_repository;
 use symphony_runner::session::Session;
 use symphony_runner::supervise::submodule_changes;
-use symphony_store::{Project, RunFilter, StoreError};
+use symphony_store::{Project, RunFilter, Store, StoreError};
 use symphony_workspace::{BranchName, Repository};
 
 use crate::{CriteriaChanged, PrView, RunView};
@@ -27,10 +28,23 @@ pub fn whole_pull_request(session: &Session, pr: PullRequest) -> Result<PrView, 
         || decisive_patterns(None),
         |config| config.decisive_paths(&project.root),
     );
+    let unread = unread_messages(&session.store, &pr)?;
     let view = beside(session, pr, &project, config.as_ref())?
         .with_publication(publication)
+        .with_unread(unread)
         .with_points(points);
     Ok(view.with_decisive(&decisive))
+}
+
+/// Reads the messages to the agents of an open pull request's issue that none of them has read.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn unread_messages(store: &Store, pr: &PullRequest) -> Result<Vec<Comment>, StoreError> {
+    match pr.of.issue().filter(|_| pr.state.is_open()) {
+        Some(issue) => store.unread_messages(issue),
+        None => Ok(Vec::new()),
+    }
 }
 
 /// Reads a pull request beside the gates that its project has now, and what its branch has now. A configuration or a repository

@@ -9,8 +9,9 @@ use symphony_runner::order::{
     self, EndedReview, Ending, Shifted, end_issue, give_phase_verdict, retry_issue, shift_issue,
 };
 use symphony_runner::session::Session;
+use symphony_runner::take_over::{Uncommitted, release_issue};
 use symphony_store::{IssueEdit, NewIssue, NewVerdict};
-use symphony_view::MessageView;
+use symphony_view::{MessageView, released_sentence};
 
 use super::points::{closed_points, new_point};
 use crate::routes::Done;
@@ -104,6 +105,21 @@ pub(crate) fn say_to_issue(
     Ok(Done {
         to: page_of(&id),
         said: MessageView::from(sent).sentence(),
+    })
+}
+
+/// Gives an issue that a person has taken over back to agents. What is uncommitted in its checkout is committed.
+pub(crate) fn release(
+    session: &mut Session,
+    turn: &Turn,
+    id: &str,
+    _fields: &Fields,
+) -> Result<Done, Failure> {
+    let id = id_of(id)?;
+    let released = release_issue(session, &turn.context(), &id, Uncommitted::Commit)?;
+    Ok(Done {
+        to: page_of(&id),
+        said: released_sentence(&released),
     })
 }
 

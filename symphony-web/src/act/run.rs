@@ -1,9 +1,10 @@
 //! Runs are cancelled; the whole installation is paused and goes on.
 
+use symphony_core::id::CommentId;
 use symphony_runner::cancel::end_run;
 use symphony_runner::order;
 use symphony_runner::session::Session;
-use symphony_view::MessageView;
+use symphony_view::{MessageView, WithdrawnView};
 
 use crate::routes::Done;
 use crate::server::{Failure, Fields, Turn};
@@ -41,6 +42,22 @@ pub(crate) fn say_to_run(
     Ok(Done {
         to: format!("/runs/{}", run.id),
         said: MessageView::from(sent).sentence(),
+    })
+}
+
+/// Withdraws a message that no agent has read.
+pub(crate) fn withdraw_message(
+    session: &mut Session,
+    turn: &Turn,
+    id: &str,
+    _fields: &Fields,
+) -> Result<Done, Failure> {
+    let id = CommentId::parse(id).map_err(|error| Failure::Wrong(error.to_string()))?;
+    let withdrawn = order::withdraw_message(&mut session.store, &turn.context(), id)?;
+    let view = WithdrawnView::from(withdrawn);
+    Ok(Done {
+        to: format!("/issues/{}", view.comment.issue),
+        said: view.sentence(),
     })
 }
 

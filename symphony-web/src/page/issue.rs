@@ -2,12 +2,12 @@
 
 use maud::{Markup, html};
 use symphony_core::id::IssueId;
-use symphony_core::issue::{IssueStatus, Priority, Resolution, Review, allowed_moves};
+use symphony_core::issue::{BlockedBy, IssueStatus, Priority, Resolution, Review, allowed_moves};
 use symphony_core::review_point::ReviewPoint;
 use symphony_runner::order::Ending;
 use symphony_runner::session::Session;
 use symphony_store::EventFilter;
-use symphony_view::{ENDED, EventView, IssueDetail, IssueView, WaitView, read};
+use symphony_view::{CommentView, ENDED, EventView, IssueDetail, IssueView, WaitView, read};
 
 use super::layout::{Frame, Room, token};
 use super::parts::{
@@ -256,6 +256,7 @@ fn comments(detail: &IssueDetail, turn: &Turn) -> Markup {
                 article .comment {
                     p .soft { b { (comment.by()) } " · " (when(comment.created_at, turn.now))
                         @if let Some(how) = comment.delivery() { " · " (how) } }
+                    @if comment.is_unread() && turn.may(Role::Reviewer) { (withdraw_button(comment, turn)) }
                     div .md { (markdown(&comment.content)) }
                 }
             }
@@ -276,6 +277,16 @@ fn comments(detail: &IssueDetail, turn: &Turn) -> Markup {
     }
 }
 
+/// Draws the button that withdraws a message.
+pub(super) fn withdraw_button(message: &CommentView, turn: &Turn) -> Markup {
+    html! {
+        form method="post" action=(format!("/messages/{}/withdraw", message.id)) {
+            (token(turn))
+            button .btn { "Withdraw" }
+        }
+    }
+}
+
 fn actions(detail: &IssueDetail, moves: &[IssueStatus], chooses: bool, turn: &Turn) -> Markup {
     let issue = &detail.issue;
     let act = |what: &str| format!("/issues/{}/{what}", issue.identifier);
@@ -291,6 +302,9 @@ fn actions(detail: &IssueDetail, moves: &[IssueStatus], chooses: bool, turn: &Tu
                     button .btn { "Move" }
                 }
                 @if chooses && moves.contains(&IssueStatus::Cancelled) { (dependents_choice("move-dependents")) }
+            }
+            @if issue.blocked_by == Some(BlockedBy::TakenOver) {
+                form method="post" action=(act("release")) { (token(turn)) button .btn { "Give back to agents" } }
             }
             @if issue.consecutive_failures > 0 || issue.status == IssueStatus::Blocked {
                 form method="post" action=(act("retry")) { (token(turn)) button .btn { "Retry now" } }

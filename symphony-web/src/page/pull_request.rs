@@ -12,6 +12,7 @@ use symphony_view::text::{compact_duration, plural};
 use symphony_view::{PointView, PrView, read};
 use symphony_workspace::CommitLine;
 
+use super::issue::withdraw_button;
 use super::layout::{Frame, Room, reserved, token};
 use super::parts::{inline, issue_link, plan_link, pr_link, run_link, when};
 use crate::access::Role;
@@ -125,6 +126,12 @@ pub(crate) fn pull_request(
                 @if !pr.body.is_empty() { div .panel .md { (markdown(&pr.body)) } }
                 @if let Some(proposal) = &pr.proposal {
                     div .panel { h2 { "Evidence" } ul { @for evidence in &proposal.evidence { li { (inline(&evidence.line())) } } } }
+                }
+                @for message in &pr.unread_messages {
+                    div .notice .warn {
+                        "No agent has read this message: " (message.content)
+                        @if turn.may(Role::Reviewer) { (withdraw_button(message, turn)) }
+                    }
                 }
                 @for file in &pr.decisive_files {
                     p .notice .warn { "This file decides what Symphony does once it is merged: " code { (file) } }

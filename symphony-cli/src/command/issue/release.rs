@@ -2,9 +2,8 @@
 
 use clap::Args;
 use symphony_core::id::IssueId;
-use symphony_core::wording::counted;
-use symphony_runner::take_over::{Released, ReleasedWork, Uncommitted, release_issue};
-use symphony_view::IssueView;
+use symphony_runner::take_over::{Uncommitted, release_issue};
+use symphony_view::{IssueView, released_sentence};
 
 use crate::app::App;
 use crate::failure::Context as _;
@@ -34,26 +33,7 @@ impl ReleaseArgs {
         note_dead(app, &session, &self.issue)?;
         let released = release_issue(&mut session, &App::as_human(), &self.issue, uncommitted)
             .with_context(|| format!("release {}", self.issue))?;
-        let Released { issue, work } = released;
-        let work = match work {
-            ReleasedWork::Clean => "Nothing was uncommitted.".to_owned(),
-            ReleasedWork::Committed(commit) => {
-                let commit: String = commit.as_str().chars().take(COMMIT_CHARS).collect();
-                format!("Its uncommitted changes are in commit {commit} of its branch.")
-            }
-            ReleasedWork::Kept(files) => {
-                let files = counted(u64::try_from(files).unwrap_or(u64::MAX), "file");
-                format!("Uncommitted changes of {files} stay in its checkout.")
-            }
-        };
-        let sentence = format!(
-            "{} is back in `{}` for agents. {work}",
-            issue.id,
-            issue.state.status()
-        );
-        app.out.done(&IssueView::from(issue), &sentence)
+        let sentence = released_sentence(&released);
+        app.out.done(&IssueView::from(released.issue), &sentence)
     }
 }
-
-/// How many characters of a commit are shown.
-const COMMIT_CHARS: usize = 7;

@@ -2,9 +2,11 @@
 
 use clap::Args;
 use serde::Serialize;
+use symphony_core::issue::Comment;
 use symphony_core::run_network::RunNetworkUse;
 use symphony_runner::merge::{MergeOptions, Merged, Squash, merge_pr_until};
 use symphony_runner::network::NetworkLog;
+use symphony_view::read::unread_messages;
 use symphony_view::{PrView, merged_sentence};
 
 use super::find::find_pr;
@@ -48,6 +50,21 @@ struct MergeView {
     network: RunNetworkUse,
 }
 
+/// Warns of messages that no agent has read, before anything is merged.
+fn warn_of_unread(app: &App, unread: &[Comment]) {
+    for message in unread {
+        let first = message.content.lines().next().unwrap_or_default();
+        app.out.warn(&format!(
+            "no agent has read message {}: {}",
+            message.id,
+            first.chars().take(MESSAGE_CHARS_MAX).collect::<String>()
+        ));
+    }
+}
+
+/// How many characters of an unread message a warning shows.
+const MESSAGE_CHARS_MAX: usize = 80;
+
 impl MergeArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let network = NetworkLog::default();
@@ -89,6 +106,7 @@ impl MergeArgs {
             squash,
             network: network.clone(),
         };
+        warn_of_unread(app, &unread_messages(&session.store, &pr)?);
         // a killed process would leave its gates to the next tick
         let interrupts = Interrupts::listen().context("listen to Ctrl-C")?;
         let stop = move || interrupts.count() > 0;

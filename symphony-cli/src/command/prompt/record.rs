@@ -165,7 +165,7 @@ fn comments_before(store: &Store, issue: &IssueId) -> anyhow::Result<Vec<Recorde
     let Some(started) = workers.map(|run| run.started_at).min() else {
         return Ok(Vec::new());
     };
-    let comments = store.comments(issue, COMMENTS_MAX)?.into_iter();
+    let comments = store.comments_for_agents(issue, COMMENTS_MAX)?.into_iter();
     let told = comments
         .filter(|comment| comment.author == CommentAuthor::Human && comment.created_at < started);
     let mut told: Vec<RecordedComment> = told

@@ -1,8 +1,8 @@
 //! Finding the run that is meant.
 
-use symphony_core::id::RunId;
+use symphony_core::id::{IssueId, RunId};
 use symphony_core::run::Run;
-use symphony_store::{RunFilter, Store};
+use symphony_store::{RunFilter, Store, StoreError};
 
 use crate::failure::{Exit, Stop};
 use crate::value::RunReference;
@@ -32,6 +32,24 @@ enum Which {
     OfAgents,
 }
 
+/// Finds a run by a piece of its id. What was meant as an issue is named: a piece of an id may look like one in small letters.
+fn by_piece(store: &Store, text: &str) -> anyhow::Result<Run> {
+    let error = match store.find_run(text) {
+        Ok(run) => return Ok(run),
+        Err(error) => error,
+    };
+    let issue = IssueId::parse(text.to_ascii_uppercase()).ok();
+    match issue.filter(|issue| store.issue(issue).is_ok()) {
+        Some(issue) if matches!(error, StoreError::NotFound { .. }) => {
+            let message = error.to_string();
+            Err(Stop::new(Exit::NotFound, message)
+                .hint(format!("the issue is written `{issue}`"))
+                .into())
+        }
+        _ => Err(error.into()),
+    }
+}
+
 fn find(store: &Store, reference: &RunReference, which: Which) -> anyhow::Result<Run> {
     let issue = match reference {
         RunReference::Id(text) => {
@@ -39,7 +57,7 @@ fn find(store: &Store, reference: &RunReference, which: Which) -> anyhow::Result
             let whole = RunId::parse(text.as_str())
                 .ok()
                 .and_then(|id| store.run(&id).ok());
-            return whole.map_or_else(|| Ok(store.find_run(text)?), Ok);
+            return whole.map_or_else(|| by_piece(store, text), Ok);
         }
         RunReference::Issue(issue) => issue,
     };

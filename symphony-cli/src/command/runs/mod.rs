@@ -11,6 +11,7 @@ mod say;
 mod screen_state;
 mod show;
 mod tree;
+mod withdraw;
 
 pub(crate) use find::{find_agent_run, find_run};
 pub(crate) use prompt::sent_prompts;

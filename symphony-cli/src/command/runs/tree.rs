@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::{cancel, list, logs, open, prompt, say, show};
+use super::{cancel, list, logs, open, prompt, say, show, withdraw};
 use crate::app::App;
 
 /// A command on runs. Each is named by the beginning or the end of its id, or by its issue.
@@ -20,6 +20,8 @@ pub(crate) enum RunsCommand {
     Prompt(prompt::PromptArgs),
     /// Write a message to an agent, at work or at its next start
     Say(say::SayArgs),
+    /// Withdraw a message that no agent has read
+    Withdraw(withdraw::WithdrawArgs),
     /// Take an issue over: work with its agent in this terminal, in the session that it had
     Open(open::OpenArgs),
     /// End a live run; its work is kept and its issue goes back to where it was
@@ -38,6 +40,7 @@ impl RunsCommand {
             Self::Logs(args) => args.run(app),
             Self::Prompt(args) => args.run(app),
             Self::Say(args) => args.run(app),
+            Self::Withdraw(args) => args.run(app),
             Self::Open(args) => args.run(app),
             Self::Cancel(args) => args.run(app),
         }

@@ -45,6 +45,9 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
         E::CommentAdded { .. } => format!("A comment was added to {}", about.issue()),
         E::MessageRead { .. } => format!("The agent on {} got a message", about.issue()),
         E::Tracker(entry) => tracker::happened(&about.issue(), entry),
+        E::MessageWithdrawn { .. } => {
+            format!("A message to the agent on {} was withdrawn", about.issue())
+        }
         E::FindingAdded { kind, .. } => {
             let kind = kind.name().replace('_', " ");
             format!("A finding was recorded{}: {kind}", about.on_issue())

@@ -24,7 +24,7 @@ impl Said {
         store: &Store,
     ) -> Result<Self, RunnerError> {
         let waiting = store.waiting_messages(&issue.id, addressee)?;
-        let mut others = store.comments(&issue.id, READ_MAX)?;
+        let mut others = store.comments_for_agents(&issue.id, READ_MAX)?;
         others.retain(|comment| waiting.iter().all(|message| message.id != comment.id));
         Ok(Self { waiting, others })
     }
