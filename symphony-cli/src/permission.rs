@@ -244,12 +244,8 @@ pub(crate) fn admit(surroundings: &Surroundings, command: &str) -> anyhow::Resul
     };
     let message =
         format!("only a person may run `symphony {command}`, and this looks like an agent: {why}");
-    let way = if surroundings.variable(RUN_MARKER).is_some() {
-        format!("a person types `env -u {RUN_MARKER} symphony {command} …`")
-    } else {
-        "a person types it in a terminal that was started outside of `.symphony-workspaces`"
-            .to_owned()
-    };
+    // What an agent could do to look like a person is not in a text that agents read.
+    let way = "a person types it in a terminal of their own, which no agent started".to_owned();
     let hint = match instead.hint() {
         Some(tool) => format!("{tool}; {way}"),
         None => way,

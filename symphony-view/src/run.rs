@@ -293,10 +293,17 @@ impl RunView {
         let Some(Metering { metered, .. }) = Metering::of(&self.metadata) else {
             return String::new();
         };
-        match metered.failed {
+        let mut text = match metered.failed {
             0 => metered.requests.to_string(),
             failed => format!("{}, {failed} of them failed", metered.requests),
+        };
+        if metered.uncounted > 0 {
+            let answers = counted(metered.uncounted, "answer");
+            text.push_str(&format!(
+                "; {answers} had no count of tokens that could be used: none, one that is compressed, or an absurd one"
+            ));
         }
+        text
     }
 
     /// Returns what it left in no commit.
