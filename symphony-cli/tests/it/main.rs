@@ -256,6 +256,8 @@ mod situations;
 #[cfg(test)]
 mod skill;
 #[cfg(test)]
+#[cfg(feature = "real-cli")]
+mod soak_agents;
 mod spending;
 #[cfg(test)]
 mod stranding;

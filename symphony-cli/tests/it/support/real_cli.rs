@@ -15,6 +15,7 @@ pub(crate) enum RealCli {
     CodexAppServer,
     Opencode,
     Qwen,
+    Copilot,
 }
 
 impl RealCli {
@@ -26,6 +27,7 @@ impl RealCli {
             Self::CodexAppServer => "codex-app-server",
             Self::Opencode => "opencode",
             Self::Qwen => "qwen",
+            Self::Copilot => "copilot",
         }
     }
 
@@ -36,6 +38,7 @@ impl RealCli {
             Self::Codex | Self::CodexAppServer => "SYMPHONY_TEST_CODEX",
             Self::Opencode => "SYMPHONY_TEST_OPENCODE",
             Self::Qwen => "SYMPHONY_TEST_QWEN",
+            Self::Copilot => "SYMPHONY_TEST_COPILOT",
         };
         let program = std::env::var_os(variable).unwrap_or_else(|| {
             panic!("the feature real-cli needs {variable}: the path of the CLI's program")
@@ -59,7 +62,8 @@ impl RealCli {
                 call["name"] = json!("exec_command");
                 call["input"] = json!({ "cmd": call["input"]["command"] });
             }
-            (Self::Opencode, None) => {
+            (Self::Copilot, Some(tool)) => call["name"] = json!(format!("symphony-{tool}")),
+            (Self::Opencode | Self::Copilot, None) => {
                 call["name"] = json!("bash");
                 call["input"]["description"] = json!("works");
             }
@@ -78,6 +82,9 @@ impl RealCli {
             .as_array_mut()
             .expect("there are scenarios")
         {
+            if self == Self::Copilot {
+                in_one_prompt(scenario);
+            }
             for turn in scenario["turns"].as_array_mut().expect("there are turns") {
                 turn["content"][0] = self.shaped(turn["content"][0].take());
             }
@@ -108,6 +115,19 @@ impl RealCli {
                 args = ["--auth-type", "openai", "-m", "scripted-1"]
                     .map(Value::from)
                     .to_vec();
+            }
+            Self::Copilot => {
+                let home = project.home_elsewhere("copilot");
+                for (name, value) in [
+                    ("COPILOT_HOME", home.to_str().expect("a plain path")),
+                    ("COPILOT_PROVIDER_BASE_URL", &format!("{}/v1", model.url())),
+                    ("COPILOT_PROVIDER_TYPE", "openai"),
+                    ("COPILOT_PROVIDER_API_KEY", "no-key-of-anybody"),
+                    ("COPILOT_MODEL", "scripted-1"),
+                    ("COPILOT_OFFLINE", "true"),
+                ] {
+                    project.set_variable(name, value);
+                }
             }
             Self::Codex | Self::CodexAppServer => {
                 // it wants a home outside of the temporary folder
@@ -150,6 +170,21 @@ impl RealCli {
         project.configure(&whole);
         (project, model)
     }
+}
+
+/// Looks for what distinguishes a scenario in the user prompt alone: an agent that keeps its own system prompt has
+/// Symphony's before its task.
+fn in_one_prompt(scenario: &mut Value) {
+    let Some(system) = scenario["match_system"].as_str().map(str::to_owned) else {
+        return;
+    };
+    let prompt = scenario["match_prompt"].as_str().unwrap_or_default();
+    let both = format!(r"\A(?=[\s\S]*{system})(?=[\s\S]*{prompt})");
+    scenario["match_prompt"] = json!(both);
+    scenario
+        .as_object_mut()
+        .expect("a scenario is an object")
+        .remove("match_system");
 }
 
 /// The arguments that put Codex in front of the model.

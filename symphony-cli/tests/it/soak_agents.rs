@@ -1,0 +1,31 @@
+//! The main job with agents that CI does not run, in front of the scripted model (`just soak`).
+
+use serde_json::{Value, json};
+
+use crate::review_points::{review_plays, review_to_the_end};
+use crate::support::{RealCli, agents_of, text};
+
+#[test]
+fn the_copilot_cli_answers_a_rejection_and_is_merged() {
+    let cli = RealCli::Copilot;
+    let plays = cli.shaped_plays(review_plays());
+    let (project, model) = cli.project(&plays.to_string(), &json!({}));
+    review_to_the_end(&project);
+    let runs = project.json(&["runs", "list"]);
+    let runs = runs["items"].as_array().unwrap().iter();
+    let runs: Vec<&Value> = runs
+        .filter(|run| run["provider"] == cli.provider())
+        .collect();
+    assert_eq!(runs.len(), 4, "{runs:#?}");
+    for run in &runs {
+        assert_eq!(agents_of(&text(&run["id"])), [""; 0]);
+        assert_ne!(run["usage"]["output_tokens"], 0, "{run:#}");
+    }
+    let faults: Vec<Value> = model
+        .requests()
+        .into_iter()
+        .filter(|request| !request["error"].is_null())
+        .collect();
+    assert_eq!(faults, [] as [Value; 0]);
+    assert_eq!(project.git(&["show", "main:hello.txt"]), "hello world");
+}
