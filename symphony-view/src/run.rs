@@ -19,7 +19,7 @@ use symphony_core::run::{
 };
 use symphony_core::run_memory::RunMemory;
 use symphony_core::run_network::RunNetworkUse;
-use symphony_core::session::{Anew, SessionRecord};
+use symphony_core::session::{SessionRecord, WhyNew};
 use symphony_core::web::WEB_SEARCHES;
 use symphony_core::wording::counted;
 use symphony_store::refused_call;
@@ -271,8 +271,8 @@ impl RunView {
     pub fn session(&self) -> String {
         match SessionRecord::of(&self.metadata) {
             None
-            | Some(SessionRecord::Anew {
-                why: Anew::First | Anew::NoTask,
+            | Some(SessionRecord::New {
+                why: WhyNew::First | WhyNew::NoTask,
             }) => String::new(),
             Some(record) => record.to_string(),
         }

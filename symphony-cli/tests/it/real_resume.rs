@@ -176,7 +176,7 @@ fn resumes(cli: RealCli, config: &Value) -> Project {
     let first = project.tick_one("worker", "succeeded");
     assert_eq!(
         first["metadata"]["resumed"],
-        json!({ "outcome": "anew", "why": "first" })
+        json!({ "outcome": "new", "why": "first" })
     );
     let second = project.tick_one("worker", "succeeded");
     let judge = project.tick_one("judge", "succeeded");
@@ -347,7 +347,7 @@ fn an_expired_session_of_the_real_codex_cli_falls_back_to_the_full_prompt() {
 }
 
 /// A project that wants no sessions to be resumed gets a new one each time.
-fn starts_anew(cli: RealCli) {
+fn starts_again(cli: RealCli) {
     let config = json!({ "resume": "never" });
     let (project, _model) = project(cli, &many_conversations(cli), &config);
     let first = project.tick_one("worker", "succeeded");
@@ -361,13 +361,13 @@ fn starts_anew(cli: RealCli) {
 }
 
 #[test]
-fn the_real_claude_cli_starts_anew_where_the_project_says_so() {
-    starts_anew(RealCli::Claude);
+fn the_real_claude_cli_starts_a_new_session_where_the_project_says_so() {
+    starts_again(RealCli::Claude);
 }
 
 #[test]
-fn the_real_codex_cli_starts_anew_where_the_project_says_so() {
-    starts_anew(RealCli::Codex);
+fn the_real_codex_cli_starts_a_new_session_where_the_project_says_so() {
+    starts_again(RealCli::Codex);
 }
 
 /// Files that an agent reads before it changes something, and how long each is.
@@ -445,16 +445,16 @@ fn second_attempt(cli: RealCli, mode: &str) -> Figures {
 #[test]
 fn a_resumed_attempt_of_the_real_clis_sends_less() {
     for cli in [RealCli::Claude, RealCli::Codex] {
-        let [resumed, anew] = ["auto", "never"].map(|mode| second_attempt(cli, mode));
-        for (name, figures) in [("resumed", &resumed), ("new", &anew)] {
+        let [resumed, fresh] = ["auto", "never"].map(|mode| second_attempt(cli, mode));
+        for (name, figures) in [("resumed", &resumed), ("new", &fresh)] {
             println!("{} {name}: {} ms, {figures:?}", cli.provider(), figures.ms);
         }
         assert!(
-            resumed.prompt_tokens * 2 < anew.prompt_tokens,
-            "{resumed:?} {anew:?}"
+            resumed.prompt_tokens * 2 < fresh.prompt_tokens,
+            "{resumed:?} {fresh:?}"
         );
-        assert!(resumed.requests < anew.requests, "{resumed:?} {anew:?}");
-        assert!(resumed.input < anew.input, "{resumed:?} {anew:?}");
-        assert!(resumed.fresh * 2 < anew.fresh, "{resumed:?} {anew:?}");
+        assert!(resumed.requests < fresh.requests, "{resumed:?} {fresh:?}");
+        assert!(resumed.input < fresh.input, "{resumed:?} {fresh:?}");
+        assert!(resumed.fresh * 2 < fresh.fresh, "{resumed:?} {fresh:?}");
     }
 }

@@ -9,6 +9,6 @@ mod record;
 mod refused;
 
 pub use id::{SessionForm, SessionId};
-pub use plan::{Anew, PastRun, ResumePlan, SESSION, SessionKey, SessionQuery, plan_session};
+pub use plan::{PastRun, ResumePlan, SESSION, SessionKey, SessionQuery, WhyNew, plan_session};
 pub use record::{RESUMED, SessionRecord};
 pub use refused::{ResumedEnd, is_refused};

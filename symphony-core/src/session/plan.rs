@@ -173,7 +173,7 @@ pub enum ResumePlan {
         used: Usage,
     },
     /// It starts a new one.
-    Anew(Anew),
+    New(WhyNew),
 }
 
 impl ResumePlan {
@@ -181,15 +181,15 @@ impl ResumePlan {
     #[must_use]
     pub fn without_prompt(self) -> Self {
         match self {
-            Self::Resume { .. } => Self::Anew(Anew::NoTask),
-            Self::Anew(why) => Self::Anew(why),
+            Self::Resume { .. } => Self::New(WhyNew::NoTask),
+            Self::New(why) => Self::New(why),
         }
     }
 }
 
 closed_set!(
     /// Why a run starts a new session.
-    Anew, "reason for a new session", {
+    WhyNew, "reason for a new session", {
         /// The project does not want sessions to be resumed.
         Never = "never",
         /// The provider cannot resume one.
@@ -221,7 +221,7 @@ closed_set!(
     }
 );
 
-impl Anew {
+impl WhyNew {
     /// Returns the reason as a person reads it.
     pub const fn words(self) -> &'static str {
         match self {
@@ -250,22 +250,22 @@ impl Anew {
 pub fn plan_session(query: &SessionQuery, past: &[PastRun]) -> ResumePlan {
     match resumable(query, past) {
         Ok(plan) => plan,
-        Err(why) => ResumePlan::Anew(why),
+        Err(why) => ResumePlan::New(why),
     }
 }
 
-fn resumable(query: &SessionQuery, past: &[PastRun]) -> Result<ResumePlan, Anew> {
+fn resumable(query: &SessionQuery, past: &[PastRun]) -> Result<ResumePlan, WhyNew> {
     if query.key.task == Task::Other {
-        return Err(Anew::NoTask);
+        return Err(WhyNew::NoTask);
     }
     if !past.iter().any(|run| run.key.is_same_role(&query.key)) {
-        return Err(Anew::First);
+        return Err(WhyNew::First);
     }
     if query.mode == ResumeMode::Never {
-        return Err(Anew::Never);
+        return Err(WhyNew::Never);
     }
-    let form = query.form.ok_or(Anew::Unable)?;
-    let mut found = Err(Anew::NotReported);
+    let form = query.form.ok_or(WhyNew::Unable)?;
+    let mut found = Err(WhyNew::NotReported);
     for run in past.iter().filter(|run| run.key.is_same_role(&query.key)) {
         match (barred(run), &run.session) {
             (Some(why), _) => return Err(why),
@@ -278,21 +278,24 @@ fn resumable(query: &SessionQuery, past: &[PastRun]) -> Result<ResumePlan, Anew>
     }
     let (run, reported) = found?;
     let checks = [
-        (run.key.provider != query.key.provider, Anew::OtherProvider),
-        (run.key.model != query.key.model, Anew::OtherModel),
-        (run.confined != query.confined, Anew::OtherProtection),
-        (judged_same(run, query), Anew::SameCommit),
+        (
+            run.key.provider != query.key.provider,
+            WhyNew::OtherProvider,
+        ),
+        (run.key.model != query.key.model, WhyNew::OtherModel),
+        (run.confined != query.confined, WhyNew::OtherProtection),
+        (judged_same(run, query), WhyNew::SameCommit),
     ];
     if let Some((_, why)) = checks.into_iter().find(|(applies, _)| *applies) {
         return Err(why);
     }
-    let session = SessionId::parse(reported, form).ok_or(Anew::NotAnId)?;
+    let session = SessionId::parse(reported, form).ok_or(WhyNew::NotAnId)?;
     let same: Vec<&PastRun> = past
         .iter()
         .filter(|other| other.session.as_ref() == Some(reported))
         .collect();
     if same.iter().any(|other| other.key != query.key) {
-        return Err(Anew::OfAnother);
+        return Err(WhyNew::OfAnother);
     }
     Ok(ResumePlan::Resume {
         session,
@@ -303,11 +306,11 @@ fn resumable(query: &SessionQuery, past: &[PastRun]) -> Result<ResumePlan, Anew>
 }
 
 /// Returns why no run continues what this one began.
-const fn barred(run: &PastRun) -> Option<Anew> {
+const fn barred(run: &PastRun) -> Option<WhyNew> {
     match (run.status, run.class) {
-        (RunStatus::Looping, _) | (_, Some(ErrorClass::Looping)) => Some(Anew::Looping),
-        (RunStatus::Tampered, _) | (_, Some(ErrorClass::Tampered)) => Some(Anew::Tampered),
-        (_, Some(ErrorClass::PromptTooLong)) => Some(Anew::PromptTooLong),
+        (RunStatus::Looping, _) | (_, Some(ErrorClass::Looping)) => Some(WhyNew::Looping),
+        (RunStatus::Tampered, _) | (_, Some(ErrorClass::Tampered)) => Some(WhyNew::Tampered),
+        (_, Some(ErrorClass::PromptTooLong)) => Some(WhyNew::PromptTooLong),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::plan::Anew;
+use super::plan::WhyNew;
 use crate::id::RunId;
 use crate::log::short_run;
 
@@ -22,9 +22,10 @@ pub enum SessionRecord {
         run: RunId,
     },
     /// It started a new session.
-    Anew {
+    #[serde(alias = "anew")]
+    New {
         /// Why.
-        why: Anew,
+        why: WhyNew,
     },
     /// It tried to resume a session, and started a new one with the full prompt.
     Refused {
@@ -46,7 +47,7 @@ impl fmt::Display for SessionRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Resumed { run } => write!(f, "resumed from run {}", short_run(run)),
-            Self::Anew { why } => write!(f, "new: {}", why.words()),
+            Self::New { why } => write!(f, "new: {}", why.words()),
             Self::Refused { run, message } => write!(
                 f,
                 "new: the session of run {} could not be resumed ({message}); the full prompt was used",
@@ -71,7 +72,9 @@ mod tests {
                 "resumed from run run-1",
             ),
             (
-                SessionRecord::Anew { why: Anew::Looping },
+                SessionRecord::New {
+                    why: WhyNew::Looping,
+                },
                 "new: the earlier run repeated itself",
             ),
             (
@@ -86,6 +89,10 @@ mod tests {
             assert_eq!(SessionRecord::of(&metadata).as_ref(), Some(&record));
             assert_eq!(record.to_string(), shown);
         }
+        // as earlier versions called it
+        let earlier = json!({ RESUMED: { "outcome": "anew", "why": "first" } });
+        let new = SessionRecord::New { why: WhyNew::First };
+        assert_eq!(SessionRecord::of(&earlier), Some(new));
         for metadata in [json!({}), json!({ RESUMED: { "outcome": "of tomorrow" } })] {
             assert_eq!(SessionRecord::of(&metadata), None);
         }

@@ -4,7 +4,7 @@ use serde_json::Value;
 use symphony_core::Timestamp;
 use symphony_core::id::RunId;
 use symphony_core::run::{Run, RunTarget};
-use symphony_core::session::{Anew, PastRun, ResumePlan, SESSION, SessionQuery, plan_session};
+use symphony_core::session::{PastRun, ResumePlan, SESSION, SessionQuery, WhyNew, plan_session};
 use symphony_mcp::StoreThread;
 use symphony_prompt::{BaseNews, Report, ResumedInput};
 use symphony_store::RunFilter;
@@ -68,7 +68,7 @@ impl Resumption {
             .find(|run| is_same(run) && !run.is_interactive());
         // Without it nobody knows what the session has.
         let Some((last, report)) = last.and_then(|run| Some((run, report_of(run)?))) else {
-            let plan = ResumePlan::Anew(Anew::NotReported);
+            let plan = ResumePlan::New(WhyNew::NotReported);
             return Ok(Self { plan, news: None });
         };
         let head = past.iter().find(|other| other.run == last.id);

@@ -71,7 +71,7 @@ pub(crate) async fn run_agent(
         return Ok(first.outcome);
     }
     let message = first.outcome.error.map(|error| error.message);
-    let added = prepared.start_anew(job, message.unwrap_or_default())?;
+    let added = prepared.start_again(job, message.unwrap_or_default())?;
     let mut second = serve_agent(job, store, supervision, prepared)
         .await?
         .outcome;

@@ -178,7 +178,7 @@ fn greeting(job: &Job<'_>, prepared: &Prepared) -> String {
     let issue = issue.map_or_else(String::new, |issue| format!("{issue}: "));
     let session = match &prepared.session.record {
         SessionRecord::Resumed { run } => format!("the session of run {run}"),
-        SessionRecord::Anew { why } => format!(
+        SessionRecord::New { why } => format!(
             "a new session, which has the agent's instructions but not the task, because {}",
             why.words()
         ),

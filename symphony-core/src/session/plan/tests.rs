@@ -55,7 +55,7 @@ fn past(number: i64, key: SessionKey, session: Option<&str>) -> PastRun {
 fn planned(query: &SessionQuery, past: &[PastRun]) -> String {
     match plan_session(query, past) {
         ResumePlan::Resume { session, run, .. } => format!("{run} {session}"),
-        ResumePlan::Anew(why) => why.name().to_owned(),
+        ResumePlan::New(why) => why.name().to_owned(),
     }
 }
 

@@ -148,7 +148,7 @@ pub(super) fn write_files(command: &AgentCommand) -> Result<(), RunnerError> {
 pub(super) fn session_of(plan: &ResumePlan) -> Session {
     match plan {
         ResumePlan::Resume { session, .. } => Session::Resume(session.clone()),
-        ResumePlan::Anew(_) => Session::New,
+        ResumePlan::New(_) => Session::New,
     }
 }
 
@@ -156,7 +156,7 @@ pub(super) fn session_of(plan: &ResumePlan) -> Session {
 pub(super) fn record_of(plan: &ResumePlan) -> SessionRecord {
     match plan {
         ResumePlan::Resume { run, .. } => SessionRecord::Resumed { run: run.clone() },
-        ResumePlan::Anew(why) => SessionRecord::Anew { why: *why },
+        ResumePlan::New(why) => SessionRecord::New { why: *why },
     }
 }
 
@@ -166,7 +166,7 @@ impl Prepared {
     ///
     /// # Errors
     /// When the prompt cannot be written.
-    pub(crate) fn start_anew(
+    pub(crate) fn start_again(
         &mut self,
         job: &Job<'_>,
         message: String,
