@@ -236,6 +236,10 @@ impl Conversation for AppServerConversation {
         }
     }
 
+    fn withdraw(&mut self, message: CommentId) {
+        self.mailbox.withdraw(message);
+    }
+
     fn take_read(&mut self) -> Vec<CommentId> {
         self.mailbox.take_read()
     }

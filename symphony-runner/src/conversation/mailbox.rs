@@ -1,7 +1,5 @@
 //! Messages of a person on their way to an agent.
 
-use std::collections::BTreeSet;
-
 use symphony_core::id::CommentId;
 use symphony_core::message::MESSAGE_HEADING;
 
@@ -18,18 +16,20 @@ pub(crate) struct Letter {
 /// the next run begins with it.
 #[derive(Debug, Default)]
 pub(crate) struct Mailbox {
-    known: BTreeSet<CommentId>,
     waiting: Vec<Letter>,
     sent: Vec<Letter>,
     read: Vec<CommentId>,
 }
 
 impl Mailbox {
-    /// Takes in a message, once.
+    /// Takes in a message.
     pub(crate) fn put(&mut self, letter: Letter) {
-        if self.known.insert(letter.id) {
-            self.waiting.push(letter);
-        }
+        self.waiting.push(letter);
+    }
+
+    /// Drops a message that its writer has withdrawn, if it was not sent yet.
+    pub(crate) fn withdraw(&mut self, id: CommentId) {
+        self.waiting.retain(|letter| letter.id != id);
     }
 
     /// Returns the messages that were sent and that the agent has not confirmed.
@@ -108,11 +108,12 @@ mod tests {
         let mut mailbox = Mailbox::default();
         assert_eq!(mailbox.send(), None);
         mailbox.put(letter(1, "Use tabs."));
-        mailbox.put(letter(1, "Use tabs."));
+        mailbox.put(letter(9, "Never mind."));
+        mailbox.withdraw(CommentId::new(9));
         mailbox.put(letter(2, "/clear"));
         let sent = mailbox.send().unwrap();
         assert_eq!(sent, format!("{MESSAGE_HEADING}\n\nUse tabs.\n\n/clear"));
-        mailbox.put(letter(1, "Use tabs."));
+        mailbox.withdraw(CommentId::new(1));
         assert!(mailbox.send().is_none() && mailbox.unconfirmed().count() == 2);
         mailbox.put(letter(3, "Later."));
         mailbox.take_back();

@@ -86,8 +86,11 @@ pub(crate) trait Conversation: Debug + Send {
     /// Takes in a line of the agent.
     fn take(&mut self, line: &[u8], out: &mut Outgoing);
 
-    /// Takes in a message of a person: the agent gets it now, or as soon as it can take it. A second time it counts nothing.
+    /// Takes in a message of a person: the agent gets it now, or as soon as it can take it.
     fn say(&mut self, letter: Letter, out: &mut Outgoing);
+
+    /// Drops a message that its writer has withdrawn, if the agent was not sent it yet.
+    fn withdraw(&mut self, message: CommentId);
 
     /// Returns the messages that the agent has got since the last call.
     fn take_read(&mut self) -> Vec<CommentId>;

@@ -14,6 +14,7 @@
 
 mod error;
 mod find;
+mod known_servers;
 mod log;
 mod login;
 mod model;

@@ -17,7 +17,7 @@ pub(super) struct RunMessages {
     in_prompt: Vec<CommentId>,
     /// Those that the agent has, and that are not recorded yet.
     to_record: Vec<CommentId>,
-    /// Those that need not be sent.
+    /// Those of the waiting ones that need not be sent: this is the one place that knows.
     sent: Vec<CommentId>,
 }
 
@@ -51,14 +51,16 @@ impl RunMessages {
             .await;
         match waiting {
             Ok(Ok(waiting)) => {
-                for comment in waiting {
-                    if !self.sent.contains(&comment.id) {
-                        self.sent.push(comment.id);
-                        streams.say(Letter {
-                            id: comment.id,
-                            text: message_text(&comment.content, comment.unverified.as_deref()),
-                        });
-                    }
+                let ids: Vec<CommentId> = waiting.iter().map(|comment| comment.id).collect();
+                let Sorted { new, gone } = sort_out(&mut self.sent, &ids);
+                for message in gone {
+                    streams.withdraw(message);
+                }
+                for comment in waiting.iter().filter(|comment| new.contains(&comment.id)) {
+                    streams.say(Letter {
+                        id: comment.id,
+                        text: message_text(&comment.content, comment.unverified.as_deref()),
+                    });
                 }
             }
             Ok(Err(error)) => tracing::warn!(%error, "cannot read the messages to the agent"),
@@ -90,6 +92,53 @@ impl RunMessages {
             Ok(Ok(())) => self.to_record.clear(),
             Ok(Err(error)) => tracing::warn!(%error, "cannot record that the agent got a message"),
             Err(error) => tracing::warn!(%error, "cannot record that the agent got a message"),
+        }
+    }
+}
+
+/// What changed among the messages that wait.
+#[derive(Debug, PartialEq, Eq)]
+struct Sorted {
+    /// Those to send.
+    new: Vec<CommentId>,
+    /// Those that wait no more: they were read or withdrawn, and never wait again.
+    gone: Vec<CommentId>,
+}
+
+/// Compares what waits with what was sent, which is what waits afterwards. No message is sent twice.
+fn sort_out(sent: &mut Vec<CommentId>, waiting: &[CommentId]) -> Sorted {
+    let is_in = |ids: &[CommentId], id: &CommentId| ids.contains(id);
+    let new = waiting.iter().filter(|id| !is_in(sent, id)).copied();
+    let new: Vec<CommentId> = new.collect();
+    let gone = sent.iter().filter(|id| !is_in(waiting, id)).copied();
+    let gone = gone.collect();
+    *sent = waiting.to_vec();
+    Sorted { new, gone }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_sent_once_and_dropped_when_it_waits_no_more() {
+        let ids = |numbers: &[i64]| -> Vec<CommentId> {
+            numbers
+                .iter()
+                .map(|number| CommentId::new(*number))
+                .collect()
+        };
+        let mut sent = ids(&[1]);
+        for (waiting, new, gone) in [
+            (&[1, 2][..], &[2][..], &[][..]),
+            (&[1, 2], &[], &[]),
+            (&[2, 3], &[3], &[1]),
+            (&[], &[], &[2, 3]),
+            (&[4], &[4], &[]),
+        ] {
+            let sorted = sort_out(&mut sent, &ids(waiting));
+            let (new, gone) = (ids(new), ids(gone));
+            assert_eq!(sorted, Sorted { new, gone }, "{waiting:?}");
         }
     }
 }

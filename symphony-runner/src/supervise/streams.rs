@@ -116,6 +116,13 @@ impl AgentStreams {
         talk.say_letter(letter);
     }
 
+    /// Drops a message that its writer has withdrawn, if the agent was not sent it yet.
+    pub(super) fn withdraw(&mut self, message: CommentId) {
+        if let Some(talk) = &mut self.talk {
+            talk.withdraw(message);
+        }
+    }
+
     /// Returns the messages that the agent has got since the last call.
     pub(super) fn take_read(&mut self) -> Vec<CommentId> {
         self.talk.as_mut().map(Talk::take_read).unwrap_or_default()

@@ -66,6 +66,11 @@ impl Talk {
         let _an_agent_that_does_not_read_is_found_when_it_asks = self.say();
     }
 
+    /// Drops a message that its writer has withdrawn, if the agent was not sent it yet.
+    pub(super) fn withdraw(&mut self, message: CommentId) {
+        self.conversation.withdraw(message);
+    }
+
     /// Returns the messages that the agent has got since the last call.
     pub(super) fn take_read(&mut self) -> Vec<CommentId> {
         self.conversation.take_read()
