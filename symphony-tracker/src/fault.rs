@@ -7,7 +7,13 @@ use symphony_core::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "fault", rename_all = "snake_case")]
 pub enum Fault {
-    /// The token is missing, wrong, expired or revoked (401).
+    /// There is no token: nothing was asked.
+    #[error("there is no token: {detail}")]
+    NoToken {
+        /// Why not.
+        detail: String,
+    },
+    /// The token is wrong, expired or revoked (401).
     #[error("the tracker does not accept the token: {detail}")]
     Unauthorised {
         /// The tracker's words.

@@ -204,7 +204,12 @@ impl SyncView {
             }
         }
         if parts.is_empty() {
-            parts.push("nothing is new".to_owned());
+            let nothing = if self.hold.is_some() {
+                "not read"
+            } else {
+                "nothing is new"
+            };
+            parts.push(nothing.to_owned());
         }
         format!("{}: {}", self.tracker, parts.join("; "))
     }

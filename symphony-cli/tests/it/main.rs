@@ -258,6 +258,7 @@ mod skill;
 #[cfg(test)]
 #[cfg(feature = "real-cli")]
 mod soak_agents;
+#[cfg(test)]
 mod spending;
 #[cfg(test)]
 mod stranding;

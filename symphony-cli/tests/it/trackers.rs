@@ -134,12 +134,11 @@ fn a_tick_mirrors_by_itself_and_starts_what_came_in() {
     let script = scenarios([hello_worker()]);
     let project = mirrored(&script, &github, &json!({}));
     project.ok(&["tick", "--wait"]);
-    let merged = until("the pull request of the issue that a tick took in", || {
+    until("the pull request of the issue that a tick took in", || {
         project.ok(&["tick", "--wait"]);
         let listed = project.json(&["issue", "list"]);
         (listed["items"][0]["status"] == "review").then_some(())
     });
-    let () = merged;
     until("the comment about the start", || {
         project.ok(&["tick", "--wait"]);
         (!bodies(&github, number).is_empty()).then_some(())
@@ -182,18 +181,26 @@ fn a_wrong_token_holds_the_tracker_and_is_shown_nowhere() {
     for text in [&refused.stdout, &refused.stderr, &status] {
         assert!(!text.contains(wrong), "{text}");
     }
-    let state = project.root.join(".symphony");
-    let found = std::process::Command::new("grep")
-        .args(["-rl", "--binary-files=text", "wrongwrongwrong"])
-        .arg(&state)
-        .output()
-        .unwrap();
-    assert_eq!(text(&json!(String::from_utf8_lossy(&found.stdout))), "");
+    assert_eq!(files_with(&project, "wrongwrongwrong"), "");
     // with the right one, everything goes on
     project.set_variable("GITHUB_TOKEN", FakeGithub::TOKEN);
     project.ok(&["tracker", "sync"]);
     let listed = project.json(&["issue", "list"]);
     assert_eq!(listed["items"].as_array().unwrap().len(), 2);
+    project.ok(&["tick", "--wait"]);
+    assert_eq!(files_with(&project, FakeGithub::TOKEN), "");
+}
+
+/// Names the files of Symphony and of its home that have a text.
+fn files_with(project: &Project, needle: &str) -> String {
+    let found = project
+        .program("grep")
+        .args(["-rl", "--binary-files=text", needle])
+        .arg(project.root.join(".symphony"))
+        .arg(&project.home)
+        .output()
+        .unwrap();
+    String::from_utf8(found.stdout).unwrap()
 }
 
 #[test]

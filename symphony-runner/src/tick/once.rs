@@ -136,7 +136,7 @@ pub fn tick(
             Ok(publisher) => report.supervisors.extend(publisher),
             Err(error) => report.problems.push(format!("publish: {error}")),
         }
-        match start_sync(installation, store, now) {
+        match start_sync(installation, store, &observed, now) {
             Ok(helper) => report.supervisors.extend(helper),
             Err(error) => report.problems.push(format!("trackers: {error}")),
         }

@@ -14,7 +14,7 @@ use symphony_tracker::relations::{resolve, waiting};
 use symphony_tracker::remote::RemoteIssue;
 use symphony_workspace::Failpoint;
 
-use super::mirror::{Mirror, Settling, Stop};
+use super::mirror::{Mirror, Settling, Stop, as_tracker};
 use super::text::entries;
 use crate::order::add_issue;
 
@@ -64,31 +64,30 @@ impl Mirror<'_> {
         let external = format!("{}#{}", self.record.place, issue.id);
         let project = self.session.project.id.clone();
         let known = self.session.store.issue_of_external(&project, &external)?;
-        let context = self.now();
-        let ours = match known {
-            Some(ours) => ours,
-            None => {
-                let new = NewIssue {
-                    project,
-                    title: import.title.clone(),
-                    description: import.description.clone(),
-                    status: import.status,
-                    priority: import.priority,
-                    size: None,
-                    labels: import.labels.clone(),
-                    parent: None,
-                    depends_on: Vec::new(),
-                    external_id: Some(external),
-                    choice: AgentChoice::default(),
-                };
-                match add_issue(self.session, &context, &new) {
-                    Ok(added) => added.id,
-                    Err(error) => {
-                        self.report
-                            .problems
-                            .push(format!("{} was not taken in: {error}", issue.key));
-                        return Ok(());
-                    }
+        let context = as_tracker();
+        let ours = if let Some(ours) = known {
+            ours
+        } else {
+            let new = NewIssue {
+                project,
+                title: import.title.clone(),
+                description: import.description.clone(),
+                status: import.status,
+                priority: import.priority,
+                size: None,
+                labels: import.labels.clone(),
+                parent: None,
+                depends_on: Vec::new(),
+                external_id: Some(external),
+                choice: AgentChoice::default(),
+            };
+            match add_issue(self.session, &context, &new) {
+                Ok(added) => added.id,
+                Err(error) => {
+                    self.report
+                        .problems
+                        .push(format!("{} was not taken in: {error}", issue.key));
+                    return Ok(());
                 }
             }
         };
@@ -144,7 +143,7 @@ impl Mirror<'_> {
         };
         let base = link_created(self.settings, &waiting.outgoing.change, local, issue);
         self.link_created_issue(issue, ours, &base).await?;
-        let context = self.now();
+        let context = as_tracker();
         let news = LinkNews {
             settled: std::slice::from_ref(change),
             ..LinkNews::of(waiting.link)
@@ -159,7 +158,7 @@ impl Mirror<'_> {
         ours: &IssueId,
         base: &Base,
     ) -> Result<(), Stop> {
-        let context = self.now();
+        let context = as_tracker();
         let link = self.session.store.link_issue(
             &context,
             &NewLink {

@@ -50,13 +50,13 @@ fn read_token(installation: &Installation, settings: &TrackerSettings) -> Result
         let value = installation.variable(name)?;
         Some(value.to_str()?.to_owned())
     };
-    let unauthorised = |detail: String| Fault::Unauthorised { detail };
-    match token(&settings.token, variable).map_err(|error| unauthorised(error.to_string()))? {
+    let missing = |detail: String| Fault::NoToken { detail };
+    match token(&settings.token, variable).map_err(|error| missing(error.to_string()))? {
         TokenStep::Have(token) => Ok(token),
         TokenStep::Run(line) => {
-            let printed = printed_by(installation, line).map_err(unauthorised)?;
+            let printed = printed_by(installation, line).map_err(missing)?;
             Token::first_line(&printed)
-                .map_err(|error| unauthorised(format!("`{line}` printed no token: {error}")))
+                .map_err(|error| missing(format!("`{line}` printed no token: {error}")))
         }
     }
 }

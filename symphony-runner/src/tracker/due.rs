@@ -6,19 +6,19 @@ use symphony_store::{Project, Store, TrackerRecord};
 
 use crate::error::RunnerError;
 use crate::installation::Installation;
+use crate::tick::Observed;
 
 /// A tracker of a project.
 pub(super) type DueTracker = (Project, TrackerSettings);
 
-/// Lists the trackers that are to be asked now. Of a project without trackers only the configuration is read, which a tick has
-/// read anyway.
-pub(super) fn due_trackers(
-    installation: &Installation,
+/// Picks the trackers that are to be asked now.
+pub(super) fn due_of(
     store: &Store,
+    trackers: Vec<DueTracker>,
     now: Timestamp,
 ) -> Result<Vec<DueTracker>, RunnerError> {
     let mut due = Vec::new();
-    for (project, settings) in configured(installation, store)? {
+    for (project, settings) in trackers {
         let record = store.tracker(&project.id, &settings.name)?;
         let is_due = match &record {
             None => true,
@@ -29,6 +29,18 @@ pub(super) fn due_trackers(
         }
     }
     Ok(due)
+}
+
+/// Lists the trackers of the projects that a tick observed. Nothing is read for it: a tick without trackers costs what it did.
+pub(super) fn observed_trackers(observed: &Observed) -> Vec<DueTracker> {
+    let projects = observed.projects.values();
+    let known = projects.filter_map(|(project, config)| Some((project, config.as_ref()?)));
+    known
+        .flat_map(|(project, config)| {
+            let trackers = config.trackers.iter();
+            trackers.map(|settings| (project.clone(), settings.clone()))
+        })
+        .collect()
 }
 
 /// Lists all trackers of all projects. Whoever reads a project's configuration next reports what is wrong with it.

@@ -12,7 +12,7 @@ use symphony_tracker::linked::{Covers, Departing};
 use symphony_tracker::remote::RemoteComment;
 use symphony_workspace::Failpoint;
 
-use super::mirror::{Mirror, Stop};
+use super::mirror::{Mirror, Stop, as_tracker};
 use super::text::noted;
 
 impl Mirror<'_> {
@@ -33,12 +33,12 @@ impl Mirror<'_> {
             Incoming::Ours {
                 settles: Some(change),
             } => {
-                let context = self.now();
+                let context = as_tracker();
                 let store = &mut self.session.store;
                 Ok(store.settle_comment(&context, &change, &comment.id)?)
             }
             Incoming::Edited => {
-                let context = self.now();
+                let context = as_tracker();
                 self.session.store.note_edited_comment(
                     &context,
                     link.id,
@@ -83,12 +83,11 @@ impl Mirror<'_> {
             Act::Answer { by } | Act::Command { by, .. } | Act::Refused { by, .. } => Some(by),
             Act::Nothing | Act::Ignored { .. } => None,
         };
-        let context = match by {
-            Some(by) => self.commander(by),
-            None => {
-                let login = new.author.as_ref().map(|author| author.login.clone());
-                Context::tracker(login, Timestamp::now())
-            }
+        let context = if let Some(by) = by {
+            self.commander(by)
+        } else {
+            let login = new.author.as_ref().map(|author| author.login.clone());
+            Context::tracker(login, Timestamp::now())
         };
         let follows = matches!(new.act, Act::Answer { .. } | Act::Command { .. });
         let taken = TakenComment {
@@ -153,7 +152,7 @@ impl Mirror<'_> {
             },
             covers: Covers::Comment,
         };
-        let context = self.now();
+        let context = as_tracker();
         let news = LinkNews {
             send: std::slice::from_ref(&reply),
             ..LinkNews::of(link.id)
@@ -163,7 +162,7 @@ impl Mirror<'_> {
 
     fn log(&mut self, link: &TrackerLink, text: &str) -> Result<(), Stop> {
         let entry: TrackerEntry = noted(&self.settings.name, text);
-        let context = self.now();
+        let context = as_tracker();
         let news = LinkNews {
             entries: std::slice::from_ref(&entry),
             ..LinkNews::of(link.id)

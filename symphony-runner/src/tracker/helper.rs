@@ -7,7 +7,7 @@ use symphony_core::config::TrackerSettings;
 use symphony_store::{Context, Project, Store};
 
 use super::client::client_of;
-use super::due::{configured, due_trackers};
+use super::due::{configured, due_of, observed_trackers};
 use super::mirror::{Mirror, hold_tracker};
 use super::place::place_of;
 use super::report::{RefusedWish, SyncReport, SyncWish};
@@ -17,9 +17,10 @@ use crate::outreach::helper::Helper;
 use crate::process::{DetachedSupervisor, ProcessError, RunLock};
 use crate::runtime::block_on;
 use crate::session::Session;
+use crate::tick::Observed;
 
 /// How long a command waits for a helper that is at work: a round has many requests, each with its own time limit.
-const TURN_MAX: Duration = Duration::from_secs(5 * 60);
+const TURN_MAX: Duration = Duration::from_mins(5);
 /// How often it looks.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -30,9 +31,11 @@ const LOOK: Duration = Duration::from_millis(50);
 pub(crate) fn start_sync(
     installation: &Installation,
     store: &Store,
+    observed: &Observed,
     now: Timestamp,
 ) -> Result<Option<DetachedSupervisor>, RunnerError> {
-    if due_trackers(installation, store, now)?.is_empty() {
+    let trackers = observed_trackers(observed);
+    if trackers.is_empty() || due_of(store, trackers, now)?.is_empty() {
         return Ok(None);
     }
     Helper::Sync.start(installation)
@@ -45,7 +48,8 @@ pub(crate) fn start_sync(
 pub fn sync_due(installation: &Installation) -> Result<(), RunnerError> {
     let _lock = Helper::Sync.begin(installation)?;
     let store = installation.require_store()?;
-    let due = due_trackers(installation, &store, Timestamp::now())?;
+    let trackers = configured(installation, &store)?;
+    let due = due_of(&store, trackers, Timestamp::now())?;
     exchange(installation, due, SyncWish::default())?;
     Ok(())
 }

@@ -13,7 +13,7 @@ use symphony_tracker::milestone::Written;
 use symphony_tracker::sub_issue::plan_sub_issue;
 use symphony_workspace::Failpoint;
 
-use super::mirror::{Mirror, Stop};
+use super::mirror::{Mirror, Stop, as_tracker};
 use super::text::entries;
 
 /// How many entries of the log are looked at in one transaction.
@@ -51,7 +51,7 @@ impl Mirror<'_> {
                 leaving.extend(self.leaving(issue, entries)?);
             }
             let news: Vec<_> = leaving.iter().map(Leaving::news).collect();
-            let context = self.now();
+            let context = as_tracker();
             self.session
                 .store
                 .settle_log(&context, self.record.id, &news, last)?;

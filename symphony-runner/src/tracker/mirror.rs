@@ -90,7 +90,7 @@ impl Mirror<'_> {
         let Some(user) = self.client.check().await?.user else {
             return Ok(());
         };
-        let context = self.now();
+        let context = as_tracker();
         let store = &mut self.session.store;
         store.note_own_user(&context, self.record.id, &user.id)?;
         self.record.own_user = Some(user.id);
@@ -108,7 +108,7 @@ impl Mirror<'_> {
                 self.hear(comment)?;
             }
             // After all of the page is carried out: a death before this reads it again, which changes nothing twice.
-            let context = self.now();
+            let context = as_tracker();
             self.session.store.advance_tracker(
                 &context,
                 self.record.id,
@@ -121,11 +121,6 @@ impl Mirror<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Who writes what came from the tracker, now.
-    pub(super) fn now(&self) -> Context {
-        Context::tracker(None, Timestamp::now())
     }
 
     /// Writes what a decision about a linked issue changed, with what follows from it for the outbox: in one transaction.
@@ -142,7 +137,7 @@ impl Mirror<'_> {
         let departure = plan_departure(self.settings, &linked);
         let mut log = news.entries;
         log.extend(entries(&self.settings.name, &[], &departure.notes));
-        let context = self.now();
+        let context = as_tracker();
         self.session.store.settle_link(
             &context,
             &LinkNews {
@@ -159,6 +154,11 @@ impl Mirror<'_> {
         Failpoint::TrackerSettled.reach();
         Ok(())
     }
+}
+
+/// Returns who writes what came from a tracker, now.
+pub(super) fn as_tracker() -> Context {
+    Context::tracker(None, Timestamp::now())
 }
 
 /// Puts a tracker aside.

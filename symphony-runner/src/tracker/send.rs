@@ -13,7 +13,7 @@ use symphony_tracker::remote::ExternalId;
 use symphony_tracker::wait::{Next, Request, after_fault};
 use symphony_workspace::Failpoint;
 
-use super::mirror::{Mirror, Stop};
+use super::mirror::{Mirror, Stop, as_tracker};
 
 /// How many changes are taken from the outbox at a time: the first one of each issue.
 const BATCH: u32 = 50;
@@ -54,7 +54,7 @@ impl Mirror<'_> {
         };
         // Recorded before it is sent: if this process dies before it records the answer, the next attempt knows that the tracker may
         // have it.
-        let context = self.now();
+        let context = as_tracker();
         self.session.store.begin_change(&context, id)?;
         Failpoint::TrackerSending.reach();
         match self.client.apply(&change.outgoing).await {
@@ -95,7 +95,7 @@ impl Mirror<'_> {
         let link = self.session.store.link(change.link)?;
         let base = confirm(&link.base, &outgoing.change, &change.covers, applied);
         let created = applied.created.as_ref().map(created_id);
-        let context = self.now();
+        let context = as_tracker();
         self.session.store.end_change(
             &context,
             change,
@@ -137,7 +137,7 @@ impl Mirror<'_> {
             problem: reason,
             base: &base,
         };
-        let context = self.now();
+        let context = as_tracker();
         self.session.store.end_change(&context, change, &result)?;
         self.report.refused += 1;
         let text = format!("a change of {} was refused: {reason}", link.key);
@@ -159,7 +159,7 @@ impl Mirror<'_> {
             problem: &problem,
             counts,
         };
-        let context = self.now();
+        let context = as_tracker();
         self.session.store.end_change(&context, change, &result)?;
         Err(Stop::Fault(fault.clone()))
     }

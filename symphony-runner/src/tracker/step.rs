@@ -6,7 +6,7 @@ use symphony_core::log::TrackerEntry;
 use symphony_store::{IssueEdit, StoreError};
 use symphony_tracker::arrival::Step;
 
-use super::mirror::Mirror;
+use super::mirror::{Mirror, as_tracker};
 use super::text::noted;
 use crate::error::RunnerError;
 use crate::order::{Ending, OrderRefusal, edit_issue, end_issue, shift_issue};
@@ -74,7 +74,7 @@ impl Mirror<'_> {
     ) -> Result<(), RunnerError> {
         let mut edit = IssueEdit::default();
         change(&mut edit);
-        let context = self.now();
+        let context = as_tracker();
         edit_issue(self.session, &context, issue, &edit).map(drop)
     }
 
@@ -82,7 +82,7 @@ impl Mirror<'_> {
         let reason = format!("closed on {}", self.settings.name);
         // What depends on it stays and waits: whether it is still wanted is for a person to say.
         let ending = Ending::closed(issue, resolution, &reason, Some(DependentsFate::Keep))?;
-        let context = self.now();
+        let context = as_tracker();
         match end_issue(self.session, &context, &ending) {
             // It ended here meanwhile, which is what was asked for.
             Err(RunnerError::Order(OrderRefusal::Ended { .. })) => Ok(()),
@@ -91,12 +91,12 @@ impl Mirror<'_> {
     }
 
     fn shift(&mut self, issue: &IssueId, to: IssueStatus) -> Result<(), RunnerError> {
-        let context = self.now();
+        let context = as_tracker();
         shift_issue(self.session, &context, issue, to).map(drop)
     }
 
     fn set_parent(&mut self, issue: &IssueId, parent: Option<&IssueId>) -> Result<(), RunnerError> {
-        let context = self.now();
+        let context = as_tracker();
         let done: Result<(), StoreError> = self.session.store.set_parent(&context, issue, parent);
         Ok(done?)
     }

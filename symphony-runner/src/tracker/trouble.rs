@@ -36,7 +36,8 @@ pub(crate) fn trackers_in_trouble(
 
 const fn needs_a_person(fault: &Fault, record: &TrackerRecord) -> bool {
     match fault {
-        Fault::Unauthorised { .. }
+        Fault::NoToken { .. }
+        | Fault::Unauthorised { .. }
         | Fault::Forbidden { .. }
         | Fault::NotFound { .. }
         | Fault::Refused { .. } => true,

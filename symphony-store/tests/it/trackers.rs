@@ -10,8 +10,8 @@ use symphony_core::log::{LogEvent, TrackerEntry};
 use symphony_core::outbox::OutboxState;
 use symphony_core::user::{Attribution, Source, UserName};
 use symphony_store::{
-    Actor, ChangeResult, Context, LinkNews, Links, NewLink, Person, RemoteAct, Store, TakenComment,
-    TrackerHold, TrackerLink, TrackerRecord,
+    Actor, ChangeResult, Context, EventRecord, LinkNews, Links, NewLink, Person, RemoteAct, Store,
+    TakenComment, TrackerHold, TrackerLink, TrackerRecord,
 };
 use symphony_tracker::base::{Base, FilterMatch, LocalFields, Relations, RemoteFields};
 use symphony_tracker::change::Change;
@@ -108,7 +108,7 @@ fn taken<'a>(
 
 fn entries(store: &Store, issue: &IssueId) -> Vec<TrackerEntry> {
     let events = store.events_of_issue(issue).unwrap();
-    let events = events.iter().map(|record| record.event());
+    let events = events.iter().map(EventRecord::event);
     events
         .filter_map(|event| match event {
             LogEvent::Tracker(entry) => Some(entry),
@@ -162,8 +162,7 @@ fn only_what_happens_after_the_first_look_is_news() {
     assert!(!has_news(&store));
     let linked = link(&mut store, "12", &old);
     assert!(has_news(&store), "the link itself is in the log");
-    let last = store.log_position().unwrap();
-    let seen = i64::try_from(last).unwrap();
+    let seen = store.log_position().unwrap();
     store.settle_log(&system(3), record.id, &[], seen).unwrap();
     assert!(!has_news(&store));
     settle(&mut store, &linked, &[comment("started")], &agreed(0));
