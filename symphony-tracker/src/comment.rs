@@ -18,6 +18,11 @@ use crate::{marker, text};
 
 /// What stands for the text of a comment without text.
 const NO_TEXT: &str = "(no text)";
+/// Why an edited command is not carried out.
+const EDITED: &str = "It was edited after it was written, and another person may have done that. Write it in a new comment.";
+/// The reply to an edited answer.
+const EDITED_ANSWER: &str = "Symphony did not take this comment as the answer: it was edited after it was written, and another person may have done that. \
+     Write the answer in a new comment.";
 
 /// The comments that are known of one issue.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -205,6 +210,15 @@ fn act(settings: &TrackerSettings, comment: &RemoteComment, issue: &Discussion<'
     };
     match (command::after_word(&comment.body), by, flaw) {
         (None, Some(by), None) if answers(comment, issue) => Act::Answer { by },
+        // Another person may have edited it, so it does not count; its author has to hear that, or would wait for ever.
+        (None, Some(by), Some(WhyIgnored::Edited)) if answers(comment, issue) => Act::Refused {
+            by,
+            reply: EDITED_ANSWER.to_owned(),
+        },
+        (Some(_), Some(by), Some(WhyIgnored::Edited)) => Act::Refused {
+            by,
+            reply: refusal(EDITED),
+        },
         (None, _, _) => Act::Nothing,
         (Some(_), None, _) => Act::Ignored {
             why: WhyIgnored::NotAllowed,

@@ -13,6 +13,16 @@ pub enum Fault {
         /// Why not.
         detail: String,
     },
+    /// The configuration names another place than the one whose issues are linked: nothing was asked.
+    #[error(
+        "it mirrored {from} until now, and the configuration says {to}; if {from} was renamed, confirm that with `--moved`; if not, give {to} another name"
+    )]
+    Moved {
+        /// The place whose issues are linked.
+        from: String,
+        /// The place of the configuration.
+        to: String,
+    },
     /// The token is wrong, expired or revoked (401).
     #[error("the tracker does not accept the token: {detail}")]
     Unauthorised {

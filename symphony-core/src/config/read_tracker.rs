@@ -1,6 +1,7 @@
 //! Reads the trackers of a project, and checks what belongs together: a tracker without a place or with an address that
 //! would send its token in clear is a problem of the file, found before anything is asked of the tracker.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use super::path::KeyPath;
@@ -10,6 +11,7 @@ use super::tracker::{
 };
 use super::value::Millis;
 use crate::issue::IssueStatus;
+use crate::user::UserName;
 
 /// Time between two looks at a tracker, when nothing else is set.
 const POLL: Millis = Millis::new(60_000);
@@ -55,6 +57,8 @@ impl ConfigReader<'_> {
         let endpoint = self.endpoint(&at, kind)?;
         let token = self.token(&at, kind);
         let filter = self.filter(&at);
+        self.check_commanders(&at, kind);
+        self.check_states(&at, kind, &filter);
         Some(TrackerSettings {
             name: name.to_owned(),
             place,
@@ -130,6 +134,36 @@ impl ConfigReader<'_> {
             ),
             assignees: self.get_or(&format!("{at}.filter.assignees"), Vec::new()),
             states: self.get_or(&format!("{at}.filter.states"), Vec::new()),
+        }
+    }
+
+    /// On GitHub users have numbers. A login in the place of one would never match, or match whoever has it next.
+    fn check_commanders(&mut self, at: &str, kind: TrackerKind) {
+        let commanders: BTreeMap<UserName, String> = self.map(&format!("{at}.commanders"));
+        for (name, id) in commanders {
+            let is_number = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
+            if kind == TrackerKind::Github && !is_number {
+                let path = KeyPath::of(&format!("{at}.commanders.{name}"));
+                let expected =
+                    "the user's id, a number; `symphony tracker check` prints your own".to_owned();
+                self.problem(&path, format!("`{id}`"), expected);
+            }
+        }
+    }
+
+    /// A label that lets issues in cannot mean a status too: a move would take it away, and the issue with it.
+    fn check_states(&mut self, at: &str, kind: TrackerKind, filter: &TrackerFilter) {
+        let states: BTreeMap<IssueStatus, String> = self.map(&format!("{at}.states"));
+        for (status, label) in states {
+            let lets_in = filter
+                .labels
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(&label));
+            if kind == TrackerKind::Github && lets_in {
+                let path = KeyPath::of(&format!("{at}.states.{status}"));
+                let expected = "another label than those of `filter.labels`".to_owned();
+                self.problem(&path, format!("`{label}`"), expected);
+            }
         }
     }
 

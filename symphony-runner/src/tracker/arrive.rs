@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use symphony_core::id::IssueId;
+use symphony_core::log::TrackerEntry;
 use symphony_core::profile::AgentChoice;
 use symphony_store::{LinkNews, NewIssue, NewLink, TrackerLink};
-use symphony_tracker::arrival::{Around, Arrival, Changed, HowRead, Import, Reading, plan_arrival};
+use symphony_tracker::arrival::{
+    Around, Arrival, Changed, HowRead, Import, Reading, Step, plan_arrival,
+};
 use symphony_tracker::base::{Base, RemoteFields};
 use symphony_tracker::change::ChangeId;
 use symphony_tracker::confirm::link_created;
-use symphony_tracker::linked::Covers;
+use symphony_tracker::linked::{Conflict, Covers, Field, LocalIssue, Side};
 use symphony_tracker::relations::{resolve, waiting};
 use symphony_tracker::remote::RemoteIssue;
 use symphony_workspace::Failpoint;
@@ -65,52 +68,116 @@ impl Mirror<'_> {
         let project = self.session.project.id.clone();
         let known = self.session.store.issue_of_external(&project, &external)?;
         let context = as_tracker();
-        let ours = if let Some(ours) = known {
-            ours
-        } else {
-            let new = NewIssue {
-                project,
-                title: import.title.clone(),
-                description: import.description.clone(),
-                status: import.status,
-                priority: import.priority,
-                size: None,
-                labels: import.labels.clone(),
-                parent: None,
-                depends_on: Vec::new(),
-                external_id: Some(external),
-                choice: AgentChoice::default(),
-            };
-            match add_issue(self.session, &context, &new) {
-                Ok(added) => added.id,
-                Err(error) => {
-                    self.report
-                        .problems
-                        .push(format!("{} was not taken in: {error}", issue.key));
-                    return Ok(());
-                }
+        if let Some(ours) = known {
+            return self.adopt(issue, import, &ours).await;
+        }
+        let new = NewIssue {
+            project,
+            title: import.title.clone(),
+            description: import.description.clone(),
+            status: import.status,
+            priority: import.priority,
+            size: None,
+            labels: import.labels.clone(),
+            parent: None,
+            depends_on: Vec::new(),
+            external_id: Some(external),
+            choice: AgentChoice::default(),
+        };
+        let ours = match add_issue(self.session, &context, &new) {
+            Ok(added) => added.id,
+            Err(error) => {
+                let text = format!("{} was not taken in: {error}", issue.key);
+                self.report.problems.push(text);
+                return Ok(());
             }
         };
         Failpoint::TrackerAdded.reach();
+        let log = entries(&self.settings.name, &[], &import.notes);
+        self.link_import(issue, &ours, &import.base, &import.steps, log)
+            .await
+    }
+
+    /// Links an issue that is here already: a process died between its import and its link, or an export of the tracker was imported. Nothing
+    /// says which side is newer, so the tracker's texts and priority win, and what ours had goes into the log; labels of both stay.
+    async fn adopt(
+        &mut self,
+        issue: &RemoteIssue,
+        import: &Import,
+        ours: &IssueId,
+    ) -> Result<(), Stop> {
+        let had = self.session.store.issue(ours)?;
+        let mut steps = Vec::new();
+        let mut log = entries(&self.settings.name, &[], &import.notes);
+        let mut lost = |field: Field, lost: String| {
+            let conflict = Conflict {
+                field,
+                loser: Side::Ours,
+                lost,
+            };
+            log.extend(entries(&self.settings.name, &[conflict], &[]));
+        };
+        if had.title != import.title {
+            lost(Field::Title, had.title);
+            let title = import.title.clone();
+            steps.push(Step::SetTitle { title });
+        }
+        if had.description != import.description {
+            lost(Field::Description, had.description);
+            let description = import.description.clone();
+            steps.push(Step::SetDescription { description });
+        }
+        if had.priority != import.priority {
+            lost(Field::Priority, had.priority.name().to_owned());
+            let priority = import.priority;
+            steps.push(Step::SetPriority { priority });
+        }
+        let missing = import
+            .labels
+            .iter()
+            .filter(|label| !had.labels.contains(label));
+        let add: Vec<String> = missing.cloned().collect();
+        if !add.is_empty() {
+            let remove = Vec::new();
+            steps.push(Step::SetLabels { add, remove });
+        }
+        log.extend(self.carry_out(ours, &steps));
+        let now = self.session.store.issue(ours)?;
+        let base = Base {
+            local: LocalIssue::from(&now).fields(),
+            ..import.base.clone()
+        };
+        self.link_import(issue, ours, &base, &import.steps, log)
+            .await
+    }
+
+    /// Links an issue that was taken in, takes over its relations, and reads what was said about it before.
+    async fn link_import(
+        &mut self,
+        issue: &RemoteIssue,
+        ours: &IssueId,
+        base: &Base,
+        relations: &[Step],
+        mut log: Vec<TrackerEntry>,
+    ) -> Result<(), Stop> {
         let link = self.session.store.link_issue(
-            &context,
+            &as_tracker(),
             &NewLink {
                 tracker: (self.record.id, &self.settings.name),
                 external: &issue.id,
                 key: &issue.key,
                 url: &issue.url,
-                issue: &ours,
-                base: &import.base,
+                issue: ours,
+                base,
             },
         )?;
         self.report.taken_in.push((ours.clone(), issue.key.clone()));
-        let mut log = entries(&self.settings.name, &[], &import.notes);
-        log.extend(self.carry_out(&ours, &import.steps));
+        log.extend(self.carry_out(ours, relations));
         self.settle(
             link.id,
-            &ours,
+            ours,
             Settling {
-                base: &import.base,
+                base,
                 settled: &[],
                 untried: &[],
                 entries: log,
@@ -183,7 +250,8 @@ impl Mirror<'_> {
                 untried: &[],
                 entries: Vec::new(),
             },
-        )
+        )?;
+        self.leave_parts(&link, ours)
     }
 
     /// Takes over what a linked issue of the tracker changed.

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 use symphony_core::Timestamp;
 use symphony_core::config::TrackerSettings;
 use symphony_store::{Context, Project, Store};
+use symphony_tracker::fault::Fault;
+use symphony_tracker::remote::Cursor;
 
 use super::client::client_of;
 use super::due::{configured, due_of, observed_trackers};
@@ -100,25 +102,31 @@ fn one_round(
     let context = Context::tracker(None, Timestamp::now());
     let place = place_of(settings);
     let project = session.project.id.clone();
-    let mut record = session
-        .store
-        .ensure_tracker(&context, &project, &settings.name, &place)?;
+    let names = configured_names(session);
+    let mut record =
+        session
+            .store
+            .ensure_tracker(&context, &project, (&settings.name, &place), &names)?;
     let report = SyncReport {
         tracker: settings.name.clone(),
         ..SyncReport::default()
     };
+    if record.place != place && wish.is_moved {
+        session.store.move_tracker(&context, record.id, &place)?;
+        record.place.clone_from(&place);
+    }
     if record.place != place {
-        return Ok(SyncReport {
-            problems: vec![format!(
-                "`{}` mirrors {}, and its issues are linked; give the tracker of {place} another name",
-                settings.name, record.place
-            )],
-            ..report
-        });
+        // Read as another place, its issues would overwrite those of this one, or come in a second time.
+        let fault = Fault::Moved {
+            from: record.place.clone(),
+            to: place,
+        };
+        let hold = Some(hold_tracker(&mut session.store, &record, fault)?);
+        return Ok(SyncReport { hold, ..report });
     }
     if wish.is_all {
         session.store.rewind_tracker(&context, record.id)?;
-        record.cursor = symphony_tracker::remote::Cursor::default();
+        record.cursor = Cursor::default();
     }
     match wish.refused {
         RefusedWish::Keep => {}
@@ -142,6 +150,13 @@ fn one_round(
     };
     block_on(&installation.root, mirror.round())??;
     Ok(mirror.report)
+}
+
+/// The names of the project's trackers; a configuration that cannot be read is reported elsewhere.
+fn configured_names(session: &Session) -> Vec<String> {
+    let trackers = session.config().map(|config| config.trackers);
+    let names = trackers.unwrap_or_default().into_iter();
+    names.map(|settings| settings.name).collect()
 }
 
 /// Takes the helper's lock, after a helper that is at work has ended.

@@ -8,6 +8,8 @@ use symphony_store::TrackerHold;
 pub struct SyncWish {
     /// Read everything again, from the beginning.
     pub is_all: bool,
+    /// The place was renamed: what is linked with the old name is linked with the new one.
+    pub is_moved: bool,
     /// What happens to what the tracker refused.
     pub refused: RefusedWish,
 }

@@ -37,6 +37,7 @@ pub(crate) fn trackers_in_trouble(
 const fn needs_a_person(fault: &Fault, record: &TrackerRecord) -> bool {
     match fault {
         Fault::NoToken { .. }
+        | Fault::Moved { .. }
         | Fault::Unauthorised { .. }
         | Fault::Forbidden { .. }
         | Fault::NotFound { .. }

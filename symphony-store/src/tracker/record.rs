@@ -96,8 +96,8 @@ impl Store {
             .transpose()
     }
 
-    /// Returns a tracker of a project, and makes it when it was never asked. Of a new one, only later entries of the log are
-    /// turned into changes.
+    /// Returns a tracker of a project by its name and place, and makes it when it was never asked. Of a new one, only later entries of
+    /// the log are turned into changes. One of the same place whose name is none of `names` has been renamed: it keeps its links.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -105,20 +105,76 @@ impl Store {
         &mut self,
         context: &Context,
         project: &ProjectId,
-        name: &str,
-        place: &str,
+        (name, place): (&str, &str),
+        names: &[String],
     ) -> Result<TrackerRecord, StoreError> {
         self.write(context, |tx| {
+            let load = || {
+                tx.prepare_cached("SELECT * FROM tracker WHERE project = ?1 AND name = ?2")?
+                    .query_row(params![project.as_str(), name], |row| Ok(from_row(row)))
+                    .optional()?
+                    .transpose()
+            };
+            if let Some(known) = load()? {
+                return Ok(known);
+            }
+            let old: Option<(i64, String)> = tx
+                .prepare_cached(
+                    "SELECT id, name FROM tracker WHERE project = ?1 AND place = ?2 ORDER BY id",
+                )?
+                .query_map(params![project.as_str(), place], |row| {
+                    Ok((row.get(0)?, row.get(1)?))
+                })?
+                .filter_map(Result::ok)
+                .find(|(_, old): &(i64, String)| !names.contains(old));
+            match old {
+                Some((id, _)) => tx.execute(
+                    "UPDATE tracker SET name = ?2 WHERE id = ?1",
+                    params![id, name],
+                )?,
+                None => tx.execute(
+                    "INSERT INTO tracker (project, name, place, seen_event)
+                     VALUES (?1, ?2, ?3, (SELECT coalesce(max(id), 0) FROM event))",
+                    params![project.as_str(), name, place],
+                )?,
+            };
+            load()?.ok_or_else(|| StoreError::NotFound {
+                what: "tracker",
+                id: name.to_owned(),
+            })
+        })
+    }
+
+    /// Records that the place of a tracker has another name now. What is linked stays linked.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn move_tracker(
+        &mut self,
+        context: &Context,
+        id: TrackerId,
+        place: &str,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
             tx.execute(
-                "INSERT INTO tracker (project, name, place, seen_event)
-                 VALUES (?1, ?2, ?3, (SELECT coalesce(max(id), 0) FROM event)) ON CONFLICT (project, name) DO NOTHING",
-                params![project.as_str(), name, place],
+                "UPDATE tracker SET place = ?2, held_since = NULL, held_until = NULL, fault = NULL, tries = 0 WHERE id = ?1",
+                params![id.0, place],
             )?;
-            tx.query_row(
-                "SELECT * FROM tracker WHERE project = ?1 AND name = ?2",
-                params![project.as_str(), name],
-                |row| Ok(from_row(row)),
-            )?
+            Ok(())
+        })
+    }
+
+    /// Ends the hold of a tracker.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn lift_tracker(&mut self, context: &Context, id: TrackerId) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            tx.execute(
+                "UPDATE tracker SET held_since = NULL, held_until = NULL, fault = NULL, tries = 0 WHERE id = ?1",
+                [id.0],
+            )?;
+            Ok(())
         })
     }
 

@@ -52,7 +52,7 @@ fn agreed(second: i64) -> Base {
 
 fn tracker(store: &mut Store) -> TrackerRecord {
     store
-        .ensure_tracker(&system(1), &project(), "github", "github:acme/web")
+        .ensure_tracker(&system(1), &project(), ("github", "github:acme/web"), &[])
         .unwrap()
 }
 
@@ -362,4 +362,24 @@ fn after_a_restore_a_waiting_change_may_have_been_sent() {
         .unwrap();
     let change = &store.next_changes(linked.tracker, 1).unwrap()[0];
     assert!(change.outgoing.was_tried);
+}
+
+#[test]
+fn a_renamed_tracker_keeps_its_links_and_a_second_one_gets_its_own() {
+    let mut store = store();
+    let issue = add(&mut store, "A").id;
+    let linked = link(&mut store, "1", &issue);
+    let mut ensure = |name: &str, names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let place = (name, "github:acme/web");
+        let record = store.ensure_tracker(&system(2), &project(), place, &names);
+        record.unwrap().id
+    };
+    assert_eq!(ensure("forge", &["forge"]), linked.tracker, "renamed");
+    assert_eq!(ensure("forge", &["forge"]), linked.tracker);
+    assert_ne!(
+        ensure("other", &["forge", "other"]),
+        linked.tracker,
+        "both are configured"
+    );
 }

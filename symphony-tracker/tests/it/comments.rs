@@ -5,7 +5,7 @@ use symphony_core::user::UserName;
 use symphony_tracker::change::ChangeId;
 use symphony_tracker::command::Command;
 use symphony_tracker::comment::{
-    Act, Discussion, Incoming, KnownComments, NewComment, WhyIgnored, read_comment,
+    Act, Discussion, Incoming, KnownComments, NewComment, WhyIgnored, read_comment, refusal,
 };
 use symphony_tracker::marker;
 use symphony_tracker::remote::{ExternalId, RemoteComment, RemoteUser};
@@ -88,7 +88,20 @@ fn a_command_acts_if_its_author_may_give_it_and_it_is_as_it_was_written() {
             "/symphony cancel",
             true,
             10,
-            ignored(WhyIgnored::Edited),
+            Act::Refused {
+                by: ada(),
+                reply: refusal(
+                    "It was edited after it was written, and another person may have done that. Write it in a new comment.",
+                ),
+            },
+        ),
+        // a stranger gets no reply
+        (
+            "8",
+            "/symphony cancel",
+            true,
+            10,
+            ignored(WhyIgnored::NotAllowed),
         ),
         (
             "7",
@@ -164,7 +177,13 @@ fn a_commanders_comment_answers_what_waits_for_words() {
         is_edited: true,
         ..comment("7", "Blue.")
     };
-    assert_eq!(new(&edited, &blocked(BlockedBy::Agent)).act, Act::Nothing);
+    // its author hears why it does not count
+    let act = new(&edited, &blocked(BlockedBy::Agent)).act;
+    let Act::Refused { by, reply } = act else {
+        panic!("{act:?}");
+    };
+    assert_eq!(by, ada());
+    assert!(reply.ends_with("Write the answer in a new comment."));
     assert_eq!(
         new(&comment("7", "Blue."), &IssueState::Todo).act,
         Act::Nothing

@@ -1,7 +1,8 @@
 //! `symphony tracker check`.
 
 use clap::Args;
-use symphony_runner::tracker::check_tracker;
+use symphony_runner::session::Session;
+use symphony_runner::tracker::{TrackerAccess, check_tracker};
 use symphony_view::TrackerCheckView;
 use symphony_view::text::{List, plural};
 
@@ -22,13 +23,16 @@ pub(crate) struct CheckArgs {
 
 impl CheckArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let session = app.session()?;
+        let mut session = app.session()?;
         let mut checks = Vec::new();
         for settings in trackers_of(&session, self.name.as_deref())? {
             let answer =
                 check_tracker(&session.installation, &settings).context("ask the tracker")?;
             checks.push(match answer {
-                Ok(access) => TrackerCheckView::of(&settings.name, access),
+                Ok(access) => {
+                    lift_hold(&mut session, &settings.name, &access)?;
+                    TrackerCheckView::of(&settings.name, access)
+                }
                 Err(fault) => TrackerCheckView::failed(&settings.name, fault.to_string()),
             });
         }
@@ -46,4 +50,21 @@ impl CheckArgs {
         }
         Ok(())
     }
+}
+
+/// Ends the hold of a tracker that answers: whoever repaired a token and checks it waits for no quarter of an hour.
+fn lift_hold(session: &mut Session, name: &str, access: &TrackerAccess) -> anyhow::Result<()> {
+    if !access.problems.is_empty() {
+        return Ok(());
+    }
+    let project = session.project.id.clone();
+    let record = session.store.tracker(&project, name);
+    let record = record.context("read the tracker")?;
+    let Some(record) = record.filter(|record| record.hold.is_some()) else {
+        return Ok(());
+    };
+    session
+        .store
+        .lift_tracker(&App::as_human(), record.id)
+        .context("end the hold of the tracker")
 }

@@ -12,6 +12,10 @@ use crate::failure::{Context as _, Exit, Stop};
 /// What `tracker sync` takes.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  symphony tracker sync\n  symphony tracker sync github --all")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command line"
+)]
 pub(crate) struct SyncArgs {
     /// Only this tracker
     #[arg(value_name = "NAME")]
@@ -22,6 +26,9 @@ pub(crate) struct SyncArgs {
     /// Send again what the tracker refused
     #[arg(long)]
     retry: bool,
+    /// Confirm that the repository or team was renamed to what the configuration says now; its issues stay linked
+    #[arg(long, requires = "name")]
+    moved: bool,
     /// Forget what the tracker refused; it is not sent again
     #[arg(long, conflicts_with = "retry")]
     forget: bool,
@@ -31,6 +38,7 @@ impl SyncArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let wish = SyncWish {
             is_all: self.all,
+            is_moved: self.moved,
             refused: match (self.retry, self.forget) {
                 (true, _) => RefusedWish::Retry,
                 (false, true) => RefusedWish::Forget,

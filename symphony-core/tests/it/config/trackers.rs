@@ -104,6 +104,14 @@ fn a_tracker_with_a_problem_names_its_key_and_is_left_out() {
             "a valid user name",
         ),
         (
+            json!({ "kind": "github", "repository": "a/b", "commanders": { "ada": "octocat" } }),
+            "the user's id, a number",
+        ),
+        (
+            json!({ "kind": "github", "repository": "a/b", "states": { "todo": "Symphony" } }),
+            "another label",
+        ),
+        (
             json!({ "kind": "linear", "team": "ENG", "import_status": "done" }),
             "`todo`, `backlog`",
         ),
