@@ -507,6 +507,7 @@ fn check_account(project: &Project, cli: RealCli, hold: &Value) {
         RealCli::Codex | RealCli::CodexAppServer => "codex login",
         RealCli::Opencode => "opencode auth login",
         RealCli::Qwen => "qwen auth",
+        RealCli::Gemini => "gemini",
         RealCli::Copilot => "copilot login",
     };
     let found = json!([hold["scope"], hold["name"], hold["model"], hold["login"]]);

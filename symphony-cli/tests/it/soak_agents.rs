@@ -7,7 +7,16 @@ use crate::support::{RealCli, agents_of, text};
 
 #[test]
 fn the_copilot_cli_answers_a_rejection_and_is_merged() {
-    let cli = RealCli::Copilot;
+    the_main_job(RealCli::Copilot);
+}
+
+#[test]
+fn the_gemini_cli_answers_a_rejection_and_is_merged() {
+    the_main_job(RealCli::Gemini);
+}
+
+/// Drives an issue through a rejection, its answer, an approval and a merge; returns what the model was asked.
+fn the_main_job(cli: RealCli) -> Vec<Value> {
     let plays = cli.shaped_plays(review_plays());
     let (project, model) = cli.project(&plays.to_string(), &json!({}));
     review_to_the_end(&project);
@@ -21,11 +30,7 @@ fn the_copilot_cli_answers_a_rejection_and_is_merged() {
         assert_eq!(agents_of(&text(&run["id"])), [""; 0]);
         assert_ne!(run["usage"]["output_tokens"], 0, "{run:#}");
     }
-    let faults: Vec<Value> = model
-        .requests()
-        .into_iter()
-        .filter(|request| !request["error"].is_null())
-        .collect();
-    assert_eq!(faults, [] as [Value; 0]);
     assert_eq!(project.git(&["show", "main:hello.txt"]), "hello world");
+    // a request that no play fits fails here
+    model.requests()
 }

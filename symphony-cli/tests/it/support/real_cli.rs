@@ -15,6 +15,7 @@ pub(crate) enum RealCli {
     CodexAppServer,
     Opencode,
     Qwen,
+    Gemini,
     Copilot,
 }
 
@@ -27,6 +28,7 @@ impl RealCli {
             Self::CodexAppServer => "codex-app-server",
             Self::Opencode => "opencode",
             Self::Qwen => "qwen",
+            Self::Gemini => "gemini",
             Self::Copilot => "copilot",
         }
     }
@@ -38,6 +40,7 @@ impl RealCli {
             Self::Codex | Self::CodexAppServer => "SYMPHONY_TEST_CODEX",
             Self::Opencode => "SYMPHONY_TEST_OPENCODE",
             Self::Qwen => "SYMPHONY_TEST_QWEN",
+            Self::Gemini => "SYMPHONY_TEST_GEMINI",
             Self::Copilot => "SYMPHONY_TEST_COPILOT",
         };
         let program = std::env::var_os(variable).unwrap_or_else(|| {
@@ -62,12 +65,13 @@ impl RealCli {
                 call["name"] = json!("exec_command");
                 call["input"] = json!({ "cmd": call["input"]["command"] });
             }
+            (Self::Gemini, Some(tool)) => call["name"] = json!(format!("mcp_symphony_{tool}")),
             (Self::Copilot, Some(tool)) => call["name"] = json!(format!("symphony-{tool}")),
             (Self::Opencode | Self::Copilot, None) => {
                 call["name"] = json!("bash");
                 call["input"]["description"] = json!("works");
             }
-            (Self::Qwen, None) => {
+            (Self::Qwen | Self::Gemini, None) => {
                 call["name"] = json!("run_shell_command");
                 call["input"]["description"] = json!("works");
                 call["input"]["is_background"] = json!(false);
@@ -115,6 +119,13 @@ impl RealCli {
                 args = ["--auth-type", "openai", "-m", "scripted-1"]
                     .map(Value::from)
                     .to_vec();
+            }
+            Self::Gemini => {
+                let home = project.home_elsewhere("gemini");
+                project.set_variable("GEMINI_CLI_HOME", home.to_str().expect("a plain path"));
+                project.set_variable("GOOGLE_GEMINI_BASE_URL", model.url());
+                project.set_variable("GEMINI_API_KEY", "no-key-of-anybody");
+                args = ["-m", "scripted-1"].map(Value::from).to_vec();
             }
             Self::Copilot => {
                 let home = project.home_elsewhere("copilot");
