@@ -12,7 +12,15 @@ fn the_copilot_cli_answers_a_rejection_and_is_merged() {
 
 #[test]
 fn the_gemini_cli_answers_a_rejection_and_is_merged() {
-    the_main_job(RealCli::Gemini);
+    for request in the_main_job(RealCli::Gemini) {
+        let is_offered = |tool: &str| request["tools"].as_array().unwrap().contains(&json!(tool));
+        let is_judge = request["scenario"] == "rejects" || request["scenario"] == "closes";
+        for tool in ["run_shell_command", "replace", "write_file"] {
+            assert_eq!(is_offered(tool), !is_judge, "{tool}: {}", request["tools"]);
+        }
+        assert!(!is_offered("web_fetch") && !is_offered("google_web_search"));
+        assert!(is_offered("read_file"));
+    }
 }
 
 /// Drives an issue through a rejection, its answer, an approval and a merge; returns what the model was asked.
