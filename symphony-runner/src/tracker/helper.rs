@@ -83,15 +83,20 @@ fn exchange(
     wish: SyncWish,
 ) -> Result<Vec<SyncReport>, RunnerError> {
     let mut reports = Vec::new();
+    let mut failed = None;
     for (project, settings) in trackers {
         let mut session = Session {
             installation: installation.clone(),
             store: installation.require_store()?,
             project,
         };
-        reports.push(one_round(&mut session, &settings, wish)?);
+        match one_round(&mut session, &settings, wish) {
+            Ok(report) => reports.push(report),
+            // One project's fault must not keep the others from their trackers; the first one is the answer.
+            Err(error) => failed = failed.or(Some(error)),
+        }
     }
-    Ok(reports)
+    failed.map_or(Ok(reports), Err)
 }
 
 fn one_round(
