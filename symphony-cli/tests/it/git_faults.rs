@@ -321,15 +321,28 @@ mod plan {
     }
 }
 
+/// How many lives without a death are lived to record one that puts nothing off.
+const LIVES_RECORDED_MAX: usize = 4;
+
 /// A call, by its line and number, and how it dies.
 type Row = (String, GitDeath);
 
 fn rows(make: fn() -> Project, live: Live, deaths: fn(usize) -> Vec<GitDeath>) -> Vec<Row> {
-    let mut project = make();
-    let faults = Faults::arm(&mut project, None);
-    let lived = live(&project, &faults).unwrap();
-    assert_eq!(lived, "");
-    let mut calls = faults.calls();
+    // On a busy machine a life can put an exit handling off, and has calls then that no other life comes to.
+    let mut calls = (0..LIVES_RECORDED_MAX)
+        .find_map(|_| {
+            let mut project = make();
+            let faults = Faults::arm(&mut project, None);
+            let lived = live(&project, &faults).unwrap();
+            assert_eq!(lived, "");
+            let calls = faults.calls();
+            let is_usual = calls.iter().all(|(call, _)| !call.contains("--finish"));
+            if !is_usual {
+                println!("an exit handling was put off in a life without a death; another life is recorded");
+            }
+            is_usual.then_some(calls)
+        })
+        .expect("a life without a death puts no exit handling off");
     calls.retain(|(call, _)| {
         COMMANDS
             .iter()
