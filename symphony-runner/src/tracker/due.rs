@@ -3,6 +3,7 @@
 use symphony_core::Timestamp;
 use symphony_core::config::TrackerSettings;
 use symphony_store::{Project, Store, TrackerRecord};
+use symphony_tracker::wait::next_look;
 
 use crate::error::RunnerError;
 use crate::installation::Installation;
@@ -68,8 +69,6 @@ fn is_due(
     if let Some(hold) = &record.hold {
         return Ok(hold.until <= now);
     }
-    let looked = record.looked_at.map(Timestamp::as_millisecond);
-    let poll = i64::try_from(settings.poll.get()).unwrap_or(i64::MAX);
-    let is_time = looked.is_none_or(|at| at.saturating_add(poll) <= now.as_millisecond());
+    let is_time = next_look(record.looked_at, settings.poll, None, now) <= now;
     Ok(is_time || store.tracker_has_news(record, now)?)
 }
