@@ -1,29 +1,13 @@
 //! `providers.acp`: its programs, its short form for a single one, and what is wrong with them.
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
-use symphony_core::config::{
-    AcpName, CommandLine, Effective, Layer, Millis, Place, ProjectConfig, Source,
-};
+use symphony_core::config::{AcpName, CommandLine, Millis, ProjectConfig};
 
-use super::project_file;
+use super::resolved;
 
 /// Reads a file with this section and this provider; returns the configuration with all problems.
 fn read(acp: &Value, provider: &str) -> (ProjectConfig, Vec<String>) {
-    let file = json!({ "provider": provider, "providers": { "acp": acp } });
-    let (document, problems) = project_file(&file);
-    let layer = Layer {
-        source: Source::Database,
-        settings: &document.top,
-    };
-    let place = Place {
-        root: PathBuf::from("/src/my-api"),
-        home: None,
-    };
-    let (project, more) = Effective::resolve(&[layer], place).project_config();
-    let problems = problems.iter().chain(&more).map(ToString::to_string);
-    (project, problems.collect())
+    resolved(&json!({ "provider": provider, "providers": { "acp": acp } }))
 }
 
 fn name(text: &str) -> AcpName {

@@ -9,9 +9,12 @@ mod prop;
 mod sandbox;
 mod trackers;
 
+use std::path::PathBuf;
+
 use serde_json::Value;
 use symphony_core::config::{
-    ConfigDocument, ConfigProblem, FileInput, FileRole, Position, Positions, parse_file,
+    ConfigDocument, ConfigProblem, Effective, FileInput, FileRole, Layer, Place, Position,
+    Positions, ProjectConfig, Source, parse_file,
 };
 
 /// Checks a value as a project's own file, without positions.
@@ -27,6 +30,22 @@ fn file(value: &Value, role: FileRole) -> (ConfigDocument, Vec<ConfigProblem>) {
         file: "f.json",
         positions: &positions,
     })
+}
+
+/// Reads a project's own file, as the only layer; returns the configuration with all problems.
+fn resolved(file: &Value) -> (ProjectConfig, Vec<String>) {
+    let (document, problems) = project_file(file);
+    let layer = Layer {
+        source: Source::Database,
+        settings: &document.top,
+    };
+    let place = Place {
+        root: PathBuf::from("/src/my-api"),
+        home: None,
+    };
+    let (project, more) = Effective::resolve(&[layer], place).project_config();
+    let problems = problems.iter().chain(&more).map(ToString::to_string);
+    (project, problems.collect())
 }
 
 /// The problems of a value as lines.

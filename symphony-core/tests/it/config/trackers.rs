@@ -1,29 +1,15 @@
 //! The section `trackers`: what a tracker needs, what it has by default, and what is wrong with one.
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
-use symphony_core::config::{
-    CommandLine, Effective, Layer, Place, Source, TokenSource, TrackerPlace, TrackerSettings,
-};
+use symphony_core::config::{CommandLine, TokenSource, TrackerPlace, TrackerSettings};
 use symphony_core::issue::{IssueStatus, Priority};
 use symphony_core::user::UserName;
 
-use super::project_file;
+use super::resolved;
 
 fn read(trackers: &Value) -> (Vec<TrackerSettings>, Vec<String>) {
-    let (document, problems) = project_file(&json!({ "trackers": trackers }));
-    let layer = Layer {
-        source: Source::Database,
-        settings: &document.top,
-    };
-    let place = Place {
-        root: PathBuf::from("/src/my-api"),
-        home: None,
-    };
-    let (project, more) = Effective::resolve(&[layer], place).project_config();
-    let problems = problems.iter().chain(&more).map(ToString::to_string);
-    (project.trackers, problems.collect())
+    let (project, problems) = resolved(&json!({ "trackers": trackers }));
+    (project.trackers, problems)
 }
 
 #[test]
