@@ -25,10 +25,13 @@
   addEventListener("pageshow", (event) => { if (event.persisted) stream.resume(); });
 
   let isAway = false;
-  const load = async (url) => {
+  const load = async (url, after = "news") => {
     isAway = false;
+    const headers = { accept: "text/html" };
+    // the sentence about an order is for the page that the order leads to
+    if (after !== "order") headers["x-symphony-refresh"] = "1";
     try {
-      const answer = await fetch(url, { headers: { accept: "text/html" } });
+      const answer = await fetch(url, { headers });
       isAway = answer.status >= 500;
       if (!answer.ok) return null;
       return new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -112,15 +115,16 @@
   let isStale = false;
   const refreshSoon = () => { waiting ??= setTimeout(refresh, 400); };
   const later = (ms) => { waiting = setTimeout(refresh, ms); };
+  let after = "news";
   const refresh = async () => {
     isStale = document.hidden;
     if (isStale) { waiting = null; return; }
     if (busy()) { later(1500); return; }
-    const page = await load(location.href);
-    if (page && busy()) { later(1500); return; }
+    const page = await load(location.href, after);
+    if (page && after === "news" && busy()) { later(1500); return; }
     // the server is away: what has happened is still to be shown
     if (!page && isAway) { later(3000); return; }
-    if (page) replace(page);
+    if (page) { replace(page); after = "news"; }
     waiting = null;
     // what happened while the page was loaded may not be on it
     const shown = page?.getElementById("main")?.dataset.event;
@@ -169,7 +173,7 @@
   const move = async (issue, status) => {
     const body = new URLSearchParams({ status, form_token: formToken() });
     const answer = await fetch(`/issues/${issue}/move`, { method: "POST", body, redirect: "manual" });
-    if (answer.type === "opaqueredirect" || answer.ok) { refresh(); return; }
+    if (answer.type === "opaqueredirect" || answer.ok) { after = "order"; refresh(); return; }
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     say(page.querySelector(".notice")?.textContent ?? "It could not be moved.");
   };

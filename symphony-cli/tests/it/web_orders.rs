@@ -57,6 +57,25 @@ impl Visit {
 }
 
 #[test]
+fn what_is_said_of_an_order_is_for_the_page_that_it_leads_to() {
+    const SAID: &str = "role=\"status\"";
+    let project = idle_project(&json!({}));
+    let issue = add(&project, "First", &[]);
+    let visit = Visit::open(&project);
+    let path = format!("/issues/{issue}");
+    visit.order(&format!("{path}/comment"), "text=Mind+the+tests.");
+    // The page that is left, or another window, asks for itself at this moment.
+    let refreshed = visit.browser.refresh(&path);
+    assert_eq!(refreshed.status, 200, "{refreshed:#?}");
+    assert!(!refreshed.body.contains(SAID), "{refreshed:#?}");
+    let page = visit.page(&path);
+    assert!(page.contains(SAID), "{page}");
+    // It is said once.
+    let again = visit.page(&path);
+    assert!(!again.contains(SAID), "{again}");
+}
+
+#[test]
 fn issues_end_with_what_depends_on_them() {
     let project = idle_project(&json!({}));
     let first = add(&project, "First", &[]);

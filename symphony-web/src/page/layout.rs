@@ -62,7 +62,10 @@ impl Frame {
             status: read::status_of(session, &snapshot, &elsewhere, turn.now)?,
             snapshot,
             elsewhere,
-            message: turn.site.take_message(&turn.visitor, &turn.page),
+            // What a refresh shows can be thrown away at once, by the page that the order leads to: the sentence is for that one.
+            message: (!turn.is_refresh)
+                .then(|| turn.site.take_message(&turn.visitor, &turn.page))
+                .flatten(),
         })
     }
 

@@ -31,6 +31,8 @@ pub(crate) const FORM_TOKEN_FIELD: &str = "form_token";
 
 /// The header that does so for requests of scripts.
 const FORM_TOKEN_HEADER: &str = "x-form-token";
+/// What a page sends when it asks for itself again.
+const REFRESH_HEADER: &str = "x-symphony-refresh";
 
 /// What a route is guarded with.
 #[derive(Debug, Clone)]
@@ -120,6 +122,7 @@ pub(crate) async fn guarded(
             site,
             visitor,
             page,
+            is_refresh: request.headers().contains_key(REFRESH_HEADER),
             now,
         };
         request.extensions_mut().insert(turn);

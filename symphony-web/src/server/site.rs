@@ -140,6 +140,8 @@ pub(crate) struct Turn {
     pub(crate) visitor: Visitor,
     /// The address that was asked for, without its query.
     pub(crate) page: String,
+    /// Whether the page asks by itself, because something has happened: a person may be on the way to another page.
+    pub(crate) is_refresh: bool,
     pub(crate) now: Timestamp,
 }
 

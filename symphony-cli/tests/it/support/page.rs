@@ -141,6 +141,12 @@ impl Browser {
         get(&self.host, path, &format!("Cookie: {}\r\n", self.cookie))
     }
 
+    /// Asks for a page as the page itself does when something has happened.
+    pub(crate) fn refresh(&self, path: &str) -> Reply {
+        let headers = format!("Cookie: {}\r\nX-Symphony-Refresh: 1\r\n", self.cookie);
+        get(&self.host, path, &headers)
+    }
+
     /// Opens a stream with further headers, each with its line end.
     pub(crate) fn stream(&self, path: &str, headers: &str) -> TcpStream {
         let mut stream = TcpStream::connect(("127.0.0.1", port_of(&self.host))).unwrap();
