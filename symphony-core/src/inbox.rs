@@ -17,6 +17,7 @@ use crate::wording::counted;
 
 mod answers;
 mod done;
+mod forge;
 mod item;
 mod items;
 mod kind;
@@ -29,6 +30,7 @@ mod tracker;
 mod waiting_plan;
 
 pub use done::DoneWaits;
+pub use forge::{ForgeTrouble, forge_item};
 pub use item::InboxItem;
 pub use items::{
     LeftBy, PAUSE_KEY, clean_up_item, gone_base_item, hold_item, left_behind_item, lone_probe_item,

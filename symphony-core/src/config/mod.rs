@@ -11,6 +11,7 @@
 
 mod check;
 pub mod defaults;
+mod forge;
 mod init_file;
 pub mod key;
 mod layer;
@@ -21,6 +22,7 @@ mod problem;
 mod provider;
 mod providers;
 mod read;
+mod read_forge;
 mod read_providers;
 mod read_tracker;
 mod reference;
@@ -29,6 +31,7 @@ mod schema;
 mod settings;
 mod shares;
 mod table;
+mod table_remote;
 mod tracker;
 mod unknown_key;
 mod value;
@@ -36,6 +39,7 @@ mod value;
 pub use check::{
     ConfigDocument, FileInput, FileRole, Setting, Settings, parse_file, parse_project_row,
 };
+pub use forge::{ForgeKind, ForgeMethod, ForgeRepository, ForgeSettings, MergeWhere, PushWhen};
 pub use init_file::{FileReaders, InitChecks, InitFile, Remarked};
 pub use layer::{Effective, Entry, Layer, Origin, Place, Source, without_dots};
 pub use path::{KeyPath, KeyPathError, Segment};

@@ -166,6 +166,7 @@ impl ConfigReader<'_> {
             trusted_filters: self.get_or("git.trusted_filters", Vec::new()),
             gates: self.get_or("gates", Vec::new()),
             publish: self.get("publish"),
+            forge: self.forge(),
             trackers: self.trackers(),
             notify: self.get("notify"),
             plan: PlanSettings {

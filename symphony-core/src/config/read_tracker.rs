@@ -101,7 +101,7 @@ impl ConfigReader<'_> {
         }
     }
 
-    fn endpoint(&mut self, at: &str, kind: TrackerKind) -> Option<String> {
+    pub(super) fn endpoint(&mut self, at: &str, kind: TrackerKind) -> Option<String> {
         let path = format!("{at}.endpoint");
         let Some(text) = self.get::<String>(&path) else {
             return Some(kind.endpoint().to_owned());
@@ -118,7 +118,7 @@ impl ConfigReader<'_> {
         None
     }
 
-    fn token(&mut self, at: &str, kind: TrackerKind) -> TokenSource {
+    pub(super) fn token(&mut self, at: &str, kind: TrackerKind) -> TokenSource {
         if let Some(command) = self.get(&format!("{at}.token_command")) {
             return TokenSource::Command(command);
         }
@@ -167,14 +167,14 @@ impl ConfigReader<'_> {
         }
     }
 
-    fn lacks(&mut self, at: &str, key: &str, expected: &str) {
+    pub(super) fn lacks(&mut self, at: &str, key: &str, expected: &str) {
         let path = KeyPath::of(&format!("{at}.{key}"));
         self.problem(&path, "nothing".to_owned(), expected.to_owned());
     }
 }
 
 /// Splits `owner/name`.
-fn repository(text: &str) -> Option<(String, String)> {
+pub(super) fn repository(text: &str) -> Option<(String, String)> {
     let fits = |part: &str| {
         let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
         !part.is_empty() && part.chars().all(is_allowed) && !part.trim_matches('.').is_empty()

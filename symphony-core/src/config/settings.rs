@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::forge::ForgeSettings;
 use super::provider::ProviderChoice;
 use super::providers::Providers;
 use super::sandbox::SandboxSettings;
@@ -169,6 +170,8 @@ pub struct ProjectConfig {
     pub gates: Vec<Gate>,
     /// Publishes a pull request; JSON on standard input.
     pub publish: Option<CommandLine>,
+    /// Where its pull requests are mirrored.
+    pub forge: Option<ForgeSettings>,
     /// The trackers that its issues are mirrored with, in the order of their names.
     pub trackers: Vec<TrackerSettings>,
     /// Tells a human what waits; JSON on standard input.

@@ -6,7 +6,7 @@ use super::defaults as d;
 use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, PathBase, Scope, TextRule};
 use super::path::Segment;
 use super::sandbox::{SandboxCache, SandboxNetwork, SandboxSetting};
-use super::tracker::{IMPORT_STATUSES, TrackerKind};
+use super::table_remote::{FORGE, TRACKER};
 use super::value::{BreakerTarget, CommandOutput, GateReads, ResumeMode};
 use crate::user::UserRole;
 use DefaultValue::{Below, Bool, Integer, Text, Texts, Unset};
@@ -16,7 +16,7 @@ const COUNT: Leaf = Leaf::Integer {
     min: 1,
     max: d::COUNT_MAX,
 };
-const WAIT: Leaf = Leaf::Integer {
+pub(super) const WAIT: Leaf = Leaf::Integer {
     min: 0,
     max: d::DURATION_MS_MAX,
 };
@@ -37,9 +37,9 @@ const RISK: Leaf = Leaf::Integer {
     min: 0,
     max: d::RISK_MAX,
 };
-const LINE: Leaf = Leaf::Text(TextRule::Line);
+pub(super) const LINE: Leaf = Leaf::Text(TextRule::Line);
 
-const fn leaf(
+pub(super) const fn leaf(
     name: &'static str,
     leaf: Leaf,
     default: DefaultValue,
@@ -55,7 +55,12 @@ const fn leaf(
     }
 }
 
-const fn section(name: &'static str, keys: &'static [Key], scope: Scope, doc: &'static str) -> Key {
+pub(super) const fn section(
+    name: &'static str,
+    keys: &'static [Key],
+    scope: Scope,
+    doc: &'static str,
+) -> Key {
     Key {
         name,
         kind: Kind::Section(keys),
@@ -137,6 +142,8 @@ pub const KEYS: &[Key] = &[
         "Tries gates on the base before the next worker starts, when they were added or changed after they last passed there."),
     leaf("publish", Leaf::Command, Unset(r#"["./scripts/publish-pr"]"#), Project,
         "Command that publishes a pull request elsewhere; it gets JSON on its standard input."),
+    section(FORGE_KEY, FORGE, OneProject,
+        "The forge that pull requests are mirrored with. `\"forge\": \"github\"` is short for the kind alone; `symphony forge check` tries it."),
     Key { name: "trackers", kind: Kind::Map(NameRule::Tracker, Each::Section(TRACKER)), default: Unset(r#"{"github": {"kind": "github", "repository": "acme/web"}}"#), scope: OneProject,
         doc: "Trackers that the project's issues are mirrored with, by a name of yours; `symphony tracker check` tries them." },
     leaf("notify", Leaf::Command, Unset(r#"["notify-send", "Symphony"]"#), Project,
@@ -276,43 +283,6 @@ const PROMPTS: &[Key] = &[section("trial", &[
 ], TopLevel, "A trial in real work: agents work on some of the issues with set B, and on the others with set A. `symphony prompt trial --live` shows the report.")];
 
 #[rustfmt::skip]
-const TRACKER: &[Key] = &[
-    leaf("kind", Leaf::Choice(TrackerKind::NAMES), Unset("\"github\""), OneProject, "Which tracker it is."),
-    leaf("repository", LINE, Unset("\"acme/web\""), OneProject, "The repository on GitHub, as `owner/name`."),
-    leaf("team", LINE, Unset("\"ENG\""), OneProject, "The key of the team on Linear: what its issues' names begin with."),
-    leaf("linear_project", LINE, Unset("\"d9b1c2a3e4f5\""), OneProject,
-        "Only issues of this project on Linear: the end of the project's address, after the last hyphen."),
-    leaf("endpoint", LINE, Unset("\"https://github.example.com/api/v3\""), OneProject,
-        "The address of the API, for a server of your own; by default that of github.com or linear.app."),
-    leaf("token_env", LINE, Unset("\"GITHUB_TOKEN\""), OneProject,
-        "The environment variable with the token; by default `GITHUB_TOKEN` or `LINEAR_API_KEY`."),
-    leaf("token_command", Leaf::Command, Unset(r#"["gh", "auth", "token"]"#), OneProject,
-        "A command that prints the token, instead of a variable."),
-    section("filter", TRACKER_FILTER, OneProject, "Which of its issues are taken in."),
-    leaf("import_status", Leaf::Choice(IMPORT_STATUSES), Unset("\"todo\""), OneProject,
-        "The status of an issue that is taken in: `todo`, which is the default, or `backlog`."),
-    Key { name: "states", kind: Kind::Map(NameRule::Status, Each::Leaf(LINE)), default: Unset(r#"{"in_progress": "In Progress", "review": "In Review"}"#), scope: OneProject,
-        doc: "What a status is called there: the name of a state on Linear, of a label on GitHub. Without an entry, only open and closed are mirrored." },
-    Key { name: "priorities", kind: Kind::Map(NameRule::Priority, Each::Leaf(LINE)), default: Unset(r#"{"urgent": "P0", "high": "P1"}"#), scope: OneProject,
-        doc: "The label on GitHub that means a priority; Linear has priorities of its own." },
-    Key { name: "commanders", kind: Kind::Map(NameRule::User, Each::Leaf(LINE)), default: Unset(r#"{"ada": "583231"}"#), scope: OneProject,
-        doc: "Who may give commands in comments: a name of yours, and the user's id there, which no rename changes; `symphony tracker check` prints your own." },
-    leaf("comments", Leaf::Bool, Unset("false"), OneProject, "Writes milestones there as comments; so by default."),
-    leaf("subtasks", Leaf::Bool, Unset("false"), OneProject, "Makes sub-tasks of mirrored issues there too; so by default."),
-    leaf("poll_ms", WAIT, Unset("60000"), OneProject, "Least time between two looks; a minute by default."),
-];
-
-#[rustfmt::skip]
-const TRACKER_FILTER: &[Key] = &[
-    leaf("labels", Leaf::Texts(TextRule::Line), Unset(r#"["symphony"]"#), OneProject,
-        "Labels that an issue needs, all of them; by default `symphony`. An empty list takes in every issue, whoever writes it."),
-    leaf("assignees", Leaf::Texts(TextRule::Line), Unset(r#"["octocat"]"#), OneProject,
-        "Users, by login or id; an issue is assigned to one of them."),
-    leaf("states", Leaf::Texts(TextRule::Line), Unset(r#"["Todo"]"#), OneProject,
-        "States, by name; an issue is in one of them when it is first seen."),
-];
-
-#[rustfmt::skip]
 const WEB: &[Key] = &[
     Key { name: "users", kind: Kind::Map(NameRule::User, Each::Section(USER)), default: Unset(r#"{"ada": {"role": "reviewer", "token": "sha256:6d53c24b27848fd9aa3d2c8d5ec8a1f2ba4b0d8c0e3b5b6fb6a2e4bd8e4f7c11"}}"#), scope: TopLevel,
         doc: "The users of the page, by their names, besides whoever serves it; `symphony serve user add` adds one." },
@@ -425,6 +395,8 @@ const WORKTREE: &[Key] = &[
         "Runs the repository's hooks in Symphony's own commits."),
 ];
 
+/// The section that can also be written as its kind alone.
+const FORGE_KEY: &str = "forge";
 /// The section that can also be written as its level alone.
 const SANDBOX_KEY: &str = "sandbox";
 const BYTES: Leaf = Leaf::Integer {
@@ -466,10 +438,11 @@ pub(super) const STATE_KEYS: &[&str] = &[
 ];
 
 impl Key {
-    /// Returns the key that the value of a section means when it is no object: `"sandbox": "off"` sets `sandbox.level`.
+    /// Returns the key that the value of a section means when it is no object: `"sandbox": "off"` sets `sandbox.level`,
+    /// `"forge": "github"` sets `forge.kind`.
     pub fn short(&self) -> Option<&'static Self> {
         match self.kind {
-            Kind::Section(keys) if self.name == SANDBOX_KEY => keys.first(),
+            Kind::Section(keys) if [SANDBOX_KEY, FORGE_KEY].contains(&self.name) => keys.first(),
             _ => None,
         }
     }

@@ -51,6 +51,8 @@ closed_set!(
         Probe = "probe",
         /// A tracker that cannot be used, or that refused changes.
         Tracker = "tracker",
+        /// A forge that cannot be used, or a pull request that is not mirrored.
+        Forge = "forge",
     }
 );
 
@@ -80,6 +82,7 @@ impl InboxKind {
             Self::Gates
             | Self::Publication
             | Self::Tracker
+            | Self::Forge
             | Self::Rescue
             | Self::Plan
             | Self::Hold

@@ -13,6 +13,8 @@ closed_set!(
         Tree = "tree",
         /// It has a commit with the same patch for each commit of the branch, and was edited afterwards.
         Patch = "patch",
+        /// The forge says that it merged the pull request, and which commit of the base has it.
+        Forge = "forge",
     }
 );
 
@@ -23,6 +25,7 @@ impl Evidence {
             Self::History => "with its commits",
             Self::Tree => "with the same files",
             Self::Patch => "with the same patches",
+            Self::Forge => "by the forge",
         }
     }
 }

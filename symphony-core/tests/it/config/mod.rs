@@ -1,6 +1,7 @@
 //! The configuration as a whole: keys, messages, layers, generated texts, and no panic.
 
 mod acp;
+mod forge;
 mod generated;
 mod keys;
 mod layers;
