@@ -1,0 +1,154 @@
+//! What the checks of a forge mean: required ones hold a merge back, and send the work back when they fail.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use symphony_tracker::remote::ExternalId;
+
+use crate::remote::{BranchRules, CheckResult, RemoteCheck};
+
+/// How often a failed check of a commit is run again before it counts.
+const RERUNS_MAX: u32 = 1;
+
+/// A required check of a commit, as it was last seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenCheck {
+    /// Its name.
+    pub name: String,
+    /// What became of it; waiting if the forge does not know it yet.
+    pub result: CheckResult,
+    /// How often Symphony had it run again.
+    pub reruns: u32,
+    /// The run that was seen last: after a rerun its old result is read for a while.
+    pub run: Option<ExternalId>,
+    /// Its page.
+    pub url: Option<String>,
+}
+
+impl SeenCheck {
+    /// Describes its result in a few words.
+    pub fn how(&self) -> String {
+        let how = match self.result {
+            CheckResult::Waiting => "waiting",
+            CheckResult::Passed => "passed",
+            CheckResult::Failed => "failed",
+        };
+        match self.reruns {
+            0 => how.to_owned(),
+            _ => format!("{how} when it ran again"),
+        }
+    }
+}
+
+/// A required check that failed for good.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RedCheck {
+    /// Its name.
+    pub name: String,
+    /// The job, whose log can be read.
+    pub job: Option<ExternalId>,
+    /// What it says of itself.
+    pub summary: String,
+    /// Its page.
+    pub url: Option<String>,
+}
+
+/// What the checks of a commit come to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Checks {
+    /// All required ones, by name.
+    pub seen: Vec<SeenCheck>,
+    /// Jobs to run again.
+    pub again: Vec<ExternalId>,
+    /// Those that failed for good, and were not seen to fail before.
+    pub red: Vec<RedCheck>,
+}
+
+/// Returns whether a commit may be merged as far as its checks go.
+pub fn all_passed(seen: &[SeenCheck]) -> bool {
+    seen.iter().all(|check| check.result == CheckResult::Passed)
+}
+
+/// Returns the names of the checks that have to pass.
+pub fn required(rules: &BranchRules, configured: &[String]) -> BTreeSet<String> {
+    let mut names: BTreeSet<String> = configured.iter().cloned().collect();
+    names.extend(rules.required_checks.iter().flatten().cloned());
+    names
+}
+
+/// Decides what the checks of a commit mean. `before` is what was seen of the same commit; `may_rerun` allows a second run.
+///
+/// A failed check counts once: a rerun that a person starts later and that fails again is not reported a second time.
+pub fn plan_checks(
+    required: &BTreeSet<String>,
+    found: &[RemoteCheck],
+    before: &[SeenCheck],
+    may_rerun: bool,
+) -> Checks {
+    let by_name: BTreeMap<&str, &RemoteCheck> = found
+        .iter()
+        .map(|check| (check.name.as_str(), check))
+        .collect();
+    let mut checks = Checks::default();
+    for name in required {
+        let known = before.iter().find(|seen| seen.name == *name);
+        let found = by_name.get(name.as_str()).copied();
+        let seen = look(name, found, known, may_rerun, &mut checks);
+        checks.seen.push(seen);
+    }
+    checks
+}
+
+fn look(
+    name: &str,
+    found: Option<&RemoteCheck>,
+    known: Option<&SeenCheck>,
+    may_rerun: bool,
+    checks: &mut Checks,
+) -> SeenCheck {
+    let reruns = known.map_or(0, |known| known.reruns);
+    let Some(found) = found else {
+        return SeenCheck {
+            name: name.to_owned(),
+            result: CheckResult::Waiting,
+            reruns,
+            run: None,
+            url: None,
+        };
+    };
+    let mut seen = SeenCheck {
+        name: name.to_owned(),
+        result: found.result,
+        reruns,
+        run: found.run.clone(),
+        url: found.url.clone(),
+    };
+    if found.result != CheckResult::Failed {
+        return seen;
+    }
+    let job = found.run.clone().filter(|_| found.is_job);
+    if let Some(job) = job.clone().filter(|_| may_rerun && reruns < RERUNS_MAX) {
+        checks.again.push(job);
+        seen.reruns += 1;
+        seen.result = CheckResult::Waiting;
+        return seen;
+    }
+    // The forge shows the old result until the second run begins. A second run has an id of its own.
+    let is_old = known.is_some_and(|known| {
+        known.result == CheckResult::Waiting && known.reruns > 0 && known.run == found.run
+    });
+    if is_old && found.is_job {
+        seen.result = CheckResult::Waiting;
+        return seen;
+    }
+    let is_new = known.is_none_or(|known| known.result != CheckResult::Failed);
+    if is_new {
+        checks.red.push(RedCheck {
+            name: name.to_owned(),
+            job,
+            summary: found.summary.clone(),
+            url: found.url.clone(),
+        });
+    }
+    seen
+}
