@@ -9,6 +9,7 @@ use symphony_core::git_lock::KeepReason;
 
 use crate::commit_id::CommitId;
 use crate::error_text::{age_text, exit_text, held_by, list};
+use crate::remote::NoAnswer;
 use crate::repository::{OWN_BRANCHES, Unwritable};
 
 /// A failure of this crate.
@@ -52,6 +53,26 @@ pub enum WorkspaceError {
         expected: &'static str,
         /// The beginning of what came.
         found: String,
+    },
+    /// The repository has no such remote: `git remote add`, or another name in the configuration.
+    #[error("the repository {} has no remote `{name}`; `git remote -v` lists those it has", place.display())]
+    NoRemote {
+        /// The name.
+        name: String,
+        /// The repository.
+        place: PathBuf,
+    },
+    /// A remote did not answer a push or a fetch.
+    #[error("`{call}` with the remote `{name}` failed: {detail}")]
+    RemoteSilent {
+        /// The name of the remote.
+        name: String,
+        /// The subcommand.
+        call: String,
+        /// Why, as far as git says it.
+        why: NoAnswer,
+        /// Git's words.
+        detail: String,
     },
     /// The folder is no repository: `git init`, or go to another folder.
     #[error("no git repository was found at {} or above it", path.display())]
@@ -438,6 +459,7 @@ impl WorkspaceError {
             | Self::BareSetting { .. }
             | Self::OwnBranchesBlocked
             | Self::NotWritable { .. }
+            | Self::RemoteSilent { .. }
             | Self::Io { .. } => ExitFault::Machine,
             Self::RescueFailed { source, .. } => source.exit_fault(),
             _ => ExitFault::Work,

@@ -174,6 +174,22 @@ failpoints! {
     TrackerActed = "tracker.acted",
     /// The log of mirrored issues was turned into changes; none was sent.
     TrackerLeft = "tracker.left",
+    /// A branch is about to be pushed to the forge; that is recorded.
+    ForgePushing = "forge.pushing",
+    /// A branch was pushed.
+    ForgePushed = "forge.pushed",
+    /// A pull request was opened at the forge; its number is not recorded.
+    ForgeOpened = "forge.opened",
+    /// A review of the forge was taken in, with what it does here.
+    ForgeHeard = "forge.heard",
+    /// A failed check was run again at the forge; that is not recorded.
+    ForgeRerun = "forge.rerun",
+    /// A reply was written at the forge; that is not recorded.
+    ForgeReplied = "forge.replied",
+    /// A pull request was merged at the forge; the base here does not have it.
+    ForgeMerged = "forge.merged",
+    /// The base here has a merge of the forge; the pull request is not merged here.
+    ForgeTaken = "forge.taken",
 }
 
 impl Failpoint {

@@ -32,6 +32,7 @@ pub mod plan_file;
 mod pristine;
 mod project;
 pub mod proposal;
+mod remote;
 mod replica;
 mod repository;
 mod secrets;
@@ -72,6 +73,7 @@ pub use outside::{ChangeQuery, FoundChange};
 pub use own_file::{open_own_file, read_file, read_own_file, read_own_text, read_text};
 pub use pristine::{Planted, Pristine};
 pub use project::{DetectedProject, detect_part, detect_project};
+pub use remote::{NoAnswer, Pushed, Remote, RemoteAddress, read_address};
 pub use repository::{
     Base, BranchName, CommitLine, Discovered, DocumentPlaces, DocumentProblem, Elsewhere,
     FilterUse, FoundDocument, LFS_FILTER, LeftLock, Repository, RepositoryLock, RepositoryOptions,

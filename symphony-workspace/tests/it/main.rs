@@ -28,6 +28,8 @@ mod prop_secrets;
 #[cfg(test)]
 mod proposal;
 #[cfg(test)]
+mod remotes;
+#[cfg(test)]
 mod replicas;
 mod repositories;
 mod rescues;

@@ -1,0 +1,166 @@
+//! Calls of git that leave this machine: with the user's own settings, credentials and keys, which no other call sees.
+//!
+//! A push or a fetch is the user's, made for them: an ssh agent, a credential helper or a certificate that works for them in a
+//! terminal has to work here too. It asks no one anything, runs no hook, and follows no submodule.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::process::Command;
+use std::time::Duration;
+
+use super::child::{self, Ended};
+use super::place::Git;
+use crate::error::WorkspaceError;
+
+/// Time limit of a call that moves objects over a slow line.
+const TRANSFER: Duration = Duration::from_mins(10);
+/// Time limit of a call that asks for refs.
+const ASK: Duration = Duration::from_mins(1);
+/// How much output is read: refs of one branch, and what a server says of a push.
+const STDOUT_BYTES_MAX: usize = 1024 * 1024;
+
+/// Settings of every such call.
+const SETTINGS: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.askPass=",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "submodule.recurse=false",
+    "push.recurseSubmodules=no",
+    "push.followTags=false",
+    "push.gpgSign=false",
+    "fetch.fsckObjects=true",
+    "fetch.writeCommitGraph=false",
+    "protocol.ext.allow=never",
+    "protocol.file.allow=user",
+];
+
+/// Variables of the user's environment that would point git at another repository or run a program of somebody's choice.
+const TAKEN_AWAY: &[&str] = &[
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_NAMESPACE",
+    "GIT_QUARANTINE_PATH",
+    "GIT_CONFIG",
+    "GIT_TRACE",
+    "GIT_TRACE_CURL",
+    "GIT_CURL_VERBOSE",
+];
+
+/// What kind of call it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Call {
+    /// It asks for refs.
+    Ask,
+    /// It moves objects.
+    Transfer,
+}
+
+/// The answer of a call.
+#[derive(Debug)]
+pub(crate) struct NetworkAnswer {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Git {
+    /// Runs a call in the environment of the user.
+    pub(crate) fn over_network(
+        &self,
+        environment: &BTreeMap<OsString, OsString>,
+        kind: Call,
+        subcommand: &str,
+        arguments: &[&str],
+    ) -> Result<NetworkAnswer, WorkspaceError> {
+        let mut command = self.user_command(environment)?;
+        if !self.names_ssh(environment)? {
+            // without it ssh would wait for a passphrase that no one can type
+            command.env("GIT_SSH_COMMAND", "ssh -oBatchMode=yes");
+        }
+        command.arg(subcommand).args(arguments);
+        let limit = match kind {
+            Call::Ask => ASK,
+            Call::Transfer => TRANSFER,
+        };
+        self.ended(command, subcommand, limit)
+    }
+
+    /// Returns whether the user chose how ssh is called.
+    fn names_ssh(
+        &self,
+        environment: &BTreeMap<OsString, OsString>,
+    ) -> Result<bool, WorkspaceError> {
+        let mut variables = ["GIT_SSH_COMMAND", "GIT_SSH"].iter();
+        if variables.any(|name| environment.contains_key(OsStr::new(name))) {
+            return Ok(true);
+        }
+        let mut command = self.user_command(environment)?;
+        command.args(["config", "--get", "core.sshCommand"]);
+        let found = self.ended(command, "config", ASK)?;
+        Ok(found.code == Some(0))
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this module owns the git program"
+    )]
+    fn user_command(
+        &self,
+        environment: &BTreeMap<OsString, OsString>,
+    ) -> Result<Command, WorkspaceError> {
+        let place = self.place();
+        place.refuse_redirected()?;
+        let mut command = Command::new(self.program().path());
+        command.current_dir(&place.common_dir).env_clear();
+        for (name, value) in environment {
+            if !TAKEN_AWAY.iter().any(|taken| OsStr::new(taken) == name) {
+                command.env(name, value);
+            }
+        }
+        command
+            .env("PATH", self.program().search())
+            .env("LC_ALL", "C")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_DIR", &place.common_dir);
+        for setting in SETTINGS {
+            command.args(["-c", setting]);
+        }
+        Ok(command)
+    }
+
+    fn ended(
+        &self,
+        command: Command,
+        subcommand: &str,
+        limit: Duration,
+    ) -> Result<NetworkAnswer, WorkspaceError> {
+        let place = &self.place().common_dir;
+        let ended = child::run(command, Vec::new(), STDOUT_BYTES_MAX, limit)
+            .map_err(|source| WorkspaceError::io("start git in", place, source))?;
+        let Ended {
+            status,
+            stdout,
+            stderr,
+            ..
+        } = ended;
+        let Some(status) = status else {
+            return Err(WorkspaceError::GitTimedOut {
+                command: format!("git {subcommand}"),
+                place: place.clone(),
+                seconds: limit.as_secs(),
+            });
+        };
+        Ok(NetworkAnswer {
+            code: status.code(),
+            stdout: String::from_utf8_lossy(&stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&stderr).trim_end().to_owned(),
+        })
+    }
+}
