@@ -7,6 +7,7 @@
 mod audit;
 mod database;
 mod error;
+mod forge;
 mod gates;
 mod inbox;
 mod issue;
@@ -32,6 +33,10 @@ pub use database::open::Store;
 pub use database::restore::RestoreRecord;
 pub use database::suggestion::{Suggestion, Suggestions};
 pub use error::StoreError;
+pub use forge::pull::{ForgePull, ForgePullId};
+pub use forge::record::ForgeRecord;
+pub use forge::reply::ForgeReply;
+pub use forge::seen::{Seen, SeenAct, SeenComment};
 pub use gates::found::{GatePass, GatesFound};
 pub use inbox::notification::Notification;
 pub use inbox::open_items::ProposedIssue;

@@ -79,21 +79,7 @@ impl Store {
         of: &PullRequestOf,
         new: &NewAnswer,
     ) -> Result<ReviewPoint, StoreError> {
-        self.write(context, |tx| {
-            check_run_limit(tx, context, "point_answer", RUN_ANSWERS_MAX)?;
-            let points = load_points(tx, of)?;
-            let point = check_answer(&points, new.point, &new.text)?;
-            insert_answer(tx, context, of, point.round, new)?;
-            match (new.kind, of.issue()) {
-                (AnswerKind::Question, Some(issue)) => {
-                    let reason = question_reason(new.point, &new.text);
-                    move_in(tx, context, issue, &IssueEvent::QuestionAsked { reason })?;
-                }
-                (AnswerKind::Remark, _) => resume_answered(tx, context, of)?,
-                _ => {}
-            }
-            reread(tx, of, new.point)
-        })
+        self.write(context, |tx| answer_point_in(tx, context, of, new))
     }
 
     /// Closes, reopens and adds points for a person, outside of a verdict.
@@ -106,20 +92,48 @@ impl Store {
         of: &PullRequestOf,
         changes: &PointChanges,
     ) -> Result<Vec<ReviewPoint>, StoreError> {
-        self.write(context, |tx| {
-            let reviewed = Reviewed {
-                of,
-                review: None,
-                commit: None,
-            };
-            // Points, issue and approval change together: a death after the last point was closed would leave an
-            // approval that no later command gives.
-            change(tx, context, &reviewed, Verdict::None, changes)?;
-            resume_answered(tx, context, of)?;
-            approve_judged(tx, context, of)?;
-            load_points(tx, of)
-        })
+        self.write(context, |tx| change_points_in(tx, context, of, changes))
     }
+}
+
+pub(crate) fn answer_point_in(
+    tx: &Transaction<'_>,
+    context: &Context,
+    of: &PullRequestOf,
+    new: &NewAnswer,
+) -> Result<ReviewPoint, StoreError> {
+    check_run_limit(tx, context, "point_answer", RUN_ANSWERS_MAX)?;
+    let points = load_points(tx, of)?;
+    let point = check_answer(&points, new.point, &new.text)?;
+    insert_answer(tx, context, of, point.round, new)?;
+    match (new.kind, of.issue()) {
+        (AnswerKind::Question, Some(issue)) => {
+            let reason = question_reason(new.point, &new.text);
+            move_in(tx, context, issue, &IssueEvent::QuestionAsked { reason })?;
+        }
+        (AnswerKind::Remark, _) => resume_answered(tx, context, of)?,
+        _ => {}
+    }
+    reread(tx, of, new.point)
+}
+
+pub(crate) fn change_points_in(
+    tx: &Transaction<'_>,
+    context: &Context,
+    of: &PullRequestOf,
+    changes: &PointChanges,
+) -> Result<Vec<ReviewPoint>, StoreError> {
+    let reviewed = Reviewed {
+        of,
+        review: None,
+        commit: None,
+    };
+    // Points, issue and approval change together: a death after the last point was closed would leave an approval that
+    // no later command gives.
+    change(tx, context, &reviewed, Verdict::None, changes)?;
+    resume_answered(tx, context, of)?;
+    approve_judged(tx, context, of)?;
+    load_points(tx, of)
 }
 
 fn reread(

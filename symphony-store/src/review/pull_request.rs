@@ -183,51 +183,7 @@ impl Store {
         id: PrId,
         new: &NewVerdict,
     ) -> Result<PullRequest, StoreError> {
-        new.check_comment()?;
-        self.write(context, |tx| {
-            let pr = load_pr(tx, id)?;
-            refuse_ended(&pr, PrStep::Judge)?;
-            // A verdict names a commit (a later one voids it): a head that moved while the judge read must not be
-            // approved unread.
-            if pr.head_commit != new.commit {
-                return Err(ReviewRefusal::OtherCommit {
-                    of: ReviewOf::PullRequest(id),
-                    commit: new.commit.clone(),
-                    head: pr.head_commit,
-                }
-                .into());
-            }
-            let judge = check_judge(tx, context, &pr)?;
-            let reviewed = Reviewed {
-                of: &pr.of,
-                review: Some(ReviewOf::PullRequest(id)),
-                commit: Some(&new.commit),
-            };
-            let said = judge_points(tx, context, &reviewed, new)?;
-            forget_refused_call(tx, context)?;
-            let verdict = new.verdict(context, judge, &said);
-            write_verdict(tx, id, &verdict)?;
-            if let Some((issue, comment)) = pr.of.issue().zip(verdict.issue_comment(&pr, &said)) {
-                add_comment_in(tx, context, issue, &comment)?;
-            }
-            match new.kind {
-                VerdictKind::Approved => {
-                    // An agent's approval waits for people whose points are open. The state changes when they have
-                    // closed them.
-                    if persons_points(tx, &pr.of)?.is_empty() {
-                        set_pr_state(tx, context, &pr.of, pr.id, PrState::Approved)?;
-                    }
-                }
-                VerdictKind::Rejected => {
-                    count_rejected_proposal(tx, &pr)?;
-                    end_review(tx, context, &pr, PrState::Rejected)?;
-                    if let (Actor::Human(_), Some(issue)) = (&context.actor, pr.of.issue()) {
-                        queue_asked(tx, context, issue)?;
-                    }
-                }
-            }
-            load_pr(tx, id)
-        })
+        self.write(context, |tx| record_review_in(tx, context, id, new))
     }
 
     /// Records a merge: the pull request is merged, and its issue is done or its plan completed. Merging an open pull
@@ -296,6 +252,57 @@ impl Store {
             load_pr(tx, id)
         })
     }
+}
+
+pub(crate) fn record_review_in(
+    tx: &Transaction<'_>,
+    context: &Context,
+    id: PrId,
+    new: &NewVerdict,
+) -> Result<PullRequest, StoreError> {
+    new.check_comment()?;
+    let pr = load_pr(tx, id)?;
+    refuse_ended(&pr, PrStep::Judge)?;
+    // A verdict names a commit (a later one voids it): a head that moved while the judge read must not be
+    // approved unread.
+    if pr.head_commit != new.commit {
+        return Err(ReviewRefusal::OtherCommit {
+            of: ReviewOf::PullRequest(id),
+            commit: new.commit.clone(),
+            head: pr.head_commit,
+        }
+        .into());
+    }
+    let judge = check_judge(tx, context, &pr)?;
+    let reviewed = Reviewed {
+        of: &pr.of,
+        review: Some(ReviewOf::PullRequest(id)),
+        commit: Some(&new.commit),
+    };
+    let said = judge_points(tx, context, &reviewed, new)?;
+    forget_refused_call(tx, context)?;
+    let verdict = new.verdict(context, judge, &said);
+    write_verdict(tx, id, &verdict)?;
+    if let Some((issue, comment)) = pr.of.issue().zip(verdict.issue_comment(&pr, &said)) {
+        add_comment_in(tx, context, issue, &comment)?;
+    }
+    match new.kind {
+        VerdictKind::Approved => {
+            // An agent's approval waits for people whose points are open. The state changes when they have
+            // closed them.
+            if persons_points(tx, &pr.of)?.is_empty() {
+                set_pr_state(tx, context, &pr.of, pr.id, PrState::Approved)?;
+            }
+        }
+        VerdictKind::Rejected => {
+            count_rejected_proposal(tx, &pr)?;
+            end_review(tx, context, &pr, PrState::Rejected)?;
+            if let (Actor::Human(_), Some(issue)) = (&context.actor, pr.of.issue()) {
+                queue_asked(tx, context, issue)?;
+            }
+        }
+    }
+    load_pr(tx, id)
 }
 
 /// Checks that the writer may judge, and returns how it is protected.

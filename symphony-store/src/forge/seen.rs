@@ -1,0 +1,197 @@
+//! What was read of the conversations at a forge, written together with what it did here: nothing is taken twice, whoever dies.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Transaction, params};
+use symphony_core::Timestamp;
+use symphony_core::id::PrId;
+use symphony_core::log::TrackerEntry;
+use symphony_core::pull_request::PullRequestOf;
+use symphony_core::review_point::{AnswerKind, PointChanges, PointNumber};
+use symphony_forge::remote::ReviewVerdict;
+use symphony_forge::review::{KnownComment, KnownThreads};
+use symphony_tracker::change::ChangeId;
+use symphony_tracker::remote::ExternalId;
+
+use super::pull::{ForgePullId, write_entries};
+use crate::database::context::Context;
+use crate::database::open::Store;
+use crate::database::row::{json, time, to_json};
+use crate::error::StoreError;
+use crate::review::point::load_points;
+use crate::review::point_judge::{NewAnswer, NewVerdict};
+use crate::review::point_write::{answer_point_in, change_points_in};
+use crate::review::pull_request::record_review_in;
+
+/// A comment that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenComment {
+    /// Its id.
+    pub id: ExternalId,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Which of the new points it became, by its place in their list.
+    pub point: Option<usize>,
+}
+
+/// What was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// The pull request that it is about.
+    pub pull: ForgePullId,
+    /// A review, with its verdict.
+    pub review: Option<(ExternalId, ReviewVerdict)>,
+    /// Comments.
+    pub comments: Vec<SeenComment>,
+    /// What goes into the log.
+    pub entries: Vec<TrackerEntry>,
+}
+
+/// What it does to the points of its issue or plan.
+#[derive(Debug, Clone)]
+pub enum SeenAct {
+    /// Nothing.
+    Nothing,
+    /// It gives a verdict.
+    Verdict {
+        /// The pull request.
+        pr: PrId,
+        /// The verdict, with its points.
+        verdict: Box<NewVerdict>,
+    },
+    /// It adds points, and closes others.
+    Points(PointChanges),
+    /// It says something about a point.
+    Remark {
+        /// The point.
+        point: PointNumber,
+        /// What is said.
+        text: String,
+    },
+}
+
+impl Store {
+    /// Returns what was read before of a pull request's conversation.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn known_threads(&self, pull: ForgePullId) -> Result<KnownThreads, StoreError> {
+        let mut known = KnownThreads::default();
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT * FROM forge_seen WHERE pull = ?1")?;
+        let mut rows = statement.query([pull.0])?;
+        while let Some(row) = rows.next()? {
+            let id = ExternalId::new(row.get::<_, String>("external_id")?);
+            let verdict: Option<String> = row.get("verdict")?;
+            let updated: Option<i64> = row.get("updated_at")?;
+            let point: Option<u32> = row.get("point")?;
+            if let Some(verdict) = verdict {
+                known
+                    .reviews
+                    .insert(id, json("verdict of a review", &verdict)?);
+            } else if let Some(updated) = updated {
+                let comment = KnownComment {
+                    updated_at: time(updated)?,
+                    point: point.map(PointNumber::new),
+                };
+                known.comments.insert(id, comment);
+            }
+        }
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT id FROM forge_reply WHERE pull = ?1")?;
+        let mut rows = statement.query([pull.0])?;
+        while let Some(row) = rows.next()? {
+            known.ours.insert(ChangeId::new(row.get::<_, String>(0)?));
+        }
+        Ok(known)
+    }
+
+    /// Returns the first comment of the thread at the forge that each point of a pull request has there.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn threads_of_points(
+        &self,
+        pull: ForgePullId,
+    ) -> Result<BTreeMap<PointNumber, ExternalId>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT point, external_id FROM forge_seen WHERE pull = ?1 AND kind = 'comment' AND point IS NOT NULL",
+        )?;
+        let mut rows = statement.query([pull.0])?;
+        let mut threads = BTreeMap::new();
+        while let Some(row) = rows.next()? {
+            let point = PointNumber::new(row.get(0)?);
+            threads.insert(point, ExternalId::new(row.get::<_, String>(1)?));
+        }
+        Ok(threads)
+    }
+
+    /// Records what was read together with what it does, in one transaction.
+    ///
+    /// # Errors
+    /// As [`Store::record_review`], [`Store::change_points`] and [`Store::answer_point`]; nothing is recorded then.
+    pub fn take_seen(
+        &mut self,
+        context: &Context,
+        of: &PullRequestOf,
+        seen: &Seen,
+        act: &SeenAct,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            let before = last_point(tx, of)?;
+            match act {
+                SeenAct::Nothing => {}
+                SeenAct::Verdict { pr, verdict } => {
+                    record_review_in(tx, context, *pr, verdict)?;
+                }
+                SeenAct::Points(changes) => {
+                    change_points_in(tx, context, of, changes)?;
+                }
+                SeenAct::Remark { point, text } => {
+                    let answer = NewAnswer {
+                        point: *point,
+                        kind: AnswerKind::Remark,
+                        commit: None,
+                        text: text.clone(),
+                    };
+                    answer_point_in(tx, context, of, &answer)?;
+                }
+            }
+            write_seen(tx, seen, before)?;
+            write_entries(tx, context, of, &seen.entries)
+        })
+    }
+}
+
+/// New points are numbered one after the other, so the last number before them says which one is which.
+fn last_point(tx: &Transaction<'_>, of: &PullRequestOf) -> Result<u32, StoreError> {
+    let points = load_points(tx, of)?;
+    Ok(points.last().map_or(0, |point| point.number.get()))
+}
+
+fn write_seen(tx: &Transaction<'_>, seen: &Seen, last: u32) -> Result<(), StoreError> {
+    if let Some((id, verdict)) = &seen.review {
+        tx.execute(
+            "INSERT INTO forge_seen (pull, kind, external_id, verdict) VALUES (?1, 'review', ?2, ?3)
+             ON CONFLICT DO UPDATE SET verdict = ?3",
+            params![seen.pull.0, id.as_str(), to_json(verdict)],
+        )?;
+    }
+    for comment in &seen.comments {
+        let index = comment.point.and_then(|index| u32::try_from(index).ok());
+        let point = index.map(|index| last + 1 + index);
+        tx.execute(
+            "INSERT INTO forge_seen (pull, kind, external_id, updated_at, point) VALUES (?1, 'comment', ?2, ?3, ?4)
+             ON CONFLICT DO UPDATE SET updated_at = ?3",
+            params![
+                seen.pull.0,
+                comment.id.as_str(),
+                comment.updated_at.as_millisecond(),
+                point
+            ],
+        )?;
+    }
+    Ok(())
+}
