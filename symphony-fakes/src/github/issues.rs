@@ -113,7 +113,7 @@ fn set_state(issue: &mut GithubIssue, input: &Value) {
     }
 }
 
-fn too_long(input: &Value) -> Option<Answer> {
+pub(super) fn too_long(input: &Value) -> Option<Answer> {
     let is_longer = |name, max| text(input, name).is_some_and(|text| text.chars().count() > max);
     if is_longer("title", TITLE_CHARS_MAX) {
         return Some(invalid(

@@ -8,7 +8,7 @@ use crate::http::message::Request;
 
 /// Writes what exists as an answer to one request.
 pub(super) struct Shown<'a> {
-    world: &'a GithubWorld,
+    pub(super) world: &'a GithubWorld,
     /// The address of the API.
     api: String,
 }
@@ -94,7 +94,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    fn repository_address(&self, repository: &Repository) -> String {
+    pub(super) fn repository_address(&self, repository: &Repository) -> String {
         format!(
             "{}/repos/{}/{}",
             self.api, repository.owner, repository.name
@@ -174,10 +174,11 @@ impl<'a> Shown<'a> {
                 "ssh_url": format!("git@github.com:{}/{}.git", repository.owner, repository.name),
                 "description": null, "homepage": null, "language": null, "license": null, "mirror_url": null,
                 "default_branch": "main", "fork": false, "disabled": false,
-                "has_projects": true, "has_wiki": true, "has_pages": false, "has_discussions": false,
+                "has_downloads": true, "has_projects": true, "has_wiki": true, "has_pages": false, "has_discussions": false,
                 "created_at": "2020-01-01T00:00:00Z", "updated_at": "2020-01-01T00:00:00Z", "pushed_at": "2020-01-01T00:00:00Z",
             }),
         );
+        merge(&mut shown, self.methods());
         shown
     }
 
@@ -329,14 +330,14 @@ impl<'a> Shown<'a> {
 }
 
 /// Returns the address of a repository's page, which is not the API's.
-fn page_address(repository: &Repository) -> String {
+pub(super) fn page_address(repository: &Repository) -> String {
     format!(
         "https://github.com/{}/{}",
         repository.owner, repository.name
     )
 }
 
-fn merge(target: &mut Value, more: Value) {
+pub(super) fn merge(target: &mut Value, more: Value) {
     if let (Value::Object(target), Value::Object(more)) = (target, more) {
         target.extend(more);
     }

@@ -1,9 +1,11 @@
 //! A GitHub: repositories, issues, labels, comments, users, sub-issues, dependencies.
 //!
-//! Not here: enterprise differences beyond switched-off endpoints, pull requests (an issue can be one, so that lists have
-//! some), reactions, milestones, webhooks.
+//! With a repository of git ([`FakeForge`]) it has pull requests, reviews and checks too.
+//!
+//! Not here: enterprise differences beyond switched-off endpoints, forks, reactions, milestones, webhooks.
 
 mod comments;
+mod forge;
 mod issues;
 mod json;
 mod labels;
@@ -12,11 +14,15 @@ mod relations;
 mod route;
 mod world;
 
+pub use forge::{
+    FakeForge, GithubCheckRun, GithubMerge, GithubPull, GithubReview, GithubReviewComment,
+    GithubStatus, MergeKind, Protection,
+};
 pub use world::{GithubComment, GithubIssue, GithubWorld, Role};
 
 use crate::http::fault::{Fault, On};
 use crate::http::record::Exchange;
-use crate::http::server::Server;
+use crate::http::server::{Handle, Server};
 
 /// A running GitHub. Its repository is `acme/web`, its users `octocat` (id 1, role write) and `mallory` (id 2, no role), its
 /// token [`FakeGithub::TOKEN`] belongs to octocat.
@@ -40,6 +46,11 @@ impl FakeGithub {
     /// Reads or changes what exists.
     pub fn with<T>(&self, act: impl FnOnce(&mut GithubWorld) -> T) -> T {
         self.0.with(act)
+    }
+
+    /// Returns a way to what exists, for the server of git.
+    fn handle(&self) -> Handle<GithubWorld> {
+        self.0.handle()
     }
 
     /// Plans a fault.

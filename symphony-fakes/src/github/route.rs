@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::json::Shown;
 use super::world::{GithubWorld, Role, Token};
-use super::{comments, issues, labels, relations};
+use super::{comments, forge, issues, labels, relations};
 use crate::http::message::{Answer, Backend, Request};
 
 /// Who asks, and what they may do.
@@ -21,6 +21,10 @@ impl Backend for GithubWorld {
     const NAME: &'static str = "github";
 
     fn answer(&mut self, request: &Request) -> Answer {
+        if let Some(answer) = forge::route::log(self, request) {
+            return answer;
+        }
+        self.look_at_branches();
         let token = request
             .token()
             .and_then(|token| self.tokens.get(token))
@@ -117,12 +121,12 @@ impl GithubWorld {
         }
     }
 
-    fn is_repository(&self, owner: &str, name: &str) -> bool {
+    pub(super) fn is_repository(&self, owner: &str, name: &str) -> bool {
         self.repository.owner.eq_ignore_ascii_case(owner)
             && self.repository.name.eq_ignore_ascii_case(name)
     }
 
-    fn is_old_name(&self, owner: &str, name: &str) -> bool {
+    pub(super) fn is_old_name(&self, owner: &str, name: &str) -> bool {
         let is_old = |old: &String| old.eq_ignore_ascii_case(name);
         self.repository.owner.eq_ignore_ascii_case(owner)
             && self.repository.old_names.iter().any(is_old)
@@ -160,11 +164,14 @@ impl GithubWorld {
             let scopes = caller.role;
             return Answer::json(200, &Shown::of(self, request).repository(scopes));
         }
+        if let Some(answer) = forge::route::routed(self, request, &caller, rest) {
+            return answer;
+        }
         if !self.repository.has_issues {
             return refusal(410, "Issues has been disabled in this repository.");
         }
         if method != "GET"
-            && let Some(answer) = self.write_refusal(&caller)
+            && let Some(answer) = self.write_refusal(&caller, "issues=write")
         {
             return answer;
         }
@@ -178,10 +185,10 @@ impl GithubWorld {
         }
     }
 
-    fn write_refusal(&self, caller: &Caller) -> Option<Answer> {
+    pub(super) fn write_refusal(&self, caller: &Caller, permission: &str) -> Option<Answer> {
         if caller.is_read_only {
             let answer = refusal(403, "Resource not accessible by personal access token");
-            return Some(answer.with("x-accepted-github-permissions", "issues=write"));
+            return Some(answer.with("x-accepted-github-permissions", permission));
         }
         let is_archived = self.repository.is_archived;
         is_archived.then(|| refusal(403, "Repository was archived so is read-only."))

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use symphony_core::Timestamp;
 
+use super::forge::Forge;
 use crate::clock::Clock;
 
 /// What a user may do in a repository.
@@ -92,6 +93,7 @@ pub struct GithubWorld {
     /// When the quota comes back, in seconds.
     pub(super) reset: i64,
     pub(super) requests: u64,
+    pub(super) forge: Forge,
     next_id: u64,
 }
 
@@ -157,6 +159,7 @@ impl GithubWorld {
             quota: None,
             reset: 4_000_000_000,
             requests: 0,
+            forge: Forge::default(),
             next_id: 5000,
         }
     }

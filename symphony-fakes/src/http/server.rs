@@ -36,6 +36,16 @@ struct Shared<B> {
     recorder: Recorder,
 }
 
+/// A way to the state of a server.
+pub(crate) struct Handle<B>(Arc<Mutex<Shared<B>>>);
+
+impl<B> Handle<B> {
+    /// Reads or changes the state.
+    pub(crate) fn with<T>(&self, act: impl FnOnce(&mut B) -> T) -> T {
+        act(&mut lock(&self.0).backend)
+    }
+}
+
 /// A running server.
 pub(crate) struct Server<B> {
     shared: Arc<Mutex<Shared<B>>>,
@@ -80,6 +90,11 @@ impl<B: Backend> Server<B> {
     /// Reads or changes the state.
     pub(crate) fn with<T>(&self, act: impl FnOnce(&mut B) -> T) -> T {
         act(&mut lock(&self.shared).backend)
+    }
+
+    /// Returns a way to the state for another server that shares it.
+    pub(crate) fn handle(&self) -> Handle<B> {
+        Handle(Arc::clone(&self.shared))
     }
 
     /// Plans a fault.
