@@ -1,5 +1,7 @@
 //! Why no connection to a tracker can be prepared.
 
+use crate::token::Token;
+
 /// What prevents a client before it asks anything. No text has a token.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -28,4 +30,17 @@ pub enum SyncError {
         /// What the library for HTTP says.
         detail: String,
     },
+}
+
+impl SyncError {
+    /// Takes the token out of what a library says.
+    pub(crate) fn redacted(self, token: &Token) -> Self {
+        match self {
+            Self::Client { endpoint, detail } => Self::Client {
+                endpoint,
+                detail: token.redact(&detail),
+            },
+            other => other,
+        }
+    }
 }

@@ -42,7 +42,7 @@ impl Access {
 }
 
 /// Reads a list of scopes; the header of a token without any is empty.
-fn listed(text: &str) -> BTreeSet<String> {
+pub(super) fn listed(text: &str) -> BTreeSet<String> {
     let words = text.split(',').map(str::trim);
     words
         .filter(|word| !word.is_empty())
@@ -80,18 +80,9 @@ fn access(
                 .to_owned(),
         );
     }
-    let has = |scope: &str| scopes.as_ref().is_none_or(|scopes| scopes.contains(scope));
-    let has_scope = has("repo") || (!repository.private && has("public_repo"));
-    if !has_scope {
-        let scope = if repository.private {
-            "repo"
-        } else {
-            "public_repo"
-        };
-        problems.push(format!(
-            "the token lacks the scope `{scope}`, without which it cannot write issues"
-        ));
-    }
+    let missing = scope_problem(scopes.as_ref(), repository, "write issues");
+    let has_scope = missing.is_none();
+    problems.extend(missing);
     Access {
         user: None,
         place: repository.full_name.clone(),
@@ -99,6 +90,26 @@ fn access(
         scopes,
         problems,
     }
+}
+
+/// Names the scope that a classic token is without.
+pub(super) fn scope_problem(
+    scopes: Option<&BTreeSet<String>>,
+    repository: &WireRepository,
+    action: &str,
+) -> Option<String> {
+    let has = |scope: &str| scopes.is_none_or(|scopes| scopes.contains(scope));
+    if has("repo") || (!repository.private && has("public_repo")) {
+        return None;
+    }
+    let scope = if repository.private {
+        "repo"
+    } else {
+        "public_repo"
+    };
+    Some(format!(
+        "the token lacks the scope `{scope}`, without which it cannot {action}"
+    ))
 }
 
 #[cfg(test)]

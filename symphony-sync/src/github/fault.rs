@@ -93,7 +93,7 @@ fn message(answer: &Answer) -> String {
 }
 
 /// Returns GitHub's message with the reasons that it lists, or the beginning of whatever came.
-fn words(answer: &Answer, token: &Token) -> String {
+pub(super) fn words(answer: &Answer, token: &Token) -> String {
     let Ok(refusal) = serde_json::from_slice::<Refusal>(&answer.body) else {
         return answer.beginning(token);
     };

@@ -7,8 +7,11 @@ mod changed;
 mod check;
 mod cursor;
 mod fault;
+mod forge;
 mod issues;
 mod wire;
+
+pub(crate) use forge::GithubForge;
 
 use reqwest::{Method, Url};
 use serde_json::Value;

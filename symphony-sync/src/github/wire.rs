@@ -28,9 +28,18 @@ impl WireUser {
 /// A label; old answers have the name alone.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum WireLabel {
+pub(super) enum WireLabel {
     Name(String),
     Full { name: Option<String> },
+}
+
+impl WireLabel {
+    pub(super) fn name(self) -> Option<String> {
+        match self {
+            Self::Name(name) => Some(name),
+            Self::Full { name } => name,
+        }
+    }
 }
 
 /// How many open issues block one.
@@ -84,10 +93,7 @@ impl WireIssue {
     /// Returns the issue in the form of all trackers, with its blockers.
     pub(super) fn issue(self, blocked_by: BTreeSet<ExternalId>) -> RemoteIssue {
         let parent = self.parent().map(external);
-        let names = self.labels.into_iter().filter_map(|label| match label {
-            WireLabel::Name(name) => Some(name),
-            WireLabel::Full { name } => name,
-        });
+        let names = self.labels.into_iter().filter_map(WireLabel::name);
         RemoteIssue {
             id: external(self.number),
             key: format!("#{}", self.number),
@@ -130,15 +136,20 @@ impl WireComment {
         let (_, number) = self.issue_url.rsplit_once("/issues/")?;
         let is_of_pull_request = self.html_url.contains("/pull/");
         let issue: u64 = number.parse().ok().filter(|_| !is_of_pull_request)?;
-        Some(RemoteComment {
+        Some(self.comment_on(issue))
+    }
+
+    /// Returns the comment as one on an issue or a pull request that is known.
+    pub(super) fn comment_on(self, number: u64) -> RemoteComment {
+        RemoteComment {
             id: external(self.id),
-            issue: external(issue),
+            issue: external(number),
             author: self.user.map(WireUser::user),
             body: unix_lines(self.body.as_deref().unwrap_or_default()),
             is_edited: self.updated_at > self.created_at,
             created_at: self.created_at,
             updated_at: self.updated_at,
-        })
+        }
     }
 }
 
@@ -165,6 +176,12 @@ pub(super) struct WireRepository {
     #[serde(default = "yes")]
     pub(super) has_issues: bool,
     pub(super) permissions: Option<Permissions>,
+    #[serde(default)]
+    pub(super) default_branch: String,
+    /// Which ways of merging are allowed; missing for those who may not push.
+    pub(super) allow_merge_commit: Option<bool>,
+    pub(super) allow_squash_merge: Option<bool>,
+    pub(super) allow_rebase_merge: Option<bool>,
 }
 
 const fn yes() -> bool {

@@ -57,30 +57,11 @@ impl Client {
         headers: Headers,
         options: &Options,
     ) -> Result<Self, SyncError> {
-        let url = endpoint_url(endpoint)?;
-        let roots = match url.scheme() {
-            "https" => Roots::System,
-            _ => Roots::None,
-        };
-        let mut builder = reqwest::Client::builder()
-            .tls_backend_preconfigured(config(endpoint, &roots)?)
-            .default_headers(default_headers(&token, headers))
-            .user_agent(concat!("symphony/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(options.connect_time_max)
-            .timeout(options.answer_time_max)
-            // a redirect is followed by `send`, which compares servers: the token never goes to another one
-            .redirect(reqwest::redirect::Policy::none())
-            .referer(false);
-        if options.proxy == ProxyUse::Direct {
-            builder = builder.no_proxy();
-        }
-        let http = builder.build().map_err(|error| SyncError::Client {
-            endpoint: endpoint.to_owned(),
-            detail: token.redact(&words(&error)),
-        })?;
+        let http = built(endpoint, Some(default_headers(&token, headers)), options)
+            .map_err(|error| error.redacted(&token))?;
         Ok(Self {
             http,
-            endpoint: url,
+            endpoint: endpoint_url(endpoint)?,
             token,
             answer_bytes_max: options.answer_bytes_max,
             pause: Mutex::new(None),
@@ -156,6 +137,12 @@ impl Client {
             })
     }
 
+    /// Sends a request and follows no redirect, for an answer that leads to another server on purpose.
+    pub(crate) async fn send_once(&self, request: &Request) -> Result<Answer, Fault> {
+        self.refuse_during_a_pause()?;
+        self.exchange(request).await
+    }
+
     async fn exchange(&self, request: &Request) -> Result<Answer, Fault> {
         let mut sent = self
             .http
@@ -215,6 +202,33 @@ impl fmt::Debug for Client {
     }
 }
 
+/// Makes a client for HTTP that follows no redirect: whoever sends compares servers first, so the token never goes to another one.
+pub(super) fn built(
+    endpoint: &str,
+    headers: Option<HeaderMap>,
+    options: &Options,
+) -> Result<reqwest::Client, SyncError> {
+    let roots = match endpoint_url(endpoint)?.scheme() {
+        "https" => Roots::System,
+        _ => Roots::None,
+    };
+    let mut builder = reqwest::Client::builder()
+        .tls_backend_preconfigured(config(endpoint, &roots)?)
+        .default_headers(headers.unwrap_or_default())
+        .user_agent(concat!("symphony/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(options.connect_time_max)
+        .timeout(options.answer_time_max)
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false);
+    if options.proxy == ProxyUse::Direct {
+        builder = builder.no_proxy();
+    }
+    builder.build().map_err(|error| SyncError::Client {
+        endpoint: endpoint.to_owned(),
+        detail: words(&error),
+    })
+}
+
 /// Reads the address of an API: without user, query or fragment, by HTTP or HTTPS.
 fn endpoint_url(endpoint: &str) -> Result<Url, SyncError> {
     let url = Url::parse(endpoint.trim_end_matches('/')).ok();
@@ -249,7 +263,7 @@ fn default_headers(token: &Token, headers: Headers) -> HeaderMap {
 }
 
 /// Returns an error with its causes: reqwest's own text ends before the reason. The address is left out, the caller has it.
-fn words(error: &reqwest::Error) -> String {
+pub(super) fn words(error: &reqwest::Error) -> String {
     let mut parts = Vec::new();
     let mut cause: Option<&dyn Error> = error.source();
     while let Some(inner) = cause {

@@ -4,5 +4,6 @@ pub(crate) mod answer;
 pub(crate) mod client;
 pub mod limits;
 pub(crate) mod origin;
+pub(crate) mod plain;
 pub(crate) mod rate;
 mod tls;

@@ -1,6 +1,14 @@
 //! The clients against servers that keep state and fail by script.
 
+#[cfg(test)]
+mod forge_harness;
 mod github_faults;
+mod github_forge_checks;
+mod github_forge_faults;
+mod github_forge_git;
+mod github_forge_merge;
+mod github_forge_pulls;
+mod github_forge_reviews;
 mod github_read;
 mod github_write;
 #[cfg(test)]

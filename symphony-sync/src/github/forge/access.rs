@@ -1,0 +1,111 @@
+//! Who the token is, and what it may do with pull requests and checks.
+
+use symphony_core::config::ForgeMethod;
+use symphony_tracker::fault::Fault;
+
+use super::super::check::{listed, scope_problem};
+use super::super::wire::{WireRepository, WireUser};
+use super::GithubForge;
+use crate::access::Access;
+
+impl GithubForge {
+    /// Asks for the user, the repository, and once for each thing that a fine-grained token can be without.
+    pub(super) async fn load_access(&self) -> Result<Access, Fault> {
+        let asked = self.asked("read its own user", "the user of the token");
+        let mut scopes = None;
+        let url = self.github.url(&["user"]);
+        let user = match self.github.get(url, None, &asked).await {
+            Ok(answer) => {
+                scopes = answer.header("x-oauth-scopes").map(listed);
+                Some(self.read::<WireUser>(&answer, "a user")?.user())
+            }
+            // the token of an installed app acts as no user
+            Err(Fault::Forbidden { .. } | Fault::NotFound { .. }) => None,
+            Err(fault) => return Err(fault),
+        };
+        let repository = self.github.load_repository().await?;
+        let mut problems = problems(&self.github.owner, &self.github.name, &repository);
+        problems.extend(method_problem(self.method, &repository));
+        problems.extend(scope_problem(scopes.as_ref(), &repository, "push branches"));
+        let may_push = repository
+            .permissions
+            .map(|may| may.admin || may.maintain || may.push);
+        // an app's permissions are not those of a role: only a push would show them
+        let may_push = may_push.filter(|may| *may || user.is_some());
+        if may_push == Some(false) {
+            problems
+                .push("the token may not push branches: its user needs the role Write".to_owned());
+        }
+        problems.extend(self.unreadable(&repository).await?);
+        Ok(Access {
+            can_write: may_push.map(|may| may && problems.is_empty()),
+            user,
+            place: repository.full_name,
+            scopes,
+            problems,
+        })
+    }
+
+    /// Tries what is read at every look.
+    async fn unreadable(&self, repository: &WireRepository) -> Result<Vec<String>, Fault> {
+        let branch = repository.default_branch.as_str();
+        let tries: [(&[&str], &'static str, &str); 4] = [
+            (&["pulls"], "read pull requests", "Pull requests"),
+            (&["commits", branch, "check-runs"], "read checks", "Checks"),
+            (
+                &["commits", branch, "status"],
+                "read commit statuses",
+                "Commit statuses",
+            ),
+            (&["actions", "runs"], "read jobs and their logs", "Actions"),
+        ];
+        let mut problems = Vec::new();
+        for (segments, action, permission) in tries {
+            let asked = self.asked(action, "the default branch");
+            let mut url = self.github.repository_url(segments);
+            url.query_pairs_mut().append_pair("per_page", "1");
+            match self.github.get(url, None, &asked).await {
+                Err(Fault::Forbidden { .. }) => problems.push(format!(
+                    "the token may not {action}: it needs the permission {permission}"
+                )),
+                // an empty repository has no commit, and a host can be without Actions
+                Ok(_) | Err(Fault::NotFound { .. } | Fault::Refused { .. }) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(problems)
+    }
+}
+
+fn problems(owner: &str, name: &str, repository: &WireRepository) -> Vec<String> {
+    let configured = format!("{owner}/{name}");
+    let mut problems = Vec::new();
+    if !repository.full_name.eq_ignore_ascii_case(&configured) {
+        problems.push(format!(
+            "the repository {configured} is called {} now: change the configuration",
+            repository.full_name
+        ));
+    }
+    if repository.archived {
+        problems.push("the repository is archived, so nothing in it can be changed".to_owned());
+    }
+    problems
+}
+
+fn method_problem(method: ForgeMethod, repository: &WireRepository) -> Option<String> {
+    let table = [
+        (ForgeMethod::Merge, repository.allow_merge_commit),
+        (ForgeMethod::Squash, repository.allow_squash_merge),
+        (ForgeMethod::Rebase, repository.allow_rebase_merge),
+    ];
+    let (_, allowed) = table.iter().find(|(known, _)| *known == method)?;
+    if *allowed != Some(false) {
+        return None;
+    }
+    let others = table.iter().filter(|(_, allowed)| *allowed == Some(true));
+    let others: Vec<String> = others.map(|(known, _)| format!("`{known}`")).collect();
+    Some(format!(
+        "the repository does not allow the merge method `{method}`: set `forge.method` to {}",
+        others.join(" or ")
+    ))
+}
