@@ -81,6 +81,10 @@ const COMMANDS: &[(&str, Permission)] = {
         ("events", Agents),
         ("explain", Agents),
         // Who is an agent may read it, and dismisses nothing.
+        // It uses the user's token.
+        ("forge check", Person(Nothing)),
+        ("forge status", Agents),
+        ("forge sync", Person(Nothing)),
         ("inbox", Own),
         ("init", Person(Nothing)),
         ("issue add", Person(Issues)),

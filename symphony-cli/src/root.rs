@@ -11,9 +11,9 @@ use tracing_subscriber::EnvFilter;
 use crate::app::App;
 use crate::command::{
     CleanArgs, CompletionsArgs, ConfigCommand, DbCommand, DeliverArgs, DemoArgs, DoctorArgs,
-    DoneCommand, EventsArgs, ExplainArgs, InboxArgs, InitArgs, IssueCommand, LearningsCommand,
-    ManArgs, McpArgs, PauseArgs, PhaseCommand, PlanCommand, PointCommand, PrCommand,
-    ProfileCommand, ProjectCommand, PromptCommand, ResumeArgs, RunArgs, RunsCommand,
+    DoneCommand, EventsArgs, ExplainArgs, ForgeCommand, InboxArgs, InitArgs, IssueCommand,
+    LearningsCommand, ManArgs, McpArgs, PauseArgs, PhaseCommand, PlanCommand, PointCommand,
+    PrCommand, ProfileCommand, ProjectCommand, PromptCommand, ResumeArgs, RunArgs, RunsCommand,
     SCRIPTED_AGENT_COMMAND, ServeCommand, SpendingArgs, StatusArgs, SuperviseArgs, TickArgs,
     TrackerCommand, print_statusline, scripted_agent,
 };
@@ -90,6 +90,9 @@ enum Command {
     /// Show, check, build and compare prompts
     #[command(subcommand)]
     Prompt(Deferred<PromptCommand>),
+    /// Mirror pull requests with GitHub
+    #[command(subcommand)]
+    Forge(Deferred<ForgeCommand>),
     /// Mirror issues with GitHub or Linear
     #[command(subcommand, visible_alias = "trackers")]
     Tracker(Deferred<TrackerCommand>),
@@ -152,6 +155,7 @@ impl Command {
             Self::Runs(command) => command.run(app)?,
             Self::Config(command) => command.run(app)?,
             Self::Prompt(command) => command.run(app)?,
+            Self::Forge(command) => command.run(app)?,
             Self::Tracker(command) => command.run(app)?,
             Self::Project(command) => command.run(app)?,
             Self::Profile(command) => command.run(app)?,

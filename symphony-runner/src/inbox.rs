@@ -28,6 +28,7 @@ use symphony_core::watchdog::Watch;
 use symphony_store::{Project, Store};
 
 use crate::error::RunnerError;
+use crate::forge::forge_in_trouble;
 use crate::provider::login_command;
 use crate::tracker::trackers_in_trouble;
 
@@ -61,6 +62,7 @@ pub fn inbox(
         items.extend(left_behind(store, id)?);
         items.extend(base_notices(store, id)?);
         items.extend(trackers_in_trouble(store, id)?);
+        items.extend(forge_in_trouble(store, id, now)?);
         items.extend(left_worktrees_item(id, &snapshot.left_worktrees, now));
     }
     items.extend(snapshot.lost_documents.iter().map(InboxItem::from));

@@ -11,6 +11,7 @@ mod conversation;
 pub mod database;
 pub mod environment;
 pub mod error;
+pub mod forge;
 pub mod gates;
 pub mod inbox;
 pub mod installation;

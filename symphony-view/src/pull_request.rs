@@ -11,13 +11,14 @@ use symphony_core::done::{DoneEvidence, DoneProposal};
 use symphony_core::gates::{ConfiguredGate, GatesAge};
 use symphony_core::id::{IssueId, PlanId, PrId, ProjectId, RunId};
 use symphony_core::outside::OutsideMerge;
-use symphony_core::publication::{Publication, PublicationState};
+use symphony_core::publication::Publication;
 use symphony_core::pull_request::{
     FileStat, PrState, PullRequest, ReportedGate, Verdict, VerifiedGate,
 };
 use symphony_core::review_point::ReviewPoint;
 
 use super::checklist::{CriteriaChanged, write_checklist};
+use super::forge::ForgePullView;
 use super::point::PointView;
 use super::run::{RunView, write_by_products};
 use crate::notes::CommentView;
@@ -110,6 +111,9 @@ pub struct PrView {
     /// How it was last published elsewhere; only where one pull request is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub publication: Option<Publication>,
+    /// What it is at the project's forge; only where one pull request is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forge: Option<ForgePullView>,
     /// Files that decide what Symphony does once they are merged; only where one pull request is shown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub decisive_files: Vec<String>,
@@ -160,6 +164,7 @@ impl From<PullRequest> for PrView {
             merged_outside: pr.merged_outside,
             proposal: pr.proposal,
             publication: None,
+            forge: None,
             decisive_files: Vec::new(),
             created_at: pr.created_at,
         }
@@ -175,7 +180,7 @@ pub(super) fn subject(issue: Option<&IssueId>, plan: Option<&PlanId>) -> String 
     }
 }
 
-fn short(commit: &str) -> &str {
+pub(crate) fn short(commit: &str) -> &str {
     commit.get(..COMMIT_CHARS).unwrap_or(commit)
 }
 
@@ -224,15 +229,6 @@ impl PrView {
         }
     }
 
-    /// Adds how it was last published elsewhere.
-    #[must_use]
-    pub fn with_publication(self, publication: Option<Publication>) -> Self {
-        Self {
-            publication,
-            ..self
-        }
-    }
-
     /// Adds what the reviews of its issue or its plan asked for.
     #[must_use]
     pub fn with_points(self, points: Vec<ReviewPoint>) -> Self {
@@ -257,24 +253,6 @@ impl PrView {
         Self {
             decisive_files: decisive_files(&self.files, patterns),
             ..self
-        }
-    }
-
-    fn write_publication(&self, page: &mut Page) {
-        let Some(publication) = &self.publication else {
-            return;
-        };
-        let Publication {
-            commit,
-            state,
-            url,
-            output,
-            ..
-        } = publication;
-        let url = url.as_deref().unwrap_or_default();
-        page.field("published", &format!("{state}, {} {url}", short(commit)));
-        if *state == PublicationState::Failed {
-            page.block(output);
         }
     }
 
@@ -410,6 +388,9 @@ impl View for PrView {
         page.field("run", self.run.as_ref().map_or("", RunId::as_str));
         page.field("created", &ago(self.created_at, page.now()));
         self.write_publication(page);
+        if let Some(forge) = &self.forge {
+            forge.write(page);
+        }
         page.field("gates", &self.gate_summary());
         if let Some(verdict) = &self.verdict {
             let what = format!(

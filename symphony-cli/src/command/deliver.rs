@@ -1,6 +1,7 @@
 //! `symphony deliver`, hidden: tells people what waits for them, by the configured command.
 
 use clap::Args;
+use symphony_runner::forge::forge_due;
 use symphony_runner::outreach::notify::deliver;
 use symphony_runner::outreach::publish::publish_due;
 use symphony_runner::tracker::sync_due;
@@ -17,6 +18,9 @@ pub(crate) struct DeliverArgs {
     /// Exchange news with trackers instead
     #[arg(long, conflicts_with = "publish")]
     sync: bool,
+    /// Exchange pull requests with forges instead
+    #[arg(long, conflicts_with_all = ["publish", "sync"])]
+    forge: bool,
 }
 
 impl DeliverArgs {
@@ -27,6 +31,9 @@ impl DeliverArgs {
         }
         if self.sync {
             return sync_due(&installation).context("exchange news with trackers");
+        }
+        if self.forge {
+            return forge_due(&installation).context("exchange pull requests with forges");
         }
         deliver(&installation).context("deliver notifications")
     }

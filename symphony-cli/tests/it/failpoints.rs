@@ -114,6 +114,8 @@ fn every_point_has_a_row() {
         ])
         // in `trackers::deaths`, where there is a tracker
         .chain(crate::trackers::POINTS)
+        // in `forges::deaths`, where there is a forge
+        .chain(crate::forges::POINTS)
         .collect();
     let all: BTreeSet<Failpoint> = Failpoint::ALL.iter().copied().collect();
     assert_eq!(

@@ -55,6 +55,8 @@ mod failpoints;
 #[cfg(test)]
 mod failure;
 #[cfg(test)]
+mod forges;
+#[cfg(test)]
 mod gate_history;
 #[cfg(test)]
 mod gate_repairs;

@@ -14,13 +14,24 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("symphony-learning", &["symphony-core"]),
     ("symphony-prompt", &["symphony-core", "symphony-learning"]),
     ("symphony-tracker", &["symphony-core"]),
+    ("symphony-forge", &["symphony-core", "symphony-tracker"]),
     (
         "symphony-store",
-        &["symphony-core", "symphony-learning", "symphony-tracker"],
+        &[
+            "symphony-core",
+            "symphony-learning",
+            "symphony-tracker",
+            "symphony-forge",
+        ],
     ),
     (
         "symphony-sync",
-        &["symphony-core", "symphony-tracker", "symphony-fakes"],
+        &[
+            "symphony-core",
+            "symphony-tracker",
+            "symphony-forge",
+            "symphony-fakes",
+        ],
     ),
     ("symphony-fakes", &["symphony-core"]),
     ("symphony-workflow", &["symphony-core"]),
@@ -51,12 +62,14 @@ const ARROWS: &[(&str, &[&str])] = &[
             "symphony-scripted",
             "symphony-sync",
             "symphony-tracker",
+            "symphony-forge",
         ],
     ),
     (
         "symphony-view",
         &[
             "symphony-core",
+            "symphony-forge",
             "symphony-learning",
             "symphony-prompt",
             "symphony-store",
@@ -68,6 +81,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "symphony-web",
         &[
             "symphony-core",
+            "symphony-forge",
             "symphony-prompt",
             "symphony-store",
             "symphony-workspace",
@@ -101,6 +115,7 @@ const PURE: &[&str] = &[
     "symphony-learning",
     "symphony-prompt",
     "symphony-tracker",
+    "symphony-forge",
     "symphony-workflow",
 ];
 

@@ -49,12 +49,13 @@ fn merged(repository: &Repository, pr: &PullRequest) -> Result<Option<String>, R
     if !repository.is_merged(&merged, &at)? {
         return Ok(Some(format!("its merged commit {merged} is not in {base}")));
     }
-    // If its patches were merged and edited later, they prove nothing any more.
-    let is_by_patch = pr
+    // If its patches were merged and edited later, they prove nothing any more. A forge may have squashed it onto other changes of
+    // the same lines.
+    let is_proven_otherwise = pr
         .merged_outside
         .as_ref()
-        .is_some_and(|merge| merge.evidence == Evidence::Patch);
-    if !is_by_patch && !repository.holds_changes(&merged, &head)? {
+        .is_some_and(|merge| matches!(merge.evidence, Evidence::Patch | Evidence::Forge));
+    if !is_proven_otherwise && !repository.holds_changes(&merged, &head)? {
         let detail =
             format!("what was merged ({merged}) does not contain its approved head {head}");
         return Ok(Some(detail));

@@ -29,6 +29,7 @@ use symphony_workspace::{
 
 use crate::cancel::end_run_on;
 use crate::error::RunnerError;
+use crate::forge::ForgeMerge;
 use crate::gates::History;
 use crate::installation::Installation;
 use crate::merge::content::refuse_unwanted;
@@ -177,6 +178,9 @@ pub fn merge_pr_until(
     // A judge that was just ended may have given its verdict first, so everything is checked again.
     let pr = store.pr(id)?;
     refuse_unmergeable(store, &pr, options)?;
+    if let Some(commit) = merge.make_there(store, &pr, options)? {
+        return merge.conclude(store, id, &commit, None);
+    }
     let (commit, gates) = merge.make(store, &pr, options, stop)?;
     merge.conclude(store, id, &commit, gates)
 }
@@ -193,6 +197,27 @@ struct Merge<'a> {
 }
 
 impl Merge<'_> {
+    /// Merges it through the forge, if that is where the project's pull requests are merged. Returns the commit that the base is at.
+    fn make_there(
+        &self,
+        store: &mut Store,
+        pr: &PullRequest,
+        options: &MergeOptions,
+    ) -> Result<Option<CommitId>, RunnerError> {
+        let (_, message) = style_of(pr, options.squash.as_ref());
+        let there = ForgeMerge {
+            installation: self.installation,
+            project: self.project,
+            config: self.config,
+            repository: self.repository,
+            pr,
+            options,
+            context: self.context,
+            message: &message,
+        };
+        there.merge(store)
+    }
+
     /// Merges a pull request into its base. Returns the commit that the base is at, and the gates that ran on it.
     fn make(
         &self,

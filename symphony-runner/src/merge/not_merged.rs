@@ -57,6 +57,19 @@ pub enum MergeRefusal {
     /// Its commits have values of the project's configuration files.
     #[error("its commits {0}")]
     Secrets(String),
+    /// Required checks at the forge have not passed.
+    #[error("required checks at the forge have not passed on its head: {0}")]
+    Checks(String),
+    /// The forge has not got its head yet.
+    #[error("the forge does not have its head {commit} yet{}", .problem.as_ref().map(|problem| format!(": {problem}")).unwrap_or_default())]
+    NotAtForge {
+        commit: String,
+        /// What is in the way.
+        problem: Option<String>,
+    },
+    /// The forge does not merge it, or cannot be asked.
+    #[error("the forge does not merge it: {0}")]
+    Forge(String),
     /// A person stopped it.
     #[error("you stopped it")]
     Stopped,

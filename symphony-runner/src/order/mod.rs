@@ -22,6 +22,7 @@ pub use retry::retry_issue;
 pub use say::{Sent, Withdrawn, say_to_issue, say_to_run, withdraw_message};
 pub use secrets::SecretCheck;
 pub use shift::{Shifted, shift_issue};
+pub(crate) use verdict::record_verdict;
 pub use verdict::{PersonVerdict, RedGates, give_verdict};
 
 use symphony_core::id::{IssueId, PrId, RunId};

@@ -1,9 +1,10 @@
 //! A person's verdict on a pull request: it counts like a judge's.
 
+use symphony_core::id::PrId;
 use symphony_core::pull_request::{PullRequest, VerdictKind};
 use symphony_core::review_point::{PointChanges, PointMove, PointNumber, PointState};
 use symphony_mcp::Reviewed;
-use symphony_store::{Context, NewVerdict, PrStep, StoreError, refuse_ended};
+use symphony_store::{Context, NewVerdict, PrStep, Store, StoreError, refuse_ended};
 
 use super::OrderRefusal;
 use crate::cancel::{end_judge_on, end_run_on};
@@ -51,6 +52,19 @@ pub fn give_verdict(
     found: &PullRequest,
     verdict: &PersonVerdict<'_>,
 ) -> Result<PullRequest, RunnerError> {
+    record_verdict(session, context, found, verdict, |store, pr, new| {
+        store.record_review(context, pr, new)
+    })
+}
+
+/// As [`give_verdict`], with a record of its own that is written together with the verdict.
+pub(crate) fn record_verdict(
+    session: &mut Session,
+    context: &Context,
+    found: &PullRequest,
+    verdict: &PersonVerdict<'_>,
+    record: impl FnOnce(&mut Store, PrId, &NewVerdict) -> Result<PullRequest, StoreError>,
+) -> Result<PullRequest, RunnerError> {
     if verdict.is_forced() {
         // of a plan: nobody works on it by itself, so that a person may change their mind
         session.store.resume_rejected_review(context, found.id)?;
@@ -75,7 +89,7 @@ pub fn give_verdict(
         points: verdict.points(session, &pr)?,
         force: verdict.is_forced(),
     };
-    let judged = session.store.record_review(context, pr.id, &new)?;
+    let judged = record(&mut session.store, pr.id, &new)?;
     show_plan_of(&mut session.store, &judged);
     Ok(judged)
 }

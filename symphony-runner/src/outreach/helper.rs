@@ -24,6 +24,8 @@ pub(crate) enum Helper {
     Publish,
     /// Exchanges news with trackers.
     Sync,
+    /// Exchanges pull requests with forges.
+    Forge,
 }
 
 impl Helper {
@@ -33,6 +35,7 @@ impl Helper {
             Self::Notify => "notify",
             Self::Publish => "publish",
             Self::Sync => "sync",
+            Self::Forge => "forge",
         }
     }
 
@@ -42,6 +45,7 @@ impl Helper {
             Self::Notify => None,
             Self::Publish => Some("--publish"),
             Self::Sync => Some("--sync"),
+            Self::Forge => Some("--forge"),
         }
     }
 

@@ -14,6 +14,7 @@ use super::observed::Observed;
 use super::turn::{Taken, Turn, TurnWish};
 use crate::database::{back_up_if_due, note_mark};
 use crate::error::RunnerError;
+use crate::forge::start_forge;
 use crate::installation::Installation;
 use crate::merge::{MergesUnderWay, settle_merges};
 use crate::outreach::notify::notify;
@@ -139,6 +140,10 @@ pub fn tick(
         match start_sync(installation, store, &observed, now) {
             Ok(helper) => report.supervisors.extend(helper),
             Err(error) => report.problems.push(format!("trackers: {error}")),
+        }
+        match start_forge(installation, store, &observed, now) {
+            Ok(helper) => report.supervisors.extend(helper),
+            Err(error) => report.problems.push(format!("forge: {error}")),
         }
         report.problems.extend(keep_all_documents(store, &observed));
         remove_all_unwritten(&observed);

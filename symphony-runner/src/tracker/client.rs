@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use symphony_core::config::{CommandLine, TrackerSettings};
+use symphony_core::config::{CommandLine, TokenSource, TrackerSettings};
 use symphony_sync::token::{TOKEN_BYTES_MAX, TOKEN_COMMAND_MS_MAX, TokenStep, token};
 use symphony_sync::{Access, Options, Token, Tracker, connect};
 use symphony_tracker::fault::Fault;
@@ -24,7 +24,7 @@ pub(super) fn client_of(
     installation: &Installation,
     settings: &TrackerSettings,
 ) -> Result<Box<dyn Tracker>, Fault> {
-    let token = read_token(installation, settings)?;
+    let token = read_token(installation, &settings.token)?;
     connect(settings, token, &Options::default()).map_err(|error| Fault::Unreachable {
         detail: error.to_string(),
     })
@@ -45,13 +45,17 @@ pub fn check_tracker(
     block_on(&installation.root, client.check())
 }
 
-fn read_token(installation: &Installation, settings: &TrackerSettings) -> Result<Token, Fault> {
+/// Reads the token of a tracker or a forge.
+pub(crate) fn read_token(
+    installation: &Installation,
+    source: &TokenSource,
+) -> Result<Token, Fault> {
     let variable = |name: &str| {
         let value = installation.variable(name)?;
         Some(value.to_str()?.to_owned())
     };
     let missing = |detail: String| Fault::NoToken { detail };
-    match token(&settings.token, variable).map_err(|error| missing(error.to_string()))? {
+    match token(source, variable).map_err(|error| missing(error.to_string()))? {
         TokenStep::Have(token) => Ok(token),
         TokenStep::Run(line) => {
             let printed = printed_by(installation, line).map_err(missing)?;

@@ -25,5 +25,6 @@ pub use helper::{sync_due, sync_now};
 pub use place::place_of;
 pub use report::{RefusedWish, SyncReport, SyncWish};
 
+pub(crate) use client::read_token;
 pub(crate) use helper::start_sync;
-pub(crate) use trouble::trackers_in_trouble;
+pub(crate) use trouble::{needs_a_person, trackers_in_trouble};

@@ -2,7 +2,7 @@
 
 use symphony_core::id::ProjectId;
 use symphony_core::inbox::{InboxItem, TrackerTrouble, tracker_item};
-use symphony_store::{Store, TrackerRecord};
+use symphony_store::Store;
 use symphony_tracker::fault::Fault;
 
 use crate::error::RunnerError;
@@ -18,7 +18,7 @@ pub(crate) fn trackers_in_trouble(
     let mut items = Vec::new();
     for record in store.trackers(project)? {
         let hold = record.hold.as_ref();
-        if let Some(hold) = hold.filter(|hold| needs_a_person(&hold.fault, &record)) {
+        if let Some(hold) = hold.filter(|hold| needs_a_person(&hold.fault, record.tries)) {
             let reason = hold.fault.to_string();
             let trouble = TrackerTrouble::Held { reason };
             items.push(tracker_item(project, &record.name, &trouble, hold.since));
@@ -34,7 +34,8 @@ pub(crate) fn trackers_in_trouble(
     Ok(items)
 }
 
-const fn needs_a_person(fault: &Fault, record: &TrackerRecord) -> bool {
+/// Returns whether a fault does not pass without a person; `tries` looks in a row have failed.
+pub(crate) const fn needs_a_person(fault: &Fault, tries: u32) -> bool {
     match fault {
         Fault::NoToken { .. }
         | Fault::Moved { .. }
@@ -44,7 +45,7 @@ const fn needs_a_person(fault: &Fault, record: &TrackerRecord) -> bool {
         | Fault::Refused { .. } => true,
         Fault::RateLimited { .. } => false,
         Fault::Unreachable { .. } | Fault::Failed { .. } | Fault::Unreadable { .. } => {
-            record.tries >= TRIES_SHOWN
+            tries >= TRIES_SHOWN
         }
     }
 }

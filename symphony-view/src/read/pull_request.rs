@@ -20,6 +20,7 @@ use crate::{CriteriaChanged, PrView, RunView};
 /// When the database cannot be read.
 pub fn whole_pull_request(session: &Session, pr: PullRequest) -> Result<PrView, StoreError> {
     let publication = session.store.publication(pr.id)?;
+    let forge = session.store.forge_pull_of(pr.id)?;
     let points = session.store.review_points(&pr.of)?;
     let project = session.store.project(&pr.project)?;
     let config = session.installation.project_config(&project).ok();
@@ -31,6 +32,7 @@ pub fn whole_pull_request(session: &Session, pr: PullRequest) -> Result<PrView, 
     let unread = unread_messages(&session.store, &pr)?;
     let view = beside(session, pr, &project, config.as_ref())?
         .with_publication(publication)
+        .with_forge(forge)
         .with_unread(unread)
         .with_points(points);
     Ok(view.with_decisive(&decisive))

@@ -1,6 +1,7 @@
 //! The pages. Each function reads its views and draws them; nothing is decided here.
 
 mod board;
+mod forge;
 mod health;
 mod inbox;
 mod issue;

@@ -12,6 +12,7 @@ use symphony_view::text::{compact_duration, plural};
 use symphony_view::{PointView, PrView, read};
 use symphony_workspace::CommitLine;
 
+use super::forge::forge_rows;
 use super::issue::withdraw_button;
 use super::layout::{Frame, Room, reserved, token};
 use super::parts::{inline, issue_link, plan_link, pr_link, run_link, when};
@@ -470,6 +471,7 @@ fn facts(pr: &PrView, turn: &Turn) -> Markup {
                 dt { "Head" } dd .mono { (short(&pr.head_commit)) }
                 dt { "Base" } dd .mono { (short(&pr.base_commit)) }
                 @if let Some(commit) = &pr.merged_commit { dt { "Merged as" } dd .mono { (short(commit)) } }
+                @if let Some(forge) = &pr.forge { (forge_rows(forge)) }
                 @if let Some(run) = &pr.run { dt { "Opened by" } dd { (run_link(run, "a worker's run")) } }
                 dt { "Opened" } dd { (when(pr.created_at, turn.now)) }
             }

@@ -17,6 +17,7 @@ use super::backups::{check_backups, check_branches, check_mark};
 use super::check::{CheckView, Health, fail_with};
 use super::configuration::check_configuration;
 use super::events::check_events;
+use super::forge::check_forge_of;
 use super::notify::check_notify;
 use super::permissions::check_permissions;
 use super::project::{check_project, unusable};
@@ -80,6 +81,7 @@ fn check_all(app: &App) -> anyhow::Result<Vec<CheckView>> {
         check_project(&installation, &project, &problems, &mut checks);
         checks.extend(check_notify(&installation, &project));
         checks.extend(check_trackers(&installation, &project));
+        checks.extend(check_forge_of(&installation, &project));
     }
     Ok(checks)
 }

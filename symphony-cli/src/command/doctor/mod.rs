@@ -11,6 +11,7 @@ mod contents;
 mod cron;
 mod cron_path;
 mod events;
+mod forge;
 mod gates;
 mod installation;
 mod login;

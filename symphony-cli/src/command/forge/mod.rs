@@ -1,0 +1,9 @@
+//! The forge that pull requests are mirrored with: `symphony forge`.
+
+mod check;
+mod configured;
+mod status;
+mod sync;
+mod tree;
+
+pub(crate) use tree::ForgeCommand;

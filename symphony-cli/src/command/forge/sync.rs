@@ -1,0 +1,32 @@
+//! `symphony forge sync`.
+
+use clap::Args;
+use symphony_runner::forge::forge_now;
+use symphony_view::ForgeSyncView;
+
+use super::configured::forge_of;
+use crate::app::App;
+use crate::failure::{Context as _, Exit, Stop};
+
+/// What `forge sync` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  symphony forge sync\n  symphony forge sync --json")]
+pub(crate) struct SyncArgs {}
+
+impl SyncArgs {
+    #[expect(clippy::unused_self, reason = "every command is called the same way")]
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let session = app.session()?;
+        forge_of(&session)?;
+        let report = forge_now(&session).context("exchange pull requests with the forge")?;
+        let view = ForgeSyncView::from(report.unwrap_or_default());
+        app.out.answer(&view)?;
+        if view.hold.is_some() {
+            let what = "the forge did not answer as expected".to_owned();
+            return Err(Stop::new(Exit::Failed, what)
+                .hint("`symphony forge check` says more; nothing is lost, and the next try is made by itself")
+                .into());
+        }
+        Ok(())
+    }
+}

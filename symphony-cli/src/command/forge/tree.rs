@@ -1,0 +1,31 @@
+//! The commands on the forge.
+
+use clap::Subcommand;
+
+use super::{check, status, sync};
+use crate::app::App;
+
+/// A command on the forge.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ForgeCommand {
+    /// Check the token and the remote: who it is, and what it may do
+    Check(check::CheckArgs),
+    /// Exchange pull requests with the forge now: branches, reviews, checks, merges
+    Sync(sync::SyncArgs),
+    /// Show what is open at the forge, and what is in the way
+    Status(status::StatusArgs),
+}
+
+impl ForgeCommand {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// As the command says.
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+        match self {
+            Self::Check(args) => args.run(app),
+            Self::Sync(args) => args.run(app),
+            Self::Status(args) => args.run(app),
+        }
+    }
+}

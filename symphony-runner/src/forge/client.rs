@@ -1,0 +1,104 @@
+//! A forge that can be asked.
+
+use symphony_core::config::{ForgeRepository, ForgeSettings, ProjectConfig};
+use symphony_store::Project;
+use symphony_sync::{Access, Forge, Options, connect_forge};
+use symphony_tracker::fault::Fault;
+use symphony_workspace::{Remote, read_address};
+
+use crate::error::RunnerError;
+use crate::installation::Installation;
+use crate::repository::open_repository;
+use crate::runtime::block_on;
+use crate::tracker::read_token;
+
+/// What a forge said of the token.
+pub type ForgeAccess = Access;
+
+/// Returns the repository of a forge: as configured, or as the address of the remote says.
+pub(super) fn repository_of(
+    installation: &Installation,
+    project: &Project,
+    config: &ProjectConfig,
+    settings: &ForgeSettings,
+) -> Result<ForgeRepository, Fault> {
+    if let Some(repository) = &settings.repository {
+        return Ok(repository.clone());
+    }
+    let missing = |what: String| Fault::NotFound { what };
+    let repository =
+        open_repository(project, config).map_err(|error| missing(error.to_string()))?;
+    let remote = Remote::new(&repository, &settings.remote, &installation.environment);
+    let address = remote
+        .address()
+        .map_err(|error| missing(error.to_string()))?;
+    let read = read_address(&address).ok_or_else(|| {
+        missing(format!(
+            "the repository of the remote `{}`, whose address has no owner and name: set `forge.repository`",
+            settings.remote
+        ))
+    })?;
+    Ok(ForgeRepository {
+        owner: read.owner,
+        name: read.name,
+    })
+}
+
+/// Returns the name of a forge's place.
+pub(super) fn place_of(settings: &ForgeSettings, repository: &ForgeRepository) -> String {
+    format!("{}:{}/{}", settings.kind, repository.owner, repository.name)
+}
+
+/// Prepares requests to a forge. No request is sent.
+///
+/// A missing token is a fault like a wrong one: the forge is held, and everything else goes on.
+pub(super) fn client_of(
+    installation: &Installation,
+    settings: &ForgeSettings,
+    repository: &ForgeRepository,
+) -> Result<Box<dyn Forge>, Fault> {
+    let token = read_token(installation, &settings.token)?;
+    connect_forge(settings, repository, token, &Options::default()).map_err(|error| {
+        Fault::Unreachable {
+            detail: error.to_string(),
+        }
+    })
+}
+
+/// Asks a forge who the token is and what it may do, and whether git reaches the remote. Returns the forge's place with it.
+///
+/// # Errors
+/// When the runtime cannot be started.
+pub fn check_forge(
+    installation: &Installation,
+    project: &Project,
+    config: &ProjectConfig,
+    settings: &ForgeSettings,
+) -> Result<Result<ForgeAccess, Fault>, RunnerError> {
+    let repository = match repository_of(installation, project, config, settings) {
+        Ok(repository) => repository,
+        Err(fault) => return Ok(Err(fault)),
+    };
+    let client = match client_of(installation, settings, &repository) {
+        Ok(client) => client,
+        Err(fault) => return Ok(Err(fault)),
+    };
+    let mut access = match block_on(&installation.root, client.check())? {
+        Ok(access) => access,
+        Err(fault) => return Ok(Err(fault)),
+    };
+    let git = open_repository(project, config).and_then(|repository| {
+        let base = repository.base()?.branch;
+        Remote::new(&repository, &settings.remote, &installation.environment).head(&base)
+    });
+    match git {
+        Ok(Some(_)) => {}
+        Ok(None) => access
+            .problems
+            .push("the base branch does not exist there: push it once by hand".to_owned()),
+        Err(error) => access.problems.push(format!(
+            "{error}; `git push` has to work without a question, with an ssh agent or a credential helper"
+        )),
+    }
+    Ok(Ok(access))
+}

@@ -1,0 +1,87 @@
+//! Why a look ends early, and what is put aside then.
+
+use symphony_core::Timestamp;
+use symphony_store::{Context, ForgeRecord, Store, StoreError, TrackerHold};
+use symphony_tracker::fault::Fault;
+use symphony_tracker::wait::{Next, Request, after_fault};
+use symphony_workspace::{NoAnswer, WorkspaceError};
+
+use crate::error::RunnerError;
+
+/// Why a look ends early.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// The forge is not to be asked for now.
+    Fault(Fault),
+    /// Symphony cannot go on.
+    Error(RunnerError),
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl From<RunnerError> for Stop {
+    fn from(error: RunnerError) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl From<StoreError> for Stop {
+    fn from(error: StoreError) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+/// A remote that does not answer a push or a fetch is a fault of the forge; anything else is git's.
+impl From<WorkspaceError> for Stop {
+    fn from(error: WorkspaceError) -> Self {
+        match &error {
+            WorkspaceError::RemoteSilent { why, .. } => Self::Fault(fault_of(*why, &error)),
+            WorkspaceError::NoRemote { .. } => Self::Fault(Fault::NotFound {
+                what: error.to_string(),
+            }),
+            _ => Self::Error(error.into()),
+        }
+    }
+}
+
+fn fault_of(why: NoAnswer, error: &WorkspaceError) -> Fault {
+    let detail = error.to_string();
+    match why {
+        NoAnswer::Credentials => Fault::Unauthorised { detail },
+        NoAnswer::Missing => Fault::NotFound { what: detail },
+        NoAnswer::Trust | NoAnswer::Unreachable => Fault::Unreachable { detail },
+    }
+}
+
+/// Returns who writes what came from a forge, now.
+pub(super) fn as_forge() -> Context {
+    Context::tracker(None, Timestamp::now())
+}
+
+/// Puts a forge aside.
+pub(super) fn hold_forge(
+    store: &mut Store,
+    record: &ForgeRecord,
+    fault: Fault,
+) -> Result<TrackerHold, RunnerError> {
+    let now = Timestamp::now();
+    let tries = record.tries.saturating_add(1);
+    let until = match after_fault(&fault, Request::Look, tries, &record.place, now) {
+        Next::HoldUntil { until, .. } | Next::WaitUntil { until } | Next::RetryAt { at: until } => {
+            until
+        }
+        Next::CheckPlace | Next::GiveUp { .. } => now,
+    };
+    let since = record.hold.as_ref().map_or(now, |hold| hold.since);
+    let hold = TrackerHold {
+        since,
+        until,
+        fault,
+    };
+    store.hold_forge(&Context::tracker(None, now), &record.project, &hold, tries)?;
+    Ok(hold)
+}

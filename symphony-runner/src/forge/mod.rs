@@ -1,0 +1,29 @@
+//! The exchange with forges: what `symphony-forge` decides, carried out (design 0048).
+//!
+//! [`helper`] is the process that does it, [`due`] which projects are looked at, [`client`] how a forge is reached, [`round`] one look.
+//! [`base`] keeps the base branch as it is there, [`push`] and [`open`] bring a pull request there, [`hear`] takes reviews in,
+//! [`checks`] what CI says, [`reply`] answers people there, and [`end`] follows merges and closes. [`merge`] merges there.
+
+mod base;
+mod checks;
+mod client;
+mod due;
+mod end;
+mod fault;
+mod hear;
+mod helper;
+mod merge;
+mod open;
+mod push;
+mod reply;
+mod report;
+mod round;
+mod trouble;
+
+pub use client::{ForgeAccess, check_forge};
+pub use helper::{forge_due, forge_now};
+pub use report::ForgeReport;
+
+pub(crate) use helper::start_forge;
+pub(crate) use merge::ForgeMerge;
+pub(crate) use trouble::forge_in_trouble;

@@ -1,0 +1,23 @@
+//! What a look at a forge did, for whoever asked for it.
+
+use symphony_core::id::PrId;
+use symphony_store::TrackerHold;
+
+/// What a look at the forge of a project did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ForgeReport {
+    /// Where it looked, such as `github:acme/web`.
+    pub place: String,
+    /// Pull requests that were opened there.
+    pub opened: Vec<PrId>,
+    /// Branches that were pushed.
+    pub pushed: usize,
+    /// Reviews and comments that were taken in.
+    pub taken: usize,
+    /// Pull requests that were merged or closed there and are so here now.
+    pub ended: Vec<PrId>,
+    /// What could not be done, as sentences.
+    pub problems: Vec<String>,
+    /// Why it is not asked for now.
+    pub hold: Option<TrackerHold>,
+}

@@ -1,0 +1,241 @@
+//! One look at the forge of a project.
+
+use symphony_core::config::{ForgeSettings, ProjectConfig, PushWhen};
+use symphony_core::log::TrackerEntry;
+use symphony_core::pull_request::{PrState, PullRequest, VerifiedGates};
+use symphony_forge::end::{End, plan_end};
+use symphony_forge::remote::{RemotePull, RemoteState};
+use symphony_store::{ForgePull, ForgeRecord, PrFilter};
+use symphony_sync::Forge;
+use symphony_tracker::fault::Fault;
+use symphony_tracker::wait::{Next, Request, after_fault};
+use symphony_workspace::Repository;
+
+use super::fault::{Stop, as_forge, hold_forge};
+use super::report::ForgeReport;
+use crate::error::RunnerError;
+use crate::repository::open_repository;
+use crate::session::Session;
+
+/// What a look works with.
+pub(super) struct Round<'a> {
+    pub(super) session: &'a mut Session,
+    pub(super) config: &'a ProjectConfig,
+    pub(super) settings: &'a ForgeSettings,
+    pub(super) client: &'a dyn Forge,
+    pub(super) record: ForgeRecord,
+    pub(super) report: ForgeReport,
+}
+
+/// A pull request on both sides.
+pub(super) struct Mirrored {
+    pub(super) pr: PullRequest,
+    pub(super) pull: ForgePull,
+    pub(super) theirs: Option<RemotePull>,
+}
+
+impl Round<'_> {
+    /// Does one look. A fault of the forge holds it, and is in the report.
+    pub(super) async fn run(&mut self) -> Result<(), RunnerError> {
+        match self.look().await {
+            Ok(()) => Ok(()),
+            Err(Stop::Fault(fault)) => {
+                let store = &mut self.session.store;
+                self.report.hold = Some(hold_forge(store, &self.record, fault)?);
+                Ok(())
+            }
+            Err(Stop::Error(error)) => Err(error),
+        }
+    }
+
+    async fn look(&mut self) -> Result<(), Stop> {
+        // Before anything is read: what happens during the look is looked at by the next one.
+        self.record.seen_event = self.session.store.forge_news(&self.record)?.1;
+        let repository = open_repository(&self.session.project, self.config)?;
+        self.follow_bases(&repository).await?;
+        for pr in self.open_here()? {
+            self.mirror(&repository, pr).await?;
+        }
+        for pull in self.session.store.open_forge_pulls(&self.record.project)? {
+            let pr = self.session.store.pr(pull.pr)?;
+            if !pr.state.is_open() {
+                self.mirror_ended(pr, pull).await?;
+            }
+        }
+        self.report.problems.extend(self.record.problem.clone());
+        Ok(self
+            .session
+            .store
+            .note_forge_look(&as_forge(), &self.record)?)
+    }
+
+    /// The pull requests that are open here. A proposal that nothing is left to do has no branch.
+    fn open_here(&self) -> Result<Vec<PullRequest>, Stop> {
+        let mut open = Vec::new();
+        for state in [PrState::Open, PrState::Approved] {
+            let filter = PrFilter {
+                project: Some(self.record.project.clone()),
+                state: Some(state),
+                ..PrFilter::default()
+            };
+            open.extend(self.session.store.prs(&filter)?);
+        }
+        open.retain(|pr| pr.proposal.is_none());
+        open.sort_by_key(|pr| pr.id);
+        Ok(open)
+    }
+
+    /// Mirrors a pull request that is open here. What the forge refuses about it keeps no other back.
+    async fn mirror(&mut self, repository: &Repository, pr: PullRequest) -> Result<(), Stop> {
+        let known = self.session.store.forge_pull_of(pr.id)?;
+        let is_known = known.as_ref().is_some_and(|known| known.is_open);
+        if !is_known && !self.is_ready(&pr) {
+            // one of an earlier round of the same branch may be open there
+            let open = self.session.store.open_forge_pulls(&pr.project)?;
+            if !open.iter().any(|pull| pull.branch == pr.branch) {
+                return Ok(());
+            }
+        }
+        let context = as_forge();
+        let store = &mut self.session.store;
+        let mut pull = store.ensure_forge_pull(&context, &pr.project, &pr.branch, pr.id)?;
+        pull.problem = None;
+        let theirs = match pull.number {
+            Some(number) => Some(self.client.pull(number).await?),
+            None => None,
+        };
+        let mut both = Mirrored { pr, pull, theirs };
+        let done = self.exchange(repository, &mut both).await;
+        self.settle(&both, done)
+    }
+
+    async fn exchange(&mut self, repository: &Repository, both: &mut Mirrored) -> Result<(), Stop> {
+        if self.has_ended(repository, both).await? {
+            return Ok(());
+        }
+        if self.is_ready(&both.pr) && self.push(repository, both)? {
+            self.open(both).await?;
+            self.write(both).await?;
+        }
+        // Reviews before checks: a person's word about a commit is not to be answered by a rejection that came later.
+        self.hear(both).await?;
+        self.read_checks(both).await?;
+        self.reply(both).await
+    }
+
+    /// Follows a merge or a close on either side; returns whether there is nothing more to exchange.
+    async fn has_ended(
+        &mut self,
+        repository: &Repository,
+        both: &mut Mirrored,
+    ) -> Result<bool, Stop> {
+        let Some(theirs) = &both.theirs else {
+            return Ok(false);
+        };
+        let end = plan_end(both.pr.state, &both.pr.head_commit, theirs);
+        match end {
+            End::None => Ok(false),
+            End::TakeMerge { commit, by } => {
+                self.take_merge(repository, both, commit, by)?;
+                Ok(true)
+            }
+            End::OtherMerged { head } => {
+                self.note_other_merge(both, &head)?;
+                Ok(true)
+            }
+            End::CloseHere => {
+                self.close_here(both)?;
+                Ok(true)
+            }
+            End::CloseThere => {
+                self.close_there(both).await?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Mirrors a pull request that has ended here, or was sent back.
+    async fn mirror_ended(&mut self, pr: PullRequest, pull: ForgePull) -> Result<(), Stop> {
+        let Some(number) = pull.number else {
+            return Ok(());
+        };
+        let theirs = Some(self.client.pull(number).await?);
+        let mut both = Mirrored { pr, pull, theirs };
+        let done = self.exchange_ended(&mut both).await;
+        self.settle(&both, done)
+    }
+
+    async fn exchange_ended(&mut self, both: &mut Mirrored) -> Result<(), Stop> {
+        let Some(theirs) = both.theirs.clone() else {
+            return Ok(());
+        };
+        if theirs.state != RemoteState::Open {
+            both.pull.is_open = false;
+            return Ok(());
+        }
+        if both.pr.state == PrState::Rejected {
+            // it is worked on: what people write there meanwhile is for the next attempt
+            self.write(both).await?;
+            self.hear(both).await?;
+            return self.reply(both).await;
+        }
+        self.close_there(both).await
+    }
+
+    /// Writes what became of a pull request. A refusal about it alone is its problem; all else ends the look.
+    fn settle(&mut self, both: &Mirrored, done: Result<(), Stop>) -> Result<(), Stop> {
+        let mut pull = both.pull.clone();
+        let stop = match done {
+            Ok(()) => None,
+            Err(Stop::Fault(fault)) if is_about_one(&fault, &self.record.place) => {
+                pull.problem = Some(fault.to_string());
+                None
+            }
+            Err(stop) => Some(stop),
+        };
+        if let Some(problem) = &pull.problem {
+            let of = both.pr.of.reference(both.pr.id);
+            self.report.problems.push(format!("{of}: {problem}"));
+        }
+        self.session
+            .store
+            .save_forge_pull(&as_forge(), &both.pr.of, &pull, &[])?;
+        stop.map_or(Ok(()), Err)
+    }
+
+    /// Whether it may be shown to people at the forge.
+    pub(super) fn is_ready(&self, pr: &PullRequest) -> bool {
+        let has_gates = !self.config.gates.is_empty();
+        let is_green = match pr.gates_of_head() {
+            Some(gates) => VerifiedGates::green(gates),
+            None => !has_gates,
+        };
+        match self.settings.push {
+            PushWhen::Opened => is_green,
+            PushWhen::Approved => is_green && pr.state == PrState::Approved,
+        }
+    }
+
+    /// Saves what is known of a pull request, before or after a step that cannot be taken back.
+    pub(super) fn save(&mut self, both: &Mirrored, entries: &[TrackerEntry]) -> Result<(), Stop> {
+        let store = &mut self.session.store;
+        Ok(store.save_forge_pull(&as_forge(), &both.pr.of, &both.pull, entries)?)
+    }
+
+    /// An entry of the log about the forge.
+    pub(super) fn noted(&self, text: impl Into<String>) -> TrackerEntry {
+        TrackerEntry::Noted {
+            tracker: self.settings.kind.to_string(),
+            text: text.into(),
+        }
+    }
+}
+
+/// Returns whether a fault is about one pull request, and says nothing about the forge.
+fn is_about_one(fault: &Fault, place: &str) -> bool {
+    let now = symphony_core::Timestamp::now();
+    matches!(
+        after_fault(fault, Request::ChangeInKnownPlace, 1, place, now),
+        Next::GiveUp { .. }
+    )
+}
