@@ -4,10 +4,30 @@
 //! which are armed one after the other. The first process that reaches the point creates the file, writes its command
 //! line into it and kills itself as `kill -9` would; later processes pass. Without the feature [`Failpoint::reach`] is
 //! empty and no variable is read.
+//!
+//! A test that dies more often than it can start processes calls `unwind_after` instead: its own thread unwinds at a point, which drops
+//! all that was held in memory and keeps what was written.
 
 /// The variable that names the points at which a process dies.
 #[cfg(feature = "failpoints")]
 pub const FAILPOINTS_VARIABLE: &str = "SYMPHONY_FAILPOINTS";
+
+/// Where a thread was unwound: what `catch_unwind` of the test that asked for it returns.
+#[cfg(feature = "failpoints")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unwound(pub Failpoint);
+
+#[cfg(feature = "failpoints")]
+thread_local! {
+    /// How many points this thread still passes before it is unwound.
+    static PASSES: std::cell::Cell<Option<usize>> = const { std::cell::Cell::new(None) };
+}
+
+/// Unwinds this thread at the point that it reaches after `passes` others, once, with [`Unwound`]; `None` lets it live.
+#[cfg(feature = "failpoints")]
+pub fn unwind_after(passes: Option<usize>) {
+    PASSES.set(passes);
+}
 
 macro_rules! failpoints {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)+) => {
@@ -201,6 +221,7 @@ impl Failpoint {
     /// Dies here when a test asked for it.
     #[cfg(feature = "failpoints")]
     pub fn reach(self) {
+        self.unwind_if_due();
         let Ok(armed) = std::env::var(FAILPOINTS_VARIABLE) else {
             return;
         };
@@ -218,6 +239,19 @@ impl Failpoint {
             let own = rustix::process::getpid();
             let killed = rustix::process::kill_process(own, rustix::process::Signal::KILL);
             debug_assert!(killed.is_ok(), "a process may kill itself");
+        }
+    }
+
+    #[cfg(feature = "failpoints")]
+    fn unwind_if_due(self) {
+        match PASSES.get() {
+            None => {}
+            Some(0) => {
+                PASSES.set(None);
+                // Not a panic: no message is printed, and no hook runs, as when a process is killed.
+                std::panic::resume_unwind(Box::new(Unwound(self)));
+            }
+            Some(passes) => PASSES.set(Some(passes - 1)),
         }
     }
 }

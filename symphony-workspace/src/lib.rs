@@ -55,9 +55,9 @@ pub use context_file::{
 pub use copy::{CopyProblem, CopyReport};
 pub use deep::remove_deep;
 pub use error::WorkspaceError;
-#[cfg(feature = "failpoints")]
-pub use failpoint::FAILPOINTS_VARIABLE;
 pub use failpoint::Failpoint;
+#[cfg(feature = "failpoints")]
+pub use failpoint::{FAILPOINTS_VARIABLE, Unwound, unwind_after};
 pub use fingerprint::Fingerprint;
 #[cfg(feature = "failpoints")]
 pub use git::{GIT_FAULTS_VARIABLE, GitCall, GitDeath, GitFaults};
