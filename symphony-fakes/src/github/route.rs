@@ -3,6 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::{Value, json};
+use symphony_core::Timestamp;
 
 use super::json::Shown;
 use super::world::{GithubWorld, Role, Token};
@@ -19,6 +20,10 @@ pub(super) struct Caller {
 
 impl Backend for GithubWorld {
     const NAME: &'static str = "github";
+
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
 
     fn answer(&mut self, request: &Request) -> Answer {
         if let Some(answer) = forge::route::log(self, request) {

@@ -1,6 +1,7 @@
 //! A request and an answer, as a fake sees them.
 
 use serde_json::Value;
+use symphony_core::Timestamp;
 
 /// A request, complete.
 #[derive(Debug, Clone)]
@@ -83,6 +84,9 @@ impl Answer {
 pub(crate) trait Backend: Send + 'static {
     /// The name in records.
     const NAME: &'static str;
+
+    /// Returns the time by its clock.
+    fn now(&self) -> Timestamp;
 
     /// Answers a request.
     fn answer(&mut self, request: &Request) -> Answer;

@@ -262,7 +262,11 @@ fn applied<B: Backend>(shared: &Mutex<Shared<B>>, request: &Request) -> (Option<
             headers: headers.clone(),
             body: body.clone(),
         },
-        _ => shared.backend.answer(request),
+        _ => {
+            let answer = shared.backend.answer(request);
+            let date = shared.backend.now().strftime("%a, %d %b %Y %H:%M:%S GMT");
+            answer.with("date", date.to_string())
+        }
     };
     let is_cut = matches!(
         fault,

@@ -1,6 +1,7 @@
 //! Requests: the key, the quota, then the query.
 
 use serde_json::Value;
+use symphony_core::Timestamp;
 
 use super::graphql::{Problem, execute};
 use super::world::LinearWorld;
@@ -8,6 +9,10 @@ use crate::http::message::{Answer, Backend, Request};
 
 impl Backend for LinearWorld {
     const NAME: &'static str = "linear";
+
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
 
     fn answer(&mut self, request: &Request) -> Answer {
         if request.method != "POST" || request.segments != ["graphql"] {

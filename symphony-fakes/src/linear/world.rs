@@ -242,6 +242,12 @@ impl LinearWorld {
         id
     }
 
+    /// Returns the id of a label by its name.
+    pub fn label(&self, name: &str) -> String {
+        let found = self.labels.iter().find(|(_, label)| label.name == name);
+        found.expect("the label exists").0.clone()
+    }
+
     /// Adds an issue to a team, in its state Todo, and returns its id.
     pub fn add_issue(&mut self, creator: &str, team: &str, title: &str, text: &str) -> String {
         let id = self.id();
