@@ -57,8 +57,10 @@ impl ConfigReader<'_> {
         let endpoint = self.endpoint(&at, kind)?;
         let token = self.token(&at, kind);
         let filter = self.filter(&at);
-        self.check_commanders(&at, kind);
-        self.check_states(&at, kind, &filter);
+        let commanders = self.map(&format!("{at}.commanders"));
+        let states = self.map(&format!("{at}.states"));
+        self.check_commanders(&at, kind, &commanders);
+        self.check_states(&at, kind, &states, &filter);
         Some(TrackerSettings {
             name: name.to_owned(),
             place,
@@ -66,9 +68,9 @@ impl ConfigReader<'_> {
             token,
             filter,
             import_status: self.get_or(&format!("{at}.import_status"), IssueStatus::Todo),
-            states: self.map(&format!("{at}.states")),
+            states,
             priorities: self.map(&format!("{at}.priorities")),
-            commanders: self.map(&format!("{at}.commanders")),
+            commanders,
             comments: self.get_or(&format!("{at}.comments"), true),
             subtasks: self.get_or(&format!("{at}.subtasks"), true),
             poll: self.get_or(&format!("{at}.poll_ms"), POLL),
@@ -138,8 +140,12 @@ impl ConfigReader<'_> {
     }
 
     /// On GitHub users have numbers. A login in the place of one would never match, or match whoever has it next.
-    fn check_commanders(&mut self, at: &str, kind: TrackerKind) {
-        let commanders: BTreeMap<UserName, String> = self.map(&format!("{at}.commanders"));
+    fn check_commanders(
+        &mut self,
+        at: &str,
+        kind: TrackerKind,
+        commanders: &BTreeMap<UserName, String>,
+    ) {
         for (name, id) in commanders {
             let is_number = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
             if kind == TrackerKind::Github && !is_number {
@@ -152,13 +158,18 @@ impl ConfigReader<'_> {
     }
 
     /// A label that lets issues in cannot mean a status too: a move would take it away, and the issue with it.
-    fn check_states(&mut self, at: &str, kind: TrackerKind, filter: &TrackerFilter) {
-        let states: BTreeMap<IssueStatus, String> = self.map(&format!("{at}.states"));
+    fn check_states(
+        &mut self,
+        at: &str,
+        kind: TrackerKind,
+        states: &BTreeMap<IssueStatus, String>,
+        filter: &TrackerFilter,
+    ) {
         for (status, label) in states {
             let lets_in = filter
                 .labels
                 .iter()
-                .any(|known| known.eq_ignore_ascii_case(&label));
+                .any(|known| known.eq_ignore_ascii_case(label));
             if kind == TrackerKind::Github && lets_in {
                 let path = KeyPath::of(&format!("{at}.states.{status}"));
                 let expected = "another label than those of `filter.labels`".to_owned();

@@ -5,6 +5,9 @@ use super::problem::ProblemKind;
 use super::table::{KEYS, STATE_KEYS};
 use crate::nearest::nearest;
 
+/// Where a token goes instead.
+const TOKEN_PLACE: &str = "into the environment: `token_env` names its variable, and `token_command` is a command that prints it";
+
 /// Suggests the key that was probably meant: one of exactly this name elsewhere, or else a similar one of the same
 /// object.
 pub(super) fn unknown(keys: &'static [Key], name: &str, at_top: bool) -> ProblemKind {
@@ -12,6 +15,12 @@ pub(super) fn unknown(keys: &'static [Key], name: &str, at_top: bool) -> Problem
         return ProblemKind::State;
     }
     let spelled = snake_case(name);
+    let has = |wanted: &str| keys.iter().any(|key| key.name == wanted);
+    if spelled.contains("token") && has("token_env") && has("token_command") {
+        return ProblemKind::Misplaced {
+            expected: TOKEN_PLACE.to_owned(),
+        };
+    }
     let ending = format!(".{spelled}");
     let elsewhere = rows(KEYS)
         .into_iter()
