@@ -14,8 +14,15 @@ pub type Answering<'a, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send
 /// A tracker. Each method sends one request or a few, waits for each at most as long as [`crate::limits`] says, and repeats
 /// none: when to try again is the caller's decision.
 pub trait Tracker: Send + Sync + std::fmt::Debug {
+    /// Returns how far the tracker's clock is ahead of this machine's, in milliseconds, by its last answer: its times are compared with
+    /// ours by this. It can be less by the time that the answer took, and by a second.
+    fn clock_ahead_ms(&self) -> i64;
+
     /// Asks who the token is and what it may do here.
     fn check(&self) -> Answering<'_, Access>;
+
+    /// Asks for a change that no tracker makes, to learn whether it refuses the change or the token; `None` if the answer says neither.
+    fn may_write(&self) -> Answering<'_, Option<bool>>;
 
     /// Reads one page of what changed, from where a cursor points: issues and comments, pull requests left out.
     ///

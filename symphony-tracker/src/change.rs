@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use symphony_core::Timestamp;
 use symphony_core::issue::Priority;
 
 use crate::remote::{ExternalId, RemoteIssue, RemoteState};
@@ -105,10 +104,10 @@ pub struct Outgoing {
     pub target: ExternalId,
     /// What to change.
     pub change: Change,
-    /// When it was decided: what an earlier attempt created is not older.
-    pub decided_at: Timestamp,
     /// Whether it may have been sent before, without an answer that was recorded.
     pub was_tried: bool,
+    /// What an earlier attempt created, where that is known: the rest of the change is still to be done.
+    pub made: Option<ExternalId>,
 }
 
 /// What a tracker made of a change.

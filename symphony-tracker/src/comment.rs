@@ -40,9 +40,9 @@ pub struct Discussion<'a> {
     pub known: &'a KnownComments,
     /// The state of the issue.
     pub state: &'a IssueState,
-    /// Since when it is in this state.
+    /// Since when it is in this state, by the tracker's clock.
     pub state_since: Timestamp,
-    /// When it was linked.
+    /// When it was linked, by the tracker's clock.
     pub linked_at: Timestamp,
     /// The head of its open pull request, as far as it was pushed.
     pub pushed_head: Option<&'a str>,

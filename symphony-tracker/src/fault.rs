@@ -37,6 +37,14 @@ pub enum Fault {
         /// The tracker's words, with the scopes that it asks for.
         detail: String,
     },
+    /// The token may read and not write: what is new there still comes in, and what is new here waits.
+    #[error("the token may not {action}: {detail}; what is new there is still read")]
+    ReadOnly {
+        /// What was asked for, such as `write comments`.
+        action: String,
+        /// The tracker's words, with the scopes that it asks for.
+        detail: String,
+    },
     /// The repository, team, issue or comment does not exist, or the token may not see it (404, 410).
     #[error("{what} does not exist, or the token may not see it")]
     NotFound {

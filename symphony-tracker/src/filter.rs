@@ -5,6 +5,14 @@ use symphony_core::config::TrackerSettings;
 use crate::labels;
 use crate::remote::RemoteIssue;
 
+/// Returns what is risky about a filter: one that names neither a label nor an assignee lets in what anyone writes.
+pub fn risk(settings: &TrackerSettings) -> Option<&'static str> {
+    let filter = &settings.filter;
+    (filter.labels.is_empty() && filter.assignees.is_empty()).then_some(
+        "`filter.labels` is empty: every issue there comes in, whoever wrote it, and agents work on it at your expense; name a label or an assignee",
+    )
+}
+
 /// Returns what of a new issue does not match the filter; `None` if all does.
 pub fn mismatch_of_new(settings: &TrackerSettings, issue: &RemoteIssue) -> Option<String> {
     let states = &settings.filter.states;

@@ -6,7 +6,7 @@
 //!
 //! [`remote`] has what a tracker says of an issue, [`change`] what Symphony asks a tracker to change, [`fault`] how a tracker
 //! refuses. [`base`] is what both sides had when they last agreed, [`linked`] what ours has now. [`arrival`] decides what a tracker's
-//! issue changes here, [`departure`] what ours changes there, and [`confirm`] what both agree on once that is applied.
+//! issue changes here, [`taking`] what a death left of that, [`departure`] what ours changes there, and [`confirm`] what both agree on once that is applied.
 //! [`comment`] and [`command`] read what people write there, [`milestone`] and [`sub_issue`] write what is new here, and [`wait`]
 //! decides when to ask again. [`marker`] ties what was created there to its change, and [`quote`] makes agents' texts harmless there.
 
@@ -26,6 +26,7 @@ pub mod quote;
 pub mod relations;
 pub mod remote;
 pub mod sub_issue;
+pub mod taking;
 pub mod wait;
 
 mod labels;

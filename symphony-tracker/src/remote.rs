@@ -151,4 +151,6 @@ pub struct Page {
     pub next: Cursor,
     /// Whether another page is waiting now.
     pub has_more: bool,
+    /// Whether every comment on an issue of this page is on it or on a later page: then none has to be asked for.
+    pub has_all_comments: bool,
 }

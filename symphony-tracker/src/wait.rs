@@ -74,7 +74,7 @@ pub fn after_fault(fault: &Fault, request: Request, tries: u32, key: &str, now: 
         at: now.saturating_add_ms(BACKOFF.delay_ms(key, tries.max(1))),
     };
     match (fault, request) {
-        (Fault::NoToken { .. } | Fault::Moved { .. } | Fault::Unauthorised { .. } | Fault::Forbidden { .. }, _)
+        (Fault::NoToken { .. } | Fault::Moved { .. } | Fault::Unauthorised { .. } | Fault::Forbidden { .. } | Fault::ReadOnly { .. }, _)
         // a look that is refused is a defect of ours, or a new API: asking again at once would not help
         | (Fault::NotFound { .. } | Fault::Refused { .. }, Request::Look) => hold(reason),
         (Fault::NotFound { .. }, Request::Change) => Next::CheckPlace,

@@ -25,6 +25,8 @@ pub struct TrackerView {
     pub refused: Vec<ChangeView>,
     /// Why it is not asked now.
     pub hold: Option<TrackerHoldView>,
+    /// Whether the configuration still has it; nothing is read or sent for one that it does not have.
+    pub is_configured: bool,
 }
 
 /// What an issue is at a tracker.
@@ -93,6 +95,9 @@ impl From<&TrackerHold> for TrackerHoldView {
 
 impl TrackerView {
     fn state(&self, now: Timestamp) -> String {
+        if !self.is_configured {
+            return "not in the configuration".to_owned();
+        }
         match (&self.hold, self.looked_at) {
             (Some(hold), _) => format!("on hold, next try {}", in_future(hold.until, now)),
             (None, Some(at)) => format!("read {}", ago(at, now)),
@@ -120,6 +125,14 @@ impl Listed for TrackerView {
             let hold = tracker.hold.iter();
             for hold in hold {
                 page.hanging(2, &format!("{}: {}", tracker.name, hold.reason));
+            }
+            if !tracker.is_configured && !tracker.waiting.is_empty() {
+                let waiting = plural(tracker.waiting.len(), "change");
+                let text = format!(
+                    "{}: {waiting} cannot be sent, because `trackers` no longer has it; add it again to send them",
+                    tracker.name
+                );
+                page.hanging(2, &text);
             }
             for change in &tracker.refused {
                 let problem = change.problem.as_deref().unwrap_or("no reason is known");
@@ -241,11 +254,22 @@ pub struct TrackerCheckView {
     pub login: Option<String>,
     /// Its id, for `commanders`.
     pub user_id: Option<String>,
+    /// Whether the token may write; missing where that is unknown.
+    pub can_write: Option<bool>,
     /// What is missing or wrong.
     pub problems: Vec<String>,
+    /// What works and is risky.
+    pub warnings: Vec<String>,
 }
 
 impl TrackerCheckView {
+    /// Adds what is risky about the tracker's settings.
+    #[must_use]
+    pub fn with_warning(mut self, warning: Option<&str>) -> Self {
+        self.warnings.extend(warning.map(str::to_owned));
+        self
+    }
+
     /// Makes it of what the tracker answered.
     pub fn of(tracker: &str, access: TrackerAccess) -> Self {
         let user = access.user;
@@ -254,7 +278,9 @@ impl TrackerCheckView {
             place: Some(access.place),
             login: user.as_ref().map(|user| user.login.clone()),
             user_id: user.map(|user| user.id.to_string()),
+            can_write: access.can_write,
             problems: access.problems,
+            warnings: Vec::new(),
         }
     }
 
@@ -265,7 +291,9 @@ impl TrackerCheckView {
             place: None,
             login: None,
             user_id: None,
+            can_write: None,
             problems: vec![problem],
+            warnings: Vec::new(),
         }
     }
 }
@@ -283,9 +311,17 @@ impl Listed for TrackerCheckView {
             } else {
                 "problem"
             };
-            page.line(&format!("{} {state}: {place}{who}", check.tracker));
+            let may = match check.can_write {
+                Some(true) => ", may read and write",
+                Some(false) => ", may only read",
+                None => "",
+            };
+            page.line(&format!("{} {state}: {place}{who}{may}", check.tracker));
             for problem in &check.problems {
                 page.hanging(2, &format!("  {problem}"));
+            }
+            for warning in &check.warnings {
+                page.hanging(2, &format!("  warning: {warning}"));
             }
         }
     }

@@ -279,6 +279,8 @@ mod ticket_documents;
 #[cfg(test)]
 mod tidy;
 #[cfg(test)]
+mod tracker_troubles;
+#[cfg(test)]
 mod trackers;
 #[cfg(test)]
 mod transcript;

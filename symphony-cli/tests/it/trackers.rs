@@ -7,12 +7,12 @@ use symphony_fakes::{FakeGithub, FakeLinear, Fault, On};
 use crate::support::{Project, call, commit, create_pr, scenarios, text, turn, until, worker};
 
 /// Who may give commands: `octocat` of the fake.
-const OCTOCAT: u64 = 1;
+pub(crate) const OCTOCAT: u64 = 1;
 /// Somebody else there.
-const MALLORY: u64 = 2;
+pub(crate) const MALLORY: u64 = 2;
 
 /// A project whose issues are mirrored with a GitHub.
-fn mirrored(scenarios: &Value, github: &FakeGithub, more: &Value) -> Project {
+pub(crate) fn mirrored(scenarios: &Value, github: &FakeGithub, more: &Value) -> Project {
     let mut tracker = json!({
         "kind": "github", "repository": "acme/web", "endpoint": github.endpoint(),
         "commanders": { "ada": "1" }, "poll_ms": 0,
@@ -27,7 +27,7 @@ fn mirrored(scenarios: &Value, github: &FakeGithub, more: &Value) -> Project {
 }
 
 /// Adds an issue with the label that lets it in.
-fn labelled(github: &FakeGithub, title: &str, body: &str) -> u64 {
+pub(crate) fn labelled(github: &FakeGithub, title: &str, body: &str) -> u64 {
     github.with(|world| {
         let number = world.add_issue(OCTOCAT, title, body);
         world.edit_issue(number, |issue| {
@@ -37,12 +37,12 @@ fn labelled(github: &FakeGithub, title: &str, body: &str) -> u64 {
     })
 }
 
-fn bodies(github: &FakeGithub, issue: u64) -> Vec<String> {
+pub(crate) fn bodies(github: &FakeGithub, issue: u64) -> Vec<String> {
     let comments = github.with(|world| world.comments(issue));
     comments.into_iter().map(|comment| comment.body).collect()
 }
 
-fn hello_worker() -> Value {
+pub(crate) fn hello_worker() -> Value {
     worker([commit("hello.txt", "hello"), create_pr("Say hello")])
 }
 

@@ -15,6 +15,7 @@ use symphony_tracker::confirm::link_created;
 use symphony_tracker::linked::{Conflict, Covers, Field, LocalIssue, Side};
 use symphony_tracker::relations::{resolve, waiting};
 use symphony_tracker::remote::RemoteIssue;
+use symphony_tracker::taking::{Taking, resume};
 use symphony_workspace::Failpoint;
 
 use super::mirror::{Mirror, Settling, Stop, as_tracker};
@@ -35,14 +36,34 @@ impl Mirror<'_> {
         match link {
             None => self.arrive_new(issue).await,
             Some(link) => match link.issue.clone() {
-                // Deleted here: it is not taken in again.
-                None => Ok(()),
+                None => self.arrive_unlinked(&link, issue).await,
                 Some(ours) => {
                     self.arrive_linked(&link, &ours, issue, HowRead::OnPage)
                         .await
                 }
             },
         }
+    }
+
+    /// An issue that was linked before. If it was deleted here, it is not taken in again; if it was gone there, it came back.
+    async fn arrive_unlinked(
+        &mut self,
+        link: &TrackerLink,
+        issue: &RemoteIssue,
+    ) -> Result<(), Stop> {
+        let project = self.session.project.id.clone();
+        let external = self.external_of(issue);
+        let store = &mut self.session.store;
+        let Some(ours) = store.issue_of_external(&project, &external)? else {
+            return Ok(());
+        };
+        let link = store.relink_issue(&as_tracker(), link.id, &ours)?;
+        self.arrive_linked(&link, &ours, issue, HowRead::ById).await
+    }
+
+    /// Returns the id under which an issue is taken in.
+    fn external_of(&self, issue: &RemoteIssue) -> String {
+        format!("{}#{}", self.record.place, issue.id)
     }
 
     async fn arrive_new(&mut self, issue: &RemoteIssue) -> Result<(), Stop> {
@@ -64,7 +85,7 @@ impl Mirror<'_> {
     /// Takes an issue in. Its external id is written with it: if this dies before the link is made, the next look finds the issue and
     /// makes the link.
     async fn import(&mut self, issue: &RemoteIssue, import: &Import) -> Result<(), Stop> {
-        let external = format!("{}#{}", self.record.place, issue.id);
+        let external = self.external_of(issue);
         let project = self.session.project.id.clone();
         let known = self.session.store.issue_of_external(&project, &external)?;
         let context = as_tracker();
@@ -108,14 +129,13 @@ impl Mirror<'_> {
     ) -> Result<(), Stop> {
         let had = self.session.store.issue(ours)?;
         let mut steps = Vec::new();
-        let mut log = entries(&self.settings.name, &[], &import.notes);
+        let mut conflicts = Vec::new();
         let mut lost = |field: Field, lost: String| {
-            let conflict = Conflict {
+            conflicts.push(Conflict {
                 field,
                 loser: Side::Ours,
                 lost,
-            };
-            log.extend(entries(&self.settings.name, &[conflict], &[]));
+            });
         };
         if had.title != import.title {
             lost(Field::Title, had.title);
@@ -141,6 +161,9 @@ impl Mirror<'_> {
             let remove = Vec::new();
             steps.push(Step::SetLabels { add, remove });
         }
+        // As in `take_over`: the log first.
+        self.note(ours, &entries(&self.settings.name, &conflicts, &[]))?;
+        let mut log = entries(&self.settings.name, &[], &import.notes);
         log.extend(self.carry_out(ours, &steps));
         let now = self.session.store.issue(ours)?;
         let base = Base {
@@ -188,6 +211,9 @@ impl Mirror<'_> {
 
     /// Reads what was said about an issue before it was linked: a look at what changed may have passed these comments.
     async fn hear_earlier(&mut self, issue: &RemoteIssue) -> Result<(), Stop> {
+        if self.has_all_comments {
+            return Ok(());
+        }
         for comment in self.client.comments(&issue.id).await? {
             self.hear(&comment)?;
         }
@@ -210,6 +236,10 @@ impl Mirror<'_> {
         };
         let base = link_created(self.settings, &waiting.outgoing.change, local, issue);
         self.link_created_issue(issue, ours, &base).await?;
+        // Where it has no parent yet, the change is not done: its next attempt finds the issue and puts it below.
+        if issue.parent.as_ref() != Some(&waiting.outgoing.target) {
+            return Ok(());
+        }
         let context = as_tracker();
         let news = LinkNews {
             settled: std::slice::from_ref(change),
@@ -290,13 +320,68 @@ impl Mirror<'_> {
         Ok(())
     }
 
+    /// Notes what is about to be carried out, and what loses by it. After a death in between, the next round knows that these steps are no
+    /// edits of ours, and the log has what ours had. At worst it has that twice.
+    fn begin_steps(
+        &mut self,
+        link: &TrackerLink,
+        ours: &IssueId,
+        changed: &Changed,
+        lost: &[TrackerEntry],
+    ) -> Result<(), Stop> {
+        if changed.steps.is_empty() {
+            return self.note(ours, lost);
+        }
+        let taking = Taking {
+            base: changed.base.clone(),
+            steps: changed.steps.clone(),
+            since: 0,
+        };
+        let context = as_tracker();
+        let store = &mut self.session.store;
+        Ok(store.begin_taking(&context, (link.id, ours), &taking, lost)?)
+    }
+
+    /// Brings the bases in line with steps that a death cut short, before anything is compared with them.
+    pub(super) fn resume(&mut self) -> Result<(), Stop> {
+        for (link, taking) in self.session.store.begun_takings(self.record.id)? {
+            let Some(ours) = link.issue.clone() else {
+                continue;
+            };
+            let done = self.session.store.carried_since(&ours, taking.since)?;
+            let base = resume(self.settings, &link.base, &taking, done);
+            self.settle(
+                link.id,
+                &ours,
+                Settling {
+                    base: &base,
+                    settled: &[],
+                    untried: &[],
+                    entries: Vec::new(),
+                },
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Writes into an issue's log.
+    fn note(&mut self, issue: &IssueId, log: &[TrackerEntry]) -> Result<(), Stop> {
+        if log.is_empty() {
+            return Ok(());
+        }
+        let context = as_tracker();
+        Ok(self.session.store.note_tracker(&context, issue, log)?)
+    }
+
     fn take_over(
         &mut self,
         link: &TrackerLink,
         ours: &IssueId,
         changed: &Changed,
     ) -> Result<(), Stop> {
-        let mut log = entries(&self.settings.name, &changed.conflicts, &changed.notes);
+        let lost = entries(&self.settings.name, &changed.conflicts, &[]);
+        self.begin_steps(link, ours, changed, &lost)?;
+        let mut log = entries(&self.settings.name, &[], &changed.notes);
         log.extend(self.carry_out(ours, &changed.steps));
         Failpoint::TrackerSteps.reach();
         if !changed.steps.is_empty() {

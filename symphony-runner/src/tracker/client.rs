@@ -14,8 +14,13 @@ use crate::installation::Installation;
 use crate::process::Question;
 use crate::runtime::block_on;
 
+/// What is wrong with a token that may not write.
+const READS_ONLY: &str = "the token may read issues and not write them: what happens here would not be shown there; give it the right to write issues";
+
 /// What a tracker said of the token.
 pub type TrackerAccess = Access;
+/// How long and how large a tracker's answers may be; the default is right for every real one.
+pub type TrackerLimits = Options;
 
 /// Prepares requests to a tracker. No request is sent.
 ///
@@ -23,11 +28,17 @@ pub type TrackerAccess = Access;
 pub(super) fn client_of(
     installation: &Installation,
     settings: &TrackerSettings,
+    limits: &Options,
 ) -> Result<Box<dyn Tracker>, Fault> {
     let token = read_token(installation, &settings.token)?;
-    connect(settings, token, &Options::default()).map_err(|error| Fault::Unreachable {
+    connect(settings, token, limits).map_err(|error| Fault::Unreachable {
         detail: error.to_string(),
     })
+}
+
+/// Returns what is risky about the settings of a tracker, as a sentence.
+pub fn filter_risk(settings: &TrackerSettings) -> Option<&'static str> {
+    symphony_tracker::filter::risk(settings)
 }
 
 /// Asks a tracker who the token is and what it may do.
@@ -38,11 +49,24 @@ pub fn check_tracker(
     installation: &Installation,
     settings: &TrackerSettings,
 ) -> Result<Result<TrackerAccess, Fault>, RunnerError> {
-    let client = match client_of(installation, settings) {
+    let client = match client_of(installation, settings, &Options::default()) {
         Ok(client) => client,
         Err(fault) => return Ok(Err(fault)),
     };
-    block_on(&installation.root, client.check())
+    block_on(&installation.root, asked(client.as_ref()))
+}
+
+async fn asked(client: &dyn Tracker) -> Result<Access, Fault> {
+    let mut access = client.check().await?;
+    // What a role or a scope already shows needs no question.
+    if access.can_write != Some(false) {
+        let may_write = client.may_write().await?;
+        access.can_write = may_write.or(access.can_write);
+        if may_write == Some(false) {
+            access.problems.push(READS_ONLY.to_owned());
+        }
+    }
+    Ok(access)
 }
 
 /// Reads the token of a tracker or a forge.

@@ -3,6 +3,7 @@
 use symphony_core::Timestamp;
 use symphony_core::config::TrackerSettings;
 use symphony_store::{Project, Store, TrackerRecord};
+use symphony_tracker::fault::Fault;
 use symphony_tracker::wait::next_look;
 
 use crate::error::RunnerError;
@@ -66,7 +67,9 @@ fn is_due(
     record: &TrackerRecord,
     now: Timestamp,
 ) -> Result<bool, RunnerError> {
-    if let Some(hold) = &record.hold {
+    // A token that may not write keeps no one from reading: what waits is put off by itself.
+    let hold = record.hold.as_ref();
+    if let Some(hold) = hold.filter(|hold| !matches!(hold.fault, Fault::ReadOnly { .. })) {
         return Ok(hold.until <= now);
     }
     let is_time = next_look(record.looked_at, settings.poll, None, now) <= now;

@@ -64,12 +64,18 @@ impl Mirror<'_> {
         let discussion = Discussion {
             known: &known,
             state: &state,
-            state_since: store.state_since(issue)?,
-            linked_at: link.linked_at,
+            state_since: self.there(store.state_since(issue)?),
+            linked_at: self.there(link.linked_at),
             own_user: self.record.own_user.as_ref(),
             pushed_head: open.as_ref().map(|pr| pr.head_commit.as_str()),
         };
         Ok(read_comment(self.settings, comment, &discussion))
+    }
+
+    /// Returns a time of ours by the tracker's clock, which its comments have their times of. Whole seconds, as GitHub's times are.
+    fn there(&self, ours: Timestamp) -> Timestamp {
+        let there = ours.as_millisecond() + self.client.clock_ahead_ms();
+        Timestamp::from_second(there.div_euclid(1000)).unwrap_or(ours)
     }
 
     fn hear_new(

@@ -8,7 +8,7 @@ use symphony_store::{Context, Project, Store};
 use symphony_tracker::fault::Fault;
 use symphony_tracker::remote::Cursor;
 
-use super::client::client_of;
+use super::client::{TrackerLimits, client_of};
 use super::due::{configured, due_of, observed_trackers};
 use super::mirror::{Mirror, hold_tracker};
 use super::place::place_of;
@@ -52,12 +52,17 @@ pub fn sync_due(installation: &Installation) -> Result<(), RunnerError> {
     let store = installation.require_store()?;
     let trackers = configured(installation, &store)?;
     let due = due_of(&store, trackers, Timestamp::now())?;
-    exchange(installation, due, SyncWish::default())?;
+    exchange(
+        installation,
+        due,
+        SyncWish::default(),
+        &TrackerLimits::default(),
+    )?;
     Ok(())
 }
 
 /// Exchanges news with the trackers of a project now, whether they are due or not; `name` is one of them. Waits for a helper
-/// that is at work.
+/// that is at work, after it called `on_wait` once.
 ///
 /// # Errors
 /// When the database cannot be read or written, or another process is at work for too long.
@@ -65,15 +70,41 @@ pub fn sync_now(
     session: &Session,
     name: Option<&str>,
     wish: SyncWish,
+    on_wait: &dyn Fn(),
+) -> Result<Vec<SyncReport>, RunnerError> {
+    let lock = wait_for_turn(&session.installation, on_wait)?;
+    sync_holding(&lock, session, name, wish, &TrackerLimits::default())
+}
+
+/// As [`sync_now`], with other limits than those of real trackers.
+///
+/// # Errors
+/// As [`sync_now`].
+pub fn sync_within(
+    session: &Session,
+    name: Option<&str>,
+    wish: SyncWish,
+    limits: &TrackerLimits,
+) -> Result<Vec<SyncReport>, RunnerError> {
+    let lock = wait_for_turn(&session.installation, &|| {})?;
+    sync_holding(&lock, session, name, wish, limits)
+}
+
+/// Exchanges news while this process is the only one that does.
+fn sync_holding(
+    _lock: &RunLock,
+    session: &Session,
+    name: Option<&str>,
+    wish: SyncWish,
+    limits: &TrackerLimits,
 ) -> Result<Vec<SyncReport>, RunnerError> {
     let installation = &session.installation;
-    let _lock = wait_for_turn(installation)?;
     let store = installation.require_store()?;
     let mut trackers = configured(installation, &store)?;
     trackers.retain(|(project, settings)| {
         project.id == session.project.id && name.is_none_or(|name| settings.name == name)
     });
-    exchange(installation, trackers, wish)
+    exchange(installation, trackers, wish, limits)
 }
 
 /// Does a round with each of these trackers. One that cannot be asked delays no other.
@@ -81,6 +112,7 @@ fn exchange(
     installation: &Installation,
     trackers: Vec<(Project, TrackerSettings)>,
     wish: SyncWish,
+    limits: &TrackerLimits,
 ) -> Result<Vec<SyncReport>, RunnerError> {
     let mut reports = Vec::new();
     let mut failed = None;
@@ -90,7 +122,7 @@ fn exchange(
             store: installation.require_store()?,
             project,
         };
-        match one_round(&mut session, &settings, wish) {
+        match one_round(&mut session, &settings, wish, limits) {
             Ok(report) => reports.push(report),
             // One project's fault must not keep the others from their trackers; the first one is the answer.
             Err(error) => failed = failed.or(Some(error)),
@@ -103,6 +135,7 @@ fn one_round(
     session: &mut Session,
     settings: &TrackerSettings,
     wish: SyncWish,
+    limits: &TrackerLimits,
 ) -> Result<SyncReport, RunnerError> {
     let context = Context::tracker(None, Timestamp::now());
     let place = place_of(settings);
@@ -139,7 +172,7 @@ fn one_round(
         RefusedWish::Forget => drop(session.store.forget_refused(&context, record.id)?),
     }
     let installation = session.installation.clone();
-    let client = match client_of(&installation, settings) {
+    let client = match client_of(&installation, settings, limits) {
         Ok(client) => client,
         Err(fault) => {
             let hold = Some(hold_tracker(&mut session.store, &record, fault)?);
@@ -152,6 +185,7 @@ fn one_round(
         settings,
         record,
         report,
+        has_all_comments: false,
     };
     block_on(&installation.root, mirror.round())??;
     Ok(mirror.report)
@@ -165,11 +199,15 @@ fn configured_names(session: &Session) -> Vec<String> {
 }
 
 /// Takes the helper's lock, after a helper that is at work has ended.
-fn wait_for_turn(installation: &Installation) -> Result<RunLock, RunnerError> {
+fn wait_for_turn(installation: &Installation, on_wait: &dyn Fn()) -> Result<RunLock, RunnerError> {
     let begun = Instant::now();
+    let mut is_first = true;
     loop {
         match RunLock::acquire(Helper::Sync.lock(installation)) {
             Err(ProcessError::LockHeld { .. }) if begun.elapsed() < TURN_MAX => {
+                if std::mem::take(&mut is_first) {
+                    on_wait();
+                }
                 std::thread::sleep(LOOK);
             }
             other => return Ok(other?),

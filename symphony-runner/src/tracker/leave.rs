@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use symphony_core::id::IssueId;
 use symphony_core::log::{LogEvent, TrackerEntry};
-use symphony_store::{EventRecord, IssueFilter, LinkId, LinkNews, TrackerLink};
+use symphony_store::{EventRecord, LinkId, LinkNews, TrackerLink};
 use symphony_tracker::base::Base;
 use symphony_tracker::change::ChangeId;
 use symphony_tracker::departure::plan_departure;
@@ -95,19 +95,10 @@ impl Mirror<'_> {
     /// Puts the parts of an issue into the outbox that were made before it had a link: their entries of the log were read then, and
     /// there was no issue at the tracker that they could be a part of.
     pub(super) fn leave_parts(&mut self, link: &TrackerLink, issue: &IssueId) -> Result<(), Stop> {
-        let filter = IssueFilter {
-            parent: Some(issue.clone()),
-            ..IssueFilter::default()
-        };
         let store = &self.session.store;
-        let waiting = store.waiting_sub_issues(self.record.id)?;
         let mut send = Vec::new();
-        for part in store.list_issues(&filter)?.items {
-            let is_linked = store.link_of_issue(self.record.id, &part.id)?.is_some();
-            if is_linked || waiting.values().any(|issue| *issue == part.id) {
-                continue;
-            }
-            let (ours, by) = store.unlinked_issue(&part.id)?;
+        for part in store.unmade_parts(self.record.id, issue)? {
+            let (ours, by) = store.unlinked_issue(&part)?;
             let local = LocalIssue::from(&ours);
             send.extend(plan_sub_issue(self.settings, &link.key, &local, by));
         }

@@ -1,5 +1,7 @@
 //! One round with one tracker.
 
+use std::collections::BTreeSet;
+
 use symphony_core::Timestamp;
 use symphony_core::config::TrackerSettings;
 use symphony_core::id::IssueId;
@@ -29,6 +31,8 @@ pub(super) struct Mirror<'a> {
     pub(super) client: &'a dyn Tracker,
     pub(super) record: TrackerRecord,
     pub(super) report: SyncReport,
+    /// Whether all comments on the issues of the page at hand are still to come.
+    pub(super) has_all_comments: bool,
 }
 
 /// Why a round ends early.
@@ -73,13 +77,35 @@ impl Mirror<'_> {
     }
 
     async fn exchange(&mut self) -> Result<(), Stop> {
+        self.resume()?;
         self.learn_own_user().await?;
         // What waits goes first: a look would otherwise find our own edits missing there, and have to reason about it.
-        self.send().await?;
+        let refused = readable(self.send().await)?;
         self.read().await?;
         self.resolve_relations()?;
         self.leave()?;
-        self.send().await
+        if let Some(fault) = refused {
+            return Err(Stop::Fault(fault));
+        }
+        self.send().await?;
+        self.keep_hold()
+    }
+
+    /// Keeps showing that the token may not write while what it may not write is put off: the reading has ended the hold.
+    fn keep_hold(&mut self) -> Result<(), Stop> {
+        let hold = self.record.hold.as_ref();
+        let Some(hold) = hold.filter(|hold| matches!(hold.fault, Fault::ReadOnly { .. })) else {
+            return Ok(());
+        };
+        let store = &mut self.session.store;
+        let is_waiting = !store.next_changes(self.record.id, 1)?.is_empty();
+        if self.report.sent > 0 || !is_waiting {
+            return Ok(());
+        }
+        let context = as_tracker();
+        store.hold_tracker(&context, self.record.id, hold, self.record.tries)?;
+        self.report.hold = Some(hold.clone());
+        Ok(())
     }
 
     /// Learns who the token is, before anything is read for the first time: a marker in a comment of someone else claims nothing.
@@ -98,9 +124,13 @@ impl Mirror<'_> {
     }
 
     async fn read(&mut self) -> Result<(), Stop> {
+        let is_whole = self.record.cursor.as_str().is_empty();
+        let mut read = BTreeSet::new();
         for _ in 0..PAGES_MAX {
             let page = self.client.changed(&self.record.cursor).await?;
+            self.has_all_comments = page.has_all_comments;
             Failpoint::TrackerRead.reach();
+            read.extend(page.issues.iter().map(|issue| issue.id.clone()));
             for issue in &page.issues {
                 self.arrive(issue).await?;
             }
@@ -116,7 +146,11 @@ impl Mirror<'_> {
                 !page.has_more,
             )?;
             self.record.cursor = page.next;
+            self.has_all_comments = false;
             if !page.has_more {
+                if is_whole {
+                    self.look_for_missing(&read).await?;
+                }
                 break;
             }
         }
@@ -153,6 +187,15 @@ impl Mirror<'_> {
         )?;
         Failpoint::TrackerSettled.reach();
         Ok(())
+    }
+}
+
+/// Returns what keeps a round from writing and not from reading.
+fn readable(sent: Result<(), Stop>) -> Result<Option<Fault>, Stop> {
+    match sent {
+        Ok(()) => Ok(None),
+        Err(Stop::Fault(fault @ Fault::ReadOnly { .. })) => Ok(Some(fault)),
+        Err(other) => Err(other),
     }
 }
 

@@ -8,6 +8,7 @@ mod act;
 mod arrive;
 mod client;
 mod due;
+mod gone;
 mod hear;
 mod helper;
 mod leave;
@@ -20,8 +21,8 @@ mod step;
 mod text;
 mod trouble;
 
-pub use client::{TrackerAccess, check_tracker};
-pub use helper::{sync_due, sync_now};
+pub use client::{TrackerAccess, TrackerLimits, check_tracker, filter_risk};
+pub use helper::{sync_due, sync_now, sync_within};
 pub use place::place_of;
 pub use report::{RefusedWish, SyncReport, SyncWish};
 

@@ -57,14 +57,19 @@ impl Mirror<'_> {
         let context = as_tracker();
         self.session.store.begin_change(&context, id)?;
         Failpoint::TrackerSending.reach();
-        match self.client.apply(&change.outgoing).await {
+        let mut outgoing = change.outgoing.clone();
+        if let Covers::SubIssue { issue, .. } = &change.covers {
+            let made = self.session.store.link_of_issue(self.record.id, issue)?;
+            outgoing.made = made.map(|link| link.external);
+        }
+        match self.client.apply(&outgoing).await {
             Ok(applied) => self.record_applied(&change, &applied).await,
             Err(fault) => self.record_fault(&change, fault).await,
         }
     }
 
     /// Reads a linked issue by its id and takes over what is found.
-    async fn look_again(&mut self, link: &TrackerLink) -> Result<(), Stop> {
+    pub(super) async fn look_again(&mut self, link: &TrackerLink) -> Result<(), Stop> {
         let Some(ours) = &link.issue else {
             return Ok(());
         };
@@ -74,7 +79,7 @@ impl Mirror<'_> {
             .await?;
         match found.first() {
             Some(issue) => self.arrive_linked(link, ours, issue, HowRead::ById).await,
-            None => Ok(()),
+            None => self.unlink(link).await,
         }
     }
 
@@ -110,6 +115,11 @@ impl Mirror<'_> {
 
     /// Records a fault: of this change alone, or of the tracker, which ends the round.
     async fn record_fault(&mut self, change: &OutboxChange, fault: Fault) -> Result<(), Stop> {
+        let fault = match fault {
+            // It may read, or this round would not have come so far.
+            Fault::Forbidden { action, detail } => Fault::ReadOnly { action, detail },
+            other => other,
+        };
         let tries = change.tries.saturating_add(1);
         let place = self.record.place.clone();
         let now = Timestamp::now();
@@ -120,6 +130,10 @@ impl Mirror<'_> {
             next = after_fault(&fault, Request::ChangeInKnownPlace, tries, &place, now);
         }
         match next {
+            Next::GiveUp { .. } if self.is_target_gone(change, &fault).await? => {
+                let link = self.session.store.link(change.link)?;
+                self.unlink(&link).await
+            }
             Next::GiveUp { reason } => self.give_up(change, &reason),
             Next::RetryAt { at } => self.put_off(change, at, &fault, true),
             Next::WaitUntil { until } | Next::HoldUntil { until, .. } => {
@@ -127,6 +141,15 @@ impl Mirror<'_> {
             }
             Next::CheckPlace => self.put_off(change, now, &fault, false),
         }
+    }
+
+    /// Returns whether a change was refused because its issue is not there any more.
+    async fn is_target_gone(&self, change: &OutboxChange, fault: &Fault) -> Result<bool, Stop> {
+        if !matches!(fault, Fault::NotFound { .. }) {
+            return Ok(false);
+        }
+        let target = std::slice::from_ref(&change.outgoing.target);
+        Ok(self.client.issues(target).await?.is_empty())
     }
 
     /// Ends a change that the tracker will never take. The base says so, or the same change would be decided again at once.

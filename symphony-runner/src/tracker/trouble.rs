@@ -41,6 +41,7 @@ pub(crate) const fn needs_a_person(fault: &Fault, tries: u32) -> bool {
         | Fault::Moved { .. }
         | Fault::Unauthorised { .. }
         | Fault::Forbidden { .. }
+        | Fault::ReadOnly { .. }
         | Fault::NotFound { .. }
         | Fault::Refused { .. } => true,
         Fault::RateLimited { .. } => false,

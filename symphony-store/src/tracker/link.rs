@@ -197,6 +197,70 @@ impl Store {
         Ok(u64::try_from(count).unwrap_or(0))
     }
 
+    /// Ends the link of an issue that its tracker does not have any more: what waits for it is withdrawn, and the issue here stays. The
+    /// row stays too, so that an issue that comes back is linked again ([`Store::relink_issue`]).
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn unlink_issue(
+        &mut self,
+        context: &Context,
+        link: &TrackerLink,
+        entry: &TrackerEntry,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            if let Some(issue) = &link.issue {
+                let event = LogEvent::Tracker(entry.clone());
+                append(tx, context, About::issue(issue), &event)?;
+            }
+            tx.execute(
+                "UPDATE tracker_change SET state = 'withdrawn', ended_at = ?2 WHERE link = ?1 AND state = 'waiting'",
+                params![link.id.0, context.now.as_millisecond()],
+            )?;
+            tx.execute(
+                "UPDATE tracker_link SET issue = NULL WHERE id = ?1",
+                [link.id.0],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Links an issue that came back with the one here that it was linked with.
+    ///
+    /// # Errors
+    /// When the issue is linked with another one of the tracker, or the database cannot be written.
+    pub fn relink_issue(
+        &mut self,
+        context: &Context,
+        link: LinkId,
+        issue: &IssueId,
+    ) -> Result<TrackerLink, StoreError> {
+        self.write(context, |tx| {
+            tx.execute(
+                "UPDATE tracker_link SET issue = ?2 WHERE id = ?1",
+                params![link.0, issue.as_str()],
+            )?;
+            Ok(())
+        })?;
+        self.link(link)
+    }
+
+    /// Returns the ids of the issues that a tracker mirrors.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn linked_externals(&self, tracker: TrackerId) -> Result<Vec<ExternalId>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT external_id FROM tracker_link WHERE tracker = ?1 AND issue IS NOT NULL ORDER BY id",
+        )?;
+        let mut rows = statement.query([tracker.0])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(ExternalId::new(row.get::<_, String>(0)?));
+        }
+        Ok(found)
+    }
+
     /// Makes a link, and records it in the issue's log. A link that is there stays as it is.
     ///
     /// # Errors

@@ -86,7 +86,7 @@ fn pending_of(change: OutboxChange) -> Pending {
     }
 }
 
-fn last_entry(conn: &Connection, issue: &IssueId) -> Result<i64, StoreError> {
+pub(super) fn last_entry(conn: &Connection, issue: &IssueId) -> Result<i64, StoreError> {
     Ok(conn
         .prepare_cached("SELECT coalesce(max(id), 0) FROM event WHERE issue = ?1")?
         .query_row([issue.as_str()], |row| row.get(0))?)

@@ -7,5 +7,7 @@ pub(crate) mod comment;
 pub(crate) mod link;
 pub(crate) mod linked;
 pub(crate) mod outbox;
+mod part;
 pub(crate) mod record;
 pub(crate) mod refused;
+mod taking;

@@ -1,8 +1,6 @@
 //! The outbox: changes on their way to a tracker. A change is here from its decision on, so that no death between the decision
 //! and the tracker's answer loses it.
 
-use std::collections::BTreeMap;
-
 use rusqlite::{Row, Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::id::IssueId;
@@ -14,9 +12,9 @@ use symphony_tracker::linked::{Covers, Departing};
 use symphony_tracker::milestone::Written;
 use symphony_tracker::relations::waiting;
 use symphony_tracker::remote::ExternalId;
-use uuid::Uuid;
 
 use super::link::LinkId;
+use super::part::id_of;
 use super::record::TrackerId;
 use crate::database::context::Context;
 use crate::database::event::{About, append};
@@ -115,8 +113,8 @@ fn from_row(row: &Row<'_>) -> Result<OutboxChange, StoreError> {
             id: ChangeId::new(row.get::<_, String>("id")?),
             target: ExternalId::new(row.get::<_, String>("external_id")?),
             change: json("change", &row.get::<_, String>("change")?)?,
-            decided_at: time(row.get("decided_at")?)?,
             was_tried: tried.is_some(),
+            made: None,
         },
         link: LinkId(row.get("link")?),
         covers: json("what a change is about", &row.get::<_, String>("covers")?)?,
@@ -176,27 +174,6 @@ impl Store {
             ),
             params![tracker.0, limit],
         )
-    }
-
-    /// Returns the issues here that waiting changes make at a tracker, by the change.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn waiting_sub_issues(
-        &self,
-        tracker: TrackerId,
-    ) -> Result<BTreeMap<ChangeId, IssueId>, StoreError> {
-        let mut statement = self.conn.prepare_cached(
-            "SELECT c.id AS id, c.covers ->> '$.issue' AS issue FROM tracker_change c JOIN tracker_link l ON l.id = c.link
-             WHERE l.tracker = ?1 AND c.state = 'waiting' AND c.covers ->> '$.covers' = 'sub_issue'",
-        )?;
-        let mut rows = statement.query([tracker.0])?;
-        let mut found = BTreeMap::new();
-        while let Some(row) = rows.next()? {
-            let id = ChangeId::new(row.get::<_, String>("id")?);
-            found.insert(id, parsed("issue", row.get("issue")?)?);
-        }
-        Ok(found)
     }
 
     /// Returns the changes of a tracker in a state, oldest first, at most `limit`.
@@ -377,9 +354,13 @@ fn settle(tx: &Transaction<'_>, context: &Context, news: &LinkNews<'_>) -> Resul
     }
     for departing in news.send {
         tx.execute(
-            "INSERT INTO tracker_change (id, link, change, covers, decided_at, due_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
+            // The id of a part is the same whenever it is decided, so that what was given up can be wanted again.
+            "INSERT INTO tracker_change (id, link, change, covers, decided_at, due_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
+             ON CONFLICT (id) DO UPDATE SET link = excluded.link, change = excluded.change, covers = excluded.covers,
+                 state = 'waiting', ended_at = NULL, tries = 0, due_at = excluded.due_at
+             WHERE state IN ('refused', 'withdrawn')",
             params![
-                Uuid::new_v4().to_string(),
+                id_of(tx, news.link, departing)?,
                 news.link.0,
                 to_json(&departing.change),
                 to_json(&departing.covers),
@@ -408,9 +389,19 @@ fn note(
     let Some(issue) = parsed_opt::<IssueId>("issue", issue)? else {
         return Ok(());
     };
+    note_issue(tx, context, &issue, entries)
+}
+
+/// Appends entries about a tracker to an issue's log.
+pub(super) fn note_issue(
+    tx: &Transaction<'_>,
+    context: &Context,
+    issue: &IssueId,
+    entries: &[TrackerEntry],
+) -> Result<(), StoreError> {
     for entry in entries {
         let event = LogEvent::Tracker(entry.clone());
-        append(tx, context, About::issue(&issue), &event)?;
+        append(tx, context, About::issue(issue), &event)?;
     }
     Ok(())
 }

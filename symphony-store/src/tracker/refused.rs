@@ -53,6 +53,21 @@ impl Store {
         }))
     }
 
+    /// Returns how many changes wait to be sent to a tracker.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn waiting_count(&self, tracker: TrackerId) -> Result<u64, StoreError> {
+        let count: i64 = self
+            .conn
+            .prepare_cached(
+                "SELECT count(*) FROM tracker_change c JOIN tracker_link l ON l.id = c.link
+                 WHERE l.tracker = ?1 AND c.state = 'waiting'",
+            )?
+            .query_row([tracker.0], |row| row.get(0))?;
+        Ok(u64::try_from(count).unwrap_or(0))
+    }
+
     /// Forgets the refused changes of a tracker: they are not sent again, and the inbox names them no longer.
     ///
     /// # Errors

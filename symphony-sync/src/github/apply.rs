@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use reqwest::{Method, Url};
 use serde_json::{Value, json};
-use symphony_core::Timestamp;
 use symphony_tracker::change::{Applied, Change, ChangeId, Created, Outgoing};
 use symphony_tracker::fault::Fault;
 use symphony_tracker::marker;
@@ -14,9 +13,6 @@ use super::issues::number;
 use super::wire::{WireComment, WireIssue, external, unix_lines};
 use super::{Asked, Github};
 
-/// How much older than our decision a thing may be and still be ours, in milliseconds: two clocks differ.
-const CLOCKS_DIFFER_MS_MAX: i64 = 10 * 60 * 1000;
-
 /// Most pages of 100 that are searched for what an earlier attempt made. Beyond them the change is refused: made twice
 /// would be worse.
 const SEARCH_PAGES_MAX: u32 = 50;
@@ -24,17 +20,28 @@ const SEARCH_PAGES_MAX: u32 = 50;
 /// What the search for an earlier attempt reads.
 trait Marked: serde::de::DeserializeOwned {
     fn body(&self) -> Option<&str>;
+
+    /// Whether it was made before an issue, and with it all that follow it in a list with the newest first.
+    fn is_before(&self, issue: u64) -> bool;
 }
 
 impl Marked for WireComment {
     fn body(&self) -> Option<&str> {
         self.body.as_deref()
     }
+
+    fn is_before(&self, _issue: u64) -> bool {
+        false
+    }
 }
 
 impl Marked for WireIssue {
     fn body(&self) -> Option<&str> {
         self.body.as_deref()
+    }
+
+    fn is_before(&self, issue: u64) -> bool {
+        self.number <= issue
     }
 }
 
@@ -49,7 +56,7 @@ impl Github {
         match &outgoing.change {
             Change::SetTitle { title } => self.edit(target, &json!({ "title": title })).await,
             Change::SetBody { body } => self.edit(target, &json!({ "body": body })).await,
-            Change::SetState { state } => self.edit(target, &state_input(state.group)).await,
+            Change::SetState { state } => self.set_state(target, state.group).await,
             Change::SetLabels { add, remove } => self.set_labels(target, add, remove).await,
             Change::SetPriority { .. } => Err(Fault::Refused {
                 detail: "GitHub's issues have no priority; a label can be one".to_owned(),
@@ -86,6 +93,18 @@ impl Github {
             issue: Some(self.complete(issue).await?),
             created: None,
         })
+    }
+
+    /// Opens or closes an issue. GitHub ignores the reason where the state stays the same: an issue that was closed for another one is
+    /// opened first. Whatever dies in between leaves it open, and the next attempt closes it.
+    async fn set_state(&self, target: u64, group: StateGroup) -> Result<Applied, Fault> {
+        let applied = self.edit(target, &state_input(group)).await?;
+        let now = applied.issue.as_ref().map(|issue| issue.state.group);
+        if !group.has_ended() || now == Some(group) {
+            return Ok(applied);
+        }
+        self.edit(target, &state_input(StateGroup::Open)).await?;
+        self.edit(target, &state_input(group)).await
     }
 
     /// Adds and removes labels one by one, so that those which others set at the same time stay. GitHub makes a label that
@@ -142,13 +161,9 @@ impl Github {
             created: Some(Created::Comment(external(comment.id))),
         };
         if outgoing.was_tried {
-            let mut list = url.clone();
-            list.query_pairs_mut()
-                .append_pair("since", &earliest(outgoing.decided_at));
-            if let Some(comment) = self
-                .find_made::<WireComment>(&list, outgoing, &asked)
-                .await?
-            {
+            // All of the issue's comments: a time of ours says nothing to a tracker whose clock differs.
+            let found = self.find_made::<WireComment>(&url, target, outgoing, &asked);
+            if let Some(comment) = found.await? {
                 return Ok(created(&comment));
             }
         }
@@ -168,15 +183,11 @@ impl Github {
     ) -> Result<Applied, Fault> {
         let asked = self.writing(target, "create issues");
         let url = self.repository_url(&["issues"]);
-        let mut made = None;
-        if outgoing.was_tried {
-            let mut list = url.clone();
-            list.query_pairs_mut()
-                .append_pair("state", "all")
-                .append_pair("sort", "created")
-                .append_pair("since", &earliest(outgoing.decided_at));
-            made = self.find_made::<WireIssue>(&list, outgoing, &asked).await?;
-        }
+        let known = outgoing.made.as_ref().and_then(number);
+        let made = match known {
+            Some(known) => Some(self.load_wire_issue(known).await?),
+            None => self.find_part(&url, target, outgoing, &asked).await?,
+        };
         let made = if let Some(issue) = made {
             issue
         } else {
@@ -188,6 +199,23 @@ impl Github {
             issue: None,
             created: Some(Created::Issue(Box::new(self.complete(made).await?))),
         })
+    }
+
+    /// Searches for the issue that an earlier attempt made. A part is newer than its parent, whatever the clocks say: the search ends
+    /// there. One that was never tried can be there after a restore, among the newest.
+    async fn find_part(
+        &self,
+        issues: &Url,
+        target: u64,
+        outgoing: &Outgoing,
+        asked: &Asked,
+    ) -> Result<Option<WireIssue>, Fault> {
+        let mut list = issues.clone();
+        list.query_pairs_mut()
+            .append_pair("state", "all")
+            .append_pair("sort", "created")
+            .append_pair("direction", "desc");
+        self.find_made(&list, target, outgoing, asked).await
     }
 
     /// Makes an issue a part of another, unless it is one already. On a host that does not know sub-issues it stays alone.
@@ -212,6 +240,7 @@ impl Github {
     async fn find_made<T: Marked>(
         &self,
         list: &Url,
+        target: u64,
         outgoing: &Outgoing,
         asked: &Asked,
     ) -> Result<Option<T>, Fault> {
@@ -223,14 +252,15 @@ impl Github {
             let answer = self.get(url, None, asked).await?;
             let found: Vec<T> =
                 answer.read("the list of what was made before", self.client.token())?;
-            let is_last = found.len() < 100;
+            let is_last =
+                found.len() < 100 || found.last().is_some_and(|last| last.is_before(target));
             if let Some(made) = found
                 .into_iter()
                 .find(|made| carries(made.body(), &outgoing.id))
             {
                 return Ok(Some(made));
             }
-            if is_last {
+            if is_last || !outgoing.was_tried {
                 return Ok(None);
             }
         }
@@ -245,14 +275,6 @@ impl Github {
 fn carries(body: Option<&str>, id: &ChangeId) -> bool {
     let found = body.and_then(|body| marker::find(&unix_lines(body)));
     found.as_ref() == Some(id)
-}
-
-/// Returns the earliest time at which an attempt can have made something, as GitHub reads times.
-fn earliest(decided_at: Timestamp) -> String {
-    Timestamp::from_millisecond(decided_at.as_millisecond() - CLOCKS_DIFFER_MS_MAX)
-        .unwrap_or(decided_at)
-        .strftime("%Y-%m-%dT%H:%M:%SZ")
-        .to_string()
 }
 
 fn state_input(group: StateGroup) -> Value {

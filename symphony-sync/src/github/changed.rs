@@ -15,7 +15,11 @@ impl Github {
     /// Reads a page of issues, and once those are read, a page of comments: a comment comes after the issue it is on.
     pub(super) async fn load_page(&self, cursor: &Cursor) -> Result<Page, Fault> {
         let mut position = Position::read(cursor);
-        let mut page = Page::default();
+        let mut page = Page {
+            // No page of comments was read yet.
+            has_all_comments: position.comments == Walk::default(),
+            ..Page::default()
+        };
         let read: Read<WireIssue> = self.load_list(&["issues"], &position.issues).await?;
         if let Some((issues, etag)) = read {
             let items = items(&issues, |issue| Item {

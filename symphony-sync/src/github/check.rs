@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use reqwest::Method;
+use serde_json::json;
 use symphony_tracker::fault::Fault;
 
 use super::wire::{WireRepository, WireUser};
@@ -32,6 +34,26 @@ impl Github {
         let repository = self.load_repository().await?;
         let configured = format!("{}/{}", self.owner, self.name);
         Ok(access(user.is_none(), &configured, &repository, scopes).with_user(user))
+    }
+}
+
+impl Github {
+    /// Asks for an issue without a title, which there cannot be: a token that may not write is refused before the title is.
+    pub(super) async fn try_to_write(&self) -> Result<Option<bool>, Fault> {
+        let asked = Asked {
+            action: "write issues",
+            what: format!("the repository {}/{}", self.owner, self.name),
+        };
+        let url = self.repository_url(&["issues"]);
+        let blank = json!({ "title": "" });
+        Ok(
+            match self.write(Method::POST, url, Some(&blank), &asked).await {
+                Err(Fault::Refused { .. }) => Some(true),
+                Err(Fault::Forbidden { .. } | Fault::NotFound { .. }) => Some(false),
+                Ok(_) => None,
+                Err(fault) => return Err(fault),
+            },
+        )
     }
 }
 

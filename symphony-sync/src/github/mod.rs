@@ -129,8 +129,16 @@ impl Github {
 }
 
 impl Tracker for Github {
+    fn clock_ahead_ms(&self) -> i64 {
+        self.client.clock_ahead_ms()
+    }
+
     fn check(&self) -> Answering<'_, Access> {
         Box::pin(self.load_access())
+    }
+
+    fn may_write(&self) -> Answering<'_, Option<bool>> {
+        Box::pin(self.try_to_write())
     }
 
     fn changed<'a>(&'a self, cursor: &'a Cursor) -> Answering<'a, Page> {

@@ -2,15 +2,17 @@
 
 use std::error::Error;
 use std::fmt;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::header::{IF_NONE_MATCH, LOCATION};
+use reqwest::header::{DATE, IF_NONE_MATCH, LOCATION};
 use reqwest::{Method, Url};
 use symphony_core::Timestamp;
 use symphony_tracker::fault::Fault;
 
 use super::answer::{Answer, shortened};
+use super::date::http_date;
 use super::limits::{Options, ProxyUse, REDIRECTS_MAX};
 use super::origin::same_origin;
 use super::tls::{Roots, config};
@@ -47,6 +49,8 @@ pub(crate) struct Client {
     answer_bytes_max: usize,
     /// Until when the tracker asked to be left alone: a request before would only be refused, and counted.
     pause: Mutex<Option<Timestamp>>,
+    /// How far the server's clock is ahead of ours, in milliseconds.
+    clock_ahead_ms: AtomicI64,
 }
 
 impl Client {
@@ -65,6 +69,7 @@ impl Client {
             token,
             answer_bytes_max: options.answer_bytes_max,
             pause: Mutex::new(None),
+            clock_ahead_ms: AtomicI64::new(0),
         })
     }
 
@@ -161,6 +166,7 @@ impl Client {
             .map_err(|error| self.unreachable(&error))?;
         let mut body = Vec::new();
         let status = response.status().as_u16();
+        self.note_clock(response.headers());
         let headers = std::mem::take(response.headers_mut());
         while let Some(chunk) = response
             .chunk()
@@ -180,6 +186,19 @@ impl Client {
             body,
             was_moved: false,
         })
+    }
+
+    /// Returns how far the server's clock is ahead of ours, in milliseconds, by its last answer.
+    pub(crate) fn clock_ahead_ms(&self) -> i64 {
+        self.clock_ahead_ms.load(Ordering::Relaxed)
+    }
+
+    fn note_clock(&self, headers: &HeaderMap) {
+        let date = headers.get(DATE).and_then(|value| value.to_str().ok());
+        if let Some(there) = date.and_then(http_date) {
+            let ahead = there.as_millisecond() - Timestamp::now().as_millisecond();
+            self.clock_ahead_ms.store(ahead, Ordering::Relaxed);
+        }
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Fault {

@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod client;
+pub(crate) mod date;
 pub mod limits;
 pub(crate) mod origin;
 pub(crate) mod plain;

@@ -200,6 +200,15 @@ impl Linear {
         asked: &Asked,
     ) -> Result<Applied, Fault> {
         let variables = json!({ "input": input });
+        // With its parent in the same request, what is there is whole.
+        if outgoing.made.is_some()
+            && let Some(made) = self.find_issue(outgoing).await?
+        {
+            return Ok(Applied {
+                issue: None,
+                created: Some(Created::Issue(Box::new(made.issue()))),
+            });
+        }
         let sent: Result<CreatedIssue, Fault> =
             self.ask(query::CREATE_ISSUE, &variables, asked).await;
         let made = match sent {

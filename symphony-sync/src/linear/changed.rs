@@ -28,7 +28,11 @@ impl Linear {
     /// Reads a page of issues, and once those are read, a page of comments: a comment comes after the issue it is on.
     pub(super) async fn load_page(&self, cursor: &Cursor) -> Result<Page, Fault> {
         let mut position = Position::read(cursor);
-        let mut page = Page::default();
+        let mut page = Page {
+            // No page of comments was read yet.
+            has_all_comments: position.comments == Walk::default(),
+            ..Page::default()
+        };
         if position.is_settled() && self.is_unchanged(&position).await? {
             page.next = position.cursor();
             return Ok(page);

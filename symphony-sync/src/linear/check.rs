@@ -47,6 +47,24 @@ impl Linear {
         })
     }
 
+    /// Asks for a change of an issue that there is not: a key that may not write is refused for that.
+    pub(super) async fn try_to_write(&self) -> Result<Option<bool>, Fault> {
+        const NO_ISSUE: &str = "00000000-0000-4000-8000-000000000000";
+        let asked = Asked {
+            action: "write issues",
+            what: format!("issue {NO_ISSUE}"),
+        };
+        let variables = json!({ "id": NO_ISSUE, "input": {} });
+        let answer: Result<serde_json::Value, Fault> =
+            self.ask(query::UPDATE_ISSUE, &variables, &asked).await;
+        Ok(match answer {
+            Err(Fault::NotFound { .. } | Fault::Refused { .. }) => Some(true),
+            Err(Fault::Forbidden { .. }) => Some(false),
+            Ok(_) => None,
+            Err(fault) => return Err(fault),
+        })
+    }
+
     async fn load_project_name(&self, slug: &str) -> Result<String, Fault> {
         let asked = Asked {
             action: "read projects",

@@ -113,7 +113,6 @@ async fn comments_and_parts_are_made_once() {
     let number = add_issue("Two");
     for change in [comment("Started."), part("Part", &["area/web"])] {
         let mut first = outgoing(&number, change);
-        first.decided_at = symphony_core::Timestamp::now();
         let made = tracker.apply(&first).await.unwrap().created.unwrap();
         let found = tracker
             .apply(&again(&first))

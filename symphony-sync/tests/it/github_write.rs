@@ -280,3 +280,56 @@ async fn what_github_has_not_or_refuses_is_said_once_and_for_all() {
     let detail = "Validation Failed; title is too long (maximum is 256 characters)".to_owned();
     assert_eq!(fault, Fault::Refused { detail });
 }
+
+#[tokio::test]
+async fn an_issue_that_was_closed_for_another_reason_gets_the_right_one() {
+    let fake = with_one_issue();
+    let tracker = github(&fake);
+    for (group, reason) in [
+        (StateGroup::NotPlanned, "not_planned"),
+        (StateGroup::Completed, "completed"),
+    ] {
+        let applied = tracker
+            .apply(&outgoing("1", state(group)))
+            .await
+            .unwrap()
+            .issue
+            .unwrap();
+        assert_eq!(applied.state.group, group);
+        let found = issue(&fake);
+        assert_eq!(
+            (found.is_open, found.reason.as_deref()),
+            (false, Some(reason))
+        );
+    }
+}
+
+/// Somebody may have edited the marker away since, so that no search would find it.
+#[tokio::test]
+async fn a_part_that_is_known_is_put_below_and_not_made_again() {
+    let fake = with_one_issue();
+    let tracker = github(&fake);
+    let known = fake.with(|world| world.add_issue(1, "Part", "without a marker"));
+    let mut change = again(&outgoing("1", part("Part", &[])));
+    change.made = Some(ExternalId::new(known.to_string()));
+    let applied = tracker.apply(&change).await.unwrap();
+    let Some(Created::Issue(found)) = applied.created else {
+        panic!("{applied:?}")
+    };
+    assert_eq!(found.parent, Some(ExternalId::new("1")));
+    assert_eq!(fake.with(|world| world.issues().len()), 2);
+}
+
+/// As after a restore, which takes away the note that it was tried.
+#[tokio::test]
+async fn a_part_that_is_there_is_found_even_if_it_was_never_tried() {
+    let fake = with_one_issue();
+    let tracker = github(&fake);
+    let change = outgoing("1", part("Part", &[]));
+    // A year between the clocks changes nothing.
+    fake.with(|world| world.clock.advance_ms(-365 * 24 * 3_600_000));
+    for _ in 0..2 {
+        tracker.apply(&change).await.unwrap();
+    }
+    assert_eq!(fake.with(|world| world.issues().len()), 2);
+}

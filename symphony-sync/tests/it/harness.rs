@@ -136,8 +136,8 @@ pub(crate) fn outgoing(target: &str, change: Change) -> Outgoing {
         id: ChangeId::new(ID),
         target: ExternalId::new(target),
         change,
-        decided_at: "2026-01-01T00:00:00Z".parse().unwrap(),
         was_tried: false,
+        made: None,
     }
 }
 

@@ -16,3 +16,4 @@ mod prop_text;
 mod samples;
 mod states;
 mod sync_model;
+mod taking;

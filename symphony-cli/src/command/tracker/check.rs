@@ -2,7 +2,7 @@
 
 use clap::Args;
 use symphony_runner::session::Session;
-use symphony_runner::tracker::{TrackerAccess, check_tracker};
+use symphony_runner::tracker::{TrackerAccess, check_tracker, filter_risk};
 use symphony_view::TrackerCheckView;
 use symphony_view::text::{List, plural};
 
@@ -28,13 +28,14 @@ impl CheckArgs {
         for settings in trackers_of(&session, self.name.as_deref())? {
             let answer =
                 check_tracker(&session.installation, &settings).context("ask the tracker")?;
-            checks.push(match answer {
+            let check = match answer {
                 Ok(access) => {
                     lift_hold(&mut session, &settings.name, &access)?;
                     TrackerCheckView::of(&settings.name, access)
                 }
                 Err(fault) => TrackerCheckView::failed(&settings.name, fault.to_string()),
-            });
+            };
+            checks.push(check.with_warning(filter_risk(&settings)));
         }
         let wrong = checks.iter().filter(|check| !check.problems.is_empty());
         let (wrong, all) = (wrong.count(), checks.len());

@@ -17,8 +17,10 @@ impl StatusArgs {
     #[expect(clippy::unused_self, reason = "every command is called the same way")]
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let session = app.session()?;
-        trackers_of(&session, None)?;
         let views = read::trackers(&session).context("show the trackers")?;
+        if views.is_empty() {
+            trackers_of(&session, None)?;
+        }
         app.out.answer(&views.into_iter().collect::<List<_>>())
     }
 }

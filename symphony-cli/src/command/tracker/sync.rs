@@ -61,7 +61,12 @@ pub(crate) fn sync_all(app: &App, name: &str) -> anyhow::Result<()> {
 fn sync(app: &App, name: Option<&str>, wish: SyncWish) -> anyhow::Result<()> {
     let session = app.session()?;
     let trackers = trackers_of(&session, name)?;
-    let reports = sync_now(&session, name, wish).context("exchange news with trackers")?;
+    let waits = || {
+        app.out.note(
+            "Another process exchanges news with trackers now. Waiting up to five minutes for it to end; Ctrl-C ends the wait.",
+        );
+    };
+    let reports = sync_now(&session, name, wish, &waits).context("exchange news with trackers")?;
     let views: Vec<SyncView> = reports.into_iter().map(SyncView::from).collect();
     let held = views.iter().filter(|view| view.hold.is_some()).count();
     app.out.answer(&views.into_iter().collect::<List<_>>())?;

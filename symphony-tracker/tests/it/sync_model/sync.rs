@@ -60,7 +60,6 @@ pub(crate) struct Link {
 pub(crate) struct Row {
     pub(crate) target: ExternalId,
     pub(crate) pending: Pending,
-    decided_at: Timestamp,
 }
 
 #[derive(Debug)]
@@ -168,7 +167,7 @@ impl Model {
             id: change_id.clone(),
             target: row.target.clone(),
             change: row.pending.change.clone(),
-            decided_at: row.decided_at,
+            made: None,
             was_tried: row.pending.attempt == Attempt::Unanswered,
         };
         // committed before the request: a crash in between must not look as if it had never been sent
@@ -379,7 +378,6 @@ impl Model {
                 covers: departing.covers,
                 attempt: Attempt::Untried,
             },
-            decided_at: self.tracker.now(),
         });
     }
 
