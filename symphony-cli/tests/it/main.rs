@@ -89,6 +89,9 @@ mod init;
 #[cfg(test)]
 mod installation;
 #[cfg(test)]
+#[cfg(feature = "failpoints")]
+mod interleavings;
+#[cfg(test)]
 mod issues;
 #[cfg(test)]
 mod learnings;
