@@ -30,6 +30,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "symphony-core",
             "symphony-tracker",
             "symphony-forge",
+            "symphony-workflow",
             "symphony-fakes",
         ],
     ),
@@ -63,6 +64,17 @@ const ARROWS: &[(&str, &[&str])] = &[
             "symphony-sync",
             "symphony-tracker",
             "symphony-forge",
+        ],
+    ),
+    (
+        "symphony-service",
+        &[
+            "symphony-core",
+            "symphony-store",
+            "symphony-workflow",
+            "symphony-sync",
+            "symphony-runner",
+            "symphony-fakes",
         ],
     ),
     (
@@ -102,6 +114,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "symphony-runner",
             "symphony-sandbox",
             "symphony-scripted",
+            "symphony-service",
             "symphony-view",
             "symphony-web",
             "symphony-fakes",
