@@ -17,6 +17,7 @@ mod plan;
 mod project;
 mod review;
 mod run;
+mod service;
 mod snapshot;
 mod tracker;
 
@@ -88,6 +89,9 @@ pub use run::new_hold::NewHold;
 pub use run::prompt_set::KnownTrial;
 pub use run::record::{RunFilter, RunProgress, RunStart, StartSandbox};
 pub use run::spending::{SpentBy, Used};
+pub use service::ended::{SERVICE_ENDED_MAX, ServiceEnded, ServiceTotals};
+pub use service::job::{ServiceEnding, ServiceJob, ServiceNext, ServiceTask};
+pub use service::retry::ServiceRetry;
 pub use snapshot::SnapshotRequest;
 pub use tracker::comment::{RemoteAct, TakenComment};
 pub use tracker::link::{LinkId, NewLink, TrackerLink};
