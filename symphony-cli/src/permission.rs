@@ -196,6 +196,7 @@ const COMMANDS: &[(&str, Permission)] = {
         ("serve user add", Person(Nothing)),
         ("serve user list", Agents),
         ("serve user remove", Person(Nothing)),
+        ("service-worker", Internal),
         ("spending", Agents),
         ("status", Agents),
         ("supervise", Internal),

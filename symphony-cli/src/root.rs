@@ -14,8 +14,8 @@ use crate::command::{
     DoneCommand, EventsArgs, ExplainArgs, ForgeCommand, InboxArgs, InitArgs, IssueCommand,
     LearningsCommand, ManArgs, McpArgs, PauseArgs, PhaseCommand, PlanCommand, PointCommand,
     PrCommand, ProfileCommand, ProjectCommand, PromptCommand, ResumeArgs, RunArgs, RunsCommand,
-    SCRIPTED_AGENT_COMMAND, ServeCommand, SpendingArgs, StatusArgs, SuperviseArgs, TickArgs,
-    TrackerCommand, print_statusline, scripted_agent,
+    SCRIPTED_AGENT_COMMAND, ServeCommand, ServiceWorkerArgs, SpendingArgs, StatusArgs,
+    SuperviseArgs, TickArgs, TrackerCommand, print_statusline, scripted_agent,
 };
 use crate::completion::complete;
 use crate::deferred::Deferred;
@@ -129,6 +129,9 @@ enum Command {
     /// Tell people what waits for them
     #[command(hide = true)]
     Deliver(Deferred<DeliverArgs>),
+    /// Work on a ticket of a WORKFLOW.md
+    #[command(name = "service-worker", hide = true)]
+    ServiceWorker(Deferred<ServiceWorkerArgs>),
     /// Supervise a run
     #[command(hide = true)]
     Supervise(Deferred<SuperviseArgs>),
@@ -170,6 +173,7 @@ impl Command {
             Self::Completions(args) => args.run(app)?,
             Self::Man(args) => args.run(app)?,
             Self::Deliver(args) => args.run(app)?,
+            Self::ServiceWorker(args) => args.run(app)?,
             Self::Supervise(args) => args.run(app)?,
         }
         Ok(Exit::Done.into())

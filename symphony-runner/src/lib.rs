@@ -13,6 +13,7 @@ pub mod environment;
 pub mod error;
 pub mod forge;
 pub mod gates;
+pub mod hook;
 pub mod inbox;
 pub mod installation;
 pub mod merge;

@@ -14,6 +14,7 @@ mod forge;
 mod github;
 mod http;
 mod linear;
+pub mod linear_polls;
 pub mod token;
 mod tracker;
 

@@ -17,6 +17,7 @@ use symphony_view::text::{Clock, plural};
 use symphony_view::{DecisionView, PrNewsView, RunView, TickView, TodayView, lines_of};
 
 use crate::app::App;
+use crate::command::service::WorkflowArgs;
 use crate::failure::{Context as _, Exit, sentence};
 use crate::interrupt::Interrupts;
 use crate::news::News;
@@ -44,7 +45,9 @@ const SHORT_WAIT_MS: i64 = 2_000;
                   with 1; so it does when something waits that nothing will start, as without a provider that can be used. Items \
                   that wait for you do not count: it prints how many there are and exits with 0. The scanner and background \
                   research run once, and once more after \
-                  other work.\n\nExample:\n  symphony run --until-idle"
+                  other work.\n\nWith --workflow it runs an unchanged WORKFLOW.md of openai/symphony: it polls Linear, and Codex works on each \
+                  issue in a folder of its own, without a sandbox of Symphony's and without gates. Its state and logs are in \
+                  .symphony/service/ beside the file.\n\nExamples:\n  symphony run --until-idle\n  symphony run --workflow WORKFLOW.md --port 4000"
 )]
 pub(crate) struct RunArgs {
     /// Seconds between two ticks; when a run ends, the next tick follows at once
@@ -53,6 +56,8 @@ pub(crate) struct RunArgs {
     /// End when no agent is running and none can start
     #[arg(long = "until-idle")]
     until_idle: bool,
+    #[command(flatten)]
+    workflow: WorkflowArgs,
 }
 
 /// A tick as an object of the stream.
@@ -66,6 +71,9 @@ struct TickEvent<'a> {
 
 impl RunArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<Exit> {
+        if let Some(file) = &self.workflow.workflow {
+            return self.workflow.run(app, file);
+        }
         let (installation, mut store) = app.surroundings.all_projects(app.out)?;
         note_once(app.out, &installation, &mut store);
         let breakers = if self.until_idle {

@@ -14,6 +14,7 @@ use symphony_view::Elsewhere;
 use symphony_view::{RunView, StuckTickView, TickView, TodayView};
 
 use crate::app::App;
+use crate::command::service::{WorkflowTickArgs, tick_workflow};
 use crate::failure::{Context as _, Exit, Stop};
 use crate::news::News;
 use crate::progress::{Progress, Stream};
@@ -35,10 +36,15 @@ pub(crate) struct TickArgs {
     /// Show what the tick would do, and why it would not do more
     #[arg(long = "dry-run", conflicts_with = "wait")]
     dry_run: bool,
+    #[command(flatten)]
+    workflow: WorkflowTickArgs,
 }
 
 impl TickArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<Exit> {
+        if let Some(file) = &self.workflow.workflow {
+            return tick_workflow(app, file);
+        }
         let (installation, mut store) = app.surroundings.all_projects(app.out)?;
         note_once(app.out, &installation, &mut store);
         let options = TickOptions {

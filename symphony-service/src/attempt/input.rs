@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use symphony_runner::process::{Supervision, Trampoline};
+use symphony_sync::linear_polls::LinearPolls;
 use symphony_workflow::{Config, Ticket};
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +22,8 @@ pub struct AttemptInput<'a> {
     pub root: PathBuf,
     /// What the agent is sent in its first turn.
     pub prompt: String,
+    /// Asks the tracker for the ticket between turns, and serves the agent's own questions to it.
+    pub polls: LinearPolls,
     /// Starts and ends the app-server with all its processes.
     pub supervision: &'a Supervision,
     /// The command that starts a program in a session of its own.

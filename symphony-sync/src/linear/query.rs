@@ -104,6 +104,32 @@ pub const CREATE_LABEL: &str = "mutation SymphonyCreateLabel($input: IssueLabelC
 pub const COMMENT: &str =
     "query SymphonyComment($id: String!) { comment(id: $id) { id issue { id } } }";
 
+/// The fields of a ticket, as openai/symphony's specification has them.
+macro_rules! ticket_fields {
+    () => {
+        "nodes { id identifier title description priority branchName url createdAt updatedAt state { name } \
+         labels(first: 50) { nodes { name } } \
+         inverseRelations(first: 25) { nodes { type issue { id identifier state { name } } } } } \
+         pageInfo { hasNextPage endCursor }"
+    };
+}
+
+/// A page of the tickets of a project in some states.
+pub const POLL_BY_STATES: &str = concat!(
+    "query SymphonyPollByStates($projectSlug: String!, $stateNames: [String!]!, $first: Int!, $after: String) { \
+     issues(filter: { project: { slugId: { eq: $projectSlug } }, state: { name: { in: $stateNames } } }, \
+     first: $first, after: $after) { ",
+    ticket_fields!(),
+    " } }"
+);
+
+/// Tickets by their ids.
+pub const POLL_BY_IDS: &str = concat!(
+    "query SymphonyPollByIds($ids: [ID!]!, $first: Int!) { issues(filter: { id: { in: $ids } }, first: $first) { ",
+    ticket_fields!(),
+    " } }"
+);
+
 /// All of them, with their names.
 pub const ALL: &[(&str, &str)] = &[
     ("NEWEST", NEWEST),
@@ -121,4 +147,6 @@ pub const ALL: &[(&str, &str)] = &[
     ("CREATE_COMMENT", CREATE_COMMENT),
     ("CREATE_LABEL", CREATE_LABEL),
     ("COMMENT", COMMENT),
+    ("POLL_BY_STATES", POLL_BY_STATES),
+    ("POLL_BY_IDS", POLL_BY_IDS),
 ];

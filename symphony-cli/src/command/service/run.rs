@@ -1,0 +1,46 @@
+//! `symphony run --workflow`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use symphony_service::service::{Board, Server, Start};
+
+use super::args::{WorkflowArgs, open, stop_of};
+use crate::app::App;
+use crate::failure::{Context as _, Exit};
+use crate::interrupt::Interrupts;
+
+impl WorkflowArgs {
+    /// Runs the service of a file until Ctrl-C.
+    ///
+    /// # Errors
+    /// When the file cannot be used, another service works with it, or the port is taken.
+    pub(crate) fn run(&self, app: &App, workflow: &Path) -> anyhow::Result<Exit> {
+        let mut service = open(app, workflow, Start::Loop)?;
+        let interrupts = Interrupts::listen().context("listen to Ctrl-C")?;
+        let board = Arc::new(Board::default());
+        if let Some(port) = self.port.or(service.config().server.port) {
+            let server =
+                Server::start(port, Arc::clone(&board)).map_err(|error| stop_of(&error))?;
+            app.out
+                .note(&format!("The page is at http://{}/", server.address()));
+        }
+        app.out
+            .note("Running. Press Ctrl-C to stop; agents continue.");
+        let ran = service.run(&board, &|| interrupts.count() > 0);
+        ran.map_err(|error| stop_of(&error))?;
+        let at_work = board
+            .snapshot()
+            .map_or(0, |snapshot| snapshot.counts.running);
+        if at_work > 0 {
+            app.out.note(
+                "Agents continue, and the next `run --workflow` or `tick --workflow` takes them over. \
+                 Press Ctrl-C again within three seconds to end them.",
+            );
+            if interrupts.wait_for_second() {
+                service.quit().map_err(|error| stop_of(&error))?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
