@@ -46,4 +46,5 @@ pub mod trial;
 pub mod upkeep;
 pub mod watchdog;
 
+pub use conversation::InputWriter;
 pub use error::RunnerError;

@@ -23,7 +23,7 @@ use self::app_server::AppServerConversation;
 use self::claude::ClaudeConversation;
 pub(crate) use self::mailbox::Letter;
 pub(crate) use self::outgoing::Outgoing;
-pub(crate) use self::writer::InputWriter;
+pub use self::writer::InputWriter;
 use crate::provider::{AgentRole, McpServerCommand, Session};
 
 /// A protocol.

@@ -13,7 +13,7 @@ const WAITING_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// The writer of an agent's standard input. Dropped, or [closed](Self::close), it closes the input once all is written.
 #[derive(Debug)]
-pub(crate) struct InputWriter {
+pub struct InputWriter {
     lines: Option<UnboundedSender<Vec<u8>>>,
     waiting: Arc<AtomicUsize>,
     task: JoinHandle<()>,
@@ -21,7 +21,7 @@ pub(crate) struct InputWriter {
 
 impl InputWriter {
     /// Starts to write.
-    pub(crate) fn new(mut input: impl AsyncWrite + Unpin + Send + 'static) -> Self {
+    pub fn new(mut input: impl AsyncWrite + Unpin + Send + 'static) -> Self {
         let (lines, mut to_write) = unbounded_channel::<Vec<u8>>();
         let waiting = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&waiting);
@@ -47,7 +47,7 @@ impl InputWriter {
 
     /// Queues lines. Returns false if too much waits already: the agent does not read.
     #[must_use]
-    pub(crate) fn write(&self, lines: Vec<u8>) -> bool {
+    pub fn write(&self, lines: Vec<u8>) -> bool {
         let length = lines.len();
         let waits = self.waiting.fetch_add(length, Ordering::Relaxed);
         if waits.saturating_add(length) > WAITING_BYTES_MAX {
@@ -60,12 +60,12 @@ impl InputWriter {
     }
 
     /// Closes the input once all is written.
-    pub(crate) fn close(&mut self) {
+    pub fn close(&mut self) {
         self.lines = None;
     }
 
     /// Stops writing at once.
-    pub(crate) fn abort(&self) {
+    pub fn abort(&self) {
         self.task.abort();
     }
 }

@@ -17,7 +17,7 @@ const SHORT_STRING_BYTES: usize = 24;
 
 /// The line is not valid JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Broken;
+pub struct Broken;
 
 /// A position in a line.
 #[derive(Debug, Clone)]

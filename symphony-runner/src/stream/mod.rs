@@ -38,9 +38,11 @@ pub use event::{
     AgentEvent, ApiError, ApiRetry, Init, McpServer, MessageUsage, RateLimit, RunResult,
     TokenCounts, ToolResult, ToolUse,
 };
+pub use json::Broken;
 pub use log_line::{LOG_LINE_BYTES_MAX, write_log_line};
 pub use loop_detector::{LOOP_REPEATS_DEFAULT, LoopDetector, LoopFound};
 pub use news::write_news;
 pub use parse::{LineKind, LineReader, StreamFormat};
+pub use rpc::{Message, RpcError};
 pub use state::{MCP_SERVER_NAME, StreamState, must_end};
 pub use text::push_plain;

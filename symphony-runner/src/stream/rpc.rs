@@ -11,7 +11,7 @@ use super::text::{MESSAGE_BYTES_MAX, WORD_BYTES_MAX, beginning};
 
 /// A message of the other side.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Message {
+pub enum Message {
     /// It asks for something.
     Request {
         /// What the answer must name.
@@ -40,18 +40,18 @@ pub(crate) enum Message {
 /// An error that a request was answered with.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub(crate) struct RpcError {
+pub struct RpcError {
     /// Its number.
-    pub(crate) code: i64,
+    pub code: i64,
     /// Its text.
-    pub(crate) message: String,
+    pub message: String,
     /// Whatever else there is.
-    pub(crate) data: Value,
+    pub data: Value,
 }
 
 impl RpcError {
     /// Returns the text for people, with the details that some programs put beside it.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let details = ["/details", "/message"];
         let details = details.iter().find_map(|path| self.data.pointer(path));
         let text = match details.and_then(Value::as_str) {
@@ -85,7 +85,7 @@ impl Message {
     ///
     /// # Errors
     /// When it is no message.
-    pub(crate) fn parse(line: &[u8]) -> Result<Self, Broken> {
+    pub fn parse(line: &[u8]) -> Result<Self, Broken> {
         let members: Members = match serde_json::from_slice(line) {
             Ok(members) => members,
             // Invalid UTF-8 in a text makes it no other message.

@@ -60,7 +60,11 @@ fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Folder
 ///
 /// # Errors
 /// When something else has its place, or the system refuses.
-pub(crate) fn prepare(root: &Path, identifier: &str, unfinished: &Path) -> Result<Folder, FolderFault> {
+pub(crate) fn prepare(
+    root: &Path,
+    identifier: &str,
+    unfinished: &Path,
+) -> Result<Folder, FolderFault> {
     fs::create_dir_all(root).map_err(failed("create", root))?;
     let root = root.canonicalize().map_err(failed("open", root))?;
     let key = WorkspaceKey::of(identifier)?;
