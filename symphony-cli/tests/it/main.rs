@@ -307,3 +307,5 @@ mod web_orders;
 mod web_tls;
 #[cfg(test)]
 mod web_users;
+#[cfg(test)]
+mod workflow_service;

@@ -103,9 +103,10 @@ impl Service {
         let end = files.read_end();
         if end.is_none() {
             // Held while its processes are ended: nothing may begin in their place meanwhile.
-            let _lock = match files.folder().is_dir() {
-                true => Some(RunLock::acquire(files.lock())?),
-                false => None,
+            let _lock = if files.folder().is_dir() {
+                Some(RunLock::acquire(files.lock())?)
+            } else {
+                None
             };
             let ended = sweep_marked(&job.worker)?;
             if ended.count() > 0 {

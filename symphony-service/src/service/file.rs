@@ -158,7 +158,7 @@ impl WatchedFile {
         if now == self.seen {
             return FileChange::None;
         }
-        self.seen = now.clone();
+        self.seen.clone_from(&now);
         let parsed = now
             .map_err(FileFault::Workflow)
             .and_then(|text| Workflow::parse(&text, &self.place));

@@ -62,7 +62,7 @@ pub(crate) enum WorkEnd {
 }
 
 impl WorkEnd {
-    pub(crate) fn failed(class: &str, error: impl ToString) -> Self {
+    pub(crate) fn failed(class: &str, error: &(impl ToString + ?Sized)) -> Self {
         Self::Failed {
             class: class.to_owned(),
             error: error.to_string(),

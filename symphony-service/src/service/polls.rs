@@ -3,6 +3,7 @@
 use symphony_sync::linear_polls::LinearPolls;
 use symphony_sync::{Options, Token};
 use symphony_workflow::Config;
+use symphony_workflow::config::Secret;
 
 use super::error::ServiceError;
 
@@ -13,7 +14,7 @@ use super::error::ServiceError;
 pub(crate) fn polls_of(config: &Config) -> Result<LinearPolls, ServiceError> {
     let tracker = &config.tracker;
     let key = tracker.api_key.as_ref();
-    let token = Token::first_line(key.map(|key| key.expose()).unwrap_or_default())?;
+    let token = Token::first_line(key.map(Secret::expose).unwrap_or_default())?;
     let slug = tracker.project_slug.as_deref().unwrap_or_default();
     Ok(LinearPolls::connect(
         &tracker.endpoint,

@@ -182,7 +182,7 @@ mod tests {
     fn a_flood_without_a_line_break_is_not_kept() {
         let mut progress = Progress::default();
         for _ in 0..100 {
-            progress.take(&[b'x'; 100_000]);
+            progress.take(&vec![b'x'; 100_000]);
         }
         assert!(progress.partial.len() <= LINE_BYTES_MAX);
         let number = progress.recent.len();

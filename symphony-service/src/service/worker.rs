@@ -85,7 +85,7 @@ impl Worker {
         let workflow = match Workflow::parse(&order.text, &place) {
             Ok(workflow) => workflow,
             // the loop checked the same text with the same environment
-            Err(fault) => return Ok(WorkEnd::failed(fault.class(), fault)),
+            Err(fault) => return Ok(WorkEnd::failed(fault.class(), &fault)),
         };
         let stop = CancellationToken::new();
         let mut job = Job {
@@ -156,7 +156,7 @@ impl Job<'_> {
     async fn prepare(&mut self) -> Result<Folder, WorkEnd> {
         let root = &self.config().workspace.root;
         let prepared = folder::prepare(root, &self.ticket.identifier, &self.unfinished);
-        let folder = prepared.map_err(|fault| WorkEnd::failed("workspace_error", fault))?;
+        let folder = prepared.map_err(|fault| WorkEnd::failed("workspace_error", &fault))?;
         if !folder.created_now {
             return Ok(folder);
         }
@@ -172,7 +172,7 @@ impl Job<'_> {
         }
         let completed = folder::complete(&self.ticket.identifier, &self.unfinished);
         filled?;
-        completed.map_err(|fault| WorkEnd::failed("workspace_error", fault))?;
+        completed.map_err(|fault| WorkEnd::failed("workspace_error", &fault))?;
         Ok(folder)
     }
 
@@ -184,11 +184,11 @@ impl Job<'_> {
         };
         let prompt = match rendered {
             Ok(prompt) => prompt,
-            Err(error) => return WorkEnd::failed(error.class(), error),
+            Err(error) => return WorkEnd::failed(error.class(), &error),
         };
         let polls = match polls_of(self.config()) {
             Ok(polls) => polls,
-            Err(error) => return WorkEnd::failed("system_error", error),
+            Err(error) => return WorkEnd::failed("system_error", &error),
         };
         let input = AttemptInput {
             config: self.config().clone(),
@@ -206,7 +206,7 @@ impl Job<'_> {
         match attempt::run(input, &mut |event| events.write(event)).await {
             AttemptEnd::Completed { .. } => WorkEnd::Completed,
             AttemptEnd::Stopped => WorkEnd::Stopped,
-            AttemptEnd::Failed { class, error } => WorkEnd::failed(class.as_str(), error),
+            AttemptEnd::Failed { class, error } => WorkEnd::failed(class.as_str(), &error),
         }
     }
 
@@ -222,7 +222,7 @@ impl Job<'_> {
         match folder::find(&self.config().workspace.root, &self.ticket.identifier) {
             Ok(Some(folder)) => self.after_run(&folder).await,
             Ok(None) => {}
-            Err(fault) => return WorkEnd::failed("workspace_error", fault),
+            Err(fault) => return WorkEnd::failed("workspace_error", &fault),
         }
         WorkEnd::Completed
     }
@@ -232,14 +232,14 @@ impl Job<'_> {
         let folder = match found {
             Ok(Some(folder)) => folder,
             Ok(None) => return WorkEnd::Completed,
-            Err(fault) => return WorkEnd::failed("workspace_error", fault),
+            Err(fault) => return WorkEnd::failed("workspace_error", &fault),
         };
         if let Some(script) = self.config().hooks.before_remove.clone() {
             let _ignored = self.hook("before_remove", &script, &folder).await;
         }
         match folder::remove_tree(&folder.path) {
             Ok(()) => WorkEnd::Completed,
-            Err(fault) => WorkEnd::failed("workspace_error", fault),
+            Err(fault) => WorkEnd::failed("workspace_error", &fault),
         }
     }
 
@@ -262,7 +262,7 @@ impl Job<'_> {
                 return Err(WorkEnd::Stopped);
             }
         };
-        ended.map_err(|error| WorkEnd::failed(&format!("{name}_hook_error"), error))
+        ended.map_err(|error| WorkEnd::failed(&format!("{name}_hook_error"), &error))
     }
 
     /// Runs a hook, with signs of life while it runs: it has a time limit of its own, and is not silent.

@@ -111,12 +111,13 @@ impl LinearPolls {
             tickets.extend(page.tickets);
             match page.next {
                 Page::LAST => return Ok(tickets),
+                // a page that begins where it began itself would be read for ever
+                Some(cursor) if variables.get("after") == Some(&json!(cursor)) => {
+                    return Err(PollError::MissingEndCursor);
+                }
                 Some(cursor) => {
-                    let old = variables
-                        .as_object_mut()
-                        .map(|map| map.insert("after".to_owned(), json!(cursor)));
-                    if old.flatten().as_ref() == Some(&variables["after"]) {
-                        return Err(PollError::MissingEndCursor);
+                    if let Some(map) = variables.as_object_mut() {
+                        map.insert("after".to_owned(), json!(cursor));
                     }
                 }
             }

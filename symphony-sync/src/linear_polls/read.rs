@@ -27,24 +27,26 @@ pub(super) fn page_of(answer: &Answer, token: &Token) -> Result<Page, PollError>
     };
     let body: Value = serde_json::from_slice(&answer.body)
         .map_err(|_no_json| unknown(&answer.beginning(token)))?;
-    if let Some(errors) = body["errors"]
+    if let Some(errors) = at(&body, "/errors")
         .as_array()
         .filter(|errors| !errors.is_empty())
     {
-        let words = errors.iter().filter_map(|error| error["message"].as_str());
+        let words = errors
+            .iter()
+            .filter_map(|error| at(error, "/message").as_str());
         let words = words.collect::<Vec<_>>().join("; ");
         return Err(PollError::GraphqlErrors {
             detail: shortened(&words, token),
         });
     }
-    let issues = &body["data"]["issues"];
-    let nodes = issues["nodes"].as_array();
+    let issues = at(&body, "/data/issues");
+    let nodes = at(issues, "/nodes").as_array();
     let nodes = nodes.ok_or_else(|| unknown("it has no `data.issues.nodes`"))?;
-    let info = &issues["pageInfo"];
-    let cursor = info["endCursor"]
+    let info = at(issues, "/pageInfo");
+    let cursor = at(info, "/endCursor")
         .as_str()
         .filter(|cursor| !cursor.is_empty());
-    let next = match (info["hasNextPage"].as_bool(), cursor) {
+    let next = match (at(info, "/hasNextPage").as_bool(), cursor) {
         (Some(true), Some(cursor)) => Some(cursor.to_owned()),
         (Some(true), None) => return Err(PollError::MissingEndCursor),
         _ => None,
@@ -59,44 +61,53 @@ pub(super) fn page_of(answer: &Answer, token: &Token) -> Result<Page, PollError>
     })
 }
 
+/// Returns what is at a place; nothing where there is no such place.
+fn at<'a>(value: &'a Value, place: &str) -> &'a Value {
+    value.pointer(place).unwrap_or(&Value::Null)
+}
+
 fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
 fn nodes(value: &Value) -> impl Iterator<Item = &Value> {
-    value["nodes"].as_array().into_iter().flatten()
+    at(value, "/nodes").as_array().into_iter().flatten()
 }
 
 fn ticket_of(node: &Value) -> Ticket {
-    let labels: Vec<&str> = nodes(&node["labels"])
-        .filter_map(|label| label["name"].as_str())
+    let labels: Vec<&str> = nodes(at(node, "/labels"))
+        .filter_map(|label| at(label, "/name").as_str())
         .collect();
-    let blockers = nodes(&node["inverseRelations"])
+    let blockers = nodes(at(node, "/inverseRelations"))
         .filter(|relation| {
-            relation["type"]
+            at(relation, "/type")
                 .as_str()
                 .map(str::trim)
                 .is_some_and(|kind| kind.eq_ignore_ascii_case("blocks"))
         })
-        .map(|relation| &relation["issue"])
+        .map(|relation| at(relation, "/issue"))
         .map(|issue| Blocker {
-            id: text(&issue["id"]),
-            identifier: text(&issue["identifier"]),
-            state: text(&issue["state"]["name"]),
+            id: text(at(issue, "/id")),
+            identifier: text(at(issue, "/identifier")),
+            state: text(at(issue, "/state/name")),
         });
     let ticket = Ticket {
-        id: text(&node["id"]).unwrap_or_default(),
-        identifier: text(&node["identifier"]).unwrap_or_default(),
-        title: text(&node["title"]).unwrap_or_default(),
-        description: text(&node["description"]),
-        priority: whole(&node["priority"]),
-        state: text(&node["state"]["name"]).unwrap_or_default(),
-        branch_name: text(&node["branchName"]),
-        url: text(&node["url"]),
+        id: text(at(node, "/id")).unwrap_or_default(),
+        identifier: text(at(node, "/identifier")).unwrap_or_default(),
+        title: text(at(node, "/title")).unwrap_or_default(),
+        description: text(at(node, "/description")),
+        priority: whole(at(node, "/priority")),
+        state: text(at(node, "/state/name")).unwrap_or_default(),
+        branch_name: text(at(node, "/branchName")),
+        url: text(at(node, "/url")),
         labels: Vec::new(),
         blocked_by: blockers.collect(),
-        created_at: node["createdAt"].as_str().and_then(|at| at.parse().ok()),
-        updated_at: node["updatedAt"].as_str().and_then(|at| at.parse().ok()),
+        created_at: at(node, "/createdAt")
+            .as_str()
+            .and_then(|at| at.parse().ok()),
+        updated_at: at(node, "/updatedAt")
+            .as_str()
+            .and_then(|at| at.parse().ok()),
     };
     ticket.with_labels(&labels)
 }
@@ -106,8 +117,8 @@ fn whole(value: &Value) -> Option<i64> {
     if let Some(number) = value.as_i64() {
         return Some(number);
     }
-    let number = value.as_f64()?;
-    (0..=i64::from(u8::MAX)).find(|whole| f64::from(u8::try_from(*whole).unwrap_or(0)) == number)
+    let number = value.as_f64().filter(|number| number.fract() == 0.0)?;
+    format!("{number:.0}").parse().ok()
 }
 
 #[cfg(test)]
