@@ -32,6 +32,8 @@ const LINE_BYTES_MAX: usize = 32 * 1024 * 1024;
 const GRACE: Duration = Duration::from_secs(3);
 /// How long the end of a process is waited for once it closed its output.
 const EXIT_TIME_MAX: Duration = Duration::from_secs(1);
+/// How long the rest of its standard error is waited for then.
+const SETTLE_TIME_MAX: Duration = Duration::from_millis(500);
 /// Time between two looks at a process that is about to end.
 const LOOK: Duration = Duration::from_millis(20);
 /// What a shell exits with when it does not find a command.
@@ -285,6 +287,9 @@ impl<'a, 'e> Running<'a, 'e> {
             if exit.is_none() {
                 sleep(LOOK).await;
             }
+        }
+        if let (Some(_), Some(diagnostics)) = (exit, &mut self.diagnostics) {
+            diagnostics.settle(SETTLE_TIME_MAX).await;
         }
         let diagnostics = self.diagnostics.as_ref();
         let last = diagnostics.and_then(Diagnostics::last_line);

@@ -402,3 +402,7 @@ fn id_at(value: &Value, paths: &[&str]) -> Option<String> {
         _ => None,
     })
 }
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;
