@@ -80,15 +80,13 @@ impl Meter {
 /// Reads counts by the names that versions of Codex use; `None` if there is none.
 fn usage_of(value: &Value) -> Option<Usage> {
     let count = |names: &[&str]| {
-        let found = names.iter().find_map(|name| value.get(name)?.as_u64());
-        found
+        let mut names = names.iter();
+        names.find_map(|name| value.get(name)?.as_u64())
     };
     let input = count(&["inputTokens", "input_tokens", "prompt_tokens"]);
     let output = count(&["outputTokens", "output_tokens", "completion_tokens"]);
     let total = count(&["totalTokens", "total_tokens", "total"]);
-    if input.or(output).or(total).is_none() {
-        return None;
-    }
+    input.or(output).or(total)?;
     let (input, output) = (input.unwrap_or_default(), output.unwrap_or_default());
     Some(Usage {
         input_tokens: input,

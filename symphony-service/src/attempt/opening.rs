@@ -147,8 +147,7 @@ pub(super) fn needs_person(method: &str, params: &Value) -> bool {
         "/turn/input_required",
     ];
     let is_marked = |path: &&str| params.pointer(path) == Some(&Value::Bool(true));
-    METHODS.contains(&method)
-        || (method.starts_with("turn/") && MARKS.iter().any(|path| is_marked(&path)))
+    METHODS.contains(&method) || (method.starts_with("turn/") && MARKS.iter().any(is_marked))
 }
 
 #[cfg(test)]
