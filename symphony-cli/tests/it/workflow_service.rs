@@ -1,6 +1,11 @@
 //! `run --workflow` and `tick --workflow`: an unchanged `WORKFLOW.md` of openai/symphony, with a Linear on loopback, real
 //! processes, and a script in the place of Codex's app-server.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests start the program and end its processes"
+)]
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -16,7 +21,7 @@ use symphony_fakes::{FakeLinear, Fault, On};
 use symphony_store::{ServiceJob, ServiceRetry, ServiceTask, Store};
 
 /// Longest wait for anything; the machine may be busy.
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_mins(1);
 /// Time between two looks.
 const LOOK: Duration = Duration::from_millis(50);
 

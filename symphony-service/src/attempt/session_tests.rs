@@ -1,3 +1,5 @@
+//! A session as the service sees it: what it says, and how it ends.
+
 use std::path::Path;
 
 use symphony_workflow::config::Place;

@@ -112,7 +112,7 @@ async fn comments_and_parts_are_made_once() {
     let tracker = tracker("web", TOKEN);
     let number = add_issue("Two");
     for change in [comment("Started."), part("Part", &["area/web"])] {
-        let mut first = outgoing(&number, change);
+        let first = outgoing(&number, change);
         let made = tracker.apply(&first).await.unwrap().created.unwrap();
         let found = tracker
             .apply(&again(&first))
