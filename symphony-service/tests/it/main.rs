@@ -4,5 +4,7 @@
 mod attempt;
 #[cfg(test)]
 mod attempt_hostile;
+#[cfg(all(test, feature = "real-cli"))]
+mod attempt_real;
 #[cfg(test)]
 mod worker;

@@ -26,7 +26,7 @@ completed() { say '{"method":"turn/completed","params":{"threadId":"t","turn":{"
 pub(crate) struct Worker {
     pub(crate) linear: FakeLinear,
     pub(crate) ticket: String,
-    folder: TempDir,
+    pub(crate) folder: TempDir,
     /// More lines of the section `codex`.
     pub(crate) codex: Vec<String>,
     /// More sections.
@@ -164,7 +164,6 @@ fn run_probe(order: &Value, home: &std::path::Path) -> String {
         .env_clear()
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .env("HOME", home)
-        .envs(std::env::var_os("SYMPHONY_TEST_MODEL_KEY").map(|key| ("SCRIPTED_KEY", key)))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
