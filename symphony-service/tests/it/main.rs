@@ -4,7 +4,8 @@
 mod attempt;
 #[cfg(test)]
 mod attempt_hostile;
-#[cfg(all(test, feature = "real-cli"))]
+#[cfg(test)]
+#[cfg(feature = "real-cli")]
 mod attempt_real;
 #[cfg(test)]
 mod worker;

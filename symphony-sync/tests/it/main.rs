@@ -20,6 +20,8 @@ mod linear_read;
 mod linear_write;
 mod network;
 #[cfg(test)]
+mod polls_client;
+#[cfg(test)]
 mod raw;
 mod token_leaks;
 
