@@ -1,8 +1,8 @@
 //! The exchange with forges: what `symphony-forge` decides, carried out (design 0048).
 //!
-//! [`helper`] is the process that does it, [`due`] which projects are looked at, [`client`] how a forge is reached, [`round`] one look.
-//! [`base`] keeps the base branch as it is there, [`push`] and [`open`] bring a pull request there, [`hear`] takes reviews in,
-//! [`checks`] what CI says, [`reply`] answers people there, and [`end`] follows merges and closes. [`merge`] merges there.
+//! `helper` is the process that does it, `due` which projects are looked at, `client` how a forge is reached, `round` one look.
+//! `base` keeps the base branch as it is there, `push` and `open` bring a pull request there, `hear` takes reviews in,
+//! `checks` what CI says, `reply` answers people there, and `end` follows merges and closes. `merge` merges there.
 
 mod base;
 mod checks;
