@@ -24,7 +24,7 @@ pub enum Fault {
         to: String,
     },
     /// The token is wrong, expired or revoked (401).
-    #[error("the tracker does not accept the token: {detail}")]
+    #[error("the token is not accepted: {detail}")]
     Unauthorised {
         /// The tracker's words.
         detail: String,
@@ -52,19 +52,19 @@ pub enum Fault {
         what: String,
     },
     /// The tracker asks to wait (429, a secondary limit, an empty quota). Waiting is not failing.
-    #[error("the tracker's rate limit is used up")]
+    #[error("the rate limit is used up")]
     RateLimited {
         /// Until when; missing when it did not say.
         until: Option<Timestamp>,
     },
     /// No answer: no connection, a broken one, or a time-out.
-    #[error("the tracker cannot be reached: {detail}")]
+    #[error("there is no answer: {detail}")]
     Unreachable {
         /// What the network said.
         detail: String,
     },
     /// The tracker failed (5xx).
-    #[error("the tracker failed with status {status}: {detail}")]
+    #[error("the server failed with status {status}: {detail}")]
     Failed {
         /// The status of HTTP.
         status: u16,
@@ -72,13 +72,13 @@ pub enum Fault {
         detail: String,
     },
     /// The tracker refuses this change for what it is (422 and the like): another attempt would be refused too.
-    #[error("the tracker refuses the change: {detail}")]
+    #[error("the change is refused: {detail}")]
     Refused {
         /// The tracker's words.
         detail: String,
     },
     /// The answer is not what the tracker's API promises.
-    #[error("the tracker's answer cannot be read: {detail}")]
+    #[error("the answer cannot be read: {detail}")]
     Unreadable {
         /// What was found, and where.
         detail: String,

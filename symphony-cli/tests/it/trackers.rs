@@ -168,7 +168,7 @@ fn a_wrong_token_holds_the_tracker_and_is_shown_nowhere() {
     let refused = project.symphony(&["tracker", "check"]);
     assert_eq!(refused.code, 1, "{refused:#?}");
     assert!(
-        refused.stdout.contains("does not accept the token"),
+        refused.stdout.contains("the token is not accepted"),
         "{refused:#?}"
     );
     let refused = project.symphony(&["tracker", "sync"]);

@@ -1,7 +1,5 @@
 //! The process that exchanges pull requests with forges: started by a tick, or the command itself.
 
-use std::time::{Duration, Instant};
-
 use symphony_core::Timestamp;
 use symphony_store::{Context, Store};
 
@@ -13,15 +11,10 @@ use super::round::Round;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::outreach::helper::Helper;
-use crate::process::{DetachedSupervisor, ProcessError, RunLock};
+use crate::process::DetachedSupervisor;
 use crate::runtime::block_on;
 use crate::session::Session;
 use crate::tick::Observed;
-
-/// How long a command waits for a helper that is at work: a push over a slow line takes minutes.
-const TURN_MAX: Duration = Duration::from_mins(5);
-/// How often it looks.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// Starts the helper if a forge is due, unless one is running, which takes what is new too.
 ///
@@ -58,13 +51,17 @@ pub fn forge_due(installation: &Installation) -> Result<(), RunnerError> {
     failed.map_or(Ok(()), Err)
 }
 
-/// Looks at the forge of a project now, whether it is due or not. Waits for a helper that is at work; `None` without a forge.
+/// Looks at the forge of a project now, whether it is due or not. Waits for a helper that is at work, after it called `on_wait`
+/// once; `None` without a forge.
 ///
 /// # Errors
 /// When the database cannot be read or written, or another process is at work for too long.
-pub fn forge_now(session: &Session) -> Result<Option<ForgeReport>, RunnerError> {
+pub fn forge_now(
+    session: &Session,
+    on_wait: &dyn Fn(),
+) -> Result<Option<ForgeReport>, RunnerError> {
     let installation = &session.installation;
-    let _lock = wait_for_turn(installation)?;
+    let _lock = Helper::Forge.take(installation, on_wait)?;
     let store = installation.require_store()?;
     let mut forges = configured(installation, &store)?.into_iter();
     let Some(forge) = forges.find(|forge| forge.project.id == session.project.id) else {
@@ -118,17 +115,4 @@ fn look(installation: &Installation, forge: DueForge) -> Result<ForgeReport, Run
     };
     block_on(&installation.root, round.run())??;
     Ok(round.report)
-}
-
-/// Takes the helper's lock, after a helper that is at work has ended.
-pub(super) fn wait_for_turn(installation: &Installation) -> Result<RunLock, RunnerError> {
-    let begun = Instant::now();
-    loop {
-        match RunLock::acquire(Helper::Forge.lock(installation)) {
-            Err(ProcessError::LockHeld { .. }) if begun.elapsed() < TURN_MAX => {
-                std::thread::sleep(LOOK);
-            }
-            other => return Ok(other?),
-        }
-    }
 }

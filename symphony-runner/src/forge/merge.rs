@@ -10,10 +10,10 @@ use symphony_store::{Context, ForgePull, ForgeRecord, Project, Store};
 use symphony_workspace::{BranchName, CommitId, Failpoint, Identity, Remote, Repository};
 
 use super::client::{client_of, repository_of};
-use super::helper::wait_for_turn;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::merge::{MergeOptions, MergeRefusal, NotMerged};
+use crate::outreach::helper::Helper;
 use crate::runtime::block_on;
 
 /// A merge that may be the forge's to make.
@@ -54,7 +54,7 @@ impl ForgeMerge<'_> {
             }));
         };
         // The helper would see a merge that is not recorded here, and record it as someone else's.
-        let _turn = wait_for_turn(self.installation)?;
+        let _turn = Helper::Forge.take(self.installation, &|| {})?;
         let commit = self.ask(settings, number)?;
         Failpoint::ForgeMerged.reach();
         self.follow(store, settings, &commit)?;

@@ -210,6 +210,9 @@ impl Round<'_> {
             Some(gates) => VerifiedGates::green(gates),
             None => !has_gates,
         };
+        // whoever approved it whatever its gates report wants it to be merged
+        let is_forced = pr.verdict_on_head().is_some_and(|verdict| verdict.force);
+        let is_green = is_green || is_forced;
         match self.settings.push {
             PushWhen::Opened => is_green,
             PushWhen::Approved => is_green && pr.state == PrState::Approved,

@@ -2,6 +2,7 @@
 //! the environment of whoever started the tick (docs/design/0014).
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use symphony_mcp::StoreThread;
 
@@ -11,6 +12,11 @@ use crate::process::{
     DetachedLaunch, DetachedSupervisor, ProcessError, RunLock, Supervision, become_session_leader,
 };
 use crate::runtime::block_on;
+
+/// How long a command waits for a helper that is at work: it sends many requests or pushes, each with its own time limit.
+const TURN_MAX: Duration = Duration::from_mins(5);
+/// How often it looks.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The hidden command that runs a helper.
 const COMMAND: &str = "deliver";
@@ -84,6 +90,31 @@ impl Helper {
             lock,
         };
         Ok(Some(launch.spawn()?))
+    }
+
+    /// Takes the helper's lock for a command that does its work, after a helper that is at work has ended; calls `on_wait` once
+    /// before it waits.
+    ///
+    /// # Errors
+    /// When another process is at work for too long.
+    pub(crate) fn take(
+        self,
+        installation: &Installation,
+        on_wait: &dyn Fn(),
+    ) -> Result<RunLock, RunnerError> {
+        let begun = Instant::now();
+        let mut is_first = true;
+        loop {
+            match RunLock::acquire(self.lock(installation)) {
+                Err(ProcessError::LockHeld { .. }) if begun.elapsed() < TURN_MAX => {
+                    if std::mem::take(&mut is_first) {
+                        on_wait();
+                    }
+                    std::thread::sleep(LOOK);
+                }
+                other => return Ok(other?),
+            }
+        }
     }
 
     /// Makes this process the helper: takes its lock from standard input.

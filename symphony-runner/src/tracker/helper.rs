@@ -1,7 +1,5 @@
 //! The process that exchanges news with trackers: started by a tick, or the command itself.
 
-use std::time::{Duration, Instant};
-
 use symphony_core::Timestamp;
 use symphony_core::config::TrackerSettings;
 use symphony_store::{Context, Project, Store};
@@ -16,15 +14,10 @@ use super::report::{RefusedWish, SyncReport, SyncWish};
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::outreach::helper::Helper;
-use crate::process::{DetachedSupervisor, ProcessError, RunLock};
+use crate::process::{DetachedSupervisor, RunLock};
 use crate::runtime::block_on;
 use crate::session::Session;
 use crate::tick::Observed;
-
-/// How long a command waits for a helper that is at work: a round has many requests, each with its own time limit.
-const TURN_MAX: Duration = Duration::from_mins(5);
-/// How often it looks.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// Starts the helper if a tracker is due, unless one is running, which takes what is new too.
 ///
@@ -72,7 +65,7 @@ pub fn sync_now(
     wish: SyncWish,
     on_wait: &dyn Fn(),
 ) -> Result<Vec<SyncReport>, RunnerError> {
-    let lock = wait_for_turn(&session.installation, on_wait)?;
+    let lock = Helper::Sync.take(&session.installation, on_wait)?;
     sync_holding(&lock, session, name, wish, &TrackerLimits::default())
 }
 
@@ -86,7 +79,7 @@ pub fn sync_within(
     wish: SyncWish,
     limits: &TrackerLimits,
 ) -> Result<Vec<SyncReport>, RunnerError> {
-    let lock = wait_for_turn(&session.installation, &|| {})?;
+    let lock = Helper::Sync.take(&session.installation, &|| {})?;
     sync_holding(&lock, session, name, wish, limits)
 }
 
@@ -196,21 +189,4 @@ fn configured_names(session: &Session) -> Vec<String> {
     let trackers = session.config().map(|config| config.trackers);
     let names = trackers.unwrap_or_default().into_iter();
     names.map(|settings| settings.name).collect()
-}
-
-/// Takes the helper's lock, after a helper that is at work has ended.
-fn wait_for_turn(installation: &Installation, on_wait: &dyn Fn()) -> Result<RunLock, RunnerError> {
-    let begun = Instant::now();
-    let mut is_first = true;
-    loop {
-        match RunLock::acquire(Helper::Sync.lock(installation)) {
-            Err(ProcessError::LockHeld { .. }) if begun.elapsed() < TURN_MAX => {
-                if std::mem::take(&mut is_first) {
-                    on_wait();
-                }
-                std::thread::sleep(LOOK);
-            }
-            other => return Ok(other?),
-        }
-    }
 }

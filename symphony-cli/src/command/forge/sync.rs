@@ -18,7 +18,13 @@ impl SyncArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let session = app.session()?;
         forge_of(&session)?;
-        let report = forge_now(&session).context("exchange pull requests with the forge")?;
+        let waits = || {
+            app.out.note(
+                "Another process exchanges pull requests with the forge now. Waiting up to five minutes for it to end; Ctrl-C ends the wait.",
+            );
+        };
+        let report =
+            forge_now(&session, &waits).context("exchange pull requests with the forge")?;
         let view = ForgeSyncView::from(report.unwrap_or_default());
         app.out.answer(&view)?;
         if view.hold.is_some() {
