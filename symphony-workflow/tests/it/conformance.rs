@@ -84,14 +84,15 @@ fn tests() -> BTreeSet<String> {
     found
 }
 
-/// Returns the names of the functions that a `#[test]` is above of.
+/// Returns the names of the functions that a `#[test]` or a `#[tokio::test]` is above of.
 fn names(source: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut is_test = false;
     for line in source.lines().map(str::trim) {
-        if line == "#[test]" {
+        let function = line.strip_prefix("async ").unwrap_or(line);
+        if ["#[test]", "#[tokio::test]"].contains(&line) {
             is_test = true;
-        } else if let Some(rest) = line.strip_prefix("fn ").filter(|_| is_test) {
+        } else if let Some(rest) = function.strip_prefix("fn ").filter(|_| is_test) {
             names.extend(rest.split('(').next().map(str::to_owned));
             is_test = false;
         }
