@@ -128,8 +128,10 @@ fn the_real_opencode_is_ended_where_every_answer_is_cut() {
     let error = &run["error"];
     assert_eq!(error["class"], "network", "{run:#}");
     let message = error["message"].as_str().unwrap();
+    // On a slow machine it gives up itself before its requests have failed for a minute.
+    let is_ended = message.ends_with("the last answer ended before its end");
     assert!(
-        message.ends_with("the last answer ended before its end"),
+        is_ended || message.ends_with("Connection reset by server"),
         "{message}"
     );
     project.assert_sound();

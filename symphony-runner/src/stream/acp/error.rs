@@ -77,6 +77,7 @@ fn class_of_message(message: &str) -> Option<ErrorClass> {
         ("too many requests", ErrorClass::RateLimited),
         ("model stream ended without", ErrorClass::Network),
         ("connection error", ErrorClass::Network),
+        ("connection reset", ErrorClass::Network),
         ("fetch failed", ErrorClass::Network),
         ("econnrefused", ErrorClass::Network),
         (
@@ -111,6 +112,12 @@ mod tests {
                 "Internal error: boom",
                 json!({"errorName": "APIError"}),
                 Some(ErrorClass::ProviderError),
+            ),
+            (
+                -32603,
+                "Internal error: Connection reset by server",
+                json!({"errorName": "APIError"}),
+                Some(ErrorClass::Network),
             ),
             // Qwen Code
             (
