@@ -71,7 +71,7 @@ fn command(url: &str) -> String {
 }
 
 #[test]
-fn the_real_codex_moves_its_ticket_through_linear_graphql() {
+fn the_real_codex_moves_its_ticket_by_its_own_tool() {
     let mut worker = Worker::new();
     worker.sections = "agent:\n  max_turns: 3\n".to_owned();
     let state = worker.linear.with(|world| world.state("ENG", "Done"));
