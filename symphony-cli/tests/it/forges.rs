@@ -588,7 +588,8 @@ mod deaths {
         }
         deaths += alive(&project, &look);
         deaths += alive(&project, &look);
-        assert!(file.exists() && deaths == 1, "{point:?}: {deaths}");
+        // a helper that a tick started may have been the one that died
+        assert!(file.exists() && deaths <= 1, "{point:?}: {deaths}");
 
         let pr = project.json(&["pr", "show", "SYM-1"]);
         assert_eq!(pr["state"], "merged", "{point:?}: {pr:#}");
