@@ -16,11 +16,11 @@ mod harness;
 mod linear_faults;
 #[cfg(test)]
 mod linear_polls;
+#[cfg(test)]
+mod linear_polls_client;
 mod linear_read;
 mod linear_write;
 mod network;
-#[cfg(test)]
-mod polls_client;
 #[cfg(test)]
 mod raw;
 mod token_leaks;
