@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use symphony_core::pull_request::PrState;
+use symphony_store::PrFilter;
 use symphony_workspace::{
     BranchName, CommitId, Identity, Pushed, Remote, Repository, WorkspaceError,
 };
@@ -57,12 +59,31 @@ impl Round<'_> {
         match relation(repository, &ours, &theirs)? {
             Relation::Same => Ok(None),
             Relation::Behind => forward(repository, branch, &ours, &theirs),
-            Relation::Ahead => publish(&remote, branch, &ours),
+            Relation::Ahead if self.is_own_merge(branch, &ours)? => publish(&remote, branch, &ours),
+            Relation::Ahead => Ok(Some(format!(
+                "`{branch}` has commits here that `{}` lacks, and the newest is no merge by Symphony: push them yourself if they are meant to be there",
+                self.settings.remote
+            ))),
             Relation::Apart => Ok(Some(format!(
                 "`{branch}` here and at `{}` have each commits that the other lacks: merge or rebase it by hand, then push it",
                 self.settings.remote
             ))),
         }
+    }
+}
+
+impl Round<'_> {
+    /// Whether a commit of a base is a merge that is recorded here. Commits that a person has not pushed are theirs to push.
+    fn is_own_merge(&self, branch: &BranchName, commit: &CommitId) -> Result<bool, Stop> {
+        let filter = PrFilter {
+            project: Some(self.record.project.clone()),
+            state: Some(PrState::Merged),
+            ..PrFilter::default()
+        };
+        let merged = self.session.store.prs(&filter)?;
+        Ok(merged.iter().any(|pr| {
+            pr.base == branch.to_string() && pr.merged_commit.as_deref() == Some(commit.as_str())
+        }))
     }
 }
 

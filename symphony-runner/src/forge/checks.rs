@@ -41,9 +41,6 @@ impl Round<'_> {
             return Ok(());
         }
         let before = both.pull.checks_of(&head).unwrap_or_default().to_vec();
-        if before.len() == names.len() && all_passed(&before) {
-            return Ok(());
-        }
         let found = self.client.checks(&head).await?;
         let mut checks = plan_checks(&names, &found, &before, self.settings.rerun);
         if !self.run_again(&checks).await? {
