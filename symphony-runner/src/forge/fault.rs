@@ -3,10 +3,10 @@
 use symphony_core::Timestamp;
 use symphony_store::{Context, ForgeRecord, Store, StoreError, TrackerHold};
 use symphony_tracker::fault::Fault;
-use symphony_tracker::wait::{Next, Request, after_fault};
 use symphony_workspace::{NoAnswer, WorkspaceError};
 
 use crate::error::RunnerError;
+use crate::tracker::hold_after;
 
 /// Why a look ends early.
 #[derive(Debug)]
@@ -70,18 +70,7 @@ pub(super) fn hold_forge(
 ) -> Result<TrackerHold, RunnerError> {
     let now = Timestamp::now();
     let tries = record.tries.saturating_add(1);
-    let until = match after_fault(&fault, Request::Look, tries, &record.place, now) {
-        Next::HoldUntil { until, .. } | Next::WaitUntil { until } | Next::RetryAt { at: until } => {
-            until
-        }
-        Next::CheckPlace | Next::GiveUp { .. } => now,
-    };
-    let since = record.hold.as_ref().map_or(now, |hold| hold.since);
-    let hold = TrackerHold {
-        since,
-        until,
-        fault,
-    };
+    let hold = hold_after(fault, record.hold.as_ref(), tries, &record.place, now);
     store.hold_forge(&Context::tracker(None, now), &record.project, &hold, tries)?;
     Ok(hold)
 }

@@ -204,6 +204,27 @@ pub(super) fn as_tracker() -> Context {
     Context::tracker(None, Timestamp::now())
 }
 
+/// Returns how long a tracker or a forge is put aside after `tries` failed looks; `before` is the hold that it had.
+pub(crate) fn hold_after(
+    fault: Fault,
+    before: Option<&TrackerHold>,
+    tries: u32,
+    place: &str,
+    now: Timestamp,
+) -> TrackerHold {
+    let until = match after_fault(&fault, Request::Look, tries, place, now) {
+        Next::HoldUntil { until, .. } | Next::WaitUntil { until } | Next::RetryAt { at: until } => {
+            until
+        }
+        Next::CheckPlace | Next::GiveUp { .. } => now,
+    };
+    TrackerHold {
+        since: before.map_or(now, |hold| hold.since),
+        until,
+        fault,
+    }
+}
+
 /// Puts a tracker aside.
 pub(super) fn hold_tracker(
     store: &mut Store,
@@ -212,18 +233,7 @@ pub(super) fn hold_tracker(
 ) -> Result<TrackerHold, RunnerError> {
     let now = Timestamp::now();
     let tries = record.tries.saturating_add(1);
-    let until = match after_fault(&fault, Request::Look, tries, &record.place, now) {
-        Next::HoldUntil { until, .. } | Next::WaitUntil { until } | Next::RetryAt { at: until } => {
-            until
-        }
-        Next::CheckPlace | Next::GiveUp { .. } => now,
-    };
-    let since = record.hold.as_ref().map_or(now, |hold| hold.since);
-    let hold = TrackerHold {
-        since,
-        until,
-        fault,
-    };
+    let hold = hold_after(fault, record.hold.as_ref(), tries, &record.place, now);
     store.hold_tracker(&Context::tracker(None, now), record.id, &hold, tries)?;
     Ok(hold)
 }

@@ -28,4 +28,5 @@ pub use report::{RefusedWish, SyncReport, SyncWish};
 
 pub(crate) use client::read_token;
 pub(crate) use helper::start_sync;
+pub(crate) use mirror::hold_after;
 pub(crate) use trouble::{needs_a_person, trackers_in_trouble};

@@ -6,13 +6,12 @@ use rusqlite::{OptionalExtension, Row, params};
 use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
 use symphony_forge::remote::BranchRules;
-use symphony_tracker::fault::Fault;
 
 use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::database::row::{count32, json, parsed, time, to_json};
 use crate::error::StoreError;
-use crate::tracker::record::TrackerHold;
+use crate::tracker::record::{TrackerHold, hold_from};
 
 /// A forge as the database knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,16 +35,6 @@ pub struct ForgeRecord {
 }
 
 fn from_row(row: &Row<'_>) -> Result<ForgeRecord, StoreError> {
-    let until: Option<i64> = row.get("held_until")?;
-    let fault: Option<String> = row.get("fault")?;
-    let since: Option<i64> = row.get("held_since")?;
-    let hold = until.zip(fault).map(|(until, fault)| {
-        Ok::<_, StoreError>(TrackerHold {
-            since: time(since.unwrap_or(until))?,
-            until: time(until)?,
-            fault: json::<Fault>("fault of a forge", &fault)?,
-        })
-    });
     let looked: Option<i64> = row.get("looked_at")?;
     Ok(ForgeRecord {
         project: parsed("project", row.get("project")?)?,
@@ -54,7 +43,7 @@ fn from_row(row: &Row<'_>) -> Result<ForgeRecord, StoreError> {
         seen_event: row.get("seen_event")?,
         looked_at: looked.map(time).transpose()?,
         tries: count32(row, "tries")?,
-        hold: hold.transpose()?,
+        hold: hold_from(row)?,
         problem: row.get("problem")?,
     })
 }

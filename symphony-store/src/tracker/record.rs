@@ -51,17 +51,24 @@ pub struct TrackerRecord {
     pub hold: Option<TrackerHold>,
 }
 
-fn from_row(row: &Row<'_>) -> Result<TrackerRecord, StoreError> {
+/// Reads why a tracker or a forge is not asked.
+pub(crate) fn hold_from(row: &Row<'_>) -> Result<Option<TrackerHold>, StoreError> {
     let until: Option<i64> = row.get("held_until")?;
     let fault: Option<String> = row.get("fault")?;
     let since: Option<i64> = row.get("held_since")?;
-    let hold = until.zip(fault).map(|(until, fault)| {
-        Ok::<_, StoreError>(TrackerHold {
-            since: time(since.unwrap_or(until))?,
-            until: time(until)?,
-            fault: json("fault of a tracker", &fault)?,
+    until
+        .zip(fault)
+        .map(|(until, fault)| {
+            Ok(TrackerHold {
+                since: time(since.unwrap_or(until))?,
+                until: time(until)?,
+                fault: json("fault of a tracker or a forge", &fault)?,
+            })
         })
-    });
+        .transpose()
+}
+
+fn from_row(row: &Row<'_>) -> Result<TrackerRecord, StoreError> {
     let looked: Option<i64> = row.get("looked_at")?;
     Ok(TrackerRecord {
         id: TrackerId(row.get("id")?),
@@ -75,7 +82,7 @@ fn from_row(row: &Row<'_>) -> Result<TrackerRecord, StoreError> {
             .map(ExternalId::new),
         looked_at: looked.map(time).transpose()?,
         tries: count32(row, "tries")?,
-        hold: hold.transpose()?,
+        hold: hold_from(row)?,
     })
 }
 
