@@ -120,7 +120,8 @@ fn the_real_opencode_is_ended_where_every_answer_is_cut() {
     let config = json!({
         "sandbox": "namespace",
         "judge_enabled": false,
-        "model_requests_per_minute": 60,
+        // It waits longer before each try: two, four, eight seconds.
+        "model_requests_per_minute": 3,
     });
     let (project, _model) = cli.project(&plays.to_string(), &config);
     project.add_issue("Say hello");
