@@ -5,9 +5,11 @@
 //! `symphony-store` keeps what was agreed, and `symphony-runner` composes them.
 //!
 //! [`remote`] has what a forge says of a pull request, [`change`] what Symphony asks it to change. [`branch`] decides whether a
-//! branch is pushed, [`text`] what the pull request there says, [`review`] what people's reviews there mean here, [`check`]
-//! what its checks mean, and [`end`] what follows if one side has merged or closed it.
+//! branch is pushed, [`base`] what happens to a base that both sides have, [`text`] what the pull request there says, [`review`]
+//! what people's reviews there mean here, [`check`] what its checks mean, and [`end`] what follows if one side has merged or closed
+//! it.
 
+pub mod base;
 pub mod branch;
 pub mod change;
 pub mod check;

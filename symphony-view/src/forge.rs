@@ -163,6 +163,8 @@ pub struct ForgeSyncView {
     pub place: String,
     /// Pull requests that were opened there.
     pub opened: Vec<PrId>,
+    /// Base branches that were pushed, after merges here.
+    pub bases: Vec<String>,
     /// Branches that were pushed.
     pub pushed: usize,
     /// Reviews and comments that were taken in.
@@ -180,6 +182,7 @@ impl From<ForgeReport> for ForgeSyncView {
         Self {
             place: report.place,
             opened: report.opened,
+            bases: report.bases,
             pushed: report.pushed,
             taken: report.taken,
             ended: report.ended,
@@ -203,6 +206,9 @@ impl ForgeSyncView {
                 "branches"
             };
             parts.push(format!("pushed {} {what}", self.pushed));
+        }
+        if !self.bases.is_empty() {
+            parts.push(format!("pushed the base {}", self.bases.join(", ")));
         }
         if !self.opened.is_empty() {
             parts.push(format!("opened pull request {}", listed(&self.opened)));

@@ -2,25 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use symphony_core::pull_request::PrState;
-use symphony_store::PrFilter;
+use symphony_core::pull_request::PullRequest;
+use symphony_forge::base::{Base, BaseStep, Relation, before_merges, plan_base};
 use symphony_workspace::{
     BranchName, CommitId, Identity, Pushed, Remote, Repository, WorkspaceError,
 };
 
-use super::fault::Stop;
+use super::fault::{Stop, as_forge};
 use super::round::Round;
+use crate::error::RunnerError;
 
-/// How a base branch is related to the one at the forge.
-#[derive(Debug, PartialEq, Eq)]
-enum Relation {
-    Same,
-    /// The forge has more.
-    Behind,
-    /// This side has more.
-    Ahead,
-    /// Each has commits that the other lacks.
-    Apart,
+/// A base branch that a person has to push, or not.
+#[derive(Debug)]
+pub(super) struct KeptBase {
+    /// The commit that it is at there.
+    theirs: CommitId,
+    /// Why it is not pushed.
+    problem: String,
 }
 
 impl Round<'_> {
@@ -29,6 +27,10 @@ impl Round<'_> {
     pub(super) async fn follow_bases(&mut self, repository: &Repository) -> Result<(), Stop> {
         let mut bases: BTreeSet<String> = BTreeSet::from([repository.base()?.branch.to_string()]);
         bases.extend(self.session.store.open_bases(&self.record.project)?);
+        // after a merge here, its base is still to be pushed
+        for pull in self.session.store.open_forge_pulls(&self.record.project)? {
+            bases.insert(self.session.store.pr(pull.pr)?.base);
+        }
         self.record.rules.retain(|name, _| bases.contains(name));
         self.record.problem = None;
         for name in bases {
@@ -44,47 +46,162 @@ impl Round<'_> {
 
     /// Brings one base branch together with the forge's. Returns what is in the way.
     pub(super) fn follow_base(
-        &self,
+        &mut self,
         repository: &Repository,
         branch: &BranchName,
     ) -> Result<Option<String>, Stop> {
-        let environment = &self.session.installation.environment;
-        let remote = Remote::new(repository, &self.settings.remote, environment);
+        let environment = self.session.installation.environment.clone();
+        let remote_name = self.settings.remote.clone();
+        let remote = Remote::new(repository, &remote_name, &environment);
         let theirs = remote.fetch(branch)?;
         let Some(ours) = repository.branch_head(branch)? else {
             return Ok(Some(format!(
                 "the base branch `{branch}` does not exist here"
             )));
         };
-        match relation(repository, &ours, &theirs)? {
-            Relation::Same => Ok(None),
-            Relation::Behind => forward(repository, branch, &ours, &theirs),
-            Relation::Ahead if self.is_own_merge(branch, &ours)? => publish(&remote, branch, &ours),
-            Relation::Ahead => Ok(Some(format!(
-                "`{branch}` has commits here that `{}` lacks, and the newest is no merge by Symphony: push them yourself if they are meant to be there",
-                self.settings.remote
-            ))),
-            Relation::Apart => Ok(Some(format!(
-                "`{branch}` here and at `{}` have each commits that the other lacks: merge or rebase it by hand, then push it",
-                self.settings.remote
-            ))),
+        let relation = relation(repository, &ours, &theirs)?;
+        let removed = self.removed(repository, branch, &ours, &theirs)?;
+        let unowned = match relation {
+            Relation::Ahead => self.unowned(repository, branch, &ours, &theirs)?,
+            _ => None,
+        };
+        let step = plan_base(Base {
+            relation,
+            removed: removed.as_deref(),
+            unowned: unowned.as_deref(),
+        });
+        let problem = match &step {
+            BaseStep::Nothing => None,
+            BaseStep::Forward => forward(repository, branch, &ours, &theirs)?,
+            BaseStep::Push => return self.publish(&remote, branch, &ours),
+            BaseStep::Unowned { commit } => Some(format!(
+                "`{branch}` has commits here that `{remote_name}` lacks, and {} is no merge by Symphony: `git push {remote_name} {branch}` if they are meant to be there",
+                short(commit)
+            )),
+            BaseStep::Removed { commit } => Some(format!(
+                "`{branch}` at `{remote_name}` no longer has {}, which it had before and which is still here, so nothing is pushed: \
+                 `git fetch {remote_name}` and `git reset --keep {remote_name}/{branch}` in its checkout follow that, `git push {remote_name} {branch}` brings it back",
+                short(commit)
+            )),
+            BaseStep::Apart => Some(format!(
+                "`{branch}` here and at `{remote_name}` have each commits that the other lacks: merge or rebase it by hand, then push it"
+            )),
+        };
+        let is_kept = matches!(
+            step,
+            BaseStep::Unowned { .. } | BaseStep::Removed { .. } | BaseStep::Apart
+        );
+        // A rewritten branch is one until a person has decided, whatever it gets there meanwhile.
+        if !matches!(step, BaseStep::Removed { .. }) {
+            self.note_base(branch, &theirs)?;
         }
+        let kept = problem.clone().filter(|_| is_kept);
+        match kept {
+            Some(problem) => {
+                let kept = KeptBase { theirs, problem };
+                self.kept_bases.insert(branch.to_string(), kept);
+            }
+            None => drop(self.kept_bases.remove(branch.as_str())),
+        }
+        Ok(problem)
+    }
+
+    /// Returns the commit that the forge had before and does not have any more, if it is here.
+    fn removed(
+        &self,
+        repository: &Repository,
+        branch: &BranchName,
+        ours: &CommitId,
+        theirs: &CommitId,
+    ) -> Result<Option<String>, Stop> {
+        let known = self.record.bases.get(branch.as_str());
+        let Some(known) = known.and_then(|known| CommitId::parse(known).ok()) else {
+            return Ok(None);
+        };
+        let is_removed = repository.has_commit(&known)?
+            && repository.is_merged(&known, ours)?
+            && !repository.is_merged(&known, theirs)?;
+        Ok(is_removed.then(|| known.to_string()))
+    }
+
+    /// Returns the newest commit of a base that the forge lacks and no recorded merge brought. A person who has not pushed their
+    /// commits may not want them to be seen.
+    fn unowned(
+        &self,
+        repository: &Repository,
+        branch: &BranchName,
+        ours: &CommitId,
+        theirs: &CommitId,
+    ) -> Result<Option<String>, Stop> {
+        let store = &self.session.store;
+        let merges = store.own_merges(&self.record.project, branch.as_str())?;
+        let steps = before_merges(ours.as_str(), &merges);
+        for step in &steps {
+            let Ok(commit) = CommitId::parse(step) else {
+                continue;
+            };
+            if repository.has_commit(&commit)? && repository.is_merged(&commit, theirs)? {
+                return Ok(None);
+            }
+        }
+        Ok(steps.into_iter().next_back())
+    }
+
+    /// Returns why a branch is not to be pushed: it begins at commits of its base that a person has not pushed, or has taken out.
+    pub(super) fn begins_at_kept(
+        &self,
+        repository: &Repository,
+        pr: &PullRequest,
+    ) -> Result<Option<String>, Stop> {
+        let Some(kept) = self.kept_bases.get(&pr.base) else {
+            return Ok(None);
+        };
+        let begin = RunnerError::commit(&pr.base_commit, "the base of the pull request")?;
+        let is_there =
+            repository.has_commit(&begin)? && repository.is_merged(&begin, &kept.theirs)?;
+        Ok((!is_there).then(|| kept.problem.clone()))
+    }
+
+    fn publish(
+        &mut self,
+        remote: &Remote<'_>,
+        branch: &BranchName,
+        ours: &CommitId,
+    ) -> Result<Option<String>, Stop> {
+        match remote.advance(ours, branch)? {
+            Pushed::Done => {
+                self.report.bases.push(branch.to_string());
+                self.note_base(branch, ours)?;
+                Ok(None)
+            }
+            // someone was faster: the next look decides again
+            Pushed::Moved => Ok(None),
+            Pushed::Refused { detail } => {
+                let remote = &self.settings.remote;
+                Ok(Some(format!(
+                    "the forge does not take what `{branch}` has here: {detail}. `git push {remote} {branch}:refs/heads/NAME` pushes it as a branch, for which \
+                     you can open a pull request; once that is merged, this side follows. `symphony config set forge.merge forge` has later merges made there"
+                )))
+            }
+        }
+    }
+
+    /// Remembers what a base has at the forge. At once: a look that fails later must not forget what was pushed.
+    fn note_base(&mut self, branch: &BranchName, commit: &CommitId) -> Result<(), Stop> {
+        let name = branch.to_string();
+        if self.record.bases.get(&name).map(String::as_str) == Some(commit.as_str()) {
+            return Ok(());
+        }
+        self.record.bases.insert(name, commit.to_string());
+        let (project, bases) = (&self.record.project, &self.record.bases);
+        let store = &mut self.session.store;
+        Ok(store.save_forge_bases(&as_forge(), project, bases)?)
     }
 }
 
-impl Round<'_> {
-    /// Whether a commit of a base is a merge that is recorded here. Commits that a person has not pushed are theirs to push.
-    fn is_own_merge(&self, branch: &BranchName, commit: &CommitId) -> Result<bool, Stop> {
-        let filter = PrFilter {
-            project: Some(self.record.project.clone()),
-            state: Some(PrState::Merged),
-            ..PrFilter::default()
-        };
-        let merged = self.session.store.prs(&filter)?;
-        Ok(merged.iter().any(|pr| {
-            pr.base == branch.to_string() && pr.merged_commit.as_deref() == Some(commit.as_str())
-        }))
-    }
+/// Returns a commit's name as people read it.
+pub(super) fn short(commit: &str) -> &str {
+    commit.get(..10).unwrap_or(commit)
 }
 
 fn relation(
@@ -122,17 +239,4 @@ fn forward(
         ))),
         Err(error) => Err(error.into()),
     }
-}
-
-fn publish(
-    remote: &Remote<'_>,
-    branch: &BranchName,
-    ours: &CommitId,
-) -> Result<Option<String>, Stop> {
-    Ok(match remote.advance(ours, branch)? {
-        Pushed::Done | Pushed::Moved => None,
-        Pushed::Refused { detail } => Some(format!(
-            "the forge does not take what `{branch}` has here: {detail}; where the branch is protected, set `forge.merge` to `forge`"
-        )),
-    })
 }

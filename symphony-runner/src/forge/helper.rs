@@ -1,5 +1,7 @@
 //! The process that exchanges pull requests with forges: started by a tick, or the command itself.
 
+use std::collections::BTreeMap;
+
 use symphony_core::Timestamp;
 use symphony_store::{Context, Store};
 
@@ -112,6 +114,7 @@ fn look(installation: &Installation, forge: DueForge) -> Result<ForgeReport, Run
         client: client.as_ref(),
         record,
         report,
+        kept_bases: BTreeMap::new(),
     };
     block_on(&installation.root, round.run())??;
     Ok(round.report)

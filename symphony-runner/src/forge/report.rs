@@ -10,6 +10,8 @@ pub struct ForgeReport {
     pub place: String,
     /// Pull requests that were opened there.
     pub opened: Vec<PrId>,
+    /// Base branches that were pushed, after merges here.
+    pub bases: Vec<String>,
     /// Branches that were pushed.
     pub pushed: usize,
     /// Reviews and comments that were taken in.

@@ -1,5 +1,7 @@
 //! One look at the forge of a project.
 
+use std::collections::BTreeMap;
+
 use symphony_core::config::{ForgeSettings, ProjectConfig, PushWhen};
 use symphony_core::log::TrackerEntry;
 use symphony_core::pull_request::{PrState, PullRequest, VerifiedGates};
@@ -11,6 +13,7 @@ use symphony_tracker::fault::Fault;
 use symphony_tracker::wait::{Next, Request, after_fault};
 use symphony_workspace::Repository;
 
+use super::base::KeptBase;
 use super::fault::{Stop, as_forge, hold_forge};
 use super::report::ForgeReport;
 use crate::error::RunnerError;
@@ -25,6 +28,8 @@ pub(super) struct Round<'a> {
     pub(super) client: &'a dyn Forge,
     pub(super) record: ForgeRecord,
     pub(super) report: ForgeReport,
+    /// Bases that a person has to push, or not, by name.
+    pub(super) kept_bases: BTreeMap<String, KeptBase>,
 }
 
 /// A pull request on both sides.
@@ -113,7 +118,11 @@ impl Round<'_> {
         if self.has_ended(repository, both).await? {
             return Ok(());
         }
-        if self.is_ready(&both.pr) && self.push(repository, both)? {
+        // what begins at someone's own commits would show them
+        let kept = self.begins_at_kept(repository, &both.pr)?;
+        if kept.is_some() {
+            both.pull.problem = kept;
+        } else if self.is_ready(&both.pr) && self.push(repository, both)? {
             self.open(both).await?;
             self.write(both).await?;
         }

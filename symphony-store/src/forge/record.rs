@@ -22,6 +22,8 @@ pub struct ForgeRecord {
     pub place: String,
     /// What is demanded of base branches, by name, as it was last read.
     pub rules: BTreeMap<String, BranchRules>,
+    /// The commits that base branches had there when they were last looked at, by name.
+    pub bases: BTreeMap<String, String>,
     /// The last entry of the log before the last look.
     pub seen_event: i64,
     /// When everything was last read.
@@ -40,6 +42,7 @@ fn from_row(row: &Row<'_>) -> Result<ForgeRecord, StoreError> {
         project: parsed("project", row.get("project")?)?,
         place: row.get("place")?,
         rules: json("rules of branches", &row.get::<_, String>("rules")?)?,
+        bases: json("commits of branches", &row.get::<_, String>("bases")?)?,
         seen_event: row.get("seen_event")?,
         looked_at: looked.map(time).transpose()?,
         tries: count32(row, "tries")?,
@@ -83,7 +86,7 @@ impl Store {
             )?;
             tx.execute(
                 "INSERT INTO forge (project, place) VALUES (?1, ?2)
-                 ON CONFLICT (project) DO UPDATE SET place = ?2, rules = '{}', looked_at = NULL, tries = 0,
+                 ON CONFLICT (project) DO UPDATE SET place = ?2, rules = '{}', bases = '{}', looked_at = NULL, tries = 0,
                      held_since = NULL, held_until = NULL, fault = NULL, problem = NULL",
                 params![project.as_str(), place],
             )?;

@@ -5,6 +5,7 @@ CREATE TABLE forge (
     project    TEXT PRIMARY KEY REFERENCES project (id),
     place      TEXT NOT NULL,               -- such as github:acme/web
     rules      TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(rules)), -- what is demanded of base branches, by name
+    bases      TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(bases)), -- the commits that base branches had there, by name
     seen_event INTEGER NOT NULL DEFAULT 0,  -- the last entry of the log before the last look
     looked_at  INTEGER,                     -- when everything was last read
     tries      INTEGER NOT NULL DEFAULT 0,  -- looks in a row that failed
