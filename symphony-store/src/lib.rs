@@ -34,6 +34,7 @@ pub use database::open::Store;
 pub use database::restore::RestoreRecord;
 pub use database::suggestion::{Suggestion, Suggestions};
 pub use error::StoreError;
+pub use forge::ends::{OrderedMerge, PullEnds};
 pub use forge::pull::{ForgePull, ForgePullId};
 pub use forge::record::ForgeRecord;
 pub use forge::reply::ForgeReply;

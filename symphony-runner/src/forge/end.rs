@@ -1,4 +1,4 @@
-//! Merges and closes on one side, followed on the other.
+//! Merges and closes on one side, done on the other.
 
 use symphony_core::Timestamp;
 use symphony_core::issue::IssueStatus;
@@ -9,11 +9,19 @@ use symphony_store::Context;
 use symphony_tracker::remote::RemoteUser;
 use symphony_workspace::{BranchName, CommitId, Failpoint, Remote, Repository};
 
+use super::base::short;
 use super::fault::Stop;
 use super::hear::is_refusal;
 use super::round::{Mirrored, Round};
+use crate::cancel::end_run_on;
 use crate::error::RunnerError;
+use crate::merge::settle::record;
+use crate::merge::turn::MergeTurn;
 use crate::order::{close_pr, shift_issue};
+
+/// At how many looks a forge may still show a pull request as open whose commits its base has. It notices that by itself, some time
+/// after the push; closed before, it would look like one that was turned down.
+const UNMARKED_LOOKS_MAX: u32 = 5;
 
 impl Round<'_> {
     /// Records a merge that was made there, once the base here has it.
@@ -35,6 +43,43 @@ impl Round<'_> {
             return Ok(());
         }
         Failpoint::ForgeTaken.reach();
+        let is_ordered = |both: &Mirrored| {
+            let ordered = both.pull.ends.ordered.as_ref();
+            both.pr.state.is_open() && ordered.is_some_and(|ordered| ordered.commit == commit)
+        };
+        if is_ordered(both) {
+            return self.take_order(both, &merged);
+        }
+        self.take_outside_merge(both, commit, by)
+    }
+
+    /// Records a merge that a person ordered here and the forge made: the order could not be finished then.
+    fn take_order(&mut self, both: &mut Mirrored, merged: &CommitId) -> Result<(), Stop> {
+        let Some(ordered) = both.pull.ends.ordered.clone() else {
+            return Ok(());
+        };
+        // The command that ordered it waits for this look to end, and records it then.
+        let Some(_turn) = MergeTurn::take(&self.session.project, &both.pr.of)? else {
+            return Ok(());
+        };
+        let context = ordered.context(Timestamp::now());
+        let store = &mut self.session.store;
+        if store.merge_intent(both.pr.id)?.is_none() {
+            let before = both.pr.base_commit.clone();
+            store.record_merge_intent(&context, &both.pr, &before, merged.as_str())?;
+        }
+        both.pr = record(store, &context, both.pr.id, merged)?;
+        both.pull.is_open = false;
+        self.report.ended.push(both.pr.id);
+        Ok(())
+    }
+
+    fn take_outside_merge(
+        &mut self,
+        both: &mut Mirrored,
+        commit: String,
+        by: Option<RemoteUser>,
+    ) -> Result<(), Stop> {
         let found = FoundMerge {
             project: both.pr.project.clone(),
             of: both.pr.of.clone(),
@@ -50,16 +95,30 @@ impl Round<'_> {
         };
         let context = Context::system(Timestamp::now());
         let store = &mut self.session.store;
-        if store.record_outside_merge(&context, &found)? {
-            self.report.ended.push(both.pr.id);
+        if both.pr.state == PrState::Rejected {
+            // what it works on is finished, and its next commits would need a pull request that no one asked for
+            end_run_on(&self.session.installation, store, &context, &both.pr.of)?;
+        }
+        match store
+            .record_outside_merge(&context, &found)
+            .map_err(RunnerError::from)
+        {
+            Ok(true) => self.report.ended.push(both.pr.id),
+            Ok(false) => {}
+            Err(error) if is_refusal(&error) => {
+                let text = format!("it was merged at the forge, and is not recorded here: {error}");
+                self.report.problems.push(text.clone());
+                let entry = self.noted(text);
+                self.save(both, &[entry])?;
+            }
+            Err(error) => return Err(error.into()),
         }
         both.pull.is_open = false;
         Ok(())
     }
 
-    /// Someone merged another commit of the branch. What the base has of ours is for the look at the base to find.
-    pub(super) fn note_other_merge(&mut self, both: &mut Mirrored, head: &str) -> Result<(), Stop> {
-        let short = |commit: &str| commit.get(..10).unwrap_or(commit).to_owned();
+    /// Someone merged an older commit of the branch. What the base has of ours is for the look at the base to find.
+    pub(super) fn note_older_merge(&mut self, both: &mut Mirrored, head: &str) -> Result<(), Stop> {
         let text = format!(
             "it was merged at the forge at {}, and here it is at {}: what is missing needs a pull request of its own",
             short(head),
@@ -75,6 +134,27 @@ impl Round<'_> {
     /// It was closed there: it is closed here, and its issue waits in the backlog. No agent is sent to do again what a person does not
     /// want.
     pub(super) fn close_here(&mut self, both: &mut Mirrored) -> Result<(), Stop> {
+        let text = if both.pr.state == PrState::Rejected {
+            "the pull request was closed there, so no agent is sent after it any more"
+        } else {
+            "the pull request was closed there, so it is closed here"
+        };
+        both.pull.ends.close(Timestamp::now());
+        self.shelve(both, text)
+    }
+
+    /// It was merged there after it was sent back here, and not as it is here: no agent repeats what the base has.
+    pub(super) fn shelve_merged(&mut self, both: &mut Mirrored, head: &str) -> Result<(), Stop> {
+        let text = format!(
+            "it was merged at the forge at {} after it was sent back here at {}, so no agent is sent after it any more",
+            short(head),
+            short(&both.pr.head_commit)
+        );
+        self.report.problems.push(text.clone());
+        self.shelve(both, &text)
+    }
+
+    fn shelve(&mut self, both: &mut Mirrored, text: &str) -> Result<(), Stop> {
         let context = self.someone();
         if let Some(issue) = both.pr.of.issue()
             && let Err(error) = shift_issue(self.session, &context, issue, IssueStatus::Backlog)
@@ -88,25 +168,35 @@ impl Round<'_> {
         }
         both.pr = self.session.store.pr(both.pr.id)?;
         both.pull.is_open = false;
-        let entry = self.noted("the pull request was closed there, so it is closed here");
+        let entry = self.noted(text);
         self.save(both, &[entry])?;
         self.report.ended.push(both.pr.id);
         Ok(())
     }
 
-    /// It was closed or merged here. A merge whose commits the base has there is noticed by the forge itself, unless they were squashed.
-    pub(super) async fn close_there(&mut self, both: &mut Mirrored) -> Result<(), Stop> {
+    /// It was closed or merged here, or its issue was given up. A merge whose commits the base has there is noticed by the forge itself,
+    /// unless they were squashed.
+    pub(super) async fn close_there(
+        &mut self,
+        repository: &Repository,
+        both: &mut Mirrored,
+    ) -> Result<(), Stop> {
         let Some(theirs) = &both.theirs else {
             return Ok(());
         };
         let number = theirs.number;
         let merged = both.pr.merged_commit.clone();
         let merged = merged.filter(|_| both.pr.state == PrState::Merged);
-        if let Some(merged) = &merged
-            && !self.is_pushed(&both.pr.base, merged)?
-        {
+        if let Some(merged) = &merged {
             // whoever reads a closed one would take it for rejected
-            return Ok(());
+            if !self.is_pushed(repository, &both.pr.base, merged)? {
+                return Ok(());
+            }
+            let is_noticed = self.is_pushed(repository, &both.pr.base, &both.pr.head_commit)?;
+            if is_noticed && both.pull.ends.unmarked_looks < UNMARKED_LOOKS_MAX {
+                both.pull.ends.unmarked_looks += 1;
+                return Ok(());
+            }
         }
         let change = PullChange {
             is_open: Some(false),
@@ -115,25 +205,27 @@ impl Round<'_> {
         self.client.update(number, &change).await?;
         if let Some(merged) = &merged {
             // After the close: whoever dies in between writes no second one.
-            let short = merged.get(..10).unwrap_or(merged);
-            let text = format!("Merged into `{}` as {short}.", both.pr.base);
+            let text = format!("Merged into `{}` as {}.", both.pr.base, short(merged));
             self.client.add_comment(number, &text).await?;
+        } else {
+            both.pull.ends.close(Timestamp::now());
         }
         both.pull.is_open = false;
         Ok(())
     }
 
-    /// Whether the base at the forge has a commit, as it was last fetched.
-    fn is_pushed(&self, base: &str, commit: &str) -> Result<bool, Stop> {
-        let repository = crate::repository::open_repository(&self.session.project, self.config)?;
+    /// Whether the base at the forge has a commit.
+    fn is_pushed(&self, repository: &Repository, base: &str, commit: &str) -> Result<bool, Stop> {
         let branch = BranchName::parse(base)?;
         let environment = &self.session.installation.environment;
-        let remote = Remote::new(&repository, &self.settings.remote, environment);
+        let remote = Remote::new(repository, &self.settings.remote, environment);
         let commit = RunnerError::commit(commit, "the merged commit")?;
         let there = remote.head(&branch)?;
         Ok(match there {
             Some(there) => {
-                repository.has_commit(&there)? && repository.is_merged(&commit, &there)?
+                repository.has_commit(&there)?
+                    && repository.has_commit(&commit)?
+                    && repository.is_merged(&commit, &there)?
             }
             None => false,
         })

@@ -2,13 +2,15 @@
 //!
 //! `helper` is the process that does it, `due` which projects are looked at, `client` how a forge is reached, `round` one look.
 //! `base` keeps the base branch as it is there, `push` and `open` bring a pull request there, `hear` takes reviews in,
-//! `checks` what CI says, `reply` answers people there, and `end` follows merges and closes. `merge` merges there.
+//! `checks` what CI says, `reply` answers people there, and `ended` and `end` follow merges and closes. `merge` merges
+//! there.
 
 mod base;
 mod checks;
 mod client;
 mod due;
 mod end;
+mod ended;
 mod fault;
 mod hear;
 mod helper;

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use symphony_core::config::{ForgeSettings, ProjectConfig, PushWhen};
 use symphony_core::log::TrackerEntry;
 use symphony_core::pull_request::{PrState, PullRequest, VerifiedGates};
-use symphony_forge::end::{End, plan_end};
-use symphony_forge::remote::{RemotePull, RemoteState};
+use symphony_forge::remote::RemotePull;
 use symphony_store::{ForgePull, ForgeRecord, PrFilter};
 use symphony_sync::Forge;
 use symphony_tracker::fault::Fault;
@@ -64,9 +63,11 @@ impl Round<'_> {
         for pull in self.session.store.open_forge_pulls(&self.record.project)? {
             let pr = self.session.store.pr(pull.pr)?;
             if !pr.state.is_open() {
-                self.mirror_ended(pr, pull).await?;
+                self.mirror_ended(&repository, pr, pull).await?;
             }
         }
+        self.close_left().await?;
+        self.watch_closed().await?;
         self.report.problems.extend(self.record.problem.clone());
         Ok(self
             .session
@@ -132,67 +133,8 @@ impl Round<'_> {
         self.reply(both).await
     }
 
-    /// Follows a merge or a close on either side; returns whether there is nothing more to exchange.
-    async fn has_ended(
-        &mut self,
-        repository: &Repository,
-        both: &mut Mirrored,
-    ) -> Result<bool, Stop> {
-        let Some(theirs) = &both.theirs else {
-            return Ok(false);
-        };
-        let end = plan_end(both.pr.state, &both.pr.head_commit, theirs);
-        match end {
-            End::None => Ok(false),
-            End::TakeMerge { commit, by } => {
-                self.take_merge(repository, both, commit, by)?;
-                Ok(true)
-            }
-            End::OtherMerged { head } => {
-                self.note_other_merge(both, &head)?;
-                Ok(true)
-            }
-            End::CloseHere => {
-                self.close_here(both)?;
-                Ok(true)
-            }
-            End::CloseThere => {
-                self.close_there(both).await?;
-                Ok(true)
-            }
-        }
-    }
-
-    /// Mirrors a pull request that has ended here, or was sent back.
-    async fn mirror_ended(&mut self, pr: PullRequest, pull: ForgePull) -> Result<(), Stop> {
-        let Some(number) = pull.number else {
-            return Ok(());
-        };
-        let theirs = Some(self.client.pull(number).await?);
-        let mut both = Mirrored { pr, pull, theirs };
-        let done = self.exchange_ended(&mut both).await;
-        self.settle(&both, done)
-    }
-
-    async fn exchange_ended(&mut self, both: &mut Mirrored) -> Result<(), Stop> {
-        let Some(theirs) = both.theirs.clone() else {
-            return Ok(());
-        };
-        if theirs.state != RemoteState::Open {
-            both.pull.is_open = false;
-            return Ok(());
-        }
-        if both.pr.state == PrState::Rejected {
-            // it is worked on: what people write there meanwhile is for the next attempt
-            self.write(both).await?;
-            self.hear(both).await?;
-            return self.reply(both).await;
-        }
-        self.close_there(both).await
-    }
-
     /// Writes what became of a pull request. A refusal about it alone is its problem; all else ends the look.
-    fn settle(&mut self, both: &Mirrored, done: Result<(), Stop>) -> Result<(), Stop> {
+    pub(super) fn settle(&mut self, both: &Mirrored, done: Result<(), Stop>) -> Result<(), Stop> {
         let mut pull = both.pull.clone();
         let stop = match done {
             Ok(()) => None,
@@ -244,7 +186,7 @@ impl Round<'_> {
 }
 
 /// Returns whether a fault is about one pull request, and says nothing about the forge.
-fn is_about_one(fault: &Fault, place: &str) -> bool {
+pub(super) fn is_about_one(fault: &Fault, place: &str) -> bool {
     let now = symphony_core::Timestamp::now();
     matches!(
         after_fault(fault, Request::ChangeInKnownPlace, 1, place, now),

@@ -31,7 +31,13 @@ pub(crate) fn forge_in_trouble(
         let trouble = ForgeTrouble::Base { reason };
         items.push(forge_item(project, &record.place, &trouble, since));
     }
-    for pull in store.open_forge_pulls(project)? {
+    let mut pulls = store.open_forge_pulls(project)?;
+    pulls.extend(store.closed_forge_pulls(project, None)?);
+    for pull in pulls {
+        // what keeps the base back is one item, however many pull requests wait for it
+        if pull.problem == record.problem {
+            continue;
+        }
         if let Some(reason) = pull.problem {
             let trouble = ForgeTrouble::Pull {
                 pr: pull.pr,

@@ -10,7 +10,7 @@ pub(crate) mod incoming;
 mod not_merged;
 mod options;
 pub(crate) mod refusals;
-mod settle;
+pub(crate) mod settle;
 pub(crate) mod turn;
 pub(crate) mod unpublished;
 pub(crate) mod watch;

@@ -14,6 +14,7 @@ use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{count32, json, parsed, time, to_json};
 use crate::error::StoreError;
+use crate::forge::ends::PullEnds;
 
 /// The number of a mirrored pull request in the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,6 +51,8 @@ pub struct ForgePull {
     pub read_at: Option<Timestamp>,
     /// How often it was read since that change.
     pub reads: u32,
+    /// What is known of how it ends.
+    pub ends: PullEnds,
     /// What keeps it from being mirrored.
     pub problem: Option<String>,
 }
@@ -61,7 +64,7 @@ impl ForgePull {
     }
 }
 
-fn from_row(row: &Row<'_>) -> Result<ForgePull, StoreError> {
+pub(super) fn from_row(row: &Row<'_>) -> Result<ForgePull, StoreError> {
     let number: Option<i64> = row.get("number")?;
     let read: Option<i64> = row.get("read_at")?;
     Ok(ForgePull {
@@ -79,6 +82,7 @@ fn from_row(row: &Row<'_>) -> Result<ForgePull, StoreError> {
         red_heads: count32(row, "red_heads")?,
         read_at: read.map(time).transpose()?,
         reads: count32(row, "reads")?,
+        ends: json("end of a pull request", &row.get::<_, String>("ends")?)?,
         problem: row.get("problem")?,
     })
 }
@@ -167,7 +171,7 @@ impl Store {
             let number = pull.number.map(|number| number.get().cast_signed());
             tx.execute(
                 "UPDATE forge_pull SET number = ?2, url = ?3, is_open = ?4, pushed = ?5, written = ?6, checks_head = ?7,
-                     checks = ?8, red_heads = ?9, read_at = ?10, reads = ?11, problem = ?12 WHERE id = ?1",
+                     checks = ?8, red_heads = ?9, read_at = ?10, reads = ?11, problem = ?12, ends = ?13 WHERE id = ?1",
                 params![
                     pull.id.0,
                     number,
@@ -181,6 +185,7 @@ impl Store {
                     pull.read_at.map(Timestamp::as_millisecond),
                     pull.reads,
                     pull.problem,
+                    to_json(&pull.ends),
                 ],
             )?;
             write_entries(tx, context, of, entries)

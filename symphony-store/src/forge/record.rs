@@ -80,7 +80,13 @@ impl Store {
         }
         self.write(context, |tx| {
             tx.execute(
-                "UPDATE forge_pull SET is_open = 0 WHERE project = ?1
+                "UPDATE forge_pull SET is_open = 0, ends = '{}' WHERE project = ?1
+                     AND EXISTS (SELECT 1 FROM forge WHERE project = ?1 AND place != ?2)",
+                params![project.as_str(), place],
+            )?;
+            // a number means another pull request at another place
+            tx.execute(
+                "DELETE FROM forge_left WHERE project = ?1
                      AND EXISTS (SELECT 1 FROM forge WHERE project = ?1 AND place != ?2)",
                 params![project.as_str(), place],
             )?;

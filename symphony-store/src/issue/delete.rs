@@ -183,7 +183,7 @@ fn detach(
 }
 
 /// Statements that remove what belongs to an issue, and clear references to it elsewhere.
-const REMOVAL: [&str; 40] = [
+const REMOVAL: [&str; 41] = [
     "DELETE FROM tracker_comment WHERE link IN (SELECT id FROM tracker_link WHERE issue = ?1)",
     "DELETE FROM tracker_change WHERE link IN (SELECT id FROM tracker_link WHERE issue = ?1)",
     "DELETE FROM tracker_change WHERE state = 'waiting' AND covers ->> '$.issue' = ?1",
@@ -217,6 +217,9 @@ const REMOVAL: [&str; 40] = [
     // A change to what the project shares with its runs still needs a person's attention.
     "UPDATE base_notice SET issue = NULL WHERE issue = ?1 AND dismissed_at IS NULL AND kind IN ('settings', 'configuration', 'submodules', 'refs')",
     "DELETE FROM base_notice WHERE issue = ?1",
+    // Their numbers stay until they are closed at the forge.
+    "INSERT OR IGNORE INTO forge_left (project, number) SELECT f.project, f.number FROM forge_pull f
+     JOIN pull_request p ON p.id = f.pr WHERE p.issue = ?1 AND f.is_open = 1 AND f.number IS NOT NULL",
     "DELETE FROM forge_reply WHERE pull IN (SELECT f.id FROM forge_pull f JOIN pull_request p ON p.id = f.pr WHERE p.issue = ?1)",
     "DELETE FROM forge_seen WHERE pull IN (SELECT f.id FROM forge_pull f JOIN pull_request p ON p.id = f.pr WHERE p.issue = ?1)",
     "DELETE FROM forge_pull WHERE pr IN (SELECT id FROM pull_request WHERE issue = ?1)",

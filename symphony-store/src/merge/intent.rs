@@ -48,8 +48,8 @@ struct Written {
 }
 
 /// The person who ordered it, so that whoever records an interrupted merge can name them.
-#[derive(Debug, Serialize, Deserialize)]
-struct WrittenPerson {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct WrittenPerson {
     #[serde(default)]
     unverified: Option<String>,
     #[serde(flatten)]
@@ -57,7 +57,7 @@ struct WrittenPerson {
 }
 
 impl WrittenPerson {
-    fn of(actor: &Actor) -> Option<Self> {
+    pub(crate) fn of(actor: &Actor) -> Option<Self> {
         let Actor::Human(person) = actor else {
             return None;
         };
@@ -67,7 +67,7 @@ impl WrittenPerson {
         })
     }
 
-    fn person(self) -> Person {
+    pub(crate) fn person(self) -> Person {
         Person {
             verification: self
                 .unverified

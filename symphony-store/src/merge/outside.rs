@@ -1,12 +1,12 @@
 //! Merges that were made outside Symphony, and notices about base branches.
 
-use rusqlite::{Row, params};
+use rusqlite::{Row, Transaction, params};
 use symphony_core::Timestamp;
-use symphony_core::id::{PrId, ProjectId};
+use symphony_core::id::{IssueId, PlanId, PrId, ProjectId};
 use symphony_core::issue::IssueEvent;
 use symphony_core::log::LogEvent;
-use symphony_core::outside::{BaseNotice, FoundMerge};
-use symphony_core::pull_request::{PrState, PullRequestOf};
+use symphony_core::outside::{BaseNotice, Evidence, FoundMerge};
+use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf};
 
 use crate::database::context::Context;
 use crate::database::event::{About, append};
@@ -90,7 +90,7 @@ impl Store {
         self.write(context, |tx| {
             let pr = load_pr(tx, found.pr)?;
             // It was settled meanwhile, or its agent has delivered something else.
-            if !pr.state.is_open() || pr.head_commit != found.head {
+            if pr.head_commit != found.head || !may_be_merged(tx, &pr, found)? {
                 return Ok(false);
             }
             // A merge by Symphony put it there, and is about to be recorded.
@@ -175,6 +175,34 @@ impl Store {
             Ok(notice)
         })
     }
+}
+
+/// Returns whether a merge that was made outside can be that of a pull request. What was sent back counts only at a forge's word, and
+/// only while nothing else was handed in: the base having its commits does not say that anyone wanted them as they were.
+fn may_be_merged(
+    tx: &Transaction<'_>,
+    pr: &PullRequest,
+    found: &FoundMerge,
+) -> Result<bool, StoreError> {
+    if pr.state.is_open() {
+        return Ok(true);
+    }
+    if pr.state != PrState::Rejected || found.merge.evidence != Evidence::Forge {
+        return Ok(false);
+    }
+    let has_newer: bool = tx
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM pull_request WHERE (issue = ?1 OR plan = ?2) AND id > ?3)",
+        )?
+        .query_row(
+            params![
+                pr.of.issue().map(IssueId::as_str),
+                pr.of.plan().map(PlanId::as_str),
+                pr.id.get()
+            ],
+            |row| row.get(0),
+        )?;
+    Ok(!has_newer)
 }
 
 #[cfg(test)]

@@ -12,7 +12,8 @@ use crate::{ForgePullView, ForgeView, TrackerHoldView};
 pub fn forge(session: &Session) -> Result<ForgeView, RunnerError> {
     let (store, project) = (&session.store, &session.project.id);
     let record = store.forge(project)?;
-    let pulls = store.open_forge_pulls(project)?;
+    let mut pulls = store.open_forge_pulls(project)?;
+    pulls.extend(store.closed_forge_pulls(project, None)?);
     Ok(ForgeView {
         place: record.as_ref().map(|record| record.place.clone()),
         looked_at: record.as_ref().and_then(|record| record.looked_at),

@@ -58,8 +58,31 @@ impl GithubWorld {
             let Some(base) = base else { continue };
             let has_moved = before.get(&pull.base_branch) != Some(&base);
             let is_change = !store.is_ancestor(&head, &pull.base);
-            if has_moved && is_change && store.is_ancestor(&head, &base) {
+            if has_moved && is_change && !self.forge.is_slow && store.is_ancestor(&head, &base) {
                 // its commits were pushed to the base
+                self.end_by_merge(pull.number, base, None);
+            }
+        }
+    }
+
+    /// Lets pushes to a base leave open what they merge, as GitHub does for a while, or marks all of it.
+    pub fn set_slow(&mut self, is_slow: bool) {
+        self.look_at_branches();
+        self.forge.is_slow = is_slow;
+        if is_slow {
+            return;
+        }
+        let store = self.store();
+        let pulls: Vec<GithubPull> = self.forge.pulls.values().cloned().collect();
+        for pull in pulls {
+            if !self.is_open(pull.number) {
+                continue;
+            }
+            let base = self.forge.branches.get(&pull.base_branch).cloned();
+            let is_merged = |base: &String| {
+                store.is_ancestor(&pull.head, base) && !store.is_ancestor(&pull.head, &pull.base)
+            };
+            if let Some(base) = base.filter(is_merged) {
                 self.end_by_merge(pull.number, base, None);
             }
         }

@@ -159,6 +159,22 @@ impl GithubWorld {
         self.edit_issue(number, |issue| issue.is_open = is_open);
     }
 
+    /// Changes the branch that a pull request is for.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such pull request or branch.
+    pub fn set_base(&mut self, number: u64, base: &str) {
+        self.look_at_branches();
+        let commit = self.forge.branches.get(base).cloned();
+        let commit = commit.expect("the branch exists");
+        let pull = self.forge.pulls.get_mut(&number);
+        let pull = pull.expect("the pull request exists");
+        base.clone_into(&mut pull.base_branch);
+        pull.base = commit;
+        self.edit_issue(number, |_| {});
+    }
+
     /// Merges a pull request as a person does on its page, and returns the commit of the base.
     ///
     /// # Errors

@@ -167,6 +167,8 @@ pub(in crate::github) struct Forge {
     pub(super) protections: BTreeMap<String, Protection>,
     pub(super) methods: BTreeSet<MergeKind>,
     pub(super) reruns: Vec<u64>,
+    /// Whether pushes to a base leave open what they merge.
+    pub(super) is_slow: bool,
     /// What goes wrong with git, and how often.
     pub(super) git_fault: Option<(GitFault, usize)>,
 }
@@ -185,6 +187,7 @@ impl Default for Forge {
             protections: BTreeMap::new(),
             methods: [MergeKind::Merge, MergeKind::Squash, MergeKind::Rebase].into(),
             reruns: Vec::new(),
+            is_slow: false,
             git_fault: None,
         }
     }

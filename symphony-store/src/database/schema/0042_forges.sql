@@ -32,10 +32,18 @@ CREATE TABLE forge_pull (
     read_at     INTEGER,                    -- the forge's time of the last change that was read
     reads       INTEGER NOT NULL DEFAULT 0, -- how often it was read since: changes of one second share a time
     red_heads   INTEGER NOT NULL DEFAULT 0, -- commits in a row whose checks failed
+    ends        TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(ends)), -- what is known of how it ends
     problem     TEXT                        -- what keeps it from being mirrored
 ) STRICT;
 CREATE UNIQUE INDEX forge_pull_open ON forge_pull (project, branch) WHERE is_open = 1;
 CREATE INDEX forge_pull_pr ON forge_pull (pr);
+
+-- pull requests whose issue was deleted here: they are closed there at the next look
+CREATE TABLE forge_left (
+    project TEXT NOT NULL REFERENCES project (id),
+    number  INTEGER NOT NULL,
+    PRIMARY KEY (project, number)
+) STRICT, WITHOUT ROWID;
 
 -- reviews and comments there that were read
 CREATE TABLE forge_seen (
