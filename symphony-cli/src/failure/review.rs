@@ -44,6 +44,19 @@ pub(super) fn merge_hint(error: &NotMerged) -> Option<String> {
         MergeRefusal::ChangedByGates(_) => {
             format!("`symphony inbox` has a notice: check it, then run `{again}` again; {force}")
         }
+        MergeRefusal::Checks(_) => force,
+        MergeRefusal::MergedThere { .. } => {
+            format!("once it can, `{again}` or `symphony forge sync` records the merge")
+        }
+        MergeRefusal::OtherBase { here, .. } => {
+            format!("set its base at the forge to `{here}`, or close it there")
+        }
+        MergeRefusal::ProtectedBase(_) => {
+            format!("`symphony config set forge.merge forge` has merges made there; {force}")
+        }
+        MergeRefusal::BaseAhead { base, remote } => format!(
+            "push them with `git push {remote} {base}`, or take them out of `{base}`, then run `{again}` again"
+        ),
         MergeRefusal::Stopped => format!("`{again}` {does} it"),
         _ => return None,
     };

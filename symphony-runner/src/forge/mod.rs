@@ -2,8 +2,8 @@
 //!
 //! `helper` is the process that does it, `due` which projects are looked at, `client` how a forge is reached, `round` one look.
 //! `base` keeps the base branch as it is there, `push` and `open` bring a pull request there, `hear` takes reviews in,
-//! `checks` what CI says, `reply` answers people there, and `ended` and `end` follow merges and closes. `merge` merges
-//! there.
+//! `checks` what CI says, `reply` answers people there, and `ended` and `end` follow merges and closes. `merge` decides where a merge
+//! that a person orders is made, and `order` has it made there.
 
 mod base;
 mod checks;
@@ -16,6 +16,7 @@ mod hear;
 mod helper;
 mod merge;
 mod open;
+mod order;
 mod push;
 mod reply;
 mod report;

@@ -12,7 +12,7 @@ const NAMES_MAX: usize = 5;
 
 /// A pull request that is not merged, or a proposal that is not confirmed, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{} is not {}: {why}", self.subject(), if *is_proposal { "confirmed" } else { "merged" })]
+#[error("{} {}{why}", self.subject(), self.how())]
 pub struct NotMerged {
     /// The pull request.
     pub pr: PrId,
@@ -70,6 +70,24 @@ pub enum MergeRefusal {
     /// The forge does not merge it, or cannot be asked.
     #[error("the forge does not merge it: {0}")]
     Forge(String),
+    /// The forge merged it, and the base here could not follow.
+    #[error("it is merged at the forge as {commit}, and the base here cannot follow yet: {waits}")]
+    MergedThere {
+        commit: String,
+        /// What is in the way.
+        waits: String,
+    },
+    /// It is for another branch at the forge than here.
+    #[error("it is for `{there}` at the forge, and for `{here}` here")]
+    OtherBase { there: String, here: String },
+    /// The forge takes no push to its base, which a merge here needs.
+    #[error("`{0}` is protected at the forge, which would not take a merge that was made here")]
+    ProtectedBase(String),
+    /// Its base has commits here that the forge lacks, so it could not follow a merge there.
+    #[error(
+        "`{base}` has commits here that `{remote}` lacks, so it could not follow a merge there"
+    )]
+    BaseAhead { base: String, remote: String },
     /// A person stopped it.
     #[error("you stopped it")]
     Stopped,
@@ -87,6 +105,16 @@ impl NotMerged {
 
     pub(crate) fn found(pr: &PullRequest, obstacle: MergeObstacle) -> Self {
         Self::new(pr, MergeRefusal::Obstacle(Box::new(obstacle)))
+    }
+
+    /// Says what it is not, in words that the reason follows.
+    fn how(&self) -> &'static str {
+        match self.why {
+            // it is merged, only not here
+            MergeRefusal::MergedThere { .. } => "is not recorded as merged: ",
+            _ if self.is_proposal => "is not confirmed: ",
+            _ => "is not merged: ",
+        }
     }
 
     fn subject(&self) -> String {
