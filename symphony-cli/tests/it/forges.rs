@@ -11,13 +11,13 @@ use crate::support::{
 };
 
 /// Who reviews: `octocat` of the fake.
-const OCTOCAT: u64 = 1;
+pub(crate) const OCTOCAT: u64 = 1;
 /// Somebody else there.
 const MALLORY: u64 = 2;
-const BRANCH: &str = "symphony/SYM-1";
+pub(crate) const BRANCH: &str = "symphony/SYM-1";
 
 /// A project whose pull requests are mirrored with a GitHub, which has its base.
-fn mirrored(scenarios: &Value, forge: &FakeForge, more: &Value) -> Project {
+pub(crate) fn mirrored(scenarios: &Value, forge: &FakeForge, more: &Value) -> Project {
     let mut settings = json!({
         "kind": "github", "endpoint": forge.endpoint(), "reviewers": { "ada": "1" }, "poll_ms": 0,
     });
@@ -46,12 +46,12 @@ fn mirrored(scenarios: &Value, forge: &FakeForge, more: &Value) -> Project {
     project
 }
 
-fn hello() -> Value {
+pub(crate) fn hello() -> Value {
     worker([commit("hello.txt", "hello"), create_pr("Say hello")])
 }
 
 /// A worker that is sent back, and answers the first point.
-fn hello_twice() -> Value {
+pub(crate) fn hello_twice() -> Value {
     let again = scenario(
         "again",
         &json!({ "match_system": crate::support::WORKER, "match_prompt": "in French" }),
@@ -67,12 +67,12 @@ fn hello_twice() -> Value {
     scenarios([again, hello()])
 }
 
-fn sync(project: &Project) -> Value {
+pub(crate) fn sync(project: &Project) -> Value {
     project.json(&["forge", "sync"])
 }
 
 /// Works on the first issue until its pull request is at the forge, and returns its number there.
-fn opened(project: &Project, forge: &FakeForge) -> u64 {
+pub(crate) fn opened(project: &Project, forge: &FakeForge) -> u64 {
     project.add_issue("Say hello");
     project.tick_one("worker", "succeeded");
     until("the pull request at the forge", || {
@@ -83,21 +83,21 @@ fn opened(project: &Project, forge: &FakeForge) -> u64 {
     })
 }
 
-fn head(project: &Project) -> String {
+pub(crate) fn head(project: &Project) -> String {
     text(&project.json(&["pr", "show", "SYM-1"])["head_commit"])
 }
 
-fn state(project: &Project) -> String {
+pub(crate) fn state(project: &Project) -> String {
     text(&project.json(&["pr", "show", "SYM-1"])["state"])
 }
 
-fn points(project: &Project) -> Vec<Value> {
+pub(crate) fn points(project: &Project) -> Vec<Value> {
     let pr = project.json(&["pr", "show", "SYM-1"]);
     pr["points"].as_array().cloned().unwrap_or_default()
 }
 
 /// Looks until nothing is left to say, and checks that it stays so.
-fn assert_quiet(project: &Project, forge: &FakeForge) {
+pub(crate) fn assert_quiet(project: &Project, forge: &FakeForge) {
     for _ in 0..3 {
         sync(project);
     }
