@@ -44,12 +44,16 @@ impl Opening {
 
     /// Returns the parameters of `thread/start`.
     pub(super) fn thread(&self) -> Value {
-        json!({
+        let mut params = json!({
             "cwd": self.cwd,
             "approvalPolicy": self.approval_policy(),
             "sandbox": self.codex.thread_sandbox.as_deref().unwrap_or(SANDBOX),
             "dynamicTools": tool::specifications(self.has_tool),
-        })
+        });
+        let codex = &self.codex;
+        add(&mut params, "model", codex.model.as_deref());
+        add(&mut params, "serviceTier", codex.service_tier.as_deref());
+        params
     }
 
     /// Returns the parameters of `turn/start`. Without a policy of its own a turn has the sandbox of its thread.
@@ -61,17 +65,28 @@ impl Opening {
             "title": self.title,
             "approvalPolicy": self.approval_policy(),
         });
-        if let (Some(policy), Some(members)) =
-            (&self.codex.turn_sandbox_policy, params.as_object_mut())
-        {
-            members.insert("sandboxPolicy".to_owned(), policy.clone());
-        }
+        let codex = &self.codex;
+        add(
+            &mut params,
+            "sandboxPolicy",
+            codex.turn_sandbox_policy.clone(),
+        );
+        add(&mut params, "model", codex.model.as_deref());
+        add(&mut params, "effort", codex.reasoning_effort.as_deref());
+        add(&mut params, "serviceTier", codex.service_tier.as_deref());
         params
     }
 
     fn approval_policy(&self) -> Value {
         let policy = self.codex.approval_policy.clone();
         policy.unwrap_or_else(|| json!(APPROVAL_POLICY))
+    }
+}
+
+/// Adds a value that the settings name; without one Codex decides.
+fn add(params: &mut Value, name: &str, value: Option<impl Into<Value>>) {
+    if let (Some(value), Some(members)) = (value, params.as_object_mut()) {
+        members.insert(name.to_owned(), value.into());
     }
 }
 

@@ -10,7 +10,10 @@ fn the_handshake_and_a_turn_are_as_the_specification_has_them() {
     let worker = Worker::new()
         .with("approval_policy: on-request")
         .with("thread_sandbox: read-only")
-        .with("turn_sandbox_policy: { type: readOnly }");
+        .with("turn_sandbox_policy: { type: readOnly }")
+        .with("model: m-1")
+        .with("reasoning_effort: xhigh")
+        .with("service_tier: fast");
     let done = worker.run("begin; completed u1; hear");
     assert_eq!(done.end, "completed", "{done:#?}");
     let methods: Vec<&str> = done
@@ -36,13 +39,18 @@ fn the_handshake_and_a_turn_are_as_the_specification_has_them() {
         ),
         (&json!(cwd), &json!("on-request"), &json!("read-only"))
     );
+    assert_eq!(
+        (&thread["model"], &thread["serviceTier"]),
+        (&json!("m-1"), &json!("fast"))
+    );
     assert_eq!(thread["dynamicTools"][0]["name"], "linear_graphql");
     let turn = done.asked("turn/start")[0];
     assert_eq!(
         turn,
         &json!({
             "threadId": "t", "cwd": cwd, "title": "ENG-1: Say hello", "approvalPolicy": "on-request",
-            "sandboxPolicy": {"type": "readOnly"}, "input": [{"type": "text", "text": "Do ENG-1."}],
+            "sandboxPolicy": {"type": "readOnly"}, "model": "m-1", "effort": "xhigh", "serviceTier": "fast",
+            "input": [{"type": "text", "text": "Do ENG-1."}],
         })
     );
     assert_eq!(done.kinds(), ["session_started", "turn_completed"]);

@@ -137,6 +137,13 @@ pub struct Agent {
 pub struct Codex {
     /// The shell command that starts the app-server. Work starts only if it is not blank.
     pub command: String,
+    /// The model; `None` for Codex's own choice. This and the next two are fields of the implementation in Elixir, not of the
+    /// specification.
+    pub model: Option<String>,
+    /// How long the model reasons, in Codex's words.
+    pub reasoning_effort: Option<String>,
+    /// The tier of the service, in Codex's words.
+    pub service_tier: Option<String>,
     /// Codex's `AskForApproval`: a text or a map.
     pub approval_policy: Option<Value>,
     /// Codex's `SandboxMode`.

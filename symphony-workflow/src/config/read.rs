@@ -280,8 +280,11 @@ fn limits_by_state(agent: &Section<'_>, found: &mut Findings) -> BTreeMap<StateN
 
 fn codex(whole: &Section<'_>, found: &mut Findings) -> Codex {
     const STALL: &str = "stall_timeout_ms";
-    const KNOWN: [&str; 7] = [
+    const KNOWN: [&str; 10] = [
         "command",
+        "model",
+        "reasoning_effort",
+        "service_tier",
         "approval_policy",
         "thread_sandbox",
         "turn_sandbox_policy",
@@ -298,8 +301,15 @@ fn codex(whole: &Section<'_>, found: &mut Findings) -> Codex {
     };
     let command = section.text("command", found);
     let sandbox = section.text("thread_sandbox", found);
+    let word = |name, found: &mut Findings| {
+        let text = section.text(name, found).map(str::trim);
+        text.filter(|text| !text.is_empty()).map(str::to_owned)
+    };
     Codex {
         command: command.unwrap_or(COMMAND).to_owned(),
+        model: word("model", found),
+        reasoning_effort: word("reasoning_effort", found),
+        service_tier: word("service_tier", found),
         approval_policy: section.passed_on(
             "approval_policy",
             "a text or a mapping",

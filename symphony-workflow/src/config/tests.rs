@@ -99,6 +99,9 @@ fn defaults_apply_when_optional_values_are_missing() {
         },
         codex: Codex {
             command: "codex app-server".to_owned(),
+            model: None,
+            reasoning_effort: None,
+            service_tier: None,
             approval_policy: None,
             thread_sandbox: None,
             turn_sandbox_policy: None,
@@ -115,7 +118,7 @@ fn defaults_apply_when_optional_values_are_missing() {
                  polling: {interval_ms: ~}\nworkspace: {root: ~}\n\
                  hooks: {after_create: ~, before_run: '', after_run: \"  \\n\", before_remove: ~, timeout_ms: ~}\n\
                  agent: {max_concurrent_agents: ~, max_turns: ~, max_retry_backoff_ms: ~, max_concurrent_agents_by_state: ~}\n\
-                 codex: {command: ~, approval_policy: ~, thread_sandbox: ~, turn_sandbox_policy: ~, turn_timeout_ms: ~, \
+                 codex: {command: ~, model: ~, reasoning_effort: ' ', service_tier: ~, approval_policy: ~, thread_sandbox: ~, turn_sandbox_policy: ~, turn_timeout_ms: ~, \
                  read_timeout_ms: ~, stall_timeout_ms: ~}\nserver: {port: ~}\n";
     assert_eq!(config(nulls), expected);
     assert_eq!(notes(nulls), [""; 0]);
@@ -130,7 +133,8 @@ fn every_key_is_read() {
                   before_remove: c\n  timeout_ms: 900000\n\
                   agent:\n  max_concurrent_agents: '3'\n  max_turns: 5\n  max_retry_backoff_ms: 1000\n  \
                   max_concurrent_agents_by_state: {Todo: 1}\n\
-                  codex:\n  command: ~/bin/codex --config 'model=\"x\"' app-server $HOME\n  approval_policy: never\n  \
+                  codex:\n  command: ~/bin/codex --config 'model=\"x\"' app-server $HOME\n  model: m-1\n  \
+                  reasoning_effort: xhigh\n  service_tier: fast\n  approval_policy: never\n  \
                   thread_sandbox: danger-full-access\n  turn_sandbox_policy: {type: dangerFullAccess, nested: {1: [true, 1.5]}}\n  \
                   turn_timeout_ms: 1\n  read_timeout_ms: 60000\n  stall_timeout_ms: 10\nserver:\n  port: 0\n";
     let found = config(matter);
@@ -154,6 +158,9 @@ fn every_key_is_read() {
     assert_eq!(found.hooks.timeout, ms(900_000));
     assert_eq!((found.agent.concurrent_max, found.agent.turns_max), (3, 5));
     assert_eq!(found.agent.retry_backoff_max, Duration::from_secs(1));
+    assert_eq!(found.codex.model.as_deref(), Some("m-1"));
+    assert_eq!(found.codex.reasoning_effort.as_deref(), Some("xhigh"));
+    assert_eq!(found.codex.service_tier.as_deref(), Some("fast"));
     assert_eq!(found.codex.approval_policy, Some(json!("never")));
     assert_eq!(
         found.codex.thread_sandbox.as_deref(),
@@ -411,7 +418,7 @@ fn other_faults_of_single_fields() {
 
 #[test]
 fn unknown_fields_are_ignored_and_noted() {
-    let matter = "tracker:\n  kind: linear\n  assignee: me\nobservability:\n  refresh_ms: 5\ncodex:\n  model: gpt-5.5\n1: x\n\
+    let matter = "tracker:\n  kind: linear\n  assignee: me\nobservability:\n  refresh_ms: 5\ncodex:\n  attach_worktree_owner: true\n1: x\n\
                   workspace:\n  \"a\\u001b[1m\": x\n";
     assert_eq!(problems(matter), [""; 0]);
     assert_eq!(
@@ -419,7 +426,7 @@ fn unknown_fields_are_ignored_and_noted() {
         [
             "WORKFLOW.md:4: tracker.assignee: unknown field, ignored",
             "WORKFLOW.md:5: observability: unknown field, ignored",
-            "WORKFLOW.md:8: codex.model: unknown field, ignored",
+            "WORKFLOW.md:8: codex.attach_worktree_owner: unknown field, ignored",
             "WORKFLOW.md:9: 1: unknown field, ignored",
             "WORKFLOW.md:11: workspace.`a\\u{1b}[1m`: unknown field, ignored",
         ]
