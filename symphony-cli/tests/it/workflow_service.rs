@@ -6,6 +6,8 @@
     reason = "tests start the program and end its processes"
 )]
 
+mod attacks;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -72,6 +74,8 @@ fn is_alive(pid: u32) -> bool {
 struct Site {
     folder: tempfile::TempDir,
     linear: FakeLinear,
+    /// Variables of all processes.
+    variables: Vec<(&'static str, String)>,
 }
 
 impl Site {
@@ -79,6 +83,7 @@ impl Site {
         let site = Self {
             folder: tempfile::tempdir().unwrap(),
             linear: FakeLinear::start(),
+            variables: Vec::new(),
         };
         site.write("app-server.sh", APP_SERVER);
         site.write("turn.sh", turn);
@@ -141,6 +146,7 @@ impl Site {
             .env("PATH", std::env::var_os("PATH").unwrap())
             .env("HOME", self.path(""))
             .env("THE_KEY", FakeLinear::TOKEN)
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null());
         command
     }

@@ -313,7 +313,12 @@ impl<'a, 'e> Running<'a, 'e> {
         } else {
             FailureClass::PortExit
         };
-        let text = last.map_or_else(|| what.clone(), |last| format!("{what}: {last}"));
+        let mut text = last.map_or_else(|| what.clone(), |last| format!("{what}: {last}"));
+        if class == FailureClass::CodexNotFound {
+            text.push_str(
+                "; `codex.command` is run by `bash -lc`: the PATH of a login shell has to find it",
+            );
+        }
         failed(class, self.sink.clean(&text))
     }
 

@@ -1,5 +1,6 @@
 //! What workers did since the last look: their reports, their ends, and what follows from them.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -21,6 +22,12 @@ use crate::attempt::{AttemptEvent, EventKind};
 
 /// Time for a worker that was asked to end, besides that of its hook: its app-server and their processes end meanwhile.
 const GRACE: Duration = Duration::from_secs(20);
+
+/// Returns how long ago a worker was first asked to end; nothing where the file or the clock does not say.
+fn asked_ago(file: &Path) -> Duration {
+    let at = std::fs::metadata(file).and_then(|meta| meta.modified());
+    at.ok().and_then(|at| at.elapsed().ok()).unwrap_or_default()
+}
 
 impl Service {
     /// Looks at every worker: reads what it reports, asks it to end where that was ordered, and draws the conclusion where it
@@ -49,7 +56,7 @@ impl Service {
             };
             match looked {
                 Err(ServiceError::Store(error)) => return Err(error.into()),
-                looked => self.trouble(&about, looked.err().map(|error| error.to_string())),
+                looked => self.trouble(&about, looked.err().map(|error| error.with_cause())),
             }
         }
         Ok(())
@@ -87,10 +94,16 @@ impl Service {
         };
         let Some(asked) = self.asked.get(&job.worker) else {
             identity.terminate()?;
+            if !files.asked().exists() {
+                // without it the worker is killed by a loop only
+                let _unwritten = std::fs::write(files.asked(), "");
+            }
             self.asked.insert(job.worker.clone(), Instant::now());
             return Ok(());
         };
-        if asked.elapsed() > self.config().hooks.timeout + GRACE {
+        // The file outlives this process: ticks, which live for a moment only, have to kill a worker, too.
+        let waited = asked.elapsed().max(asked_ago(&files.asked()));
+        if waited > self.config().hooks.timeout + GRACE {
             end_lock_holder(identity.pid, identity.start_time, &files.lock())?;
             self.log_about(job, LogLine::warning("worker_killed"));
         }
@@ -127,9 +140,10 @@ impl Service {
             let progress = self.progress.get(&job.worker).cloned().unwrap_or_default();
             ended_of(job, &followed, &progress, now)
         });
-        self.log_end(job, end.as_ref(), &followed, &next);
         self.store
             .finish_service_job(&job.worker, ended.as_ref(), &next, now)?;
+        // After the record: a database that is busy would have the same end logged at each look.
+        self.log_end(job, end.as_ref(), &followed, &next, now);
         self.progress.remove(&job.worker);
         self.asked.remove(&job.worker);
         if let Some(prepared) = prepared {
@@ -184,6 +198,7 @@ impl Service {
         end: Option<&WorkEnd>,
         followed: &Follow,
         next: &ServiceNext,
+        now: Timestamp,
     ) {
         let said = match end {
             None => "died",
@@ -205,18 +220,34 @@ impl Service {
         if let ServiceNext::Retry(retry) = next {
             let line = LogLine::info("retrying")
                 .with("attempt", &retry.attempt.to_string())
-                .with("due_at", &retry.due.to_string());
+                .with("due_at", &retry.due.to_string())
+                .with("wait_ms", &wait_ms(retry.due, now));
             self.log_about(job, line);
         }
-        if job.task == ServiceTask::Remove && !matches!(end, Some(WorkEnd::Completed)) {
+        if job.task == ServiceTask::Remove {
+            let about = format!("workspace of {}", job.identifier);
             let why = match end {
+                Some(WorkEnd::Completed) => return self.trouble(&about, None),
                 Some(WorkEnd::Failed { error, .. }) => error.clone(),
-                _ => "the worker died".to_owned(),
+                _ => {
+                    self.removals_again.push(ticket_of(
+                        &job.snapshot,
+                        &job.ticket,
+                        &job.identifier,
+                    ));
+                    "the worker died".to_owned()
+                }
             };
             let text = format!("the workspace of {} was not removed: {why}", job.identifier);
-            self.trouble(&format!("workspace of {}", job.identifier), Some(text));
+            self.trouble(&about, Some(text));
         }
     }
+}
+
+/// Returns how long it is until a time.
+pub(super) fn wait_ms(due: Timestamp, now: Timestamp) -> String {
+    let ms = due.as_millisecond().saturating_sub(now.as_millisecond());
+    ms.max(0).to_string()
 }
 
 /// Says whether a report is worth a line of the log: not each word of an agent.

@@ -33,6 +33,7 @@ pub enum Start {
 #[derive(Debug)]
 pub struct Service {
     pub(super) place: ServicePlace,
+    pub(super) start: Start,
     pub(super) store: Store,
     pub(super) file: WatchedFile,
     pub(super) log: Log,
@@ -46,6 +47,8 @@ pub struct Service {
     pub(super) waiting: Vec<(Ticket, Waiting)>,
     /// Workspaces that are still to be removed.
     pub(super) removals: VecDeque<Ticket>,
+    /// Workspaces whose removal died: tried again with the next look at the tracker, and not at once.
+    pub(super) removals_again: Vec<Ticket>,
     /// What is wrong now, by what it is about.
     pub(super) troubles: BTreeMap<String, String>,
     /// Held until this value is gone.
@@ -75,6 +78,7 @@ impl Service {
         let store = Store::open(&place.database())?;
         let mut service = Self {
             place,
+            start,
             store,
             file,
             log,
@@ -84,12 +88,16 @@ impl Service {
             asked: BTreeMap::new(),
             waiting: Vec::new(),
             removals: VecDeque::new(),
+            removals_again: Vec::new(),
             troubles: BTreeMap::new(),
             _lock: lock,
         };
         // a token or an address that cannot be used is found now, not at the first look
         service.polls()?;
-        service.keep_file();
+        // a tick that runs every minute does not repeat what the one before has shown
+        if service.keep_file() || start == Start::Loop {
+            service.show_notes();
+        }
         service.note_file();
         service.prune();
         Ok(service)
@@ -140,15 +148,27 @@ impl Service {
                     .with("path", &self.place.workflow.display().to_string());
                 self.log.write(&line);
                 self.keep_file();
+                self.show_notes();
             }
             FileChange::Refused => {}
         }
         self.note_file();
     }
 
-    fn keep_file(&mut self) {
+    /// Keeps a copy of what is in force; says whether that is new.
+    fn keep_file(&mut self) -> bool {
         let kept = self.file.keep().map_err(|error| error.to_string());
+        let is_new = *kept.as_ref().unwrap_or(&false);
         self.trouble("copy of the settings", kept.err());
+        is_new
+    }
+
+    /// Shows what a person may want to know about the settings in force, such as fields that have no effect.
+    fn show_notes(&mut self) {
+        for note in &self.file.in_force().notes {
+            let line = LogLine::info("workflow_note").with("error", &note.to_string());
+            self.log.write(&line);
+        }
     }
 
     /// Shows what is wrong with the file.
@@ -175,8 +195,10 @@ impl Service {
                 self.troubles.insert(about.to_owned(), text);
             }
             None => {
-                if self.troubles.remove(about).is_some() {
-                    let line = LogLine::info("trouble_over").with("about", about);
+                if let Some(text) = self.troubles.remove(about) {
+                    let line = LogLine::info("trouble_over")
+                        .with("about", about)
+                        .with("error", &text);
                     self.log.write(&line);
                 }
             }

@@ -74,6 +74,25 @@ pub enum ServiceError {
     },
 }
 
+impl ServiceError {
+    /// Returns the text with what the system says, which `Display` leaves to the source.
+    pub(crate) fn with_cause(&self) -> String {
+        let text = self.to_string();
+        match std::error::Error::source(self) {
+            Some(cause) if !text.contains(&cause.to_string()) => format!("{text}: {cause}"),
+            _ => text,
+        }
+    }
+
+    /// Returns why the files of a worker cannot be written, the same at each try: their paths have the id of the worker.
+    pub(crate) fn without_path(&self) -> String {
+        match self {
+            Self::Io { action, source, .. } => format!("cannot {action} its files: {source}"),
+            other => other.with_cause(),
+        }
+    }
+}
+
 /// Returns a function that turns a fault of the system into an error.
 pub(crate) fn io_error(
     action: &'static str,

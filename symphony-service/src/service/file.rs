@@ -175,17 +175,17 @@ impl WatchedFile {
         }
     }
 
-    /// Keeps a copy of what is in force, for a tick that finds the file unusable.
+    /// Keeps a copy of what is in force, for a tick that finds the file unusable. Says whether it differs from the last one.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(crate) fn keep(&self) -> Result<(), ServiceError> {
+    pub(crate) fn keep(&self) -> Result<bool, ServiceError> {
         let path = self.place.in_force();
         let kept = fs::read_to_string(&path).ok();
         if kept.as_deref() == Some(self.in_force.text.as_str()) {
-            return Ok(());
+            return Ok(false);
         }
-        write_whole(&path, &self.in_force.text)
+        write_whole(&path, &self.in_force.text).map(|()| true)
     }
 
     /// Returns what is in force.

@@ -27,6 +27,9 @@ pub enum LogLevel {
 pub struct LogLine {
     level: LogLevel,
     text: String,
+    event: &'static str,
+    /// What was added, shortened, in its order.
+    values: Vec<(&'static str, String)>,
 }
 
 /// Which ticket and session a line is about.
@@ -39,7 +42,7 @@ pub(crate) struct About<'a> {
 
 impl LogLine {
     /// Begins a line with what happened, in a word or two.
-    pub(crate) fn new(level: LogLevel, event: &str) -> Self {
+    pub(crate) fn new(level: LogLevel, event: &'static str) -> Self {
         let word = match level {
             LogLevel::Info => "info",
             LogLevel::Warning => "warning",
@@ -47,20 +50,22 @@ impl LogLine {
         let line = Self {
             level,
             text: format!("level={word}"),
+            event,
+            values: Vec::new(),
         };
         line.with("event", event)
     }
 
-    pub(crate) fn info(event: &str) -> Self {
+    pub(crate) fn info(event: &'static str) -> Self {
         Self::new(LogLevel::Info, event)
     }
 
-    pub(crate) fn warning(event: &str) -> Self {
+    pub(crate) fn warning(event: &'static str) -> Self {
         Self::new(LogLevel::Warning, event)
     }
 
     /// Adds a value. What could be taken for another value, or for another line, is quoted.
-    pub(crate) fn with(mut self, key: &str, value: &str) -> Self {
+    pub(crate) fn with(mut self, key: &'static str, value: &str) -> Self {
         let short: String = value.chars().take(VALUE_CHARS_MAX).collect();
         let is_plain =
             |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '"' | '=' | '\\');
@@ -70,6 +75,7 @@ impl LogLine {
             write!(self.text, " {key}={short:?}")
         };
         written.expect("writing to a string cannot fail");
+        self.values.push((key, short));
         self
     }
 
@@ -86,6 +92,22 @@ impl LogLine {
     /// Returns how much it matters.
     pub fn level(&self) -> LogLevel {
         self.level
+    }
+
+    /// Returns what happened, in a word or two.
+    pub(super) fn event(&self) -> &'static str {
+        self.event
+    }
+
+    /// Returns a value that was added, shortened.
+    pub(super) fn value(&self, key: &str) -> Option<&str> {
+        let found = self.values.iter().find(|(name, _)| *name == key);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// Returns the line as a person reads it. It may hold what trackers and agents wrote: whoever prints it cleans it.
+    pub fn sentence(&self) -> String {
+        super::sentence::sentence(self)
     }
 
     /// Returns the line, without its time.
@@ -113,17 +135,16 @@ impl std::fmt::Debug for Log {
 }
 
 impl Log {
-    /// Opens the log; a file that cannot be opened is reported to the watcher, and opened again later.
-    pub fn open(path: PathBuf, watcher: Box<dyn FnMut(&LogLine)>) -> Self {
-        let mut log = Self {
+    /// Makes a log whose file is opened with the first line: its folder may not exist before. A file that cannot be opened
+    /// is reported to the watcher, and opened again later.
+    pub fn new(path: PathBuf, watcher: Box<dyn FnMut(&LogLine)>) -> Self {
+        Self {
             path,
             file: None,
             bytes: 0,
             is_reported: false,
             watcher,
-        };
-        log.open_file();
-        log
+        }
     }
 
     fn open_file(&mut self) {
@@ -205,7 +226,7 @@ mod tests {
             Box::new(move |line: &LogLine| kept.borrow_mut().push(line.text().to_owned()));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("later/service.log");
-        let mut log = Log::open(path.clone(), watcher);
+        let mut log = Log::new(path.clone(), watcher);
         log.write(&LogLine::info("a"));
         log.write(&LogLine::info("b"));
         let failed = |seen: &[String]| seen.iter().filter(|l| l.contains("log_failed")).count();

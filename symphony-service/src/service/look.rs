@@ -1,6 +1,6 @@
 //! Takes a snapshot of the service.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use symphony_core::Timestamp;
 use symphony_store::{ServiceEnded, ServiceJob, ServiceTask};
@@ -123,6 +123,8 @@ impl Service {
     /// Collects what is known of each ticket, newest attempt first.
     fn known(&self, at_work: &[&ServiceJob], ended: &[ServiceEnded]) -> Vec<KnownTicket> {
         let mut known: BTreeMap<&str, KnownTicket> = BTreeMap::new();
+        // only the newest end of a ticket counts: an older error may be overcome
+        let mut has_end: BTreeSet<&str> = BTreeSet::new();
         let root = &self.config().workspace.root;
         let workspace = |identifier: &str| {
             let found = folder::find(root, identifier).ok().flatten();
@@ -159,8 +161,8 @@ impl Service {
                 recent: Vec::new(),
                 last_error: None,
             });
-            if entry.attempts == 0 || (entry.attempts == 1 && entry.last_error.is_none()) {
-                entry.last_error = entry.last_error.take().or_else(|| one.error.clone());
+            if has_end.insert(&one.identifier) {
+                entry.last_error.clone_from(&one.error);
             }
             entry.attempts += 1;
         }

@@ -21,6 +21,7 @@ mod place;
 mod polls;
 mod progress;
 mod run;
+mod sentence;
 mod snapshot;
 mod ticket;
 mod turn;

@@ -74,6 +74,11 @@ impl ServicePlace {
         self.home().join("service.log")
     }
 
+    /// Returns the mark of when workspaces of ended tickets were last looked for.
+    pub(crate) fn cleaned(&self) -> PathBuf {
+        self.home().join("cleaned")
+    }
+
     /// Returns the copy of the settings that are in force.
     pub(crate) fn in_force(&self) -> PathBuf {
         self.home().join("in-force.md")
@@ -159,6 +164,11 @@ impl WorkerFiles {
     /// Returns how it ended.
     pub(crate) fn end(&self) -> PathBuf {
         self.folder.join("end.json")
+    }
+
+    /// Returns the mark of when it was first asked to end.
+    pub(crate) fn asked(&self) -> PathBuf {
+        self.folder.join("asked")
     }
 
     /// Returns what it and its hooks print.

@@ -16,6 +16,11 @@ use super::log::LogLine;
 const LOOK: Duration = Duration::from_millis(200);
 /// Shortest time between two questions to the tracker about retries that are due.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
+/// What a trouble is about in a look at the tracker. It is over when such a look succeeds: the short looks between them write
+/// less, and may succeed on a full disk.
+const TURN: &str = "look at the tracker";
+/// What a trouble is about in a look at the workers only.
+const SHORT_LOOK: &str = "look at the workers";
 /// How long agents that a person ends are waited for, besides the time of their hook.
 const QUIT_GRACE: Duration = Duration::from_secs(25);
 
@@ -31,24 +36,28 @@ impl Service {
     ) -> Result<(), ServiceError> {
         let runtime = self.runtime()?;
         runtime.block_on(async {
-            let begun = self.begin().await;
-            self.survive(begun);
+            let begun = tokio::select! {
+                begun = self.begin() => begun,
+                () = until(is_interrupted) => Ok(()),
+            };
+            self.survive(TURN, begun);
             self.publish(board);
             let mut next_turn = Instant::now();
             let mut last_retry = None;
             while !is_interrupted() {
-                let looked = if board.take_wish() || Instant::now() >= next_turn {
+                let (about, looked) = if board.take_wish() || Instant::now() >= next_turn {
                     // an interruption ends a look at a slow tracker: nothing is lost, as after a crash
                     let looked = tokio::select! {
                         looked = self.turn() => looked,
                         () = until(is_interrupted) => break,
                     };
                     next_turn = Instant::now() + self.config().polling.interval;
-                    looked
+                    (TURN, looked)
                 } else {
-                    self.look(&mut last_retry, is_interrupted).await
+                    let looked = self.look(&mut last_retry, is_interrupted).await;
+                    (SHORT_LOOK, looked)
                 };
-                self.survive(looked);
+                self.survive(about, looked);
                 self.publish(board);
                 tokio::time::sleep(LOOK).await;
                 // an interval that was shortened by a reload counts from now on
@@ -75,11 +84,12 @@ impl Service {
         ticked
     }
 
-    /// Ends all agents, and waits for their ends.
+    /// Ends all agents, and waits for their ends, until `is_interrupted` says that they are not to be waited for. Returns how
+    /// many have not ended: whoever looks next takes care of them.
     ///
     /// # Errors
     /// When the database cannot be read or written.
-    pub fn quit(&mut self) -> Result<(), ServiceError> {
+    pub fn quit(&mut self, is_interrupted: &dyn Fn() -> bool) -> Result<usize, ServiceError> {
         let now = Timestamp::now();
         for job in self.store.service_jobs()? {
             if job.task == ServiceTask::Attempt {
@@ -87,15 +97,16 @@ impl Service {
             }
         }
         let deadline = Instant::now() + self.config().hooks.timeout + QUIT_GRACE;
-        while Instant::now() < deadline {
+        loop {
             self.collect(Timestamp::now())?;
             let jobs = self.store.service_jobs()?;
-            if !jobs.iter().any(|job| job.task == ServiceTask::Attempt) {
-                return Ok(());
+            let at_work = jobs.iter().filter(|job| job.task == ServiceTask::Attempt);
+            let at_work = at_work.count();
+            if at_work == 0 || is_interrupted() || Instant::now() >= deadline {
+                return Ok(at_work);
             }
             std::thread::sleep(LOOK);
         }
-        Ok(())
     }
 
     /// Looks at the workers only, and at the tracker for retries that are due.
@@ -128,14 +139,14 @@ impl Service {
     }
 
     /// Notes what went wrong in a look: a full disk, a database that is busy. The loop outlives it.
-    fn survive(&mut self, looked: Result<(), ServiceError>) {
-        self.trouble("look", looked.err().map(|error| error.to_string()));
+    fn survive(&mut self, about: &str, looked: Result<(), ServiceError>) {
+        self.trouble(about, looked.err().map(|error| error.with_cause()));
     }
 
     fn publish(&mut self, board: &Board) {
         match self.snapshot(Timestamp::now()) {
             Ok(snapshot) => board.publish(snapshot),
-            Err(error) => self.trouble("look", Some(error.to_string())),
+            Err(error) => self.trouble(SHORT_LOOK, Some(error.with_cause())),
         }
     }
 

@@ -1,7 +1,12 @@
 //! One look at the tracker: reconcile, then dispatch (sections 8.1, 16.2 and 16.3).
 
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
 use symphony_core::Timestamp;
 use symphony_store::{ServiceEnding, ServiceJob, ServiceTask};
+use symphony_sync::linear_polls::PollError;
 use symphony_workflow::Ticket;
 use symphony_workflow::eligible::{
     CONTINUATION_DELAY, Exit, Found, Refresh, RetryStep, Running, after_exit, plan_dispatch,
@@ -9,15 +14,52 @@ use symphony_workflow::eligible::{
 };
 use symphony_workflow::workspace::WorkspaceKey;
 
-use super::core::{Service, is_due, kept_retry, retry_of};
+use super::collect::wait_ms;
+use super::core::{Service, Start, is_due, kept_retry, retry_of};
 use super::error::ServiceError;
 use super::folder;
-use super::launch::prepare;
+use super::launch::{Prepared, prepare};
 use super::log::LogLine;
 use super::ticket::{refreshed, ticket_of, ticket_text};
 
 /// Workspaces that are removed at the same time.
 const REMOVALS_MAX: usize = 4;
+
+/// What a trouble is about that keeps a ticket from being started, before its identifier.
+const START_OF: &str = "start of ";
+
+fn start_of(identifier: &str) -> String {
+    format!("{START_OF}{identifier}")
+}
+
+/// Longest time for all pages of a question. Workers are not looked at meanwhile, and a tracker that trickles could hold up
+/// the loop for hours.
+const QUESTION_TIME_MAX: Duration = Duration::from_mins(2);
+
+/// Time between two questions of ticks about all tickets that have ended: in an old project they are many pages, and a tick a
+/// minute would use up what Linear grants.
+const CLEAN_UP_PAUSE: Duration = Duration::from_hours(1);
+
+/// Says whether ended tickets were asked for lately.
+fn was_lately(mark: &Path) -> bool {
+    let at = std::fs::metadata(mark).and_then(|meta| meta.modified());
+    at.ok()
+        .and_then(|at| at.elapsed().ok())
+        .is_some_and(|ago| ago < CLEAN_UP_PAUSE)
+}
+
+/// Waits for an answer of the tracker, and says why there is none.
+async fn in_time(
+    question: impl Future<Output = Result<Vec<Ticket>, PollError>>,
+) -> Result<Vec<Ticket>, String> {
+    match tokio::time::timeout(QUESTION_TIME_MAX, question).await {
+        Ok(answer) => answer.map_err(|error| format!("{}: {error}", error.class())),
+        Err(_late) => Err(format!(
+            "linear_api_request: Linear did not send all pages within {} s",
+            QUESTION_TIME_MAX.as_secs()
+        )),
+    }
+}
 
 impl Service {
     /// Finds the workspaces of tickets that have ended (section 8.6). They are removed one after the other from then on. Where
@@ -27,6 +69,9 @@ impl Service {
     /// When the database cannot be read.
     pub async fn begin(&mut self) -> Result<(), ServiceError> {
         self.collect(Timestamp::now())?;
+        if self.start == Start::Tick && was_lately(&self.place.cleaned()) {
+            return self.remove_some();
+        }
         let root = self.config().workspace.root.clone();
         let is_empty =
             std::fs::read_dir(&root).map_or(true, |mut entries| entries.next().is_none());
@@ -35,10 +80,7 @@ impl Service {
         }
         let states = self.config().tracker.terminal_states.clone();
         let answer = match self.polls() {
-            Ok(polls) => polls
-                .by_states(&states)
-                .await
-                .map_err(|error| format!("{}: {error}", error.class())),
+            Ok(polls) => in_time(polls.by_states(&states)).await,
             Err(error) => Err(error.to_string()),
         };
         match answer {
@@ -49,6 +91,8 @@ impl Service {
                         && matches!(folder::find(&root, &ticket.identifier), Ok(Some(_)))
                 };
                 self.removals = answer.into_iter().filter(is_stale).collect();
+                // without the mark the next tick asks again, which is only slow
+                let _unwritten = std::fs::write(self.place.cleaned(), "");
                 self.trouble("clean-up", None);
             }
             Err(error) => self.trouble(
@@ -91,6 +135,8 @@ impl Service {
         self.end_stalled(Timestamp::now())?;
         self.reconcile().await?;
         self.dispatch().await?;
+        self.removals
+            .extend(std::mem::take(&mut self.removals_again));
         self.remove_some()?;
         // what was ordered to end is asked now, not at the next look: after a tick there may be none for a while
         self.collect(Timestamp::now())
@@ -137,10 +183,7 @@ impl Service {
         }
         let ids: Vec<String> = jobs.iter().map(|job| job.ticket.clone()).collect();
         let answer = match self.polls() {
-            Ok(polls) => polls
-                .states_by_ids(&ids)
-                .await
-                .map_err(|error| format!("{}: {error}", error.class())),
+            Ok(polls) => in_time(polls.states_by_ids(&ids)).await,
             Err(error) => Err(error.to_string()),
         };
         let answer = match answer {
@@ -190,10 +233,7 @@ impl Service {
         }
         let states = self.config().tracker.active_states.clone();
         let answer = match self.polls() {
-            Ok(polls) => polls
-                .candidates(&states)
-                .await
-                .map_err(|error| format!("{}: {error}", error.class())),
+            Ok(polls) => in_time(polls.candidates(&states)).await,
             Err(error) => Err(error.to_string()),
         };
         let (candidates, fault) = match answer {
@@ -201,7 +241,8 @@ impl Service {
             Err(error) => (None, Some(format!("no work starts: {error}"))),
         };
         self.trouble("candidates", fault);
-        self.retry_due(candidates.as_deref())?;
+        let gone = self.retry_due(candidates.as_deref())?;
+        self.clean_up_after(&gone).await;
         let Some(mut candidates) = candidates else {
             return Ok(());
         };
@@ -217,11 +258,33 @@ impl Service {
             self.start(ticket, ServiceTask::Attempt, None)?;
         }
         self.waiting = plan.waiting;
+        self.forget_starts(&candidates)
+    }
+
+    /// Drops what kept tickets from being started that are neither active nor tried again.
+    fn forget_starts(&mut self, candidates: &[Ticket]) -> Result<(), ServiceError> {
+        let retries = self.store.service_retries()?;
+        let names = candidates.iter().map(|ticket| &ticket.identifier);
+        let names = names.chain(retries.iter().map(|retry| &retry.identifier));
+        let kept: BTreeSet<String> = names.map(|name| start_of(name)).collect();
+        let abouts = self
+            .troubles
+            .keys()
+            .filter(|about| about.starts_with(START_OF));
+        let gone: Vec<String> = abouts
+            .filter(|about| !kept.contains(*about))
+            .cloned()
+            .collect();
+        for about in gone {
+            self.trouble(&about, None);
+        }
         Ok(())
     }
 
-    fn retry_due(&mut self, candidates: Option<&[Ticket]>) -> Result<(), ServiceError> {
+    /// Starts, delays or releases what is due. Returns the ids of tickets that are no candidates any more.
+    fn retry_due(&mut self, candidates: Option<&[Ticket]>) -> Result<Vec<String>, ServiceError> {
         let now = Timestamp::now();
+        let mut gone = Vec::new();
         let longest = self
             .config()
             .agent
@@ -248,6 +311,7 @@ impl Service {
                         .with("issue_id", &kept.ticket)
                         .with("issue_identifier", &kept.identifier)
                         .with("attempt", &retry.attempt.to_string())
+                        .with("wait_ms", &wait_ms(retry.due, now))
                         .with("error", retry.error.as_deref().unwrap_or_default());
                     self.log.write(&line);
                     self.store
@@ -259,10 +323,44 @@ impl Service {
                         .with("issue_identifier", &kept.identifier);
                     self.log.write(&line);
                     self.store.drop_service_retry(&kept.ticket, now)?;
+                    gone.push(kept.ticket);
                 }
             }
         }
-        Ok(())
+        Ok(gone)
+    }
+
+    /// Has the workspaces of tickets removed that ended after their agent had: mostly the agent itself moves its ticket to its
+    /// end, and no look at the tracker sees it while it works. Where the tracker does not answer, they go at the next start.
+    async fn clean_up_after(&mut self, ids: &[String]) {
+        if ids.is_empty() {
+            return;
+        }
+        let Ok(polls) = self.polls() else {
+            return;
+        };
+        let answer = in_time(polls.states_by_ids(ids)).await.unwrap_or_default();
+        let stale = stale_workspaces(&answer, &self.rules());
+        let root = self.config().workspace.root.clone();
+        let ended = answer.into_iter().filter(|ticket| {
+            ids.contains(&ticket.id)
+                && matches!(folder::find(&root, &ticket.identifier), Ok(Some(_)))
+                && WorkspaceKey::of(&ticket.identifier).is_ok_and(|key| stale.contains(&key))
+        });
+        self.removals.extend(ended);
+    }
+
+    /// Returns the ticket that has a worker in the folder that this one would get: `A/1` and `A_1` have the same name of a
+    /// folder, and a tracker may show one identifier twice.
+    fn has_its_folder(&self, ticket: &Ticket) -> Result<Option<String>, ServiceError> {
+        let key = WorkspaceKey::of(&ticket.identifier).ok();
+        let jobs = self.store.service_jobs()?;
+        let other = jobs.into_iter().find(|job| {
+            job.ticket != ticket.id
+                && key.is_some()
+                && WorkspaceKey::of(&job.identifier).ok() == key
+        });
+        Ok(other.map(|job| job.identifier))
     }
 
     /// Starts a worker for a ticket. One that cannot be started is tried again like one that failed.
@@ -274,15 +372,24 @@ impl Service {
     ) -> Result<(), ServiceError> {
         let now = Timestamp::now();
         let text = self.file.in_force().text.clone();
-        let about = format!("start of {}", ticket.identifier);
+        let about = start_of(&ticket.identifier);
+        if let Some(other) = self.has_its_folder(ticket)? {
+            let text = format!(
+                "{} waits: its workspace would be that of {other}, which has a worker",
+                ticket.identifier
+            );
+            self.trouble(&about, Some(text));
+            return Ok(());
+        }
         let prepared = match prepare(&self.place, &text, task, ticket, attempt, now) {
             Ok(prepared) => prepared,
             Err(error) => {
                 self.trouble(
                     &about,
                     Some(format!(
-                        "no worker for {} can be started: {error}",
-                        ticket.identifier
+                        "no worker for {} can be started: {}",
+                        ticket.identifier,
+                        error.without_path()
                     )),
                 );
                 if task == ServiceTask::Attempt {
@@ -302,13 +409,20 @@ impl Service {
                 return Ok(());
             }
         };
+        self.begin_worker(prepared, &about)
+    }
+
+    /// Records a worker and starts it.
+    fn begin_worker(&mut self, prepared: Prepared, about: &str) -> Result<(), ServiceError> {
         let job = prepared.job.clone();
         match prepared.begin(&self.place, &mut self.store) {
-            Ok(started) => {
-                self.children.extend(started);
-                self.trouble(&about, None);
-                let mut line = LogLine::info("worker_started").with("task", task.as_str());
-                if let Some(attempt) = attempt {
+            // another look was first: the ticket has its worker
+            Ok(None) => Ok(()),
+            Ok(Some(started)) => {
+                self.children.push(started);
+                self.trouble(about, None);
+                let mut line = LogLine::info("worker_started").with("task", job.task.as_str());
+                if let Some(attempt) = job.attempt {
                     line = line.with("attempt", &attempt.to_string());
                 }
                 self.log_about(&job, line);
@@ -318,10 +432,11 @@ impl Service {
             // it is recorded, so that the next look finds a worker that died
             Err(error) => {
                 self.trouble(
-                    &about,
+                    about,
                     Some(format!(
-                        "no worker for {} can be started: {error}",
-                        ticket.identifier
+                        "no worker for {} can be started: {}",
+                        job.identifier,
+                        error.without_path()
                     )),
                 );
                 Ok(())

@@ -72,7 +72,10 @@ fn command(url: &str) -> String {
 
 #[test]
 fn the_real_codex_moves_its_ticket_by_its_own_tool() {
-    let mut worker = Worker::new();
+    let mut worker = Worker::new()
+        .with("model: gpt-5.5")
+        .with("reasoning_effort: xhigh")
+        .with("service_tier: fast");
     worker.sections = "agent:\n  max_turns: 3\n".to_owned();
     let state = worker.linear.with(|world| world.state("ENG", "Done"));
     let query = "mutation Move($id: String!, $input: IssueUpdateInput!) { issueUpdate(id: $id, input: $input) { success } }";
@@ -94,6 +97,19 @@ fn the_real_codex_moves_its_ticket_by_its_own_tool() {
         "Done"
     );
     assert!(done.kinds().contains(&"tool_call_completed"));
+    let log = std::fs::read_to_string(worker.folder.path().join("model.log")).unwrap();
+    let lines = log.lines().map(|line| serde_json::from_str(line).unwrap());
+    let asked: Vec<Value> = lines
+        .filter(|line: &Value| line["scenario"] == "moves")
+        .collect();
+    assert!(!asked.is_empty());
+    for request in asked.iter().filter(|line| line["event"] == "request") {
+        let body = &request["body"];
+        assert_eq!(
+            (&body["model"], &body["reasoning"]["effort"]),
+            (&json!("gpt-5.5"), &json!("xhigh"))
+        );
+    }
     let last = done.events.last().unwrap();
     assert_eq!(last["turn_count"], 1);
     assert!(last["usage"]["total_tokens"].as_u64() > Some(0), "{last:#}");

@@ -49,12 +49,12 @@ pub(super) fn open(app: &App, workflow: &Path, start: Start) -> anyhow::Result<S
     let out = app.out;
     let watcher = move |line: &LogLine| match line.level() {
         LogLevel::Info if out.is_quiet() => {}
-        LogLevel::Info => out.note(line.text()),
+        LogLevel::Info => out.note(&line.sentence()),
         // the log has every problem, and a tick reports those that it ends with
         LogLevel::Warning if start == Start::Tick => {}
-        LogLevel::Warning => out.warn(line.text()),
+        LogLevel::Warning => out.warn(&line.sentence()),
     };
-    let log = Log::open(place.log(), Box::new(watcher));
+    let log = Log::new(place.log(), Box::new(watcher));
     Service::open(place, start, log).map_err(|error| stop_of(&error).into())
 }
 

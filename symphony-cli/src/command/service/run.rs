@@ -38,7 +38,18 @@ impl WorkflowArgs {
                  Press Ctrl-C again within three seconds to end them.",
             );
             if interrupts.wait_for_second() {
-                service.quit().map_err(|error| stop_of(&error))?;
+                app.out.note(
+                    "Ending the agents, each with its hook after_run. Press Ctrl-C again to wait no longer.",
+                );
+                let left = service
+                    .quit(&|| interrupts.count() > 2)
+                    .map_err(|error| stop_of(&error))?;
+                if left > 0 {
+                    app.out.note(&format!(
+                        "{} still ending. The next `run --workflow` or `tick --workflow` looks after the rest.",
+                        if left == 1 { "1 agent is".to_owned() } else { format!("{left} agents are") }
+                    ));
+                }
             }
         }
         Ok(Exit::Done)

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use symphony_core::Timestamp;
 use symphony_service::service::{Snapshot, Start};
+use symphony_view::text::{in_future, one_line};
 
 use super::args::{open, stop_of};
 use crate::app::App;
@@ -37,10 +38,10 @@ pub(crate) fn tick(app: &App, workflow: &Path) -> anyhow::Result<Exit> {
 }
 
 fn summary(snapshot: &Snapshot) -> String {
-    let mut text = String::new();
+    let mut lines = Vec::new();
     for row in &snapshot.running {
-        text.push_str(&format!(
-            "{} is at work ({})\n",
+        lines.push(format!(
+            "{} is at work ({})",
             row.issue_identifier, row.state
         ));
     }
@@ -49,16 +50,18 @@ fn summary(snapshot: &Snapshot) -> String {
             .error
             .as_deref()
             .unwrap_or("its last attempt ended well");
-        text.push_str(&format!(
-            "{} has its next attempt at {}: {why}\n",
-            row.issue_identifier, row.due_at
-        ));
+        let due = in_future(row.due_at, snapshot.generated_at);
+        let name = &row.issue_identifier;
+        lines.push(format!("{name} has its next attempt {due}: {why}"));
     }
     for row in &snapshot.waiting {
-        text.push_str(&format!("{} waits: {}\n", row.issue_identifier, row.reason));
+        lines.push(format!("{} waits: {}", row.issue_identifier, row.reason));
     }
-    if text.is_empty() {
-        text.push_str("Nothing to do: no issue is active.\n");
+    if lines.is_empty() {
+        lines.push("Nothing to do: no issue is active.".to_owned());
     }
-    text
+    // Identifiers, states and errors are a tracker's words: control characters would write into the terminal.
+    lines
+        .iter()
+        .fold(String::new(), |text, line| text + &one_line(line) + "\n")
 }
