@@ -210,6 +210,26 @@ failpoints! {
     ForgeMerged = "forge.merged",
     /// The base here has a merge of the forge; the pull request is not merged here.
     ForgeTaken = "forge.taken",
+    /// The lock and the order of a worker of a `WORKFLOW.md` are there; the worker is not recorded.
+    ServicePrepared = "service.prepared",
+    /// A worker is recorded; it was not started.
+    ServiceRecorded = "service.recorded",
+    /// A worker has its lock; it has not written who it is.
+    ServiceWorking = "service.working",
+    /// A workspace was made; the hook that fills it did not run.
+    ServiceFolderMade = "service.folder-made",
+    /// An attempt has ended with its hooks; its worker did not write so.
+    ServiceAttemptEnded = "service.attempt-ended",
+    /// A worker wrote how it ended; it still lives.
+    ServiceEndWritten = "service.end-written",
+    /// The end of a worker was found; what follows is not recorded.
+    ServiceEndFound = "service.end-found",
+    /// What follows from the end of a worker is recorded; a worker that follows was not started.
+    ServiceEndRecorded = "service.end-recorded",
+    /// That a worker has to end is recorded; it was not asked.
+    ServiceEndOrdered = "service.end-ordered",
+    /// A retry is due, and its ticket may be worked on; nothing of it is recorded.
+    ServiceRetryDue = "service.retry-due",
 }
 
 impl Failpoint {

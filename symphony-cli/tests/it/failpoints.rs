@@ -116,6 +116,8 @@ fn every_point_has_a_row() {
         .chain(crate::trackers::POINTS)
         // in `forges::deaths`, where there is a forge
         .chain(crate::forges::POINTS)
+        // in `workflow_service::deaths`, where there is a `WORKFLOW.md`
+        .chain(crate::workflow_service::deaths::POINTS)
         .collect();
     let all: BTreeSet<Failpoint> = Failpoint::ALL.iter().copied().collect();
     assert_eq!(

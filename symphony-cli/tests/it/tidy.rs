@@ -72,6 +72,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "symphony-core",
             "symphony-store",
             "symphony-workflow",
+            "symphony-workspace",
             "symphony-sync",
             "symphony-runner",
             "symphony-fakes",

@@ -7,6 +7,8 @@
 )]
 
 mod attacks;
+#[cfg(feature = "failpoints")]
+pub(crate) mod deaths;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

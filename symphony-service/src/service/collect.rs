@@ -9,6 +9,7 @@ use symphony_core::tick::LockState;
 use symphony_runner::process::{RunLock, end_lock_holder, lock_state, sweep_marked};
 use symphony_store::{ServiceEnded, ServiceJob, ServiceNext, ServiceTask};
 use symphony_workflow::eligible::{Exit, after_exit};
+use symphony_workspace::Failpoint;
 
 use super::conclude::{Ended, Follow, follow};
 use super::core::{Service, kept_retry};
@@ -128,6 +129,7 @@ impl Service {
                 self.log_about(job, line);
             }
         }
+        Failpoint::ServiceEndFound.reach();
         let followed = follow(Ended {
             task: job.task,
             ending: job.ending.map(|(ending, _)| ending),
@@ -144,6 +146,7 @@ impl Service {
             .finish_service_job(&job.worker, ended.as_ref(), &next, now)?;
         // After the record: a database that is busy would have the same end logged at each look.
         self.log_end(job, end.as_ref(), &followed, &next, now);
+        Failpoint::ServiceEndRecorded.reach();
         self.progress.remove(&job.worker);
         self.asked.remove(&job.worker);
         if let Some(prepared) = prepared {

@@ -5,6 +5,7 @@ use symphony_core::id::RunId;
 use symphony_runner::process::{DetachedLaunch, DetachedSupervisor, RunLock};
 use symphony_store::{ServiceJob, ServiceTask, Store};
 use symphony_workflow::Ticket;
+use symphony_workspace::Failpoint;
 
 use super::error::ServiceError;
 use super::order::WorkOrder;
@@ -70,10 +71,12 @@ impl Prepared {
         place: &ServicePlace,
         store: &mut Store,
     ) -> Result<Option<DetachedSupervisor>, ServiceError> {
+        Failpoint::ServicePrepared.reach();
         // Before the start: a crash between the two would otherwise leave an agent that no one looks after.
         if !store.begin_service_job(&self.job)? {
             return Ok(None);
         }
+        Failpoint::ServiceRecorded.reach();
         self.start(place).map(Some)
     }
 

@@ -13,6 +13,7 @@ use symphony_workflow::eligible::{
     plan_refresh, plan_retry, stale_workspaces, stalled,
 };
 use symphony_workflow::workspace::WorkspaceKey;
+use symphony_workspace::Failpoint;
 
 use super::collect::wait_ms;
 use super::core::{Service, Start, is_due, kept_retry, retry_of};
@@ -170,6 +171,7 @@ impl Service {
         now: Timestamp,
     ) -> Result<(), ServiceError> {
         self.store.order_service_end(&job.worker, ending, now)?;
+        Failpoint::ServiceEndOrdered.reach();
         let line = LogLine::info("ending_worker").with("reason", ending.as_str());
         self.log_about(job, line);
         Ok(())
@@ -304,6 +306,7 @@ impl Service {
             let step = plan_retry(&retry_of(&kept), found, &self.state()?, now, &self.rules());
             match (step, found) {
                 (RetryStep::Start { attempt }, Found::Ticket(ticket)) => {
+                    Failpoint::ServiceRetryDue.reach();
                     self.start(ticket, ServiceTask::Attempt, Some(attempt))?;
                 }
                 (RetryStep::Later(retry), _) => {

@@ -16,6 +16,7 @@ use symphony_runner::process::{
 };
 use symphony_runner::supervise::TRAMPOLINE_COMMAND;
 use symphony_workflow::{Config, Ticket};
+use symphony_workspace::Failpoint;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -52,6 +53,7 @@ impl Worker {
     pub fn run(self) -> Result<(), ServiceError> {
         become_session_leader()?;
         let _lock = RunLock::adopt_stdin(self.files.lock())?;
+        Failpoint::ServiceWorking.reach();
         let order = self.files.read_order()?;
         let supervision = Supervision::begin()?;
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -67,8 +69,11 @@ impl Worker {
             self.work(order, &supervision, terminate).await
         });
         runtime.shutdown_background();
+        Failpoint::ServiceAttemptEnded.reach();
         // Last: whoever finds it takes everything of this worker for done.
-        self.files.write_end(&end?)
+        self.files.write_end(&end?)?;
+        Failpoint::ServiceEndWritten.reach();
+        Ok(())
     }
 
     async fn work(
@@ -160,6 +165,7 @@ impl Job<'_> {
         if !folder.created_now {
             return Ok(folder);
         }
+        Failpoint::ServiceFolderMade.reach();
         let hook = self.config().hooks.after_create.clone();
         let filled = self.required("after_create", hook, &folder).await;
         if filled.is_err() {
