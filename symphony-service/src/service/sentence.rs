@@ -21,7 +21,11 @@ pub(super) fn sentence(line: &LogLine) -> String {
         "strays_ended" => format!("processes of a dead worker were ended: {}", value("count")),
         "released" => "it is no longer worked on".to_owned(),
         event => match line.value("message") {
-            Some(message) if event == "notification" => message.to_owned(),
+            Some(message)
+                if matches!(event, "notification" | "session_started" | "turn_completed") =>
+            {
+                message.to_owned()
+            }
             Some(message) => format!("{} ({message})", event.replace('_', " ")),
             None => event.replace('_', " "),
         },
@@ -108,7 +112,7 @@ mod tests {
             ),
             (
                 info("turn_completed").with("message", "turn 1 completed"),
-                "ENG-1: turn completed (turn 1 completed)",
+                "ENG-1: turn 1 completed",
             ),
             (
                 info("worker_ended")
