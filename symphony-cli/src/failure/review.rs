@@ -37,14 +37,13 @@ pub(super) fn merge_hint(error: &NotMerged) -> Option<String> {
         MergeRefusal::RedGates { logs: None, .. } => {
             format!("`symphony pr check {name}` runs them again; {force}")
         }
-        MergeRefusal::RedGates { .. } => force,
+        MergeRefusal::RedGates { .. } | MergeRefusal::Checks(_) => force,
         MergeRefusal::ChangedByGates(_) if error.is_proposal => {
             format!("`symphony inbox` has a notice: check it, then run `{again}` again")
         }
         MergeRefusal::ChangedByGates(_) => {
             format!("`symphony inbox` has a notice: check it, then run `{again}` again; {force}")
         }
-        MergeRefusal::Checks(_) => force,
         MergeRefusal::MergedThere { .. } => {
             format!("once it can, `{again}` or `symphony forge sync` records the merge")
         }
