@@ -9,11 +9,14 @@
 //! what people's reviews there mean here, [`check`] what its checks mean, and [`end`] what follows if one side has merged or closed
 //! it.
 
+mod asked;
 pub mod base;
 pub mod branch;
 pub mod change;
 pub mod check;
 pub mod end;
+mod opinion;
 pub mod remote;
 pub mod review;
+mod room;
 pub mod text;

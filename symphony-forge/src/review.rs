@@ -7,25 +7,36 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use symphony_core::Timestamp;
 use symphony_core::config::ForgeSettings;
-use symphony_core::review_point::{
-    Lines, NewPoint, PATH_CHARS_MAX, POINT_CHARS_MAX, Place, PointNumber, Severity,
-};
+use symphony_core::review_point::{PointNumber, Severity};
 use symphony_core::user::UserName;
 use symphony_tracker::change::ChangeId;
+use symphony_tracker::marker;
 use symphony_tracker::remote::{ExternalId, RemoteUser};
-use symphony_tracker::{marker, quote};
 
+pub use crate::asked::Asked;
+use crate::asked::{asked, asked_by, remarks, shortened};
+use crate::opinion::Opinions;
 use crate::remote::{RemoteReview, RemoteReviewComment, ReviewVerdict, Standing};
+use crate::room::Room;
 
 /// What was read before: which review or comment became which point, and when it was last changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownThreads {
-    /// Reviews, by id, with their verdict at that time.
-    pub reviews: BTreeMap<ExternalId, ReviewVerdict>,
+    /// Reviews, by id.
+    pub reviews: BTreeMap<ExternalId, KnownReview>,
     /// Comments, by id.
     pub comments: BTreeMap<ExternalId, KnownComment>,
     /// Replies that Symphony decided to write.
     pub ours: BTreeSet<ChangeId>,
+}
+
+/// A review that was read before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KnownReview {
+    /// What it concluded at that time.
+    pub verdict: ReviewVerdict,
+    /// The point that its text became, if it became one.
+    pub point: Option<PointNumber>,
 }
 
 /// A comment that was read before.
@@ -46,13 +57,14 @@ pub enum Who {
     Member(String),
 }
 
-/// A point that a comment asks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
-    /// The comment at a place of the change; `None` for the text of the review.
-    pub comment: Option<ExternalId>,
-    /// The point.
-    pub point: NewPoint,
+impl Who {
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Reviewer(name) => name.as_str(),
+            Self::Member(login) => login,
+        }
+    }
 }
 
 /// What a review or a comment does here.
@@ -67,12 +79,14 @@ pub enum Act {
         /// Whether the pull request is rejected.
         rejects: bool,
     },
-    /// It approves a commit.
+    /// It approves the commit that is here.
     Approve {
         /// Who approves.
         by: UserName,
         /// What is said with it.
         text: String,
+        /// Remarks that keep nothing back.
+        points: Vec<Asked>,
     },
     /// It says something about a point.
     Remark {
@@ -87,6 +101,13 @@ pub enum Act {
     TakeBack {
         /// The points that came of it.
         points: Vec<PointNumber>,
+        /// Whether it was the last approval of the commit that is here.
+        approval: bool,
+    },
+    /// It would send the work back, and cannot be taken in yet: it is not to be forgotten, and nothing is merged meanwhile.
+    Keep {
+        /// Why, as a sentence fragment.
+        why: String,
     },
     /// It does nothing, and the log says why.
     Ignore {
@@ -97,15 +118,38 @@ pub enum Act {
     Nothing,
 }
 
+/// A comment that is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadComment {
+    /// Its id.
+    pub id: ExternalId,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// The first comment of its thread, if it is not that itself.
+    pub thread: Option<ExternalId>,
+}
+
+impl ReadComment {
+    fn of(comment: &RemoteReviewComment) -> Self {
+        Self {
+            id: comment.id.clone(),
+            updated_at: comment.updated_at,
+            thread: comment.reply_to.clone(),
+        }
+    }
+}
+
 /// A review or a comment that is read for the first time, or was changed, with what it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct News {
     /// The review.
     pub review: Option<(ExternalId, ReviewVerdict)>,
-    /// Comments that are read with it, with the time of their last change.
-    pub comments: Vec<(ExternalId, Timestamp)>,
+    /// Comments that are read with it.
+    pub comments: Vec<ReadComment>,
     /// What it does.
     pub act: Act,
+    /// What the log says beside that, as a sentence fragment.
+    pub note: Option<String>,
 }
 
 /// A conversation about a pull request.
@@ -115,184 +159,299 @@ pub struct Conversation<'a> {
     pub settings: &'a ForgeSettings,
     /// The commit that is here.
     pub head: &'a str,
+    /// Whether the pull request here waits for a verdict, or has an approval.
+    pub is_open: bool,
+    /// The page of the pull request there.
+    pub url: &'a str,
+    /// Who Symphony is there, as far as that was asked.
+    pub me: Option<&'a ExternalId>,
+    /// The points of people that are open here.
+    pub open: &'a BTreeSet<PointNumber>,
     /// What was read before.
     pub known: &'a KnownThreads,
-    /// The reviews, oldest first.
+    /// The reviews.
     pub reviews: &'a [RemoteReview],
-    /// The comments at places of the change, oldest first.
+    /// The comments at places of the change, read after the reviews.
     pub comments: &'a [RemoteReviewComment],
+}
+
+/// Something in a conversation that was not read before, or not like this.
+enum Found<'a> {
+    New(&'a RemoteReview, Vec<&'a RemoteReviewComment>),
+    Changed(&'a RemoteReview, KnownReview),
+    Comment(&'a RemoteReviewComment),
 }
 
 /// Decides what is new in a conversation, in the order in which it was written.
 pub fn plan_reviews(conversation: Conversation<'_>) -> Vec<News> {
-    let mut news: Vec<(Timestamp, News)> = Vec::new();
-    let mut taken: BTreeSet<&ExternalId> = BTreeSet::new();
-    for review in conversation.reviews {
-        let before = conversation.known.reviews.get(&review.id).copied();
-        match before {
-            None => {
-                let comments = conversation.of_review(&review.id);
-                taken.extend(comments.iter().map(|comment| &comment.id));
-                news.push((review.at, conversation.new_review(review, &comments)));
-            }
-            Some(before) if before != review.verdict => {
-                news.push((review.at, conversation.changed_review(review)));
-            }
-            Some(_) => {}
-        }
+    let opinions = Opinions::of(conversation.reviews);
+    let mut found = conversation.found();
+    found.sort_by_key(|(at, _)| *at);
+    let mut room = Room::of(conversation.is_open, conversation.open);
+    let mut all = Vec::new();
+    for (_, found) in found {
+        let mut news = conversation.news(&found, &opinions, &room);
+        news.act = room.take(news.act, conversation.url);
+        all.push(news);
     }
-    for comment in conversation.comments {
-        if taken.contains(&comment.id) {
-            continue;
-        }
-        if let Some(found) = conversation.comment(comment) {
-            news.push((comment.created_at, found));
-        }
-    }
-    news.sort_by_key(|(at, _)| *at);
-    news.into_iter().map(|(_, news)| news).collect()
+    all
+}
+
+/// Returns whether a comment has the marker of a reply that is not known here. Then it matters who wrote it.
+pub fn has_unknown_marker(known: &KnownThreads, comments: &[RemoteReviewComment]) -> bool {
+    let is_unread = |comment: &&RemoteReviewComment| !known.comments.contains_key(&comment.id);
+    let markers = comments.iter().filter(is_unread);
+    markers
+        .filter_map(|comment| marker::find(&comment.body))
+        .any(|id| !known.ours.contains(&id))
 }
 
 impl<'a> Conversation<'a> {
+    fn found(&self) -> Vec<(Timestamp, Found<'a>)> {
+        let mut found = Vec::new();
+        let mut taken: BTreeSet<&ExternalId> = BTreeSet::new();
+        for review in self.reviews {
+            match self.known.reviews.get(&review.id) {
+                None => {
+                    let comments = self.of_review(&review.id);
+                    taken.extend(comments.iter().map(|comment| &comment.id));
+                    found.push((review.at, Found::New(review, comments)));
+                }
+                Some(before) if before.verdict != review.verdict => {
+                    found.push((review.at, Found::Changed(review, *before)));
+                }
+                Some(_) => {}
+            }
+        }
+        let comments = self.comments.iter();
+        let left = comments.filter(|comment| !taken.contains(&comment.id));
+        let left = left.filter(|comment| self.is_news(comment));
+        found.extend(left.map(|comment| (comment.created_at, Found::Comment(comment))));
+        found
+    }
+
+    fn is_news(&self, comment: &RemoteReviewComment) -> bool {
+        let known = self.known.comments.get(&comment.id);
+        // One whose review came after the list of reviews is for the next look, together with it.
+        let is_early = comment.review.as_ref().is_some_and(|id| {
+            !self.known.reviews.contains_key(id)
+                && !self.reviews.iter().any(|review| review.id == *id)
+        });
+        let is_read = known.is_some_and(|known| known.updated_at >= comment.updated_at);
+        !is_read && !is_early && !self.is_ours(comment)
+    }
+
     /// The comments that begin a thread in a review and were not read before. Replies are read by themselves.
     fn of_review(&self, review: &ExternalId) -> Vec<&'a RemoteReviewComment> {
         let is_new = |comment: &&RemoteReviewComment| {
             comment.review.as_ref() == Some(review)
                 && comment.reply_to.is_none()
                 && !self.known.comments.contains_key(&comment.id)
-                && !self.is_ours(&comment.body)
+                && !self.is_ours(comment)
         };
         self.comments.iter().filter(is_new).collect()
     }
 
-    fn new_review(&self, review: &RemoteReview, comments: &[&RemoteReviewComment]) -> News {
-        News {
-            review: Some((review.id.clone(), review.verdict)),
-            comments: comments
-                .iter()
-                .map(|comment| (comment.id.clone(), comment.updated_at))
-                .collect(),
-            act: self.act_of(review, comments),
-        }
-    }
-
-    fn act_of(&self, review: &RemoteReview, comments: &[&RemoteReviewComment]) -> Act {
-        let says_something = !review.body.trim().is_empty() || !comments.is_empty();
-        let Some(by) = self.who(review.author.as_ref(), review.standing) else {
-            if !says_something && review.verdict == ReviewVerdict::Commented {
-                return Act::Nothing;
+    fn news(&self, found: &Found<'_>, opinions: &Opinions<'_>, room: &Room) -> News {
+        match found {
+            Found::New(review, comments) => {
+                let (act, note) = self.of_new_review(review, comments, opinions);
+                News {
+                    review: Some((review.id.clone(), review.verdict)),
+                    comments: comments.iter().copied().map(ReadComment::of).collect(),
+                    act,
+                    note,
+                }
             }
-            return ignored(review.author.as_ref(), "is no member of the repository");
-        };
-        match (review.verdict, &by) {
-            (ReviewVerdict::ChangesRequested, _) => Act::Ask {
-                points: asked(review, comments, Severity::Must),
-                by,
-                rejects: true,
+            Found::Changed(review, before) => News {
+                review: Some((review.id.clone(), review.verdict)),
+                comments: Vec::new(),
+                act: self.of_changed_review(review, *before, opinions),
+                note: None,
             },
-            (ReviewVerdict::Approved, Who::Reviewer(name)) => self.approval(review, comments, name),
-            (ReviewVerdict::Approved, Who::Member(_)) if comments.is_empty() => ignored(
-                review.author.as_ref(),
-                "approved it, and is not among `forge.reviewers`",
-            ),
-            (ReviewVerdict::Commented | ReviewVerdict::Approved, _) if says_something => Act::Ask {
-                points: asked(review, comments, Severity::Should),
-                by,
-                rejects: false,
-            },
-            _ => Act::Nothing,
+            Found::Comment(comment) => {
+                let (act, note) = self.of_comment(comment, room);
+                News {
+                    review: None,
+                    comments: vec![ReadComment::of(comment)],
+                    act,
+                    note,
+                }
+            }
         }
     }
 
-    fn approval(
+    fn of_new_review(
         &self,
         review: &RemoteReview,
         comments: &[&RemoteReviewComment],
-        by: &UserName,
-    ) -> Act {
-        let is_head = review.commit.as_deref() == Some(self.head);
-        if is_head && comments.is_empty() {
-            return Act::Approve {
-                by: by.clone(),
-                text: shortened(&review.body),
-            };
+        opinions: &Opinions<'_>,
+    ) -> (Act, Option<String>) {
+        let says_something = !review.body.trim().is_empty() || !comments.is_empty();
+        let Some(by) = self.who(review.author.as_ref(), review.standing) else {
+            if !says_something && review.verdict == ReviewVerdict::Commented {
+                return (Act::Nothing, None);
+            }
+            return (
+                ignored(review.author.as_ref(), "is no member of the repository"),
+                None,
+            );
+        };
+        let name = login(review.author.as_ref());
+        let later = opinions.after(review);
+        match review.verdict {
+            ReviewVerdict::ChangesRequested => {
+                let severity = match later {
+                    None | Some(ReviewVerdict::ChangesRequested) => Severity::Must,
+                    Some(_) => Severity::Should,
+                };
+                let act = Act::Ask {
+                    points: asked(review, comments, severity),
+                    by,
+                    rejects: later.is_none(),
+                };
+                let note =
+                    later.map(|_| format!("{name} requested changes, and decided again later"));
+                (act, note)
+            }
+            ReviewVerdict::Approved => self.of_approval(review, comments, by, later),
+            ReviewVerdict::Commented if says_something => {
+                let points = asked(review, comments, Severity::Should);
+                let rejects = false;
+                (
+                    Act::Ask {
+                        by,
+                        points,
+                        rejects,
+                    },
+                    None,
+                )
+            }
+            ReviewVerdict::Commented | ReviewVerdict::Dismissed => (Act::Nothing, None),
         }
-        if !comments.is_empty() {
-            // remarks with an approval: nothing keeps them from being read, and they keep nothing back
-            return Act::Ask {
-                by: Who::Reviewer(by.clone()),
-                points: asked(review, comments, Severity::Note),
-                rejects: false,
-            };
-        }
-        ignored(
-            review.author.as_ref(),
-            "approved another commit than the one that is here",
-        )
     }
 
-    fn changed_review(&self, review: &RemoteReview) -> News {
-        let act = if review.verdict == ReviewVerdict::Dismissed {
-            let of_it = self
-                .comments
-                .iter()
-                .filter(|comment| comment.review.as_ref() == Some(&review.id));
-            let points = of_it.filter_map(|comment| self.known.comments.get(&comment.id)?.point);
-            Act::TakeBack {
-                points: points.collect(),
+    /// An approval counts from a reviewer, for the commit that is here, unless its author decided otherwise since. Its remarks
+    /// are points in any case.
+    fn of_approval(
+        &self,
+        review: &RemoteReview,
+        comments: &[&RemoteReviewComment],
+        by: Who,
+        later: Option<ReviewVerdict>,
+    ) -> (Act, Option<String>) {
+        let why = match &by {
+            Who::Member(_) => "approved it, and is not among `forge.reviewers`",
+            Who::Reviewer(_) if later.is_some() => "approved it, and decided again later",
+            Who::Reviewer(name) if review.commit.as_deref() == Some(self.head) => {
+                let act = Act::Approve {
+                    by: name.clone(),
+                    text: words_of(review),
+                    points: remarks(comments, Severity::Note),
+                };
+                return (act, None);
             }
-        } else {
-            Act::Nothing
+            Who::Reviewer(_) => "approved another commit than the one that is here",
         };
-        News {
-            review: Some((review.id.clone(), review.verdict)),
-            comments: Vec::new(),
-            act,
+        if comments.is_empty() {
+            return (ignored(review.author.as_ref(), why), None);
         }
+        let severity = match by {
+            Who::Member(_) => Severity::Should,
+            Who::Reviewer(_) => Severity::Note,
+        };
+        let act = Act::Ask {
+            by,
+            points: asked(review, comments, severity),
+            rejects: false,
+        };
+        let name = login(review.author.as_ref());
+        (act, Some(format!("{name} {why}")))
+    }
+
+    fn of_changed_review(
+        &self,
+        review: &RemoteReview,
+        before: KnownReview,
+        opinions: &Opinions<'_>,
+    ) -> Act {
+        if review.verdict != ReviewVerdict::Dismissed {
+            return Act::Nothing;
+        }
+        let of_it = self
+            .comments
+            .iter()
+            .filter(|comment| comment.review.as_ref() == Some(&review.id));
+        let of_comments = of_it.filter_map(|comment| self.known.comments.get(&comment.id)?.point);
+        let points: BTreeSet<PointNumber> = of_comments.chain(before.point).collect();
+        let approved = before.verdict == ReviewVerdict::Approved && self.approves(review);
+        let is_approved =
+            |other: &RemoteReview| other.verdict == ReviewVerdict::Approved && self.approves(other);
+        Act::TakeBack {
+            points: points.into_iter().collect(),
+            approval: approved && !opinions.all().any(is_approved),
+        }
+    }
+
+    /// Whether a review is a reviewer's, of the commit that is here.
+    fn approves(&self, review: &RemoteReview) -> bool {
+        let by = self.who(review.author.as_ref(), review.standing);
+        matches!(by, Some(Who::Reviewer(_))) && review.commit.as_deref() == Some(self.head)
     }
 
     /// A comment of its own: a reply in a thread, one outside of a review that is new, or one that was edited.
-    fn comment(&self, comment: &RemoteReviewComment) -> Option<News> {
-        if self.is_ours(&comment.body) {
-            return None;
+    fn of_comment(&self, comment: &RemoteReviewComment, room: &Room) -> (Act, Option<String>) {
+        if self.known.comments.contains_key(&comment.id) {
+            let why = "a comment was edited there; here it stays as it was".to_owned();
+            return (Act::Ignore { why }, None);
         }
-        let act = match self.known.comments.get(&comment.id) {
-            Some(known) if known.updated_at >= comment.updated_at => return None,
-            Some(_) => Act::Ignore {
-                why: "a comment was edited there; here it stays as it was".to_owned(),
-            },
-            None => self.new_comment(comment),
-        };
-        Some(News {
-            review: None,
-            comments: vec![(comment.id.clone(), comment.updated_at)],
-            act,
-        })
-    }
-
-    fn new_comment(&self, comment: &RemoteReviewComment) -> Act {
         let Some(by) = self.who(comment.author.as_ref(), comment.standing) else {
-            return ignored(comment.author.as_ref(), "is no member of the repository");
+            let why = "is no member of the repository";
+            return (ignored(comment.author.as_ref(), why), None);
         };
-        let root = comment.reply_to.as_ref();
-        let point = root.and_then(|root| self.known.comments.get(root)?.point);
-        match point {
-            Some(point) => Act::Remark {
-                by,
-                point,
-                text: shortened(&comment.body),
-            },
-            None => Act::Ask {
-                by,
-                points: vec![asked_by(comment, Severity::Should)],
-                rejects: false,
-            },
+        let thread = comment.reply_to.as_ref();
+        let point = thread.and_then(|thread| self.point_of_thread(thread));
+        if let Some(point) = point.filter(|point| room.is_open(*point)) {
+            let text = shortened(&comment.body);
+            return (Act::Remark { by, point, text }, None);
         }
+        let mut asked = asked_by(comment, Severity::Should);
+        let note = point.map(|point| {
+            // An objection that comes late is an objection.
+            let text = format!(
+                "About review point {point}, which is closed: {}",
+                comment.body
+            );
+            asked.point.text = shortened(&text);
+            format!("a reply about review point {point}, which is closed, is a new point")
+        });
+        let act = Act::Ask {
+            by,
+            points: vec![asked],
+            rejects: false,
+        };
+        (act, note)
     }
 
-    /// A marker alone is a claim that everyone can copy; with an id that was decided here it is ours.
-    fn is_ours(&self, body: &str) -> bool {
-        marker::find(body).is_some_and(|id| self.known.ours.contains(&id))
+    /// The newest point that came of a thread.
+    fn point_of_thread(&self, thread: &ExternalId) -> Option<PointNumber> {
+        let replies = self
+            .comments
+            .iter()
+            .filter(|comment| comment.reply_to.as_ref() == Some(thread))
+            .map(|comment| &comment.id);
+        let of_it = replies.chain([thread]);
+        of_it
+            .filter_map(|id| self.known.comments.get(id)?.point)
+            .max()
+    }
+
+    /// A marker alone is a claim that everyone can copy. With an id that was decided here, or written by Symphony's own user, it
+    /// is ours: a database that was restored does not know its last ids.
+    fn is_ours(&self, comment: &RemoteReviewComment) -> bool {
+        let author = comment.author.as_ref().map(|author| &author.id);
+        let is_mine = self.me.is_some() && author == self.me;
+        marker::find(&comment.body).is_some_and(|id| is_mine || self.known.ours.contains(&id))
     }
 
     fn who(&self, author: Option<&RemoteUser>, standing: Standing) -> Option<Who> {
@@ -307,68 +466,20 @@ impl<'a> Conversation<'a> {
     }
 }
 
+/// What is said with an approval; nothing has to be.
+fn words_of(review: &RemoteReview) -> String {
+    if review.body.trim().is_empty() {
+        return String::new();
+    }
+    shortened(&review.body)
+}
+
+fn login(author: Option<&RemoteUser>) -> &str {
+    author.map_or("a deleted user", |author| author.login.as_str())
+}
+
 fn ignored(author: Option<&RemoteUser>, why: &str) -> Act {
-    let name = author.map_or("a deleted user", |author| author.login.as_str());
     Act::Ignore {
-        why: format!("{name} {why}"),
+        why: format!("{} {why}", login(author)),
     }
-}
-
-/// The points of a review: its text, then its comments.
-fn asked(
-    review: &RemoteReview,
-    comments: &[&RemoteReviewComment],
-    severity: Severity,
-) -> Vec<Asked> {
-    let mut points = Vec::new();
-    let text = review.body.trim();
-    if !text.is_empty() {
-        points.push(Asked {
-            comment: None,
-            point: NewPoint {
-                severity,
-                text: shortened(text),
-                place: None,
-            },
-        });
-    }
-    points.extend(comments.iter().map(|comment| asked_by(comment, severity)));
-    if points.is_empty() {
-        // GitHub lets no one request changes without a text, but other forges do
-        points.push(Asked {
-            comment: None,
-            point: NewPoint {
-                severity,
-                text: "Changes were requested at the forge, without a text.".to_owned(),
-                place: None,
-            },
-        });
-    }
-    points
-}
-
-fn asked_by(comment: &RemoteReviewComment, severity: Severity) -> Asked {
-    let lines = comment
-        .lines
-        .and_then(|lines| Lines::parse(&format!("{}-{}", lines.first, lines.last)).ok());
-    let is_path = !comment.path.is_empty() && comment.path.chars().count() <= PATH_CHARS_MAX;
-    Asked {
-        comment: Some(comment.id.clone()),
-        point: NewPoint {
-            severity,
-            text: shortened(&comment.body),
-            place: is_path.then(|| Place {
-                file: comment.path.clone(),
-                lines,
-            }),
-        },
-    }
-}
-
-fn shortened(text: &str) -> String {
-    let text = quote::shortened(text.trim(), POINT_CHARS_MAX);
-    if text.is_empty() {
-        return "(no text)".to_owned();
-    }
-    text
 }

@@ -38,7 +38,7 @@ pub use forge::ends::{OrderedMerge, PullEnds};
 pub use forge::pull::{ForgePull, ForgePullId};
 pub use forge::record::ForgeRecord;
 pub use forge::reply::ForgeReply;
-pub use forge::seen::{Seen, SeenAct, SeenComment};
+pub use forge::seen::{Seen, SeenAct, SeenComment, SeenReview};
 pub use gates::found::{GatePass, GatesFound};
 pub use inbox::notification::Notification;
 pub use inbox::open_items::ProposedIssue;

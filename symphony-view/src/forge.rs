@@ -52,6 +52,7 @@ pub struct ForgePullView {
 impl From<ForgePull> for ForgePullView {
     fn from(pull: ForgePull) -> Self {
         Self {
+            problem: pull.trouble(),
             pr: pull.pr,
             branch: pull.branch,
             number: pull.number.map(PullNumber::get),
@@ -60,7 +61,6 @@ impl From<ForgePull> for ForgePullView {
             pushed: pull.pushed.into_iter().next_back(),
             checks: pull.checks,
             checks_commit: pull.checks_head,
-            problem: pull.problem,
         }
     }
 }

@@ -59,6 +59,8 @@ mod forges;
 #[cfg(test)]
 mod forges_ends;
 #[cfg(test)]
+mod forges_reviews;
+#[cfg(test)]
 mod gate_history;
 #[cfg(test)]
 mod gate_repairs;

@@ -1,23 +1,37 @@
 //! Reviews of people at the forge, taken in.
 
+use std::collections::BTreeSet;
+
 use symphony_core::Timestamp;
 use symphony_core::asker::Verification;
 use symphony_core::pull_request::VerdictKind;
-use symphony_core::review_point::{PointChanges, PointMove, PointNumber, PointState, ReviewPoint};
+use symphony_core::review_point::{
+    NewPoint, PointChanges, PointMove, PointNumber, PointState, ReviewPoint,
+};
 use symphony_core::user::{Attribution, Source};
 use symphony_forge::remote::RemoteState;
 use symphony_forge::review::{Act, Asked, Conversation, News, Who, plan_reviews};
 use symphony_mcp::Reviewed;
-use symphony_store::{Actor, Context, Person, Seen, SeenAct, SeenComment, StoreError};
+use symphony_store::{
+    Actor, Context, Person, ReviewRefusal, Seen, SeenAct, SeenComment, SeenReview, StoreError,
+};
 use symphony_workspace::Failpoint;
 
 use super::fault::{Stop, as_forge};
 use super::round::{Mirrored, Round};
 use crate::error::RunnerError;
-use crate::order::{PersonVerdict, RedGates, record_verdict};
+use crate::order::{OrderRefusal, PersonVerdict, RedGates, record_verdict};
 
 /// How often a conversation is read after its last change: changes of one second share a time.
 const READS_MIN: u32 = 2;
+
+/// What came of something that people wrote.
+enum Taken {
+    /// It is recorded, with what it does.
+    In,
+    /// It is not, and the next look tries again. A demand to change something keeps the merge back meanwhile.
+    Later { objection: Option<String> },
+}
 
 impl Round<'_> {
     /// Reads what people wrote since the last look, and does what it asks for.
@@ -25,7 +39,7 @@ impl Round<'_> {
         let Some(theirs) = &both.theirs else {
             return Ok(());
         };
-        let (number, updated) = (theirs.number, theirs.updated_at);
+        let (number, updated, url) = (theirs.number, theirs.updated_at, theirs.url.clone());
         let is_same = both.pull.read_at == Some(updated);
         if theirs.state != RemoteState::Open || (is_same && both.pull.reads >= READS_MIN) {
             return Ok(());
@@ -33,28 +47,49 @@ impl Round<'_> {
         let reviews = self.client.reviews(number).await?;
         let comments = self.client.review_comments(number).await?;
         let known = self.session.store.known_threads(both.pull.id)?;
+        let open = self.open_of_people(both)?;
         let news = plan_reviews(Conversation {
             settings: self.settings,
             head: &both.pr.head_commit,
+            is_open: both.pr.state.is_open(),
+            url: &url,
+            me: None,
+            open: &open,
             known: &known,
             reviews: &reviews,
             comments: &comments,
         });
+        let mut objections = Vec::new();
+        let mut is_whole = true;
         for one in news {
-            self.take(both, &one)?;
+            let taken = self.take(both, &one)?;
             Failpoint::ForgeHeard.reach();
             // a verdict may have ended it, and with it the run that was at work
             both.pr = self.session.store.pr(both.pr.id)?;
+            if let Taken::Later { objection } = taken {
+                is_whole = false;
+                objections.extend(objection);
+            }
         }
-        both.pull.reads = if is_same { both.pull.reads + 1 } else { 1 };
-        both.pull.read_at = Some(updated);
+        both.pull.objection = (!objections.is_empty()).then(|| objections.join("; "));
+        if is_whole {
+            both.pull.reads = if is_same { both.pull.reads + 1 } else { 1 };
+            both.pull.read_at = Some(updated);
+        }
         Ok(())
     }
 
-    fn take(&mut self, both: &Mirrored, news: &News) -> Result<(), Stop> {
+    fn take(&mut self, both: &Mirrored, news: &News) -> Result<Taken, Stop> {
         let mut seen = seen_of(both, news);
+        seen.entries
+            .extend(news.note.clone().map(|note| self.noted(note)));
         let done = match &news.act {
             Act::Nothing => self.record(&as_forge(), both, &seen, &SeenAct::Nothing),
+            Act::Keep { why } => {
+                return Ok(Taken::Later {
+                    objection: Some(why.clone()),
+                });
+            }
             Act::Ignore { why } => {
                 seen.entries.push(self.noted(why));
                 self.record(&as_forge(), both, &seen, &SeenAct::Nothing)
@@ -64,8 +99,8 @@ impl Round<'_> {
                 points,
                 rejects,
             } => self.ask(both, &seen, by, points, *rejects),
-            Act::Approve { by, text } => {
-                self.approve(both, &seen, &Who::Reviewer(by.clone()), text)
+            Act::Approve { by, text, points } => {
+                self.approve(both, &seen, &Who::Reviewer(by.clone()), points, text)
             }
             Act::Remark { by, point, text } => {
                 let act = SeenAct::Remark {
@@ -74,30 +109,57 @@ impl Round<'_> {
                 };
                 self.record(&self.person(by), both, &seen, &act)
             }
-            Act::TakeBack { points } => {
-                let remark = "The review was taken back at the forge.";
-                let act = SeenAct::Points(closing(&self.open_points(both)?, points, remark));
-                self.record(&self.someone(), both, &seen, &act)
+            Act::TakeBack { points, approval } => {
+                if *approval {
+                    let text = "an approval was taken back there, so it counts no more";
+                    seen.entries.push(self.noted(text));
+                }
+                self.take_back(both, &seen, points, *approval)
             }
         };
         match done {
             Ok(()) => {
                 self.report.taken += 1;
-                Ok(())
+                Ok(Taken::In)
             }
-            // What cannot be done is in the log, and not tried again for ever.
-            Err(error) if is_refusal(&error) => {
-                let text = format!("a review could not be taken in: {error}");
-                seen.entries.push(self.noted(text.clone()));
-                for comment in &mut seen.comments {
-                    comment.point = None;
-                }
-                let of = both.pr.of.reference(both.pr.id);
-                self.report.problems.push(format!("{of}: {text}"));
-                Ok(self.record(&as_forge(), both, &seen, &SeenAct::Nothing)?)
-            }
+            // The next look plans it for what is here then.
+            Err(error) if is_race(&error) => Ok(Taken::Later { objection: None }),
+            Err(error) if is_refusal(&error) => self.refused(both, news, seen, &error),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// What cannot be done is in the log, and not tried again for ever. Only a demand to change something must not be forgotten: a
+    /// merge would go over it.
+    fn refused(
+        &mut self,
+        both: &Mirrored,
+        news: &News,
+        mut seen: Seen,
+        error: &RunnerError,
+    ) -> Result<Taken, Stop> {
+        if let Act::Ask {
+            by, rejects: true, ..
+        } = &news.act
+        {
+            let by = by.name();
+            let objection = format!("{by} requested changes, which could not be taken in: {error}");
+            return Ok(Taken::Later {
+                objection: Some(objection),
+            });
+        }
+        let text = format!("a review could not be taken in: {error}");
+        seen.entries.push(self.noted(text.clone()));
+        for comment in &mut seen.comments {
+            comment.point = None;
+        }
+        if let Some(review) = &mut seen.review {
+            review.point = None;
+        }
+        let of = both.pr.of.reference(both.pr.id);
+        self.report.problems.push(format!("{of}: {text}"));
+        self.record(&as_forge(), both, &seen, &SeenAct::Nothing)?;
+        Ok(Taken::In)
     }
 
     fn record(
@@ -120,7 +182,7 @@ impl Round<'_> {
         rejects: bool,
     ) -> Result<(), RunnerError> {
         let changes = PointChanges {
-            new: points.iter().map(|asked| asked.point.clone()).collect(),
+            new: new_points(points),
             moved: Vec::new(),
         };
         let context = self.person(by);
@@ -130,19 +192,44 @@ impl Round<'_> {
         self.record(&context, both, seen, &SeenAct::Points(changes))
     }
 
-    /// Whoever approves has seen what is open: an approval closes it, as the forge shows it.
+    /// Whoever approves has seen what is open: an approval closes it, as the forge shows it. Its own remarks stay open as notes, so
+    /// that they can be answered.
     fn approve(
         &mut self,
         both: &Mirrored,
         seen: &Seen,
         by: &Who,
+        points: &[Asked],
         text: &str,
     ) -> Result<(), RunnerError> {
         let open = self.open_points(both)?;
         let numbers = open.clone();
-        let changes = closing(&open, &numbers, "Approved at the forge.");
+        let changes = PointChanges {
+            new: new_points(points),
+            ..closing(&open, &numbers, "Approved at the forge.")
+        };
         let context = self.person(by);
         self.judge(&context, both, seen, VerdictKind::Approved, changes, text)
+    }
+
+    fn take_back(
+        &mut self,
+        both: &Mirrored,
+        seen: &Seen,
+        points: &[PointNumber],
+        approval: bool,
+    ) -> Result<(), RunnerError> {
+        let remark = "The review was taken back at the forge.";
+        let points = closing(&self.open_points(both)?, points, remark);
+        let act = if approval {
+            SeenAct::TakeBack {
+                pr: both.pr.id,
+                points,
+            }
+        } else {
+            SeenAct::Points(points)
+        };
+        self.record(&self.someone(), both, seen, &act)
     }
 
     fn judge(
@@ -160,7 +247,11 @@ impl Round<'_> {
             comment: comment.to_owned(),
             commit: Some(&both.pr.head_commit),
             points,
-            red_gates: RedGates::Refused,
+            // red gates are no reason to ignore that a person rejects it
+            red_gates: match kind {
+                VerdictKind::Approved => RedGates::Refused,
+                VerdictKind::Rejected => RedGates::Allowed,
+            },
             subject: Reviewed::of(&both.pr),
         };
         record_verdict(
@@ -183,6 +274,13 @@ impl Round<'_> {
     fn open_points(&self, both: &Mirrored) -> Result<Vec<PointNumber>, RunnerError> {
         let points = self.session.store.review_points(&both.pr.of)?;
         let open = points.into_iter().filter(ReviewPoint::is_open);
+        Ok(open.map(|point| point.number).collect())
+    }
+
+    fn open_of_people(&self, both: &Mirrored) -> Result<BTreeSet<PointNumber>, RunnerError> {
+        let points = self.session.store.review_points(&both.pr.of)?;
+        let is_open = |point: &ReviewPoint| point.is_open() && point.is_persons();
+        let open = points.into_iter().filter(is_open);
         Ok(open.map(|point| point.number).collect())
     }
 
@@ -213,22 +311,30 @@ impl Round<'_> {
 
 fn seen_of(both: &Mirrored, news: &News) -> Seen {
     let asked: &[Asked] = match &news.act {
-        Act::Ask { points, .. } => points,
+        Act::Ask { points, .. } | Act::Approve { points, .. } => points,
         _ => &[],
     };
-    let comments = news.comments.iter().map(|(id, updated_at)| SeenComment {
-        id: id.clone(),
-        updated_at: *updated_at,
+    let comments = news.comments.iter().map(|comment| SeenComment {
         point: asked
             .iter()
-            .position(|asked| asked.comment.as_ref() == Some(id)),
+            .position(|asked| asked.comments.contains(&comment.id)),
+        comment: comment.clone(),
+    });
+    let review = news.review.as_ref().map(|(id, verdict)| SeenReview {
+        id: id.clone(),
+        verdict: *verdict,
+        point: asked.iter().position(|asked| asked.has_text),
     });
     Seen {
         pull: both.pull.id,
-        review: news.review.clone(),
+        review,
         comments: comments.collect(),
         entries: Vec::new(),
     }
+}
+
+fn new_points(points: &[Asked]) -> Vec<NewPoint> {
+    points.iter().map(|asked| asked.point.clone()).collect()
 }
 
 fn closing(open: &[PointNumber], points: &[PointNumber], remark: &str) -> PointChanges {
@@ -243,6 +349,20 @@ fn closing(open: &[PointNumber], points: &[PointNumber], remark: &str) -> PointC
             })
             .collect(),
     }
+}
+
+/// Returns whether something was refused because a person, a judge or a merge was faster.
+const fn is_race(error: &RunnerError) -> bool {
+    matches!(
+        error,
+        RunnerError::Order(OrderRefusal::OtherSubject { .. })
+            | RunnerError::Store(
+                StoreError::MergeBegun { .. }
+                    | StoreError::Review(
+                        ReviewRefusal::Ended { .. } | ReviewRefusal::OtherCommit { .. }
+                    )
+            )
+    )
 }
 
 /// Returns whether something was refused for what it is: another try would be refused too.

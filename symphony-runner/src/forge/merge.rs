@@ -6,7 +6,7 @@ use symphony_core::config::{ForgeSettings, MergeWhere, ProjectConfig};
 use symphony_core::pull_request::PullRequest;
 use symphony_forge::check::{plan_checks, required};
 use symphony_forge::remote::{BranchRules, CheckResult};
-use symphony_store::{Context, Project, Store};
+use symphony_store::{Context, ForgePull, Project, Store};
 use symphony_sync::Forge;
 use symphony_tracker::fault::Fault;
 use symphony_workspace::{CommitId, Repository};
@@ -41,6 +41,7 @@ impl ForgeMerge<'_> {
             return Ok(None);
         };
         let record = store.forge(&self.project.id)?;
+        self.refuse_objected(store.forge_pull_of(self.pr.id)?.as_ref())?;
         let rules = record
             .as_ref()
             .and_then(|record| record.rules.get(&self.pr.base));
@@ -65,6 +66,15 @@ impl ForgeMerge<'_> {
         repository_of(installation, project, self.config, settings)
             .and_then(|repository| client_of(installation, settings, &repository))
             .map_err(|fault| self.refused(MergeRefusal::Forge(fault.to_string())))
+    }
+
+    /// Refuses what a person at the forge sent back, as long as that is not recorded here as a verdict.
+    fn refuse_objected(&self, pull: Option<&ForgePull>) -> Result<(), RunnerError> {
+        let open = pull.filter(|pull| pull.is_open && !self.options.force);
+        match open.and_then(|pull| pull.objection.clone()) {
+            Some(objection) => Err(self.refused(MergeRefusal::Objection(objection))),
+            None => Ok(()),
+        }
     }
 
     /// Refuses a merge here that the forge would not follow.

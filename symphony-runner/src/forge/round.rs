@@ -144,7 +144,7 @@ impl Round<'_> {
             }
             Err(stop) => Some(stop),
         };
-        if let Some(problem) = &pull.problem {
+        if let Some(problem) = pull.trouble() {
             let of = both.pr.of.reference(both.pr.id);
             self.report.problems.push(format!("{of}: {problem}"));
         }

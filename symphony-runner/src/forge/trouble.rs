@@ -33,16 +33,14 @@ pub(crate) fn forge_in_trouble(
     }
     let mut pulls = store.open_forge_pulls(project)?;
     pulls.extend(store.closed_forge_pulls(project, None)?);
-    for pull in pulls {
+    for mut pull in pulls {
         // what keeps the base back is one item, however many pull requests wait for it
         if pull.problem == record.problem {
-            continue;
+            pull.problem = None;
         }
-        if let Some(reason) = pull.problem {
-            let trouble = ForgeTrouble::Pull {
-                pr: pull.pr,
-                reason,
-            };
+        if let Some(reason) = pull.trouble() {
+            let pr = pull.pr;
+            let trouble = ForgeTrouble::Pull { pr, reason };
             items.push(forge_item(project, &record.place, &trouble, since));
         }
     }

@@ -60,6 +60,9 @@ pub enum MergeRefusal {
     /// Required checks at the forge have not passed.
     #[error("required checks at the forge have not passed on its head: {0}")]
     Checks(String),
+    /// A person at the forge demands something that Symphony could not take in.
+    #[error("{0}")]
+    Objection(String),
     /// The forge has not got its head yet.
     #[error("the forge does not have its head {commit} yet{}", .problem.as_ref().map(|problem| format!(": {problem}")).unwrap_or_default())]
     NotAtForge {

@@ -55,9 +55,18 @@ pub struct ForgePull {
     pub ends: PullEnds,
     /// What keeps it from being mirrored.
     pub problem: Option<String>,
+    /// What a person there demands that could not be taken in.
+    pub objection: Option<String>,
 }
 
 impl ForgePull {
+    /// Returns what a person has to look at.
+    pub fn trouble(&self) -> Option<String> {
+        let both = [&self.problem, &self.objection];
+        let all: Vec<&str> = both.into_iter().flatten().map(String::as_str).collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    }
+
     /// Returns the required checks of a commit; none if they were not read yet.
     pub fn checks_of(&self, head: &str) -> Option<&[SeenCheck]> {
         (self.checks_head.as_deref() == Some(head)).then_some(self.checks.as_slice())
@@ -84,6 +93,7 @@ pub(super) fn from_row(row: &Row<'_>) -> Result<ForgePull, StoreError> {
         reads: count32(row, "reads")?,
         ends: json("end of a pull request", &row.get::<_, String>("ends")?)?,
         problem: row.get("problem")?,
+        objection: row.get("objection")?,
     })
 }
 
@@ -171,7 +181,7 @@ impl Store {
             let number = pull.number.map(|number| number.get().cast_signed());
             tx.execute(
                 "UPDATE forge_pull SET number = ?2, url = ?3, is_open = ?4, pushed = ?5, written = ?6, checks_head = ?7,
-                     checks = ?8, red_heads = ?9, read_at = ?10, reads = ?11, problem = ?12, ends = ?13 WHERE id = ?1",
+                     checks = ?8, red_heads = ?9, read_at = ?10, reads = ?11, problem = ?12, ends = ?13, objection = ?14 WHERE id = ?1",
                 params![
                     pull.id.0,
                     number,
@@ -186,6 +196,7 @@ impl Store {
                     pull.reads,
                     pull.problem,
                     to_json(&pull.ends),
+                    pull.objection,
                 ],
             )?;
             write_entries(tx, context, of, entries)

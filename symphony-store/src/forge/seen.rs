@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use rusqlite::{Transaction, params};
-use symphony_core::Timestamp;
 use symphony_core::id::PrId;
 use symphony_core::log::TrackerEntry;
 use symphony_core::pull_request::PullRequestOf;
 use symphony_core::review_point::{AnswerKind, PointChanges, PointNumber};
 use symphony_forge::remote::ReviewVerdict;
-use symphony_forge::review::{KnownComment, KnownThreads};
+use symphony_forge::review::{KnownComment, KnownReview, KnownThreads, ReadComment};
 use symphony_tracker::change::ChangeId;
 use symphony_tracker::remote::ExternalId;
 
@@ -22,15 +21,25 @@ use crate::review::point::load_points;
 use crate::review::point_judge::{NewAnswer, NewVerdict};
 use crate::review::point_write::{answer_point_in, change_points_in};
 use crate::review::pull_request::record_review_in;
+use crate::review::taken_back::take_back_approval;
 
 /// A comment that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenComment {
+    /// The comment.
+    pub comment: ReadComment,
+    /// Which of the new points it became, by its place in their list.
+    pub point: Option<usize>,
+}
+
+/// A review that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenReview {
     /// Its id.
     pub id: ExternalId,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// Which of the new points it became, by its place in their list.
+    /// What it concludes.
+    pub verdict: ReviewVerdict,
+    /// Which of the new points its text became, by its place in their list.
     pub point: Option<usize>,
 }
 
@@ -39,8 +48,8 @@ pub struct SeenComment {
 pub struct Seen {
     /// The pull request that it is about.
     pub pull: ForgePullId,
-    /// A review, with its verdict.
-    pub review: Option<(ExternalId, ReviewVerdict)>,
+    /// A review.
+    pub review: Option<SeenReview>,
     /// Comments.
     pub comments: Vec<SeenComment>,
     /// What goes into the log.
@@ -61,6 +70,13 @@ pub enum SeenAct {
     },
     /// It adds points, and closes others.
     Points(PointChanges),
+    /// It closes points, and an approval that was given at the forge counts no more.
+    TakeBack {
+        /// The pull request.
+        pr: PrId,
+        /// The points.
+        points: PointChanges,
+    },
     /// It says something about a point.
     Remark {
         /// The point.
@@ -86,14 +102,14 @@ impl Store {
             let verdict: Option<String> = row.get("verdict")?;
             let updated: Option<i64> = row.get("updated_at")?;
             let point: Option<u32> = row.get("point")?;
+            let point = point.map(PointNumber::new);
             if let Some(verdict) = verdict {
-                known
-                    .reviews
-                    .insert(id, json("verdict of a review", &verdict)?);
+                let verdict = json("verdict of a review", &verdict)?;
+                known.reviews.insert(id, KnownReview { verdict, point });
             } else if let Some(updated) = updated {
                 let comment = KnownComment {
                     updated_at: time(updated)?,
-                    point: point.map(PointNumber::new),
+                    point,
                 };
                 known.comments.insert(id, comment);
             }
@@ -117,7 +133,7 @@ impl Store {
         pull: ForgePullId,
     ) -> Result<BTreeMap<PointNumber, ExternalId>, StoreError> {
         let mut statement = self.conn.prepare_cached(
-            "SELECT point, external_id FROM forge_seen WHERE pull = ?1 AND kind = 'comment' AND point IS NOT NULL",
+            "SELECT point, coalesce(thread, external_id) FROM forge_seen WHERE pull = ?1 AND kind = 'comment' AND point IS NOT NULL",
         )?;
         let mut rows = statement.query([pull.0])?;
         let mut threads = BTreeMap::new();
@@ -149,6 +165,10 @@ impl Store {
                 SeenAct::Points(changes) => {
                     change_points_in(tx, context, of, changes)?;
                 }
+                SeenAct::TakeBack { pr, points } => {
+                    change_points_in(tx, context, of, points)?;
+                    take_back_approval(tx, context, *pr)?;
+                }
                 SeenAct::Remark { point, text } => {
                     let answer = NewAnswer {
                         point: *point,
@@ -172,24 +192,32 @@ fn last_point(tx: &Transaction<'_>, of: &PullRequestOf) -> Result<u32, StoreErro
 }
 
 fn write_seen(tx: &Transaction<'_>, seen: &Seen, last: u32) -> Result<(), StoreError> {
-    if let Some((id, verdict)) = &seen.review {
+    let number = |index: Option<usize>| {
+        let index = index.and_then(|index| u32::try_from(index).ok());
+        index.map(|index| last + 1 + index)
+    };
+    if let Some(review) = &seen.review {
         tx.execute(
-            "INSERT INTO forge_seen (pull, kind, external_id, verdict) VALUES (?1, 'review', ?2, ?3)
+            "INSERT INTO forge_seen (pull, kind, external_id, verdict, point) VALUES (?1, 'review', ?2, ?3, ?4)
              ON CONFLICT DO UPDATE SET verdict = ?3",
-            params![seen.pull.0, id.as_str(), to_json(verdict)],
+            params![
+                seen.pull.0,
+                review.id.as_str(),
+                to_json(&review.verdict),
+                number(review.point)
+            ],
         )?;
     }
-    for comment in &seen.comments {
-        let index = comment.point.and_then(|index| u32::try_from(index).ok());
-        let point = index.map(|index| last + 1 + index);
+    for SeenComment { comment, point } in &seen.comments {
         tx.execute(
-            "INSERT INTO forge_seen (pull, kind, external_id, updated_at, point) VALUES (?1, 'comment', ?2, ?3, ?4)
+            "INSERT INTO forge_seen (pull, kind, external_id, updated_at, point, thread) VALUES (?1, 'comment', ?2, ?3, ?4, ?5)
              ON CONFLICT DO UPDATE SET updated_at = ?3",
             params![
                 seen.pull.0,
                 comment.id.as_str(),
                 comment.updated_at.as_millisecond(),
-                point
+                number(*point),
+                comment.thread.as_ref().map(ExternalId::as_str),
             ],
         )?;
     }

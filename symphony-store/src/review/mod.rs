@@ -18,3 +18,4 @@ pub(crate) mod pull_request_write;
 pub(crate) mod refusal;
 pub(crate) mod state;
 pub(crate) mod superseded;
+pub(crate) mod taken_back;

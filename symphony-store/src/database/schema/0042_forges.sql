@@ -33,7 +33,8 @@ CREATE TABLE forge_pull (
     reads       INTEGER NOT NULL DEFAULT 0, -- how often it was read since: changes of one second share a time
     red_heads   INTEGER NOT NULL DEFAULT 0, -- commits in a row whose checks failed
     ends        TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(ends)), -- what is known of how it ends
-    problem     TEXT                        -- what keeps it from being mirrored
+    problem     TEXT,                       -- what keeps it from being mirrored
+    objection   TEXT                        -- what a person there demands that could not be taken in: nothing is merged meanwhile
 ) STRICT;
 CREATE UNIQUE INDEX forge_pull_open ON forge_pull (project, branch) WHERE is_open = 1;
 CREATE INDEX forge_pull_pr ON forge_pull (pr);
@@ -52,7 +53,8 @@ CREATE TABLE forge_seen (
     external_id TEXT NOT NULL,
     verdict    TEXT CHECK (verdict IS NULL OR json_valid(verdict)), -- of a review, as it was read
     updated_at INTEGER,                     -- of a comment, as it was read
-    point      INTEGER,                     -- the number of the point that a comment became
+    point      INTEGER,                     -- the number of the point that a comment, or the text of a review, became
+    thread     TEXT,                        -- of a reply: the first comment of its thread
     PRIMARY KEY (pull, kind, external_id)
 ) STRICT, WITHOUT ROWID;
 
