@@ -5,9 +5,9 @@
 //! `symphony-store` keeps what was agreed, and `symphony-runner` composes them.
 //!
 //! [`remote`] has what a forge says of a pull request, [`change`] what Symphony asks it to change. [`branch`] decides whether a
-//! branch is pushed, [`base`] what happens to a base that both sides have, [`text`] what the pull request there says, [`review`]
-//! what people's reviews there mean here, [`check`] what its checks mean, and [`end`] what follows if one side has merged or closed
-//! it.
+//! branch is pushed, [`base`] what happens to a base that both sides have, [`text`] what the pull request there says, [`reading`]
+//! whether a conversation was read to its end, [`review`] what people's reviews there mean here, [`check`] what its checks mean, and
+//! [`end`] what follows if one side has merged or closed it.
 
 mod asked;
 pub mod base;
@@ -16,6 +16,7 @@ pub mod change;
 pub mod check;
 pub mod end;
 mod opinion;
+pub mod reading;
 pub mod remote;
 pub mod review;
 mod room;

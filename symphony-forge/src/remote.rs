@@ -72,6 +72,8 @@ pub struct RemotePull {
     pub is_draft: bool,
     /// When anything of it was last changed: comments and reviews count, checks do not.
     pub updated_at: Timestamp,
+    /// The forge's time when it said this; missing where it does not say.
+    pub answered_at: Option<Timestamp>,
 }
 
 /// What a review concludes.

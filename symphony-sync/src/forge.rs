@@ -5,7 +5,7 @@ use symphony_forge::remote::{
     BranchRules, MergeAnswer, PullNumber, RemoteCheck, RemotePull, RemoteReview,
     RemoteReviewComment,
 };
-use symphony_tracker::remote::{ExternalId, RemoteComment};
+use symphony_tracker::remote::{ExternalId, RemoteComment, RemoteUser};
 
 use crate::access::Access;
 use crate::tracker::Answering;
@@ -14,6 +14,12 @@ use crate::tracker::Answering;
 pub trait Forge: Send + Sync + std::fmt::Debug {
     /// Asks who the token is and what it may do with pull requests, checks and their logs.
     fn check(&self) -> Answering<'_, Access>;
+
+    /// Asks which repository it is: an id that no rename changes.
+    fn repository(&self) -> Answering<'_, ExternalId>;
+
+    /// Asks who the token acts as; `None` for one that acts as no user.
+    fn user(&self) -> Answering<'_, Option<RemoteUser>>;
 
     /// Reads what is demanded of a branch. What the token may not see is missing in the answer.
     fn rules<'a>(&'a self, branch: &'a str) -> Answering<'a, BranchRules>;

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use symphony_fakes::FakeForge;
 
-use crate::forges::{OCTOCAT, hello_twice, mirrored, opened, points, state, sync};
-use crate::support::{Project, text};
+use crate::forges::{OCTOCAT, head, hello_twice, mirrored, opened, points, state, sync};
+use crate::support::{Project, text, until};
 
 fn started(forge: &FakeForge) -> (Project, u64) {
     let project = mirrored(&hello_twice(), forge, &json!({}));
@@ -53,9 +53,8 @@ fn a_request_that_cannot_be_taken_in_keeps_the_merge_back() {
     let mut add = vec!["point", "add", "SYM-1"];
     add.extend(remarks.iter().map(String::as_str));
     project.ok(&add);
-    forge.with(|world| {
-        world.add_review(OCTOCAT, number, "CHANGES_REQUESTED", "Do not merge.", &[])
-    });
+    forge
+        .with(|world| world.add_review(OCTOCAT, number, "CHANGES_REQUESTED", "Do not merge.", &[]));
     for _ in 0..2 {
         sync(&project);
         let inbox = project.ok(&["inbox"]);
@@ -135,9 +134,8 @@ fn an_approval_with_a_remark_is_an_approval() {
 fn a_dismissed_review_takes_the_point_of_its_text_with_it() {
     let forge = FakeForge::start();
     let (project, number) = started(&forge);
-    let review = forge.with(|world| {
-        world.add_review(OCTOCAT, number, "CHANGES_REQUESTED", "In French.", &[])
-    });
+    let review = forge
+        .with(|world| world.add_review(OCTOCAT, number, "CHANGES_REQUESTED", "In French.", &[]));
     sync(&project);
     assert_eq!(listed(&project), ["must open: In French."]);
     forge.with(|world| world.edit_review(review, |one| one.state = "DISMISSED".to_owned()));
@@ -182,4 +180,122 @@ fn a_late_objection_in_a_thread_is_a_point() {
     let reply = comments.last().unwrap();
     assert!(reply.body.contains("I looked."), "{reply:#?}");
     assert_eq!(reply.reply_to, Some(first));
+}
+
+/// A pull request that a review sent back, and whose second attempt answers it.
+fn answered(forge: &FakeForge) -> (Project, u64) {
+    let (project, number) = started(forge);
+    forge.with(|world| {
+        let comments = [("hello.txt", 1, "Say it in French, please.")];
+        world.add_review(OCTOCAT, number, "CHANGES_REQUESTED", "", &comments)
+    });
+    sync(&project);
+    assert_eq!(state(&project), "rejected");
+    project.tick_one("worker", "succeeded");
+    (project, number)
+}
+
+fn second_attempt_is_there(project: &Project, forge: &FakeForge, number: u64) {
+    until("the second attempt at the forge", || {
+        project.ok(&["tick", "--wait"]);
+        sync(project);
+        let there = forge.with(|world| world.pull(number).head);
+        (there == head(project)).then_some(())
+    });
+    sync(project);
+}
+
+#[test]
+fn a_renamed_repository_keeps_its_conversations() {
+    let forge = FakeForge::start();
+    let (project, number) = answered(&forge);
+    second_attempt_is_there(&project, &forge, number);
+    assert_eq!(forge.with(|world| world.review_comments(number)).len(), 2);
+    forge.with(|world| world.rename_repository("site"));
+    project.git(&["remote", "set-url", "origin", &forge.git_address()]);
+    for _ in 0..3 {
+        sync(&project);
+    }
+    let status = project.ok(&["forge", "status"]);
+    assert!(status.contains("acme/site"), "{status}");
+    assert_eq!(state(&project), "open");
+    assert_eq!(points(&project).len(), 1, "{:#?}", points(&project));
+    assert_eq!(forge.with(|world| world.review_comments(number)).len(), 2);
+    // it is still the same pull request
+    forge.with(|world| world.add_review(OCTOCAT, number, "APPROVED", "", &[]));
+    sync(&project);
+    assert_eq!(state(&project), "approved");
+    project.assert_sound();
+}
+
+#[test]
+fn a_restored_database_does_not_reply_twice() {
+    let forge = FakeForge::start();
+    let (project, number) = answered(&forge);
+    let sql = |statement: &str| {
+        let found = rusqlite::Connection::open(project.root.join(".symphony/symphony.db")).unwrap();
+        found.execute_batch(statement).unwrap();
+    };
+    second_attempt_is_there(&project, &forge, number);
+    assert_eq!(forge.with(|world| world.review_comments(number)).len(), 2);
+    // as it was before the reply was written
+    sql("DELETE FROM forge_reply; UPDATE forge_pull SET read_at = NULL");
+    for _ in 0..3 {
+        sync(&project);
+    }
+    assert_eq!(forge.with(|world| world.review_comments(number)).len(), 2);
+    assert_eq!(points(&project).len(), 1, "{:#?}", points(&project));
+    assert_eq!(state(&project), "open");
+}
+
+#[test]
+fn a_pull_request_that_is_opened_again_is_the_same_conversation() {
+    let forge = FakeForge::start();
+    let (project, number) = started(&forge);
+    forge.with(|world| {
+        let comments = [("hello.txt", 1, "Say it in French, please.")];
+        world.add_review(OCTOCAT, number, "COMMENTED", "", &comments)
+    });
+    sync(&project);
+    assert_eq!(points(&project).len(), 1);
+    forge.with(|world| world.set_open(number, false));
+    sync(&project);
+    assert_eq!(state(&project), "closed");
+    forge.with(|world| world.set_open(number, true));
+    project.ok(&["issue", "move", "SYM-1", "todo"]);
+    project.tick_one("worker", "succeeded");
+    second_attempt_is_there(&project, &forge, number);
+    sync(&project);
+    assert_eq!(points(&project).len(), 1, "{:#?}", points(&project));
+    assert_eq!(forge.with(|world| world.pulls()).len(), 1);
+}
+
+#[test]
+fn a_review_in_the_second_of_the_last_change_is_read() {
+    let forge = FakeForge::start();
+    let (project, number) = started(&forge);
+    for _ in 0..3 {
+        sync(&project);
+    }
+    forge.with(|world| {
+        world.clock.set_step_ms(0);
+        world.add_review(OCTOCAT, number, "CHANGES_REQUESTED", "Do not merge.", &[]);
+    });
+    sync(&project);
+    assert_eq!(state(&project), "rejected");
+
+    // once that second is over, nothing is read until something changes
+    forge.with(|world| world.clock.advance_ms(5_000));
+    for _ in 0..2 {
+        sync(&project);
+    }
+    forge.take_exchanges();
+    sync(&project);
+    let exchanges = forge.take_exchanges();
+    let read: Vec<&str> = exchanges
+        .iter()
+        .map(|exchange| exchange.target.as_str())
+        .filter(|target| target.contains("/reviews"))
+        .collect();
+    assert!(read.is_empty(), "{read:#?}");
 }

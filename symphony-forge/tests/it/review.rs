@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use symphony_core::review_point::{POINTS_OPEN_MAX, PointNumber, Severity};
 use symphony_core::user::UserName;
+use symphony_forge::reading::is_settled;
 use symphony_forge::remote::{RemoteReview, RemoteReviewComment, ReviewVerdict, Standing};
 use symphony_forge::review::{
     Act, Asked, Conversation, KnownComment, KnownReview, KnownThreads, News, Who,
@@ -607,4 +608,12 @@ fn a_comment_of_a_review_that_is_not_read_yet_waits_for_it() {
         matches!(news[0].act, Act::Ask { rejects: true, .. }),
         "{news:#?}"
     );
+}
+
+#[test]
+fn the_second_of_the_last_change_is_over_before_a_conversation_counts_as_read() {
+    for (seconds, expected) in [(-1, false), (0, false), (1, false), (2, true), (60, true)] {
+        assert_eq!(is_settled(at(0), Some(at(seconds))), expected, "{seconds}");
+    }
+    assert!(!is_settled(at(0), None));
 }

@@ -61,6 +61,7 @@ pub(crate) fn pull(state: RemoteState) -> RemotePull {
         labels: BTreeSet::new(),
         is_draft: false,
         updated_at: at(0),
+        answered_at: Some(at(0)),
     }
 }
 

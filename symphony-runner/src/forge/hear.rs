@@ -9,8 +9,11 @@ use symphony_core::review_point::{
     NewPoint, PointChanges, PointMove, PointNumber, PointState, ReviewPoint,
 };
 use symphony_core::user::{Attribution, Source};
+use symphony_forge::reading::is_settled;
 use symphony_forge::remote::RemoteState;
-use symphony_forge::review::{Act, Asked, Conversation, News, Who, plan_reviews};
+use symphony_forge::review::{
+    Act, Asked, Conversation, News, Who, has_unknown_marker, plan_reviews,
+};
 use symphony_mcp::Reviewed;
 use symphony_store::{
     Actor, Context, Person, ReviewRefusal, Seen, SeenAct, SeenComment, SeenReview, StoreError,
@@ -21,9 +24,6 @@ use super::fault::{Stop, as_forge};
 use super::round::{Mirrored, Round};
 use crate::error::RunnerError;
 use crate::order::{OrderRefusal, PersonVerdict, RedGates, record_verdict};
-
-/// How often a conversation is read after its last change: changes of one second share a time.
-const READS_MIN: u32 = 2;
 
 /// What came of something that people wrote.
 enum Taken {
@@ -40,20 +40,25 @@ impl Round<'_> {
             return Ok(());
         };
         let (number, updated, url) = (theirs.number, theirs.updated_at, theirs.url.clone());
-        let is_same = both.pull.read_at == Some(updated);
-        if theirs.state != RemoteState::Open || (is_same && both.pull.reads >= READS_MIN) {
+        if theirs.state != RemoteState::Open || both.pull.read_at == Some(updated) {
             return Ok(());
         }
+        let is_settled = is_settled(updated, theirs.answered_at);
         let reviews = self.client.reviews(number).await?;
         let comments = self.client.review_comments(number).await?;
         let known = self.session.store.known_threads(both.pull.id)?;
         let open = self.open_of_people(both)?;
+        let me = if has_unknown_marker(&known, &comments) {
+            self.client.user().await?.map(|user| user.id)
+        } else {
+            None
+        };
         let news = plan_reviews(Conversation {
             settings: self.settings,
             head: &both.pr.head_commit,
             is_open: both.pr.state.is_open(),
             url: &url,
-            me: None,
+            me: me.as_ref(),
             open: &open,
             known: &known,
             reviews: &reviews,
@@ -72,8 +77,7 @@ impl Round<'_> {
             }
         }
         both.pull.objection = (!objections.is_empty()).then(|| objections.join("; "));
-        if is_whole {
-            both.pull.reads = if is_same { both.pull.reads + 1 } else { 1 };
+        if is_whole && is_settled {
             both.pull.read_at = Some(updated);
         }
         Ok(())

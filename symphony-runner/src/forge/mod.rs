@@ -1,6 +1,7 @@
 //! The exchange with forges: what `symphony-forge` decides, carried out (design 0048).
 //!
-//! `helper` is the process that does it, `due` which projects are looked at, `client` how a forge is reached, `round` one look.
+//! `helper` is the process that does it, `place` which repository it is, `due` which projects are looked at, `client` how a forge
+//! is reached, `round` one look.
 //! `base` keeps the base branch as it is there, `push` and `open` bring a pull request there, `hear` takes reviews in,
 //! `checks` what CI says, `reply` answers people there, and `ended` and `end` follow merges and closes. `merge` decides where a merge
 //! that a person orders is made, and `order` has it made there.
@@ -17,6 +18,7 @@ mod helper;
 mod merge;
 mod open;
 mod order;
+mod place;
 mod push;
 mod reply;
 mod report;

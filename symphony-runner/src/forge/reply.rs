@@ -23,11 +23,8 @@ impl Round<'_> {
         if waiting.is_empty() {
             return Ok(());
         }
-        let written = if waiting.iter().any(|reply| reply.was_tried) {
-            self.client.review_comments(theirs.number).await?
-        } else {
-            Vec::new()
-        };
+        // After a death, or in a database that was restored, some of them are there already.
+        let written = self.client.review_comments(theirs.number).await?;
         for reply in waiting {
             self.send_reply(theirs.number, &reply, &written).await?;
         }

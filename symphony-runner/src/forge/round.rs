@@ -53,6 +53,7 @@ impl Round<'_> {
     }
 
     async fn look(&mut self) -> Result<(), Stop> {
+        self.know_place().await?;
         // Before anything is read: what happens during the look is looked at by the next one.
         self.record.seen_event = self.session.store.forge_news(&self.record)?.1;
         let repository = open_repository(&self.session.project, self.config)?;

@@ -47,10 +47,8 @@ pub struct ForgePull {
     pub checks: Vec<SeenCheck>,
     /// How many commits in a row had failed checks.
     pub red_heads: u32,
-    /// The forge's time of the last change that was read.
+    /// The forge's time of the last change, once all that was written in its second was read.
     pub read_at: Option<Timestamp>,
-    /// How often it was read since that change.
-    pub reads: u32,
     /// What is known of how it ends.
     pub ends: PullEnds,
     /// What keeps it from being mirrored.
@@ -90,12 +88,16 @@ pub(super) fn from_row(row: &Row<'_>) -> Result<ForgePull, StoreError> {
         checks: json("checks", &row.get::<_, String>("checks")?)?,
         red_heads: count32(row, "red_heads")?,
         read_at: read.map(time).transpose()?,
-        reads: count32(row, "reads")?,
         ends: json("end of a pull request", &row.get::<_, String>("ends")?)?,
         problem: row.get("problem")?,
         objection: row.get("objection")?,
     })
 }
+
+/// Selects the rows of one pull request there, by one of them, `?1`: it may have been closed, and opened again for a later attempt.
+pub(crate) const SAME_PULL: &str =
+    "SELECT p.id FROM forge_pull p JOIN forge_pull mine ON mine.id = ?1
+     WHERE p.project = mine.project AND (p.id = mine.id OR p.number = mine.number)";
 
 pub(crate) fn load(tx: &Transaction<'_>, id: ForgePullId) -> Result<ForgePull, StoreError> {
     tx.prepare_cached("SELECT * FROM forge_pull WHERE id = ?1")?
@@ -156,8 +158,10 @@ impl Store {
                 )?;
                 id
             } else {
+                // What was pushed for an earlier pull request of the branch is Symphony's still.
                 tx.execute(
-                    "INSERT INTO forge_pull (project, branch, pr) VALUES (?1, ?2, ?3)",
+                    "INSERT INTO forge_pull (project, branch, pr, pushed) VALUES (?1, ?2, ?3, coalesce(
+                         (SELECT pushed FROM forge_pull WHERE project = ?1 AND branch = ?2 ORDER BY id DESC LIMIT 1), '[]'))",
                     params![project.as_str(), branch, pr.get()],
                 )?;
                 tx.last_insert_rowid()
@@ -181,7 +185,7 @@ impl Store {
             let number = pull.number.map(|number| number.get().cast_signed());
             tx.execute(
                 "UPDATE forge_pull SET number = ?2, url = ?3, is_open = ?4, pushed = ?5, written = ?6, checks_head = ?7,
-                     checks = ?8, red_heads = ?9, read_at = ?10, reads = ?11, problem = ?12, ends = ?13, objection = ?14 WHERE id = ?1",
+                     checks = ?8, red_heads = ?9, read_at = ?10, problem = ?11, ends = ?12, objection = ?13 WHERE id = ?1",
                 params![
                     pull.id.0,
                     number,
@@ -193,7 +197,6 @@ impl Store {
                     to_json(&pull.checks),
                     pull.red_heads,
                     pull.read_at.map(Timestamp::as_millisecond),
-                    pull.reads,
                     pull.problem,
                     to_json(&pull.ends),
                     pull.objection,

@@ -6,6 +6,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
 use symphony_forge::remote::BranchRules;
+use symphony_tracker::remote::ExternalId;
 
 use crate::database::context::Context;
 use crate::database::open::Store;
@@ -20,6 +21,8 @@ pub struct ForgeRecord {
     pub project: ProjectId,
     /// Where its pull requests are, such as `github:acme/web`.
     pub place: String,
+    /// The id of the repository there; `None` before it was asked.
+    pub repository: Option<ExternalId>,
     /// What is demanded of base branches, by name, as it was last read.
     pub rules: BTreeMap<String, BranchRules>,
     /// The commits that base branches had there when they were last looked at, by name.
@@ -38,9 +41,11 @@ pub struct ForgeRecord {
 
 fn from_row(row: &Row<'_>) -> Result<ForgeRecord, StoreError> {
     let looked: Option<i64> = row.get("looked_at")?;
+    let repository: Option<String> = row.get("repository")?;
     Ok(ForgeRecord {
         project: parsed("project", row.get("project")?)?,
         place: row.get("place")?,
+        repository: repository.map(ExternalId::new),
         rules: json("rules of branches", &row.get::<_, String>("rules")?)?,
         bases: json("commits of branches", &row.get::<_, String>("bases")?)?,
         seen_event: row.get("seen_event")?,
@@ -64,8 +69,7 @@ impl Store {
             .transpose()
     }
 
-    /// Returns the forge of a project, and makes it when it was never asked. One whose place has changed is begun again: what was
-    /// mirrored with the old place stays recorded there, and is not looked at any more.
+    /// Returns the forge of a project as it was last asked, and makes it when it was never asked.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -75,29 +79,61 @@ impl Store {
         project: &ProjectId,
         place: &str,
     ) -> Result<ForgeRecord, StoreError> {
-        if let Some(known) = self.forge(project)?.filter(|known| known.place == place) {
+        if let Some(known) = self.forge(project)? {
             return Ok(known);
         }
         self.write(context, |tx| {
             tx.execute(
-                "UPDATE forge_pull SET is_open = 0, ends = '{}' WHERE project = ?1
-                     AND EXISTS (SELECT 1 FROM forge WHERE project = ?1 AND place != ?2)",
-                params![project.as_str(), place],
-            )?;
-            // a number means another pull request at another place
-            tx.execute(
-                "DELETE FROM forge_left WHERE project = ?1
-                     AND EXISTS (SELECT 1 FROM forge WHERE project = ?1 AND place != ?2)",
-                params![project.as_str(), place],
-            )?;
-            tx.execute(
-                "INSERT INTO forge (project, place) VALUES (?1, ?2)
-                 ON CONFLICT (project) DO UPDATE SET place = ?2, rules = '{}', bases = '{}', looked_at = NULL, tries = 0,
-                     held_since = NULL, held_until = NULL, fault = NULL, problem = NULL",
+                "INSERT INTO forge (project, place) VALUES (?1, ?2)",
                 params![project.as_str(), place],
             )?;
             Ok(())
         })?;
+        self.require_forge(project, place)
+    }
+
+    /// Records the place of a forge, with the id of the repository there. A repository that is only called differently keeps
+    /// everything. For another one the forge is begun again: what was mirrored with the old one stays recorded there, and is not
+    /// looked at any more.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn place_forge(
+        &mut self,
+        context: &Context,
+        project: &ProjectId,
+        place: &str,
+        repository: &ExternalId,
+    ) -> Result<ForgeRecord, StoreError> {
+        let known = self.require_forge(project, place)?;
+        let is_other = known.repository.is_some_and(|known| known != *repository);
+        self.write(context, |tx| {
+            if is_other {
+                tx.execute(
+                    "UPDATE forge_pull SET is_open = 0, ends = '{}' WHERE project = ?1",
+                    [project.as_str()],
+                )?;
+                // a number means another pull request in another repository
+                tx.execute(
+                    "DELETE FROM forge_left WHERE project = ?1",
+                    [project.as_str()],
+                )?;
+                tx.execute(
+                    "UPDATE forge SET rules = '{}', bases = '{}', looked_at = NULL, tries = 0, held_since = NULL, held_until = NULL, fault = NULL,
+                         problem = NULL WHERE project = ?1",
+                    [project.as_str()],
+                )?;
+            }
+            tx.execute(
+                "UPDATE forge SET place = ?2, repository = ?3 WHERE project = ?1",
+                params![project.as_str(), place, repository.as_str()],
+            )?;
+            Ok(())
+        })?;
+        self.require_forge(project, place)
+    }
+
+    fn require_forge(&self, project: &ProjectId, place: &str) -> Result<ForgeRecord, StoreError> {
         self.forge(project)?
             .ok_or_else(|| StoreError::not_found("forge", place))
     }

@@ -1,12 +1,13 @@
 //! Replies to comments at a forge: one for each answer to a point that came from there.
 
 use rusqlite::params;
+use sha2::{Digest as _, Sha256};
 use symphony_core::review_point::PointNumber;
 use symphony_tracker::change::ChangeId;
 use symphony_tracker::remote::ExternalId;
-use uuid::Uuid;
+use uuid::Builder;
 
-use super::pull::ForgePullId;
+use super::pull::{ForgePullId, SAME_PULL};
 use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::error::StoreError;
@@ -20,8 +21,6 @@ pub struct ForgeReply {
     pub thread: ExternalId,
     /// Its text, without a marker.
     pub body: String,
-    /// Whether it may have been sent before, without an answer that was recorded.
-    pub was_tried: bool,
 }
 
 impl Store {
@@ -41,7 +40,7 @@ impl Store {
             tx.execute(
                 "INSERT OR IGNORE INTO forge_reply (id, pull, thread, point, answer, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 params![
-                    Uuid::new_v4().to_string(),
+                    reply_id(thread, point, answer, body),
                     pull.0,
                     thread.as_str(),
                     point.get(),
@@ -61,9 +60,9 @@ impl Store {
         &self,
         pull: ForgePullId,
     ) -> Result<Vec<(PointNumber, usize)>, StoreError> {
-        let mut statement = self
-            .conn
-            .prepare_cached("SELECT point, answer FROM forge_reply WHERE pull = ?1")?;
+        let mut statement = self.conn.prepare_cached(&format!(
+            "SELECT point, answer FROM forge_reply WHERE pull IN ({SAME_PULL})"
+        ))?;
         let mut rows = statement.query([pull.0])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
@@ -81,18 +80,16 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn waiting_replies(&self, pull: ForgePullId) -> Result<Vec<ForgeReply>, StoreError> {
-        let mut statement = self.conn.prepare_cached(
-            "SELECT * FROM forge_reply WHERE pull = ?1 AND state = 'waiting' ORDER BY point, answer",
-        )?;
+        let mut statement = self.conn.prepare_cached(&format!(
+            "SELECT * FROM forge_reply WHERE pull IN ({SAME_PULL}) AND state = 'waiting' ORDER BY point, answer",
+        ))?;
         let mut rows = statement.query([pull.0])?;
         let mut replies = Vec::new();
         while let Some(row) = rows.next()? {
-            let tried: Option<i64> = row.get("tried_at")?;
             replies.push(ForgeReply {
                 id: ChangeId::new(row.get::<_, String>("id")?),
                 thread: ExternalId::new(row.get::<_, String>("thread")?),
                 body: row.get("body")?,
-                was_tried: tried.is_some(),
             });
         }
         Ok(replies)
@@ -139,4 +136,14 @@ impl Store {
             Ok(())
         })
     }
+}
+
+/// Makes the id of a reply out of what it is: a database that was restored decides on the same reply again, and finds it there.
+fn reply_id(thread: &ExternalId, point: PointNumber, answer: usize, body: &str) -> String {
+    let digest = Sha256::digest(format!("reply\n{thread}\n{point}\n{answer}\n{body}"));
+    let mut bytes = [0; 16];
+    for (byte, from) in bytes.iter_mut().zip(digest) {
+        *byte = from;
+    }
+    Builder::from_random_bytes(bytes).into_uuid().to_string()
 }

@@ -12,7 +12,7 @@ use symphony_forge::review::{KnownComment, KnownReview, KnownThreads, ReadCommen
 use symphony_tracker::change::ChangeId;
 use symphony_tracker::remote::ExternalId;
 
-use super::pull::{ForgePullId, write_entries};
+use super::pull::{ForgePullId, SAME_PULL, write_entries};
 use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::database::row::{json, time, to_json};
@@ -93,16 +93,19 @@ impl Store {
     /// When the database cannot be read.
     pub fn known_threads(&self, pull: ForgePullId) -> Result<KnownThreads, StoreError> {
         let mut known = KnownThreads::default();
-        let mut statement = self
-            .conn
-            .prepare_cached("SELECT * FROM forge_seen WHERE pull = ?1")?;
+        let mut statement = self.conn.prepare_cached(&format!(
+            "SELECT * FROM forge_seen WHERE pull IN ({SAME_PULL}) ORDER BY pull"
+        ))?;
         let mut rows = statement.query([pull.0])?;
         while let Some(row) = rows.next()? {
             let id = ExternalId::new(row.get::<_, String>("external_id")?);
             let verdict: Option<String> = row.get("verdict")?;
             let updated: Option<i64> = row.get("updated_at")?;
             let point: Option<u32> = row.get("point")?;
-            let point = point.map(PointNumber::new);
+            // a later row has what was read last, and the first one what came of it
+            let earlier = known.comments.get(&id).and_then(|known| known.point);
+            let earlier = earlier.or_else(|| known.reviews.get(&id).and_then(|known| known.point));
+            let point = point.map(PointNumber::new).or(earlier);
             if let Some(verdict) = verdict {
                 let verdict = json("verdict of a review", &verdict)?;
                 known.reviews.insert(id, KnownReview { verdict, point });
@@ -114,9 +117,9 @@ impl Store {
                 known.comments.insert(id, comment);
             }
         }
-        let mut statement = self
-            .conn
-            .prepare_cached("SELECT id FROM forge_reply WHERE pull = ?1")?;
+        let mut statement = self.conn.prepare_cached(&format!(
+            "SELECT id FROM forge_reply WHERE pull IN ({SAME_PULL})"
+        ))?;
         let mut rows = statement.query([pull.0])?;
         while let Some(row) = rows.next()? {
             known.ours.insert(ChangeId::new(row.get::<_, String>(0)?));
@@ -132,9 +135,10 @@ impl Store {
         &self,
         pull: ForgePullId,
     ) -> Result<BTreeMap<PointNumber, ExternalId>, StoreError> {
-        let mut statement = self.conn.prepare_cached(
-            "SELECT point, coalesce(thread, external_id) FROM forge_seen WHERE pull = ?1 AND kind = 'comment' AND point IS NOT NULL",
-        )?;
+        let mut statement = self.conn.prepare_cached(&format!(
+            "SELECT point, coalesce(thread, external_id) FROM forge_seen
+             WHERE pull IN ({SAME_PULL}) AND kind = 'comment' AND point IS NOT NULL ORDER BY pull, external_id",
+        ))?;
         let mut rows = statement.query([pull.0])?;
         let mut threads = BTreeMap::new();
         while let Some(row) = rows.next()? {

@@ -2,8 +2,10 @@
 
 use reqwest::header::HeaderMap;
 use serde::de::DeserializeOwned;
+use symphony_core::Timestamp;
 use symphony_tracker::fault::Fault;
 
+use super::date::http_date;
 use super::limits::DETAIL_CHARS_MAX;
 use crate::token::Token;
 
@@ -26,6 +28,11 @@ impl Answer {
     /// Returns a header's number.
     pub(crate) fn number(&self, name: &str) -> Option<i64> {
         self.header(name).and_then(|text| text.trim().parse().ok())
+    }
+
+    /// Returns the server's time when it answered.
+    pub(crate) fn answered_at(&self) -> Option<Timestamp> {
+        self.header("date").and_then(http_date)
     }
 
     /// Reads the body as what the API promises; the error names the place in it.

@@ -177,3 +177,23 @@ async fn comments_and_replies_are_written() {
         assert!(matches!(fault, Fault::NotFound { .. }), "{fault:?}");
     }
 }
+
+#[tokio::test]
+async fn of_a_very_long_list_the_newest_are_read() {
+    let (fake, number, _) = with_pull();
+    let (first, last) = fake.with(|world| {
+        let review = world.add_review(2, number, "COMMENTED", "", &[]);
+        let ids: Vec<u64> = (0..2_150)
+            .map(|_| world.add_line_comment(2, review, "src/a.txt", 1, "Spam"))
+            .collect();
+        (ids[0], ids[2_149])
+    });
+    let number = PullNumber::new(number);
+    let comments = forge(&fake).review_comments(number).await.unwrap();
+    let has = |id: u64| {
+        let id = ExternalId::new(id.to_string());
+        comments.iter().any(|comment| comment.id == id)
+    };
+    assert!(has(first) && has(last));
+    assert_eq!(comments.len(), 1_950);
+}

@@ -4,6 +4,7 @@
 CREATE TABLE forge (
     project    TEXT PRIMARY KEY REFERENCES project (id),
     place      TEXT NOT NULL,               -- such as github:acme/web
+    repository TEXT,                        -- its id there, which no rename changes; NULL: not asked yet
     rules      TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(rules)), -- what is demanded of base branches, by name
     bases      TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(bases)), -- the commits that base branches had there, by name
     seen_event INTEGER NOT NULL DEFAULT 0,  -- the last entry of the log before the last look
@@ -29,8 +30,7 @@ CREATE TABLE forge_pull (
     written     TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(written)), -- title and text as they are ours there: last written, and about to be
     checks_head TEXT,                       -- the commit that the checks are of
     checks      TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(checks)),
-    read_at     INTEGER,                    -- the forge's time of the last change that was read
-    reads       INTEGER NOT NULL DEFAULT 0, -- how often it was read since: changes of one second share a time
+    read_at     INTEGER,                    -- the forge's time of the last change, once all of its second was read
     red_heads   INTEGER NOT NULL DEFAULT 0, -- commits in a row whose checks failed
     ends        TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(ends)), -- what is known of how it ends
     problem     TEXT,                       -- what keeps it from being mirrored
@@ -38,6 +38,8 @@ CREATE TABLE forge_pull (
 ) STRICT;
 CREATE UNIQUE INDEX forge_pull_open ON forge_pull (project, branch) WHERE is_open = 1;
 CREATE INDEX forge_pull_pr ON forge_pull (pr);
+-- one pull request there can have several rows: it was closed, and opened again for a later attempt
+CREATE INDEX forge_pull_number ON forge_pull (project, number);
 
 -- pull requests whose issue was deleted here: they are closed there at the next look
 CREATE TABLE forge_left (
@@ -60,7 +62,7 @@ CREATE TABLE forge_seen (
 
 -- replies to comments there: one row for each answer to a point, from the decision on
 CREATE TABLE forge_reply (
-    id         TEXT PRIMARY KEY,            -- a UUID, which the reply carries
+    id         TEXT PRIMARY KEY,            -- a UUID made of its content, which the reply carries
     pull       INTEGER NOT NULL REFERENCES forge_pull (id),
     thread     TEXT NOT NULL,               -- the first comment of the thread
     point      INTEGER NOT NULL,

@@ -2,27 +2,24 @@
 
 use symphony_core::config::ForgeMethod;
 use symphony_tracker::fault::Fault;
+use symphony_tracker::remote::{ExternalId, RemoteUser};
 
 use super::super::check::{listed, scope_problem};
-use super::super::wire::{WireRepository, WireUser};
+use super::super::wire::{WireRepository, WireUser, external};
 use super::GithubForge;
+use super::wire::WireIdentity;
 use crate::access::Access;
+use crate::http::answer::Answer;
 
 impl GithubForge {
     /// Asks for the user, the repository, and once for each thing that a fine-grained token can be without.
     pub(super) async fn load_access(&self) -> Result<Access, Fault> {
-        let asked = self.asked("read its own user", "the user of the token");
-        let mut scopes = None;
-        let url = self.github.url(&["user"]);
-        let user = match self.github.get(url, None, &asked).await {
-            Ok(answer) => {
-                scopes = answer.header("x-oauth-scopes").map(listed);
-                Some(self.read::<WireUser>(&answer, "a user")?.user())
-            }
-            // the token of an installed app acts as no user
-            Err(Fault::Forbidden { .. } | Fault::NotFound { .. }) => None,
-            Err(fault) => return Err(fault),
-        };
+        let answer = self.ask_user().await?;
+        let scopes = answer
+            .as_ref()
+            .and_then(|answer| answer.header("x-oauth-scopes"));
+        let scopes = scopes.map(listed);
+        let user = self.user_in(answer.as_ref())?;
         let repository = self.github.load_repository().await?;
         let mut problems = problems(&self.github.owner, &self.github.name, &repository);
         problems.extend(method_problem(self.method, &repository));
@@ -44,6 +41,35 @@ impl GithubForge {
             scopes,
             problems,
         })
+    }
+
+    pub(super) async fn load_user(&self) -> Result<Option<RemoteUser>, Fault> {
+        let answer = self.ask_user().await?;
+        self.user_in(answer.as_ref())
+    }
+
+    /// Asks who the token acts as; that of an installed app acts as no user.
+    async fn ask_user(&self) -> Result<Option<Answer>, Fault> {
+        let asked = self.asked("read its own user", "the user of the token");
+        let url = self.github.url(&["user"]);
+        match self.github.get(url, None, &asked).await {
+            Ok(answer) => Ok(Some(answer)),
+            Err(Fault::Forbidden { .. } | Fault::NotFound { .. }) => Ok(None),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    fn user_in(&self, answer: Option<&Answer>) -> Result<Option<RemoteUser>, Fault> {
+        let read = answer.map(|answer| self.read::<WireUser>(answer, "a user"));
+        Ok(read.transpose()?.map(WireUser::user))
+    }
+
+    pub(super) async fn load_identity(&self) -> Result<ExternalId, Fault> {
+        let asked = self.asked("read the repository", "the repository");
+        let url = self.github.repository_url(&[]);
+        let answer = self.github.get(url, None, &asked).await?;
+        let found: WireIdentity = self.read(&answer, "a repository")?;
+        Ok(external(found.id))
     }
 
     /// Tries what is read at every look.

@@ -19,7 +19,7 @@ use symphony_forge::remote::{
     RemoteReviewComment,
 };
 use symphony_tracker::fault::Fault;
-use symphony_tracker::remote::{ExternalId, RemoteComment};
+use symphony_tracker::remote::{ExternalId, RemoteComment, RemoteUser};
 
 use super::{Asked, Github};
 use crate::access::Access;
@@ -28,7 +28,7 @@ use crate::http::answer::Answer;
 use crate::http::plain::Plain;
 use crate::tracker::Answering;
 
-/// Most pages of a list, of [`PAGE_ITEMS`] each; what comes after them is left out.
+/// Most pages of a list, of [`PAGE_ITEMS`] each. Of a longer one, what comes after the first page is left out until its last pages.
 const PAGES_MAX: u32 = 20;
 
 /// Items of a page: the most that GitHub gives.
@@ -76,7 +76,7 @@ impl GithubForge {
         answer.read(what, self.github.client.token())
     }
 
-    /// Reads all pages of a list; `items` takes the list out of a page's form.
+    /// Reads all pages of a list, or the first one and the last ones; `items` takes the list out of a page's form.
     async fn load_pages<P: DeserializeOwned, T>(
         &self,
         url: &Url,
@@ -84,7 +84,8 @@ impl GithubForge {
         items: fn(P) -> Vec<T>,
     ) -> Result<Vec<T>, Fault> {
         let mut found = Vec::new();
-        for page in 1..=PAGES_MAX {
+        let mut page = 1;
+        for _ in 0..PAGES_MAX {
             let mut url = url.clone();
             url.query_pairs_mut()
                 .append_pair("per_page", &PAGE_ITEMS.to_string())
@@ -99,14 +100,39 @@ impl GithubForge {
             if is_last {
                 break;
             }
+            page = page_after(page, links);
         }
         Ok(found)
     }
 }
 
+/// Returns the page to read next. GitHub lists the oldest first: strangers' words at the beginning of a long list must not keep the
+/// newest ones from being read.
+fn page_after(page: u32, links: &str) -> u32 {
+    if page > 1 {
+        return page + 1;
+    }
+    let last = links.split(',').find(|link| link.contains("rel=\"last\""));
+    let last = last.and_then(|link| {
+        let (_, query) = link.split_once('?')?;
+        let query = query.split('>').next()?;
+        let page = query.split('&').find_map(|pair| pair.strip_prefix("page="));
+        page?.parse::<u32>().ok()
+    });
+    last.map_or(2, |last| 2.max(last.saturating_sub(PAGES_MAX - 2)))
+}
+
 impl Forge for GithubForge {
     fn check(&self) -> Answering<'_, Access> {
         Box::pin(self.load_access())
+    }
+
+    fn repository(&self) -> Answering<'_, ExternalId> {
+        Box::pin(self.load_identity())
+    }
+
+    fn user(&self) -> Answering<'_, Option<RemoteUser>> {
+        Box::pin(self.load_user())
     }
 
     fn rules<'a>(&'a self, branch: &'a str) -> Answering<'a, BranchRules> {
@@ -180,5 +206,42 @@ impl Forge for GithubForge {
 
     fn merge<'a>(&'a self, number: PullNumber, wish: &'a MergeWish) -> Answering<'a, MergeAnswer> {
         Box::pin(self.merge_pull(number, wish))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_pages_of_a_long_list_are_read() {
+        let links = |last: u32| {
+            format!(
+                "<https://api.github.com/repositories/1/pulls/7/reviews?per_page=100&page=2>; rel=\"next\", \
+                 <https://api.github.com/repositories/1/pulls/7/reviews?per_page=100&page={last}>; rel=\"last\""
+            )
+        };
+        for (page, links, expected) in [
+            (1, String::new(), 2),
+            (
+                1,
+                "<https://api.github.com/x?page=2>; rel=\"next\"".to_owned(),
+                2,
+            ),
+            (1, links(2), 2),
+            (1, links(20), 2),
+            (1, links(21), 3),
+            (1, links(50), 32),
+            (32, links(50), 33),
+            (
+                1,
+                "<https://api.github.com/x?page=x>; rel=\"last\"".to_owned(),
+                2,
+            ),
+        ] {
+            assert_eq!(page_after(page, &links), expected, "{page} {links}");
+        }
+        // the pages from there to the last one, and the first one
+        assert_eq!(50 - page_after(1, &links(50)) + 1 + 1, PAGES_MAX);
     }
 }

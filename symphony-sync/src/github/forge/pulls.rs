@@ -45,7 +45,7 @@ impl GithubForge {
         match ours.max_by_key(WirePull::number) {
             // a list does not say who merged
             Some(pull) if pull.is_merged() => self.load_pull(pull.number()).await.map(Some),
-            found => Ok(found.map(WirePull::pull)),
+            found => Ok(found.map(|pull| pull.pull(answer.answered_at()))),
         }
     }
 
@@ -55,8 +55,8 @@ impl GithubForge {
             .github
             .get(self.pull_url(number, &[]), None, &asked)
             .await?;
-        self.read::<WirePull>(&answer, &asked.what)
-            .map(WirePull::pull)
+        let pull: WirePull = self.read(&answer, &asked.what)?;
+        Ok(pull.pull(answer.answered_at()))
     }
 
     pub(super) async fn open_pull(&self, new: &NewPull) -> Result<RemotePull, Fault> {
@@ -74,7 +74,7 @@ impl GithubForge {
             .await?;
         let mut pull = self
             .read::<WirePull>(&answer, "the new pull request")?
-            .pull();
+            .pull(answer.answered_at());
         if !new.labels.is_empty() {
             // It is open: a fault here would look as if it were not. The answer shows which labels it has.
             if let Ok(labels) = self.add_labels(pull.number, &new.labels).await {
@@ -126,8 +126,8 @@ impl GithubForge {
             .github
             .write(Method::PATCH, url, Some(&input), &asked)
             .await?;
-        self.read::<WirePull>(&answer, "the changed pull request")
-            .map(WirePull::pull)
+        let pull: WirePull = self.read(&answer, "the changed pull request")?;
+        Ok(pull.pull(answer.answered_at()))
     }
 
     /// Merges. GitHub compares the commit itself, so a push between our look and this request is not merged.

@@ -15,6 +15,12 @@ struct WireSource {
     id: u64,
 }
 
+/// The repository, as no rename changes it.
+#[derive(Debug, Deserialize)]
+pub(super) struct WireIdentity {
+    pub(super) id: u64,
+}
+
 /// One end of a pull request.
 #[derive(Debug, Deserialize)]
 struct WireEnd {
@@ -65,8 +71,8 @@ impl WirePull {
         self.merged_at.is_some()
     }
 
-    /// Returns the pull request in the form of all forges.
-    pub(super) fn pull(self) -> RemotePull {
+    /// Returns the pull request in the form of all forges, as of an answer at a time.
+    pub(super) fn pull(self, answered_at: Option<Timestamp>) -> RemotePull {
         let state = match (self.merged_at, self.state.as_str()) {
             (Some(_), _) => RemoteState::Merged {
                 commit: self.merge_commit_sha,
@@ -91,6 +97,7 @@ impl WirePull {
                 .collect(),
             is_draft: self.draft,
             updated_at: self.updated_at,
+            answered_at,
         }
     }
 }
