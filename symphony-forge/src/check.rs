@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use symphony_tracker::remote::ExternalId;
 
-use crate::remote::{BranchRules, CheckResult, RemoteCheck};
+use crate::remote::{BranchRules, CheckResult, RemoteCheck, RerunAnswer};
 
 /// How often a failed check of a commit is run again before it counts.
 const RERUNS_MAX: u32 = 1;
@@ -23,6 +23,9 @@ pub struct SeenCheck {
     pub run: Option<ExternalId>,
     /// Its page.
     pub url: Option<String>,
+    /// Whether its failure was answered: the work was sent back, or a person was asked. Each failure is answered once.
+    #[serde(default)]
+    pub is_answered: bool,
 }
 
 impl SeenCheck {
@@ -53,15 +56,52 @@ pub struct RedCheck {
     pub url: Option<String>,
 }
 
+/// A failed check that is to have a second run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Again {
+    /// The job to run again.
+    pub job: ExternalId,
+    /// The check as it is sent back if it may not run again.
+    pub red: RedCheck,
+}
+
 /// What the checks of a commit come to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checks {
     /// All required ones, by name.
     pub seen: Vec<SeenCheck>,
-    /// Jobs to run again.
-    pub again: Vec<ExternalId>,
-    /// Those that failed for good, and were not seen to fail before.
+    /// Those to run again.
+    pub again: Vec<Again>,
+    /// Those that failed for good, and whose failure was not answered yet.
     pub red: Vec<RedCheck>,
+}
+
+impl Checks {
+    /// Takes in what the forge answered to the wish for a second run. One that has to wait is asked for at the next look.
+    pub fn answered(&mut self, again: &Again, answer: RerunAnswer) {
+        let mut seen = self.seen.iter_mut();
+        let Some(seen) = seen.find(|seen| seen.name == again.red.name) else {
+            return;
+        };
+        match answer {
+            RerunAnswer::Started => seen.reruns += 1,
+            RerunAnswer::Busy => {}
+            RerunAnswer::Refused => {
+                seen.result = CheckResult::Failed;
+                self.red.push(again.red.clone());
+            }
+        }
+    }
+}
+
+/// Notes that whatever has failed was answered.
+pub fn note_answer(seen: &mut [SeenCheck]) {
+    let failed = seen
+        .iter_mut()
+        .filter(|check| check.result == CheckResult::Failed);
+    for check in failed {
+        check.is_answered = true;
+    }
 }
 
 /// Returns whether a commit may be merged as far as its checks go.
@@ -78,7 +118,7 @@ pub fn required(rules: &BranchRules, configured: &[String]) -> BTreeSet<String> 
 
 /// Decides what the checks of a commit mean. `before` is what was seen of the same commit; `may_rerun` allows a second run.
 ///
-/// A failed check counts once: a rerun that a person starts later and that fails again is not reported a second time.
+/// A failed check counts once: a rerun that a person starts later and that fails again is not answered a second time.
 pub fn plan_checks(
     required: &BTreeSet<String>,
     found: &[RemoteCheck],
@@ -107,29 +147,32 @@ fn look(
     checks: &mut Checks,
 ) -> SeenCheck {
     let reruns = known.map_or(0, |known| known.reruns);
-    let Some(found) = found else {
-        return SeenCheck {
-            name: name.to_owned(),
-            result: CheckResult::Waiting,
-            reruns,
-            run: None,
-            url: None,
-        };
-    };
+    let result = found.map_or(CheckResult::Waiting, |found| found.result);
+    let was_answered = known.is_some_and(|known| known.is_answered);
     let mut seen = SeenCheck {
         name: name.to_owned(),
-        result: found.result,
+        result,
         reruns,
-        run: found.run.clone(),
-        url: found.url.clone(),
+        run: found.and_then(|found| found.run.clone()),
+        url: found.and_then(|found| found.url.clone()),
+        // whatever passed and fails later is news
+        is_answered: was_answered && result != CheckResult::Passed,
     };
-    if found.result != CheckResult::Failed {
+    let Some(found) = found.filter(|found| found.result == CheckResult::Failed) else {
+        return seen;
+    };
+    if was_answered {
         return seen;
     }
     let job = found.run.clone().filter(|_| found.is_job);
-    if let Some(job) = job.clone().filter(|_| may_rerun && reruns < RERUNS_MAX) {
-        checks.again.push(job);
-        seen.reruns += 1;
+    let red = RedCheck {
+        name: name.to_owned(),
+        job: job.clone(),
+        summary: found.summary.clone(),
+        url: found.url.clone(),
+    };
+    if let Some(job) = job.filter(|_| may_rerun && reruns < RERUNS_MAX) {
+        checks.again.push(Again { job, red });
         seen.result = CheckResult::Waiting;
         return seen;
     }
@@ -141,14 +184,6 @@ fn look(
         seen.result = CheckResult::Waiting;
         return seen;
     }
-    let is_new = known.is_none_or(|known| known.result != CheckResult::Failed);
-    if is_new {
-        checks.red.push(RedCheck {
-            name: name.to_owned(),
-            job,
-            summary: found.summary.clone(),
-            url: found.url.clone(),
-        });
-    }
+    checks.red.push(red);
     seen
 }

@@ -186,6 +186,17 @@ pub struct RemoteCheck {
     pub at: Option<Timestamp>,
 }
 
+/// What a forge answers to the wish to run a job again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RerunAnswer {
+    /// It runs again.
+    Started,
+    /// Jobs that it belongs to are still running: it can be asked for later.
+    Busy,
+    /// It may not run again.
+    Refused,
+}
+
 /// What a forge demands of a branch.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BranchRules {

@@ -3,7 +3,7 @@
 use symphony_forge::change::{MergeWish, NewPull, PullChange};
 use symphony_forge::remote::{
     BranchRules, MergeAnswer, PullNumber, RemoteCheck, RemotePull, RemoteReview,
-    RemoteReviewComment,
+    RemoteReviewComment, RerunAnswer,
 };
 use symphony_tracker::remote::{ExternalId, RemoteComment, RemoteUser};
 
@@ -74,8 +74,8 @@ pub trait Forge: Send + Sync + std::fmt::Debug {
         bytes_max: usize,
     ) -> Answering<'a, Option<String>>;
 
-    /// Runs a job again.
-    fn run_again<'a>(&'a self, run: &'a ExternalId) -> Answering<'a, ()>;
+    /// Runs a job again. One that may never run again is a fault.
+    fn run_again<'a>(&'a self, run: &'a ExternalId) -> Answering<'a, RerunAnswer>;
 
     /// Merges a pull request.
     fn merge<'a>(&'a self, number: PullNumber, wish: &'a MergeWish) -> Answering<'a, MergeAnswer>;

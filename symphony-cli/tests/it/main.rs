@@ -56,6 +56,7 @@ mod failpoints;
 mod failure;
 #[cfg(test)]
 mod forges;
+mod forges_faults;
 #[cfg(test)]
 mod forges_ends;
 #[cfg(test)]

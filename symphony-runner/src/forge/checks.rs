@@ -5,8 +5,10 @@ use symphony_core::pull_request::VerdictKind;
 use symphony_core::review_point::{
     NewPoint, POINT_CHARS_MAX, PointChanges, PointMove, PointState, Severity,
 };
-use symphony_forge::check::{Checks, RedCheck, SeenCheck, all_passed, plan_checks, required};
-use symphony_forge::remote::CheckResult;
+use symphony_forge::check::{
+    Checks, RedCheck, SeenCheck, all_passed, note_answer, plan_checks, required,
+};
+use symphony_forge::remote::RerunAnswer;
 use symphony_mcp::Reviewed;
 use symphony_store::Context;
 use symphony_tracker::fault::Fault;
@@ -15,17 +17,29 @@ use symphony_workspace::Failpoint;
 
 use super::fault::Stop;
 use super::hear::is_refusal;
+use super::log::plain_end;
 use super::round::{Mirrored, Round};
 use crate::order::{PersonVerdict, RedGates, give_verdict};
 
-/// How much of a log is read.
-const LOG_BYTES_MAX: usize = 16 * 1024;
+/// How much of a log is read: times and colours of its lines can be most of it.
+const LOG_BYTES_MAX: usize = 64 * 1024;
 /// Most characters of a log's end in a point: the point has a limit of its own.
 const LOG_CHARS_MAX: usize = POINT_CHARS_MAX - 500;
 /// How many commits in a row CI may send back before a person has to look.
 const RED_HEADS_MAX: u32 = 5;
 /// What a point about a check begins with; the point is closed once the check passes.
 const POINT_BEGIN: &str = "The check `";
+
+/// What is known of a job's log.
+#[derive(Debug)]
+enum Log {
+    /// It has none, or none any more.
+    None,
+    /// Why it could not be read.
+    Unread(String),
+    /// Its end.
+    End(String),
+}
 
 impl Round<'_> {
     /// Reads the required checks of the pushed commit. Failed ones run a second time, then they send the work back.
@@ -43,67 +57,74 @@ impl Round<'_> {
         let before = both.pull.checks_of(&head).unwrap_or_default().to_vec();
         let found = self.client.checks(&head).await?;
         let mut checks = plan_checks(&names, &found, &before, self.settings.rerun);
-        if !self.run_again(&checks).await? {
-            // what may not be run again counts as it is
-            checks = plan_checks(&names, &found, &before, false);
+        both.pull.checks_head = Some(head);
+        self.run_again(both, &mut checks).await?;
+        both.pull.checks.clone_from(&checks.seen);
+        if !checks.red.is_empty() {
+            self.send_back(both, &checks.red).await?;
         }
-        let red = std::mem::take(&mut checks.red);
-        if !red.is_empty() {
-            self.send_back(both, &red).await?;
-        }
-        if all_passed(&checks.seen) {
+        if all_passed(&both.pull.checks) {
             both.pull.red_heads = 0;
             self.close_points(both, &checks.seen)?;
         }
-        let is_red = checks
-            .seen
-            .iter()
-            .any(|check| check.result == CheckResult::Failed);
-        if is_red && both.pull.red_heads > RED_HEADS_MAX {
+        let mut answered = both.pull.checks.iter();
+        if both.pull.red_heads > RED_HEADS_MAX && answered.any(|check| check.is_answered) {
             // Each try is paid for, and what failed on so many commits is seldom the author's doing.
             both.pull.problem = Some(format!(
                 "required checks failed on {} commits in a row, so no agent is sent after them any more; `symphony pr reject` sends one",
                 both.pull.red_heads
             ));
         }
-        both.pull.checks_head = Some(head);
-        both.pull.checks = checks.seen;
         self.save(both, &[])
     }
 
-    /// Has jobs run again; false if the token may not.
-    async fn run_again(&self, checks: &Checks) -> Result<bool, Stop> {
-        for job in &checks.again {
-            match self.client.run_again(job).await {
-                Ok(()) => Failpoint::ForgeRerun.reach(),
+    /// Has failed jobs run again. Each that was started is recorded at once: CI minutes are paid for, and a fault after it must not
+    /// start it again at every look.
+    async fn run_again(&mut self, both: &mut Mirrored, checks: &mut Checks) -> Result<(), Stop> {
+        for again in checks.again.clone() {
+            let answer = match self.client.run_again(&again.job).await {
+                Ok(answer) => answer,
                 Err(Fault::Forbidden { .. } | Fault::NotFound { .. } | Fault::Refused { .. }) => {
-                    return Ok(false);
+                    RerunAnswer::Refused
                 }
                 Err(fault) => return Err(fault.into()),
+            };
+            checks.answered(&again, answer);
+            if answer == RerunAnswer::Started {
+                Failpoint::ForgeRerun.reach();
+                both.pull.checks.clone_from(&checks.seen);
+                self.save(both, &[])?;
             }
         }
-        Ok(true)
+        Ok(())
     }
 
+    /// Sends the work back for checks that failed. What is noted of it is noted after the verdict was recorded: a commit counts as
+    /// red once, however many looks it takes until then.
     async fn send_back(&mut self, both: &mut Mirrored, red: &[RedCheck]) -> Result<(), Stop> {
-        both.pull.red_heads += 1;
+        let is_known = both.pull.checks.iter().any(|check| check.is_answered);
+        let red_heads = both.pull.red_heads + u32::from(!is_known);
+        if red_heads <= RED_HEADS_MAX && !self.reject(both, red).await? {
+            return Ok(());
+        }
+        both.pull.red_heads = red_heads;
+        note_answer(&mut both.pull.checks);
+        Ok(())
+    }
+
+    /// Rejects a pull request for its checks. If that is refused here, it is the pull request's problem and tried at the next look.
+    async fn reject(&mut self, both: &mut Mirrored, red: &[RedCheck]) -> Result<bool, Stop> {
         let mut points = Vec::new();
         for check in red {
-            let log = match &check.job {
-                Some(job) => self.client.log_end(job, LOG_BYTES_MAX).await?,
-                None => None,
-            };
+            let log = self.log_of(check).await?;
             points.push(NewPoint {
                 severity: Severity::Must,
-                text: point_text(check, log.as_deref()),
+                text: point_text(check, &log),
                 place: None,
             });
         }
         let names: Vec<&str> = red.iter().map(|check| check.name.as_str()).collect();
         let names = names.join(", ");
-        if both.pull.red_heads > RED_HEADS_MAX {
-            return Ok(());
-        }
         let verdict = PersonVerdict {
             kind: VerdictKind::Rejected,
             comment: format!("Required checks failed at the forge: {names}"),
@@ -120,10 +141,28 @@ impl Round<'_> {
             Ok(pr) => both.pr = pr,
             Err(error) if is_refusal(&error) => {
                 both.pull.problem = Some(format!("{}: {error}", verdict.comment));
+                return Ok(false);
             }
             Err(error) => return Err(error.into()),
         }
-        Ok(())
+        Ok(true)
+    }
+
+    /// Reads the end of a job's log. It is at another host, which a proxy may block: the work is sent back without it then.
+    async fn log_of(&self, check: &RedCheck) -> Result<Log, Stop> {
+        let Some(job) = &check.job else {
+            return Ok(Log::None);
+        };
+        match self.client.log_end(job, LOG_BYTES_MAX).await {
+            Ok(Some(log)) => Ok(Log::End(log)),
+            Ok(None) => Ok(Log::None),
+            Err(
+                fault @ (Fault::RateLimited { .. }
+                | Fault::NoToken { .. }
+                | Fault::Unauthorised { .. }),
+            ) => Err(fault.into()),
+            Err(fault) => Ok(Log::Unread(fault.to_string())),
+        }
     }
 
     /// Closes the points about checks that have passed since.
@@ -160,7 +199,7 @@ fn point_begin(name: &str) -> String {
     format!("{POINT_BEGIN}{}`", quote::agent_line(name, 100))
 }
 
-fn point_text(check: &RedCheck, log: Option<&str>) -> String {
+fn point_text(check: &RedCheck, log: &Log) -> String {
     let begin = point_begin(&check.name);
     let summary = quote::agent_line(&check.summary, 200);
     let said = if summary.is_empty() {
@@ -174,12 +213,16 @@ fn point_text(check: &RedCheck, log: Option<&str>) -> String {
         .map(|url| format!(" ({url})"))
         .unwrap_or_default();
     let head = format!("{begin} failed at the forge{page}{said}.");
-    let Some(log) = log.map(str::trim_end).filter(|log| !log.is_empty()) else {
-        return head.chars().take(POINT_CHARS_MAX).collect();
+    let text = match log {
+        Log::None => head,
+        Log::Unread(why) => format!("{head} Its log could not be read: {why}."),
+        Log::End(log) => {
+            let room = LOG_CHARS_MAX.saturating_sub(head.chars().count().saturating_sub(400));
+            match plain_end(log, room) {
+                end if end.is_empty() => head,
+                end => format!("{head} The end of its log:\n\n{end}"),
+            }
+        }
     };
-    let room = LOG_CHARS_MAX.saturating_sub(head.chars().count().saturating_sub(400));
-    let skipped = log.chars().count().saturating_sub(room);
-    let end: String = log.chars().skip(skipped).collect();
-    let text = format!("{head} The end of its log:\n\n{end}");
     text.chars().take(POINT_CHARS_MAX).collect()
 }

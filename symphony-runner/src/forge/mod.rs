@@ -3,7 +3,7 @@
 //! `helper` is the process that does it, `place` which repository it is, `due` which projects are looked at, `client` how a forge
 //! is reached, `round` one look.
 //! `base` keeps the base branch as it is there, `push` and `open` bring a pull request there, `hear` takes reviews in,
-//! `checks` what CI says, `reply` answers people there, and `ended` and `end` follow merges and closes. `merge` decides where a merge
+//! `checks` what CI says (`log` the end of a job's log), `reply` answers people there, and `ended` and `end` follow merges and closes. `merge` decides where a merge
 //! that a person orders is made, and `order` has it made there.
 
 mod base;
@@ -15,6 +15,7 @@ mod ended;
 mod fault;
 mod hear;
 mod helper;
+mod log;
 mod merge;
 mod open;
 mod order;

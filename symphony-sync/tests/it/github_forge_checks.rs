@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use symphony_fakes::{FakeForge, FakeGithub, Fault as Planned, On, Protection};
-use symphony_forge::remote::{CheckResult, RemoteCheck};
+use symphony_forge::remote::{CheckResult, RemoteCheck, RerunAnswer};
 use symphony_sync::Fault;
 use symphony_tracker::remote::ExternalId;
 
@@ -163,7 +163,7 @@ async fn a_job_is_run_again() {
     let job = fake.with(|world| world.add_check(&head, "test", Some("failure")));
     let forge = forge(&fake);
     let id = ExternalId::new(job.to_string());
-    forge.run_again(&id).await.unwrap();
+    assert_eq!(forge.run_again(&id).await.unwrap(), RerunAnswer::Started);
     assert_eq!(fake.with(|world| world.reruns()), [job]);
     let checks = forge.checks(&head).await.unwrap();
     assert_eq!(checks[0].result, CheckResult::Waiting);
@@ -173,8 +173,16 @@ async fn a_job_is_run_again() {
         assert!(matches!(fault, Fault::NotFound { .. }), "{fault:?}");
     }
     let running = checks[0].run.clone().unwrap();
-    let fault = forge.run_again(&running).await.unwrap_err();
-    assert!(fault.to_string().contains("already running"), "{fault}");
+    assert_eq!(forge.run_again(&running).await.unwrap(), RerunAnswer::Busy);
+    // a job that has ended waits for the others of its workflow
+    let other = fake.with(|world| world.add_check(&head, "lint", Some("failure")));
+    let other = ExternalId::new(other.to_string());
+    assert_eq!(forge.run_again(&other).await.unwrap(), RerunAnswer::Busy);
+    fake.with(|world| {
+        let id = running.as_str().parse().unwrap();
+        world.edit_check(id, |run| run.conclusion = Some("success".to_owned()));
+    });
+    assert_eq!(forge.run_again(&other).await.unwrap(), RerunAnswer::Started);
 }
 
 #[tokio::test]

@@ -129,8 +129,13 @@ pub(super) fn rerun(world: &mut GithubWorld, caller: &Caller, id: &str) -> Answe
     let Some(run) = run.filter(|run| run.is_job) else {
         return not_found();
     };
-    if run.conclusion.is_none() {
-        return refusal(403, "This workflow is already running");
+    // all jobs of a commit are of one workflow here
+    let mut jobs = world.forge.check_runs.values();
+    if jobs.any(|job| job.is_job && job.commit == run.commit && job.conclusion.is_none()) {
+        return refusal(
+            403,
+            "The workflow run containing this job is already running",
+        );
     }
     world.forge.reruns.push(run.id);
     world.add_check(&run.commit, &run.name, None);

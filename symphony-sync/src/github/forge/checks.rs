@@ -6,7 +6,7 @@ use std::fmt::Write;
 use reqwest::Method;
 use serde::Deserialize;
 use symphony_core::Timestamp;
-use symphony_forge::remote::{CheckResult, RemoteCheck};
+use symphony_forge::remote::{CheckResult, RemoteCheck, RerunAnswer};
 use symphony_tracker::fault::Fault;
 use symphony_tracker::quote;
 use symphony_tracker::remote::ExternalId;
@@ -26,6 +26,9 @@ const ANNOTATIONS_MAX: &str = "50";
 
 /// The app whose runs are jobs: the id of such a run is the job's too.
 const ACTIONS: &str = "github-actions";
+
+/// What GitHub says of a job whose workflow has not ended, in a refusal like that of a missing right.
+const STILL_RUNNING: &str = "already running";
 
 #[derive(Debug, Deserialize)]
 struct WireRuns {
@@ -129,7 +132,7 @@ impl GithubForge {
         }
     }
 
-    pub(super) async fn start_again(&self, run: &ExternalId) -> Result<(), Fault> {
+    pub(super) async fn start_again(&self, run: &ExternalId) -> Result<RerunAnswer, Fault> {
         let asked = self.asked("run jobs again", &format!("job {run}"));
         let Some(job) = number(run) else {
             return Err(Fault::NotFound { what: asked.what });
@@ -137,8 +140,14 @@ impl GithubForge {
         let url = self
             .github
             .repository_url(&["actions", "jobs", &job.to_string(), "rerun"]);
-        self.github.write(Method::POST, url, None, &asked).await?;
-        Ok(())
+        match self.github.write(Method::POST, url, None, &asked).await {
+            Ok(_) => Ok(RerunAnswer::Started),
+            // A job can run again only after all jobs of its workflow have ended, and this is the answer before that.
+            Err(Fault::Forbidden { detail, .. }) if detail.contains(STILL_RUNNING) => {
+                Ok(RerunAnswer::Busy)
+            }
+            Err(fault) => Err(fault),
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use symphony_core::config::ForgeMethod;
 use symphony_forge::change::{MergeWish, NewPull, PullChange};
 use symphony_forge::remote::{
     BranchRules, MergeAnswer, PullNumber, RemoteCheck, RemotePull, RemoteReview,
-    RemoteReviewComment,
+    RemoteReviewComment, RerunAnswer,
 };
 use symphony_tracker::fault::Fault;
 use symphony_tracker::remote::{ExternalId, RemoteComment, RemoteUser};
@@ -200,7 +200,7 @@ impl Forge for GithubForge {
         Box::pin(self.load_log_end(run, bytes_max))
     }
 
-    fn run_again<'a>(&'a self, run: &'a ExternalId) -> Answering<'a, ()> {
+    fn run_again<'a>(&'a self, run: &'a ExternalId) -> Answering<'a, RerunAnswer> {
         Box::pin(self.start_again(run))
     }
 
