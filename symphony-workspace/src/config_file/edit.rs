@@ -75,6 +75,14 @@ pub fn prepare_over(
             .map_err(|problems| ConfigFileError::Invalid { problems })?;
     }
     let candidates = candidates(value);
+    let is_object = candidates
+        .first()
+        .is_some_and(|candidate| candidate.value.is_object());
+    let key = if is_object {
+        key
+    } else {
+        spelled_out(&text, key)
+    };
     let mut refused = None;
     for Candidate { value, input } in candidates {
         match edited(path, role, &text, &key, input) {
@@ -113,9 +121,32 @@ pub fn unset(path: &Path, key: &str) -> Result<bool, ConfigFileError> {
     Ok(true)
 }
 
+/// Returns the key that a section's short form means where the file has the section as an object: `forge github` sets `forge.kind`, and
+/// all else of the forge stays.
+fn spelled_out(text: &str, key: KeyPath) -> KeyPath {
+    let short = || {
+        let (Segment::Key(name), above) = key.segments().split_last()? else {
+            return None;
+        };
+        let short = Key::find(keys_at(above)?, name)?.short()?;
+        let root = CstRootNode::parse(text.trim_start_matches('\u{feff}'), &options()).ok()?;
+        property_at(&root, &key)?.value()?.as_object()?;
+        Some(short.name)
+    };
+    match short() {
+        Some(name) => key.key(name),
+        None => key,
+    }
+}
+
 /// Returns the text without a property; `None` if it has no property of that path, or is not JSON.
 fn without(text: &str, key: &KeyPath) -> Option<String> {
     let root = CstRootNode::parse(text, &options()).ok()?;
+    property_at(&root, key)?.remove();
+    Some(root.to_string())
+}
+
+fn property_at(root: &CstRootNode, key: &KeyPath) -> Option<CstObjectProp> {
     let (last, way) = key.segments().split_last()?;
     let Segment::Key(name) = last else {
         return None;
@@ -128,8 +159,7 @@ fn without(text: &str, key: &KeyPath) -> Option<String> {
         let above = way.get(..depth).unwrap_or_default();
         object = property(&object, above, step)?.value()?.as_object()?;
     }
-    property(&object, way, name)?.remove();
-    Some(root.to_string())
+    property(&object, way, name)
 }
 
 /// A value that a person typed: as it is checked, and as it is written, its names in their order.

@@ -73,6 +73,22 @@ fn a_key_of_a_section_in_its_short_form_spells_the_section_out() {
         text.contains("\"auto\"") && text.contains("// tight"),
         "{text}"
     );
+    // the short form of a section that is spelled out leaves its other keys as they are
+    let text = after(
+        short,
+        &[("sandbox.network", "none"), ("sandbox", "landlock")],
+    );
+    let spelled: Value = json!({ "sandbox": { "level": "landlock", "network": "none" } });
+    assert_eq!(parse_text("c.json", &text).value, spelled, "{text}");
+    let text = after(
+        short,
+        &[
+            ("sandbox.network", "none"),
+            ("sandbox", "{\"level\": \"off\"}"),
+        ],
+    );
+    let whole: Value = json!({ "sandbox": { "level": "off" } });
+    assert_eq!(parse_text("c.json", &text).value, whole, "{text}");
 }
 
 /// Tries a change in a fresh copy of a text and returns the error; the text must not change.
