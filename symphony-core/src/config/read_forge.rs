@@ -73,10 +73,17 @@ impl ConfigReader<'_> {
         None
     }
 
-    /// A login in the place of an id would never match, or match whoever has it next.
+    /// A login in the place of an id would never match, or match whoever has it next. Of two names for one id, it would be chance
+    /// who a review is recorded as.
     fn check_reviewers(&mut self) {
         let reviewers: BTreeMap<UserName, String> = self.map("forge.reviewers");
-        for (name, id) in reviewers {
+        let mut names: BTreeMap<&str, &UserName> = BTreeMap::new();
+        for (name, id) in &reviewers {
+            if let Some(other) = names.insert(id, name) {
+                let path = KeyPath::of(&format!("forge.reviewers.{name}"));
+                let expected = format!("the id of another user than `{other}`");
+                self.problem(&path, format!("`{id}`"), expected);
+            }
             if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()) {
                 let path = KeyPath::of(&format!("forge.reviewers.{name}"));
                 let expected =

@@ -94,6 +94,11 @@ fn what_is_wrong_is_named_with_its_place() {
             "the user's id",
         ),
         (
+            json!({ "kind": "github", "reviewers": { "ada": "1", "bob": "1" } }),
+            "forge.reviewers.bob",
+            "the id of another user than `ada`",
+        ),
+        (
             json!({ "kind": "github", "merge": "there" }),
             "forge.merge",
             "auto",
