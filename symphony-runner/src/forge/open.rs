@@ -93,8 +93,8 @@ impl Round<'_> {
             format!("{word} by {}", verdict.by())
         });
         Ok(Written::of(&Said {
-            of: &pr.of.in_subject(),
-            title: &pr.title,
+            of: &named(&pr.of),
+            title: &title(pr),
             body: &pr.body,
             head: &pr.head_commit,
             gates: &gates,
@@ -109,5 +109,21 @@ impl Round<'_> {
         };
         let issue = self.session.store.issue(issue)?;
         Ok(issue.labels.into_iter().collect())
+    }
+}
+
+/// Names what a pull request is of. People at the forge see no plan: a plan with the name `plan` is called the plan `plan`.
+fn named(of: &PullRequestOf) -> String {
+    match of.plan() {
+        Some(plan) => format!("Plan `{plan}`"),
+        None => of.to_string(),
+    }
+}
+
+/// Returns the title there. A plan's says which one it is: its own can be that of its only phase.
+fn title(pr: &PullRequest) -> String {
+    match pr.of.plan() {
+        Some(plan) => format!("Plan {plan}: {}", pr.title),
+        None => pr.title.clone(),
     }
 }
