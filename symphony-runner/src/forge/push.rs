@@ -40,7 +40,21 @@ impl Round<'_> {
         let over = match plan {
             Push::Nothing => return Ok(true),
             Push::Foreign { found } => {
-                both.pull.problem = Some(foreign(&both.pr.branch, &remote_name, &found));
+                // Both ways out need these commits here: the agent merges them, or a person has seen what is replaced.
+                let is_here = match &theirs {
+                    Some(theirs) => repository.has_commit(theirs)?,
+                    None => true,
+                };
+                if !is_here {
+                    remote.fetch(&branch)?;
+                }
+                both.pull.problem = Some(foreign(&Foreign {
+                    branch: &both.pr.branch,
+                    remote: &remote_name,
+                    found: &found,
+                    ours: head.as_str(),
+                    reference: &both.pr.reference(),
+                }));
                 return Ok(false);
             }
             Push::Push { .. } => theirs,
@@ -84,9 +98,55 @@ fn contains(
     Ok(repository.has_commit(theirs)? && repository.is_merged(theirs, head)?)
 }
 
-fn foreign(branch: &str, remote: &str, found: &str) -> String {
+/// Commits of others on a branch.
+#[derive(Debug)]
+struct Foreign<'a> {
+    branch: &'a str,
+    remote: &'a str,
+    /// The commit that the remote has.
+    found: &'a str,
+    /// The commit that would replace it.
+    ours: &'a str,
+    /// How a person names the pull request in a command.
+    reference: &'a str,
+}
+
+/// Describes them, with a command for each way out. None of them removes the branch there, which would close its pull request, and
+/// the first one ends in a hand-in: a merge by hand in the worktree would be reviewed by no one.
+fn foreign(foreign: &Foreign<'_>) -> String {
+    let Foreign {
+        branch,
+        remote,
+        found,
+        ours,
+        reference,
+    } = foreign;
     let short = found.get(..10).unwrap_or(found);
     format!(
-        "`{branch}` has commit {short} at `{remote}`, which Symphony did not push; it is not overwritten. Take it in with `git fetch {remote} {branch}` and a merge into the issue's worktree, or remove it there with `git push {remote} :{branch}`"
+        "`{branch}` has commit {short} at `{remote}`, which Symphony did not push; it is not overwritten. \
+         `symphony pr reject {reference} --feedback \"Run git merge {found}, which someone pushed to your branch, and hand in again.\"` has the agent take it in; \
+         `git push --force-with-lease={branch}:{found} {remote} {ours}:refs/heads/{branch}` replaces it"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_way_out_is_a_command_and_none_removes_the_branch() {
+        let said = foreign(&Foreign {
+            branch: "symphony/SYM-1",
+            remote: "origin",
+            found: "0123456789abcdef",
+            ours: "fedcba9876543210",
+            reference: "SYM-1",
+        });
+        assert_eq!(
+            said,
+            "`symphony/SYM-1` has commit 0123456789 at `origin`, which Symphony did not push; it is not overwritten. \
+             `symphony pr reject SYM-1 --feedback \"Run git merge 0123456789abcdef, which someone pushed to your branch, and hand in again.\"` has the agent take it in; \
+             `git push --force-with-lease=symphony/SYM-1:0123456789abcdef origin fedcba9876543210:refs/heads/symphony/SYM-1` replaces it"
+        );
+    }
 }
