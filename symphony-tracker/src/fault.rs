@@ -71,6 +71,12 @@ pub enum Fault {
         /// The beginning of its answer.
         detail: String,
     },
+    /// Something on this side keeps Symphony from going on: git, a lock, a folder.
+    #[error("something on this side is in the way: {detail}")]
+    Here {
+        /// What failed, with its causes.
+        detail: String,
+    },
     /// The tracker refuses this change for what it is (422 and the like): another attempt would be refused too.
     #[error("the change is refused: {detail}")]
     Refused {

@@ -93,7 +93,13 @@ pub fn after_fault(fault: &Fault, request: Request, tries: u32, key: &str, now: 
         {
             Next::GiveUp { reason }
         }
-        (Fault::Unreachable { .. } | Fault::Failed { .. } | Fault::Unreadable { .. }, _) => retry(),
+        (
+            Fault::Unreachable { .. }
+            | Fault::Failed { .. }
+            | Fault::Unreadable { .. }
+            | Fault::Here { .. },
+            _,
+        ) => retry(),
     }
 }
 
@@ -177,6 +183,7 @@ mod tests {
             (&failed, Request::Change, 1, 4..=6),
             (&failed, Request::Look, 3, 16..=24),
             (&failed, Request::Change, 1_000, 1_440..=1_800),
+            (&Fault::Here { detail: detail() }, Request::Look, 1, 4..=6),
             (&unreadable, Request::Look, 1_000, 1_440..=1_800),
             (&unreadable, Request::Change, 2, 8..=12),
             (&failed, Request::Change, 0, 4..=6),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use symphony_core::pull_request::PullRequest;
 use symphony_forge::base::{Base, BaseStep, Relation, before_merges, plan_base};
+use symphony_tracker::fault::Fault;
 use symphony_workspace::{
     BranchName, CommitId, Identity, Pushed, Remote, Repository, WorkspaceError,
 };
@@ -35,13 +36,29 @@ impl Round<'_> {
         self.record.problem = None;
         for name in bases {
             let branch = BranchName::parse(&name)?;
-            let rules = self.client.rules(&name).await?;
+            let rules = match self.client.rules(&name).await {
+                Err(Fault::NotFound { .. }) if self.is_missing(repository, &branch)? => {
+                    // the pull requests into it wait, and all others go on
+                    self.record.rules.remove(&name);
+                    let problem = missing_base(&name, &self.settings.remote);
+                    self.record.problem.get_or_insert(problem);
+                    continue;
+                }
+                rules => rules?,
+            };
             self.record.rules.insert(name, rules);
             if let Some(problem) = self.follow_base(repository, &branch)? {
                 self.record.problem.get_or_insert(problem);
             }
         }
         Ok(())
+    }
+
+    /// Whether the remote has no such branch. The API says the same of what its token may not see.
+    fn is_missing(&self, repository: &Repository, branch: &BranchName) -> Result<bool, Stop> {
+        let environment = &self.session.installation.environment;
+        let remote = Remote::new(repository, &self.settings.remote, environment);
+        Ok(remote.head(branch)?.is_none())
     }
 
     /// Brings one base branch together with the forge's. Returns what is in the way.
@@ -72,7 +89,7 @@ impl Round<'_> {
         });
         let problem = match &step {
             BaseStep::Nothing => None,
-            BaseStep::Forward => forward(repository, branch, &ours, &theirs)?,
+            BaseStep::Forward => forward(repository, branch, &ours, &theirs),
             BaseStep::Push => return self.publish(&remote, branch, &ours),
             BaseStep::Unowned { commit } => Some(format!(
                 "`{branch}` has commits here that `{remote_name}` lacks, and {} is no merge by Symphony: `git push {remote_name} {branch}` if they are meant to be there",
@@ -230,13 +247,24 @@ fn forward(
     branch: &BranchName,
     ours: &CommitId,
     theirs: &CommitId,
-) -> Result<Option<String>, Stop> {
+) -> Option<String> {
     match repository.move_base(branch, ours, theirs, &Identity::symphony()) {
         // moved, or someone committed at this moment: the next look decides again
-        Ok(()) | Err(WorkspaceError::RefMoved { .. }) => Ok(None),
-        Err(error @ WorkspaceError::CheckoutDirty { .. }) => Ok(Some(format!(
+        Ok(()) | Err(WorkspaceError::RefMoved { .. }) => None,
+        Err(error @ WorkspaceError::CheckoutDirty { .. }) => Some(format!(
             "`{branch}` stays behind the forge's, because of changes in its checkout: {error}"
-        ))),
-        Err(error) => Err(error.into()),
+        )),
+        // such as a lock of the index: it is gone at one of the next looks, or a person has to remove it
+        Err(error) => Some(format!(
+            "`{branch}` stays where it is: {}",
+            RunnerError::from(error).with_causes()
+        )),
     }
+}
+
+/// Describes a base branch that the forge does not have.
+pub(super) fn missing_base(branch: &str, remote: &str) -> String {
+    format!(
+        "the base branch `{branch}` does not exist at `{remote}`: `git push {remote} {branch}` makes it"
+    )
 }

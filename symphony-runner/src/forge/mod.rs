@@ -1,7 +1,7 @@
 //! The exchange with forges: what `symphony-forge` decides, carried out (design 0048).
 //!
 //! `helper` is the process that does it, `place` which repository it is, `due` which projects are looked at, `client` how a forge
-//! is reached, `round` one look.
+//! is reached, `round` one look, and `sick` what one pull request's fault means for the others.
 //! `base` keeps the base branch as it is there, `push` and `open` bring a pull request there, `hear` takes reviews in,
 //! `checks` what CI says (`log` the end of a job's log), `reply` answers people there, and `ended` and `end` follow merges and closes. `merge` decides where a merge
 //! that a person orders is made, and `order` has it made there.
@@ -24,6 +24,7 @@ mod push;
 mod reply;
 mod report;
 mod round;
+mod sick;
 mod trouble;
 
 pub use client::{ForgeAccess, check_forge};

@@ -48,7 +48,13 @@ impl Round<'_> {
                 self.report.hold = Some(hold_forge(store, &self.record, fault)?);
                 Ok(())
             }
-            Err(Stop::Error(error)) => Err(error),
+            Err(Stop::Error(error)) => {
+                // A tick's helper has no one to report to: without this, each tick would try again at once, and no one would know.
+                let detail = error.with_causes();
+                let store = &mut self.session.store;
+                let held = hold_forge(store, &self.record, Fault::Here { detail });
+                held.and(Err(error))
+            }
         }
     }
 
@@ -59,12 +65,14 @@ impl Round<'_> {
         let repository = open_repository(&self.session.project, self.config)?;
         self.follow_bases(&repository).await?;
         for pr in self.open_here()? {
-            self.mirror(&repository, pr).await?;
+            let done = self.mirror(&repository, pr.clone()).await;
+            self.go_on(&pr, done).await?;
         }
         for pull in self.session.store.open_forge_pulls(&self.record.project)? {
             let pr = self.session.store.pr(pull.pr)?;
             if !pr.state.is_open() {
-                self.mirror_ended(&repository, pr, pull).await?;
+                let done = self.mirror_ended(&repository, pr.clone(), pull).await;
+                self.go_on(&pr, done).await?;
             }
         }
         self.close_left().await?;
@@ -120,11 +128,12 @@ impl Round<'_> {
         if self.has_ended(repository, both).await? {
             return Ok(());
         }
+        let has_base = self.record.rules.contains_key(&both.pr.base);
         // what begins at someone's own commits would show them
         let kept = self.begins_at_kept(repository, &both.pr)?;
         if kept.is_some() {
             both.pull.problem = kept;
-        } else if self.is_ready(&both.pr) && self.push(repository, both)? {
+        } else if has_base && self.is_ready(&both.pr) && self.push(repository, both)? {
             self.open(both).await?;
             self.write(both).await?;
         }

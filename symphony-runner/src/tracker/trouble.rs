@@ -45,8 +45,9 @@ pub(crate) const fn needs_a_person(fault: &Fault, tries: u32) -> bool {
         | Fault::NotFound { .. }
         | Fault::Refused { .. } => true,
         Fault::RateLimited { .. } => false,
-        Fault::Unreachable { .. } | Fault::Failed { .. } | Fault::Unreadable { .. } => {
-            tries >= TRIES_SHOWN
-        }
+        Fault::Unreachable { .. }
+        | Fault::Failed { .. }
+        | Fault::Unreadable { .. }
+        | Fault::Here { .. } => tries >= TRIES_SHOWN,
     }
 }
