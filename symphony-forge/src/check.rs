@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use symphony_core::Timestamp;
 use symphony_tracker::remote::ExternalId;
 
 use crate::remote::{BranchRules, CheckResult, RemoteCheck, RerunAnswer};
@@ -26,6 +27,9 @@ pub struct SeenCheck {
     /// Whether its failure was answered: the work was sent back, or a person was asked. Each failure is answered once.
     #[serde(default)]
     pub is_answered: bool,
+    /// When it was first looked for in vain; `None` once the forge knows it.
+    #[serde(default)]
+    pub missing_since: Option<Timestamp>,
 }
 
 impl SeenCheck {
@@ -157,6 +161,9 @@ fn look(
         url: found.and_then(|found| found.url.clone()),
         // whatever passed and fails later is news
         is_answered: was_answered && result != CheckResult::Passed,
+        missing_since: known
+            .filter(|_| found.is_none())
+            .and_then(|known| known.missing_since),
     };
     let Some(found) = found.filter(|found| found.result == CheckResult::Failed) else {
         return seen;

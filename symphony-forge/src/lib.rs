@@ -6,8 +6,9 @@
 //!
 //! [`remote`] has what a forge says of a pull request, [`change`] what Symphony asks it to change. [`branch`] decides whether a
 //! branch is pushed, [`base`] what happens to a base that both sides have, [`text`] what the pull request there says, [`reading`]
-//! whether a conversation was read to its end, [`review`] what people's reviews there mean here, [`check`] what its checks mean,
-//! [`fault`] what a fault says about the other pull requests, and [`end`] what follows if one side has merged or closed it.
+//! whether a conversation was read to its end, [`review`] what people's reviews there mean here, [`check`] what its checks mean and
+//! [`unseen`] which of them nothing reports, [`fault`] what a fault says about the other pull requests, and [`end`] what follows if
+//! one side has merged or closed it.
 
 mod asked;
 pub mod base;
@@ -22,3 +23,4 @@ pub mod remote;
 pub mod review;
 mod room;
 pub mod text;
+pub mod unseen;

@@ -8,7 +8,8 @@ use symphony_core::review_point::{
 use symphony_forge::check::{
     Checks, RedCheck, SeenCheck, all_passed, note_answer, plan_checks, required,
 };
-use symphony_forge::remote::RerunAnswer;
+use symphony_forge::remote::{RemoteCheck, RerunAnswer};
+use symphony_forge::unseen::{MISSING_MINUTES_MAX, meant, note_missing};
 use symphony_mcp::Reviewed;
 use symphony_store::Context;
 use symphony_tracker::fault::Fault;
@@ -27,6 +28,8 @@ const LOG_BYTES_MAX: usize = 64 * 1024;
 const LOG_CHARS_MAX: usize = POINT_CHARS_MAX - 500;
 /// How many commits in a row CI may send back before a person has to look.
 const RED_HEADS_MAX: u32 = 5;
+/// How many names of checks are shown.
+const NAMES_SHOWN_MAX: usize = 8;
 /// What a point about a check begins with; the point is closed once the check passes.
 const POINT_BEGIN: &str = "The check `";
 
@@ -59,6 +62,7 @@ impl Round<'_> {
         let mut checks = plan_checks(&names, &found, &before, self.settings.rerun);
         both.pull.checks_head = Some(head);
         self.run_again(both, &mut checks).await?;
+        both.pull.problem = unreported(&mut checks.seen, &found).or(both.pull.problem.take());
         both.pull.checks.clone_from(&checks.seen);
         if !checks.red.is_empty() {
             self.send_back(both, &checks.red).await?;
@@ -193,6 +197,33 @@ impl Round<'_> {
         store.change_points(&context, &both.pr.of, &changes)?;
         Ok(())
     }
+}
+
+/// Returns what keeps required checks from ever passing: nothing reports them.
+fn unreported(seen: &mut [SeenCheck], found: &[RemoteCheck]) -> Option<String> {
+    let missing = note_missing(seen, found, Timestamp::now());
+    let first = missing.first()?;
+    let line = |name: &str| format!("`{}`", quote::agent_line(name, 100));
+    let what = format!(
+        "the required check {} was not reported for this commit in {MISSING_MINUTES_MAX} minutes",
+        line(first)
+    );
+    let names: Vec<&str> = found.iter().map(|check| check.name.as_str()).collect();
+    if names.is_empty() {
+        return Some(format!(
+            "{what}, and neither was any other: does CI run for branches of Symphony, and can the branch be merged without a conflict?"
+        ));
+    }
+    let reported: Vec<String> = names
+        .iter()
+        .take(NAMES_SHOWN_MAX)
+        .map(|name| line(name))
+        .collect();
+    let reported = reported.join(", ");
+    Some(match meant(first, &names) {
+        Some(near) => format!("{what}; is {} meant? Reported were {reported}", line(near)),
+        None => format!("{what}; reported were {reported}"),
+    })
 }
 
 fn point_begin(name: &str) -> String {

@@ -1,11 +1,13 @@
 //! A forge that can be asked.
 
 use symphony_core::config::{ForgeRepository, ForgeSettings, ProjectConfig};
+use symphony_forge::unseen::meant;
 use symphony_store::Project;
 use symphony_sync::{Access, Forge, Options, connect_forge};
 use symphony_tracker::fault::Fault;
 use symphony_workspace::{Remote, read_address};
 
+use super::base::missing_base;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::repository::open_repository;
@@ -14,6 +16,9 @@ use crate::tracker::read_token;
 
 /// What a forge said of the token.
 pub type ForgeAccess = Access;
+
+/// Why a forge cannot be asked.
+pub type ForgeFault = Fault;
 
 /// Returns the repository of a forge: as configured, or as the address of the remote says.
 pub(super) fn repository_of(
@@ -89,16 +94,36 @@ pub fn check_forge(
     };
     let git = open_repository(project, config).and_then(|repository| {
         let base = repository.base()?.branch;
-        Remote::new(&repository, &settings.remote, &installation.environment).head(&base)
+        let remote = Remote::new(&repository, &settings.remote, &installation.environment);
+        Ok((remote.head(&base)?, base))
     });
     match git {
-        Ok(Some(_)) => {}
-        Ok(None) => access
+        Ok((Some(head), _)) => {
+            let checks = block_on(&installation.root, client.checks(head.as_str()))?;
+            // what the token may not read is among the problems already
+            let reported = checks.unwrap_or_default();
+            let names: Vec<&str> = reported.iter().map(|check| check.name.as_str()).collect();
+            access.problems.extend(misspelt(&settings.checks, &names));
+        }
+        Ok((None, base)) => access
             .problems
-            .push("the base branch does not exist there: push it once by hand".to_owned()),
+            .push(missing_base(base.as_str(), &settings.remote)),
         Err(error) => access.problems.push(format!(
             "{error}; `git push` has to work without a question, with an ssh agent or a credential helper"
         )),
     }
     Ok(Ok(access))
+}
+
+/// Returns the configured checks that nothing reports under their name, and something under a similar one. Others may be of workflows
+/// that run for pull requests alone.
+fn misspelt(configured: &[String], reported: &[&str]) -> Vec<String> {
+    let near = |name: &String| Some((name.clone(), meant(name, reported)?));
+    configured
+        .iter()
+        .filter_map(near)
+        .map(|(name, near)| {
+            format!("`forge.checks` has `{name}`, which nothing reports at the base branch; is `{near}` meant?")
+        })
+        .collect()
 }
