@@ -121,7 +121,7 @@ impl ForgePullView {
 impl View for ForgeView {
     fn write(&self, page: &mut Page) {
         let now = page.now();
-        let place = self.place.as_deref().unwrap_or("not looked at yet");
+        let place = self.place.as_deref().unwrap_or("the forge");
         let state = match (&self.hold, self.looked_at) {
             (Some(hold), _) => format!("on hold, next try {}", in_future(hold.until, now)),
             (None, Some(at)) => format!("read {}", ago(at, now)),

@@ -5,14 +5,18 @@ use symphony_runner::installation::Installation;
 use symphony_store::Project;
 
 use super::check::CheckView;
+use crate::command::forge::hint_for;
 
 /// Asks the forge who the token is and what it may do. Nothing where the configuration is broken, which another check reports.
 pub(super) fn check_forge_of(installation: &Installation, project: &Project) -> Option<CheckView> {
     const CHECK: &str = "forge";
     let config = installation.project_config(project).ok()?;
     let settings = config.forge.clone()?;
-    let fix = "`symphony forge check` after a change; docs/forges.md says which token it needs";
-    let checked = match check_forge(installation, project, &config, &settings) {
+    let answer = check_forge(installation, project, &config, &settings);
+    let hint = answer.as_ref().map_or("", hint_for);
+    let fix = format!("`symphony forge check` after a change; {hint}");
+    let fix = fix.trim_end_matches("; ");
+    let checked = match answer {
         Ok(Ok(access)) if access.problems.is_empty() => {
             let user = access.user.map(|user| format!(" as {}", user.login));
             CheckView::ok(

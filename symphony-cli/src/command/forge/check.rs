@@ -1,7 +1,7 @@
 //! `symphony forge check`.
 
 use clap::Args;
-use symphony_runner::forge::check_forge;
+use symphony_runner::forge::{ForgeAccess, ForgeFault as Fault, check_forge};
 use symphony_view::ForgeCheckView;
 
 use super::configured::forge_of;
@@ -20,6 +20,7 @@ impl CheckArgs {
         let (config, settings) = forge_of(&session)?;
         let answer = check_forge(&session.installation, &session.project, &config, &settings)
             .context("ask the forge")?;
+        let hint = hint_for(&answer);
         let check = match answer {
             Ok(access) => ForgeCheckView::of(access),
             Err(fault) => ForgeCheckView::failed(fault.to_string()),
@@ -27,9 +28,7 @@ impl CheckArgs {
         app.out.answer(&check)?;
         if !check.problems.is_empty() {
             let what = "the forge cannot be used as configured".to_owned();
-            return Err(Stop::new(Exit::Failed, what)
-                .hint("docs/forges.md says which token it needs")
-                .into());
+            return Err(Stop::new(Exit::Failed, what).hint(hint).into());
         }
         // Whoever repaired a token and checks it waits for no quarter of an hour.
         let project = session.project.id.clone();
@@ -37,5 +36,63 @@ impl CheckArgs {
             .store
             .lift_forge(&App::as_human(), &project)
             .context("end the hold of the forge")
+    }
+}
+
+/// Returns what to do about the answer of a forge that cannot be used as configured.
+pub(crate) fn hint_for(answer: &Result<ForgeAccess, Fault>) -> &'static str {
+    const TOKEN: &str = "docs/forges.md says which token it needs";
+    match answer {
+        Err(Fault::Unreachable { .. } | Fault::Failed { .. } | Fault::Unreadable { .. }) => {
+            "see that this machine reaches `forge.endpoint`, and try again"
+        }
+        Err(Fault::RateLimited { .. }) => "the forge asks to wait; try again later",
+        Err(_) => TOKEN,
+        Ok(access)
+            if access
+                .problems
+                .iter()
+                .any(|problem| problem.contains("the token")) =>
+        {
+            TOKEN
+        }
+        Ok(_) => "docs/forges.md says what Symphony needs there",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_token_s_fault_leads_to_the_page_about_tokens() {
+        let detail = || "detail".to_owned();
+        let access = |problem: &str| {
+            Ok(ForgeAccess {
+                user: None,
+                place: "acme/web".to_owned(),
+                can_write: None,
+                scopes: None,
+                problems: vec![problem.to_owned()],
+            })
+        };
+        for (answer, expected) in [
+            (Err(Fault::NoToken { detail: detail() }), "which token"),
+            (Err(Fault::Unauthorised { detail: detail() }), "which token"),
+            (Err(Fault::NotFound { what: detail() }), "which token"),
+            (
+                Err(Fault::Unreachable { detail: detail() }),
+                "forge.endpoint",
+            ),
+            (Err(Fault::RateLimited { until: None }), "later"),
+            (access("the token may not read checks"), "which token"),
+            (
+                access("the base branch `main` does not exist"),
+                "what Symphony needs",
+            ),
+        ] {
+            let hint = hint_for(&answer);
+            assert!(hint.contains(expected), "{answer:?}: {hint}");
+        }
     }
 }

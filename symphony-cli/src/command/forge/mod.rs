@@ -6,4 +6,5 @@ mod status;
 mod sync;
 mod tree;
 
+pub(crate) use check::hint_for;
 pub(crate) use tree::ForgeCommand;
