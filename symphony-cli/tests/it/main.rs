@@ -56,9 +56,10 @@ mod failpoints;
 mod failure;
 #[cfg(test)]
 mod forges;
-mod forges_faults;
 #[cfg(test)]
 mod forges_ends;
+#[cfg(test)]
+mod forges_faults;
 #[cfg(test)]
 mod forges_reviews;
 #[cfg(test)]
