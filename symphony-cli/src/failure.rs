@@ -244,10 +244,9 @@ mod tests {
         };
         let full = || {
             use rusqlite::{Error, ffi};
-            StoreError::DiskFull(Error::SqliteFailure(
-                ffi::Error::new(ffi::SQLITE_IOERR),
-                None,
-            ))
+            StoreError::DiskFull(
+                Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_IOERR), None).into(),
+            )
         };
         let table = [
             shown(no_repository(), &[]),

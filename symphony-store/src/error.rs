@@ -7,6 +7,7 @@ use symphony_core::issue::{FieldError, TransitionError};
 use symphony_core::plan::state::PlanTransitionError;
 use symphony_core::review_point::PointError;
 
+use crate::db::{DbError, Fault};
 use crate::issue::refusal::IssueRefusal;
 use crate::plan::refusal::PlanRefusal;
 use crate::project::refusal::ProjectRefusal;
@@ -96,7 +97,7 @@ pub enum StoreError {
     },
     /// Another process kept the database locked for longer than the wait.
     #[error("the database is busy: another process held its lock for more than 10 s")]
-    Busy(#[source] rusqlite::Error),
+    Busy(#[source] DbError),
     /// The database was written by a newer Symphony.
     #[error("the database {} cannot be opened: its schema has version {found}, but this Symphony supports up to {known}: a newer \
              version wrote it", path.display())]
@@ -142,32 +143,31 @@ pub enum StoreError {
     },
     /// A part of the file is damaged. Restore a backup.
     #[error("the database is damaged")]
-    Damaged(#[source] rusqlite::Error),
+    Damaged(#[source] DbError),
     /// The disk is full.
     #[error("the database cannot be written: the disk is full")]
-    DiskFull(#[source] rusqlite::Error),
-    /// Any other error of SQLite.
+    DiskFull(#[source] DbError),
+    /// Any other error of the database.
     #[error("the database reports an error: {0}")]
-    Sqlite(#[source] rusqlite::Error),
+    Database(#[source] DbError),
 }
 
-impl From<rusqlite::Error> for StoreError {
-    fn from(error: rusqlite::Error) -> Self {
-        use rusqlite::ErrorCode;
-        match error.sqlite_error_code() {
-            _ if is_disk_full(&error) => Self::DiskFull(error),
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy(error),
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error),
-            _ => Self::Sqlite(error),
+impl From<DbError> for StoreError {
+    fn from(error: DbError) -> Self {
+        match error.fault() {
+            Fault::DiskFull => Self::DiskFull(error),
+            Fault::Busy => Self::Busy(error),
+            Fault::Damaged | Fault::NotADatabase => Self::Damaged(error),
+            Fault::NoAccess | Fault::NoRows | Fault::Other => Self::Database(error),
         }
     }
 }
 
-/// Returns whether the disk is full, also when the shared memory beside the database could not grow for that reason.
-pub(crate) fn is_disk_full(error: &rusqlite::Error) -> bool {
-    let extended = error.sqlite_error().map(|error| error.extended_code);
-    error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
-        || extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
+/// For what only SQLite has: copies of its file, its own settings.
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        DbError::from(error).into()
+    }
 }
 
 impl StoreError {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, Row, params};
 use symphony_core::Timestamp;
 use symphony_core::config::Spending;
 use symphony_core::contract::DeliveryState;
@@ -22,6 +21,7 @@ use symphony_core::tick::{
 
 use crate::database::open::Store;
 use crate::database::row::{count32, json, parsed, parsed_opt, time};
+use crate::db::{Connection, Row, params};
 use crate::error::StoreError;
 use crate::issue::query::{choice_from, counts_from, priority_from};
 use crate::review::done_record::load_done_record;
@@ -126,13 +126,13 @@ impl Store {
         let Some(row) = rows.next()? else {
             return Ok(None);
         };
-        let mut candidate = candidate_from(row)?;
+        let mut candidate = candidate_from(&row)?;
         let mut statement = self.conn.prepare_cached(
             "SELECT d.depends_on FROM issue_dependency d JOIN issue i ON i.id = d.depends_on
              WHERE d.issue = ?1 AND i.status <> 'done' ORDER BY i.project, i.number",
         )?;
         let mut rows = statement.query([id.as_str()])?;
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             candidate.waits_for.push(parsed("issue id", row.get(0)?)?);
         }
         Ok(Some(candidate))
@@ -157,7 +157,7 @@ impl Store {
         )?;
         let mut rows = statement.query([project.map(ProjectId::as_str)])?;
         let mut retries = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             retries.push(Retry {
                 issue: parsed("issue id", row.get("issue")?)?,
                 agent: parsed("agent type", row.get("agent")?)?,
@@ -183,7 +183,7 @@ impl Store {
         )?;
         let mut rows = statement.query([project.as_str()])?;
         let mut counts = BTreeMap::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             counts.insert(
                 parsed("status", row.get("status")?)?,
                 crate::database::row::count(row, "n")?,
@@ -204,7 +204,7 @@ fn load_live(
     let mut statement = conn.prepare_cached(LIVE_SQL)?;
     let mut rows = statement.query([])?;
     let mut live = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let run = run_from_row(row)?;
         let interactive = run.is_interactive();
         live.push(LiveRun {
@@ -282,7 +282,7 @@ fn load_candidates(
     while startable < CANDIDATES_MAX
         && let Some(row) = rows.next()?
     {
-        let candidate = candidate_from(row)?;
+        let candidate = candidate_from(&row)?;
         let starts = wanted_agent(&candidate, view).is_ok()
             && !breaker_opens(candidate.counts, view.max_retries);
         let seen = if starts { &mut startable } else { &mut others };
@@ -308,7 +308,7 @@ fn load_reviews(
     let mut statement = conn.prepare_cached(REVIEWS_SQL)?;
     let mut rows = statement.query(params![project.as_str(), CANDIDATES_LIMIT])?;
     let mut reviews = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let evidence = Evidence::read(row)?;
         let labels: Vec<String> = json("labels", &row.get::<_, String>("labels")?)?;
         let of = PullRequestOf::Issue(parsed("issue id", row.get("id")?)?);
@@ -376,7 +376,7 @@ fn load_deliveries(
     let mut statement = conn.prepare_cached(DELIVERIES_SQL)?;
     let mut rows = statement.query(params![project.as_str(), CANDIDATES_LIMIT])?;
     let (mut reviews, mut accepted) = (Vec::new(), Vec::new());
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let issue = parsed("issue id", row.get("id")?)?;
         let project = parsed("project id", row.get("project")?)?;
         let state: DeliveryState = parsed("claim state", row.get("state")?)?;
@@ -423,7 +423,7 @@ fn load_split(conn: &Connection, project: &ProjectId) -> Result<Vec<SplitIssue>,
     let mut statement = conn.prepare_cached(SPLIT_SQL)?;
     let mut rows = statement.query(params![project.as_str(), SPLIT_MAX])?;
     let mut split = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let done: i64 = row.get("done_subtasks")?;
         split.push(SplitIssue {
             issue: parsed("issue id", row.get("id")?)?,
@@ -448,7 +448,7 @@ fn load_clean_ups(conn: &Connection, project: &ProjectId) -> Result<Vec<CleanUp>
     let mut statement = conn.prepare_cached(CLEAN_UPS_SQL)?;
     let mut rows = statement.query(params![project.as_str(), CLEAN_UPS_MAX])?;
     let mut clean_ups = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         clean_ups.push(CleanUp {
             issue: parsed("issue id", row.get("id")?)?,
             project: project.clone(),

@@ -1,9 +1,9 @@
 //! The file itself: complete, with all references, and with a known schema (I18).
 
-use rusqlite::Connection;
 use symphony_core::invariant::{Invariant, Violation};
 
 use crate::database::migration::SCHEMA_VERSION;
+use crate::db::Connection;
 use crate::error::StoreError;
 
 /// How many complaints of SQLite are reported. More of a damaged file would not help.
@@ -18,7 +18,7 @@ pub(crate) fn check(conn: &Connection, found: &mut Vec<Violation>) -> Result<(),
     }
     let mut statement = conn.prepare(&format!("PRAGMA integrity_check({COMPLAINTS_MAX})"))?;
     let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let complaint: String = row.get(0)?;
         if complaint != "ok" {
             found.push(Violation::new(Invariant::I18, "database", complaint));
@@ -27,7 +27,7 @@ pub(crate) fn check(conn: &Connection, found: &mut Vec<Violation>) -> Result<(),
     let mut statement =
         conn.prepare("SELECT \"table\", rowid, parent FROM pragma_foreign_key_check")?;
     let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let (table, id, parent): (String, Option<i64>, String) =
             (row.get(0)?, row.get(1)?, row.get(2)?);
         let id = id.map_or_else(String::new, |id| format!(" {id}"));

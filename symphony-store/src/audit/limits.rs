@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::Connection;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::invariant::{Invariant, Violation};
@@ -10,6 +9,7 @@ use symphony_core::retry::CONTINUATION_MS;
 
 use super::AuditRequest;
 use crate::database::row::{count32, int, parsed, parsed_opt};
+use crate::db::Connection;
 use crate::error::StoreError;
 
 pub(super) fn check(
@@ -35,7 +35,7 @@ fn check_live(
     let (mut total, mut gates) = (0_u32, 0_u32);
     let mut by_project: BTreeMap<ProjectId, u32> = BTreeMap::new();
     let mut by_agent: BTreeMap<AgentType, u32> = BTreeMap::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let project: ProjectId = parsed("project id", row.get("project")?)?;
         let issue: Option<IssueId> = parsed_opt("issue id", row.get("issue")?)?;
         let (run, attempt): (String, u32) = (row.get("id")?, count32(row, "attempt")?);
@@ -91,7 +91,7 @@ fn check_appointments(
          FROM retry r JOIN issue i ON i.id = r.issue",
     )?;
     let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let project: ProjectId = parsed("project id", row.get("project")?)?;
         let Some(view) = request.projects.get(&project) else {
             continue;

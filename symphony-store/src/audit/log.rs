@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::Connection;
 use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, RunId};
@@ -14,6 +13,7 @@ use symphony_core::wording::counted;
 
 use crate::database::event::{EventRecord, fold_issue, load_events};
 use crate::database::row::parsed;
+use crate::db::Connection;
 use crate::error::StoreError;
 use crate::issue::query::load_issue;
 

@@ -14,7 +14,6 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use rusqlite::Connection;
 use symphony_core::id::ProjectId;
 use symphony_core::invariant::Violation;
 use symphony_core::tick::{ProjectView, SlotLimits};
@@ -23,6 +22,7 @@ pub(crate) use file::check as check_file;
 pub use text::TextPlace;
 
 use crate::database::open::Store;
+use crate::db::Connection;
 use crate::error::StoreError;
 
 /// The configuration that the audit compares the rows with.

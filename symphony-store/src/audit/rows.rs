@@ -1,9 +1,9 @@
 //! Checks that are one query each. A row of the answer is a finding: its subject first, then what is wrong.
 
-use rusqlite::Connection;
 use symphony_core::invariant::{Invariant, Violation};
 
 use super::phases;
+use crate::db::Connection;
 use crate::error::StoreError;
 
 /// How much is checked.
@@ -155,7 +155,7 @@ pub(super) fn check(
     for (invariant, sql) in always.chain(more.into_iter().flatten()) {
         let mut statement = conn.prepare_cached(sql)?;
         let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let (subject, detail): (String, String) = (row.get(0)?, row.get(1)?);
             found.push(Violation::new(*invariant, subject, detail));
         }

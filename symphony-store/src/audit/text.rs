@@ -1,8 +1,7 @@
 //! Every text of the database in turn, for a search that must not miss any (I15).
 
-use rusqlite::types::ValueRef;
-
 use crate::database::open::Store;
+use crate::db::ValueRef;
 use crate::error::StoreError;
 
 /// Where a text is.
@@ -34,13 +33,9 @@ impl Store {
                 .collect::<Result<_, _>>()?;
             for table in &tables {
                 let mut statement = tx.prepare(&format!("SELECT * FROM \"{table}\""))?;
-                let columns: Vec<String> = statement
-                    .column_names()
-                    .into_iter()
-                    .map(str::to_owned)
-                    .collect();
+                let columns: Vec<String> = statement.column_names();
                 let mut rows = statement.query([])?;
-                while let Some(row) = rows.next()? {
+                while let Some(row) = &rows.next()? {
                     let key = match row.get_ref(0)? {
                         ValueRef::Integer(number) => number.to_string(),
                         ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),

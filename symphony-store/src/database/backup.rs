@@ -6,10 +6,11 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use rusqlite::backup::Backup;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection as Sqlite, OpenFlags};
 
 use crate::database::migration::SCHEMA_VERSION;
 use crate::database::open::{Migrating, Store};
+use crate::db::{Connection, DbError};
 use crate::error::StoreError;
 
 impl Migrating<'_> {
@@ -64,10 +65,10 @@ impl BackupFile {
     /// When it cannot be opened, or is not a database.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let conn = Connection::open_with_flags(path, flags)
+        let conn = Sqlite::open_with_flags(path, flags)
             .map_err(|error| crate::database::open::open_error(path, error))?;
         Ok(Self {
-            conn,
+            conn: conn.into(),
             path: path.to_owned(),
         })
     }
@@ -77,7 +78,7 @@ impl BackupFile {
     /// # Errors
     /// When it is not a database of Symphony, or a newer Symphony wrote it.
     pub fn contents(&self) -> Result<BackupContents, StoreError> {
-        let failed = |error| crate::database::open::open_error(&self.path, error);
+        let failed = |error: DbError| crate::database::open::open_error(&self.path, error);
         let schema: i64 = self
             .conn
             .query_row("PRAGMA user_version", [], |row| row.get(0))
@@ -101,7 +102,7 @@ impl BackupFile {
             .map_err(failed)?;
         let mut rows = statement.query([])?;
         let mut projects = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let root: String = row.get("root")?;
             projects.push(BackupProject {
                 id: crate::database::row::parsed("project id", row.get("id")?)?,
@@ -196,7 +197,7 @@ fn copy_whole(conn: &Connection, path: &Path) -> Result<(), StoreError> {
         }
         Err(error) => return Err(unwritable(&error)),
     }
-    let written = copy_pages(conn, path);
+    let written = copy_pages(conn.sqlite(), path);
     if written.is_err() {
         // Half a copy is worse than none. The error of the copy is the one to report.
         let _left = std::fs::remove_file(path);
@@ -207,8 +208,8 @@ fn copy_whole(conn: &Connection, path: &Path) -> Result<(), StoreError> {
         .map_err(|error| unwritable(&error))
 }
 
-fn copy_pages(conn: &Connection, path: &Path) -> Result<(), StoreError> {
-    let mut copy = Connection::open(path)?;
+fn copy_pages(conn: &Sqlite, path: &Path) -> Result<(), StoreError> {
+    let mut copy = Sqlite::open(path)?;
     // All pages in one step: readers do not block writers, while a copy in several steps would start over with each
     // write in between.
     Backup::new(conn, &mut copy)?.step(-1)?;

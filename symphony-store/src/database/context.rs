@@ -1,6 +1,5 @@
 //! Who writes, and when.
 
-use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::asker::Verification;
@@ -11,6 +10,7 @@ use symphony_core::run::Fence;
 use symphony_core::user::{Attribution, Source, UserName};
 
 use crate::database::row::to_json;
+use crate::db::{OptionalExtension, Transaction, params};
 use crate::error::StoreError;
 
 /// The run in whose name something is written.

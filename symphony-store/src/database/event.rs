@@ -1,6 +1,5 @@
 //! The event log: everything that happened, in order.
 
-use rusqlite::{Connection, Row, Transaction, params};
 use serde::Serialize;
 use serde_json::Value;
 use symphony_core::Timestamp;
@@ -13,6 +12,7 @@ use symphony_core::user::Attribution;
 use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::database::row::{attribution, json as from_json, parsed_opt, time, to_json};
+use crate::db::{Connection, Row, Transaction, params};
 use crate::error::StoreError;
 
 /// One entry of the log.
@@ -162,7 +162,7 @@ pub(crate) fn load_events(
     ))?;
     let mut rows = statement.query([issue.as_str()])?;
     let mut events = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         events.push(read_event(row)?);
     }
     Ok(events)

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use rusqlite::params_from_iter;
-use rusqlite::types::Value as SqlValue;
+use crate::db::SqlValue;
+use crate::db::{params, params_from_iter};
 use symphony_core::id::{IssueId, PlanId, RunId};
 use symphony_core::log::LogEvent;
 
@@ -45,7 +45,7 @@ impl Store {
         let mut statement = self.conn.prepare_cached(&sql)?;
         let mut rows = statement.query(params_from_iter(values))?;
         let mut events = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             events.push(read_event(row)?);
         }
         events.reverse();
@@ -60,9 +60,9 @@ impl Store {
         let mut statement = self.conn.prepare_cached(&format!(
             "SELECT {EVENT_COLUMNS} FROM event WHERE id > ?1 ORDER BY id LIMIT ?2"
         ))?;
-        let mut rows = statement.query((after, limit))?;
+        let mut rows = statement.query(params![after, limit])?;
         let mut events = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             events.push(read_event(row)?);
         }
         Ok(events)

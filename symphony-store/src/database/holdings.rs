@@ -1,11 +1,11 @@
 //! What a database holds that a person would miss, read from the current one or from a backup of any version.
 
-use rusqlite::Connection;
 use symphony_core::restore::Holdings;
 
 use crate::database::backup::BackupFile;
 use crate::database::open::Store;
 use crate::database::row::{parsed, time};
+use crate::db::Connection;
 use crate::error::StoreError;
 
 impl Store {
@@ -32,13 +32,13 @@ fn holdings(conn: &Connection) -> Result<Holdings, StoreError> {
     let mut found = Holdings::default();
     let mut statement = conn.prepare("SELECT id, updated_at FROM issue")?;
     let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let id = parsed("issue id", row.get("id")?)?;
         found.issues.insert(id, row.get("updated_at")?);
     }
     let mut statement = conn.prepare("SELECT id FROM run")?;
     let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         found.runs.insert(parsed("run id", row.get("id")?)?);
     }
     // Backups of early versions have no plans.
@@ -50,7 +50,7 @@ fn holdings(conn: &Connection) -> Result<Holdings, StoreError> {
     if has_plans {
         let mut statement = conn.prepare("SELECT id, revision FROM plan")?;
         let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let id = parsed("plan id", row.get("id")?)?;
             found.plans.insert(id, row.get("revision")?);
         }

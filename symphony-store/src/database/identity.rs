@@ -1,11 +1,11 @@
 //! The identity of the installation: an id that the database shares with all its backups.
 
-use rusqlite::{Connection, OptionalExtension, params};
 use symphony_core::id::InstallationId;
 use uuid::Uuid;
 
 use crate::database::open::Store;
 use crate::database::row::parsed;
+use crate::db::{Connection, OptionalExtension, params};
 use crate::error::StoreError;
 
 /// The setting with the id.

@@ -138,7 +138,7 @@ mod tests {
         .unwrap();
         migrations().to_latest(&mut conn).unwrap();
         let id = symphony_core::id::IssueId::parse("P-1").unwrap();
-        let issue = crate::issue::query::load_issue(&conn, &id).unwrap();
+        let issue = crate::issue::query::load_issue(&conn.into(), &id).unwrap();
         assert_eq!(issue.choice, symphony_core::profile::AgentChoice::default());
     }
 
@@ -161,6 +161,7 @@ mod tests {
             .unwrap();
         }
         migrations().to_latest(&mut conn).unwrap();
+        let conn = crate::db::Connection::from(conn);
         let alone = |scope: &str| {
             let trials = crate::run::hold_trial::load_trials(&conn, scope).unwrap();
             trials.iter().map(|trial| trial.alone).collect::<Vec<_>>()
@@ -180,7 +181,7 @@ mod tests {
         )
         .unwrap();
         migrations().to_latest(&mut conn).unwrap();
-        let holds = crate::run::hold::load_holds(&conn).unwrap();
+        let holds = crate::run::hold::load_holds(&conn.into()).unwrap();
         let found: Vec<_> = holds
             .iter()
             .map(|hold| (hold.scope.to_string(), hold.probes, hold.trials.len()))

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection as Sqlite, OpenFlags};
 
 use crate::database::context::Context;
 use crate::database::migration::{SCHEMA_VERSION, migrations};
 use crate::database::unwritable::unwritable_files;
-use crate::error::{StoreError, is_disk_full};
+use crate::db::{Connection, DbError, Fault, Purpose, Transaction, sqlite_fault};
+use crate::error::StoreError;
 
 /// How long a write waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -38,7 +39,7 @@ impl Store {
     /// # Errors
     /// When the file cannot be opened, is not a database of Symphony, or has a newer schema.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let conn = Connection::open(path).map_err(|error| open_error(path, error))?;
+        let conn = Sqlite::open(path).map_err(|error| open_error(path, error))?;
         Self::prepare(conn, path, Without::Fill, |_migrating| {})
     }
 
@@ -59,8 +60,7 @@ impl Store {
         before_migration: impl FnOnce(&Migrating<'_>),
     ) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let conn =
-            Connection::open_with_flags(path, flags).map_err(|error| open_error(path, error))?;
+        let conn = Sqlite::open_with_flags(path, flags).map_err(|error| open_error(path, error))?;
         Self::prepare(conn, path, Without::Refuse, before_migration)
     }
 
@@ -69,12 +69,12 @@ impl Store {
     /// # Errors
     /// When SQLite cannot be set up.
     pub fn open_in_memory() -> Result<Self, StoreError> {
-        let conn = Connection::open_in_memory()?;
+        let conn = Sqlite::open_in_memory()?;
         Self::prepare(conn, Path::new(":memory:"), Without::Fill, |_migrating| {})
     }
 
     fn prepare(
-        mut conn: Connection,
+        conn: Sqlite,
         path: &Path,
         without_schema: Without,
         before_migration: impl FnOnce(&Migrating<'_>),
@@ -105,17 +105,14 @@ impl Store {
             require_unused(&conn, path, without_schema)?;
         }
         conn.pragma_update(None, "journal_mode", "WAL")
-            .map_err(|error| match error.sqlite_error_code() {
-                Some(
-                    rusqlite::ErrorCode::DatabaseCorrupt
-                    | rusqlite::ErrorCode::CannotOpen
-                    | rusqlite::ErrorCode::ReadOnly,
-                ) => open_error(path, error),
+            .map_err(|error| match sqlite_fault(&error) {
+                Fault::Damaged | Fault::NoAccess => open_error(path, error),
                 _ => error.into(),
             })?;
         conn.pragma_update(None, "synchronous", "FULL")?;
         conn.pragma_update(None, "foreign_keys", true)?;
         conn.pragma_update(None, "trusted_schema", false)?;
+        let mut conn = Connection::from(conn);
         if found < SCHEMA_VERSION {
             if found > 0 {
                 before_migration(&Migrating {
@@ -124,7 +121,7 @@ impl Store {
                 });
             }
             migrations()
-                .to_latest(&mut conn)
+                .to_latest(conn.sqlite_mut())
                 .map_err(|error| migration_error(path, error))?;
         }
         Ok(Self { conn })
@@ -136,15 +133,11 @@ impl Store {
         context: &Context,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        // `BEGIN IMMEDIATE`: a transaction that reads first and asks for the write lock later could find that another
-        // process wrote in between, and would fail instead of waiting.
-        let path = self.conn.path().map(PathBuf::from);
-        let begun = self
-            .conn
-            .transaction_with_behavior(TransactionBehavior::Immediate);
-        let tx = begun.map_err(|error| match (error.sqlite_error_code(), &path) {
+        let path = self.conn.sqlite().path().map(PathBuf::from);
+        let begun = self.conn.begin(Purpose::Write);
+        let tx = begun.map_err(|error| match &path {
             // A read-only file beside the database does not prevent opening it, but refuses the first write.
-            (Some(rusqlite::ErrorCode::ReadOnly), Some(path)) => open_error(path, error),
+            Some(path) if error.fault() == Fault::NoAccess => open_error(path, error),
             _ => error.into(),
         })?;
         if let Err(error) = context.check(&tx) {
@@ -162,15 +155,13 @@ impl Store {
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let tx = self
-            .conn
-            .transaction_with_behavior(TransactionBehavior::Deferred)?;
+        let tx = self.conn.begin(Purpose::Read)?;
         work(&tx)
     }
 }
 
 /// Checks that a file without a schema version may become a database of Symphony.
-fn require_unused(conn: &Connection, path: &Path, without: Without) -> Result<(), StoreError> {
+fn require_unused(conn: &Sqlite, path: &Path, without: Without) -> Result<(), StoreError> {
     let tables: i64 = conn
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
         .map_err(|error| open_error(path, error))?;
@@ -189,7 +180,11 @@ fn require_unused(conn: &Connection, path: &Path, without: Without) -> Result<()
 /// Names what prevented the update of the schema. A full disk is one reason.
 fn migration_error(path: &Path, error: rusqlite_migration::Error) -> StoreError {
     match error {
-        rusqlite_migration::Error::RusqliteError { err, .. } if is_disk_full(&err) => err.into(),
+        rusqlite_migration::Error::RusqliteError { err, .. }
+            if sqlite_fault(&err) == Fault::DiskFull =>
+        {
+            err.into()
+        }
         error => StoreError::Open {
             path: path.to_owned(),
             reason: format!("its schema cannot be updated: {error}"),
@@ -197,27 +192,23 @@ fn migration_error(path: &Path, error: rusqlite_migration::Error) -> StoreError 
     }
 }
 
-pub(crate) fn open_error(path: &Path, error: rusqlite::Error) -> StoreError {
-    use rusqlite::ErrorCode;
-    let reason = match error.sqlite_error_code() {
+pub(crate) fn open_error(path: &Path, error: impl Into<DbError>) -> StoreError {
+    let error = error.into();
+    let not_a_database = |reason| StoreError::NotADatabase {
+        path: path.to_owned(),
+        reason,
+    };
+    let reason = match error.fault() {
         // SQLite needs a little space beside the database even for reading.
-        _ if is_disk_full(&error) => return error.into(),
-        Some(ErrorCode::NotADatabase) => {
-            return StoreError::NotADatabase {
-                path: path.to_owned(),
-                reason: "it is not a SQLite database: it is damaged, or a file of another kind",
-            };
+        Fault::DiskFull => return error.into(),
+        Fault::NotADatabase => {
+            return not_a_database(
+                "it is not a SQLite database: it is damaged, or a file of another kind",
+            );
         }
-        Some(ErrorCode::DatabaseCorrupt) => {
-            return StoreError::NotADatabase {
-                path: path.to_owned(),
-                reason: "it is damaged",
-            };
-        }
-        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
-            cannot_write(path)
-        }
-        _ => error.to_string(),
+        Fault::Damaged => return not_a_database("it is damaged"),
+        Fault::NoAccess => cannot_write(path),
+        Fault::Busy | Fault::NoRows | Fault::Other => error.to_string(),
     };
     StoreError::Open {
         path: path.to_owned(),

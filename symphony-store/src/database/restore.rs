@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use symphony_core::id::{ProjectId, RunId};
 use symphony_core::identity::{Mark, NUMBERS_AHEAD_MAX, RESTORES_AHEAD_MAX, Reach, Seen};
 use symphony_core::log::LogEvent;
@@ -12,6 +11,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{int, parsed};
+use crate::db::{Connection, OptionalExtension, Transaction, params};
 use crate::error::StoreError;
 
 /// The setting with the number below which a claim gives out no fencing number.
@@ -104,7 +104,7 @@ impl Store {
             let mut next_numbers = BTreeMap::new();
             let mut statement = tx.prepare_cached("SELECT id, next_number FROM project")?;
             let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
+            while let Some(row) = &rows.next()? {
                 let next: i64 = row.get("next_number")?;
                 next_numbers.insert(
                     parsed("project id", row.get("id")?)?,

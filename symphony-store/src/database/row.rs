@@ -1,10 +1,10 @@
 //! Converting columns to domain types.
 
-use rusqlite::Row;
 use serde::de::DeserializeOwned;
 use symphony_core::Timestamp;
 use symphony_core::user::Attribution;
 
+use crate::db::Row;
 use crate::error::StoreError;
 
 /// Parses a text column.

@@ -1,7 +1,6 @@
 //! Settings of the installation that commands change: whether dispatch is paused, when old logs were last removed, and
 //! which notice was shown.
 
-use rusqlite::{OptionalExtension, params};
 use symphony_core::Timestamp;
 use symphony_core::log::LogEvent;
 
@@ -9,6 +8,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::time;
+use crate::db::{OptionalExtension, params};
 use crate::error::StoreError;
 
 impl Store {

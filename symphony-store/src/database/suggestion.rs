@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection as Sqlite, OpenFlags};
 
 use crate::database::migration::SCHEMA_VERSION;
+use crate::db::{Connection, params};
 use crate::error::StoreError;
 
 /// How many ids of one kind are offered.
@@ -35,10 +36,10 @@ impl Suggestions {
     /// When the database does not exist, or cannot be read.
     pub fn open(path: &Path) -> Result<Option<Self>, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let conn = Connection::open_with_flags(path, flags)?;
+        let conn = Sqlite::open_with_flags(path, flags)?;
         conn.busy_timeout(BUSY_TIMEOUT)?;
         let version: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        Ok((version == SCHEMA_VERSION).then_some(Self { conn }))
+        Ok((version == SCHEMA_VERSION).then_some(Self { conn: conn.into() }))
     }
 
     /// Returns issues: open ones first, then the others, each with the newest changes first.

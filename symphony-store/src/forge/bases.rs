@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::params;
 use symphony_core::id::ProjectId;
 
 use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::database::row::to_json;
+use crate::db::params;
 use crate::error::StoreError;
 
 /// The moves of a base by merges that were made here: where it was, and where it was moved to. A merge that was made outside has no
@@ -35,7 +35,7 @@ impl Store {
         let mut statement = self.conn.prepare_cached(MERGES_SQL)?;
         let mut rows = statement.query([project.as_str(), base])?;
         let mut merges = BTreeMap::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let (before, merged): (String, String) = (row.get(0)?, row.get(1)?);
             merges.insert(merged, before);
         }

@@ -1,6 +1,5 @@
 //! How pull requests at a forge end: what is known before, and those that are left there.
 
-use rusqlite::params;
 use serde::{Deserialize, Serialize};
 use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
@@ -8,6 +7,7 @@ use symphony_forge::remote::PullNumber;
 
 use crate::database::context::{Actor, Context, Person};
 use crate::database::open::Store;
+use crate::db::params;
 use crate::error::StoreError;
 use crate::forge::pull::{ForgePull, from_row};
 use crate::merge::intent::WrittenPerson;
@@ -85,7 +85,7 @@ impl Store {
         let since = since.unwrap_or(i64::MAX);
         let mut rows = statement.query(params![project.as_str(), since, WATCHED_MAX])?;
         let mut pulls = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             pulls.push(from_row(row)?);
         }
         Ok(pulls)
@@ -101,7 +101,7 @@ impl Store {
             .prepare_cached("SELECT number FROM forge_left WHERE project = ?1 ORDER BY number")?;
         let mut rows = statement.query([project.as_str()])?;
         let mut numbers = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             numbers.push(PullNumber::new(row.get::<_, i64>(0)?.unsigned_abs()));
         }
         Ok(numbers)

@@ -1,6 +1,5 @@
 //! A branch and its pull request at the forge.
 
-use rusqlite::{OptionalExtension, Row, Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::id::{PrId, ProjectId};
 use symphony_core::log::{LogEvent, TrackerEntry};
@@ -13,6 +12,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{count32, json, parsed, time, to_json};
+use crate::db::{OptionalExtension, Row, Transaction, params};
 use crate::error::StoreError;
 use crate::forge::ends::PullEnds;
 
@@ -115,7 +115,7 @@ impl Store {
         )?;
         let mut rows = statement.query([project.as_str()])?;
         let mut pulls = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             pulls.push(from_row(row)?);
         }
         Ok(pulls)

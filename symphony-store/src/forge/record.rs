@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{OptionalExtension, Row, params};
 use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
 use symphony_forge::remote::BranchRules;
@@ -11,6 +10,7 @@ use symphony_tracker::remote::ExternalId;
 use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::database::row::{count32, json, parsed, time, to_json};
+use crate::db::{OptionalExtension, Row, params};
 use crate::error::StoreError;
 use crate::tracker::record::{TrackerHold, hold_from};
 

@@ -1,6 +1,5 @@
 //! Replies to comments at a forge: one for each answer to a point that came from there.
 
-use rusqlite::params;
 use sha2::{Digest as _, Sha256};
 use symphony_core::review_point::PointNumber;
 use symphony_tracker::change::ChangeId;
@@ -10,6 +9,7 @@ use uuid::Builder;
 use super::pull::{ForgePullId, SAME_PULL};
 use crate::database::context::Context;
 use crate::database::open::Store;
+use crate::db::params;
 use crate::error::StoreError;
 
 /// A reply that waits to be sent.
@@ -65,7 +65,7 @@ impl Store {
         ))?;
         let mut rows = statement.query([pull.0])?;
         let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let answer: i64 = row.get(1)?;
             found.push((
                 PointNumber::new(row.get(0)?),
@@ -85,7 +85,7 @@ impl Store {
         ))?;
         let mut rows = statement.query([pull.0])?;
         let mut replies = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             replies.push(ForgeReply {
                 id: ChangeId::new(row.get::<_, String>("id")?),
                 thread: ExternalId::new(row.get::<_, String>("thread")?),

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Transaction, params};
 use symphony_core::id::PrId;
 use symphony_core::log::TrackerEntry;
 use symphony_core::pull_request::PullRequestOf;
@@ -16,6 +15,7 @@ use super::pull::{ForgePullId, SAME_PULL, write_entries};
 use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::database::row::{json, time, to_json};
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 use crate::review::point::load_points;
 use crate::review::point_judge::{NewAnswer, NewVerdict};
@@ -97,7 +97,7 @@ impl Store {
             "SELECT * FROM forge_seen WHERE pull IN ({SAME_PULL}) ORDER BY pull"
         ))?;
         let mut rows = statement.query([pull.0])?;
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let id = ExternalId::new(row.get::<_, String>("external_id")?);
             let verdict: Option<String> = row.get("verdict")?;
             let updated: Option<i64> = row.get("updated_at")?;
@@ -121,7 +121,7 @@ impl Store {
             "SELECT id FROM forge_reply WHERE pull IN ({SAME_PULL})"
         ))?;
         let mut rows = statement.query([pull.0])?;
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             known.ours.insert(ChangeId::new(row.get::<_, String>(0)?));
         }
         Ok(known)
@@ -141,7 +141,7 @@ impl Store {
         ))?;
         let mut rows = statement.query([pull.0])?;
         let mut threads = BTreeMap::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let point = PointNumber::new(row.get(0)?);
             threads.insert(point, ExternalId::new(row.get::<_, String>(1)?));
         }

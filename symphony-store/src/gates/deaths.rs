@@ -1,6 +1,5 @@
 //! Pull requests whose gates keep killing their supervisor. They are tried again a few times, then their issue stops.
 
-use rusqlite::{Connection, Transaction, params};
 use symphony_core::consequence::consequences_of_run_end;
 use symphony_core::failure::ErrorClass;
 use symphony_core::gates::{GATE_DEATHS_MAX, deadly_gates_text};
@@ -10,6 +9,7 @@ use symphony_core::pull_request::{PullRequest, VerifiedGate, VerifiedGates};
 use symphony_core::run::{Run, RunStatus};
 
 use crate::database::context::Context;
+use crate::db::{Connection, Transaction, params};
 use crate::error::StoreError;
 use crate::gates::delay::forget_delay;
 use crate::gates::record::record_gates;
@@ -96,7 +96,7 @@ fn deaths_before(conn: &Connection, pr: &PullRequest, run: &Run) -> Result<u32, 
     )?;
     let mut rows = statement.query(params![pr.id.get(), run.id.as_str(), GATE_DEATHS_MAX])?;
     let mut count = 0;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let class: Option<String> = row.get(0)?;
         if class.as_deref() != Some(ErrorClass::Crashed.name()) {
             break;

@@ -1,6 +1,5 @@
 //! Gates that could not run are tried again, with growing delays.
 
-use rusqlite::{Transaction, params};
 use symphony_core::id::PrId;
 use symphony_core::log::LogEvent;
 use symphony_core::pull_request::PullRequest;
@@ -8,6 +7,7 @@ use symphony_core::retry::{after, hold_ms};
 
 use crate::database::context::Context;
 use crate::database::event::{About, append};
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 
 /// The first wait when gates could not run through no fault of the change. It doubles with each try in a row.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::consequence::consequences_of_run_end;
 use symphony_core::gates::{
@@ -18,6 +17,7 @@ use symphony_core::run::{Run, RunError, RunStatus};
 use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
+use crate::db::{Connection, OptionalExtension, Transaction, params};
 use crate::error::StoreError;
 use crate::gates::deaths::{stop_deadly, stop_deadly_of_plan};
 use crate::gates::delay::{delay, forget_delay};

@@ -1,12 +1,12 @@
 //! How gates failed on an issue. Repeated failures stop it.
 
-use rusqlite::{Connection, Transaction, params};
 use symphony_core::gates::{FailurePrint, PastFailure, RepeatedFailure};
 use symphony_core::id::IssueId;
 use symphony_core::run::Run;
 
 use crate::database::context::Context;
 use crate::database::row::{json, to_json};
+use crate::db::{Connection, Transaction, params};
 use crate::error::StoreError;
 
 /// Forgets how gates failed on an issue, because a person starts it again.
@@ -63,7 +63,7 @@ pub(crate) fn repeated_failure(
     )?;
     let mut rows = statement.query([issue.as_str()])?;
     let mut past = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let print: String = row.get("print")?;
         past.push(PastFailure {
             tree: row.get("tree")?,

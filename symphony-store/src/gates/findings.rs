@@ -1,12 +1,12 @@
 //! Failed gates as findings, which the next worker reads.
 
-use rusqlite::Transaction;
 use symphony_core::id::IssueId;
 use symphony_core::issue::FindingKind;
 use symphony_core::pull_request::{PrState, PullRequest, Verdict, VerdictKind, VerifiedGates};
 use symphony_core::run::ProtectionLevel;
 
 use crate::database::context::Context;
+use crate::db::Transaction;
 use crate::error::StoreError;
 use crate::issue::note::{NewFinding, add_finding_in};
 use crate::review::pull_request::write_verdict;

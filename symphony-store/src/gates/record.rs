@@ -1,11 +1,11 @@
 //! The results of gates, recorded with their pull request.
 
-use rusqlite::Transaction;
 use symphony_core::log::LogEvent;
 use symphony_core::pull_request::{PullRequest, VerifiedGates};
 
 use crate::database::context::Context;
 use crate::database::event::{About, append};
+use crate::db::Transaction;
 use crate::error::StoreError;
 use crate::gates::delay::forget_delay;
 use crate::review::pull_request_write::write_gates;

@@ -20,7 +20,7 @@ impl Store {
         )?;
         let mut rows = statement.query([project.as_str(), FIXES_GATE_LABEL])?;
         let mut repairs = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let labels: Vec<String> = json("labels", &row.get::<_, String>("labels")?)?;
             for gate in repaired_gates(&labels) {
                 repairs.push(GateRepair {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Transaction, params};
 use symphony_core::id::ProjectId;
 
 use crate::database::context::Context;
 use crate::database::open::Store;
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 
 /// How many of a project's newest digests are kept: many times the gates that anyone configures.

@@ -1,6 +1,5 @@
 //! Notifications: a tick queues them, and one process at a time sends each once.
 
-use rusqlite::{OptionalExtension, params};
 use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
 use symphony_core::inbox::InboxItem;
@@ -8,6 +7,7 @@ use symphony_core::inbox::InboxItem;
 use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::database::row::{json, parsed, time, to_json};
+use crate::db::{OptionalExtension, params};
 use crate::error::StoreError;
 
 /// A notification that is being sent.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, Row};
 use symphony_core::id::{IssueId, PlanId, PrId, ProjectId};
 use symphony_core::issue::{BlockedBy, IssueStatus};
 use symphony_core::plan::state::{Completion, PhaseProgress};
@@ -13,6 +12,7 @@ use symphony_core::tick::{OpenPhase, OpenPlan, PlanDriver};
 
 use crate::database::open::Store;
 use crate::database::row::{json, parsed, time};
+use crate::db::{Connection, Row};
 use crate::error::StoreError;
 use crate::review::pull_request_query::source_from;
 use crate::snapshot::{CANDIDATE_COLUMNS, candidate_from};
@@ -78,7 +78,7 @@ impl Store {
         )?;
         let mut rows = statement.query([])?;
         let mut plans: Vec<OpenPlan> = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let id: PlanId = parsed("plan id", row.get("id")?)?;
             if plans.last().is_none_or(|last| last.plan != id) {
                 plans.push(plan_from(row, id)?);
@@ -106,9 +106,9 @@ impl Store {
         max: u32,
     ) -> Result<Vec<ProposedIssue>, StoreError> {
         let mut statement = self.conn.prepare_cached(PROPOSED_SQL)?;
-        let mut rows = statement.query(rusqlite::params![project.as_str(), max])?;
+        let mut rows = statement.query(crate::db::params![project.as_str(), max])?;
         let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             found.push(ProposedIssue {
                 issue: parsed("issue id", row.get("id")?)?,
                 is_triaged: row.get("is_triaged")?,
@@ -159,7 +159,7 @@ fn load_pairs(conn: &Connection, sql: &str) -> Result<BTreeMap<IssueId, Vec<Issu
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query([])?;
     let mut pairs: BTreeMap<IssueId, Vec<IssueId>> = BTreeMap::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let from = parsed("issue id", row.get(0)?)?;
         let to = parsed("issue id", row.get(1)?)?;
         pairs.entry(from).or_default().push(to);
@@ -173,7 +173,7 @@ fn load_todo(conn: &Connection) -> Result<Vec<OpenIssue>, StoreError> {
     let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query([])?;
     let mut issues = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let mut candidate = candidate_from(row)?;
         candidate.waits_for = dependencies.remove(&candidate.issue).unwrap_or_default();
         issues.push(OpenIssue {
@@ -190,7 +190,7 @@ fn load_others(conn: &Connection) -> Result<Vec<OpenIssue>, StoreError> {
     let mut statement = conn.prepare_cached(OTHERS_SQL)?;
     let mut rows = statement.query([])?;
     let mut issues = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let issue: IssueId = parsed("issue id", row.get("id")?)?;
         let status: IssueStatus = parsed("status", row.get("status")?)?;
         let state = match status {
@@ -226,7 +226,7 @@ fn load_pull_requests(conn: &Connection) -> Result<Vec<OpenPullRequest>, StoreEr
     let mut statement = conn.prepare_cached(PULL_REQUESTS_SQL)?;
     let mut rows = statement.query([])?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         found.push(OpenPullRequest {
             pr: PrId::new(row.get("id")?),
             of: source_from(row)?,
@@ -239,7 +239,7 @@ fn load_unpublished(conn: &Connection) -> Result<Vec<UnpublishedPr>, StoreError>
     let mut statement = conn.prepare_cached(UNPUBLISHED_SQL)?;
     let mut rows = statement.query([])?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         found.push(UnpublishedPr {
             pr: PrId::new(row.get("id")?),
             of: source_from(row)?,

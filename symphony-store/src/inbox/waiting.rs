@@ -1,6 +1,5 @@
 //! Issues that wait for a person, as far as the database alone shows.
 
-use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use symphony_core::Timestamp;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PrId, ProjectId};
@@ -13,6 +12,7 @@ use symphony_core::wording::error_line;
 
 use crate::database::open::Store;
 use crate::database::row::{count32, parsed, time};
+use crate::db::{Connection, OptionalExtension, Row, ToSql, params};
 use crate::error::StoreError;
 use crate::gates::delay::GATE_TRIES_MIN;
 use crate::inbox::open_items::parked;
@@ -261,7 +261,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut statement = self.conn.prepare_cached(sql)?;
         let mut rows = statement.query(bound)?;
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let Some(why) = why(row)? else { continue };
             found.push(WaitingIssue {
                 issue: parsed("issue id", row.get("id")?)?,
@@ -325,7 +325,7 @@ fn dependencies_in(conn: &Connection, sql: &str, issue: &str) -> Result<Vec<Issu
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query([issue])?;
     let mut issues = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         issues.push(parsed("issue id", row.get(0)?)?);
     }
     Ok(issues)

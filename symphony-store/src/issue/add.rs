@@ -1,6 +1,5 @@
 //! Writing issues: adding, editing, moving.
 
-use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{
     AttemptCounts, Issue, IssueEvent, IssueState, IssueStatus, Priority, Size, check_labels,
@@ -12,6 +11,7 @@ use symphony_core::profile::{AgentChoice, ModelName};
 use crate::database::context::{Actor, Context};
 use crate::database::event::{About, append};
 use crate::database::open::Store;
+use crate::db::{OptionalExtension, Transaction, params};
 use crate::error::StoreError;
 use crate::gates::failures::forget_failures;
 use crate::issue::cascade::move_in;
@@ -218,7 +218,7 @@ fn refuse_duplicate_title(tx: &Transaction<'_>, new: &NewIssue) -> Result<(), St
     let parent = new.parent.as_ref().map(IssueId::as_str);
     let mut rows = open.query(params![new.project.as_str(), parent])?;
     let mut near: Option<(String, String)> = None;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let title: String = row.get("title")?;
         if title_key(&title) == title_key(&new.title) {
             let issue = row.get("id")?;

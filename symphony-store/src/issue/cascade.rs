@@ -3,7 +3,6 @@
 //! `symphony_core::consequence` decides. This module reads the facts and writes the effects in the caller's
 //! transaction.
 
-use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::consequence::{
     Appointment, Effect, IssueFacts, LiveRun, Mover, consequences_of_move, consequences_of_step,
 };
@@ -14,6 +13,7 @@ use symphony_core::pull_request::{PrState, PullRequestOf};
 
 use crate::database::context::{Actor, Context};
 use crate::database::event::{About, append};
+use crate::db::{OptionalExtension, Transaction, params};
 use crate::error::StoreError;
 use crate::gates::failures::forget_failures;
 use crate::issue::case::record_case;

@@ -1,7 +1,6 @@
 //! The outcome of a done issue, written in the transaction that ends it: one case, with the learnings that its agents
 //! were given.
 
-use rusqlite::{Transaction, params};
 use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::IssueId;
@@ -9,6 +8,7 @@ use symphony_core::issue::IssueStatus;
 
 use crate::database::context::Context;
 use crate::database::row::{int, parsed_opt};
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 use crate::issue::query::load_issue;
 use crate::run::spending::of_issue;
@@ -70,7 +70,7 @@ fn attempts(tx: &Transaction<'_>, id: &IssueId) -> Result<Vec<String>, StoreErro
     )?;
     let mut rows = statement.query([id.as_str(), AgentType::Worker.name()])?;
     let mut attempts = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let class: Option<ErrorClass> = parsed_opt("error class", row.get(1)?)?;
         if !class.is_some_and(says_nothing) {
             attempts.push(row.get(0)?);

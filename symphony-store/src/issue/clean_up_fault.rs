@@ -1,12 +1,12 @@
 //! Worktrees of ended issues that could not be removed. Later ticks try again, with growing delays.
 
-use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::exit_handling::unprepared_wait_ms;
 use symphony_core::id::IssueId;
 use symphony_core::retry::after;
 
 use crate::database::context::Context;
 use crate::database::open::Store;
+use crate::db::{OptionalExtension, Transaction, params};
 use crate::error::StoreError;
 
 impl Store {

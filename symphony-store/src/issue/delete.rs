@@ -3,7 +3,6 @@
 //! This module removes nothing that holds work: the caller has already ended the issue and removed its worktree and
 //! branch, which saves unmerged work, and an issue with a merged pull request is never deleted.
 
-use rusqlite::{Connection, Transaction, params};
 use symphony_core::id::{IssueId, PrId};
 use symphony_core::issue::Issue;
 use symphony_core::log::LogEvent;
@@ -12,6 +11,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::parsed;
+use crate::db::{Connection, Transaction, params};
 use crate::error::StoreError;
 use crate::issue::dependency::set_dependencies;
 use crate::issue::query::load_issue;
@@ -68,7 +68,7 @@ impl Store {
     ) -> Result<Issue, StoreError> {
         self.write(context, |tx| {
             // Runs and pull requests refer to each other, so neither could be removed first.
-            tx.pragma_update(None, "defer_foreign_keys", true)?;
+            tx.execute_batch("PRAGMA defer_foreign_keys = true")?;
             let issue = load_issue(tx, id)?;
             // Read again in this transaction: the caller looked before, and a person may have reopened the issue, or a
             // tick started a run.
@@ -104,7 +104,7 @@ fn referrers(conn: &Connection, id: &IssueId) -> Result<IssueReferrers, StoreErr
         let mut statement = conn.prepare_cached(sql)?;
         let mut rows = statement.query([id.as_str()])?;
         let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             found.push(parsed("issue id", row.get(0)?)?);
         }
         Ok(found)

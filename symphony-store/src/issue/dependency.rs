@@ -1,9 +1,9 @@
 //! Dependencies of an issue, which never lead back to it.
 
-use rusqlite::Transaction;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{Issue, IssueStatus};
 
+use crate::db::Transaction;
 use crate::error::StoreError;
 use crate::issue::query::load_issue;
 use crate::issue::refusal::{DEPENDENCIES_MAX, IssueRefusal};

@@ -1,6 +1,5 @@
 //! Changing fields of an issue, alone or with a move.
 
-use rusqlite::{Transaction, params};
 use symphony_core::id::{IssueId, PhaseName};
 use symphony_core::issue::{
     AttemptCounts, CommentAuthor, Issue, IssueEvent, IssueStatus, Priority, Size, check_labels,
@@ -13,6 +12,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{json as from_json, parsed};
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 use crate::issue::add::{rank, title_key};
 use crate::issue::cascade::move_in;
@@ -194,7 +194,7 @@ fn keep_what_people_set(
     )?;
     let mut rows = log.query([issue.id.as_str()])?;
     let mut events = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let writer = match parsed("actor", row.get("actor")?)? {
             CommentAuthor::Agent(_) => Writer::Agent,
             CommentAuthor::Human | CommentAuthor::System | CommentAuthor::Tracker => Writer::Person,

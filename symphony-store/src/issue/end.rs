@@ -1,6 +1,5 @@
 //! Ending an issue at a person's request, together with the issues that depend on it: both or neither.
 
-use rusqlite::{Connection, Transaction};
 use symphony_core::id::IssueId;
 use symphony_core::issue::{
     Dependency, DependentEffect, DependentsFate, Issue, IssueEvent, IssueStatus,
@@ -12,6 +11,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::parsed;
+use crate::db::{Connection, Transaction};
 use crate::error::StoreError;
 use crate::issue::cascade::move_in;
 use crate::issue::dependency::set_dependencies;
@@ -138,7 +138,7 @@ pub(crate) fn load_open_dependents(
     )?;
     let mut rows = statement.query([id.as_str()])?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         found.push(Dependency {
             issue: parsed("issue id", row.get(0)?)?,
             depends_on: parsed("issue id", row.get(1)?)?,

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{
     ImportPlan, IssueEvent, IssueLine, IssueRef, IssueState, KnownIssue, TransferProblem,
@@ -12,6 +11,7 @@ use symphony_core::issue::{
 use crate::database::context::{Actor, Context};
 use crate::database::open::Store;
 use crate::database::row::parsed;
+use crate::db::{OptionalExtension, Transaction, params};
 use crate::error::StoreError;
 use crate::issue::add::{NewIssue, add_issue_in};
 use crate::issue::cascade::move_in;

@@ -1,6 +1,5 @@
 //! Messages of people to agents: comments that wait until an agent has got them.
 
-use rusqlite::{Row, Transaction, params};
 use symphony_core::id::{CommentId, IssueId, RunId};
 use symphony_core::issue::{Comment, check_required_text};
 use symphony_core::log::LogEvent;
@@ -10,6 +9,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{parsed_opt, time};
+use crate::db::{Row, Transaction, params};
 use crate::error::StoreError;
 use crate::issue::note::{add_comment_in, comment_of};
 use crate::issue::query::load_issue;
@@ -45,7 +45,7 @@ fn load_comment(tx: &Transaction<'_>, id: CommentId) -> Result<Comment, StoreErr
                 id: id.to_string(),
             })
         },
-        comment_of,
+        |row| comment_of(&row),
     )
 }
 
@@ -160,7 +160,7 @@ impl Store {
         )?;
         let mut rows = statement.query(params![issue.as_str(), addressee.name()])?;
         let mut messages = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             messages.push(comment_of(row)?);
         }
         Ok(messages)

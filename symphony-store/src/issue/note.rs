@@ -1,6 +1,5 @@
 //! Comments and findings.
 
-use rusqlite::{Row, Transaction, params};
 use symphony_core::id::{CommentId, FindingId, IssueId, ProjectId};
 use symphony_core::issue::{Comment, Finding, FindingKind, check_paths, check_required_text};
 use symphony_core::log::LogEvent;
@@ -9,6 +8,7 @@ use crate::database::context::{Actor, Context};
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{attribution, json as from_json, parsed, parsed_opt, time, to_json};
+use crate::db::{Row, Transaction, params};
 use crate::error::StoreError;
 use crate::issue::message::message_state;
 use crate::issue::query::load_issue;
@@ -244,7 +244,7 @@ impl Store {
         )?;
         let mut rows = statement.query(params![issue.as_str(), limit])?;
         let mut comments = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             comments.push(comment_of(row)?);
         }
         Ok(comments)
@@ -299,7 +299,7 @@ impl Store {
         let mut statement = self.conn.prepare_cached(sql)?;
         let mut rows = statement.query(params![of, limit])?;
         let mut findings = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             findings.push(Finding {
                 id: FindingId::new(row.get("id")?),
                 kind: parsed("finding kind", row.get("kind")?)?,

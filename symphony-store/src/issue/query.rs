@@ -1,12 +1,12 @@
 //! Reading issues.
 
-use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{AttemptCounts, Block, Issue, IssueState, IssueStatus, Priority};
 use symphony_core::profile::{AgentChoice, ModelName};
 
 use crate::database::open::Store;
 use crate::database::row::{count32, json, parsed, parsed_opt, time};
+use crate::db::{Connection, OptionalExtension, Row, params_from_iter};
 use crate::error::StoreError;
 
 /// Which issues to list.
@@ -113,7 +113,7 @@ fn from_row(conn: &Connection, row: &Row<'_>) -> Result<Issue, StoreError> {
         "SELECT d.depends_on FROM issue_dependency d JOIN issue i ON i.id = d.depends_on WHERE d.issue = ?1 ORDER BY i.project, i.number",
     )?;
     let mut rows = statement.query([id.as_str()])?;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         depends_on.push(parsed("issue id", row.get(0)?)?);
     }
     Ok(Issue {
@@ -202,7 +202,7 @@ impl Store {
         let mut statement = self.conn.prepare_cached(&sql)?;
         let mut rows = statement.query(params_from_iter(values))?;
         let mut items = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             items.push(from_row(&self.conn, row)?);
         }
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -226,7 +226,7 @@ impl Store {
         )?;
         let mut rows = statement.query([id.as_str()])?;
         let mut dependents = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             dependents.push(parsed("issue id", row.get(0)?)?);
         }
         Ok(dependents)

@@ -1,6 +1,5 @@
 //! Making an issue a sub-task of another one, or of none.
 
-use rusqlite::{Transaction, params};
 use symphony_core::id::IssueId;
 use symphony_core::issue::{IssueEvent, IssueState};
 use symphony_core::log::LogEvent;
@@ -8,6 +7,7 @@ use symphony_core::log::LogEvent;
 use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 use crate::issue::cascade::move_in;
 use crate::issue::dependency::{check_dependency, waits_for};

@@ -1,7 +1,6 @@
 //! Sub-tasks: a planner creates them, and their parent waits for them (spec: orchestrator, "Unblock"; mcp,
 //! `create_subtask`).
 
-use rusqlite::Transaction;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{
     BlockedBy, Issue, IssueEvent, IssueState, IssueStatus, Priority, Size, check_required_text,
@@ -10,6 +9,7 @@ use symphony_core::issue::{
 
 use crate::database::context::Context;
 use crate::database::open::Store;
+use crate::db::Transaction;
 use crate::error::StoreError;
 use crate::issue::add::{NewIssue, add_issue_in};
 use crate::issue::cascade::move_in;
@@ -121,7 +121,7 @@ pub(crate) fn check_level(tx: &Transaction<'_>, parent: &IssueId) -> Result<(), 
              SELECT ?1, 1 UNION ALL
              SELECT i.parent, level + 1 FROM up JOIN issue i ON i.id = up.id WHERE i.parent IS NOT NULL AND level <= ?2)
          SELECT max(level) FROM up",
-        rusqlite::params![parent.as_str(), LEVELS_MAX],
+        crate::db::params![parent.as_str(), LEVELS_MAX],
         |row| row.get(0),
     )?;
     if level > LEVELS_MAX {

@@ -1,6 +1,5 @@
 //! What is recorded about the worktrees and branches of issues. Clean-up finds them by it.
 
-use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::left_behind::put_aside_comment;
 use symphony_core::log::LogEvent;
@@ -8,6 +7,7 @@ use symphony_core::log::LogEvent;
 use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
+use crate::db::{OptionalExtension, Transaction, params};
 use crate::error::StoreError;
 use crate::issue::clean_up_fault::forget_clean_up_fault;
 use crate::issue::note::add_comment_in;

@@ -1,11 +1,11 @@
 //! Writes single columns of an issue and decides nothing: `cascade` decides what follows from a change.
 
-use rusqlite::{Transaction, params};
 use symphony_core::id::{IssueId, PhaseName};
 use symphony_core::issue::{AttemptCounts, IssueState, PHASE_LABEL_PREFIX};
 
 use crate::database::context::Context;
 use crate::database::row::to_json;
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 use crate::issue::query::load_issue;
 

@@ -1,6 +1,5 @@
 //! Importing learnings from an export: a backup, or another installation.
 
-use rusqlite::Transaction;
 use symphony_core::id::{IssueId, ProjectId, RunId};
 use symphony_core::learning::{LearningSource, LearningState};
 use symphony_core::log::LogEvent;
@@ -8,6 +7,7 @@ use symphony_core::log::LogEvent;
 use crate::database::context::{Actor, Context};
 use crate::database::event::{About, append};
 use crate::database::open::Store;
+use crate::db::Transaction;
 use crate::error::StoreError;
 use crate::learning::pack::pack_rows;
 use crate::learning::row::{LearningRecord, insert_learning};

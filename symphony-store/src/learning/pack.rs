@@ -7,8 +7,7 @@
 //! Layout of an entry, with little-endian numbers: time of recording (i64, milliseconds), length of the form (u32),
 //! lengths of id, of issue (0 for none) and of kind (0 for none; u8 each), one zero; then id, issue, kind, form.
 
-use rusqlite::{Transaction, params};
-
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 
 /// How many rows a project may have beside its packs. Each costs a dispatch ten times as much as a packed one.
@@ -116,7 +115,7 @@ pub(crate) fn pack_rows(tx: &Transaction<'_>, project: &str) -> Result<(), Store
          WHERE project = ?1 AND prepared <> x''",
     )?;
     let mut rows = statement.query([project])?;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let id: String = row.get(0)?;
         let (issue, kind): (Option<String>, Option<String>) = (row.get(1)?, row.get(2)?);
         let form: Vec<u8> = row.get(4)?;

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::Transaction;
 use symphony_core::Timestamp;
 use symphony_core::id::{LearningId, ProjectId};
 use symphony_core::learning::LearningSource;
@@ -14,6 +13,7 @@ use symphony_learning::{Hit, Options, OptionsError, Ranker, Relevance, Subject};
 
 use crate::database::context::Context;
 use crate::database::open::Store;
+use crate::db::Transaction;
 use crate::error::StoreError;
 use crate::learning::pack::{pack_rows, unpack};
 use crate::learning::read::{Ids, LearningReader, LearningScope, Renewed};
@@ -168,6 +168,7 @@ impl Store {
         let ranker = Ranker::new(ranking.subject, ranking.now, ranking.options)
             .map_err(|error| options_error(&error))?;
         self.conn
+            .sqlite()
             .pragma_update(None, "mmap_size", MAPPED_BYTES_MAX)?;
         let (taken, renewed) = self.read(|tx| {
             // Usefulness is measured within a project, so it has no weight elsewhere.

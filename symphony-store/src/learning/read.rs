@@ -1,11 +1,11 @@
 //! Reading prepared learnings into a ranking: rows and packs, with one range scan each.
 
-use rusqlite::{Row, Transaction, params_from_iter};
 use symphony_core::id::ProjectId;
 use symphony_core::learning::{Learning, LearningSource, LearningType};
 use symphony_learning::{Head, Prepared, PreparedRef, Ranker};
 
 use crate::database::row::time;
+use crate::db::{Row, Transaction, params_from_iter};
 use crate::error::StoreError;
 use crate::learning::pack::{Entry, for_each_entry};
 use crate::learning::row::load_learning;
@@ -137,13 +137,13 @@ impl<'r, 's> LearningReader<'r, 's> {
     ) -> Result<(), StoreError> {
         let mut statement = tx.prepare_cached(scope.rows_sql())?;
         let mut rows = statement.query(params_from_iter(scope.project()))?;
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             self.row(row)?;
         }
         self.reserve(tx, scope)?;
         let mut statement = tx.prepare_cached(scope.packs_sql())?;
         let mut rows = statement.query(params_from_iter(scope.project()))?;
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             self.pack(row)?;
         }
         if let LearningScope::Project(_, Some(source)) = scope {

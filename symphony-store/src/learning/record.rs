@@ -3,7 +3,6 @@
 //! A learning is never removed. Its state changes (`state`), and a person may change its text (`edit`). What ranking reads of an
 //! accepted learning is in a separate table, and made here when it is recorded (`learning_rank`).
 
-use rusqlite::{Transaction, params};
 use symphony_core::id::{IssueId, LearningId, ProjectId, RunId};
 use symphony_core::issue::FieldError;
 use symphony_core::learning::{
@@ -16,6 +15,7 @@ use crate::database::context::Context;
 use crate::database::event::append;
 use crate::database::open::Store;
 use crate::database::row::{parsed, to_json};
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 use crate::issue::note::check_run_limit;
 use crate::issue::query::load_issue;
@@ -113,7 +113,7 @@ pub(super) fn find_known(
          ORDER BY CASE state WHEN 'accepted' THEN 0 WHEN 'proposed' THEN 1 WHEN 'retired' THEN 2 ELSE 3 END, created_at, id",
     )?;
     let mut rows = statement.query([project.as_str(), new.as_str()])?;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let Some(likeness) = likeness(&text, row.get_ref(2)?.as_str().unwrap_or_default()) else {
             continue;
         };
@@ -268,7 +268,7 @@ impl Store {
             filter.limit.map_or(-1, i64::from),
         ])?;
         let mut learnings = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             learnings.push(from_row(row)?);
         }
         Ok(learnings)

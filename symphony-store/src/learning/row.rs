@@ -1,6 +1,5 @@
 //! Reading learnings from their rows, and writing them.
 
-use rusqlite::{Connection, Row, Transaction, params};
 use symphony_core::id::{IssueId, ProjectId, RunId};
 use symphony_core::issue::{
     CommentAuthor, FieldError, check_labels, check_paths, check_required_text,
@@ -11,6 +10,7 @@ use symphony_learning::Prepared;
 use crate::database::context::Context;
 use crate::database::event::About;
 use crate::database::row::{json as from_json, parsed, parsed_opt, time, to_json};
+use crate::db::{Connection, Row, Transaction, params};
 use crate::error::StoreError;
 
 /// A learning with its origin.
@@ -74,8 +74,10 @@ pub(crate) fn load_learning(conn: &Connection, id: &str) -> Result<LearningRecor
     let mut statement =
         conn.prepare_cached(&format!("SELECT {COLUMNS} FROM learning l WHERE id = ?1"))?;
     let mut rows = statement.query([id])?;
-    rows.next()?
-        .map_or_else(|| Err(StoreError::not_found("learning", id)), from_row)
+    rows.next()?.map_or_else(
+        || Err(StoreError::not_found("learning", id)),
+        |row| from_row(&row),
+    )
 }
 
 /// Inserts a learning, with what ranking reads of it.

@@ -3,7 +3,6 @@
 //! `LearningState::settle` decides. This module reads the sources and writes the states, in the transaction that moves
 //! the issue or the plan.
 
-use rusqlite::{Connection, Transaction, params};
 use symphony_core::id::{IssueId, LearningId, RunId};
 use symphony_core::issue::IssueStatus;
 use symphony_core::learning::{LearningSource, LearningState, SourceEnd};
@@ -14,6 +13,7 @@ use crate::database::context::{Actor, Context};
 use crate::database::event::append;
 use crate::database::open::Store;
 use crate::database::row::{parsed, parsed_opt};
+use crate::db::{Connection, Transaction, params};
 use crate::error::StoreError;
 use crate::learning::pack::unpack_learning;
 use crate::learning::row::{LearningRecord, about, keep_prepared, load_learning};
@@ -95,7 +95,7 @@ fn learnings_of(conn: &Connection, source: &LearningSource) -> Result<Vec<Learni
     ))?;
     let mut rows = statement.query([id(source)])?;
     let mut learnings = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         learnings.push(parsed("learning id", row.get(0)?)?);
     }
     Ok(learnings)
@@ -124,7 +124,7 @@ fn source_ends(conn: &Connection, learning: &LearningId) -> Result<Vec<SourceEnd
     )?;
     let mut rows = statement.query([learning.as_str()])?;
     let mut ends = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let issue: Option<IssueStatus> = parsed_opt("issue status", row.get(0)?)?;
         let plan: Option<PlanStatus> = parsed_opt("plan status", row.get(1)?)?;
         ends.extend(issue.map(SourceEnd::from));

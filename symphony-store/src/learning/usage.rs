@@ -105,7 +105,7 @@ impl Store {
         )?;
         let mut rows = statement.query([project.map(ProjectId::as_str)])?;
         let mut tallies: BTreeMap<LearningId, Tally> = BTreeMap::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let tally = tallies
                 .entry(parsed("learning id", row.get(0)?)?)
                 .or_default();

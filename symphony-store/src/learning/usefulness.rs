@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, OptionalExtension, params};
 use symphony_core::id::{LearningId, ProjectId};
 use symphony_learning::{CASES_MIN, Case, Comparison, Group};
 
 use crate::database::open::Store;
 use crate::database::row::{count, count32, parsed};
+use crate::db::{Connection, OptionalExtension, params};
 use crate::error::StoreError;
 
 /// How many of a project's newest cases are compared. What helped years ago says little about today, and each dispatch
@@ -99,7 +99,7 @@ fn load_cases(conn: &Connection, project: &ProjectId) -> Result<Cases, StoreErro
     let mut statement = conn.prepare_cached(CASES_SQL)?;
     let mut rows = statement.query(params![project.as_str(), CASES_MAX])?;
     let (mut list, mut places) = (Vec::new(), BTreeMap::new());
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         places.insert(row.get("issue")?, list.len());
         let case = Case {
             merged_first_time: row.get("merged_first_time")?,
@@ -125,7 +125,7 @@ fn load_had(
     let mut statement = conn.prepare_cached(HAD_SQL)?;
     let mut rows = statement.query(params![project.as_str(), CASES_MAX])?;
     let mut had: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let text = |column| -> Result<&str, StoreError> {
             let value = row.get_ref(column)?;
             value.as_str().map_err(|error| StoreError::InvalidRow {
@@ -183,7 +183,7 @@ fn load_sources(
     )?;
     let mut rows = statement.query([learning])?;
     let mut places = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let issue: String = row.get(0)?;
         places.extend(cases.places.get(&issue));
     }

@@ -1,12 +1,12 @@
 //! How far base branches were checked for merges made outside, and which pull requests still have to be searched.
 
-use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::id::{IssueId, PrId, ProjectId};
 use symphony_core::outside::{BaseLook, NoticeKind, RewoundBase};
 use symphony_core::pull_request::PullRequest;
 
 use crate::database::context::Context;
 use crate::database::open::Store;
+use crate::db::{OptionalExtension, Transaction, params};
 use crate::error::StoreError;
 use crate::review::pull_request_query::{PrFilter, load_pr};
 

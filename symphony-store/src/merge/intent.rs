@@ -4,7 +4,6 @@
 //! Meanwhile no one else may change the pull request, its issue or its plan. Whoever wants to must first finish the
 //! merge or take it back, depending on the base branch.
 
-use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 use symphony_core::asker::Verification;
 use symphony_core::id::{PrId, ProjectId};
@@ -16,6 +15,7 @@ use crate::database::context::{Actor, Context, Person};
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{json, to_json};
+use crate::db::{Row, params};
 use crate::error::StoreError;
 use crate::merge::under_way::refuse_under_merge;
 use crate::review::pull_request_query::load_pr;
@@ -146,7 +146,7 @@ impl Store {
             "SELECT id, merge_intent FROM pull_request WHERE id = ?1 AND merge_intent IS NOT NULL",
         )?;
         let mut rows = statement.query([pr.get()])?;
-        rows.next()?.map(from_row).transpose()
+        rows.next()?.map(|row| from_row(&row)).transpose()
     }
 
     /// Returns the merges of a project that have started and are not recorded, whether running or interrupted.
@@ -157,7 +157,7 @@ impl Store {
         let mut statement = self.conn.prepare_cached(BEGUN_SQL)?;
         let mut rows = statement.query([project.as_str()])?;
         let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             found.push(from_row(row)?);
         }
         Ok(found)

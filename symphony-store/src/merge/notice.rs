@@ -1,12 +1,12 @@
 //! Notices about base branches.
 
-use rusqlite::{Transaction, params};
 use symphony_core::id::{IssueId, PlanId, PrId};
 use symphony_core::log::LogEvent;
 use symphony_core::outside::{BaseNotice, NoticeKind};
 
 use crate::database::context::Context;
 use crate::database::event::{About, append};
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 
 pub(crate) fn insert_notice(

@@ -1,6 +1,5 @@
 //! Merges that were made outside Symphony, and notices about base branches.
 
-use rusqlite::{Row, Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, PlanId, PrId, ProjectId};
 use symphony_core::issue::IssueEvent;
@@ -12,6 +11,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{parsed, time, to_json};
+use crate::db::{Row, Transaction, params};
 use crate::error::StoreError;
 use crate::issue::cascade::move_in;
 use crate::merge::base_look::forget_look;
@@ -143,7 +143,7 @@ impl Store {
         let mut statement = self.conn.prepare_cached(OPEN_SQL)?;
         let mut rows = statement.query(params![project.as_str(), NOTICES_MAX])?;
         let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             found.push(from_row(row)?);
         }
         Ok(found)
@@ -167,7 +167,7 @@ impl Store {
             let Some(row) = rows.next()? else {
                 return Err(StoreError::not_found("notice", format!("notice:{id}")));
             };
-            let notice = notice_from_row(row)?;
+            let notice = notice_from_row(&row)?;
             drop(rows);
             forget_look(tx, notice.kind, notice.pr)?;
             let event = LogEvent::BaseNoticeDismissed { kind: notice.kind };

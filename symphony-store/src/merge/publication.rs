@@ -1,6 +1,5 @@
 //! Publishing pull requests elsewhere: the intent is recorded first, then the outcome.
 
-use rusqlite::{OptionalExtension, Row, params};
 use symphony_core::id::{PrId, ProjectId};
 use symphony_core::log::LogEvent;
 use symphony_core::publication::{Publication, PublicationState};
@@ -11,6 +10,7 @@ use crate::database::context::{Actor, Context};
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{parsed, time};
+use crate::db::{OptionalExtension, Row, params};
 use crate::error::StoreError;
 use crate::review::pull_request_query::load_pr;
 use crate::review::refusal::{PrStep, refuse_ended, refuse_proposal};

@@ -1,9 +1,9 @@
 //! Which pull request is being merged. Nothing else may happen to it meanwhile.
 
-use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::id::{IssueId, PlanId, PrId};
 use symphony_core::pull_request::PullRequestOf;
 
+use crate::db::{OptionalExtension, Transaction, params};
 use crate::error::StoreError;
 
 /// Refuses to change a pull request that is being merged, or its issue or plan.

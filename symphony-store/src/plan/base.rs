@@ -1,6 +1,5 @@
 //! Where Symphony left the base of a plan, and the notices for when it is not there any longer.
 
-use rusqlite::{OptionalExtension, params};
 use symphony_core::id::{PlanId, PrId};
 use symphony_core::outside::{BaseNotice, NoticeKind};
 use symphony_core::plan::state::{PlanEvent, PlanStatus};
@@ -8,6 +7,7 @@ use symphony_core::pull_request::{PullRequest, PullRequestOf};
 
 use crate::database::context::Context;
 use crate::database::open::Store;
+use crate::db::{OptionalExtension, params};
 use crate::error::StoreError;
 use crate::merge::notice::insert_notice;
 use crate::plan::record::{PlanTarget, load_head, load_plan};

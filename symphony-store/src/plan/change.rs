@@ -1,7 +1,6 @@
 //! Changes of a plan. Each goes through [`symphony_core::plan::state::apply`], whoever makes it, and is written with
 //! what follows for other phases in one transaction.
 
-use rusqlite::{Transaction, params};
 use symphony_core::id::{PlanId, PlanPhaseId, RunId};
 use symphony_core::learning::{LearningSource, SourceEnd};
 use symphony_core::log::LogEvent;
@@ -12,6 +11,7 @@ use symphony_core::plan::{Artifact, Dag};
 
 use crate::database::context::Context;
 use crate::database::row::to_json;
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 use crate::learning::state::settle_learnings_of;
 use crate::plan::log::append_plan;

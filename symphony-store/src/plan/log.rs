@@ -1,6 +1,5 @@
 //! The log of a plan, and the state that it leads to.
 
-use rusqlite::{Transaction, params};
 use symphony_core::id::PlanId;
 use symphony_core::log::{LogEvent, fold_plan as fold};
 use symphony_core::plan::state::PlanState;
@@ -9,6 +8,7 @@ use crate::database::context::Context;
 use crate::database::event::{EVENT_COLUMNS, EventRecord, read_event};
 use crate::database::open::Store;
 use crate::database::row::to_json;
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 
 /// Appends an entry about a plan.
@@ -63,7 +63,7 @@ impl Store {
         ))?;
         let mut rows = statement.query([plan.as_str()])?;
         let mut events = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             events.push(read_event(row)?);
         }
         Ok(events)

@@ -1,6 +1,5 @@
 //! Plans: creating, finding and listing them.
 
-use rusqlite::{OptionalExtension, Row, Transaction, params};
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::id::{PlanId, PlanPhaseId, ProjectId};
@@ -12,6 +11,7 @@ use symphony_core::plan::{Plan, PlanOptions};
 use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::database::row::{count, json as from_json, parsed, parsed_opt, time, to_json};
+use crate::db::{OptionalExtension, Row, Transaction, params};
 use crate::error::StoreError;
 use crate::plan::change::{settle_in, write_changes};
 use crate::plan::log::append_plan;
@@ -211,7 +211,7 @@ impl Store {
         )?;
         let mut rows = statement.query([project.map(ProjectId::as_str)])?;
         let mut plans = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             plans.push(overview_from(row)?);
         }
         Ok(plans)
@@ -267,7 +267,7 @@ impl Store {
         )?;
         let mut rows = statement.query([project.map(ProjectId::as_str)])?;
         let mut decisions = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             decisions.extend(decision_from(row)?);
         }
         decisions

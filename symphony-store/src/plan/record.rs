@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 use symphony_core::id::{PlanId, PlanPhaseId, ProjectId};
 use symphony_core::plan::state::{Completion, PhaseProgress, PlanState};
 use symphony_core::plan::{Artifact, Dag, Plan, PlanOptions};
 
 use crate::database::row::{count, json as from_json, parsed, parsed_opt, time};
+use crate::db::{Connection, OptionalExtension, Row, Transaction};
 use crate::error::StoreError;
 
 /// Where the work of a plan starts and where it goes.
@@ -108,7 +108,7 @@ pub(crate) fn load_plan(conn: &Connection, id: &PlanId) -> Result<PlanRecord, St
     let mut statement =
         conn.prepare_cached("SELECT phase, progress FROM plan_phase WHERE plan = ?1")?;
     let mut rows = statement.query([id.as_str()])?;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let phase = parsed("plan phase id", row.get(0)?)?;
         let progress = from_json("plan phase", &row.get::<_, String>(1)?)?;
         record.state.phases.insert(phase, progress);
@@ -117,7 +117,7 @@ pub(crate) fn load_plan(conn: &Connection, id: &PlanId) -> Result<PlanRecord, St
         "SELECT phase, type, path, name, content, metadata FROM plan_artifact WHERE plan = ?1 ORDER BY phase, number",
     )?;
     let mut rows = statement.query([id.as_str()])?;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let phase: PlanPhaseId = parsed("plan phase id", row.get("phase")?)?;
         if let Some(progress) = record.state.phases.get_mut(&phase) {
             progress.artifacts.push(artifact_from(row)?);

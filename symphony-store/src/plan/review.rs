@@ -4,7 +4,6 @@
 //! The record is the same as for issues. Opening it and moving the plan are one transaction: a crash in between would
 //! leave a second pull request, or one that its plan does not know.
 
-use rusqlite::{Row, Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::gates::{BaseComparison, FailurePrint, GatesOutcome, route_plan_gates_end};
 use symphony_core::id::{PlanId, PrId, ProjectId};
@@ -18,6 +17,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{parsed, time};
+use crate::db::{Row, Transaction, params};
 use crate::error::StoreError;
 use crate::gates::delay::{GATE_TRIES_MIN, forget_delay};
 use crate::gates::record::record_gates;
@@ -204,7 +204,7 @@ impl Store {
         let mut found = Vec::new();
         let mut statement = self.conn.prepare_cached(REJECTED_SQL)?;
         let mut rows = statement.query([project.as_str()])?;
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let comment: Option<String> = row.get("comment")?;
             let why = PlanWaitsFor::Decision {
                 comment: comment.unwrap_or_default(),
@@ -214,7 +214,7 @@ impl Store {
         let lost = now.as_millisecond().saturating_sub(UNSEEN_PUBLICATION_MS);
         let mut statement = self.conn.prepare_cached(STUCK_SQL)?;
         let mut rows = statement.query(params![project.as_str(), GATE_TRIES_MIN, lost])?;
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let tries: u32 = row.get("gates_tries")?;
             let why = if tries >= GATE_TRIES_MIN {
                 PlanWaitsFor::GatesNotRun {

@@ -1,12 +1,12 @@
 //! How the end of a review changes its plan.
 
-use rusqlite::{Transaction, params};
 use symphony_core::id::{PlanId, PrId};
 use symphony_core::log::LogEvent;
 use symphony_core::outside::NoticeKind;
 use symphony_core::plan::state::{PlanEvent, PlanStatus};
 
 use crate::database::context::Context;
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 use crate::plan::change::{apply_in, write_changes};
 use crate::plan::log::append_plan;

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{PlanId, PlanPhaseId, RunId};
 use symphony_core::log::LogEvent;
@@ -17,6 +16,7 @@ use symphony_core::run::{Run, RunError, RunStatus};
 use crate::database::context::{Actor, Context};
 use crate::database::open::Store;
 use crate::database::row::{json as from_json, to_json};
+use crate::db::{Connection, OptionalExtension, Transaction, params};
 use crate::error::StoreError;
 use crate::plan::change::{apply_in, end_in, settle_in, write_changes, write_phase};
 use crate::plan::log::append_plan;

@@ -30,7 +30,7 @@ impl Store {
         )?;
         let mut rows = statement.query([project.map(ProjectId::as_str)])?;
         let mut plans = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             plans.push(StoppedPlan {
                 plan: parsed("plan id", row.get("id")?)?,
                 project: parsed("project id", row.get("project")?)?,

@@ -1,6 +1,5 @@
 //! Changes of a plan that a person or its loop decides on.
 
-use rusqlite::Transaction;
 use symphony_core::id::PlanId;
 use symphony_core::plan::state::{PlanEvent, PlanStatus, PlanTransitionError};
 use symphony_core::plan::{Dag, Plan, PlanOptions};
@@ -8,6 +7,7 @@ use symphony_core::pull_request::{PrState, PullRequestOf};
 
 use crate::database::context::Context;
 use crate::database::open::Store;
+use crate::db::Transaction;
 use crate::error::StoreError;
 use crate::plan::change::{apply_in, end_in, refused, settle_in, write_changes};
 use crate::plan::record::{PlanRecord, dag_of, load_plan};

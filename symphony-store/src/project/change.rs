@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use rusqlite::{Connection, OptionalExtension, params};
 use symphony_core::id::{IssueId, ProjectId, is_prefix};
 use symphony_core::issue::{Dependency, DependentEffect, DependentsFate, settle_dependents};
 use symphony_core::log::LogEvent;
@@ -12,6 +11,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::parsed;
+use crate::db::{Connection, OptionalExtension, params};
 use crate::error::StoreError;
 use crate::issue::end::{load_open_dependents, settle};
 use crate::issue::query::load_issue;
@@ -166,7 +166,7 @@ fn load_project_dependents(
     )?;
     let mut rows = statement.query([id.as_str()])?;
     let mut found = ProjectDependents::default();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         found.gone.push(parsed("issue id", row.get(0)?)?);
     }
     let mut pairs = BTreeSet::new();

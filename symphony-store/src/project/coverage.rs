@@ -1,6 +1,5 @@
 //! Coverage: which file was read for which concept, so that no run reads it twice.
 
-use rusqlite::params;
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::id::{ProjectId, RunId};
@@ -11,6 +10,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{parsed_opt, time};
+use crate::db::params;
 use crate::error::StoreError;
 use crate::issue::note::check_run_limit;
 
@@ -105,7 +105,7 @@ impl Store {
         )?;
         let mut rows = statement.query(params![project.as_str(), limit])?;
         let mut records = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             records.push(CoverageRecord {
                 file: row.get("file")?,
                 concept: row.get("concept")?,

@@ -1,6 +1,5 @@
 //! Test health: what runs report about the tests, and the bloat found in it.
 
-use rusqlite::{OptionalExtension, Transaction, params};
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, ProjectId, RunId};
@@ -11,6 +10,7 @@ use crate::database::context::{Actor, Context};
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{count, int, json as from_json, parsed, parsed_opt, time, to_json};
+use crate::db::{OptionalExtension, Transaction, params};
 use crate::error::StoreError;
 use crate::issue::note::check_run_limit;
 
@@ -117,7 +117,7 @@ impl Store {
         )?;
         let mut rows = statement.query(params![project.as_str(), limit])?;
         let mut records = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             records.push(TestHealthRecord {
                 project: parsed("project id", row.get("project")?)?,
                 issue: parsed_opt("issue id", row.get("issue")?)?,

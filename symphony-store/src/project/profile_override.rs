@@ -1,6 +1,5 @@
 //! The database's changes to agent profiles, for one project or for all (spec: contracts, "Agent profile").
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use symphony_core::agent::AgentType;
 use symphony_core::id::ProjectId;
 use symphony_core::issue::check_text;
@@ -11,6 +10,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::parsed_opt;
+use crate::db::{Connection, OptionalExtension, Row, Transaction, params};
 use crate::error::StoreError;
 
 /// A change of an override; `None` leaves a field unchanged.

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use serde_json::Value;
 use symphony_core::Timestamp;
 use symphony_core::id::{ProjectId, is_prefix};
@@ -13,6 +12,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{int, json as from_json, parsed, time};
+use crate::db::{Connection, OptionalExtension, Row, Transaction, params};
 use crate::error::StoreError;
 use crate::project::refusal::ProjectRefusal;
 
@@ -262,7 +262,7 @@ impl Store {
             .prepare_cached("SELECT * FROM project WHERE removed_at IS NULL ORDER BY id")?;
         let mut rows = statement.query([])?;
         let mut projects = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             projects.push(from_row(row)?);
         }
         Ok(projects)

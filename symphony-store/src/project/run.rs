@@ -1,6 +1,5 @@
 //! The end of runs that concern a project rather than the work on an issue: its own agents, and intake.
 
-use rusqlite::{Transaction, params};
 use symphony_core::agent::AgentType;
 use symphony_core::id::IssueId;
 use symphony_core::issue::TriageOutcome;
@@ -13,6 +12,7 @@ use symphony_core::run::Run;
 
 use crate::database::context::Context;
 use crate::database::event::{About, append};
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 use crate::project::record::load_project;
 use crate::project::setup::set_wizard;

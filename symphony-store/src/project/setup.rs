@@ -1,6 +1,5 @@
 //! Setting up a project: its row's gates, paths and thresholds, and how far its wizard has come.
 
-use rusqlite::{OptionalExtension as _, Transaction, params};
 use serde_json::Value;
 use symphony_core::agent::AgentType;
 use symphony_core::config::parse_project_row;
@@ -13,6 +12,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::to_json;
+use crate::db::{OptionalExtension as _, Transaction, params};
 use crate::error::StoreError;
 use crate::project::profile_override::{OverrideEdit, set_override_in};
 use crate::project::record::Project;

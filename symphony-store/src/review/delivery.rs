@@ -4,7 +4,6 @@
 //! worktree, then the delivery is settled with that commit. A delivery that is still `submitted` when its run ends is
 //! rejected.
 
-use rusqlite::{Transaction, params};
 use symphony_core::contract::{Delivery, DeliveryState};
 use symphony_core::id::{DeliveryId, IssueId, PhaseName, RunId};
 use symphony_core::issue::{Issue, IssueEvent, IssueStatus, check_required_text, check_text};
@@ -15,6 +14,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::to_json;
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 use crate::issue::cascade::move_in;
 use crate::issue::note::check_run_limit;

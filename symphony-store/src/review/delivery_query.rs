@@ -1,6 +1,5 @@
 //! Reading phase deliveries.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
 use symphony_core::contract::{
     ANCESTORS_MAX, Delivery, DeliveryState, NeededDocument, TicketDeliveries,
 };
@@ -9,6 +8,7 @@ use symphony_core::issue::Issue;
 
 use crate::database::open::Store;
 use crate::database::row::{json, parsed, parsed_opt, time};
+use crate::db::{Connection, OptionalExtension, Row, params};
 use crate::error::StoreError;
 
 /// How many deliveries of one issue are searched for documents: as many as one run may make.
@@ -101,7 +101,7 @@ impl Store {
         let mut rows =
             statement.query(params![issue.as_str(), phase.map(PhaseName::as_str), limit])?;
         let mut deliveries = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             deliveries.push(from_row(row)?);
         }
         Ok(deliveries)
@@ -133,7 +133,7 @@ impl Store {
         let mut statement = self.conn.prepare_cached(NEEDED_DOCUMENTS)?;
         let mut rows = statement.query([project.as_str()])?;
         let mut needed = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let delivery = from_row(row)?;
             needed.extend(delivery.head_commit.map(|commit| NeededDocument {
                 issue: delivery.issue,

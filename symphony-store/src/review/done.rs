@@ -1,7 +1,6 @@
 //! Proposals that nothing is left to do: made by a worker's run, judged like a pull request, and confirmed by a person
 //! or by `auto_done`. They are pull request records with evidence instead of a change.
 
-use rusqlite::{Transaction, params};
 use symphony_core::done::{
     BaseNow, ConfirmedBy, DoneEvidence, DoneProposal, MovedProposal, PROPOSAL_TITLE, StaleLook,
     StaleProposal, list_obstacles, stands,
@@ -17,6 +16,7 @@ use crate::database::context::{Actor, Context};
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::to_json;
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 use crate::gates::delay::forget_delay;
 use crate::issue::cascade::{is_live, move_in};

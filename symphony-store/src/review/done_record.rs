@@ -1,6 +1,5 @@
 //! What the database has about a proposal, to decide whether it may be confirmed.
 
-use rusqlite::{Connection, params};
 use symphony_core::done::DoneRecord;
 use symphony_core::id::{IssueId, PrId};
 use symphony_core::left_behind::LeftBehind;
@@ -8,6 +7,7 @@ use symphony_core::pull_request::PullRequest;
 
 use crate::database::open::Store;
 use crate::database::row::parsed;
+use crate::db::{Connection, params};
 use crate::error::StoreError;
 use crate::review::point::load_points;
 use crate::review::pull_request_query::load_pr;
@@ -64,7 +64,7 @@ fn load_open_subtasks(conn: &Connection, issue: &IssueId) -> Result<Vec<IssueId>
     let mut statement = conn.prepare_cached(OPEN_SUBTASKS_SQL)?;
     let mut rows = statement.query([issue.as_str()])?;
     let mut open = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         open.push(parsed("issue id", row.get(0)?)?);
     }
     Ok(open)

@@ -1,10 +1,10 @@
 //! The end of a review in which the change is not accepted.
 
-use rusqlite::Transaction;
 use symphony_core::issue::{IssueEvent, IssueStatus};
 use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf};
 
 use crate::database::context::Context;
+use crate::db::Transaction;
 use crate::error::StoreError;
 use crate::issue::cascade::move_in;
 use crate::issue::query::load_issue;

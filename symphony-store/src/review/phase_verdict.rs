@@ -1,6 +1,5 @@
 //! Verdicts on phase deliveries, and the move of an issue to its next phase.
 
-use rusqlite::{Transaction, params};
 use symphony_core::agent::AgentType;
 use symphony_core::contract::{Delivery, DeliveryState};
 use symphony_core::id::{DeliveryId, IssueId};
@@ -14,6 +13,7 @@ use crate::database::context::{Actor, Context};
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::to_json;
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 use crate::issue::cascade::{is_live, move_in, step_in};
 use crate::issue::note::{NewFinding, add_comment_in, add_finding_in};

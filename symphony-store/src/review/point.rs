@@ -1,6 +1,5 @@
 //! Reading review points.
 
-use rusqlite::{Connection, Row, params};
 use symphony_core::id::{DeliveryId, IssueId, PlanId, PrId};
 use symphony_core::issue::CommentAuthor;
 use symphony_core::pull_request::{PullRequest, PullRequestOf};
@@ -10,6 +9,7 @@ use symphony_core::review_point::{
 
 use crate::database::open::Store;
 use crate::database::row::{attribution, count32, parsed, parsed_opt, time};
+use crate::db::{Connection, Row, params};
 use crate::error::StoreError;
 
 /// The condition for the points of an issue (`?1`) or a plan (`?2`), one of which is null. Each has an index.
@@ -53,7 +53,7 @@ pub(crate) fn load_points(
     let mut points = Vec::new();
     let mut statement = conn.prepare_cached(POINTS_SQL)?;
     let mut rows = statement.query(bound(of))?;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         points.push(point_from(row)?);
     }
     if points.is_empty() {
@@ -61,7 +61,7 @@ pub(crate) fn load_points(
     }
     let mut statement = conn.prepare_cached(ANSWERS_SQL)?;
     let mut rows = statement.query(bound(of))?;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let number = PointNumber::new(count32(row, "number")?);
         if let Some(point) = points.iter_mut().find(|point| point.number == number) {
             point.answers.push(answer_from(row)?);
@@ -79,7 +79,7 @@ pub(crate) fn persons_points(
     let [issue, plan] = bound(of);
     let mut rows = statement.query(params![issue, plan, CommentAuthor::Human.to_string()])?;
     let mut points = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         points.push(PointNumber::new(count32(row, "number")?));
     }
     Ok(points)

@@ -1,6 +1,5 @@
 //! How a verdict changes the points of a review.
 
-use rusqlite::{Transaction, params};
 use symphony_core::id::{IssueId, PlanId, RunId};
 use symphony_core::issue::{FieldError, check_required_text, check_text};
 use symphony_core::log::LogEvent;
@@ -14,6 +13,7 @@ use symphony_core::run::{ProtectionLevel, Run, SandboxRecord};
 
 use crate::database::context::Context;
 use crate::database::event::{About, append};
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 use crate::issue::query::load_issue;
 use crate::plan::record::load_head;

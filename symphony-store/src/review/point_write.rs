@@ -1,6 +1,5 @@
 //! Writing review points: with a verdict, as an agent's answer, or by a person.
 
-use rusqlite::Transaction;
 use symphony_core::issue::{BlockedBy, IssueEvent};
 use symphony_core::pull_request::{PrState, PullRequestOf, VerdictKind};
 use symphony_core::review_point::{
@@ -10,6 +9,7 @@ use symphony_core::review_point::{
 
 use crate::database::context::Context;
 use crate::database::open::Store;
+use crate::db::Transaction;
 use crate::error::StoreError;
 use crate::issue::cascade::move_in;
 use crate::issue::note::check_run_limit;

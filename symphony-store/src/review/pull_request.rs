@@ -1,6 +1,5 @@
 //! Pull requests: opened by a worker's run, judged on their head commit, merged by a person.
 
-use rusqlite::{Transaction, params};
 use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, PrId};
 use symphony_core::issue::{
@@ -17,6 +16,7 @@ use crate::database::context::{Actor, Context};
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::to_json;
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 use crate::issue::cascade::move_in;
 use crate::issue::note::{NewFinding, add_comment_in, add_limited_finding};

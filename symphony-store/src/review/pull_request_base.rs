@@ -1,6 +1,5 @@
 //! Renamed branches: the base of open pull requests, and the branch that the work of plans goes to.
 
-use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::id::{PlanId, PrId, ProjectId};
 use symphony_core::log::LogEvent;
 use symphony_core::outside::OpenInto;
@@ -10,6 +9,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{parsed, time};
+use crate::db::{OptionalExtension, Transaction, params};
 use crate::error::StoreError;
 use crate::plan::log::append_plan;
 use crate::review::pull_request_query::source_from;
@@ -41,7 +41,7 @@ impl Store {
         )?;
         let mut rows = statement.query([project.as_str()])?;
         let mut open = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             open.push(OpenInto {
                 pr: PrId::new(row.get("id")?),
                 of: source_from(row)?,
@@ -88,7 +88,7 @@ impl Store {
             )?;
             let mut plans: Vec<PlanId> = Vec::new();
             let mut rows = statement.query(params![project.as_str(), from, to])?;
-            while let Some(row) = rows.next()? {
+            while let Some(row) = &rows.next()? {
                 plans.push(parsed("plan id", row.get("id")?)?);
             }
             for plan in &plans {
@@ -125,7 +125,7 @@ impl Store {
             let now = context.now.as_millisecond();
             let mut moved: Vec<(PrId, PullRequestOf)> = Vec::new();
             let mut rows = statement.query(params![project.as_str(), from, to, now])?;
-            while let Some(row) = rows.next()? {
+            while let Some(row) = &rows.next()? {
                 moved.push((PrId::new(row.get("id")?), source_from(row)?));
             }
             let mut prs = Vec::new();

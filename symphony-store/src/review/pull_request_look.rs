@@ -1,6 +1,5 @@
 //! The progress of pull requests, for a person who watches them, without their diffs, which are large.
 
-use rusqlite::{Connection, Row};
 use symphony_core::gates::fixes_gate;
 use symphony_core::id::PrId;
 use symphony_core::news::{GatesProgress, PrLook, PrProgress, VerdictProgress};
@@ -9,6 +8,7 @@ use symphony_core::tick::{Hold, HoldScope, Reason};
 
 use crate::database::open::Store;
 use crate::database::row::{json as from_json, parsed};
+use crate::db::{Connection, Row};
 use crate::error::StoreError;
 use crate::review::pull_request_query::source_from;
 use crate::run::hold::load_holds;
@@ -57,13 +57,13 @@ impl Store {
 fn read(
     conn: &Connection,
     sql: &str,
-    values: impl rusqlite::Params,
+    values: impl crate::db::Params,
     holds: &[Hold],
 ) -> Result<Vec<PrProgress>, StoreError> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query(values)?;
     let mut prs = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         prs.push(from_row(row, holds)?);
     }
     Ok(prs)

@@ -1,11 +1,11 @@
 //! Reading pull requests.
 
-use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 use symphony_core::id::{IssueId, PlanId, PrId, ProjectId};
 use symphony_core::pull_request::{GatesWait, PrState, PullRequest, PullRequestOf};
 
 use crate::database::open::Store;
 use crate::database::row::{count32, json as from_json, parsed, parsed_opt, time};
+use crate::db::{Connection, OptionalExtension, Row, params_from_iter};
 use crate::error::StoreError;
 
 /// Which pull requests to list, newest first.
@@ -195,7 +195,7 @@ impl Store {
         let mut statement = self.conn.prepare_cached(&sql)?;
         let mut rows = statement.query(params_from_iter(values))?;
         let mut prs = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             prs.push(from_row(row)?);
         }
         Ok(prs)

@@ -1,12 +1,12 @@
 //! Writes the rows of pull requests.
 
-use rusqlite::{Transaction, params};
 use symphony_core::criteria::ChecklistEntry;
 use symphony_core::id::{IssueId, PlanId, PrId, ProjectId, RunId};
 use symphony_core::pull_request::{FileStat, PullRequestOf, ReportedGate, VerifiedGates};
 
 use crate::database::context::Context;
 use crate::database::row::to_json;
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 use crate::merge::under_way::refuse_under_merge;
 

@@ -1,6 +1,5 @@
 //! Writes the states of pull requests and deliveries, with their log entries.
 
-use rusqlite::{Connection, Transaction, params};
 use symphony_core::id::{DeliveryId, IssueId, PrId};
 use symphony_core::issue::{IssueEvent, IssueStatus};
 use symphony_core::log::LogEvent;
@@ -10,6 +9,7 @@ use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf};
 use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::row::to_json;
+use crate::db::{Connection, Transaction, params};
 use crate::error::StoreError;
 use crate::issue::query::load_issue;
 use crate::merge::under_way::refuse_under_merge;

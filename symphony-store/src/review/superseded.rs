@@ -1,6 +1,5 @@
 //! What happens when a label changes the phase of an issue: a review of the previous phase ends.
 
-use rusqlite::Transaction;
 use symphony_core::contract::Delivery;
 use symphony_core::id::{IssueId, PhaseName};
 use symphony_core::issue::{Issue, IssueEvent, IssueStatus};
@@ -8,6 +7,7 @@ use symphony_core::pull_request::{PrState, PullRequest};
 
 use crate::database::context::Context;
 use crate::database::open::Store;
+use crate::db::Transaction;
 use crate::error::StoreError;
 use crate::issue::cascade::move_in;
 use crate::issue::note::add_comment_in;
@@ -44,7 +44,7 @@ impl Store {
 }
 
 fn superseded(
-    conn: &rusqlite::Connection,
+    conn: &crate::db::Connection,
     id: &IssueId,
     phase: Option<&PhaseName>,
 ) -> Result<Option<SupersededReview>, StoreError> {

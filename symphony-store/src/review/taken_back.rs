@@ -1,11 +1,11 @@
 //! Approvals that the person who gave them took back.
 
-use rusqlite::Transaction;
 use symphony_core::id::PrId;
 use symphony_core::pull_request::{PrState, VerdictKind};
 use symphony_core::user::Source;
 
 use crate::database::context::Context;
+use crate::db::Transaction;
 use crate::error::StoreError;
 use crate::review::pull_request_query::load_pr;
 use crate::review::state::set_pr_state;

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{
@@ -18,6 +17,7 @@ use symphony_core::tick::{ProjectView, SlotLimits, Snapshot, StartRun};
 use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
+use crate::db::{OptionalExtension, Transaction, params};
 use crate::error::StoreError;
 use crate::gates::due::{GatesRefusal, gates_refusal};
 use crate::issue::cascade::move_in;

@@ -1,6 +1,5 @@
 //! Unfinished exit handling: how the agent ended, and why the rest was postponed (spec: lifecycle, "Exit handling").
 
-use rusqlite::{Connection, Row, Transaction, params};
 use serde_json::Value;
 use symphony_core::Timestamp;
 use symphony_core::exit_handling::PutOff;
@@ -9,6 +8,7 @@ use symphony_core::id::RunId;
 use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::database::row::{json, time, to_json};
+use crate::db::{Connection, Row, Transaction, params};
 use crate::error::StoreError;
 
 /// The exit handling of a run that has not ended yet.
@@ -112,7 +112,7 @@ fn load(conn: &Connection, run: &RunId) -> Result<Option<ExitHandling>, StoreErr
     Ok(Some(ExitHandling {
         outcome: json("the outcome of an agent", &outcome)?,
         tries: row.get("tries")?,
-        put_off: put_off(row)?,
+        put_off: put_off(&row)?,
     }))
 }
 

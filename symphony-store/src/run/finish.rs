@@ -1,7 +1,6 @@
 //! The end of a run in one transaction: the outcome is routed, gates are bound to their commit, a retry is made, the
 //! fence is retired.
 
-use rusqlite::{Transaction, params};
 use symphony_core::config_change::AtWork;
 use symphony_core::consequence::{consequences_of_run_end, delivery_at_end};
 use symphony_core::contract::Delivery;
@@ -19,6 +18,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::to_json;
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 use crate::gates::due::{not_run, settle_gates};
 use crate::gates::record::record_gates;

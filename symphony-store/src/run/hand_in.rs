@@ -1,7 +1,6 @@
 //! Refused calls of the tool that a run exists for. They are kept with the run, so that its end can name them and runs
 //! that end alike are noticed.
 
-use rusqlite::{Connection, Transaction, params};
 use serde_json::{Map, Value};
 use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
@@ -18,6 +17,7 @@ use symphony_core::run::{Run, RunStatus, RunTarget};
 use crate::database::context::{Actor, Context};
 use crate::database::open::Store;
 use crate::database::row::{json, to_json};
+use crate::db::{Connection, Transaction, params};
 use crate::error::StoreError;
 use crate::run::ending::RunFinish;
 
@@ -165,7 +165,7 @@ fn in_a_row<T>(
     )?;
     let mut rows = statement.query(params![issue.as_str(), run.id.as_str(), RUNS_MAX])?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()?
+    while let Some(row) = &rows.next()?
         && found.len() < usize::try_from(max).unwrap_or(usize::MAX)
     {
         let metadata: Value = json("run metadata", &row.get::<_, String>("metadata")?)?;

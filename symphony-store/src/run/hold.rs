@@ -1,6 +1,5 @@
 //! Holds: global conditions, which use no attempt.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use symphony_core::id::{ProjectId, RunId};
 use symphony_core::log::LogEvent;
 use symphony_core::retry::{hold_until, is_ahead_of_clock};
@@ -11,6 +10,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{count32, parsed, parsed_opt, time};
+use crate::db::{Connection, OptionalExtension, Transaction, params};
 use crate::error::StoreError;
 use crate::gates::tried::{forget_tried, note_tried};
 use crate::run::hold_lift::{LiftCause, lift};
@@ -23,7 +23,7 @@ pub(crate) fn load_holds(conn: &Connection) -> Result<Vec<Hold>, StoreError> {
     let mut statement = conn.prepare_cached("SELECT * FROM hold ORDER BY scope")?;
     let mut rows = statement.query([])?;
     let mut holds = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let key: String = row.get("scope")?;
         holds.push(Hold {
             trials: load_trials(conn, &key)?,

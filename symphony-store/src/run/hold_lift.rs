@@ -1,11 +1,11 @@
 //! Lifting a hold.
 
-use rusqlite::Transaction;
 use symphony_core::log::LogEvent;
 use symphony_core::run::Run;
 
 use crate::database::context::Context;
 use crate::database::event::{About, append};
+use crate::db::Transaction;
 use crate::error::StoreError;
 use crate::run::hold_scope::scope_from;
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::hold::{Fault, ProbeItem, Trial, Trials, own_fault};
 use symphony_core::id::RunId;
 use symphony_core::run::{Run, RunError};
@@ -10,6 +9,7 @@ use symphony_core::tick::HoldScope;
 
 use crate::database::context::Context;
 use crate::database::row::{count32, json, parsed_opt, to_json};
+use crate::db::{OptionalExtension, Transaction, params};
 use crate::error::StoreError;
 use crate::run::ending::RunFinish;
 use crate::run::hold_lift::{LiftCause, lift};
@@ -17,14 +17,14 @@ use crate::run::hold_scope::{scope_from, scope_key};
 
 /// Reads the trials of a scope, given its key.
 pub(crate) fn load_trials(
-    conn: &rusqlite::Connection,
+    conn: &crate::db::Connection,
     scope: &str,
 ) -> Result<Vec<Trial>, StoreError> {
     let mut statement =
         conn.prepare_cached("SELECT * FROM hold_trial WHERE scope = ?1 ORDER BY item")?;
     let mut rows = statement.query([scope])?;
     let mut trials = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         trials.push(Trial {
             item: json("item of a hold", &row.get::<_, String>("item")?)?,
             turn: row.get("turn")?,

@@ -1,6 +1,5 @@
 //! What runs leave outside of commits: work in their worktree, and changed configuration.
 
-use rusqlite::{Connection, Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::config_change::AtWork;
 use symphony_core::id::{IssueId, PlanId, PlanPhaseId, ProjectId, RunId};
@@ -12,6 +11,7 @@ use symphony_core::run::Run;
 use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::database::row::{json as from_json, parsed, parsed_opt, time};
+use crate::db::{Connection, Transaction, params};
 use crate::error::StoreError;
 use crate::merge::notice::insert_notice;
 
@@ -72,7 +72,7 @@ pub(crate) fn load_left_behind(
     let mut statement = conn.prepare_cached(LEFT_SQL)?;
     let mut rows = statement.query(params![project.as_str(), RUNS_MAX])?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let issue: Option<IssueId> = parsed_opt("issue id", row.get("issue")?)?;
         let title: Option<String> = row.get("title")?;
         let plan: Option<PlanId> = parsed_opt("plan id", row.get("plan")?)?;

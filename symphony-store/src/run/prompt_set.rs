@@ -1,6 +1,5 @@
 //! Prompt trials in real work: which set an issue was assigned, and the runs that used it.
 
-use rusqlite::{Connection, OptionalExtension, params};
 use symphony_core::id::{IssueId, ProjectId, RunId};
 use symphony_core::issue::Issue;
 use symphony_core::prompt_trial::{Assignment, LiveTrial, TrialName};
@@ -9,6 +8,7 @@ use symphony_core::run::Run;
 use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::database::row::parsed;
+use crate::db::{Connection, OptionalExtension, params};
 use crate::error::StoreError;
 use crate::issue::query::load_issue;
 use crate::run::row::{assignment, from_row, load_run, parsed_name};
@@ -84,7 +84,7 @@ impl Store {
         )?;
         let mut rows = statement.query([project.as_str()])?;
         let mut trials = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             trials.push(KnownTrial {
                 name: parsed_name(row.get(0)?)?,
                 issues_a: row.get(1)?,
@@ -108,7 +108,7 @@ impl Store {
         )?;
         let mut rows = statement.query([trial.as_str(), project.as_str()])?;
         let mut runs = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             runs.push(from_row(row)?);
         }
         Ok(runs)

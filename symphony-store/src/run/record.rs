@@ -1,6 +1,5 @@
 //! Runs: reading them, and what their supervisor records while they are live.
 
-use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use serde_json::Value;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, PlanId, ProjectId, RunId};
@@ -11,6 +10,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{int, parsed, parsed_opt, time, to_json};
+use crate::db::{Connection, OptionalExtension, params, params_from_iter};
 use crate::error::StoreError;
 use crate::run::exit_handling::hurry;
 use crate::run::row::{from_row, load_run};
@@ -198,7 +198,7 @@ impl Store {
         let mut statement = self.conn.prepare_cached(&sql)?;
         let mut rows = statement.query(params_from_iter(values))?;
         let mut runs = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             runs.push(from_row(row)?);
         }
         Ok(runs)
@@ -214,7 +214,7 @@ impl Store {
         )?;
         let mut rows = statement.query([])?;
         let mut runs = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             runs.push(from_row(row)?);
         }
         Ok(runs)

@@ -1,6 +1,5 @@
 //! Runs, read from their rows.
 
-use rusqlite::{Connection, OptionalExtension, Row};
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{DeliveryId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, RunId};
@@ -10,6 +9,7 @@ use symphony_core::run::{Fence, Run, RunError, RunTarget, SandboxRecord, Usage};
 use symphony_core::unit::{Tokens, UsdMicros};
 
 use crate::database::row::{count, count32, json, parsed, parsed_opt, time};
+use crate::db::{Connection, OptionalExtension, Row};
 use crate::error::StoreError;
 
 /// Parses the prompt set of a run.

@@ -1,6 +1,5 @@
 //! Spending: of a run, its issue and its project, and of today.
 
-use rusqlite::{Connection, Row, params};
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, ProjectId, RunId};
 use symphony_core::run::Usage;
@@ -9,6 +8,7 @@ use symphony_core::unit::{Tokens, UsdMicros};
 
 use crate::database::open::Store;
 use crate::database::row::{count, int};
+use crate::db::{Connection, Row, params};
 use crate::error::StoreError;
 use crate::run::row::load_run;
 
@@ -172,7 +172,7 @@ impl Store {
         let mut statement = self.conn.prepare_cached(BY_DAY_SQL)?;
         let mut rows = statement.query(params![project.as_str(), since])?;
         let mut days = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             days.push((row.get("day")?, spent_from(row)?));
         }
         Ok(days)
@@ -192,7 +192,7 @@ impl Store {
         let mut statement = self.conn.prepare_cached(&by.sql())?;
         let mut rows = statement.query(params![project.as_str(), since])?;
         let mut split = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             split.push((row.get("name")?, spent_from(row)?));
         }
         Ok(split)

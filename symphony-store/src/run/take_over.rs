@@ -1,6 +1,5 @@
 //! Taking an issue over, and giving it back: each one transaction.
 
-use rusqlite::{OptionalExtension, Transaction};
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::issue::{Issue, Review};
 use symphony_core::log::LogEvent;
@@ -11,6 +10,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::parsed;
+use crate::db::{OptionalExtension, Transaction};
 use crate::error::StoreError;
 use crate::issue::cascade::{load_facts, move_in};
 use crate::issue::query::load_issue;

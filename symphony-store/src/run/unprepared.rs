@@ -1,11 +1,11 @@
 //! Runs that could not be prepared. They prove nothing about their issue, and the wait before the next one grows.
 
-use rusqlite::{Connection, Params, params};
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PlanId, PlanPhaseId, RunId};
 use symphony_core::run::RunTarget;
 
 use crate::database::open::Store;
+use crate::db::{Connection, Params, params};
 use crate::error::StoreError;
 
 /// How many runs are read at most: the wait has stopped growing long before.
@@ -62,7 +62,7 @@ fn count(conn: &Connection, sql: &str, params: impl Params) -> Result<u32, Store
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
     let mut count = 0;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let class: Option<String> = row.get(0)?;
         if class.as_deref() != Some(ErrorClass::NotPrepared.name()) {
             break;

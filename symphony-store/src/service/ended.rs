@@ -1,11 +1,11 @@
 //! Attempts that ended: the newest one by one, and the sums of all.
 
-use rusqlite::{Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::id::RunId;
 
 use crate::database::open::Store;
 use crate::database::row::{count, count32, int, parsed, time};
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 
 /// Attempts that are listed. Their logs are kept as long as they are; the sums count all.
@@ -118,7 +118,7 @@ impl Store {
             .prepare_cached("SELECT * FROM service_ended ORDER BY number DESC")?;
         let mut rows = statement.query([])?;
         let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             found.push(ServiceEnded {
                 worker: parsed("worker", row.get("worker")?)?,
                 ticket: row.get("ticket")?,
@@ -150,11 +150,11 @@ impl Store {
             return Ok(ServiceTotals::default());
         };
         Ok(ServiceTotals {
-            attempts: count(row, "attempts")?,
-            input_tokens: count(row, "input_tokens")?,
-            output_tokens: count(row, "output_tokens")?,
-            total_tokens: count(row, "total_tokens")?,
-            ms: count(row, "ms")?,
+            attempts: count(&row, "attempts")?,
+            input_tokens: count(&row, "input_tokens")?,
+            output_tokens: count(&row, "output_tokens")?,
+            total_tokens: count(&row, "total_tokens")?,
+            ms: count(&row, "ms")?,
             rate_limits: row.get("rate_limits")?,
         })
     }

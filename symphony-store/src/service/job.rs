@@ -1,6 +1,5 @@
 //! The tickets that a worker process has: written before the process is started, and removed with what follows from its end.
 
-use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::id::RunId;
 
@@ -9,6 +8,7 @@ use super::retry::{ServiceRetry, put_retry};
 use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::database::row::{parsed, time};
+use crate::db::{OptionalExtension as _, Row, Transaction, params};
 use crate::error::StoreError;
 
 /// What a worker does for its ticket.
@@ -167,7 +167,7 @@ impl Store {
             .prepare_cached("SELECT * FROM service_job ORDER BY ticket")?;
         let mut rows = statement.query([])?;
         let mut jobs = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             jobs.push(from_row(row)?);
         }
         Ok(jobs)

@@ -1,11 +1,11 @@
 //! Tickets whose next attempt has a time.
 
-use rusqlite::{Transaction, params};
 use symphony_core::Timestamp;
 
 use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::database::row::{count32, time};
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 
 /// A ticket whose next attempt has a time.
@@ -53,7 +53,7 @@ impl Store {
             .prepare_cached("SELECT * FROM service_retry ORDER BY due_at, ticket")?;
         let mut rows = statement.query([])?;
         let mut retries = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             retries.push(ServiceRetry {
                 ticket: row.get("ticket")?,
                 identifier: row.get("identifier")?,

@@ -1,11 +1,11 @@
 //! Gates and verdict of an open pull request's head commit, read in the same way for issues and plans.
 
-use rusqlite::Row;
 use symphony_core::Timestamp;
 use symphony_core::pull_request::{Verdict, VerifiedGates};
 use symphony_core::tick::GatesState;
 
 use crate::database::row::{json, time};
+use crate::db::Row;
 use crate::error::StoreError;
 
 /// Gates and verdict of the head commit, and when a judge last looked at the pull request.

@@ -1,6 +1,5 @@
 //! Plans in review for a tick: their open pull requests, as candidates beside those of issues.
 
-use rusqlite::{Connection, params};
 use symphony_core::id::{PrId, ProjectId};
 use symphony_core::issue::{AttemptCounts, Priority};
 use symphony_core::judges_ended::{JudgeEnd, JudgesEnded};
@@ -10,6 +9,7 @@ use symphony_core::tick::{GatesState, ReviewCandidate, ReviewSubject};
 use super::evidence::{Evidence, pending_gates};
 use super::limit::CANDIDATES_LIMIT;
 use crate::database::row::{parsed, parsed_opt, time};
+use crate::db::{Connection, params};
 use crate::error::StoreError;
 use crate::review::point::persons_points;
 
@@ -31,7 +31,7 @@ pub(super) fn load_plan_reviews(
     let mut statement = conn.prepare_cached(PLAN_REVIEWS_SQL)?;
     let mut rows = statement.query(params![project.as_str(), CANDIDATES_LIMIT])?;
     let mut reviews = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let pr = PrId::new(row.get("pr")?);
         let evidence = Evidence::read(row)?;
         let of = PullRequestOf::Plan(parsed("plan id", row.get("id")?)?);
@@ -76,7 +76,7 @@ pub(super) fn count_judges(
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query([id])?;
     let mut ends = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         ends.push(JudgeEnd {
             class: parsed_opt("error class", row.get("error_class")?)?,
             has_exit_code: row.get("has_exit_code")?,

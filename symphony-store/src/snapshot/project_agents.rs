@@ -1,6 +1,5 @@
 //! What a tick reads for the agents of a project itself, and for intake. Disabled agents are skipped.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, ProjectId};
@@ -9,6 +8,7 @@ use symphony_core::tick::{IDLE_BACKLOG_MAX, IntakeCandidate, ProjectAgents};
 use super::limit::CANDIDATES_LIMIT;
 use crate::database::open::Store;
 use crate::database::row::{parsed, time};
+use crate::db::{Connection, OptionalExtension, Row, params};
 use crate::error::StoreError;
 use crate::issue::query::priority_from;
 use crate::project::record::load_project;
@@ -75,7 +75,7 @@ pub(super) fn load_intake(
     }
     let mut statement = conn.prepare_cached(UNTRIAGED_SQL)?;
     let mut rows = statement.query(params![project.as_str(), CANDIDATES_LIMIT])?;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         candidates.push(candidate_from(row)?);
     }
     Ok(candidates)
@@ -102,6 +102,6 @@ impl Store {
              WHERE id = ?1 AND status = 'backlog' AND intake IS NULL",
         )?;
         let mut rows = statement.query([id.as_str()])?;
-        rows.next()?.map(candidate_from).transpose()
+        rows.next()?.map(|row| candidate_from(&row)).transpose()
     }
 }

@@ -1,11 +1,12 @@
 //! The cost of a tick does not depend on the number of issues: checks the actual statements, their plans and their
 //! steps.
 
-use rusqlite::{StatementStatus, params};
-
 use super::project_agents::{BACKLOG_SQL, HAS_TODO_SQL, LAST_RUN_SQL, UNTRIAGED_SQL};
 use super::*;
 use crate::database::query_plan::query_plan;
+use rusqlite::StatementStatus;
+
+use crate::db::params;
 
 /// The current time in milliseconds, in a database with small times only.
 const NOW: i64 = 1_000_000;
@@ -69,7 +70,7 @@ struct Cost {
 }
 
 fn cost(store: &Store, sql: &str, parameters: &[&dyn rusqlite::ToSql]) -> Cost {
-    let mut statement = store.conn.prepare(sql).unwrap();
+    let mut statement = store.conn.sqlite().prepare(sql).unwrap();
     let mut rows = statement.query(parameters).unwrap();
     let mut count = 0;
     while rows.next().unwrap().is_some() {

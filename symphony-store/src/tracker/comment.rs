@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{OptionalExtension, params};
 use symphony_core::Timestamp;
 use symphony_core::id::{CommentId, IssueId};
 use symphony_core::issue::check_required_text;
@@ -15,6 +14,7 @@ use super::link::LinkId;
 use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::database::row::time;
+use crate::db::{OptionalExtension, params};
 use crate::error::StoreError;
 use crate::issue::note::add_comment_in;
 use crate::issue::query::load_issue;
@@ -45,7 +45,7 @@ impl Store {
             "SELECT external_id, updated_at FROM tracker_comment WHERE link = ?1 AND is_done = 1",
         )?;
         let mut rows = taken.query([link.0])?;
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let id = ExternalId::new(row.get::<_, String>(0)?);
             known.taken.insert(id, time(row.get(1)?)?);
         }
@@ -54,7 +54,7 @@ impl Store {
         )?;
         let mut rows = ours.query([link.0])?;
         let mut changes = BTreeMap::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let id = ChangeId::new(row.get::<_, String>(0)?);
             let created: Option<String> = row.get(1)?;
             changes.insert(id, created.map(ExternalId::new));

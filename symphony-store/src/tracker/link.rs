@@ -1,6 +1,5 @@
 //! Links: which issue is which at a tracker, and what both sides last agreed on.
 
-use rusqlite::{OptionalExtension, Row, params};
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::log::{LogEvent, TrackerEntry};
@@ -14,6 +13,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{json, parsed_opt, time, to_json};
+use crate::db::{OptionalExtension, Row, params};
 use crate::error::StoreError;
 
 /// The number of a link in the database.
@@ -149,7 +149,7 @@ impl Store {
         )?;
         let mut rows = statement.query([issue.as_str()])?;
         let mut links = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             links.push((row.get("name")?, from_row(row)?));
         }
         Ok(links)
@@ -158,7 +158,7 @@ impl Store {
     fn one_link(
         &self,
         sql: &str,
-        params: impl rusqlite::Params,
+        params: impl crate::db::Params,
     ) -> Result<Option<TrackerLink>, StoreError> {
         self.conn
             .prepare_cached(sql)?
@@ -177,7 +177,7 @@ impl Store {
         )?;
         let mut rows = statement.query([tracker.0])?;
         let mut links = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             links.push(from_row(row)?);
         }
         Ok(links)
@@ -255,7 +255,7 @@ impl Store {
         )?;
         let mut rows = statement.query([tracker.0])?;
         let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             found.push(ExternalId::new(row.get::<_, String>(0)?));
         }
         Ok(found)

@@ -1,6 +1,5 @@
 //! Symphony's side of a linked issue, in one consistent look.
 
-use rusqlite::{Connection, params};
 use symphony_core::Timestamp;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{Issue, Review};
@@ -10,6 +9,7 @@ use super::link::TrackerLink;
 use super::outbox::OutboxChange;
 use crate::database::open::Store;
 use crate::database::row::time;
+use crate::db::{Connection, params};
 use crate::error::StoreError;
 use crate::issue::query::load_issue;
 use crate::review::delivery_query::load_open_delivery;

@@ -1,7 +1,6 @@
 //! The outbox: changes on their way to a tracker. A change is here from its decision on, so that no death between the decision
 //! and the tracker's answer loses it.
 
-use rusqlite::{Row, Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::id::IssueId;
 use symphony_core::log::{LogEvent, TrackerEntry};
@@ -20,6 +19,7 @@ use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
 use crate::database::row::{count32, json, parsed, parsed_opt, time, to_json};
+use crate::db::{Row, Transaction, params};
 use crate::error::StoreError;
 
 /// A change in the outbox.
@@ -195,12 +195,12 @@ impl Store {
     fn changes(
         &self,
         sql: &str,
-        params: impl rusqlite::Params,
+        params: impl crate::db::Params,
     ) -> Result<Vec<OutboxChange>, StoreError> {
         let mut statement = self.conn.prepare_cached(sql)?;
         let mut rows = statement.query(params)?;
         let mut changes = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             changes.push(from_row(row)?);
         }
         Ok(changes)

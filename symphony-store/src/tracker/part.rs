@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Transaction, params};
 use sha2::{Digest as _, Sha256};
 use symphony_core::id::IssueId;
 use symphony_tracker::change::ChangeId;
@@ -13,6 +12,7 @@ use super::link::LinkId;
 use super::record::TrackerId;
 use crate::database::open::Store;
 use crate::database::row::parsed;
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 
 impl Store {
@@ -30,7 +30,7 @@ impl Store {
         )?;
         let mut rows = statement.query([tracker.0])?;
         let mut found = BTreeMap::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let id = ChangeId::new(row.get::<_, String>("id")?);
             found.insert(id, parsed("issue", row.get("issue")?)?);
         }
@@ -55,7 +55,7 @@ impl Store {
         )?;
         let mut rows = statement.query(params![tracker.0, parent.as_str()])?;
         let mut parts = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             parts.push(parsed("issue", row.get("id")?)?);
         }
         Ok(parts)

@@ -1,6 +1,5 @@
 //! One tracker of a project: its place, the cursor, and whether it is held.
 
-use rusqlite::{OptionalExtension, Row, params};
 use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
 use symphony_tracker::fault::Fault;
@@ -9,6 +8,7 @@ use symphony_tracker::remote::{Cursor, ExternalId};
 use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::database::row::{count32, json, parsed, time, to_json};
+use crate::db::{OptionalExtension, Row, params};
 use crate::error::StoreError;
 
 /// The number of a tracker in the database.
@@ -303,7 +303,7 @@ impl Store {
             .prepare_cached("SELECT * FROM tracker WHERE project = ?1 ORDER BY name")?;
         let mut rows = statement.query([project.as_str()])?;
         let mut trackers = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             trackers.push(from_row(row)?);
         }
         Ok(trackers)

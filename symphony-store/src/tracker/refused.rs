@@ -1,12 +1,12 @@
 //! What a tracker refused for good: counted for the inbox, sent again or forgotten when a person says so.
 
-use rusqlite::params;
 use symphony_core::Timestamp;
 
 use super::record::TrackerId;
 use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::database::row::time;
+use crate::db::params;
 use crate::error::StoreError;
 
 /// The changes that a tracker refused.

@@ -2,7 +2,6 @@
 //!
 //! The note is in the base's column, beside the base: whatever writes a base ends it.
 
-use rusqlite::params;
 use symphony_core::id::IssueId;
 use symphony_core::issue::CommentAuthor;
 use symphony_core::log::TrackerEntry;
@@ -15,6 +14,7 @@ use super::record::TrackerId;
 use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::database::row::{json, to_json};
+use crate::db::params;
 use crate::error::StoreError;
 
 impl Store {
@@ -71,7 +71,7 @@ impl Store {
         )?;
         let mut rows = statement.query([tracker.0])?;
         let mut begun = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let taking = json("steps of a link", &row.get::<_, String>("taking")?)?;
             begun.push((self.link(LinkId(row.get("id")?))?, taking));
         }

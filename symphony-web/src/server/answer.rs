@@ -86,7 +86,7 @@ impl From<StoreError> for Failure {
             StoreError::InvalidRow { .. }
             | StoreError::Damaged(_)
             | StoreError::DiskFull(_)
-            | StoreError::Sqlite(_) => Self::Internal(text),
+            | StoreError::Database(_) => Self::Internal(text),
             _ => Self::Conflict(text),
         }
     }

@@ -1,0 +1,96 @@
+//! The engine below the store: one connection, its statements, its transactions. Everything above works with these types, and
+//! with no engine's own.
+//!
+//! Values are [`ToSql`] and [`FromSql`] of rusqlite, whichever engine keeps them.
+
+mod error;
+mod param;
+mod row;
+mod statement;
+mod transaction;
+
+pub use error::{DbError, Fault};
+pub(crate) use error::{OptionalExtension, sqlite_fault};
+pub(crate) use param::{Params, params_from_iter};
+pub(crate) use row::{Row, Rows};
+pub(crate) use rusqlite::params;
+pub(crate) use rusqlite::types::{ToSql, Value as SqlValue, ValueRef};
+pub(crate) use statement::Statement;
+pub(crate) use transaction::{Purpose, Transaction};
+
+/// The connection to the database.
+#[derive(Debug)]
+pub(crate) enum Connection {
+    /// SQLite, in this process.
+    Sqlite(rusqlite::Connection),
+}
+
+impl From<rusqlite::Connection> for Connection {
+    fn from(connection: rusqlite::Connection) -> Self {
+        Self::Sqlite(connection)
+    }
+}
+
+impl Connection {
+    /// Prepares a statement, or takes the one that was prepared for the same text.
+    pub(crate) fn prepare_cached(&self, sql: &str) -> Result<Statement<'_>, DbError> {
+        match self {
+            Self::Sqlite(sqlite) => Ok(Statement::Cached(sqlite.prepare_cached(sql)?)),
+        }
+    }
+
+    /// Prepares a statement whose text is seldom the same.
+    pub(crate) fn prepare(&self, sql: &str) -> Result<Statement<'_>, DbError> {
+        match self {
+            Self::Sqlite(sqlite) => Ok(Statement::Once(sqlite.prepare(sql)?)),
+        }
+    }
+
+    /// Runs a statement that returns nothing; returns how many rows it changed.
+    pub(crate) fn execute(&self, sql: &str, params: impl Params) -> Result<usize, DbError> {
+        self.prepare(sql)?.execute(params)
+    }
+
+    /// Runs a query and reads its first row. [`Fault::NoRows`] when it has none.
+    pub(crate) fn query_row<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<T, DbError> {
+        self.prepare(sql)?.query_row(params, read)
+    }
+
+    /// Runs several statements without parameters.
+    pub(crate) fn execute_batch(&self, sql: &str) -> Result<(), DbError> {
+        match self {
+            Self::Sqlite(sqlite) => Ok(sqlite.execute_batch(sql)?),
+        }
+    }
+
+    /// Returns the number of the row that was inserted last.
+    pub(crate) fn last_insert_rowid(&self) -> i64 {
+        match self {
+            Self::Sqlite(sqlite) => sqlite.last_insert_rowid(),
+        }
+    }
+
+    /// Returns the connection where the engine is SQLite: for copies of the file, and for its own settings.
+    pub(crate) const fn sqlite(&self) -> &rusqlite::Connection {
+        match self {
+            Self::Sqlite(sqlite) => sqlite,
+        }
+    }
+
+    /// As [`Connection::sqlite`], for migrations.
+    pub(crate) const fn sqlite_mut(&mut self) -> &mut rusqlite::Connection {
+        match self {
+            Self::Sqlite(sqlite) => sqlite,
+        }
+    }
+
+    /// Begins a transaction, which is undone unless it is committed.
+    pub(crate) fn begin(&mut self, purpose: Purpose) -> Result<Transaction<'_>, DbError> {
+        Transaction::begin(self, purpose)
+    }
+}
