@@ -153,7 +153,7 @@ impl Store {
     /// When the database cannot be read.
     pub fn retries(&self, project: Option<&ProjectId>) -> Result<Vec<Retry>, StoreError> {
         let mut statement = self.conn.prepare_cached(
-            "SELECT r.* FROM retry r JOIN issue i ON i.id = r.issue WHERE ?1 IS NULL OR i.project = ?1 ORDER BY r.due_at, r.issue",
+            "SELECT r.* FROM retry r JOIN issue i ON i.id = r.issue WHERE CAST(?1 AS TEXT) IS NULL OR i.project = ?1 ORDER BY r.due_at, r.issue",
         )?;
         let mut rows = statement.query([project.map(ProjectId::as_str)])?;
         let mut retries = Vec::new();
@@ -363,7 +363,7 @@ fn review_subject(
 const DELIVERIES_SQL: &str =
     "SELECT i.id, i.project, i.priority, i.created_at, i.consecutive_failures, i.total_runs, i.provider, i.model,
             c.id AS claim, c.phase, c.state,
-            coalesce(json_extract(c.verdict, '$.kind') = 'approved' AND json_extract(c.verdict, '$.commit') = c.head_commit, 0) AS is_approved,
+            CASE WHEN c.verdict ->> '$.kind' = 'approved' AND c.verdict ->> '$.commit' = c.head_commit THEN 1 ELSE 0 END AS is_approved,
             (SELECT max(started_at) FROM run j WHERE j.claim = c.id) AS last_judged
      FROM issue i JOIN phase_claim c ON c.issue = i.id AND c.open = 1
      WHERE i.project = ?1 AND i.status = 'review' ORDER BY i.priority, i.created_at, i.id LIMIT ?2";

@@ -35,7 +35,7 @@ pub(super) const ALL: &[(Invariant, &str)] = &[
         Invariant::I8,
         "SELECT c.issue, 'delivery ' || c.id || ' of ' || c.phase || ' is accepted and closed, but the issue did not go on'
          FROM phase_claim c WHERE c.open = 0 AND c.state = 'accepted' AND NOT EXISTS
-         (SELECT 1 FROM event e WHERE e.issue = c.issue AND e.kind = 'phase_advanced' AND e.payload ->> '$.claim' = c.id)",
+         (SELECT 1 FROM event e WHERE e.issue = c.issue AND e.kind = 'phase_advanced' AND CAST(e.payload ->> '$.claim' AS BIGINT) = c.id)",
     ),
     // An advance or an edit changes labels. After an advance, runs are of the phase that it led to.
     (
@@ -52,7 +52,7 @@ pub(super) const ALL: &[(Invariant, &str)] = &[
          JOIN event d ON d.id = (SELECT max(x.id) FROM event x WHERE x.plan = r.plan AND x.id < c.id AND x.kind = 'plan_event'
           AND (x.payload ->> '$.type' = 'changes_accepted'
                OR x.payload ->> '$.phase' = r.plan_phase AND x.payload ->> '$.event.type' IN ('completed', 'skipped', 'reset')))
-           AND d.payload ->> '$.event.type' IS NOT 'reset'
+           AND d.payload ->> '$.event.type' IS DISTINCT FROM 'reset'
          WHERE r.plan IS NOT NULL AND d.payload ->> '$.type' = 'phase'",
     ),
     // A changed plan may add dependencies to a running phase.
@@ -81,7 +81,7 @@ pub(super) const ALL: &[(Invariant, &str)] = &[
                      WHEN r.agent <> 'judge' THEN 'its verdict comes from run ' || r.id || ' of a ' || r.agent
                      ELSE 'its verdict comes from run ' || r.id || ', which was not on it' END
          FROM phase_claim c LEFT JOIN run r ON r.id = c.verdict ->> '$.run'
-         WHERE c.verdict ->> '$.run' IS NOT NULL AND (r.id IS NULL OR r.id = c.run OR r.agent <> 'judge' OR r.claim IS NOT c.id)",
+         WHERE c.verdict ->> '$.run' IS NOT NULL AND (r.id IS NULL OR r.id = c.run OR r.agent <> 'judge' OR r.claim IS DISTINCT FROM c.id)",
     ),
     (
         Invariant::I17,

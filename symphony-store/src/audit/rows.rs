@@ -63,7 +63,7 @@ const ALL: &[(Invariant, &str)] = &[
                      WHEN r.agent <> 'judge' THEN 'its verdict comes from run ' || r.id || ' of a ' || r.agent
                      ELSE 'its verdict comes from run ' || r.id || ', which was not on it' END
          FROM pull_request p LEFT JOIN run r ON r.id = p.verdict ->> '$.run'
-         WHERE p.verdict ->> '$.run' IS NOT NULL AND (r.id IS NULL OR r.id = p.run OR r.agent <> 'judge' OR r.pull_request IS NOT p.id)",
+         WHERE p.verdict ->> '$.run' IS NOT NULL AND (r.id IS NULL OR r.id = p.run OR r.agent <> 'judge' OR r.pull_request IS DISTINCT FROM p.id)",
     ),
     (
         Invariant::I9,
@@ -83,7 +83,7 @@ const ALL: &[(Invariant, &str)] = &[
         Invariant::I10,
         "SELECT 'pull request ' || p.id, 'commit ' || p.merged_commit || ' is recorded as merged, but no merge was intended'
          FROM pull_request p WHERE p.merged_commit IS NOT NULL AND p.merged_outside IS NULL AND NOT EXISTS
-         (SELECT 1 FROM event e WHERE (e.issue = p.issue OR e.plan = p.plan) AND e.kind = 'merge_intended' AND e.payload ->> '$.pr' = p.id
+         (SELECT 1 FROM event e WHERE (e.issue = p.issue OR e.plan = p.plan) AND e.kind = 'merge_intended' AND CAST(e.payload ->> '$.pr' AS BIGINT) = p.id
           AND e.payload ->> '$.merged' = p.merged_commit)",
     ),
     (
@@ -122,8 +122,8 @@ const ALL: &[(Invariant, &str)] = &[
     ),
     (
         Invariant::I17,
-        "SELECT 'pull request ' || (payload ->> '$.pr'), 'it was merged ' || count(*) || ' times' FROM event
-         WHERE kind = 'pr_state' AND payload ->> '$.state' = 'merged' GROUP BY CAST(payload ->> '$.pr' AS INTEGER) HAVING count(*) > 1",
+        "SELECT 'pull request ' || min(payload ->> '$.pr'), 'it was merged ' || count(*) || ' times' FROM event
+         WHERE kind = 'pr_state' AND payload ->> '$.state' = 'merged' GROUP BY CAST(payload ->> '$.pr' AS BIGINT) HAVING count(*) > 1",
     ),
     (
         Invariant::F1,

@@ -45,7 +45,7 @@ impl Store {
         wanted: &InstallationId,
     ) -> Result<InstallationId, StoreError> {
         self.conn.execute(
-            "INSERT OR IGNORE INTO setting (key, value) VALUES (?1, ?2)",
+            "INSERT INTO setting (key, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
             params![KEY, wanted.as_str()],
         )?;
         Ok(self.installation()?.unwrap_or_else(|| wanted.clone()))

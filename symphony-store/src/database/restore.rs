@@ -53,7 +53,7 @@ impl Store {
             let known = restores_of(tx)?;
             let restores = believed(seen.restores, known, RESTORES_AHEAD_MAX).max(known) + 1;
             tx.execute(
-                "INSERT OR REPLACE INTO setting (key, value) VALUES (?1, ?2)",
+                "INSERT INTO setting (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2",
                 params![RESTORES, restores.to_string()],
             )?;
             // The newer database may have sent them: what they create is searched for before it is created again.
@@ -145,10 +145,10 @@ fn raise_numbers(
         let next = highest.saturating_add(1);
         let project: Option<String> = tx
             .query_row(
-                // A project may have had another prefix when the issue was created.
-                "UPDATE project SET next_number = ?2 WHERE next_number < ?2 AND ?2 <= next_number + ?4
-                   AND (prefix = ?1 OR id = (SELECT project FROM issue WHERE id GLOB ?3 LIMIT 1)) RETURNING id",
-                params![prefix, int(next), format!("{prefix}-*"), int(NUMBERS_AHEAD_MAX)],
+                // A project may have had another prefix when the issue was created. `.` comes after `-`.
+                "UPDATE project SET next_number = ?2 WHERE next_number < ?2 AND ?2 <= next_number + ?3
+                   AND (prefix = ?1 OR id = (SELECT project FROM issue WHERE id > ?1 || '-' AND id < ?1 || '.' LIMIT 1)) RETURNING id",
+                params![prefix, int(next), int(NUMBERS_AHEAD_MAX)],
                 |row| row.get(0),
             )
             .optional()?;
@@ -195,7 +195,7 @@ fn raise_fence(tx: &Transaction<'_>, seen: &Seen) -> Result<(), StoreError> {
     let floor = known.max(int(noted)).saturating_add(unknown);
     tx.execute(
         "INSERT INTO setting (key, value) VALUES (?1, ?2)
-         ON CONFLICT (key) DO UPDATE SET value = max(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER))",
+         ON CONFLICT (key) DO UPDATE SET value = max(CAST(setting.value AS BIGINT), CAST(excluded.value AS BIGINT))",
         params![FENCE_FLOOR, floor.to_string()],
     )?;
     Ok(())

@@ -42,7 +42,7 @@ impl Store {
             if paused {
                 // A second pause does not change the first one.
                 tx.execute(
-                    "INSERT OR IGNORE INTO setting (key, value) VALUES ('paused', ?1)",
+                    "INSERT INTO setting (key, value) VALUES ('paused', ?1) ON CONFLICT DO NOTHING",
                     params![context.now.as_millisecond().to_string()],
                 )?;
             } else {
@@ -65,7 +65,7 @@ impl Store {
         let added = self
             .conn
             .prepare_cached(
-                "INSERT OR IGNORE INTO setting (key, value) VALUES ('sandbox_notice', ?1)",
+                "INSERT INTO setting (key, value) VALUES ('sandbox_notice', ?1) ON CONFLICT DO NOTHING",
             )?
             .execute(params![now.as_millisecond().to_string()])?;
         Ok(added > 0)
@@ -78,7 +78,8 @@ impl Store {
     pub fn record_log_clean_up(&mut self, now: Timestamp) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
-                "INSERT OR REPLACE INTO setting (key, value) VALUES ('last_log_clean_up', ?1)",
+                "INSERT INTO setting (key, value) VALUES ('last_log_clean_up', ?1)
+                 ON CONFLICT (key) DO UPDATE SET value = ?1",
             )?
             .execute(params![now.as_millisecond().to_string()])?;
         Ok(())

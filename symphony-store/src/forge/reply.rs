@@ -38,7 +38,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.write(context, |tx| {
             tx.execute(
-                "INSERT OR IGNORE INTO forge_reply (id, pull, thread, point, answer, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                "INSERT INTO forge_reply (id, pull, thread, point, answer, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT DO NOTHING",
                 params![
                     reply_id(thread, point, answer, body),
                     pull.0,

@@ -198,7 +198,8 @@ impl Store {
             tx.prepare_cached("DELETE FROM gate_pass WHERE passed_at < ?1")?
                 .execute([now - PASS_AGE_MAX_MS.cast_signed()])?;
             let mut insert = tx.prepare_cached(
-                "INSERT OR REPLACE INTO gate_pass (key, project, gate, tree, passed_at) VALUES (?1, ?2, ?3, ?4, ?5)",
+                "INSERT INTO gate_pass (key, project, gate, tree, passed_at) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT (key) DO UPDATE SET project = ?2, gate = ?3, tree = ?4, passed_at = ?5",
             )?;
             for pass in passes {
                 insert.execute(params![pass.key, project.as_str(), pass.gate, pass.tree, now])?;

@@ -57,7 +57,7 @@ pub(crate) fn note_tried(
     digest: &str,
 ) -> Result<(), StoreError> {
     tx.prepare_cached(
-        "INSERT OR REPLACE INTO tried_gate (project, digest, at) VALUES (?1, ?2, ?3)",
+        "INSERT INTO tried_gate (project, digest, at) VALUES (?1, ?2, ?3) ON CONFLICT (project, digest) DO UPDATE SET at = ?3",
     )?
     .execute(params![
         project.as_str(),

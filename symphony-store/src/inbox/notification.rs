@@ -35,13 +35,14 @@ impl Store {
         }
         self.write(context, |tx| {
             let mut insert = tx.prepare_cached(
-                "INSERT OR IGNORE INTO notification (project, key, item, state, created_at, updated_at)
-                 VALUES (?1, ?2, ?3, 'queued', ?4, ?4)",
+                "INSERT INTO notification (project, key, item, state, created_at, updated_at)
+                 VALUES (?1, ?2, ?3, 'queued', ?4, ?4) ON CONFLICT DO NOTHING",
             )?;
             let mut queued = 0;
             for item in items {
                 let now = context.now.as_millisecond();
-                queued += insert.execute(params![project.as_str(), item.key, to_json(item), now])?;
+                queued +=
+                    insert.execute(params![project.as_str(), item.key, to_json(item), now])?;
             }
             Ok(queued)
         })

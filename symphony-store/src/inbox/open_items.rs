@@ -121,7 +121,7 @@ impl Store {
 
 const PROPOSED_SQL: &str = concat!(
     "SELECT i.id, i.created_at, i.intake IS NOT NULL AS is_triaged FROM issue i
-     WHERE i.project = ?1 AND i.status = 'backlog' AND i.intake IS NOT 'unchanged' AND ",
+     WHERE i.project = ?1 AND i.status = 'backlog' AND i.intake IS DISTINCT FROM 'unchanged' AND ",
     parked!(),
     " = 'agent' ORDER BY i.number LIMIT ?2"
 );

@@ -119,7 +119,7 @@ const NEEDED_SQL: &str = concat!(
          SELECT b.id, c.id FROM issue b INDEXED BY issue_blocked
          JOIN issue c ON c.parent = b.id WHERE b.project = ?1 AND b.status = 'blocked' AND b.blocked_by = 'subtasks') w
      JOIN issue i ON i.id = w.needed JOIN project g ON g.id = i.project AND g.removed_at IS NULL
-     WHERE i.status = 'backlog' AND i.intake IS NOT 'unchanged' AND ",
+     WHERE i.status = 'backlog' AND i.intake IS DISTINCT FROM 'unchanged' AND ",
     parked!(),
     " <> 'breaker' ORDER BY i.project, i.number, w.waits LIMIT ?2"
 );

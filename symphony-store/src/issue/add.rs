@@ -213,7 +213,7 @@ pub(crate) fn add_issue_in(
 fn refuse_duplicate_title(tx: &Transaction<'_>, new: &NewIssue) -> Result<(), StoreError> {
     let mut open = tx.prepare_cached(
         "SELECT id, title FROM issue WHERE project = ?1 AND status NOT IN ('done', 'cancelled')
-         AND (?2 IS NULL OR parent IS NULL OR parent = ?2 OR id = ?2) ORDER BY number",
+         AND (CAST(?2 AS TEXT) IS NULL OR parent IS NULL OR parent = ?2 OR id = ?2) ORDER BY number",
     )?;
     let parent = new.parent.as_ref().map(IssueId::as_str);
     let mut rows = open.query(params![new.project.as_str(), parent])?;

@@ -184,7 +184,8 @@ fn appoint(
         plan,
     } = appointment;
     tx.execute(
-        "INSERT OR REPLACE INTO retry (issue, agent, kind, due_at, attempt, reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO retry (issue, agent, kind, due_at, attempt, reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (issue) DO UPDATE SET agent = ?2, kind = ?3, due_at = ?4, attempt = ?5, reason = ?6",
         params![
             id.as_str(),
             agent.name(),

@@ -43,7 +43,7 @@ pub(crate) fn record_case(
     ])?;
     tx.prepare_cached(
         "INSERT INTO case_learning (learning, issue) SELECT g.learning, ?1 FROM learning_given g JOIN learning l ON l.id = g.learning
-         WHERE g.run = ?2 AND l.issue IS NOT ?1
+         WHERE g.run = ?2 AND l.issue IS DISTINCT FROM ?1
          AND NOT EXISTS (SELECT 1 FROM learning_source s WHERE s.learning = g.learning AND s.issue = ?1)",
     )?
     .execute([id.as_str(), first.as_str()])?;

@@ -206,7 +206,7 @@ const REMOVAL: [&str; 41] = [
     "DELETE FROM publication WHERE pull_request IN (SELECT id FROM pull_request WHERE issue = ?1)",
     // A fencing number is never used twice, although its run is deleted.
     "INSERT INTO setting (key, value) SELECT 'fence_floor', max(fence) FROM run WHERE issue = ?1 HAVING max(fence) IS NOT NULL
-     ON CONFLICT (key) DO UPDATE SET value = max(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER))",
+     ON CONFLICT (key) DO UPDATE SET value = max(CAST(setting.value AS BIGINT), CAST(excluded.value AS BIGINT))",
     "DELETE FROM point_answer WHERE point IN (SELECT id FROM review_point WHERE issue = ?1)",
     "DELETE FROM review_point WHERE issue = ?1",
     "DELETE FROM phase_claim WHERE issue = ?1",

@@ -36,7 +36,7 @@ pub(crate) fn set_dependencies(
             return Err(IssueRefusal::DependsInCircle { issue, dependency }.into());
         }
         tx.execute(
-            "INSERT OR IGNORE INTO issue_dependency (issue, depends_on) VALUES (?1, ?2)",
+            "INSERT INTO issue_dependency (issue, depends_on) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
             [id.as_str(), dependency.as_str()],
         )?;
     }
@@ -80,9 +80,12 @@ pub(crate) fn waits_for(
 ) -> Result<bool, StoreError> {
     Ok(tx.query_row(
         "WITH RECURSIVE reach (id) AS (
-             SELECT ?1
-             UNION SELECT d.depends_on FROM issue_dependency d JOIN reach r ON d.issue = r.id
-             UNION SELECT c.id FROM issue c JOIN reach r ON c.parent = r.id)
+             SELECT id FROM issue WHERE id = ?1
+             UNION SELECT coalesce(d.depends_on, c.id) FROM reach r
+             CROSS JOIN (SELECT 1 AS is_dependency UNION ALL SELECT 0) way
+             LEFT JOIN issue_dependency d ON is_dependency = 1 AND d.issue = r.id
+             LEFT JOIN issue c ON is_dependency = 0 AND c.parent = r.id
+             WHERE coalesce(d.depends_on, c.id) IS NOT NULL)
          SELECT EXISTS (SELECT 1 FROM reach WHERE id = ?2)",
         [from.as_str(), to.as_str()],
         |row| row.get(0),

@@ -129,7 +129,7 @@ pub(crate) fn load_open_dependents(
 ) -> Result<Vec<Dependency>, StoreError> {
     let mut statement = conn.prepare_cached(
         "WITH RECURSIVE reach (id) AS (
-             SELECT ?1 UNION
+             SELECT id FROM issue WHERE id = ?1 UNION
              SELECT d.issue FROM reach r JOIN issue_dependency d ON d.depends_on = r.id
              JOIN issue i ON i.id = d.issue AND i.status NOT IN ('done', 'cancelled'))
          SELECT d.issue, d.depends_on FROM reach r JOIN issue_dependency d ON d.depends_on = r.id

@@ -75,7 +75,7 @@ impl Store {
                 .into());
             }
             let waiting: i64 = tx.query_row(
-                "SELECT coalesce(sum(length(CAST(content AS BLOB))), 0) FROM comment
+                "SELECT coalesce(sum(octet_length(content)), 0) FROM comment
                  WHERE issue = ?1 AND addressee = ?2 AND read_by IS NULL AND withdrawn_at IS NULL",
                 params![issue.as_str(), addressee.name()],
                 |row| row.get(0),

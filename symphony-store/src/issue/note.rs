@@ -240,7 +240,7 @@ impl Store {
     /// When the database cannot be read.
     pub fn comments(&self, issue: &IssueId, limit: u32) -> Result<Vec<Comment>, StoreError> {
         let mut statement = self.conn.prepare_cached(
-            "SELECT * FROM (SELECT * FROM comment WHERE issue = ?1 ORDER BY id DESC LIMIT ?2) ORDER BY id",
+            "SELECT * FROM (SELECT * FROM comment WHERE issue = ?1 ORDER BY id DESC LIMIT ?2) AS newest ORDER BY id",
         )?;
         let mut rows = statement.query(params![issue.as_str(), limit])?;
         let mut comments = Vec::new();
@@ -273,7 +273,7 @@ impl Store {
     /// When the database cannot be read.
     pub fn findings(&self, issue: &IssueId, limit: u32) -> Result<Vec<Finding>, StoreError> {
         self.read_findings(
-            "SELECT * FROM (SELECT * FROM finding WHERE issue = ?1 ORDER BY id DESC LIMIT ?2) ORDER BY id",
+            "SELECT * FROM (SELECT * FROM finding WHERE issue = ?1 ORDER BY id DESC LIMIT ?2) AS newest ORDER BY id",
             issue.as_str(),
             limit,
         )
@@ -289,7 +289,7 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<Finding>, StoreError> {
         self.read_findings(
-            "SELECT * FROM (SELECT * FROM finding WHERE project = ?1 AND issue IS NULL ORDER BY id DESC LIMIT ?2) ORDER BY id",
+            "SELECT * FROM (SELECT * FROM finding WHERE project = ?1 AND issue IS NULL ORDER BY id DESC LIMIT ?2) AS newest ORDER BY id",
             project.as_str(),
             limit,
         )

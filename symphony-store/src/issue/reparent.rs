@@ -97,7 +97,7 @@ pub(crate) fn leave_parent(
     )?;
     count_subtasks(tx, &parent)?;
     let is_left_alone: bool = tx.query_row(
-        "SELECT blocked_by IS 'subtasks' AND NOT EXISTS (SELECT 1 FROM issue c WHERE c.parent = ?1) FROM issue WHERE id = ?1",
+        "SELECT blocked_by IS NOT DISTINCT FROM 'subtasks' AND NOT EXISTS (SELECT 1 FROM issue c WHERE c.parent = ?1) FROM issue WHERE id = ?1",
         [parent.as_str()],
         |row| row.get(0),
     )?;

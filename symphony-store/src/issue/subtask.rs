@@ -118,9 +118,9 @@ fn opens_parent(parent: &Issue) -> Result<bool, StoreError> {
 pub(crate) fn check_level(tx: &Transaction<'_>, parent: &IssueId) -> Result<(), StoreError> {
     let level: i64 = tx.query_row(
         "WITH RECURSIVE up (id, level) AS (
-             SELECT ?1, 1 UNION ALL
+             SELECT id, 1 FROM issue WHERE id = ?1 UNION ALL
              SELECT i.parent, level + 1 FROM up JOIN issue i ON i.id = up.id WHERE i.parent IS NOT NULL AND level <= ?2)
-         SELECT max(level) FROM up",
+         SELECT coalesce(max(level), 0) FROM up",
         crate::db::params![parent.as_str(), LEVELS_MAX],
         |row| row.get(0),
     )?;

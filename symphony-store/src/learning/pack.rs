@@ -100,7 +100,7 @@ pub(crate) fn for_each_entry<'a>(
 pub(crate) fn pack_rows(tx: &Transaction<'_>, project: &str) -> Result<(), StoreError> {
     let rows: i64 = tx
         .prepare_cached(
-            "SELECT count(*) FROM learning_prepared WHERE project = ?1 AND prepared <> x''",
+            "SELECT count(*) FROM learning_prepared WHERE project = ?1 AND length(prepared) > 0",
         )?
         .query_row([project], |row| row.get(0))?;
     if rows <= LOOSE_MAX {
@@ -112,7 +112,7 @@ pub(crate) fn pack_rows(tx: &Transaction<'_>, project: &str) -> Result<(), Store
     let mut pack = Vec::with_capacity(2 * PACK_BYTES);
     let mut statement = tx.prepare_cached(
         "SELECT learning, issue, learning_type, created_at, prepared FROM learning_prepared
-         WHERE project = ?1 AND prepared <> x''",
+         WHERE project = ?1 AND length(prepared) > 0",
     )?;
     let mut rows = statement.query([project])?;
     while let Some(row) = &rows.next()? {

@@ -161,7 +161,10 @@ impl<'r, 's> LearningReader<'r, 's> {
         tx: &Transaction<'_>,
         scope: LearningScope<'_>,
     ) -> Result<(), StoreError> {
-        let sql = format!("SELECT total(length(forms)) FROM ({})", scope.packs_sql());
+        let sql = format!(
+            "SELECT total(length(forms)) FROM ({}) AS packs",
+            scope.packs_sql()
+        );
         let bytes: f64 = tx
             .prepare_cached(&sql)?
             .query_row(params_from_iter(scope.project()), |row| row.get(0))?;

@@ -252,10 +252,10 @@ impl Store {
         let scope = if filter.project.is_some() {
             "project = ?1"
         } else {
-            "?1 IS NULL"
+            "CAST(?1 AS TEXT) IS NULL"
         };
         let mut statement = self.conn.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM learning l WHERE {scope} AND (?2 IS NULL OR learning_type = ?2)
+            "SELECT {COLUMNS} FROM learning l WHERE {scope} AND (CAST(?2 AS TEXT) IS NULL OR learning_type = ?2)
              AND (state IN (SELECT value FROM json_each(?3)) OR state = 'proposed'
                   AND EXISTS (SELECT 1 FROM learning_source s WHERE s.issue = ?4 AND s.learning = l.id))
              ORDER BY created_at DESC, id DESC LIMIT ?5",

@@ -101,7 +101,7 @@ impl Store {
         let mut statement = self.conn.prepare_cached(
             "SELECT given.learning, run.status, count(*), max(run.started_at)
              FROM learning_given AS given JOIN run ON run.id = given.run
-             WHERE ?1 IS NULL OR run.project = ?1 GROUP BY given.learning, run.status",
+             WHERE CAST(?1 AS TEXT) IS NULL OR run.project = ?1 GROUP BY given.learning, run.status",
         )?;
         let mut rows = statement.query([project.map(ProjectId::as_str)])?;
         let mut tallies: BTreeMap<LearningId, Tally> = BTreeMap::new();

@@ -17,7 +17,7 @@ const LOOKED_FOR_MAX: i64 = 20;
 /// Open pull requests into a branch that were not searched for at its head. One that its own agent moved to the base
 /// waits for a person.
 const TO_LOOK_FOR_SQL: &str = "SELECT p.id FROM pull_request p
-     WHERE p.project = ?1 AND p.state = ?4 AND p.base = ?2 AND p.base_seen IS NOT ?3 AND p.proposal IS NULL
+     WHERE p.project = ?1 AND p.state = ?4 AND p.base = ?2 AND p.base_seen IS DISTINCT FROM ?3 AND p.proposal IS NULL
        AND NOT EXISTS (SELECT 1 FROM base_notice n
                        WHERE n.pull_request = p.id AND n.dismissed_at IS NULL AND n.kind IN ('agent_at_work', 'landed'))
      ORDER BY p.id LIMIT ?5";
@@ -171,7 +171,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.write(context, |tx| {
             tx.prepare_cached(
-                "INSERT OR REPLACE INTO base_look (project, branch, head, at) VALUES (?1, ?2, ?3, ?4)",
+                "INSERT INTO base_look (project, branch, head, at) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (project, branch) DO UPDATE SET head = ?3, at = ?4",
             )?
             .execute(params![
                 look.project.as_str(),

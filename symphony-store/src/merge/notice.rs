@@ -32,8 +32,8 @@ pub(crate) fn insert_notice(
         return Ok(false);
     }
     let inserted = tx.execute(
-        "INSERT OR IGNORE INTO base_notice (project, issue, plan, pull_request, kind, commit_id, text, at)
-         VALUES (?1, ?2, ?8, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO base_notice (project, issue, plan, pull_request, kind, commit_id, text, at)
+         VALUES (?1, ?2, ?8, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
         params![
             notice.project.as_str(),
             notice.issue().map(IssueId::as_str),

@@ -35,12 +35,12 @@ const OPEN_SQL: &str = "SELECT n.*, coalesce(i.title, 'plan ' || l.id || ' (' ||
            WHEN 'agent_at_work' THEN p.state IN ('open', 'approved')
            WHEN 'landed' THEN p.state IN ('open', 'approved')
            WHEN 'conflict' THEN p.state IN ('open', 'approved')
-           WHEN 'beyond' THEN 1
-           WHEN 'settings' THEN 1
-           WHEN 'configuration' THEN 1
-           WHEN 'submodules' THEN 1
-           WHEN 'refs' THEN 1
-           ELSE coalesce(i.status <> 'done', l.status <> 'completed', 1) END
+           WHEN 'beyond' THEN 1 = 1
+           WHEN 'settings' THEN 1 = 1
+           WHEN 'configuration' THEN 1 = 1
+           WHEN 'submodules' THEN 1 = 1
+           WHEN 'refs' THEN 1 = 1
+           ELSE coalesce(i.status <> 'done', l.status <> 'completed', 1 = 1) END
      ORDER BY n.id LIMIT ?2";
 
 /// A notice that waits for a person.

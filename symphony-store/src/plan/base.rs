@@ -61,7 +61,7 @@ impl Store {
             // Only over what the caller saw: a slower process must not replace a newer head by an older one, or the
             // base would seem to have moved without Symphony.
             let changed = tx.execute(
-                "UPDATE plan SET base_head = ?3 WHERE id = ?1 AND base_head IS ?2",
+                "UPDATE plan SET base_head = ?3 WHERE id = ?1 AND base_head IS NOT DISTINCT FROM ?2",
                 params![plan.as_str(), seen, head],
             )?;
             forget_lost_base(tx, plan)?;

@@ -190,7 +190,7 @@ impl Store {
         let id: Option<String> = self
             .conn
             .prepare_cached(
-                "SELECT id FROM plan WHERE project = ?1 AND path = ?2 ORDER BY started_at DESC, rowid DESC LIMIT 1",
+                "SELECT id FROM plan WHERE project = ?1 AND path = ?2 ORDER BY started_at DESC, id DESC LIMIT 1",
             )?
             .query_row([project.as_str(), path], |row| row.get(0))
             .optional()?;
@@ -206,8 +206,8 @@ impl Store {
             "SELECT p.id, p.project, p.path, p.status, p.started_at, p.completed_at, count(f.phase) AS total,
                     coalesce(sum(f.status = 'complete'), 0) AS complete, coalesce(sum(f.status = 'failed'), 0) AS failed,
                     coalesce(sum(f.status = 'running'), 0) AS running, coalesce(sum(f.status = 'awaiting_decision'), 0) AS awaiting
-             FROM plan p LEFT JOIN plan_phase f ON f.plan = p.id WHERE ?1 IS NULL OR p.project = ?1
-             GROUP BY p.id ORDER BY p.started_at DESC, p.rowid DESC",
+             FROM plan p LEFT JOIN plan_phase f ON f.plan = p.id WHERE CAST(?1 AS TEXT) IS NULL OR p.project = ?1
+             GROUP BY p.id ORDER BY p.started_at DESC, p.id DESC",
         )?;
         let mut rows = statement.query([project.map(ProjectId::as_str)])?;
         let mut plans = Vec::new();
@@ -263,7 +263,7 @@ impl Store {
     ) -> Result<Vec<PlanDecision>, StoreError> {
         let mut statement = self.conn.prepare_cached(
             "SELECT f.plan, f.phase, f.progress, p.project, p.path FROM plan_phase f JOIN plan p ON p.id = f.plan
-             WHERE f.status = 'awaiting_decision' AND (?1 IS NULL OR p.project = ?1)",
+             WHERE f.status = 'awaiting_decision' AND (CAST(?1 AS TEXT) IS NULL OR p.project = ?1)",
         )?;
         let mut rows = statement.query([project.map(ProjectId::as_str)])?;
         let mut decisions = Vec::new();

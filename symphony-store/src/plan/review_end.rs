@@ -70,7 +70,7 @@ pub(crate) fn end_merged_plan(
     end_review_runs(tx, context, plan)?;
     // The user's branch now has what the plan's base had, so a plan that is reopened starts with a new base.
     tx.execute(
-        "UPDATE plan SET needs_clean_up = (status = 'completed'), base_head = NULL WHERE id = ?1",
+        "UPDATE plan SET needs_clean_up = CASE status WHEN 'completed' THEN 1 ELSE 0 END, base_head = NULL WHERE id = ?1",
         [plan.as_str()],
     )?;
     forget_lost_base(tx, plan)?;

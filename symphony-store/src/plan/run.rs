@@ -264,20 +264,20 @@ impl Store {
             let symphony_core::run::RunTarget::PlanPhase(plan, phase) = target else {
                 return Err(PlanRefusal::NoPhase(run.clone()).into());
             };
-            let sql = match context.actor {
+            let if_recorded = match context.actor {
                 Actor::Run(_) => {
                     // In the transaction: two phases that end at the same time must not each leave the answers to the
                     // other.
                     if recorded.outcome == PhaseOutcome::Complete {
                         require_answers(tx, &plan, &phase)?;
                     }
-                    "INSERT OR REPLACE"
+                    "(run) DO UPDATE SET outcome = ?2, artifacts = ?3, at = ?4"
                 }
-                Actor::Human(_) | Actor::System | Actor::Tracker(_) => "INSERT OR IGNORE",
+                Actor::Human(_) | Actor::System | Actor::Tracker(_) => "DO NOTHING",
             };
             tx.execute(
                 &format!(
-                    "{sql} INTO plan_outcome (run, outcome, artifacts, at) VALUES (?1, ?2, ?3, ?4)"
+                    "INSERT INTO plan_outcome (run, outcome, artifacts, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT {if_recorded}"
                 ),
                 params![
                     run.as_str(),

@@ -19,13 +19,13 @@ impl Store {
     ) -> Result<Vec<StoppedPlan>, StoreError> {
         let mut statement = self.conn.prepare_cached(
             "SELECT p.id, p.project, p.path, p.status, p.target_branch, p.completed_at, count(f.phase) AS total,
-                    coalesce(sum(f.status = 'complete' AND NOT json_extract(f.progress, '$.state.skipped')), 0) AS complete,
+                    coalesce(sum(f.status = 'complete' AND f.progress -> '$.state.skipped' IS DISTINCT FROM 'true'), 0) AS complete,
                     EXISTS (SELECT 1 FROM base_notice n WHERE n.plan = p.id AND n.kind = 'base_lost') AS is_base_lost,
                     (SELECT q.id FROM plan q WHERE q.project = p.project AND q.path = p.path
                        AND q.status IN ('running', 'paused', 'awaiting_user_decision', 'review')) AS successor
              FROM plan p JOIN plan_phase f ON f.plan = p.id
              WHERE p.status IN ('completed', 'failed', 'aborted') AND p.target_branch IS NOT NULL AND p.merged_commit IS NULL
-                   AND (?1 IS NULL OR p.project = ?1)
+                   AND (CAST(?1 AS TEXT) IS NULL OR p.project = ?1)
              GROUP BY p.id HAVING complete > 0 ORDER BY p.completed_at, p.id",
         )?;
         let mut rows = statement.query([project.map(ProjectId::as_str)])?;

@@ -62,7 +62,8 @@ impl Store {
         self.write(context, |tx| {
             check_run_limit(tx, context, "coverage", RUN_ENTRIES_MAX)?;
             tx.execute(
-                "INSERT OR REPLACE INTO coverage (project, file, concept, notes, run, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                "INSERT INTO coverage (project, file, concept, notes, run, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT (project, file, concept) DO UPDATE SET notes = ?4, run = ?5, created_at = ?6",
                 params![
                     new.project.as_str(),
                     file,

@@ -148,7 +148,7 @@ fn previous_count(
     let found: Option<i64> = tx
         .query_row(
             "SELECT test_count FROM test_health
-             WHERE project = ?1 AND created_at <= ?2 AND (?3 IS NULL OR issue IS NOT ?3) ORDER BY id DESC LIMIT 1",
+             WHERE project = ?1 AND created_at <= ?2 AND (CAST(?3 AS TEXT) IS NULL OR issue IS DISTINCT FROM ?3) ORDER BY id DESC LIMIT 1",
             params![
                 new.project.as_str(),
                 before,

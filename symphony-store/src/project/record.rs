@@ -292,8 +292,9 @@ pub(crate) fn refuse_used(
 ) -> Result<(), StoreError> {
     let by: Option<String> = conn
         .query_row(
-            "SELECT project FROM issue WHERE id GLOB ?1 AND project <> ?2 LIMIT 1",
-            params![format!("{prefix}-*"), own.map_or("", ProjectId::as_str)],
+            // `.` comes after `-`
+            "SELECT project FROM issue WHERE id > ?1 || '-' AND id < ?1 || '.' AND project <> ?2 LIMIT 1",
+            params![prefix, own.map_or("", ProjectId::as_str)],
             |row| row.get(0),
         )
         .optional()?;

@@ -95,8 +95,8 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<Delivery>, StoreError> {
         let mut statement = self.conn.prepare_cached(
-            "SELECT * FROM (SELECT * FROM phase_claim WHERE issue = ?1 AND (?2 IS NULL OR phase = ?2)
-             ORDER BY id DESC LIMIT ?3) ORDER BY id",
+            "SELECT * FROM (SELECT * FROM phase_claim WHERE issue = ?1 AND (CAST(?2 AS TEXT) IS NULL OR phase = ?2)
+             ORDER BY id DESC LIMIT ?3) AS newest ORDER BY id",
         )?;
         let mut rows =
             statement.query(params![issue.as_str(), phase.map(PhaseName::as_str), limit])?;

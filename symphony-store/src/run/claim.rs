@@ -379,7 +379,7 @@ pub(crate) fn insert_run(
     // not in this database, and their numbers must not be used again.
     tx.prepare_cached(
         "INSERT INTO run (id, fence, project, issue, pull_request, claim, plan, plan_phase, agent, phase, attempt, provider, status, protection, started_at)
-         VALUES (?1, 1 + max((SELECT coalesce(max(fence), 0) FROM run), coalesce((SELECT CAST(value AS INTEGER) FROM setting WHERE key = 'fence_floor'), 0)), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 'starting', ?12, ?13)",
+         VALUES (?1, 1 + max((SELECT coalesce(max(fence), 0) FROM run), coalesce((SELECT CAST(value AS BIGINT) FROM setting WHERE key = 'fence_floor'), 0)), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 'starting', ?12, ?13)",
     )?
     .execute(params![
         request.run.as_str(),

@@ -84,7 +84,8 @@ pub(crate) fn place(
         hold_until(context.now, new.until, new.first_ms, probes)
     };
     tx.prepare_cached(
-        "INSERT OR REPLACE INTO hold (scope, until, class, reason, probes, canary, placed_at, tried) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO hold (scope, until, class, reason, probes, canary, placed_at, tried) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+         ON CONFLICT (scope) DO UPDATE SET until = ?2, class = ?3, reason = ?4, probes = ?5, canary = ?6, placed_at = ?7, tried = ?8",
     )?
     .execute(params![
         key,

@@ -175,7 +175,7 @@ fn topmost(conn: &Connection, issue: &IssueId) -> Result<IssueId, StoreError> {
     let top: String = conn
         .prepare_cached(
             "WITH RECURSIVE above (id, depth) AS (
-                 SELECT ?1, 0
+                 SELECT id, 0 FROM issue WHERE id = ?1
                  UNION ALL SELECT i.parent, a.depth + 1 FROM above a JOIN issue i ON i.id = a.id
                  WHERE i.parent IS NOT NULL AND a.depth < ?2)
              SELECT id FROM above ORDER BY depth DESC LIMIT 1",

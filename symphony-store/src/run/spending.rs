@@ -26,7 +26,7 @@ pub(crate) fn add_growth(
                 ?4 - coalesce(cost_micros, 0)
          FROM run WHERE id = ?1
          ON CONFLICT (project, day) DO UPDATE SET
-             tokens = tokens + excluded.tokens, cost_micros = cost_micros + excluded.cost_micros",
+             tokens = spending.tokens + excluded.tokens, cost_micros = spending.cost_micros + excluded.cost_micros",
     )?
     .execute(params![
         run.as_str(),
@@ -84,7 +84,7 @@ const LAST_SPENT_SQL: &str =
     "SELECT max(coalesce(ended_at, last_event_at, started_at)) FROM (
          SELECT ended_at, last_event_at, started_at,
                 input_tokens + output_tokens + cache_read_tokens + cache_write_tokens AS tokens, cost_micros
-         FROM run WHERE project = ?1 ORDER BY fence DESC LIMIT ?2)
+         FROM run WHERE project = ?1 ORDER BY fence DESC LIMIT ?2) AS newest
      WHERE tokens > 0 OR cost_micros > 0";
 
 /// Rows of a split; the largest come first.

@@ -46,7 +46,7 @@ pub(crate) fn unprepared_phases_in_a_row(
 ) -> Result<u32, StoreError> {
     count(
         conn,
-        "SELECT error_class FROM run WHERE plan = ?1 AND plan_phase = ?2 AND ended_at IS NOT NULL AND id IS NOT ?3
+        "SELECT error_class FROM run WHERE plan = ?1 AND plan_phase = ?2 AND ended_at IS NOT NULL AND id IS DISTINCT FROM ?3
          ORDER BY fence DESC LIMIT ?4",
         params![
             plan.as_str(),

@@ -137,9 +137,9 @@ fn insert(tx: &Transaction<'_>, job: &ServiceJob) -> Result<bool, StoreError> {
         .unzip();
     let added = tx
         .prepare_cached(
-            "INSERT OR IGNORE INTO service_job
+            "INSERT INTO service_job
              (ticket, worker, task, identifier, attempt, snapshot, started_at, ending, ending_at, error)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING",
         )?
         .execute(params![
             job.ticket,

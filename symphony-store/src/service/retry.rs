@@ -29,8 +29,9 @@ pub(super) fn put_retry(
     retry: &ServiceRetry,
 ) -> Result<(), StoreError> {
     tx.prepare_cached(
-        "INSERT OR REPLACE INTO service_retry (ticket, identifier, attempt, due_at, error)
-         VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO service_retry (ticket, identifier, attempt, due_at, error)
+         VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (ticket) DO UPDATE SET identifier = ?2, attempt = ?3, due_at = ?4, error = ?5",
     )?
     .execute(params![
         ticket,

@@ -16,8 +16,7 @@ use crate::project::record::load_project;
 pub(super) const HAS_TODO_SQL: &str =
     "SELECT EXISTS (SELECT 1 FROM issue WHERE project = ?1 AND status = 'todo')";
 
-pub(super) const BACKLOG_SQL: &str =
-    "SELECT count(*) FROM (SELECT 1 FROM issue WHERE project = ?1 AND status = 'backlog' LIMIT ?2)";
+pub(super) const BACKLOG_SQL: &str = "SELECT count(*) FROM (SELECT 1 FROM issue WHERE project = ?1 AND status = 'backlog' LIMIT ?2) AS subquery";
 
 /// The last run of an agent on the project itself.
 pub(super) const LAST_RUN_SQL: &str = "SELECT coalesce(ended_at, started_at) FROM run

@@ -358,7 +358,7 @@ fn settle(tx: &Transaction<'_>, context: &Context, news: &LinkNews<'_>) -> Resul
             "INSERT INTO tracker_change (id, link, change, covers, decided_at, due_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
              ON CONFLICT (id) DO UPDATE SET link = excluded.link, change = excluded.change, covers = excluded.covers,
                  state = 'waiting', ended_at = NULL, tries = 0, due_at = excluded.due_at
-             WHERE state IN ('refused', 'withdrawn')",
+             WHERE tracker_change.state IN ('refused', 'withdrawn')",
             params![
                 id_of(tx, news.link, departing)?,
                 news.link.0,
