@@ -42,8 +42,8 @@ use self::limit::CANDIDATES_LIMIT;
 use self::plan_reviews::{JUDGED_DELIVERY_SQL, JUDGED_SQL, count_judges, load_plan_reviews};
 use self::project_agents::{load_agents, load_intake};
 
-/// SQLite's value for no limit.
-const NO_LIMIT: i64 = -1;
+/// More rows than there can be.
+const NO_LIMIT: i64 = i64::MAX;
 /// How many issues are moved back to `todo` in one tick. The next one moves the others.
 const SPLIT_MAX: i64 = 500;
 /// How many worktrees are removed in one tick. The next one removes the others.

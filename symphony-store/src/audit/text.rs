@@ -25,15 +25,9 @@ impl Store {
         look: &mut dyn FnMut(&TextPlace<'_>, &[u8]),
     ) -> Result<(), StoreError> {
         self.read(|tx| {
-            let mut statement = tx.prepare(
-                "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
-            )?;
-            let tables: Vec<String> = statement
-                .query_map([], |row| row.get(0))?
-                .collect::<Result<_, _>>()?;
-            for table in &tables {
+            for table in &tx.tables()? {
                 let mut statement = tx.prepare(&format!("SELECT * FROM \"{table}\""))?;
-                let columns: Vec<String> = statement.column_names();
+                let columns = statement.column_names()?;
                 let mut rows = statement.query([])?;
                 while let Some(row) = &rows.next()? {
                     let key = match row.get_ref(0)? {

@@ -181,6 +181,11 @@ fn copy_whole(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     let unwritable = |error: &std::io::Error| {
         StoreError::refused(format!("cannot write {}: {error}", path.display()))
     };
+    let Some(sqlite) = conn.sqlite() else {
+        return Err(StoreError::refused(
+            "the database is in PostgreSQL: `pg_dump` writes a copy of it",
+        ));
+    };
     // Created here, since SQLite would make it readable for everyone.
     let made = OpenOptions::new()
         .write(true)
@@ -197,7 +202,7 @@ fn copy_whole(conn: &Connection, path: &Path) -> Result<(), StoreError> {
         }
         Err(error) => return Err(unwritable(&error)),
     }
-    let written = copy_pages(conn.sqlite(), path);
+    let written = copy_pages(sqlite, path);
     if written.is_err() {
         // Half a copy is worse than none. The error of the copy is the one to report.
         let _left = std::fs::remove_file(path);

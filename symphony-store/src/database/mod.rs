@@ -1,6 +1,8 @@
 //! The database: opening it, its history, its log and its copies.
 
 pub(crate) mod backup;
+#[cfg(feature = "postgres")]
+pub(crate) mod connect;
 pub(crate) mod context;
 pub(crate) mod event;
 pub(crate) mod event_query;

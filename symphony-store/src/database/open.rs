@@ -18,6 +18,9 @@ const SQLITE_VERSION_MIN: i32 = 3_051_003;
 /// How many prepared statements are kept: more than the store has, so that none is prepared twice.
 const STATEMENTS_CACHED: usize = 200;
 
+/// How often a write begins again on a server before it is given up.
+const TRIES_MAX: u32 = 100;
+
 /// What to do with a file that has no schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Without {
@@ -69,6 +72,10 @@ impl Store {
     /// # Errors
     /// When SQLite cannot be set up.
     pub fn open_in_memory() -> Result<Self, StoreError> {
+        #[cfg(feature = "postgres")]
+        if let Some(store) = Self::connect_for_test()? {
+            return Ok(store);
+        }
         let conn = Sqlite::open_in_memory()?;
         Self::prepare(conn, Path::new(":memory:"), Without::Fill, |_migrating| {})
     }
@@ -120,20 +127,42 @@ impl Store {
                     from: found,
                 });
             }
-            migrations()
-                .to_latest(conn.sqlite_mut())
-                .map_err(|error| migration_error(path, error))?;
+            if let Some(sqlite) = conn.sqlite_mut() {
+                let migrated = migrations().to_latest(sqlite);
+                migrated.map_err(|error| migration_error(path, error))?;
+            }
         }
         Ok(Self { conn })
     }
 
-    /// Runs one write: a transaction that holds the write lock from its start, after the writer's fence was checked.
+    /// Runs one write: a transaction that holds the write lock from its start, after the writer's fence was checked. On a server it
+    /// may begin again, where another one came between.
     pub(crate) fn write<T>(
         &mut self,
         context: &Context,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+        mut work: impl FnMut(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let path = self.conn.sqlite().path().map(PathBuf::from);
+        let mut tries = 0;
+        loop {
+            match self.write_once(context, &mut work) {
+                Err(StoreError::Busy(_)) if self.conn.sqlite().is_none() && tries < TRIES_MAX => {
+                    tries += 1;
+                    std::thread::sleep(pause(tries));
+                }
+                done => return done,
+            }
+        }
+    }
+
+    fn write_once<T>(
+        &mut self,
+        context: &Context,
+        work: &mut impl FnMut(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let path = self
+            .conn
+            .sqlite()
+            .and_then(|sqlite| sqlite.path().map(PathBuf::from));
         let begun = self.conn.begin(Purpose::Write);
         let tx = begun.map_err(|error| match &path {
             // A read-only file beside the database does not prevent opening it, but refuses the first write.
@@ -158,6 +187,12 @@ impl Store {
         let tx = self.conn.begin(Purpose::Read)?;
         work(&tx)
     }
+}
+
+/// Returns how long to wait before a write is tried again: longer each time, and not as long as another process waits.
+fn pause(tries: u32) -> Duration {
+    let jitter = u64::from(uuid::Uuid::new_v4().as_bytes()[0] % 8);
+    Duration::from_millis(u64::from(tries.min(20)) + jitter)
 }
 
 /// Checks that a file without a schema version may become a database of Symphony.

@@ -7,6 +7,7 @@ use crate::db::Connection;
 pub(crate) fn query_plan(conn: &Connection, sql: &str) -> Vec<String> {
     let mut statement = conn
         .sqlite()
+        .unwrap()
         .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
         .unwrap();
     let mut rows = statement.raw_query();

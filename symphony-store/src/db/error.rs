@@ -5,7 +5,29 @@ use rusqlite::ErrorCode;
 /// An error of the engine.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-pub struct DbError(#[from] rusqlite::Error);
+pub struct DbError(Cause);
+
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+enum Cause {
+    /// Of SQLite, or of a value's type.
+    Sqlite(rusqlite::Error),
+    #[cfg(feature = "postgres")]
+    Postgres(postgres::Error),
+}
+
+impl From<rusqlite::Error> for DbError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self(Cause::Sqlite(error))
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl From<postgres::Error> for DbError {
+    fn from(error: postgres::Error) -> Self {
+        Self(Cause::Postgres(error))
+    }
+}
 
 /// What an error means to whoever asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,12 +51,16 @@ pub enum Fault {
 impl DbError {
     /// Returns the error for a query without a row.
     pub(crate) const fn no_rows() -> Self {
-        Self(rusqlite::Error::QueryReturnedNoRows)
+        Self(Cause::Sqlite(rusqlite::Error::QueryReturnedNoRows))
     }
 
     /// Returns what the error means.
     pub fn fault(&self) -> Fault {
-        sqlite_fault(&self.0)
+        match &self.0 {
+            Cause::Sqlite(error) => sqlite_fault(error),
+            #[cfg(feature = "postgres")]
+            Cause::Postgres(error) => postgres_fault(error),
+        }
     }
 }
 
@@ -56,6 +82,22 @@ pub(crate) fn sqlite_fault(error: &rusqlite::Error) -> Fault {
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             Fault::NoAccess
         }
+        _ => Fault::Other,
+    }
+}
+
+/// Returns what an error of PostgreSQL means (its manual, "PostgreSQL Error Codes").
+#[cfg(feature = "postgres")]
+fn postgres_fault(error: &postgres::Error) -> Fault {
+    let Some(code) = error.code() else {
+        return Fault::Other;
+    };
+    match code.code() {
+        // not serializable, a deadlock, a lock that was waited for too long
+        "40001" | "40P01" | "55P03" => Fault::Busy,
+        "53100" => Fault::DiskFull,
+        "25006" | "42501" => Fault::NoAccess,
+        "XX001" | "XX002" => Fault::Damaged,
         _ => Fault::Other,
     }
 }

@@ -5,6 +5,8 @@
 
 mod error;
 mod param;
+#[cfg(feature = "postgres")]
+pub(crate) mod postgres;
 mod row;
 mod statement;
 mod transaction;
@@ -23,6 +25,9 @@ pub(crate) use transaction::{Purpose, Transaction};
 pub(crate) enum Connection {
     /// SQLite, in this process.
     Sqlite(rusqlite::Connection),
+    /// PostgreSQL, on a server.
+    #[cfg(feature = "postgres")]
+    Postgres(postgres::Postgres),
 }
 
 impl From<rusqlite::Connection> for Connection {
@@ -36,6 +41,8 @@ impl Connection {
     pub(crate) fn prepare_cached(&self, sql: &str) -> Result<Statement<'_>, DbError> {
         match self {
             Self::Sqlite(sqlite) => Ok(Statement::Cached(sqlite.prepare_cached(sql)?)),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(server) => Ok(Statement::Sent(server, server.text(sql))),
         }
     }
 
@@ -43,6 +50,8 @@ impl Connection {
     pub(crate) fn prepare(&self, sql: &str) -> Result<Statement<'_>, DbError> {
         match self {
             Self::Sqlite(sqlite) => Ok(Statement::Once(sqlite.prepare(sql)?)),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(server) => Ok(Statement::Sent(server, server.text(sql))),
         }
     }
 
@@ -65,27 +74,42 @@ impl Connection {
     pub(crate) fn execute_batch(&self, sql: &str) -> Result<(), DbError> {
         match self {
             Self::Sqlite(sqlite) => Ok(sqlite.execute_batch(sql)?),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(server) => server.execute_batch(sql),
         }
     }
 
-    /// Returns the number of the row that was inserted last.
-    pub(crate) fn last_insert_rowid(&self) -> i64 {
-        match self {
-            Self::Sqlite(sqlite) => sqlite.last_insert_rowid(),
-        }
+    /// Returns the names of all tables, in their order.
+    pub(crate) fn tables(&self) -> Result<Vec<String>, DbError> {
+        let sql = match self {
+            Self::Sqlite(_) => {
+                "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+            }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => {
+                "SELECT CAST(tablename AS text) FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1"
+            }
+        };
+        let mut statement = self.prepare(sql)?;
+        let names = statement.query_map([], |row| row.get(0))?;
+        names.collect()
     }
 
     /// Returns the connection where the engine is SQLite: for copies of the file, and for its own settings.
-    pub(crate) const fn sqlite(&self) -> &rusqlite::Connection {
+    pub(crate) const fn sqlite(&self) -> Option<&rusqlite::Connection> {
         match self {
-            Self::Sqlite(sqlite) => sqlite,
+            Self::Sqlite(sqlite) => Some(sqlite),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => None,
         }
     }
 
     /// As [`Connection::sqlite`], for migrations.
-    pub(crate) const fn sqlite_mut(&mut self) -> &mut rusqlite::Connection {
+    pub(crate) const fn sqlite_mut(&mut self) -> Option<&mut rusqlite::Connection> {
         match self {
-            Self::Sqlite(sqlite) => sqlite,
+            Self::Sqlite(sqlite) => Some(sqlite),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => None,
         }
     }
 

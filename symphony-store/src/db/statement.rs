@@ -8,28 +8,30 @@ pub(crate) enum Statement<'c> {
     Cached(rusqlite::CachedStatement<'c>),
     /// One of SQLite that is used once.
     Once(rusqlite::Statement<'c>),
+    /// The text of one that is sent to PostgreSQL each time.
+    #[cfg(feature = "postgres")]
+    Sent(&'c super::postgres::Postgres, std::sync::Arc<str>),
 }
 
-impl<'c> Statement<'c> {
-    fn sqlite(&mut self) -> &mut rusqlite::Statement<'c> {
-        match self {
-            Self::Cached(statement) => statement,
-            Self::Once(statement) => statement,
-        }
-    }
-
+impl Statement<'_> {
     /// Runs it, and returns how many rows it changed.
     pub(crate) fn execute(&mut self, params: impl Params) -> Result<usize, DbError> {
-        let statement = self.sqlite();
-        bind(statement, params)?;
-        Ok(statement.raw_execute()?)
+        match self {
+            Self::Cached(statement) => bound(statement, params)?.execute(),
+            Self::Once(statement) => bound(statement, params)?.execute(),
+            #[cfg(feature = "postgres")]
+            Self::Sent(server, text) => server.execute(text, params),
+        }
     }
 
     /// Runs it, and returns its rows.
     pub(crate) fn query(&mut self, params: impl Params) -> Result<Rows<'_>, DbError> {
-        let statement = self.sqlite();
-        bind(statement, params)?;
-        Ok(Rows::Sqlite(statement.raw_query()))
+        match self {
+            Self::Cached(statement) => Ok(bound(statement, params)?.query()),
+            Self::Once(statement) => Ok(bound(statement, params)?.query()),
+            #[cfg(feature = "postgres")]
+            Self::Sent(server, text) => Ok(Rows::Postgres(server.query(text, params)?, 0)),
+        }
     }
 
     /// Runs it, and reads its first row. [`super::Fault::NoRows`] when it has none.
@@ -62,27 +64,45 @@ impl<'c> Statement<'c> {
     }
 
     /// Returns the names of its columns.
-    pub(crate) fn column_names(&self) -> Vec<String> {
+    pub(crate) fn column_names(&self) -> Result<Vec<String>, DbError> {
         let names = match self {
             Self::Cached(statement) => statement.column_names(),
             Self::Once(statement) => statement.column_names(),
+            #[cfg(feature = "postgres")]
+            Self::Sent(server, text) => return server.column_names(text),
         };
-        names.into_iter().map(str::to_owned).collect()
+        Ok(names.into_iter().map(str::to_owned).collect())
+    }
+}
+
+/// A statement of SQLite whose values are bound.
+struct Bound<'s, 'c>(&'s mut rusqlite::Statement<'c>);
+
+impl<'s> Bound<'s, '_> {
+    fn execute(self) -> Result<usize, DbError> {
+        Ok(self.0.raw_execute()?)
+    }
+
+    fn query(self) -> Rows<'s> {
+        Rows::Sqlite(self.0.raw_query())
     }
 }
 
 /// Binds all values to a statement of SQLite.
-fn bind(statement: &mut rusqlite::Statement<'_>, params: impl Params) -> Result<(), DbError> {
+fn bound<'s, 'c>(
+    statement: &'s mut rusqlite::Statement<'c>,
+    params: impl Params,
+) -> Result<Bound<'s, 'c>, DbError> {
     let mut bound = 0;
     params.each(&mut |value| {
         bound += 1;
         Ok(statement.raw_bind_parameter(bound, value)?)
     })?;
     let expected = statement.parameter_count();
-    if bound == expected {
-        return Ok(());
+    if bound != expected {
+        return Err(rusqlite::Error::InvalidParameterCount(bound, expected).into());
     }
-    Err(rusqlite::Error::InvalidParameterCount(bound, expected).into())
+    Ok(Bound(statement))
 }
 
 /// What is read of each row.

@@ -24,13 +24,28 @@ pub(crate) struct Transaction<'c> {
 impl<'c> Transaction<'c> {
     /// Begins one; the caller's connection has no other.
     pub(super) fn begin(connection: &'c Connection, purpose: Purpose) -> Result<Self, DbError> {
-        connection.execute_batch(match purpose {
-            Purpose::Write => "BEGIN IMMEDIATE",
-            Purpose::Read => "BEGIN DEFERRED",
+        connection.execute_batch(match (connection, purpose) {
+            (Connection::Sqlite(_), Purpose::Write) => "BEGIN IMMEDIATE",
+            (Connection::Sqlite(_), Purpose::Read) => "BEGIN DEFERRED",
+            #[cfg(feature = "postgres")]
+            (Connection::Postgres(_), Purpose::Write) => "BEGIN ISOLATION LEVEL SERIALIZABLE",
+            #[cfg(feature = "postgres")]
+            (Connection::Postgres(_), Purpose::Read) => {
+                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+            }
         })?;
         Ok(Self {
             connection,
             is_open: true,
+        })
+    }
+
+    /// Lets rows refer to some that do not exist, until the transaction is committed.
+    pub(crate) fn defer_references(&self) -> Result<(), DbError> {
+        self.connection.execute_batch(match self.connection {
+            Connection::Sqlite(_) => "PRAGMA defer_foreign_keys = true",
+            #[cfg(feature = "postgres")]
+            Connection::Postgres(_) => "SET CONSTRAINTS ALL DEFERRED",
         })
     }
 

@@ -159,12 +159,12 @@ impl Store {
                 id
             } else {
                 // What was pushed for an earlier pull request of the branch is Symphony's still.
-                tx.execute(
+                tx.query_row(
                     "INSERT INTO forge_pull (project, branch, pr, pushed) VALUES (?1, ?2, ?3, coalesce(
-                         (SELECT pushed FROM forge_pull WHERE project = ?1 AND branch = ?2 ORDER BY id DESC LIMIT 1), '[]'))",
+                         (SELECT pushed FROM forge_pull WHERE project = ?1 AND branch = ?2 ORDER BY id DESC LIMIT 1), '[]')) RETURNING id",
                     params![project.as_str(), branch, pr.get()],
-                )?;
-                tx.last_insert_rowid()
+                    |row| row.get(0),
+                )?
             };
             load(tx, ForgePullId(id))
         })

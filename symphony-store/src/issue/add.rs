@@ -87,7 +87,7 @@ impl Store {
         &mut self,
         context: &Context,
         new: &NewIssue,
-        check: impl FnOnce(&Transaction<'_>) -> Result<(), StoreError>,
+        check: impl Fn(&Transaction<'_>) -> Result<(), StoreError>,
     ) -> Result<Issue, StoreError> {
         check_title(&new.title)?;
         check_text("description", &new.description)?;

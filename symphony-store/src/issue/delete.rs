@@ -68,7 +68,7 @@ impl Store {
     ) -> Result<Issue, StoreError> {
         self.write(context, |tx| {
             // Runs and pull requests refer to each other, so neither could be removed first.
-            tx.execute_batch("PRAGMA defer_foreign_keys = true")?;
+            tx.defer_references()?;
             let issue = load_issue(tx, id)?;
             // Read again in this transaction: the caller looked before, and a person may have reopened the issue, or a
             // tick started a run.
@@ -218,8 +218,8 @@ const REMOVAL: [&str; 41] = [
     "UPDATE base_notice SET issue = NULL WHERE issue = ?1 AND dismissed_at IS NULL AND kind IN ('settings', 'configuration', 'submodules', 'refs')",
     "DELETE FROM base_notice WHERE issue = ?1",
     // Their numbers stay until they are closed at the forge.
-    "INSERT OR IGNORE INTO forge_left (project, number) SELECT f.project, f.number FROM forge_pull f
-     JOIN pull_request p ON p.id = f.pr WHERE p.issue = ?1 AND f.is_open = 1 AND f.number IS NOT NULL",
+    "INSERT INTO forge_left (project, number) SELECT f.project, f.number FROM forge_pull f
+     JOIN pull_request p ON p.id = f.pr WHERE p.issue = ?1 AND f.is_open = 1 AND f.number IS NOT NULL ON CONFLICT DO NOTHING",
     "DELETE FROM forge_reply WHERE pull IN (SELECT f.id FROM forge_pull f JOIN pull_request p ON p.id = f.pr WHERE p.issue = ?1)",
     "DELETE FROM forge_seen WHERE pull IN (SELECT f.id FROM forge_pull f JOIN pull_request p ON p.id = f.pr WHERE p.issue = ?1)",
     "DELETE FROM forge_pull WHERE pr IN (SELECT id FROM pull_request WHERE issue = ?1)",

@@ -62,9 +62,9 @@ pub(crate) fn add_comment_in(
     content: &str,
 ) -> Result<CommentId, StoreError> {
     let (source, user) = context.actor.attributed();
-    tx.execute(
+    let id = tx.query_row(
         "INSERT INTO comment (issue, author, run, content, created_at, unverified, source, user, login)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) RETURNING id",
         params![
             issue.as_str(),
             context.actor.author().name(),
@@ -76,8 +76,9 @@ pub(crate) fn add_comment_in(
             user,
             context.actor.login(),
         ],
+        |row| row.get(0),
     )?;
-    let id = CommentId::new(tx.last_insert_rowid());
+    let id = CommentId::new(id);
     append(
         tx,
         context,
@@ -140,9 +141,9 @@ fn insert_finding(
             Some(project.as_str()),
         ),
     };
-    tx.execute(
+    let id = tx.query_row(
         "INSERT INTO finding (issue, project, kind, text, files, author, run, created_at)
-         VALUES (?1, coalesce(?2, (SELECT project FROM issue WHERE id = ?1)), ?3, ?4, ?5, ?6, ?7, ?8)",
+         VALUES (?1, coalesce(?2, (SELECT project FROM issue WHERE id = ?1)), ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id",
         params![
             issue,
             project,
@@ -153,8 +154,9 @@ fn insert_finding(
             context.actor.run().map(symphony_core::id::RunId::as_str),
             context.now.as_millisecond(),
         ],
+        |row| row.get(0),
     )?;
-    let id = FindingId::new(tx.last_insert_rowid());
+    let id = FindingId::new(id);
     append(
         tx,
         context,

@@ -167,9 +167,9 @@ impl Store {
     ) -> Result<T, StoreError> {
         let ranker = Ranker::new(ranking.subject, ranking.now, ranking.options)
             .map_err(|error| options_error(&error))?;
-        self.conn
-            .sqlite()
-            .pragma_update(None, "mmap_size", MAPPED_BYTES_MAX)?;
+        if let Some(sqlite) = self.conn.sqlite() {
+            sqlite.pragma_update(None, "mmap_size", MAPPED_BYTES_MAX)?;
+        }
         let (taken, renewed) = self.read(|tx| {
             // Usefulness is measured within a project, so it has no weight elsewhere.
             let mut ranker = match ranking.scope {

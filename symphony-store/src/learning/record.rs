@@ -230,7 +230,7 @@ impl Store {
         }
         // Compared byte by byte, since an id may contain what is a wildcard elsewhere.
         let mut statement = self.conn.prepare_cached(
-            "SELECT id FROM learning WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1
+            "SELECT id FROM learning WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, length(id) - length(?1) + 1) = ?1
              ORDER BY id <> ?1, id LIMIT 6",
         )?;
         let found: Vec<String> = statement
@@ -265,7 +265,7 @@ impl Store {
             filter.learning_type.map(LearningType::name),
             to_json(&filter.states),
             filter.or_proposed_by.as_ref().map(IssueId::as_str),
-            filter.limit.map_or(-1, i64::from),
+            filter.limit.map_or(i64::MAX, i64::from),
         ])?;
         let mut learnings = Vec::new();
         while let Some(row) = &rows.next()? {

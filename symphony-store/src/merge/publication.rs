@@ -148,12 +148,12 @@ impl Store {
                     params![id, now],
                 )?;
             }
-            tx.execute(
-                "INSERT INTO publication (pull_request, commit_id, state, started_at) VALUES (?1, ?2, 'running', ?3)",
+            let id = tx.query_row(
+                "INSERT INTO publication (pull_request, commit_id, state, started_at) VALUES (?1, ?2, 'running', ?3) RETURNING id",
                 params![pr.get(), found.head_commit, now],
+                |row| row.get(0),
             )?;
-            let id = tx.last_insert_rowid();
-            let begun = LogEvent::PublicationBegun { pr, commit: found.head_commit.clone() };
+                        let begun = LogEvent::PublicationBegun { pr, commit: found.head_commit.clone() };
             append(tx, context, About::of(&found.of), &begun)?;
             Ok(Some(id))
         })

@@ -141,7 +141,7 @@ impl Store {
         context: &Context,
         plan: &PlanId,
         new: &NewPullRequest,
-        notice: impl FnOnce(PrId) -> BaseNotice,
+        notice: impl Fn(PrId) -> BaseNotice,
     ) -> Result<PullRequest, StoreError> {
         self.write(context, |tx| {
             let pr = open_plan_pr(tx, context, plan, new)?;

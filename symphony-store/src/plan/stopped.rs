@@ -26,7 +26,7 @@ impl Store {
              FROM plan p JOIN plan_phase f ON f.plan = p.id
              WHERE p.status IN ('completed', 'failed', 'aborted') AND p.target_branch IS NOT NULL AND p.merged_commit IS NULL
                    AND (CAST(?1 AS TEXT) IS NULL OR p.project = ?1)
-             GROUP BY p.id HAVING complete > 0 ORDER BY p.completed_at, p.id",
+             GROUP BY p.id HAVING coalesce(sum(f.status = 'complete' AND f.progress -> '$.state.skipped' IS DISTINCT FROM 'true'), 0) > 0 ORDER BY p.completed_at, p.id",
         )?;
         let mut rows = statement.query([project.map(ProjectId::as_str)])?;
         let mut plans = Vec::new();

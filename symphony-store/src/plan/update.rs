@@ -25,7 +25,7 @@ impl Store {
         &mut self,
         context: &Context,
         id: &PlanId,
-        decide: impl FnOnce(&PlanRecord, &Dag) -> Result<(Vec<PlanEvent>, T), PlanTransitionError>,
+        mut decide: impl FnMut(&PlanRecord, &Dag) -> Result<(Vec<PlanEvent>, T), PlanTransitionError>,
     ) -> Result<(PlanRecord, T), StoreError> {
         self.write(context, |tx| {
             // Read inside the transaction, so that the decision cannot be made on a state that a run's end or a person

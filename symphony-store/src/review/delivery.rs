@@ -252,9 +252,9 @@ fn insert(
     state: DeliveryState,
     reasons: &[String],
 ) -> Result<DeliveryId, StoreError> {
-    tx.execute(
+    let id = tx.query_row(
         "INSERT INTO phase_claim (project, issue, phase, artifact_path, summary, skip_to, next_phase, run, author, state, reasons, open, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) RETURNING id",
         params![
             issue.project.as_str(),
             issue.id.as_str(),
@@ -270,8 +270,9 @@ fn insert(
             state == DeliveryState::Submitted,
             context.now.as_millisecond(),
         ],
+        |row| row.get(0),
     )?;
-    let id = DeliveryId::new(tx.last_insert_rowid());
+    let id = DeliveryId::new(id);
     let delivered = LogEvent::PhaseDelivered {
         delivery: id,
         phase: new.phase.clone(),

@@ -156,7 +156,7 @@ fn list_sql(filter: &PrFilter) -> (String, Vec<&str>) {
         }
     }
     let wheres = wheres.join(" AND ");
-    let limit = filter.limit.map_or(-1, i64::from);
+    let limit = filter.limit.map_or(i64::MAX, i64::from);
     let sql = format!("SELECT * FROM pull_request WHERE {wheres} ORDER BY id DESC LIMIT {limit}");
     (sql, values)
 }

@@ -43,9 +43,9 @@ pub(crate) fn insert_pr(
     project: &ProjectId,
     new: &NewPullRequest,
 ) -> Result<PrId, StoreError> {
-    tx.execute(
+    let id = tx.query_row(
         "INSERT INTO pull_request (project, issue, plan, run, title, body, branch, base, base_commit, head_commit, diff, files, reported_gates, checklist, state, created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'open', ?15, ?15)",
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'open', ?15, ?15) RETURNING id",
         params![
             project.as_str(),
             new.of.issue().map(IssueId::as_str),
@@ -63,8 +63,9 @@ pub(crate) fn insert_pr(
             to_json(&new.checklist),
             context.now.as_millisecond(),
         ],
+        |row| row.get(0),
     )?;
-    Ok(PrId::new(tx.last_insert_rowid()))
+    Ok(PrId::new(id))
 }
 
 /// Replaces the head of a pull request, with its gates and verdict, which applied to the old one.

@@ -127,7 +127,7 @@ fn list_sql(filter: &RunFilter) -> (String, Vec<&str>) {
     if wheres.is_empty() {
         wheres.push("1 = 1".to_owned());
     }
-    let limit = filter.limit.map_or(-1, i64::from);
+    let limit = filter.limit.map_or(i64::MAX, i64::from);
     let wheres = wheres.join(" AND ");
     let sql = format!("SELECT * FROM run{index} WHERE {wheres} ORDER BY fence DESC LIMIT {limit}");
     (sql, values)
@@ -172,6 +172,7 @@ impl Store {
         let clean: String = text
             .chars()
             .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+            .map(|c| c.to_ascii_lowercase())
             .collect();
         if clean.len() != text.len() || clean.is_empty() {
             return Err(StoreError::not_found("run", text));

@@ -70,7 +70,7 @@ struct Cost {
 }
 
 fn cost(store: &Store, sql: &str, parameters: &[&dyn rusqlite::ToSql]) -> Cost {
-    let mut statement = store.conn.sqlite().prepare(sql).unwrap();
+    let mut statement = store.conn.sqlite().unwrap().prepare(sql).unwrap();
     let mut rows = statement.query(parameters).unwrap();
     let mut count = 0;
     while rows.next().unwrap().is_some() {

@@ -199,7 +199,7 @@ impl Store {
         self.write(context, |tx| {
             tx.execute(
                 "UPDATE tracker SET cursor = ?2, tries = 0, held_since = NULL, held_until = NULL, fault = NULL,
-                     looked_at = CASE WHEN ?3 THEN ?4 ELSE looked_at END WHERE id = ?1",
+                     looked_at = CASE WHEN ?3 = 1 THEN ?4 ELSE looked_at END WHERE id = ?1",
                 params![
                     id.0,
                     cursor.as_str(),

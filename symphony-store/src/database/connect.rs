@@ -1,0 +1,35 @@
+//! Opening the database on a server.
+
+use std::str::FromStr as _;
+
+use ::postgres::Config;
+
+use crate::database::open::Store;
+use crate::db::Connection;
+use crate::db::postgres::Postgres;
+use crate::error::StoreError;
+
+/// Names a server on which tests make their databases, each in a schema of its own.
+const TEST_DATABASE: &str = "SYMPHONY_TEST_DATABASE";
+
+impl Store {
+    /// Opens the database in a schema of a PostgreSQL server, and creates it if it does not exist.
+    ///
+    /// # Errors
+    /// When the address is none, or the server cannot be reached.
+    pub fn connect(address: &str, schema: &str) -> Result<Self, StoreError> {
+        let config = Config::from_str(address).map_err(|error| {
+            StoreError::refused(format!("this is no address of PostgreSQL: {error}"))
+        })?;
+        let conn = Connection::Postgres(Postgres::connect(&config, schema)?);
+        Ok(Self { conn })
+    }
+
+    pub(crate) fn connect_for_test() -> Result<Option<Self>, StoreError> {
+        let Some(address) = std::env::var_os(TEST_DATABASE) else {
+            return Ok(None);
+        };
+        let schema = format!("test_{}", uuid::Uuid::new_v4().simple());
+        Self::connect(&address.to_string_lossy(), &schema).map(Some)
+    }
+}
