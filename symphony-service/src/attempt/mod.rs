@@ -2,8 +2,10 @@
 //!
 //! [`run`] starts the app-server and carries lines. What they mean is decided without I/O: by `session` (the conversation),
 //! `opening` (requests, and the policy for what the app-server asks), `tool` and `document` (`linear_graphql`), `meter`
-//! (tokens and limits of rates).
+//! (tokens and limits of rates). `connection` is how an app-server
+//! is spoken to: over its own input and output, or by WebSocket where it runs already.
 
+mod connection;
 mod diagnostics;
 mod document;
 mod end;

@@ -1,5 +1,6 @@
 //! Runs a session: starts the app-server, carries lines between it and [`Session`], and ends all of its processes.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -9,10 +10,11 @@ use symphony_runner::process::{Agent, AgentInput, AgentLaunch, ProcessError};
 use symphony_workflow::Ticket;
 use symphony_workflow::eligible::{NextTurn, Rules, after_turn};
 use symphony_workflow::template::continuation_prompt;
-use tokio::process::ChildStdout;
+use tokio::io::AsyncRead;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use super::connection::Connection;
 use super::diagnostics::Diagnostics;
 use super::end::{AttemptEnd, FailureClass};
 use super::event::{AttemptEvent, EventKind};
@@ -81,7 +83,9 @@ struct Running<'a, 'e> {
     session: Session,
     sink: &'a mut Sink<'e>,
     writer: Option<InputWriter>,
-    lines: Option<BoundedLines<ChildStdout>>,
+    lines: Option<BoundedLines<Box<dyn AsyncRead + Send + Unpin>>>,
+    /// Why a connection to an app-server that runs already ended; `None` where the attempt has one of its own.
+    shared: Option<Arc<OnceLock<String>>>,
     diagnostics: Option<Diagnostics>,
     calls: JoinSet<(Value, ToolAnswer)>,
     waiting: (Waiting, Instant),
@@ -100,12 +104,16 @@ impl<'a, 'e> Running<'a, 'e> {
         let folder = input.workspace.canonicalize();
         let folder = folder.as_deref().unwrap_or(&input.workspace);
         let opening = Opening::new(&input.config, &input.ticket, folder);
-        let lines = agent.take_stdout();
+        let command = &input.config.codex.command;
+        let connection = Connection::new(&mut agent, command, LINE_BYTES_MAX);
         Self {
             input,
             session: Session::new(opening, input.prompt.clone()),
-            writer: agent.take_stdin().map(InputWriter::new),
-            lines: lines.map(|output| BoundedLines::with_limit(output, LINE_BYTES_MAX)),
+            writer: connection.writer,
+            lines: connection
+                .lines
+                .map(|output| BoundedLines::with_limit(output, LINE_BYTES_MAX)),
+            shared: connection.shared,
             diagnostics: agent.take_stderr().map(Diagnostics::read),
             agent,
             sink,
@@ -124,6 +132,9 @@ impl<'a, 'e> Running<'a, 'e> {
         };
         // No answer to a tool call may come later than the end.
         self.calls.abort_all();
+        if self.shared.is_some() {
+            self.interrupt().await;
+        }
         self.report_failure(&end);
         let is_completed = matches!(end, AttemptEnd::Completed { .. });
         match self.end_processes(is_completed).await {
@@ -132,6 +143,26 @@ impl<'a, 'e> Running<'a, 'e> {
                 class: FailureClass::System,
                 error: self.sink.clean(&described(&error)),
             },
+        }
+    }
+
+    /// Stops the turn of an app-server that does not end with this attempt.
+    async fn interrupt(&mut self) {
+        let Some(message) = self.session.interrupt() else {
+            return;
+        };
+        let is_said = self.say(&message);
+        if let (true, Some(lines)) = (is_said, &mut self.lines) {
+            let session = &mut self.session;
+            let stops = async {
+                while session.waiting() != Waiting::Nothing {
+                    match lines.next_line().await {
+                        Ok(Some(line)) => drop(session.take(line.bytes)),
+                        Ok(None) | Err(_) => return,
+                    }
+                }
+            };
+            let _it_goes_on = timeout(GRACE / 3, stops).await;
         }
     }
 
@@ -313,6 +344,8 @@ impl<'a, 'e> Running<'a, 'e> {
         } else {
             FailureClass::PortExit
         };
+        let fault = self.shared.as_ref().and_then(|fault| fault.get());
+        let last = last.or_else(|| Some(format!("its WebSocket: {}", fault?)));
         let mut text = last.map_or_else(|| what.clone(), |last| format!("{what}: {last}"));
         if class == FailureClass::CodexNotFound {
             text.push_str(

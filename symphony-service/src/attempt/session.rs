@@ -106,6 +106,19 @@ impl Session {
         vec![self.ask("turn/start", &params)]
     }
 
+    /// Returns the request that stops the turn under way.
+    pub(super) fn interrupt(&mut self) -> Option<Value> {
+        let (thread, turn) = (self.thread.clone()?, self.turn.clone()?);
+        if self.state != State::Working {
+            return None;
+        }
+        self.request = self.request.saturating_add(1);
+        let params = json!({ "threadId": thread, "turnId": turn });
+        Some(
+            json!({ "jsonrpc": "2.0", "id": self.request, "method": "turn/interrupt", "params": params }),
+        )
+    }
+
     /// Takes a line of the app-server's standard output.
     pub(super) fn take(&mut self, line: &[u8]) -> Vec<Step> {
         if line.trim_ascii().is_empty() {

@@ -172,3 +172,25 @@ fn an_attempt_is_stopped_at_once_wherever_it_is() {
         assert!(started.elapsed() < SOON, "{script}");
     }
 }
+
+/// A command that starts `app-server proxy` has WebSocket spoken to it.
+#[test]
+fn a_proxy_without_websocket_behind_it_says_so() {
+    for (answer, expected) in [
+        (
+            r"printf 'HTTP/1.1 400 Bad Request\r\n\r\n'; sleep 1",
+            "HTTP error: 400 Bad Request",
+        ),
+        ("echo no", "the app-server exited with code 0: its WebSocket:"),
+        (
+            "echo 'no socket' >&2; exit 1",
+            "the app-server exited with code 1: no socket",
+        ),
+    ] {
+        let mut worker = Worker::new();
+        worker.command = Some(format!("{answer} # codex app-server proxy"));
+        let done = worker.run("");
+        assert_eq!(done.end, "port_exit", "{answer}: {}", done.error);
+        assert!(done.error.contains(expected), "{answer}: {}", done.error);
+    }
+}

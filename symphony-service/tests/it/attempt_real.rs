@@ -10,17 +10,17 @@ use serde_json::{Value, json};
 
 use crate::worker::Worker;
 
-/// The scripted model, which ends with the test.
-struct Model(Child);
+/// A process that ends with the test.
+struct Server(Child);
 
-impl Drop for Model {
+impl Drop for Server {
     fn drop(&mut self) {
         drop(self.0.kill());
         drop(self.0.wait());
     }
 }
 
-fn model(folder: &Path, scenarios: &Value) -> (Model, String) {
+fn model(folder: &Path, scenarios: &Value) -> (Server, String) {
     std::fs::write(folder.join("model.json"), scenarios.to_string()).unwrap();
     let port = folder.join("model.port");
     let child = Command::new("python3")
@@ -36,7 +36,7 @@ fn model(folder: &Path, scenarios: &Value) -> (Model, String) {
         .arg(&port)
         .stdout(Stdio::null())
         .spawn();
-    let model = Model(child.expect("python3 is installed"));
+    let model = Server(child.expect("python3 is installed"));
     let started = Instant::now();
     loop {
         let text = std::fs::read_to_string(&port).unwrap_or_default();
@@ -51,9 +51,12 @@ fn model(folder: &Path, scenarios: &Value) -> (Model, String) {
     }
 }
 
+fn program() -> String {
+    std::env::var("SYMPHONY_TEST_CODEX")
+        .expect("the feature real-cli needs SYMPHONY_TEST_CODEX: the path of the CLI's program")
+}
+
 fn command(url: &str) -> String {
-    let program = std::env::var("SYMPHONY_TEST_CODEX")
-        .expect("the feature real-cli needs SYMPHONY_TEST_CODEX: the path of the CLI's program");
     let settings = [
         "model=\"gpt-5-codex\"".to_owned(),
         "model_provider=\"scripted\"".to_owned(),
@@ -65,13 +68,41 @@ fn command(url: &str) -> String {
     ];
     let settings = settings.map(|setting| format!("-c '{setting}'"));
     format!(
-        "SCRIPTED_KEY=none exec '{program}' {} app-server",
+        "SCRIPTED_KEY=none exec '{}' {} app-server",
+        program(),
         settings.join(" ")
     )
 }
 
-#[test]
-fn the_real_codex_moves_its_ticket_by_its_own_tool() {
+/// Starts an app-server for all, which listens at a socket.
+fn shared(folder: &Path, url: &str) -> (Server, String) {
+    let socket = folder.join("app-server.sock").display().to_string();
+    std::fs::create_dir(folder.join(".codex")).unwrap();
+    let child = Command::new("bash")
+        .arg("-c")
+        .arg(format!("{} --listen 'unix://{socket}'", command(url)))
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", folder)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn();
+    let server = Server(child.unwrap());
+    let started = Instant::now();
+    while !Path::new(&socket).exists() {
+        let waited = started.elapsed();
+        assert!(
+            waited < Duration::from_mins(1),
+            "the app-server does not listen"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    (server, socket)
+}
+
+/// Lets the real Codex move its ticket, reached by the command that is given for the model's address.
+fn moves_its_ticket(reach: impl FnOnce(&Path, &str) -> (Option<Server>, String)) {
     let mut worker = Worker::new()
         .with("model: gpt-5.5")
         .with("reasoning_effort: xhigh")
@@ -85,7 +116,8 @@ fn the_real_codex_moves_its_ticket_by_its_own_tool() {
         "name": "moves", "match": "Do ENG-1", "final_text": "Done.", "turns": [{ "content": [call] }],
     }] });
     let (_model, url) = model(worker.folder.path(), &scenarios);
-    worker.command = Some(command(&url));
+    let (_server, command) = reach(worker.folder.path(), &url);
+    worker.command = Some(command);
     let done = worker.run("");
     assert_eq!(
         (done.end.as_str(), done.error.as_str()),
@@ -113,4 +145,19 @@ fn the_real_codex_moves_its_ticket_by_its_own_tool() {
     let last = done.events.last().unwrap();
     assert_eq!(last["turn_count"], 1);
     assert!(last["usage"]["total_tokens"].as_u64() > Some(0), "{last:#}");
+}
+
+#[test]
+fn the_real_codex_moves_its_ticket_by_its_own_tool() {
+    moves_its_ticket(|_folder, url| (None, command(url)));
+}
+
+/// As the published file has it: one app-server for all tickets, which a person may watch.
+#[test]
+fn the_real_codex_behind_its_proxy_moves_its_ticket() {
+    moves_its_ticket(|folder, url| {
+        let (server, socket) = shared(folder, url);
+        let command = format!("'{}' app-server proxy --sock \"{socket}\"", program());
+        (Some(server), command)
+    });
 }
