@@ -96,6 +96,10 @@ impl Connection {
     }
 
     /// Returns the connection where the engine is SQLite: for copies of the file, and for its own settings.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(clippy::unnecessary_wraps, reason = "PostgreSQL has none")
+    )]
     pub(crate) const fn sqlite(&self) -> Option<&rusqlite::Connection> {
         match self {
             Self::Sqlite(sqlite) => Some(sqlite),
@@ -105,6 +109,10 @@ impl Connection {
     }
 
     /// As [`Connection::sqlite`], for migrations.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(clippy::unnecessary_wraps, reason = "PostgreSQL has none")
+    )]
     pub(crate) const fn sqlite_mut(&mut self) -> Option<&mut rusqlite::Connection> {
         match self {
             Self::Sqlite(sqlite) => Some(sqlite),

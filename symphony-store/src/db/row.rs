@@ -5,7 +5,7 @@ use rusqlite::types::{FromSql, ValueRef};
 use super::DbError;
 
 /// One row.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) enum Row<'a> {
     /// The row at which a statement of SQLite is.
     Sqlite(&'a rusqlite::Row<'a>),

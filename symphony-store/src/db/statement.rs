@@ -64,6 +64,10 @@ impl Statement<'_> {
     }
 
     /// Returns the names of its columns.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(clippy::unnecessary_wraps, reason = "PostgreSQL has to be asked")
+    )]
     pub(crate) fn column_names(&self) -> Result<Vec<String>, DbError> {
         let names = match self {
             Self::Cached(statement) => statement.column_names(),
