@@ -38,6 +38,7 @@ agent:
 codex:
   command: codex --config 'model="some-model"' app-server
   model: some-model
+  attach_worktree_owner: true
   approval_policy: never
   thread_sandbox: workspace-write
   turn_sandbox_policy:
@@ -108,11 +109,12 @@ fn an_unchanged_file_is_read_rendered_and_obeyed() {
         let notes: Vec<String> = reading.notes.iter().map(ToString::to_string).collect();
         assert_eq!(
             notes,
-            ["WORKFLOW.md:28: codex.model: unknown field, ignored"]
+            ["WORKFLOW.md:29: codex.attach_worktree_owner: unknown field, ignored"]
         );
         let config = reading.config;
         assert_eq!(config.preflight(), []);
         assert_eq!(config.tracker.api_key, Secret::new("lin_test"));
+        assert_eq!(config.codex.model.as_deref(), Some("some-model"));
         assert_eq!(config.polling.interval, Duration::from_secs(5));
         assert_eq!(config.server.port, Some(4000));
 
