@@ -1,9 +1,10 @@
-//! The main job with agents that CI does not run, in front of the scripted model (`just soak`).
+//! What takes too long for CI with agents in front of the scripted model: the main job with more of them, and a fault that is given up
+//! after a minute (`just soak`).
 
 use serde_json::{Value, json};
 
 use crate::review_points::{review_plays, review_to_the_end};
-use crate::support::{RealCli, agents_of, text};
+use crate::support::{RealCli, WORKER, agents_of, scenario, scenarios, text};
 
 #[test]
 fn the_copilot_cli_answers_a_rejection_and_is_merged() {
@@ -21,6 +22,38 @@ fn the_gemini_cli_answers_a_rejection_and_is_merged() {
         assert!(!is_offered("web_fetch") && !is_offered("google_web_search"));
         assert!(is_offered("read_file"));
     }
+}
+
+/// It asks again and again, in some versions for ever.
+#[test]
+fn the_real_opencode_is_ended_where_every_answer_is_cut() {
+    let cli = RealCli::Opencode;
+    let cut = json!({
+        "content": [{ "type": "text", "text": "I begin." }], "faults": [{ "type": "cut", "times": -1 }],
+    });
+    let plays = scenarios([scenario(
+        "worker",
+        &json!({ "match_system": WORKER }),
+        [cut],
+    )]);
+    let config = json!({
+        "sandbox": "namespace",
+        "judge_enabled": false,
+        "model_requests_per_minute": 60,
+    });
+    let (project, _model) = cli.project(&plays.to_string(), &config);
+    project.add_issue("Say hello");
+    let run = project.tick_one("worker", "failed");
+    let error = &run["error"];
+    assert_eq!(error["class"], "network", "{run:#}");
+    // On a slow machine it gives up itself before its requests have failed for a minute, each time in other words.
+    let message = error["message"].as_str().unwrap();
+    let is_ended = message.ends_with("the last answer ended before its end");
+    assert!(
+        is_ended || message.to_lowercase().contains("connection"),
+        "{message}"
+    );
+    project.assert_sound();
 }
 
 /// Drives an issue through a rejection, its answer, an approval and a merge; returns what the model was asked.
