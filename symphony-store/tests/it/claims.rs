@@ -110,7 +110,7 @@ fn the_write_of_a_run_that_is_over_is_refused() {
 }
 
 /// Names the database of a parent test to the process it starts.
-const DATABASE: &str = "SYMPHONY_TEST_DATABASE";
+const DATABASE: &str = "SYMPHONY_TEST_CLAIMS_IN";
 const ISSUES: usize = 20;
 
 fn database(folder: &Path) -> (PathBuf, Store) {
