@@ -181,7 +181,10 @@ fn a_proxy_without_websocket_behind_it_says_so() {
             r"printf 'HTTP/1.1 400 Bad Request\r\n\r\n'; sleep 1",
             "HTTP error: 400 Bad Request",
         ),
-        ("echo no", "the app-server exited with code 0: its WebSocket:"),
+        (
+            "echo no",
+            "the app-server exited with code 0: its WebSocket:",
+        ),
         (
             "echo 'no socket' >&2; exit 1",
             "the app-server exited with code 1: no socket",
