@@ -15,12 +15,12 @@ use crate::error::StoreError;
 const MERGES_SQL: &str = "SELECT e.payload ->> '$.base_before', e.payload ->> '$.merged' FROM pull_request p
      JOIN event e ON e.issue = p.issue
      WHERE p.project = ?1 AND p.base = ?2 AND p.state = 'merged' AND p.merged_outside IS NULL AND e.kind = 'merge_intended'
-         AND e.payload ->> '$.pr' = p.id AND e.payload ->> '$.merged' = p.merged_commit
+         AND CAST(e.payload ->> '$.pr' AS BIGINT) = p.id AND e.payload ->> '$.merged' = p.merged_commit
      UNION ALL
      SELECT e.payload ->> '$.base_before', e.payload ->> '$.merged' FROM pull_request p
      JOIN event e ON e.plan = p.plan
      WHERE p.project = ?1 AND p.base = ?2 AND p.state = 'merged' AND p.merged_outside IS NULL AND e.kind = 'merge_intended'
-         AND e.payload ->> '$.pr' = p.id AND e.payload ->> '$.merged' = p.merged_commit";
+         AND CAST(e.payload ->> '$.pr' AS BIGINT) = p.id AND e.payload ->> '$.merged' = p.merged_commit";
 
 impl Store {
     /// Returns the recorded merges into a base that Symphony made: where each moved it to, and where it was before.

@@ -17,7 +17,7 @@ const WATCHED_MAX: i64 = 10;
 
 /// The newest record of each branch whose pull request was closed a short time ago, or is open again there.
 const CLOSED_SQL: &str = "SELECT * FROM forge_pull f WHERE project = ?1 AND is_open = 0 AND number IS NOT NULL
-     AND ends ->> '$.closed_at' IS NOT NULL AND (problem IS NOT NULL OR ends ->> '$.closed_at' >= ?2)
+     AND ends ->> '$.closed_at' IS NOT NULL AND (problem IS NOT NULL OR CAST(ends ->> '$.closed_at' AS BIGINT) >= ?2)
      AND NOT EXISTS (SELECT 1 FROM forge_pull n WHERE n.project = f.project AND n.branch = f.branch AND n.id > f.id)
      ORDER BY id DESC LIMIT ?3";
 

@@ -138,7 +138,7 @@ fn open_pr(store: &mut Store, run: &str, number: u64, head: &str) -> symphony_co
     pr.id
 }
 
-fn merge_first(store: &mut Store) {
+pub(crate) fn merge_first(store: &mut Store) {
     let pr = open_pr(store, "r1", 1, "c1");
     let issue = symphony_core::id::IssueId::new("DEM", 1).unwrap();
     let target = RunTarget::PullRequest(issue.into(), pr);

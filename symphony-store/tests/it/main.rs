@@ -1,4 +1,4 @@
-//! Integration tests of the store, on real SQLite.
+//! Integration tests of the store, on real SQLite, or on PostgreSQL where `SYMPHONY_TEST_DATABASE` names a server.
 
 #[cfg(test)]
 mod audit;
@@ -12,6 +12,8 @@ mod ends;
 mod exit_handling;
 #[cfg(test)]
 mod finish;
+#[cfg(test)]
+mod forges;
 #[cfg(test)]
 mod gates;
 #[cfg(test)]
