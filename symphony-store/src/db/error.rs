@@ -31,7 +31,7 @@ impl From<postgres::Error> for DbError {
 
 /// What an error means to whoever asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// Another process held a lock for too long.
     Busy,
     /// There is no room left on the disk.
@@ -55,7 +55,7 @@ impl DbError {
     }
 
     /// Returns what the error means.
-    pub fn fault(&self) -> Fault {
+    pub(crate) fn fault(&self) -> Fault {
         match &self.0 {
             Cause::Sqlite(error) => sqlite_fault(error),
             #[cfg(feature = "postgres")]

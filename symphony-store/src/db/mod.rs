@@ -11,8 +11,8 @@ mod row;
 mod statement;
 mod transaction;
 
-pub use error::{DbError, Fault};
-pub(crate) use error::{OptionalExtension, sqlite_fault};
+pub use error::DbError;
+pub(crate) use error::{Fault, OptionalExtension, sqlite_fault};
 pub(crate) use param::{Params, params_from_iter};
 pub(crate) use row::{Row, Rows};
 pub(crate) use rusqlite::params;
