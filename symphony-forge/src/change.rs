@@ -31,6 +31,14 @@ pub struct PullChange {
 }
 
 impl PullChange {
+    /// Closes it.
+    pub fn close() -> Self {
+        Self {
+            is_open: Some(false),
+            ..Self::default()
+        }
+    }
+
     /// Returns whether it changes nothing.
     pub const fn is_empty(&self) -> bool {
         self.title.is_none() && self.body.is_none() && self.is_open.is_none()

@@ -135,9 +135,8 @@ impl Round<'_> {
         let Some(known) = known.and_then(|known| CommitId::parse(known).ok()) else {
             return Ok(None);
         };
-        let is_removed = repository.has_commit(&known)?
-            && repository.is_merged(&known, ours)?
-            && !repository.is_merged(&known, theirs)?;
+        let is_removed =
+            repository.has_merged(&known, ours)? && !repository.is_merged(&known, theirs)?;
         Ok(is_removed.then(|| known.to_string()))
     }
 
@@ -157,7 +156,7 @@ impl Round<'_> {
             let Ok(commit) = CommitId::parse(step) else {
                 continue;
             };
-            if repository.has_commit(&commit)? && repository.is_merged(&commit, theirs)? {
+            if repository.has_merged(&commit, theirs)? {
                 return Ok(None);
             }
         }
@@ -174,8 +173,7 @@ impl Round<'_> {
             return Ok(None);
         };
         let begin = RunnerError::commit(&pr.base_commit, "the base of the pull request")?;
-        let is_there =
-            repository.has_commit(&begin)? && repository.is_merged(&begin, &kept.theirs)?;
+        let is_there = repository.has_merged(&begin, &kept.theirs)?;
         Ok((!is_there).then(|| kept.problem.clone()))
     }
 

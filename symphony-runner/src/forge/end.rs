@@ -5,7 +5,7 @@ use symphony_core::issue::IssueStatus;
 use symphony_core::outside::{Evidence, FoundMerge, OutsideMerge, missing_of};
 use symphony_core::pull_request::PrState;
 use symphony_forge::change::PullChange;
-use symphony_store::Context;
+use symphony_store::{Context, OrderedMerge};
 use symphony_tracker::remote::RemoteUser;
 use symphony_workspace::{BranchName, CommitId, Failpoint, Remote, Repository};
 
@@ -43,21 +43,20 @@ impl Round<'_> {
             return Ok(());
         }
         Failpoint::ForgeTaken.reach();
-        let is_ordered = |both: &Mirrored| {
-            let ordered = both.pull.ends.ordered.as_ref();
-            both.pr.state.is_open() && ordered.is_some_and(|ordered| ordered.commit == commit)
-        };
-        if is_ordered(both) {
-            return self.take_order(both, &merged);
+        let ordered = both.pull.ends.ordered.clone();
+        match ordered.filter(|ordered| both.pr.state.is_open() && ordered.commit == commit) {
+            Some(ordered) => self.take_order(both, &ordered, &merged),
+            None => self.take_outside_merge(both, commit, by),
         }
-        self.take_outside_merge(both, commit, by)
     }
 
     /// Records a merge that a person ordered here and the forge made: the order could not be finished then.
-    fn take_order(&mut self, both: &mut Mirrored, merged: &CommitId) -> Result<(), Stop> {
-        let Some(ordered) = both.pull.ends.ordered.clone() else {
-            return Ok(());
-        };
+    fn take_order(
+        &mut self,
+        both: &mut Mirrored,
+        ordered: &OrderedMerge,
+        merged: &CommitId,
+    ) -> Result<(), Stop> {
         // The command that ordered it waits for this look to end, and records it then.
         let Some(_turn) = MergeTurn::take(&self.session.project, &both.pr.of)? else {
             return Ok(());
@@ -198,11 +197,7 @@ impl Round<'_> {
                 return Ok(());
             }
         }
-        let change = PullChange {
-            is_open: Some(false),
-            ..PullChange::default()
-        };
-        self.client.update(number, &change).await?;
+        self.client.update(number, &PullChange::close()).await?;
         if let Some(merged) = &merged {
             // After the close: whoever dies in between writes no second one.
             let text = format!("Merged into `{}` as {}.", both.pr.base, short(merged));
@@ -223,9 +218,7 @@ impl Round<'_> {
         let there = remote.head(&branch)?;
         Ok(match there {
             Some(there) => {
-                repository.has_commit(&there)?
-                    && repository.has_commit(&commit)?
-                    && repository.is_merged(&commit, &there)?
+                repository.has_commit(&there)? && repository.has_merged(&commit, &there)?
             }
             None => false,
         })
@@ -236,5 +229,5 @@ fn has(repository: &Repository, base: &BranchName, commit: &CommitId) -> Result<
     let Some(head) = repository.branch_head(base)? else {
         return Ok(false);
     };
-    Ok(repository.has_commit(commit)? && repository.is_merged(commit, &head)?)
+    Ok(repository.has_merged(commit, &head)?)
 }

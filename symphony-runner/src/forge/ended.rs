@@ -151,11 +151,7 @@ impl Round<'_> {
         if self.client.pull(number).await?.state != RemoteState::Open {
             return Ok(());
         }
-        let change = PullChange {
-            is_open: Some(false),
-            ..PullChange::default()
-        };
-        self.client.update(number, &change).await?;
+        self.client.update(number, &PullChange::close()).await?;
         // after the close, as everywhere: whoever dies in between writes no second one
         let text = "Its issue was deleted in Symphony.";
         self.client.add_comment(number, text).await.map(drop)

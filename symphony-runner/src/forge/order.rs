@@ -199,7 +199,7 @@ impl ForgeMerge<'_> {
         let Some(ours) = repository.branch_head(&base)? else {
             return Ok(Some(format!("`{base}` does not exist")));
         };
-        if !repository.has_commit(commit)? || !repository.is_merged(commit, &theirs)? {
+        if !repository.has_merged(commit, &theirs)? {
             return Ok(Some(format!(
                 "`{}` does not have the merge yet",
                 settings.remote

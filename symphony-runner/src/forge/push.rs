@@ -95,7 +95,7 @@ fn contains(
     let Some(theirs) = theirs else {
         return Ok(false);
     };
-    Ok(repository.has_commit(theirs)? && repository.is_merged(theirs, head)?)
+    Ok(repository.has_merged(theirs, head)?)
 }
 
 /// Commits of others on a branch.

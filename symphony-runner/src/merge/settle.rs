@@ -191,6 +191,6 @@ pub(super) fn reached(
     let Some(head) = repository.branch_head(&BranchName::parse(&pr.base)?)? else {
         return Ok(None);
     };
-    let is_there = repository.has_commit(&commit)? && repository.is_merged(&commit, &head)?;
+    let is_there = repository.has_merged(&commit, &head)?;
     Ok(is_there.then_some(commit))
 }

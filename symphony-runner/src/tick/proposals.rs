@@ -143,7 +143,7 @@ fn changed_since(
     let Ok(recorded) = CommitId::parse(recorded) else {
         return Ok(None);
     };
-    if !repository.has_commit(&recorded)? || !repository.is_merged(&recorded, head)? {
+    if !repository.has_merged(&recorded, head)? {
         return Ok(None);
     }
     let changed = repository.changed_files(&recorded, head)?;

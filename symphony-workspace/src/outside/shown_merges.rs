@@ -26,7 +26,7 @@ impl Repository {
         // A base that was moved back no longer has what the reflog says was merged.
         let mut kept = Vec::new();
         for (commit, entry) in shown.drain(..) {
-            if self.has_commit(&commit)? && self.is_merged(&commit, head)? {
+            if self.has_merged(&commit, head)? {
                 kept.push((commit, entry));
             }
         }

@@ -366,6 +366,14 @@ impl Repository {
         self.reader().is_ancestor(commit, of)
     }
 
+    /// Returns whether the repository has `commit`, and has it in the history of `of`.
+    ///
+    /// # Errors
+    /// When git fails, or the repository does not have `of`.
+    pub fn has_merged(&self, commit: &CommitId, of: &CommitId) -> Result<bool, WorkspaceError> {
+        Ok(self.has_commit(commit)? && self.is_merged(commit, of)?)
+    }
+
     /// Reads a file as it is at a commit (`CLAUDE.md` at the base, an artifact of a delivery); `None` when the commit
     /// has no regular file there.
     ///

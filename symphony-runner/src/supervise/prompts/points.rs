@@ -89,7 +89,7 @@ fn patch(
     let (Ok(commit), Ok(head)) = (CommitId::parse(commit), CommitId::parse(&pr.head_commit)) else {
         return Ok(None);
     };
-    if !repository.has_commit(&commit)? || !repository.is_merged(&commit, &head)? {
+    if !repository.has_merged(&commit, &head)? {
         return Ok(None);
     }
     repository.commit_patch(&commit, PATCH_BYTES_MAX)
