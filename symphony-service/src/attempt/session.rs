@@ -180,10 +180,12 @@ impl Session {
     }
 
     fn ask(&mut self, method: &str, params: &Value) -> Step {
+        Step::Say(self.request(method, params))
+    }
+
+    fn request(&mut self, method: &str, params: &Value) -> Value {
         self.request = self.request.saturating_add(1);
-        Step::Say(
-            json!({ "jsonrpc": "2.0", "id": self.request, "method": method, "params": params }),
-        )
+        json!({ "jsonrpc": "2.0", "id": self.request, "method": method, "params": params })
     }
 
     fn answered(&mut self, id: &Value, outcome: Result<Value, String>) -> Vec<Step> {

@@ -1,6 +1,5 @@
 //! What workers did since the last look: their reports, their ends, and what follows from them.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -17,18 +16,13 @@ use super::error::ServiceError;
 use super::launch::{Prepared, prepare};
 use super::log::LogLine;
 use super::order::WorkEnd;
+use super::place::age;
 use super::progress::Progress;
 use super::ticket::ticket_of;
 use crate::attempt::{AttemptEvent, EventKind};
 
 /// Time for a worker that was asked to end, besides that of its hook: its app-server and their processes end meanwhile.
 const GRACE: Duration = Duration::from_secs(20);
-
-/// Returns how long ago a worker was first asked to end; nothing where the file or the clock does not say.
-fn asked_ago(file: &Path) -> Duration {
-    let at = std::fs::metadata(file).and_then(|meta| meta.modified());
-    at.ok().and_then(|at| at.elapsed().ok()).unwrap_or_default()
-}
 
 impl Service {
     /// Looks at every worker: reads what it reports, asks it to end where that was ordered, and draws the conclusion where it
@@ -103,7 +97,7 @@ impl Service {
             return Ok(());
         };
         // The file outlives this process: ticks, which live for a moment only, have to kill a worker, too.
-        let waited = asked.elapsed().max(asked_ago(&files.asked()));
+        let waited = asked.elapsed().max(age(&files.asked()).unwrap_or_default());
         if waited > self.config().hooks.timeout + GRACE {
             end_lock_holder(identity.pid, identity.start_time, &files.lock())?;
             self.log_about(job, LogLine::warning("worker_killed"));

@@ -6,6 +6,7 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use symphony_core::id::RunId;
 use symphony_workflow::Place;
@@ -14,6 +15,12 @@ use super::error::{ServiceError, io_error};
 
 /// The folder of the service's files, beside the `WORKFLOW.md`.
 const FOLDER: &str = ".symphony/service";
+
+/// Returns how long ago a mark was made; `None` where the file or the clock does not say.
+pub(super) fn age(mark: &Path) -> Option<Duration> {
+    let made = fs::metadata(mark).and_then(|meta| meta.modified());
+    made.ok()?.elapsed().ok()
+}
 
 /// Where the service works.
 #[derive(Debug, Clone)]

@@ -1,7 +1,6 @@
 //! One look at the tracker: reconcile, then dispatch (sections 8.1, 16.2 and 16.3).
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::time::Duration;
 
 use symphony_core::Timestamp;
@@ -21,6 +20,7 @@ use super::error::ServiceError;
 use super::folder;
 use super::launch::{Prepared, prepare};
 use super::log::LogLine;
+use super::place::age;
 use super::ticket::{refreshed, ticket_of, ticket_text};
 
 /// Workspaces that are removed at the same time.
@@ -40,14 +40,6 @@ const QUESTION_TIME_MAX: Duration = Duration::from_mins(2);
 /// Time between two questions of ticks about all tickets that have ended: in an old project they are many pages, and a tick a
 /// minute would use up what Linear grants.
 const CLEAN_UP_PAUSE: Duration = Duration::from_hours(1);
-
-/// Says whether ended tickets were asked for lately.
-fn was_lately(mark: &Path) -> bool {
-    let at = std::fs::metadata(mark).and_then(|meta| meta.modified());
-    at.ok()
-        .and_then(|at| at.elapsed().ok())
-        .is_some_and(|ago| ago < CLEAN_UP_PAUSE)
-}
 
 /// Waits for an answer of the tracker, and says why there is none.
 async fn in_time(
@@ -70,7 +62,9 @@ impl Service {
     /// When the database cannot be read.
     pub async fn begin(&mut self) -> Result<(), ServiceError> {
         self.collect(Timestamp::now())?;
-        if self.start == Start::Tick && was_lately(&self.place.cleaned()) {
+        if self.start == Start::Tick
+            && age(&self.place.cleaned()).is_some_and(|ago| ago < CLEAN_UP_PAUSE)
+        {
             return self.remove_some();
         }
         let root = self.config().workspace.root.clone();
