@@ -171,7 +171,7 @@ fn session(run: &Value) -> String {
 }
 
 /// A red gate, then a rejection: each next run goes on in the session, until the pull request is merged.
-fn resumes(cli: RealCli, config: &Value) -> Project {
+pub(crate) fn resumes(cli: RealCli, config: &Value) -> Project {
     let (project, model) = project(cli, &one_conversation(cli), config);
     let first = project.tick_one("worker", "succeeded");
     assert_eq!(
@@ -271,11 +271,6 @@ fn attempts_of_the_real_codex_app_server_resume_their_session() {
 #[test]
 fn attempts_of_the_real_opencode_resume_their_session() {
     resumes(RealCli::Opencode, &json!({}));
-}
-
-#[test]
-fn attempts_of_the_real_qwen_code_resume_their_session() {
-    resumes(RealCli::Qwen, &json!({}));
 }
 
 #[test]

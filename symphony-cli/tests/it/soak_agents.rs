@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use crate::real_resume::resumes;
 use crate::review_points::{review_plays, review_to_the_end};
 use crate::support::{RealCli, WORKER, agents_of, scenario, scenarios, text};
 
@@ -24,9 +25,15 @@ fn the_gemini_cli_answers_a_rejection_and_is_merged() {
     }
 }
 
+/// In a sandbox it does so for each change.
+#[test]
+fn qwen_code_resumes_its_session() {
+    resumes(RealCli::Qwen, &json!({}));
+}
+
 /// It asks again and again, in some versions for ever.
 #[test]
-fn the_real_opencode_is_ended_where_every_answer_is_cut() {
+fn opencode_is_ended_where_every_answer_is_cut() {
     let cli = RealCli::Opencode;
     let cut = json!({
         "content": [{ "type": "text", "text": "I begin." }], "faults": [{ "type": "cut", "times": -1 }],
