@@ -293,7 +293,7 @@ impl<'a> Conversation<'a> {
                 return (Act::Nothing, None);
             }
             return (
-                ignored(review.author.as_ref(), "is no member of the repository"),
+                ignored(review.author.as_ref(), "is not a member of the repository"),
                 None,
             );
         };
@@ -310,8 +310,8 @@ impl<'a> Conversation<'a> {
                     by,
                     rejects: later.is_none(),
                 };
-                let note =
-                    later.map(|_| format!("{name} requested changes, and decided again later"));
+                let note = later
+                    .map(|_| format!("{name} requested changes, and gave another verdict later"));
                 (act, note)
             }
             ReviewVerdict::Approved => self.of_approval(review, comments, by, later),
@@ -341,8 +341,8 @@ impl<'a> Conversation<'a> {
         later: Option<ReviewVerdict>,
     ) -> (Act, Option<String>) {
         let why = match &by {
-            Who::Member(_) => "approved it, and is not among `forge.reviewers`",
-            Who::Reviewer(_) if later.is_some() => "approved it, and decided again later",
+            Who::Member(_) => "approved it, but is not in `forge.reviewers`",
+            Who::Reviewer(_) if later.is_some() => "approved it, and gave another verdict later",
             Who::Reviewer(name) if review.commit.as_deref() == Some(self.head) => {
                 let act = Act::Approve {
                     by: name.clone(),
@@ -351,7 +351,7 @@ impl<'a> Conversation<'a> {
                 };
                 return (act, None);
             }
-            Who::Reviewer(_) => "approved another commit than the one that is here",
+            Who::Reviewer(_) => "approved another commit than the head here",
         };
         if comments.is_empty() {
             return (ignored(review.author.as_ref(), why), None);
@@ -402,11 +402,11 @@ impl<'a> Conversation<'a> {
     /// A comment of its own: a reply in a thread, one outside of a review that is new, or one that was edited.
     fn of_comment(&self, comment: &RemoteReviewComment, room: &Room) -> (Act, Option<String>) {
         if self.known.comments.contains_key(&comment.id) {
-            let why = "a comment was edited there; here it stays as it was".to_owned();
+            let why = "a comment was edited there; its first text counts here".to_owned();
             return (Act::Ignore { why }, None);
         }
         let Some(by) = self.who(comment.author.as_ref(), comment.standing) else {
-            let why = "is no member of the repository";
+            let why = "is not a member of the repository";
             return (ignored(comment.author.as_ref(), why), None);
         };
         let thread = comment.reply_to.as_ref();
@@ -423,7 +423,7 @@ impl<'a> Conversation<'a> {
                 comment.body
             );
             asked.point.text = shortened(&text);
-            format!("a reply about review point {point}, which is closed, is a new point")
+            format!("a reply about review point {point}, which is closed, became a new point")
         });
         let act = Act::Ask {
             by,

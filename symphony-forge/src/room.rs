@@ -65,7 +65,7 @@ impl Room {
         self.waits &= !rejects;
         let points = self.fit(points, url);
         let why = format!(
-            "{POINTS_OPEN_MAX} review points of people are open here, which is the limit: close what is settled"
+            "{POINTS_OPEN_MAX} review points of people are open here, which is the limit; `symphony point close` closes a settled one"
         );
         match (points.is_empty(), rejects) {
             (false, _) => Act::Ask {

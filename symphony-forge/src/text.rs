@@ -113,7 +113,9 @@ fn part(said: &Said<'_>) -> String {
         let listed: Vec<String> = listed.collect();
         lines.push(format!("Open points:\n{}", listed.join("\n")));
     }
-    lines.push("_Symphony keeps this part up to date. All else here is yours to edit._".to_owned());
+    lines.push(
+        "_Symphony keeps this part up to date. The rest of this text is yours to edit._".to_owned(),
+    );
     lines.join("\n\n")
 }
 

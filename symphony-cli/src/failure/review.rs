@@ -45,13 +45,13 @@ pub(super) fn merge_hint(error: &NotMerged) -> Option<String> {
             format!("`symphony inbox` has a notice: check it, then run `{again}` again; {force}")
         }
         MergeRefusal::MergedThere { .. } => {
-            format!("once it can, `{again}` or `symphony forge sync` records the merge")
+            format!("once it can, run `{again}` or `symphony forge sync` to record the merge")
         }
         MergeRefusal::OtherBase { here, .. } => {
-            format!("set its base at the forge to `{here}`, or close it there")
+            format!("change its base at the forge to `{here}`, or close it there")
         }
         MergeRefusal::ProtectedBase(_) => {
-            format!("`symphony config set forge.merge forge` has merges made there; {force}")
+            format!("`symphony config set forge.merge forge` makes merges there; {force}")
         }
         MergeRefusal::BaseAhead { base, remote } => format!(
             "push them with `git push {remote} {base}`, or take them out of `{base}`, then run `{again}` again"

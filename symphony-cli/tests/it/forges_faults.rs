@@ -188,10 +188,13 @@ fn what_is_in_the_way_here_is_reported_and_waited_for() {
     std::fs::write(&lock, "").unwrap();
     let view = sync(&project);
     let problem = text(&view["problems"][0]);
-    assert!(problem.contains("`main` stays where it is: "), "{view:#}");
+    assert!(
+        problem.contains("`main` cannot be moved forward: "),
+        "{view:#}"
+    );
     assert!(problem.contains("index.lock"), "{view:#}");
     let inbox = project.ok(&["inbox"]);
-    assert!(inbox.contains("stays where it is"), "{inbox}");
+    assert!(inbox.contains("cannot be moved forward"), "{inbox}");
     std::fs::remove_file(&lock).unwrap();
     let view = sync(&project);
     assert_eq!(view["problems"], json!([]), "{view:#}");
@@ -233,8 +236,7 @@ fn a_base_that_the_forge_lacks_is_named_with_what_makes_it() {
         .trim()
         .to_owned();
     forge.git(&["update-ref", "-d", "refs/heads/main"]);
-    let words =
-        "the base branch `main` does not exist at `origin`: `git push origin main` makes it";
+    let words = "the base branch `main` does not exist at `origin`: run `git push origin main` to create it";
     let check = project.symphony(&["forge", "check"]);
     assert!(check.stdout.contains(words), "{check:#?}");
     assert!(!check.stderr.contains("token"), "{check:#?}");
@@ -366,7 +368,7 @@ fn a_required_check_that_nothing_reports_is_named() {
         world.add_status(&main, "build", "success");
     });
     let check = project.symphony(&["forge", "check"]);
-    assert!(check.stdout.contains("is `build` meant?"), "{check:#?}");
+    assert!(check.stdout.contains("did you mean `build`?"), "{check:#?}");
     assert_eq!(sync(&project)["problems"], json!([]));
 
     // half an hour later
@@ -384,10 +386,10 @@ fn a_required_check_that_nothing_reports_is_named() {
     sync(&project);
     let inbox = project.ok(&["inbox"]);
     assert!(
-        inbox.contains("the required check `biuld` was not reported"),
+        inbox.contains("nothing reported the required check `biuld`"),
         "{inbox}"
     );
-    assert!(inbox.contains("is `build` meant?"), "{inbox}");
+    assert!(inbox.contains("did you mean `build`?"), "{inbox}");
     project.ok(&["config", "set", "forge.checks", "[\"build\"]"]);
     let view = sync(&project);
     assert_eq!(view["problems"], json!([]), "{view:#}");

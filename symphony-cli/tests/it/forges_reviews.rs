@@ -88,7 +88,7 @@ fn a_dismissed_approval_is_none_here() {
     assert_eq!(pr["state"], "open", "{pr:#}");
     assert_eq!(pr["verdict"], Value::Null, "{pr:#}");
     let history = project.ok(&["issue", "history", "SYM-1"]);
-    assert!(history.contains("an approval was taken back"), "{history}");
+    assert!(history.contains("an approval was dismissed"), "{history}");
 
     // what a person approves here is not the forge's to take back
     let again = forge.with(|world| world.add_review(OCTOCAT, number, "APPROVED", "", &[]));

@@ -73,7 +73,10 @@ fn a_second_sync_says_what_it_waits_for() {
     let mut read = String::new();
     let mut stderr = std::io::BufReader::new(second.stderr.take().unwrap());
     std::io::BufRead::read_line(&mut stderr, &mut read).unwrap();
-    assert!(read.contains("Another process exchanges news"), "{read}");
+    assert!(
+        read.contains("Another process is exchanging news"),
+        "{read}"
+    );
     drop(lock);
     assert!(second.wait().unwrap().success());
 }

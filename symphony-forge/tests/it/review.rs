@@ -184,7 +184,7 @@ fn strangers_and_deleted_users_change_nothing() {
         };
         let acts = acts(&[stranger], &[words]);
         assert_eq!(acts.len(), 1, "{acts:#?}");
-        assert!(why(&acts[0]).contains("no member"), "{acts:#?}");
+        assert!(why(&acts[0]).contains("not a member"), "{acts:#?}");
     }
 }
 

@@ -38,7 +38,7 @@ fn it_names_the_commit_the_gates_and_the_verdict() {
     assert_eq!(
         body,
         "Says hello.\n\n<!-- symphony:begin -->\n**SYM-1** at `1111111111`\n\nGates: ✅ test passed\n\n\
-         Review: approved by judge\n\n_Symphony keeps this part up to date. All else here is yours to edit._\n\
+         Review: approved by judge\n\n_Symphony keeps this part up to date. The rest of this text is yours to edit._\n\
          <!-- symphony:end -->"
     );
 }

@@ -92,16 +92,16 @@ impl Round<'_> {
             BaseStep::Forward => forward(repository, branch, &ours, &theirs),
             BaseStep::Push => return self.publish(&remote, branch, &ours),
             BaseStep::Unowned { commit } => Some(format!(
-                "`{branch}` has commits here that `{remote_name}` lacks, and {} is no merge by Symphony: `git push {remote_name} {branch}` if they are meant to be there",
+                "`{branch}` has commits here that `{remote_name}` lacks, and {} is not a merge by Symphony: run `git push {remote_name} {branch}` to publish them",
                 short(commit)
             )),
             BaseStep::Removed { commit } => Some(format!(
-                "`{branch}` at `{remote_name}` no longer has {}, which it had before and which is still here, so nothing is pushed: \
-                 `git fetch {remote_name}` and `git reset --keep {remote_name}/{branch}` in its checkout follow that, `git push {remote_name} {branch}` brings it back",
+                "`{branch}` at `{remote_name}` no longer has {}, which is still here, so Symphony does not push `{branch}`. To drop it here, too, run `git fetch {remote_name}` and \
+                 `git reset --keep {remote_name}/{branch}` in the checkout of `{branch}`; to restore it there, run `git push {remote_name} {branch}`",
                 short(commit)
             )),
             BaseStep::Apart => Some(format!(
-                "`{branch}` here and at `{remote_name}` have each commits that the other lacks: merge or rebase it by hand, then push it"
+                "`{branch}` here and at `{remote_name}` have diverged: run `git pull --no-rebase {remote_name} {branch}` in the checkout of `{branch}`, then `git push {remote_name} {branch}`"
             )),
         };
         let is_kept = matches!(
@@ -194,8 +194,8 @@ impl Round<'_> {
             Pushed::Refused { detail } => {
                 let remote = &self.settings.remote;
                 Ok(Some(format!(
-                    "the forge does not take what `{branch}` has here: {detail}. `git push {remote} {branch}:refs/heads/NAME` pushes it as a branch, for which \
-                     you can open a pull request; once that is merged, this side follows. `symphony config set forge.merge forge` has later merges made there"
+                    "the forge refuses the push of `{branch}`: {detail}. Run `git push {remote} {branch}:refs/heads/NAME` and open a pull request for the branch NAME; \
+                     once it is merged, `{branch}` here follows. `symphony config set forge.merge forge` makes later merges at the forge"
                 )))
             }
         }
@@ -250,11 +250,11 @@ fn forward(
         // moved, or someone committed at this moment: the next look decides again
         Ok(()) | Err(WorkspaceError::RefMoved { .. }) => None,
         Err(error @ WorkspaceError::CheckoutDirty { .. }) => Some(format!(
-            "`{branch}` stays behind the forge's, because of changes in its checkout: {error}"
+            "`{branch}` cannot follow the forge, because its checkout has changes: {error}"
         )),
         // such as a lock of the index: it is gone at one of the next looks, or a person has to remove it
         Err(error) => Some(format!(
-            "`{branch}` stays where it is: {}",
+            "`{branch}` cannot be moved forward: {}",
             RunnerError::from(error).with_causes()
         )),
     }
@@ -263,6 +263,6 @@ fn forward(
 /// Describes a base branch that the forge does not have.
 pub(super) fn missing_base(branch: &str, remote: &str) -> String {
     format!(
-        "the base branch `{branch}` does not exist at `{remote}`: `git push {remote} {branch}` makes it"
+        "the base branch `{branch}` does not exist at `{remote}`: run `git push {remote} {branch}` to create it"
     )
 }

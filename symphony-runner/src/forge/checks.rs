@@ -75,8 +75,9 @@ impl Round<'_> {
         if both.pull.red_heads > RED_HEADS_MAX && answered.any(|check| check.is_answered) {
             // Each try is paid for, and what failed on so many commits is seldom the author's doing.
             both.pull.problem = Some(format!(
-                "required checks failed on {} commits in a row, so no agent is sent after them any more; `symphony pr reject` sends one",
-                both.pull.red_heads
+                "required checks failed on {} commits in a row, so Symphony no longer sends the work back; `symphony pr reject {} --feedback TEXT` does",
+                both.pull.red_heads,
+                both.pr.reference()
             ));
         }
         self.save(both, &[])
@@ -205,13 +206,13 @@ fn unreported(seen: &mut [SeenCheck], found: &[RemoteCheck]) -> Option<String> {
     let first = missing.first()?;
     let line = |name: &str| format!("`{}`", quote::agent_line(name, 100));
     let what = format!(
-        "the required check {} was not reported for this commit in {MISSING_MINUTES_MAX} minutes",
+        "nothing reported the required check {} for this commit in {MISSING_MINUTES_MAX} minutes",
         line(first)
     );
     let names: Vec<&str> = found.iter().map(|check| check.name.as_str()).collect();
     if names.is_empty() {
         return Some(format!(
-            "{what}, and neither was any other: does CI run for branches of Symphony, and can the branch be merged without a conflict?"
+            "{what}, nor any other check: make sure that CI runs for branches `symphony/**`, and that the branch has no conflict with its base"
         ));
     }
     let reported: Vec<String> = names
@@ -221,8 +222,11 @@ fn unreported(seen: &mut [SeenCheck], found: &[RemoteCheck]) -> Option<String> {
         .collect();
     let reported = reported.join(", ");
     Some(match meant(first, &names) {
-        Some(near) => format!("{what}; is {} meant? Reported were {reported}", line(near)),
-        None => format!("{what}; reported were {reported}"),
+        Some(near) => format!(
+            "{what}; did you mean {}? These are reported: {reported}",
+            line(near)
+        ),
+        None => format!("{what}; these are reported: {reported}"),
     })
 }
 

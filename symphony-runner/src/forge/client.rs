@@ -109,7 +109,7 @@ pub fn check_forge(
             .problems
             .push(missing_base(base.as_str(), &settings.remote)),
         Err(error) => access.problems.push(format!(
-            "{error}; `git push` has to work without a question, with an ssh agent or a credential helper"
+            "{error}; `git push` must work without asking for anything: set up an ssh agent, or a credential helper such as `gh auth setup-git`"
         )),
     }
     Ok(Ok(access))
@@ -123,7 +123,7 @@ fn misspelt(configured: &[String], reported: &[&str]) -> Vec<String> {
         .iter()
         .filter_map(near)
         .map(|(name, near)| {
-            format!("`forge.checks` has `{name}`, which nothing reports at the base branch; is `{near}` meant?")
+            format!("`forge.checks` has `{name}`, which nothing reports on the base branch; did you mean `{near}`?")
         })
         .collect()
 }

@@ -38,7 +38,9 @@ impl Round<'_> {
         let merged = RunnerError::commit(&commit, "the merge that the forge names")?;
         if !has(repository, &base, &merged)? {
             both.pull.problem = Some(problem.unwrap_or_else(|| {
-                format!("it is merged at the forge as {commit}, which `{base}` here does not have")
+                format!(
+                    "it was merged at the forge as {commit}, which `{base}` here does not have yet"
+                )
             }));
             return Ok(());
         }
@@ -105,7 +107,9 @@ impl Round<'_> {
             Ok(true) => self.report.ended.push(both.pr.id),
             Ok(false) => {}
             Err(error) if is_refusal(&error) => {
-                let text = format!("it was merged at the forge, and is not recorded here: {error}");
+                let text = format!(
+                    "it was merged at the forge, but the merge cannot be recorded here: {error}"
+                );
                 self.report.problems.push(text.clone());
                 let entry = self.noted(text);
                 self.save(both, &[entry])?;
@@ -119,7 +123,7 @@ impl Round<'_> {
     /// Someone merged an older commit of the branch. What the base has of ours is for the look at the base to find.
     pub(super) fn note_older_merge(&mut self, both: &mut Mirrored, head: &str) -> Result<(), Stop> {
         let text = format!(
-            "it was merged at the forge at {}, and here it is at {}: what is missing needs a pull request of its own",
+            "it was merged at the forge at {}, but its head here is {}: what was not merged needs a pull request of its own",
             short(head),
             short(&both.pr.head_commit)
         );
@@ -134,9 +138,9 @@ impl Round<'_> {
     /// want.
     pub(super) fn close_here(&mut self, both: &mut Mirrored) -> Result<(), Stop> {
         let text = if both.pr.state == PrState::Rejected {
-            "the pull request was closed there, so no agent is sent after it any more"
+            "the pull request was closed at the forge, so no agent works on it any more"
         } else {
-            "the pull request was closed there, so it is closed here"
+            "the pull request was closed at the forge, so it is closed here, too"
         };
         both.pull.ends.close(Timestamp::now());
         self.shelve(both, text)
@@ -145,7 +149,7 @@ impl Round<'_> {
     /// It was merged there after it was sent back here, and not as it is here: no agent repeats what the base has.
     pub(super) fn shelve_merged(&mut self, both: &mut Mirrored, head: &str) -> Result<(), Stop> {
         let text = format!(
-            "it was merged at the forge at {} after it was sent back here at {}, so no agent is sent after it any more",
+            "it was merged at the forge at {} after it was sent back here at {}, so no agent works on it any more",
             short(head),
             short(&both.pr.head_commit)
         );

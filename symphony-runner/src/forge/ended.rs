@@ -45,14 +45,14 @@ impl Round<'_> {
             End::OlderMerged { head } => self.note_older_merge(both, &head)?,
             End::MoreMerged { head } => {
                 both.pull.problem = Some(format!(
-                    "it was merged at the forge at {}, with commits that Symphony did not push: `symphony pr close {}` if nothing is missing",
+                    "it was merged at the forge at {}, with commits that Symphony did not push: run `symphony pr close {}` if nothing is missing",
                     short(&head),
                     both.pr.reference()
                 ));
             }
             End::OtherBase { base } => {
                 both.pull.problem = Some(format!(
-                    "it was merged at the forge into `{base}`, and here it is for `{}`: `symphony pr close {}` if that is what you want",
+                    "it was merged at the forge into `{base}`, but its base here is `{}`: run `symphony pr close {}` to accept that",
                     both.pr.base,
                     both.pr.reference()
                 ));
@@ -196,7 +196,7 @@ impl Round<'_> {
     fn reopened(&self, pr: &PullRequest) -> Result<Option<String>, Stop> {
         let Some(issue) = pr.of.issue() else {
             return Ok(Some(
-                "it was opened again at the forge, and its plan does not go on with it: close it there"
+                "it was reopened at the forge, but its plan does not continue with it: close it there"
                     .to_owned(),
             ));
         };
@@ -207,7 +207,7 @@ impl Round<'_> {
         );
         Ok((!is_taken_up).then(|| {
             format!(
-                "it was opened again at the forge, and is closed here: `symphony issue move {issue} todo` has an agent take it up, or close it there"
+                "it was reopened at the forge, but is closed here: run `symphony issue move {issue} todo` to send an agent, or close it there"
             )
         }))
     }
@@ -223,7 +223,7 @@ fn note_base_there(both: &mut Mirrored, theirs: &RemotePull) {
         && theirs.base_branch != both.pr.base
     {
         both.pull.problem = Some(format!(
-            "it is for `{}` at the forge, and for `{}` here: set its base there to `{}`, or close it",
+            "its base is `{}` at the forge, but `{}` here: change the base there to `{}`, or close it",
             theirs.base_branch, both.pr.base, both.pr.base
         ));
     }

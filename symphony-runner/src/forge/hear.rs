@@ -115,7 +115,7 @@ impl Round<'_> {
             }
             Act::TakeBack { points, approval } => {
                 if *approval {
-                    let text = "an approval was taken back there, so it counts no more";
+                    let text = "an approval was dismissed at the forge, so it no longer counts";
                     seen.entries.push(self.noted(text));
                 }
                 self.take_back(both, &seen, points, *approval)
@@ -223,7 +223,7 @@ impl Round<'_> {
         points: &[PointNumber],
         approval: bool,
     ) -> Result<(), RunnerError> {
-        let remark = "The review was taken back at the forge.";
+        let remark = "The review was dismissed at the forge.";
         let points = closing(&self.open_points(both)?, points, remark);
         let act = if approval {
             SeenAct::TakeBack {

@@ -133,7 +133,7 @@ impl ForgeMerge<'_> {
                 let how = if is_known {
                     check.how()
                 } else {
-                    "not seen yet".to_owned()
+                    "not reported yet".to_owned()
                 };
                 format!("{} ({how})", check.name)
             })

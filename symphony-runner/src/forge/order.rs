@@ -80,7 +80,7 @@ impl ForgeMerge<'_> {
                 by.as_ref(),
             )))),
             Order::Closed => Err(self.refused(MergeRefusal::Forge(
-                "it is closed there; `symphony forge sync` closes it here, too".to_owned(),
+                "it is closed there; run `symphony forge sync` to close it here, too".to_owned(),
             ))),
             Order::OtherBase { base } => Err(self.refused(MergeRefusal::OtherBase {
                 there: base,
@@ -139,7 +139,7 @@ impl ForgeMerge<'_> {
                 return RunnerError::commit(&commit, "the merge that the forge names");
             }
             Ok(MergeAnswer::NotMergeable { detail }) => detail,
-            Ok(MergeAnswer::HeadMoved) => "its branch there is at another commit".to_owned(),
+            Ok(MergeAnswer::HeadMoved) => "its branch there has another head".to_owned(),
             Err(fault) => fault.to_string(),
         };
         Err(self.refused(MergeRefusal::Forge(why)))
@@ -237,7 +237,7 @@ fn merged_words(commit: Option<&str>, by: Option<&RemoteUser>) -> String {
     let commit = commit.map(|commit| format!(" as {}", short(commit)));
     let by = by.map(|by| format!(" by {}", by.login));
     format!(
-        "it is merged there already{}{}; `symphony forge sync` records that",
+        "it is already merged there{}{}; run `symphony forge sync` to record that",
         commit.unwrap_or_default(),
         by.unwrap_or_default()
     )

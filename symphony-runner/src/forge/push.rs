@@ -123,9 +123,9 @@ fn foreign(foreign: &Foreign<'_>) -> String {
     } = foreign;
     let short = found.get(..10).unwrap_or(found);
     format!(
-        "`{branch}` has commit {short} at `{remote}`, which Symphony did not push; it is not overwritten. \
-         `symphony pr reject {reference} --feedback \"Run git merge {found}, which someone pushed to your branch, and hand in again.\"` has the agent take it in; \
-         `git push --force-with-lease={branch}:{found} {remote} {ours}:refs/heads/{branch}` replaces it"
+        "`{branch}` has commit {short} at `{remote}`, which Symphony did not push and does not overwrite. To have the agent merge it, run \
+         `symphony pr reject {reference} --feedback \"Run git merge {found}, which someone pushed to your branch, and hand in again.\"`; to replace it, run \
+         `git push --force-with-lease={branch}:{found} {remote} {ours}:refs/heads/{branch}`"
     )
 }
 
@@ -144,9 +144,9 @@ mod tests {
         });
         assert_eq!(
             said,
-            "`symphony/SYM-1` has commit 0123456789 at `origin`, which Symphony did not push; it is not overwritten. \
-             `symphony pr reject SYM-1 --feedback \"Run git merge 0123456789abcdef, which someone pushed to your branch, and hand in again.\"` has the agent take it in; \
-             `git push --force-with-lease=symphony/SYM-1:0123456789abcdef origin fedcba9876543210:refs/heads/symphony/SYM-1` replaces it"
+            "`symphony/SYM-1` has commit 0123456789 at `origin`, which Symphony did not push and does not overwrite. To have the agent merge it, run \
+             `symphony pr reject SYM-1 --feedback \"Run git merge 0123456789abcdef, which someone pushed to your branch, and hand in again.\"`; to replace it, run \
+             `git push --force-with-lease=symphony/SYM-1:0123456789abcdef origin fedcba9876543210:refs/heads/symphony/SYM-1`"
         );
     }
 }

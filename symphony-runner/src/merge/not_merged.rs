@@ -74,17 +74,17 @@ pub enum MergeRefusal {
     #[error("the forge does not merge it: {0}")]
     Forge(String),
     /// The forge merged it, and the base here could not follow.
-    #[error("it is merged at the forge as {commit}, and the base here cannot follow yet: {waits}")]
+    #[error("it is merged at the forge as {commit}, but the base here cannot follow yet: {waits}")]
     MergedThere {
         commit: String,
         /// What is in the way.
         waits: String,
     },
     /// It is for another branch at the forge than here.
-    #[error("it is for `{there}` at the forge, and for `{here}` here")]
+    #[error("its base is `{there}` at the forge, but `{here}` here")]
     OtherBase { there: String, here: String },
     /// The forge takes no push to its base, which a merge here needs.
-    #[error("`{0}` is protected at the forge, which would not take a merge that was made here")]
+    #[error("`{0}` is protected at the forge, which would refuse a merge that was made here")]
     ProtectedBase(String),
     /// Its base has commits here that the forge lacks, so it could not follow a merge there.
     #[error(

@@ -45,7 +45,10 @@ impl Mirror<'_> {
                     &comment.id,
                     comment.updated_at,
                 )?;
-                self.log(&link, "a comment was edited there; here it stays as it was")
+                self.log(
+                    &link,
+                    "a comment was edited there; its first text counts here",
+                )
             }
             Incoming::New(new) => self.hear_new(&link, &issue, comment, &new),
         }

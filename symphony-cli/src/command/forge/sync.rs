@@ -20,7 +20,7 @@ impl SyncArgs {
         forge_of(&session)?;
         let waits = || {
             app.out.note(
-                "Another process exchanges pull requests with the forge now. Waiting up to five minutes for it to end; Ctrl-C ends the wait.",
+                "Another process is exchanging pull requests with the forge. Waiting up to five minutes for it to end; press Ctrl-C to stop waiting.",
             );
         };
         let report =
@@ -30,7 +30,7 @@ impl SyncArgs {
         if view.hold.is_some() {
             let what = "the forge did not answer as expected".to_owned();
             return Err(Stop::new(Exit::Failed, what)
-                .hint("`symphony forge check` says more; nothing is lost, and the next try is made by itself")
+                .hint("run `symphony forge check` for details; nothing is lost, and Symphony tries again by itself")
                 .into());
         }
         Ok(())

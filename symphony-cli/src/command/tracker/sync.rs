@@ -63,7 +63,7 @@ fn sync(app: &App, name: Option<&str>, wish: SyncWish) -> anyhow::Result<()> {
     let trackers = trackers_of(&session, name)?;
     let waits = || {
         app.out.note(
-            "Another process exchanges news with trackers now. Waiting up to five minutes for it to end; Ctrl-C ends the wait.",
+            "Another process is exchanging news with trackers. Waiting up to five minutes for it to end; press Ctrl-C to stop waiting.",
         );
     };
     let reports = sync_now(&session, name, wish, &waits).context("exchange news with trackers")?;
@@ -76,7 +76,7 @@ fn sync(app: &App, name: Option<&str>, wish: SyncWish) -> anyhow::Result<()> {
             plural(trackers.len(), "tracker")
         );
         return Err(Stop::new(Exit::Failed, what)
-            .hint("`symphony tracker check` says more; nothing is lost, and the next try is made by itself")
+            .hint("run `symphony tracker check` for details; nothing is lost, and Symphony tries again by itself")
             .into());
     }
     Ok(())
