@@ -145,7 +145,7 @@ pub const KEYS: &[Key] = &[
     section(FORGE_KEY, FORGE, OneProject,
         "The forge that pull requests are mirrored with. `\"forge\": \"github\"` is short for the kind alone; `symphony forge check` tries it."),
     Key { name: "trackers", kind: Kind::Map(NameRule::Tracker, Each::Section(TRACKER)), default: Unset(r#"{"github": {"kind": "github", "repository": "acme/web"}}"#), scope: OneProject,
-        doc: "Trackers that the project's issues are mirrored with, by a name of yours; `symphony tracker check` tries them." },
+        doc: "Trackers that the project's issues are mirrored with, by a name that you choose; `symphony tracker check` tries them." },
     leaf("notify", Leaf::Command, Unset(r#"["notify-send", "Symphony"]"#), Project,
         "Command that notifies you of what needs your attention; it gets JSON on its standard input."),
     section("plan", PLAN, Project, "Plan files."),
