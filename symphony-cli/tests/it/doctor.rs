@@ -422,7 +422,7 @@ fn a_workflow_of_openai_symphony_is_named_and_reaches_no_prompt() {
     assert_eq!(status, "ok");
     assert_eq!(
         detail,
-        "WORKFLOW.md is of openai/symphony: `symphony run --workflow` runs it; it is not put into prompts, and workers keep their profile"
+        "WORKFLOW.md is in the format of openai/symphony: run it with `symphony run --workflow`. Prompts leave it out, so workers keep their profile"
     );
     let shown = project.ok(&["prompt", "show", "--text", &issue]);
     for part in ["kind: linear", "issue.identifier"] {

@@ -617,7 +617,7 @@ fn a_tracker_that_fails_ends_no_agent_and_no_loop() {
         assert!(
             problems
                 .iter()
-                .any(|one| one.to_string().contains("agents work on")),
+                .any(|one| one.to_string().contains("agents continue, but")),
             "{problems:?}"
         );
         site.linear.heal();
@@ -648,7 +648,7 @@ fn slots_are_kept_and_workspaces_of_ended_tickets_go_at_the_start() {
     });
     assert_eq!(
         state["waiting"][0]["reason"],
-        "as many agents are at work as may"
+        "every slot has an agent at work"
     );
     until("the removal", || {
         (!site.path("work").join(ended).exists()).then_some(())

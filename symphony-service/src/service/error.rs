@@ -15,7 +15,7 @@ use super::file::FileFault;
 #[non_exhaustive]
 pub enum ServiceError {
     /// Another loop or tick works with the same file.
-    #[error("another `run --workflow` or `tick --workflow` works with {}", workflow.display())]
+    #[error("another `run --workflow` or `tick --workflow` is working with {}", workflow.display())]
     Busy {
         /// The file.
         workflow: PathBuf,

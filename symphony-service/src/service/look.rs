@@ -180,14 +180,14 @@ fn reason_of(why: &Waiting) -> Option<String> {
     Some(match why {
         Waiting::Blocked { by: Some(by) } => format!("it is blocked by {by}"),
         Waiting::Blocked { by: None } => {
-            "it is blocked by an issue that the tracker does not show".to_owned()
+            "it is blocked by a ticket that the tracker does not show".to_owned()
         }
-        Waiting::NoSlot => "as many agents are at work as may".to_owned(),
+        Waiting::NoSlot => "every slot has an agent at work".to_owned(),
         Waiting::NoSlotInState { state } => {
-            format!("as many agents as may are at work on issues in `{state}`")
+            format!("every slot for tickets in `{state}` has an agent at work")
         }
         Waiting::Incomplete => {
-            "the tracker shows no id, identifier, title or state of it".to_owned()
+            "the tracker sent it without an id, identifier, title or state".to_owned()
         }
         _ => return None,
     })

@@ -101,7 +101,7 @@ fn retrying(snapshot: &Snapshot) -> Markup {
                         td { (link(&row.issue_identifier)) }
                         td { (row.attempt) }
                         td { (row.due_at) }
-                        td { (row.error.as_deref().unwrap_or("The last one ended well, and the ticket may still be open.")) }
+                        td { (row.error.as_deref().unwrap_or("The last one succeeded, and the ticket may still be open.")) }
                     }
                 }
             }

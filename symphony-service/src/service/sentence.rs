@@ -7,8 +7,8 @@ pub(super) fn sentence(line: &LogLine) -> String {
     let value = |key: &str| line.value(key).unwrap_or_default();
     let text = match line.event() {
         "trouble" | "workflow_note" => return value("error").to_owned(),
-        "trouble_over" => return format!("Over: {}", value("error")),
-        "workflow_reloaded" => return format!("{} changed and is in force", value("path")),
+        "trouble_over" => return format!("Resolved: {}", value("error")),
+        "workflow_reloaded" => return format!("{} changed; its new settings apply", value("path")),
         "log_failed" => {
             return format!("Cannot write {}: {}", value("path"), value("error"));
         }
@@ -18,7 +18,10 @@ pub(super) fn sentence(line: &LogLine) -> String {
         "retrying" => retrying(line),
         "ending_worker" => format!("the agent is asked to end, {}", reason(value("reason"))),
         "worker_killed" => "its worker did not end in time and was killed".to_owned(),
-        "strays_ended" => format!("processes of a dead worker were ended: {}", value("count")),
+        "strays_ended" => format!(
+            "processes that its dead worker left were ended: {}",
+            value("count")
+        ),
         "released" => "it is no longer worked on".to_owned(),
         event => match line.value("message") {
             Some(message)
@@ -39,7 +42,7 @@ pub(super) fn sentence(line: &LogLine) -> String {
 fn started(line: &LogLine) -> String {
     match (line.value("task"), line.value("attempt")) {
         (Some("remove"), _) => "its workspace is being removed".to_owned(),
-        (Some("after_run"), _) => "the hook after_run follows".to_owned(),
+        (Some("after_run"), _) => "the hook after_run is running".to_owned(),
         (_, Some(attempt)) => format!("an agent starts (retry {attempt})"),
         (_, None) => "an agent starts".to_owned(),
     }
@@ -72,10 +75,10 @@ fn retrying(line: &LogLine) -> String {
 
 fn reason(word: &str) -> &str {
     match word {
-        "stop" => "because its issue has left the active states",
-        "clean" => "because its issue has ended",
+        "stop" => "because its ticket has left the active states",
+        "clean" => "because its ticket has ended",
         "stall" => "because it was silent for too long",
-        "quit" => "because all agents are ended",
+        "quit" => "because you asked to end all agents",
         other => other,
     }
 }
@@ -145,7 +148,7 @@ mod tests {
             ),
             (
                 info("ending_worker").with("reason", "clean"),
-                "ENG-1: the agent is asked to end, because its issue has ended",
+                "ENG-1: the agent is asked to end, because its ticket has ended",
             ),
             (
                 LogLine::warning("trouble")
@@ -157,7 +160,7 @@ mod tests {
                 LogLine::info("trouble_over")
                     .with("about", "look")
                     .with("error", "disk is full"),
-                "Over: disk is full",
+                "Resolved: disk is full",
             ),
             (
                 LogLine::info("else").with("a", "b c"),

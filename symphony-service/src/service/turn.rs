@@ -188,7 +188,7 @@ impl Service {
                 self.trouble(
                     "refresh",
                     Some(format!(
-                        "agents work on without a look at their tickets: {error}"
+                        "agents continue, but their tickets cannot be checked: {error}"
                     )),
                 );
                 return Ok(());

@@ -16,7 +16,7 @@ pub(super) fn check_workflow(root: &Path) -> Option<CheckView> {
     is_theirs(&String::from_utf8_lossy(&bytes)).then(|| {
         CheckView::ok(
             CHECK,
-            "WORKFLOW.md is of openai/symphony: `symphony run --workflow` runs it; it is not put into prompts, and workers keep their profile",
+            "WORKFLOW.md is in the format of openai/symphony: run it with `symphony run --workflow`. Prompts leave it out, so workers keep their profile",
         )
     })
 }

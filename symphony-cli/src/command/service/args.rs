@@ -68,21 +68,21 @@ pub(super) fn stop_of(error: &ServiceError) -> Stop {
     };
     match error {
         ServiceError::Busy { .. } => {
-            Stop::new(Exit::Busy, text).hint("end the other one first, or leave the work to it")
+            Stop::new(Exit::Busy, text).hint("stop the other process first, or let it do the work")
         }
         ServiceError::File {
             fault: FileFault::Workflow(fault),
             workflow,
         } if fault.class() == "missing_workflow_file" => {
             Stop::new(Exit::NotFound, text).hint(format!(
-                "`--workflow PATH` names the file; it was looked for at {}",
+                "name the file with `--workflow PATH`; Symphony looked for it at {}",
                 workflow.display()
             ))
         }
         ServiceError::File { workflow, .. } => Stop::new(Exit::Failed, text)
-            .hint(format!("correct {}, and start again", workflow.display())),
+            .hint(format!("correct {}, then start again", workflow.display())),
         ServiceError::Port { .. } => {
-            Stop::new(Exit::Failed, text).hint("`--port 0` takes a free port")
+            Stop::new(Exit::Failed, text).hint("use `--port 0` for a free port")
         }
         _ => Stop::new(Exit::Failed, text),
     }

@@ -34,12 +34,12 @@ impl WorkflowArgs {
             .map_or(0, |snapshot| snapshot.counts.running);
         if at_work > 0 {
             app.out.note(
-                "Agents continue, and the next `run --workflow` or `tick --workflow` takes them over. \
+                "Agents continue, and the next `run --workflow` or `tick --workflow` looks after them. \
                  Press Ctrl-C again within three seconds to end them.",
             );
             if interrupts.wait_for_second() {
                 app.out.note(
-                    "Ending the agents, each with its hook after_run. Press Ctrl-C again to wait no longer.",
+                    "Ending the agents, each with its hook after_run. Press Ctrl-C again to stop waiting.",
                 );
                 let left = service
                     .quit(&|| interrupts.count() > 2)

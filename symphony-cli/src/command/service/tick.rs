@@ -46,10 +46,7 @@ fn summary(snapshot: &Snapshot) -> String {
         ));
     }
     for row in &snapshot.retrying {
-        let why = row
-            .error
-            .as_deref()
-            .unwrap_or("its last attempt ended well");
+        let why = row.error.as_deref().unwrap_or("its last attempt succeeded");
         let due = in_future(row.due_at, snapshot.generated_at);
         let name = &row.issue_identifier;
         lines.push(format!("{name} has its next attempt {due}: {why}"));
@@ -58,7 +55,7 @@ fn summary(snapshot: &Snapshot) -> String {
         lines.push(format!("{} waits: {}", row.issue_identifier, row.reason));
     }
     if lines.is_empty() {
-        lines.push("Nothing to do: no issue is active.".to_owned());
+        lines.push("Nothing to do: no ticket is active.".to_owned());
     }
     // Identifiers, states and errors are a tracker's words: control characters would write into the terminal.
     lines
