@@ -39,7 +39,7 @@ pub(super) fn repository_of(
         .map_err(|error| missing(error.to_string()))?;
     let read = read_address(&address).ok_or_else(|| {
         missing(format!(
-            "the repository of the remote `{}`, whose address has no owner and name: set `forge.repository`",
+            "the repository of the remote `{}` (its address has no owner and name: set `forge.repository`)",
             settings.remote
         ))
     })?;

@@ -81,7 +81,7 @@ fn access(
     let mut problems = Vec::new();
     if !repository.full_name.eq_ignore_ascii_case(configured) {
         problems.push(format!(
-            "the repository {configured} is called {} now: change the configuration",
+            "the repository {configured} is now called {}: change `repository` of the tracker, then run `symphony tracker sync NAME --moved`",
             repository.full_name
         ));
     }

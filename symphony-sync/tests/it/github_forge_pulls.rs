@@ -173,6 +173,8 @@ async fn a_renamed_repository_is_followed() {
     let access = forge.check().await.unwrap();
     assert_eq!(
         access.problems,
-        ["the repository acme/web is called acme/site now: change the configuration"]
+        [
+            "the repository acme/web is now called acme/site: change the address of the remote, or `forge.repository`"
+        ]
     );
 }

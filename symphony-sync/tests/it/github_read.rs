@@ -286,7 +286,9 @@ async fn a_renamed_repository_is_followed_and_named() {
     assert_eq!(access.place, "acme/site");
     assert_eq!(
         access.problems,
-        ["the repository acme/web is called acme/site now: change the configuration"]
+        [
+            "the repository acme/web is now called acme/site: change `repository` of the tracker, then run `symphony tracker sync NAME --moved`"
+        ]
     );
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn hint_for(answer: &Result<ForgeAccess, Fault>) -> &'static str {
     const TOKEN: &str = "docs/forges.md says which token it needs";
     match answer {
         Err(Fault::Unreachable { .. } | Fault::Failed { .. } | Fault::Unreadable { .. }) => {
-            "check that this machine can reach `forge.endpoint`, then run `symphony forge check` again"
+            "check that this machine can reach `forge.endpoint`, then try again"
         }
         Err(Fault::RateLimited { .. }) => "the forge asks to wait; try again later",
         Err(_) => TOKEN,

@@ -108,7 +108,7 @@ fn problems(owner: &str, name: &str, repository: &WireRepository) -> Vec<String>
     let mut problems = Vec::new();
     if !repository.full_name.eq_ignore_ascii_case(&configured) {
         problems.push(format!(
-            "the repository {configured} is called {} now: change the configuration",
+            "the repository {configured} is now called {}: change the address of the remote, or `forge.repository`",
             repository.full_name
         ));
     }
