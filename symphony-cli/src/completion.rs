@@ -16,7 +16,6 @@ use symphony_store::{StoreError, Suggestion, Suggestions};
 
 use crate::failure::Exit;
 use crate::place::Surroundings;
-use crate::root::tree;
 
 /// The variable by which a shell asks. Its own name: another program's `COMPLETE` is none of ours.
 const VARIABLE: &str = "SYMPHONY_COMPLETE";
@@ -26,7 +25,7 @@ const PHASES: [&str; 4] = ["research", "architecture", "grooming", "ready"];
 const ABOUT_CHARS_MAX: usize = 60;
 
 /// Answers a shell that asks what could come next; none when none asks.
-pub(crate) fn complete(arguments: &[OsString]) -> Option<ExitCode> {
+pub(crate) fn complete(arguments: &[OsString], tree: fn() -> Command) -> Option<ExitCode> {
     std::env::var_os(VARIABLE).filter(|shell| !shell.is_empty())?;
     let current = std::env::current_dir().ok();
     let place = Place::of(arguments);

@@ -198,7 +198,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return scripted_agent(rest.iter().cloned());
         }
     }
-    if let Some(answered) = complete(&arguments) {
+    if let Some(answered) = complete(&arguments, tree) {
         return answered;
     }
     // a status bar calls it several times a second: it does nothing that it need not

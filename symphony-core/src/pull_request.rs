@@ -8,7 +8,7 @@ use crate::criteria::ChecklistEntry;
 use crate::done::DoneProposal;
 use crate::id::{PrId, ProjectId, RunId};
 use crate::issue::CommentAuthor;
-use crate::outside::OutsideMerge;
+use crate::outside::merge::OutsideMerge;
 use crate::run::{ProtectionLevel, SandboxRecord};
 use crate::user::Attribution;
 

@@ -2,7 +2,7 @@
 //!
 //! This is no validator: what is not JSON has no counts, and does no harm.
 
-use super::usage::{Counts, Member, Node};
+use super::counts::{Counts, Member, Node};
 
 /// The longest name of a member that means something, and a little more.
 const NAME_BYTES_MAX: usize = 32;

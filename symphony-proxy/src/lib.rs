@@ -28,8 +28,10 @@
 mod address;
 mod answer;
 mod base_url;
+mod counts;
 mod dial;
 mod endpoint;
+mod entry;
 mod error;
 mod exchange;
 mod forward;
@@ -52,6 +54,7 @@ mod upstream;
 mod usage;
 
 pub use address::{Range, closed_range};
+pub use counts::{ANSWER_TOKENS_MAX, TokenUse};
 pub use dial::{Resolution, Resolve, SystemResolver};
 pub use endpoint::{Credential, Endpoint};
 pub use error::{BaseUrlFault, ProxyError, UpstreamFault};
@@ -66,4 +69,4 @@ pub use server::Proxy;
 pub use tls::Tls;
 pub use traffic::{Failing, Failure, ModelTraffic};
 pub use upstream::Upstream;
-pub use usage::{ANSWER_TOKENS_MAX, AnswerForm, TokenUse, UsageReader};
+pub use usage::{AnswerForm, UsageReader};

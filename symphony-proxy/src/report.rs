@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::answer::entry_for;
+use crate::entry::entry_for;
 use crate::host::Target;
 use crate::policy::Refusal;
 

@@ -11,8 +11,9 @@ use hyper::body::{Body, Bytes, Frame, SizeHint};
 use hyper::header::{self, HeaderMap};
 use hyper::{Method, Response};
 
+use crate::counts::TokenUse;
 use crate::exchange::AnswerBody;
-use crate::usage::{AnswerForm, TokenUse, UsageReader};
+use crate::usage::{AnswerForm, UsageReader};
 
 /// The time in which requests are counted as recent.
 const RECENT: Duration = Duration::from_mins(1);

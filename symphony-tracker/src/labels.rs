@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use symphony_core::config::{TrackerKind, TrackerSettings};
-use symphony_core::issue::{LABEL_CHARS_MAX, PHASE_LABEL_PREFIX};
+use symphony_core::issue::{LABEL_CHARS_MAX, LABELS_MAX, PHASE_LABEL_PREFIX};
 
 /// Longest label that GitHub takes, in characters.
 const GITHUB_LABEL_CHARS_MAX: usize = 50;
@@ -97,4 +97,12 @@ pub(crate) fn can_be_sent(settings: &TrackerSettings, name: &str) -> bool {
         TrackerKind::Linear => LABEL_CHARS_MAX,
     };
     name.chars().count() <= chars_max
+}
+
+/// Returns why an issue that has `count` labels cannot take another one.
+pub(crate) fn label_problem(name: &str, count: usize) -> Option<String> {
+    if !can_be_held(name) {
+        return Some("it is not a label that Symphony can have".to_owned());
+    }
+    (count >= LABELS_MAX).then(|| format!("an issue has at most {LABELS_MAX} labels"))
 }

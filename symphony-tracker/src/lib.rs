@@ -33,4 +33,5 @@ mod labels;
 mod merge;
 mod priority;
 mod state;
+mod step;
 mod text;

@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 use symphony_core::config::TrackerSettings;
 use symphony_core::issue::IssueStatus;
 
-use crate::arrival::{Around, Changed, HowRead, Reading, Step, label_problem};
 use crate::base::{Base, FilterMatch, RemoteFields};
 use crate::change::Change;
 use crate::linked::{Activity, Attempt, Conflict, Covers, Field, LinkedIssue, Note, Pending, Side};
 use crate::remote::RemoteState;
 use crate::state::Meaning;
+use crate::step::{Around, Changed, HowRead, Reading, Step};
 use crate::{filter, labels, priority, relations, state, text};
 
 struct Merge<'a> {
@@ -220,7 +220,7 @@ impl Merge<'_> {
             match (there.get(key), here.get(key)) {
                 (Some(name), None) => {
                     let field = Field::Label(name.clone());
-                    if let Some(reason) = label_problem(name, count) {
+                    if let Some(reason) = labels::label_problem(name, count) {
                         self.out.notes.push(Note::NotTaken { field, reason });
                         continue;
                     }

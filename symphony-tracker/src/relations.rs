@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use symphony_core::id::IssueId;
 
-use crate::arrival::Step;
 use crate::base::{Base, Relations, RemoteFields};
 use crate::remote::ExternalId;
+use crate::step::Step;
 
 /// Returns the steps that make the relations here those of the tracker, and the relations that Symphony has then.
 pub(crate) fn plan(

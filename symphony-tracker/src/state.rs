@@ -9,13 +9,13 @@ use std::collections::BTreeSet;
 use symphony_core::config::{TrackerKind, TrackerSettings};
 use symphony_core::issue::{IssueStatus, Resolution, human_move};
 
-use crate::arrival::Step;
 use crate::base::RemoteFields;
 use crate::change::Change;
 use crate::labels;
 use crate::linked::{Activity, LinkedIssue};
 use crate::priority::label_change;
 use crate::remote::{RemoteState, StateGroup};
+use crate::step::Step;
 
 /// What a state of a tracker means here.
 #[derive(Debug, Clone, PartialEq, Eq)]

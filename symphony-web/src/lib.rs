@@ -5,6 +5,7 @@
 pub mod access;
 mod act;
 mod api;
+mod asked;
 mod assets;
 mod door;
 pub mod highlight;

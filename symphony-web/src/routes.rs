@@ -20,28 +20,13 @@ use symphony_runner::session::Session;
 use crate::access::{Entrance, Role};
 use crate::act;
 use crate::api::{self, DocumentFn};
+use crate::asked::Asked;
 use crate::page;
 use crate::server::{
     FORM_TOKEN_FIELD, Failure, Fields, Guarded, Reader, Site, Turn, blocking, check_scope, failed,
     guarded, page as show, project_at, with_headers,
 };
 use crate::{assets, door};
-
-/// What a page is asked for with.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Asked {
-    /// The part of the address that names a thing; empty where there is none.
-    pub(crate) id: String,
-    query: BTreeMap<String, String>,
-}
-
-impl Asked {
-    /// Returns a part of the query; none where it is missing or empty.
-    pub(crate) fn query(&self, name: &str) -> Option<&str> {
-        let value = self.query.get(name).map(|value| value.trim());
-        value.filter(|value| !value.is_empty())
-    }
-}
 
 /// What is done is followed by a page, which says what was done.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use symphony_core::git_lock::KeepReason;
 
 use crate::commit_id::CommitId;
 use crate::error_text::{age_text, exit_text, held_by, list};
-use crate::remote::NoAnswer;
+use crate::remote::no_answer::NoAnswer;
 use crate::repository::{OWN_BRANCHES, Unwritable};
 
 /// A failure of this crate.

@@ -26,6 +26,7 @@ mod read_forge;
 mod read_providers;
 mod read_tracker;
 mod reference;
+mod row;
 mod sandbox;
 mod schema;
 mod settings;

@@ -5,70 +5,13 @@
 use super::defaults as d;
 use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, PathBase, Scope, TextRule};
 use super::path::Segment;
+use super::row::{COUNT, LIMIT, LINE, PROMPT_TOKENS, RISK, SHARE, WAIT, WATCH, leaf, section};
 use super::sandbox::{SandboxCache, SandboxNetwork, SandboxSetting};
 use super::table_remote::{FORGE, TRACKER};
 use super::value::{BreakerTarget, CommandOutput, GateReads, ResumeMode};
 use crate::user::UserRole;
-use DefaultValue::{Below, Bool, Integer, Text, Texts, Unset};
+use DefaultValue::{Bool, Integer, Text, Texts, Unset};
 use Scope::{OneProject, Project, TopLevel};
-
-const COUNT: Leaf = Leaf::Integer {
-    min: 1,
-    max: d::COUNT_MAX,
-};
-pub(super) const WAIT: Leaf = Leaf::Integer {
-    min: 0,
-    max: d::DURATION_MS_MAX,
-};
-const LIMIT: Leaf = Leaf::Integer {
-    min: 1,
-    max: d::DURATION_MS_MAX,
-};
-const WATCH: Leaf = Leaf::Integer {
-    min: d::WATCHDOG_MS_MIN,
-    max: d::DURATION_MS_MAX,
-};
-const PROMPT_TOKENS: Leaf = Leaf::Integer {
-    min: 1,
-    max: d::PROMPT_TOKENS_MAX,
-};
-const SHARE: Leaf = Leaf::Integer { min: 0, max: 100 };
-const RISK: Leaf = Leaf::Integer {
-    min: 0,
-    max: d::RISK_MAX,
-};
-pub(super) const LINE: Leaf = Leaf::Text(TextRule::Line);
-
-pub(super) const fn leaf(
-    name: &'static str,
-    leaf: Leaf,
-    default: DefaultValue,
-    scope: Scope,
-    doc: &'static str,
-) -> Key {
-    Key {
-        name,
-        kind: Kind::Leaf(leaf),
-        default,
-        scope,
-        doc,
-    }
-}
-
-pub(super) const fn section(
-    name: &'static str,
-    keys: &'static [Key],
-    scope: Scope,
-    doc: &'static str,
-) -> Key {
-    Key {
-        name,
-        kind: Kind::Section(keys),
-        default: Below,
-        scope,
-        doc,
-    }
-}
 
 const fn share(name: &'static str, percent: u8, doc: &'static str) -> Key {
     leaf(name, SHARE, Integer(percent as u64), Project, doc)

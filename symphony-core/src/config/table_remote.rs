@@ -4,7 +4,7 @@ use super::forge::{ForgeKind, ForgeMethod, MergeWhere, PushWhen};
 use super::key::DefaultValue::Unset;
 use super::key::Scope::OneProject;
 use super::key::{Each, Key, Kind, Leaf, NameRule, TextRule};
-use super::table::{LINE, WAIT, leaf, section};
+use super::row::{LINE, WAIT, leaf, section};
 use super::tracker::{IMPORT_STATUSES, TrackerKind};
 
 #[rustfmt::skip]

@@ -10,7 +10,7 @@ mod conflict;
 mod found;
 mod gone;
 mod landed;
-mod merge;
+pub(crate) mod merge;
 mod notice;
 mod obstacle;
 mod rewound;

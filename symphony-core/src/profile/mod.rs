@@ -5,13 +5,15 @@
 
 mod agent_profile;
 mod model;
+mod model_layers;
 mod overrides;
 mod parse;
 mod provider;
 mod set;
 
 pub use agent_profile::{AgentProfile, ToolWarning};
-pub use model::{ModelChoice, ModelLayers, ModelName, ModelSource, ResolvedModel};
+pub use model::{ModelChoice, ModelName, ModelSource};
+pub use model_layers::{ModelLayers, ResolvedModel};
 pub use overrides::ProfileOverride;
 pub use parse::parse_profile;
 pub use provider::{AgentChoice, MODEL_SOURCE, PROVIDER_SOURCE, ProviderLayers, ProviderSource};

@@ -1,23 +1,10 @@
 //! What a run would ask for: its provider and its model, which holds are placed by.
 
-use std::collections::BTreeMap;
-
 use super::snapshot::ProjectView;
 use crate::agent::AgentType;
 use crate::id::PhaseName;
 use crate::profile::{AgentChoice, ModelName, ProviderLayers};
 use crate::run::RunTarget;
-
-/// The providers that profiles and issues name instead of the project's.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct NamedProviders {
-    /// Those of profiles, by agent.
-    pub of_profiles: BTreeMap<AgentType, String>,
-    /// Why those that cannot be used cannot, by name.
-    pub unusable: BTreeMap<String, String>,
-    /// The full names of those that have a shorter one, by the shorter one: holds and sessions know only the full name.
-    pub full_names: BTreeMap<String, String>,
-}
 
 /// What a run would ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,13 +19,6 @@ pub struct AskedAgent<'v> {
 /// its judges nor for intake.
 pub fn obeys_issue(target: &RunTarget, agent: &AgentType) -> bool {
     matches!(target, RunTarget::Issue(_)) && *agent != AgentType::Intake
-}
-
-impl NamedProviders {
-    /// Returns the name under which holds and sessions of a provider are kept.
-    pub fn full<'n>(&'n self, name: &'n str) -> &'n str {
-        self.full_names.get(name).map_or(name, String::as_str)
-    }
 }
 
 impl ProjectView {

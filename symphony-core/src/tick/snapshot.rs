@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::agents_view::{IntakeCandidate, ProjectAgents};
-use super::asked::NamedProviders;
 use super::live_run::{LiveRun, LockState};
 use super::models::AskedModels;
+use super::named_providers::NamedProviders;
 use super::open_plan::OpenPlan;
 use crate::Timestamp;
 use crate::agent::AgentType;

@@ -1,6 +1,7 @@
 //! What each API says of its usage, in tables.
 
 use super::*;
+use crate::counts::ANSWER_TOKENS_MAX;
 
 fn read(form: AnswerForm, text: &str) -> ([u64; 4], bool) {
     let mut reader = UsageReader::new(form);

@@ -16,19 +16,18 @@ use symphony_workspace::{CommitId, Planted, Pristine, Redactor, Repository, Work
 use tokio::sync::OnceCell;
 
 use super::key::Ground;
+use super::request::CheckoutRequest;
 use super::result::{GateCommand, gate_result};
 use super::running::Running;
 use super::sandbox::ground_of;
 use crate::environment::{agent_environment, name_committers};
 use crate::error::RunnerError;
 use crate::installation::Installation;
-use crate::network::NetworkLog;
 use crate::process::{Supervision, sweep_marked};
 use crate::redaction::redactor_for;
 use crate::repository::open_repository;
 use crate::sandbox::{CommandSandbox, CommandsOf, RunSandbox};
 use crate::supervise::{CommandCall, Company, LiveLog, run_command};
-use crate::watchdog::StepLog;
 
 /// The prefix of the folders of pristine checkouts, which no issue's worktree has.
 const MARK: &str = "_gates-";
@@ -44,26 +43,6 @@ pub(super) struct Surroundings {
     pub(super) company: Company,
     /// What Symphony reports about the checkout in the command's output.
     pub(super) remark: Option<String>,
-}
-
-/// A request for a checkout.
-#[derive(Debug, Clone)]
-pub struct CheckoutRequest<'a> {
-    /// The installation.
-    pub installation: &'a Installation,
-    /// The project's configuration: environment, set-up command, files to copy.
-    pub config: &'a ProjectConfig,
-    /// The project's repository.
-    pub repository: &'a Repository,
-    /// The id that names the checkout and marks its processes: a run's or a foreground job's.
-    pub id: &'a RunId,
-    /// The existing folder for the logs of its commands.
-    pub logs: PathBuf,
-    /// Where the supervisor of a run records its steps. In the foreground, where a person sees what happens, it records
-    /// nothing.
-    pub steps: &'a StepLog,
-    /// What its commands reach for is added here when it is gone.
-    pub network: NetworkLog,
 }
 
 /// A pristine checkout of a commit, in which commands run.

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use symphony_core::config::ProjectConfig;
 use symphony_workspace::CommitId;
 
-use super::sandbox;
+use super::confinement::said;
 
 /// Adds bytes with their length, so that no two sequences of values give the same digest.
 pub(super) fn add(digest: &mut Sha256, bytes: &[u8]) {
@@ -35,12 +35,12 @@ pub(super) fn add_stat(digest: &mut Sha256, path: &Path) {
 /// environment: a person's shell and cron have different ones, and would take turns in making a hold due.
 pub(crate) fn tried_digest(config: &ProjectConfig, base: &CommitId) -> String {
     let mut digest = Sha256::new();
-    let said = (&config.gates, &config.worktree.setup, &config.env);
-    let said = serde_json::to_vec(&said).expect("a configuration has string keys only");
+    let configured = (&config.gates, &config.worktree.setup, &config.env);
+    let configured = serde_json::to_vec(&configured).expect("a configuration has string keys only");
     digest.update(base.as_str().as_bytes());
     digest.update([0]);
-    digest.update(said);
-    for part in sandbox::said(&config.sandbox) {
+    digest.update(configured);
+    for part in said(&config.sandbox) {
         add(&mut digest, &part);
     }
     format!("{:x}", digest.finalize())

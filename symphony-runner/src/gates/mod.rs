@@ -8,12 +8,14 @@
 
 mod base_red;
 mod checkout;
+mod confinement;
 mod digest;
 mod foreground;
 mod job;
 mod key;
 mod programs;
 mod proof;
+mod request;
 mod result;
 mod run;
 mod running;
@@ -22,7 +24,7 @@ mod untried;
 
 pub use base_red::record_trial;
 pub(crate) use base_red::{base_hold, naming_setup_log};
-pub use checkout::{CheckoutRequest, GateCheckout, configured_gates, shown_gates};
+pub use checkout::{GateCheckout, configured_gates, shown_gates};
 pub(crate) use checkout::{checkout_owner, clear_left_checkout, remove_checkout};
 pub(crate) use digest::tried_digest;
 pub use foreground::ForegroundJob;
@@ -30,6 +32,7 @@ pub use job::check_pr;
 pub(crate) use job::{GatesEnded, clear_dead_checkout, end_of_dead, run_gates_job, start_gates};
 pub(crate) use key::History;
 pub(crate) use proof::{Proof, passes_in_base};
+pub use request::CheckoutRequest;
 pub use running::running_now;
 pub use untried::has_moved;
 pub(crate) use untried::{base_gates, untried};

@@ -9,8 +9,9 @@ use symphony_core::watchdog::Step;
 use symphony_store::GatePass;
 use symphony_workspace::{CommitId, Failpoint, Repository};
 
-use super::checkout::{CheckoutRequest, GateCheckout};
+use super::checkout::GateCheckout;
 use super::key::{History, Sight, key};
+use super::request::CheckoutRequest;
 use super::run::run_gates;
 use crate::error::RunnerError;
 use crate::process::Supervision;

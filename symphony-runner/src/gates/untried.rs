@@ -9,8 +9,8 @@ use symphony_mcp::StoreThread;
 use symphony_store::{Context, Project, Store};
 use symphony_workspace::CommitId;
 
+use super::confinement;
 use super::digest::{add, green_digest, tried_digest};
-use super::sandbox;
 use crate::error::RunnerError;
 use crate::repository::open_repository;
 use crate::supervise::Job;
@@ -31,7 +31,7 @@ fn gates_to_try(config: &ProjectConfig) -> Vec<GateToTry> {
         );
         let said = serde_json::to_vec(&said).expect("a configuration has string keys only");
         let mut digest = Sha256::new_with_prefix(said);
-        for part in sandbox::said(&config.sandbox) {
+        for part in confinement::said(&config.sandbox) {
             add(&mut digest, &part);
         }
         format!("{:x}", digest.finalize())

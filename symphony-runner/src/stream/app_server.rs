@@ -8,9 +8,9 @@ use super::event::{
     AgentEvent, ApiError, ApiRetry, Init, McpServer, MessageUsage, RateLimit, RunResult,
     TokenCounts, ToolResult, WEB_SEARCH,
 };
+use super::format::MCP_SERVER_NAME;
 use super::json::Broken;
 use super::rpc::{Message, RpcError, count_at, other, text_at, word_at};
-use super::state::MCP_SERVER_NAME;
 use super::text::{DETAIL_BYTES_MAX, MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, WORD_BYTES_MAX, beginning};
 use super::tool::tool_use;
 

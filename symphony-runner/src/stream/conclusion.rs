@@ -10,7 +10,7 @@ use super::acp;
 use super::class::class_of_status;
 use super::codex::class_of_message;
 use super::event::{ApiError, ApiRetry, RunResult};
-use super::parse::StreamFormat;
+use super::format::StreamFormat;
 use super::state::StreamState;
 use super::text::push_plain;
 

@@ -20,6 +20,7 @@ mod codex;
 mod conclusion;
 mod decode;
 mod event;
+mod format;
 mod json;
 mod log_line;
 mod loop_detector;
@@ -31,18 +32,18 @@ mod text;
 mod tool;
 mod usage;
 
-pub use acp::AcpUsage;
 pub(crate) use acp::PROMPT;
 pub use conclusion::{Conclusion, ExitFact, RunEnd};
 pub use event::{
     AgentEvent, ApiError, ApiRetry, Init, McpServer, MessageUsage, RateLimit, RunResult,
     TokenCounts, ToolResult, ToolUse,
 };
+pub use format::{AcpUsage, MCP_SERVER_NAME, StreamFormat};
 pub use json::Broken;
 pub use log_line::{LOG_LINE_BYTES_MAX, write_log_line};
 pub use loop_detector::{LOOP_REPEATS_DEFAULT, LoopDetector, LoopFound};
 pub use news::write_news;
-pub use parse::{LineKind, LineReader, StreamFormat};
+pub use parse::{LineKind, LineReader};
 pub use rpc::{Message, RpcError};
-pub use state::{MCP_SERVER_NAME, StreamState, must_end};
+pub use state::{StreamState, must_end};
 pub use text::push_plain;

@@ -1,26 +1,12 @@
 //! One line in, events out, whatever the format.
 
-use super::acp::{AcpReader, AcpUsage};
+use super::acp::AcpReader;
 use super::app_server::AppServerReader;
 use super::event::AgentEvent;
+use super::format::StreamFormat;
 use super::json::Broken;
 use super::text::{TEXT_BYTES_MAX, beginning};
 use super::{claude, codex};
-
-/// The format of an agent's output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StreamFormat {
-    /// The Claude CLI's stream of JSON lines.
-    Claude,
-    /// The Codex CLI's JSON lines.
-    Codex,
-    /// The conversation of Codex's app-server.
-    AppServer,
-    /// A conversation by the Agent Client Protocol.
-    Acp(AcpUsage),
-    /// Plain text.
-    Text,
-}
 
 /// What happened to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

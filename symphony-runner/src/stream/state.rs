@@ -6,11 +6,9 @@ use symphony_core::session::SessionId;
 use symphony_core::unit::Tokens;
 
 use super::event::{AgentEvent, ApiError, ApiRetry, McpServer, RateLimit, RunResult};
-use super::parse::{LineKind, LineReader, StreamFormat};
+use super::format::{MCP_SERVER_NAME, StreamFormat};
+use super::parse::{LineKind, LineReader};
 use super::usage::UsageMeter;
-
-/// The name under which Symphony's MCP server is registered with every agent.
-pub const MCP_SERVER_NAME: &str = "symphony";
 
 /// Returns the error class of an event after which the run must be ended at once; `None` for all others.
 ///

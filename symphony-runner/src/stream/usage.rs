@@ -7,7 +7,7 @@ use symphony_core::run::Usage;
 use symphony_core::unit::{Tokens, UsdMicros};
 
 use super::event::{MessageUsage, RunResult, TokenCounts};
-use super::parse::StreamFormat;
+use super::format::StreamFormat;
 use super::text::digest;
 
 /// Most messages that are open at once: the main loop's and those of parallel subagents, whose lines mix.

@@ -12,7 +12,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::{Item, LINKS_MAX, names_in};
+use super::item::Item;
+use super::{LINKS_MAX, names_in};
 
 /// The settings of a bare clone.
 const BARE: &[u8] = b"[core]\n\trepositoryformatversion = 0\n\tbare = true\n";

@@ -13,6 +13,7 @@
 
 mod cargo;
 mod go;
+pub(crate) mod item;
 mod locks;
 mod npm;
 
@@ -23,8 +24,9 @@ use std::{fs, io};
 
 use crate::layout::{Shown, is_in_system};
 use crate::level::Level;
-use crate::tools::{Tools, ToolsRequest};
+use crate::tools::request::{Tools, ToolsRequest};
 
+use item::Item;
 use locks::Locked;
 
 /// Where caches are in a sandbox of namespaces. Links to what is in them are short: ext4 keeps those of up to 59 bytes without
@@ -33,36 +35,6 @@ const CACHES: &str = "/run/symphony-caches";
 
 /// The most links for one tool: about 100 ms of work. What is beyond is downloaded.
 const LINKS_MAX: usize = 10_000;
-
-/// Something in the home of a sandbox.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Item {
-    /// A link, with what it leads to.
-    Link {
-        /// Its path below the home.
-        place: PathBuf,
-        /// Its target.
-        target: PathBuf,
-    },
-    /// A file, with its text.
-    File {
-        /// Its path below the home.
-        place: PathBuf,
-        /// What is in it.
-        text: Vec<u8>,
-    },
-    /// A folder.
-    Folder(PathBuf),
-}
-
-impl Item {
-    fn link(place: impl Into<PathBuf>, target: impl Into<PathBuf>) -> Self {
-        Self::Link {
-            place: place.into(),
-            target: target.into(),
-        }
-    }
-}
 
 /// A cache of the user, and where it is inside.
 #[derive(Debug)]

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::{Item, LINKS_MAX};
+use super::LINKS_MAX;
+use super::item::Item;
 
 /// What comes before a digest.
 const SHA512: &str = "sha512-";

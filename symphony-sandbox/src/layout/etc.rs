@@ -11,7 +11,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::machine::is_in_system;
+use super::system::is_in_system;
 
 /// The most files of all; a system has some hundreds.
 const FILES_MAX: usize = 20_000;

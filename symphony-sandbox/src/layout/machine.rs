@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::etc;
+use super::system::SYSTEM;
 
 /// Files and folders of `/etc` that programs read. Not among them is what says something about the machine, and private keys,
 /// which root and some groups can read.
@@ -50,25 +51,6 @@ const ETC: &[&str] = &[
 
 /// Files of the kernel that say something about the user or the machine: there is nothing in them inside namespaces.
 const EMPTIED: &[&str] = &["/proc/keys", "/proc/key-users", "/proc/cmdline"];
-
-/// Folders that hold the system's programs and libraries; on many systems some are links into `/usr`.
-const SYSTEM: &[&str] = &[
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/opt",
-    "/nix/store",
-    "/gnu/store",
-];
-
-/// Returns whether a path is in a folder that every sandbox shows.
-pub(crate) fn is_in_system(path: &Path) -> bool {
-    SYSTEM.iter().any(|folder| path.starts_with(folder))
-}
 
 /// A folder of the system, and how it appears inside.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,14 +3,15 @@
 mod bubblewrap;
 mod etc;
 mod machine;
+mod system;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 pub use etc::{HOSTS, RESOLVER};
-pub(crate) use machine::is_in_system;
 pub use machine::{Machine, SystemFolder};
+pub(crate) use system::is_in_system;
 
 use bubblewrap::CONFINING;
 

@@ -4,6 +4,7 @@
 //! This module decides nothing: `symphony-forge` does, and `symphony-runner` composes both.
 
 mod bases;
+mod closed;
 pub(crate) mod ends;
 pub(crate) mod pull;
 pub(crate) mod record;

@@ -3,37 +3,17 @@
 use symphony_core::id::{CommentId, IssueId, RunId};
 use symphony_core::issue::{Comment, check_required_text};
 use symphony_core::log::LogEvent;
-use symphony_core::message::{Addressee, MessageRead, MessageState, UNREAD_BYTES_MAX};
+use symphony_core::message::{Addressee, UNREAD_BYTES_MAX};
 
 use crate::database::context::Context;
 use crate::database::event::{About, append};
 use crate::database::open::Store;
-use crate::database::row::{parsed_opt, time};
-use crate::db::{Row, Transaction, params};
+use crate::db::{Transaction, params};
 use crate::error::StoreError;
 use crate::issue::note::{add_comment_in, comment_of};
 use crate::issue::query::load_issue;
 use crate::issue::refusal::IssueRefusal;
 use crate::run::row::load_run;
-
-/// Returns the columns that make a comment a message.
-pub(crate) fn message_state(row: &Row<'_>) -> Result<Option<MessageState>, StoreError> {
-    let addressee: Option<Addressee> = parsed_opt("addressee", row.get("addressee")?)?;
-    let Some(addressee) = addressee else {
-        return Ok(None);
-    };
-    let run: Option<RunId> = parsed_opt("run", row.get("read_by")?)?;
-    let at: Option<i64> = row.get("read_at")?;
-    let read = run
-        .zip(at)
-        .map(|(run, at)| Ok::<_, StoreError>(MessageRead { run, at: time(at)? }));
-    let withdrawn: Option<i64> = row.get("withdrawn_at")?;
-    Ok(Some(MessageState {
-        addressee,
-        read: read.transpose()?,
-        withdrawn: withdrawn.map(time).transpose()?,
-    }))
-}
 
 fn load_comment(tx: &Transaction<'_>, id: CommentId) -> Result<Comment, StoreError> {
     let mut statement = tx.prepare_cached("SELECT * FROM comment WHERE id = ?1")?;

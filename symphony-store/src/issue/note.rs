@@ -1,8 +1,9 @@
 //! Comments and findings.
 
-use symphony_core::id::{CommentId, FindingId, IssueId, ProjectId};
+use symphony_core::id::{CommentId, FindingId, IssueId, ProjectId, RunId};
 use symphony_core::issue::{Comment, Finding, FindingKind, check_paths, check_required_text};
 use symphony_core::log::LogEvent;
+use symphony_core::message::{Addressee, MessageRead, MessageState};
 
 use crate::database::context::{Actor, Context};
 use crate::database::event::{About, append};
@@ -10,7 +11,6 @@ use crate::database::open::Store;
 use crate::database::row::{attribution, json as from_json, parsed, parsed_opt, time, to_json};
 use crate::db::{Row, Transaction, params};
 use crate::error::StoreError;
-use crate::issue::message::message_state;
 use crate::issue::query::load_issue;
 
 /// How many comments one run may write. A run that writes more is looping.
@@ -68,7 +68,7 @@ pub(crate) fn add_comment_in(
         params![
             issue.as_str(),
             context.actor.author().name(),
-            context.actor.run().map(symphony_core::id::RunId::as_str),
+            context.actor.run().map(RunId::as_str),
             content,
             context.now.as_millisecond(),
             context.actor.unverified(),
@@ -151,7 +151,7 @@ fn insert_finding(
             new.text,
             to_json(&new.files),
             context.actor.author().name(),
-            context.actor.run().map(symphony_core::id::RunId::as_str),
+            context.actor.run().map(RunId::as_str),
             context.now.as_millisecond(),
         ],
         |row| row.get(0),
@@ -329,6 +329,25 @@ pub(crate) fn comment_of(row: &Row<'_>) -> Result<Comment, StoreError> {
         login: row.get("login")?,
         message: message_state(row)?,
     })
+}
+
+/// Returns the columns that make a comment a message.
+fn message_state(row: &Row<'_>) -> Result<Option<MessageState>, StoreError> {
+    let addressee: Option<Addressee> = parsed_opt("addressee", row.get("addressee")?)?;
+    let Some(addressee) = addressee else {
+        return Ok(None);
+    };
+    let run: Option<RunId> = parsed_opt("run", row.get("read_by")?)?;
+    let at: Option<i64> = row.get("read_at")?;
+    let read = run
+        .zip(at)
+        .map(|(run, at)| Ok::<_, StoreError>(MessageRead { run, at: time(at)? }));
+    let withdrawn: Option<i64> = row.get("withdrawn_at")?;
+    Ok(Some(MessageState {
+        addressee,
+        read: read.transpose()?,
+        withdrawn: withdrawn.map(time).transpose()?,
+    }))
 }
 
 /// Returns a finding as it was just written.

@@ -7,7 +7,7 @@ use symphony_runner::session::Session;
 use symphony_view::text::{Document, List};
 
 use super::answer::{json, json_failed};
-use crate::routes::Asked;
+use crate::asked::Asked;
 use crate::server::{Checkup, Failure, Turn, blocking};
 
 fn document(found: &Checkup) -> Response {

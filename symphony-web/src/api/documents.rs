@@ -16,7 +16,7 @@ use super::answer::json;
 use super::query::{
     flag, issue as issue_in, issue_of, named, number, plan as plan_in, plan_of, pr_of,
 };
-use crate::routes::Asked;
+use crate::asked::Asked;
 use crate::server::{Failure, Turn, events_in_scope, is_in_scope, turn_to_project};
 
 /// Things of a list that are read unless a limit is given.

@@ -16,7 +16,7 @@ pub(crate) use doctor::check;
 pub(crate) use feed::feed;
 pub(crate) use peer::refresh;
 
-use crate::routes::Asked;
+use crate::asked::Asked;
 use crate::server::{Failure, Turn};
 
 /// Where it is.

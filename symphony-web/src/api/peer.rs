@@ -18,7 +18,7 @@ use symphony_view::{EventView, HoldView, RetryView, RunningView, UsageView, read
 use super::answer::json;
 use super::documents::status_of;
 use super::query::issue_of;
-use crate::routes::Asked;
+use crate::asked::Asked;
 use crate::server::{Failure, Refreshed, Turn};
 
 /// Events of an issue that are shown.

@@ -3,7 +3,7 @@
 use symphony_core::closed_set::UnknownName;
 use symphony_core::id::{IssueId, PlanId, PrId};
 
-use crate::routes::Asked;
+use crate::asked::Asked;
 use crate::server::Failure;
 
 /// Returns a name of a closed set.

@@ -10,7 +10,7 @@ use symphony_view::{CardView, ColumnView, RunningView};
 use super::layout::{Frame, Room};
 use super::parts::{inline, pr_link, priority_tag, run_link, status_words, tokens, took, when};
 use crate::access::Role;
-use crate::routes::Asked;
+use crate::asked::Asked;
 use crate::server::{Failure, Turn, projects_in_scope, turn_to_project};
 
 /// Draws the board.

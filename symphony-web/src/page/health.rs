@@ -7,8 +7,8 @@ use symphony_view::text::plural;
 use super::layout::{Frame, Room, reserved, token};
 use super::parts::{inline, subject, when};
 use crate::access::Role;
+use crate::asked::Asked;
 use crate::render::time::until;
-use crate::routes::Asked;
 use crate::server::{Check, Checkup, Failure, Turn};
 
 /// Draws the state of the installation.

@@ -9,7 +9,7 @@ use symphony_view::{InboxView, OpenPrView, read};
 use super::layout::{Frame, Room, token};
 use super::parts::{inline, when};
 use crate::access::Role;
-use crate::routes::Asked;
+use crate::asked::Asked;
 use crate::server::{Failure, Turn, is_in_scope};
 
 /// Draws the inbox of the installation.

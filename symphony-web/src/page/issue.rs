@@ -15,8 +15,8 @@ use super::parts::{
     status_words, when,
 };
 use crate::access::Role;
+use crate::asked::Asked;
 use crate::render::markdown::markdown;
-use crate::routes::Asked;
 use crate::server::{Failure, Turn};
 
 /// Events of an issue that its page shows.

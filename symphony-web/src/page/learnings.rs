@@ -9,7 +9,7 @@ use symphony_view::{MeasuredLearning, read};
 use super::layout::{Frame, Room, token};
 use super::parts::{issue_link, when};
 use crate::access::Role;
-use crate::routes::Asked;
+use crate::asked::Asked;
 use crate::server::{Failure, Turn};
 
 /// Learnings that the page shows.

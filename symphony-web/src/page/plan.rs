@@ -12,8 +12,8 @@ use symphony_view::{PhaseView, PlanView, read};
 use super::layout::{Frame, Room, reserved, token};
 use super::parts::{inline, pr_link, run_link, when};
 use crate::access::Role;
+use crate::asked::Asked;
 use crate::render::dag::{Graph, Node, dag, list};
-use crate::routes::Asked;
 use crate::server::{Failure, Turn};
 
 /// Draws the plans.

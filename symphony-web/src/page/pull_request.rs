@@ -17,11 +17,11 @@ use super::issue::withdraw_button;
 use super::layout::{Frame, Room, reserved, token};
 use super::parts::{inline, issue_link, plan_link, pr_link, run_link, when};
 use crate::access::Role;
+use crate::asked::Asked;
 use crate::highlight::highlight;
 use crate::render::ansi::ansi;
 use crate::render::diff::{Diff, DiffPage, Layout, Place, diff, elsewhere, file_id, parse};
 use crate::render::markdown::markdown;
-use crate::routes::Asked;
 use crate::server::{Failure, Turn};
 
 /// Pull requests that the list shows.

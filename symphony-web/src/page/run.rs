@@ -12,8 +12,8 @@ use super::layout::{Frame, Room, reserved, token};
 use super::parts::{run_class, runs_table, short, subject, tokens, took, when};
 use super::prompt::prompt_panel;
 use crate::access::Role;
+use crate::asked::Asked;
 use crate::live::{LogPart, lines_before, lines_from, tail_of};
-use crate::routes::Asked;
 use crate::server::{Failure, Turn};
 
 /// Runs that the list shows.

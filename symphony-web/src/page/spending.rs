@@ -8,8 +8,8 @@ use symphony_view::{SpendingView, SpentFor, SpentOn, read};
 
 use super::layout::{Frame, Room};
 use super::parts::{money, tokens};
+use crate::asked::Asked;
 use crate::render::chart::{Bar, bar_chart};
-use crate::routes::Asked;
 use crate::server::{Failure, Turn};
 
 /// Days that the page shows.

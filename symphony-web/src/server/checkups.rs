@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use symphony_core::Timestamp;
 
-use super::answer::Failure;
+use super::failure::Failure;
 use super::options::{Checkup, Doctor};
 
 /// A result, with its time.

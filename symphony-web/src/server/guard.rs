@@ -11,7 +11,8 @@ use axum::middleware::Next;
 use axum::response::Response;
 use symphony_core::Timestamp;
 
-use super::answer::{Failure, Reader};
+use super::answer::Reader;
+use super::failure::Failure;
 use super::site::{Site, Turn};
 use crate::access::{
     Admission, Credentials, Entrance, Facts, FetchSite, Refusal, Secret, Visitor, admit,

@@ -4,6 +4,7 @@ mod answer;
 mod checkups;
 mod connections;
 mod doors_file;
+mod failure;
 mod guard;
 mod listen;
 mod options;
@@ -13,7 +14,8 @@ mod scope;
 mod site;
 mod tls;
 
-pub(crate) use answer::{Failure, Reader, blocking, failed, page};
+pub(crate) use answer::{Reader, blocking, failed, page};
+pub(crate) use failure::Failure;
 pub(crate) use guard::{FORM_TOKEN_FIELD, Fields, Guarded, guarded, session_of, with_headers};
 pub(crate) use scope::{
     check_scope, events_in_scope, is_in_scope, project_at, projects_in_scope, turn_to_project,

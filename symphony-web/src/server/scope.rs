@@ -5,7 +5,7 @@ use symphony_core::id::{IssueId, PlanId, PrId, ProjectId};
 use symphony_runner::session::Session;
 use symphony_store::{EventRecord, Project, StoreError};
 
-use super::answer::Failure;
+use super::failure::Failure;
 use super::site::Turn;
 use crate::api::ROOT;
 

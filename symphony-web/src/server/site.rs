@@ -7,9 +7,9 @@ use symphony_runner::session::Session;
 use symphony_store::Context;
 use tokio::sync::watch;
 
-use super::answer::Failure;
 use super::checkups::Checkups;
 use super::doors_file::DoorsFile;
+use super::failure::Failure;
 use super::options::{Access, Doctor, Opener, Refreshed, Refresher};
 use crate::access::{FailureLimiter, Refusal, Role, Scheme, Secret, User, Visitor, Way};
 use crate::live::Pulse;

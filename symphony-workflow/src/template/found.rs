@@ -1,7 +1,7 @@
 //! One tag of a template, taken apart, and what is wrong with it by itself.
 
 use super::language_names::{BLOCKS, FILTERS, INSIDE, TAGS};
-use super::scan::shown;
+use super::shown::shown;
 
 /// Most digits of a number: more would not fit into 64 bits.
 const DIGITS_MAX: usize = 18;

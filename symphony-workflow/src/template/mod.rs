@@ -15,6 +15,7 @@ mod language;
 mod language_names;
 mod meter;
 mod scan;
+mod shown;
 mod tags;
 mod values;
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::found::Found;
 use super::language_names::{BLOCKS, INSIDE};
 use super::meter::{Meter, RENDER_FAULTS};
+use super::shown::shown;
 use super::tags::TEXT;
 use crate::error::TemplateFault;
 
@@ -18,8 +19,6 @@ pub const TAGS_MAX: usize = 2_000;
 pub const TAG_BYTES_MAX: usize = 4 << 10;
 /// Deepest nesting of blocks, and of brackets in a tag.
 pub const DEPTH_MAX: usize = 32;
-/// Longest part of a tag in a message, in characters.
-const SHOWN_CHARS_MAX: usize = 60;
 
 /// A template whose tags were found.
 #[derive(Debug)]
@@ -193,17 +192,6 @@ fn offset_of(text: &str, (line, column): (usize, usize)) -> usize {
     let rest = text.get(bytes..).unwrap_or_default();
     let within = rest.char_indices().nth(column.saturating_sub(1));
     bytes + within.map_or(rest.len(), |(at, _)| at)
-}
-
-/// Cuts a part of a template that a message repeats, on one line and without control characters.
-pub(super) fn shown(text: &str) -> String {
-    let mut shown: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    shown.retain(|c| !c.is_control());
-    if shown.chars().nth(SHOWN_CHARS_MAX).is_some() {
-        shown = shown.chars().take(SHOWN_CHARS_MAX).collect();
-        shown.push('…');
-    }
-    shown
 }
 
 /// The state of a look at a template.

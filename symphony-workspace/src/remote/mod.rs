@@ -3,6 +3,7 @@
 //! The user's own refs of the remote (`refs/remotes/…`) stay as they are: what Symphony fetches is below `refs/symphony/remote/`.
 
 mod answer;
+pub(crate) mod no_answer;
 mod url;
 
 use std::collections::BTreeMap;
@@ -13,7 +14,8 @@ use crate::error::WorkspaceError;
 use crate::git::{Call, NetworkAnswer};
 use crate::repository::{BranchName, Repository};
 
-pub use answer::{NoAnswer, Pushed};
+pub use answer::Pushed;
+pub use no_answer::NoAnswer;
 pub use url::{RemoteAddress, read_address};
 
 /// The prefix of the refs of what was fetched. The remote and the branch follow.

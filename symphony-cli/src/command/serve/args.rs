@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
 use symphony_core::Timestamp;
-use symphony_runner::database::state_folder;
 use symphony_runner::session::Session;
 use symphony_web::access::{Hosts, Scheme, User};
 use symphony_web::{
@@ -17,6 +16,7 @@ use symphony_web::{
 };
 
 use super::checking::doctor_of;
+use super::doors::doors_of;
 use super::reach::{
     ListenAddress, host_name, is_served, no_listener, no_tls, split_port, with_port,
 };
@@ -329,20 +329,6 @@ async fn serve_until(
     let opener = Opener::new(move || surroundings.session().map_err(|error| sentence(&error)));
     let site: Arc<Site> = Site::new(served.access, served.doors, opener, refresher, doctor);
     Ok(symphony_web::serve(served.listener, site, stop).await?)
-}
-
-/// Returns the file of the sessions of a project: a server is one project's.
-///
-/// # Errors
-/// When the environment names no home.
-pub(super) fn doors_of(session: &Session) -> anyhow::Result<DoorsFile> {
-    let installation = session.store.installation()?;
-    let installation =
-        installation.map_or_else(|| "unknown".to_owned(), |id| id.as_str().to_owned());
-    Ok(DoorsFile::of(
-        &state_folder(&session.installation)?,
-        &format!("{installation}-{}", session.project.id),
-    ))
 }
 
 /// Makes a link that signs one browser in.

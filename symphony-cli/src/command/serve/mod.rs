@@ -2,6 +2,7 @@
 
 mod args;
 mod checking;
+mod doors;
 mod reach;
 mod ticking;
 mod user;

@@ -11,7 +11,7 @@ use symphony_view::text::{List, Listed, Page, Table, View};
 use symphony_web::{SIGN_IN, random_secret};
 use symphony_workspace::config_file::{CONFIG_FILE_NAME, set, unset};
 
-use super::args::doors_of;
+use super::doors::doors_of;
 use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop};
 use crate::value::named;

@@ -10,8 +10,8 @@ use symphony_store::RunProgress;
 use symphony_workspace::Repository;
 
 use crate::error::RunnerError;
-use crate::gates::checkout::CheckoutRequest;
 use crate::gates::proof::{Proof, Proven};
+use crate::gates::request::CheckoutRequest;
 use crate::process::Supervision;
 use crate::supervise::Job;
 

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use serde_json::Value;
 
 use crate::stream::event::AgentEvent;
+use crate::stream::format::MCP_SERVER_NAME;
 use crate::stream::rpc::text_at;
-use crate::stream::state::MCP_SERVER_NAME;
 use crate::stream::text::WORD_BYTES_MAX;
 use crate::stream::tool::tool_use;
 

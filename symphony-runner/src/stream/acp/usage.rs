@@ -4,21 +4,8 @@ use serde_json::Value;
 use symphony_core::unit::Tokens;
 
 use crate::stream::event::{AgentEvent, MessageUsage, TokenCounts};
+use crate::stream::format::AcpUsage;
 use crate::stream::rpc::count_at;
-
-/// How an agent reports what it used (measured with opencode 1.18, Qwen Code 0.24, Gemini CLI 0.61, Copilot CLI 1.0).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AcpUsage {
-    /// The end of a turn has the counts of its last request only, input without what the cache had and output without
-    /// thoughts (opencode).
-    LastRequest,
-    /// Each request's counts come with a piece of text (Qwen Code).
-    EachRequest,
-    /// The end of a turn has its sum (Gemini CLI).
-    Turn,
-    /// The end of a turn has the sum since the process began (Copilot CLI, and the protocol's draft).
-    Process,
-}
 
 #[derive(Debug, Clone)]
 pub(super) struct UsageReader {

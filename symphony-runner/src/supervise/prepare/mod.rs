@@ -15,6 +15,7 @@ mod phase_briefing;
 mod plan_briefing;
 mod plan_review_briefing;
 mod plan_site;
+mod prepared;
 mod project_briefing;
 mod run;
 mod sandbox;
@@ -28,6 +29,7 @@ mod temporary_site;
 
 pub(crate) use phase_briefing::{judged_artifact, override_text};
 pub(crate) use plan_site::PHASE_BASE_FILE;
-pub(crate) use run::{Prepared, prepare};
+pub(crate) use prepared::Prepared;
+pub(crate) use run::prepare;
 pub(crate) use sandbox::protection;
 pub(crate) use session::KeptSessions;

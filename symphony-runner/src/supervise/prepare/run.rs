@@ -2,26 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::sync::Arc;
 
 use serde_json::{Value, json};
 use symphony_core::criteria::SHOWN_CRITERIA;
 use symphony_core::hand_in::HEAD_AT_START;
-use symphony_core::id::CommentId;
 use symphony_core::profile::{MODEL_SOURCE, PROVIDER_SOURCE};
 use symphony_core::prompt_trial::PromptSet;
 use symphony_core::run::INTERACTIVE;
 use symphony_core::session::{RESUMED, SessionForm, SessionId};
-use symphony_mcp::{Identity, StoreThread};
+use symphony_mcp::StoreThread;
 use symphony_prompt::BuiltPrompt;
 use symphony_store::{RunStart, StartSandbox};
-use symphony_workspace::{Failpoint, Redactor};
+use symphony_workspace::Failpoint;
 
 use super::briefing::{Briefing, BriefingSources};
 use super::identity::identity;
 use super::invocation::invocation;
 use super::model::{ChosenAgent, chosen_agent};
 use super::network::plan_network;
+use super::prepared::Prepared;
 use super::sandbox::{agent_sandbox, judges_shell, mcp_socket, protection};
 use super::session::{
     FullStart, RunSession, kept_sessions, record_of, resumption, session_of, write_files,
@@ -35,36 +34,13 @@ use crate::paths::write_private;
 use crate::process::Supervision;
 use crate::prompts::sent::{PROMPT_REPORT, keep_prompts};
 use crate::provider::{
-    AgentCommand, AgentInvocation, McpServerCommand, ProviderCall, ProviderError, Session,
-    agent_cli, agent_command, interactive_mode, mcp_config, prompt_for_stdin, session_command,
+    AgentInvocation, McpServerCommand, ProviderCall, ProviderError, Session, agent_cli,
+    agent_command, interactive_mode, mcp_config, prompt_for_stdin, session_command,
 };
 use crate::redaction::redactor_for;
-use crate::sandbox::{RunSandbox, SandboxFault};
+use crate::sandbox::SandboxFault;
 use crate::supervise::Job;
 use crate::supervise::spending::budget;
-
-/// A run that is ready to start.
-#[derive(Debug)]
-pub(crate) struct Prepared {
-    /// The session that it resumes, if it does.
-    pub(crate) session: RunSession,
-    /// The session that a person works in, where its id is known before.
-    pub(crate) opened: Option<SessionId>,
-    pub(crate) command: AgentCommand,
-    pub(crate) environment: BTreeMap<OsString, OsString>,
-    /// What the agent is confined by.
-    pub(crate) sandbox: RunSandbox,
-    /// The ways out of the sandbox, served until this is dropped; `None` where the network is the machine's.
-    pub(crate) network: Option<RunNetwork>,
-    pub(crate) identity: Identity,
-    pub(crate) site: Site,
-    /// Removes secret values from everything that is written; `None` when there are none.
-    pub(crate) redactor: Option<Arc<Redactor>>,
-    /// The messages in its prompt.
-    pub(crate) messages: Vec<CommentId>,
-    /// How often the agent may search the web; `None` where its provider refuses searches.
-    pub(crate) searches_max: Option<u32>,
-}
 
 /// Prepares a run.
 pub(crate) async fn prepare(

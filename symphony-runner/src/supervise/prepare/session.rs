@@ -2,21 +2,16 @@
 
 use std::path::PathBuf;
 
-use serde_json::{Map, Value, json};
 use symphony_core::config::{ResumeMode, SandboxLevel};
 use symphony_core::run::{SandboxRecord, Usage};
-use symphony_core::session::{
-    RESUMED, ResumePlan, SessionId, SessionKey, SessionQuery, SessionRecord,
-};
+use symphony_core::session::{ResumePlan, SessionId, SessionKey, SessionQuery, SessionRecord};
 use symphony_mcp::StoreThread;
 use symphony_prompt::BuiltPrompt;
 
-use super::run::Prepared;
 use super::site::Site;
 use crate::error::RunnerError;
 use crate::paths::write_private;
-use crate::prompts::sent::{PROMPT_REPORT, keep_prompts};
-use crate::provider::{AgentCli, AgentCommand, ProviderCall, Session, Sessions, prompt_for_stdin};
+use crate::provider::{AgentCli, AgentCommand, ProviderCall, Session, Sessions};
 use crate::resume::{Resumption, kept_folder};
 use crate::supervise::Job;
 
@@ -157,41 +152,5 @@ pub(super) fn record_of(plan: &ResumePlan) -> SessionRecord {
     match plan {
         ResumePlan::Resume { run, .. } => SessionRecord::Resumed { run: run.clone() },
         ResumePlan::New(why) => SessionRecord::New { why: *why },
-    }
-}
-
-impl Prepared {
-    /// Turns to a new session with the full prompt, because the earlier one was refused. Returns what to add to the
-    /// run's metadata.
-    ///
-    /// # Errors
-    /// When the prompt cannot be written.
-    pub(crate) fn start_again(
-        &mut self,
-        job: &Job<'_>,
-        message: String,
-    ) -> Result<Map<String, Value>, RunnerError> {
-        let session = &mut self.session;
-        let (Some(resumed), SessionRecord::Resumed { run }) =
-            (session.resumed.take(), &session.record)
-        else {
-            return Ok(Map::new());
-        };
-        tracing::info!(%run, %message, "the session could not be resumed: the full prompt is used");
-        let run = run.clone();
-        session.record = SessionRecord::Refused { run, message };
-        let FullStart { built, command } = resumed.full;
-        write_private(&job.paths.user_prompt(), &prompt_for_stdin(&built.user))?;
-        keep_prompts(&job.paths, &built, self.redactor.as_deref())?;
-        write_files(&command)?;
-        self.command = command;
-        let added = [
-            (RESUMED, json!(session.record)),
-            (PROMPT_REPORT, json!(built.report)),
-        ];
-        let added = added
-            .into_iter()
-            .map(|(key, value)| (key.to_owned(), value));
-        Ok(added.collect())
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::links::{Links, exact, mean};
 use super::place::settled;
 
 /// Sweeps over all layers, down and up; more change little.
@@ -66,41 +67,6 @@ pub(super) fn layout(node_layers: &[usize], edges: &BTreeSet<(usize, usize)>) ->
     }
 }
 
-/// Which items are connected, in both directions.
-#[derive(Debug)]
-pub(super) struct Links {
-    before: Vec<Vec<usize>>,
-    after: Vec<Vec<usize>>,
-}
-
-impl Links {
-    fn new(count: usize, routes: &[Vec<usize>]) -> Self {
-        let mut links = Self {
-            before: vec![Vec::new(); count],
-            after: vec![Vec::new(); count],
-        };
-        for route in routes {
-            for (from, to) in route.iter().zip(route.iter().skip(1)) {
-                if let Some(list) = links.after.get_mut(*from) {
-                    list.push(*to);
-                }
-                if let Some(list) = links.before.get_mut(*to) {
-                    list.push(*from);
-                }
-            }
-        }
-        links
-    }
-
-    pub(super) fn before(&self, item: usize) -> &[usize] {
-        self.before.get(item).map_or(&[], Vec::as_slice)
-    }
-
-    pub(super) fn after(&self, item: usize) -> &[usize] {
-        self.after.get(item).map_or(&[], Vec::as_slice)
-    }
-}
-
 /// Sorts each layer by the mean place of its neighbours, and keeps the best order that was seen.
 fn order(rows: &mut Vec<Vec<usize>>, links: &Links) {
     let mut best = (crossings(rows, links), rows.clone());
@@ -145,16 +111,6 @@ fn places(row: &[usize]) -> BTreeMap<usize, f64> {
     let count = exact(row.len()).max(1.0);
     let place = |(at, item): (usize, &usize)| (*item, (exact(at) + 0.5) / count);
     row.iter().enumerate().map(place).collect()
-}
-
-pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
-    (count > 0.0).then(|| sum / count)
-}
-
-/// A count as a number with a fraction: there are never more than a few thousand items.
-pub(super) fn exact(count: usize) -> f64 {
-    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
 /// Counts the pairs of edges that cross, with a tree of sums (Barth, Jünger and Mutzel 2002).

@@ -2,6 +2,7 @@
 
 mod graph;
 mod layout;
+mod links;
 mod place;
 mod view;
 

@@ -1,6 +1,6 @@
 //! Heights within layers: near the neighbours' heights, in the given order, and apart.
 
-use super::layout::{Links, exact, mean};
+use super::links::{Links, exact, mean};
 
 /// How often each layer is moved towards its neighbours.
 const ROUNDS: usize = 8;
