@@ -17,6 +17,7 @@ pub enum About {
 pub const fn about(fault: &Fault) -> About {
     match fault {
         Fault::NoToken { .. }
+        | Fault::Misconfigured { .. }
         | Fault::Moved { .. }
         | Fault::Unauthorised { .. }
         | Fault::RateLimited { .. }
@@ -53,6 +54,7 @@ mod tests {
         };
         for (fault, expected) in [
             (Fault::NoToken { detail: detail() }, About::Forge),
+            (Fault::Misconfigured { detail: detail() }, About::Forge),
             (Fault::Unauthorised { detail: detail() }, About::Forge),
             (Fault::RateLimited { until: None }, About::Forge),
             (Fault::Unreachable { detail: detail() }, About::Forge),

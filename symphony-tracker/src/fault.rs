@@ -13,6 +13,12 @@ pub enum Fault {
         /// Why not.
         detail: String,
     },
+    /// The configuration, or the repository here, names no place that can be asked: nothing was asked.
+    #[error("{detail}")]
+    Misconfigured {
+        /// What is missing, as a whole sentence, with what to do.
+        detail: String,
+    },
     /// The configuration names another place than the one whose issues are linked: nothing was asked.
     #[error(
         "it mirrored {from} until now, and the configuration says {to}; if {from} was renamed, confirm that with `--moved`; if not, give {to} another name"

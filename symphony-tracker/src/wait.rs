@@ -74,7 +74,15 @@ pub fn after_fault(fault: &Fault, request: Request, tries: u32, key: &str, now: 
         at: now.saturating_add_ms(BACKOFF.delay_ms(key, tries.max(1))),
     };
     match (fault, request) {
-        (Fault::NoToken { .. } | Fault::Moved { .. } | Fault::Unauthorised { .. } | Fault::Forbidden { .. } | Fault::ReadOnly { .. }, _)
+        (
+            Fault::NoToken { .. }
+            | Fault::Misconfigured { .. }
+            | Fault::Moved { .. }
+            | Fault::Unauthorised { .. }
+            | Fault::Forbidden { .. }
+            | Fault::ReadOnly { .. },
+            _,
+        )
         // a look that is refused is a defect of ours, or a new API: asking again at once would not help
         | (Fault::NotFound { .. } | Fault::Refused { .. }, Request::Look) => hold(reason),
         (Fault::NotFound { .. }, Request::Change) => Next::CheckPlace,
@@ -130,6 +138,7 @@ mod tests {
     #[test]
     fn each_fault_has_its_consequence() {
         let unauthorised = Fault::Unauthorised { detail: detail() };
+        let misconfigured = Fault::Misconfigured { detail: detail() };
         let forbidden = Fault::Forbidden {
             action: "write comments".into(),
             detail: detail(),
@@ -156,6 +165,7 @@ mod tests {
         };
         for (fault, request, tries, expected) in [
             (&unauthorised, Request::Change, 1, hold(&unauthorised)),
+            (&misconfigured, Request::Look, 1, hold(&misconfigured)),
             (&forbidden, Request::ChangeInKnownPlace, 1, hold(&forbidden)),
             (&not_found, Request::Look, 1, hold(&not_found)),
             (&not_found, Request::Change, 1, Next::CheckPlace),

@@ -63,6 +63,8 @@ mod forges_faults;
 #[cfg(test)]
 mod forges_reviews;
 #[cfg(test)]
+mod forges_setup;
+#[cfg(test)]
 mod gate_history;
 #[cfg(test)]
 mod gate_repairs;

@@ -5,7 +5,7 @@ use symphony_forge::unseen::meant;
 use symphony_store::Project;
 use symphony_sync::{Access, Forge, Options, connect_forge};
 use symphony_tracker::fault::Fault;
-use symphony_workspace::{Remote, read_address};
+use symphony_workspace::{Remote, WorkspaceError, read_address};
 
 use super::base::missing_base;
 use crate::error::RunnerError;
@@ -30,23 +30,36 @@ pub(super) fn repository_of(
     if let Some(repository) = &settings.repository {
         return Ok(repository.clone());
     }
-    let missing = |what: String| Fault::NotFound { what };
-    let repository =
-        open_repository(project, config).map_err(|error| missing(error.to_string()))?;
+    let repository = open_repository(project, config).map_err(here)?;
     let remote = Remote::new(&repository, &settings.remote, &installation.environment);
-    let address = remote
-        .address()
-        .map_err(|error| missing(error.to_string()))?;
-    let read = read_address(&address).ok_or_else(|| {
-        missing(format!(
-            "the repository of the remote `{}` (its address has no owner and name: set `forge.repository`)",
+    let address = remote.address().map_err(|error| match error {
+        WorkspaceError::NoRemote { .. } => no_remote(&error),
+        error => here(error),
+    })?;
+    let read = read_address(&address).ok_or_else(|| Fault::Misconfigured {
+        detail: format!(
+            "the address of the remote `{}` has no owner and name: run `symphony config set forge.repository OWNER/NAME`",
             settings.remote
-        ))
+        ),
     })?;
     Ok(ForgeRepository {
         owner: read.owner,
         name: read.name,
     })
+}
+
+/// What the repository here fails with before the forge is asked.
+fn here(error: WorkspaceError) -> Fault {
+    Fault::Here {
+        detail: RunnerError::from(error).with_causes(),
+    }
+}
+
+/// A remote that the repository does not have: the configuration names another one, or `git remote add` makes it.
+pub(super) fn no_remote(error: &WorkspaceError) -> Fault {
+    Fault::Misconfigured {
+        detail: format!("{error}; run `symphony config set forge.remote NAME` to use one of them"),
+    }
 }
 
 /// Returns the name of a forge's place.

@@ -5,6 +5,7 @@ use symphony_store::{Context, ForgeRecord, Store, StoreError, TrackerHold};
 use symphony_tracker::fault::Fault;
 use symphony_workspace::{NoAnswer, WorkspaceError};
 
+use super::client::no_remote;
 use crate::error::RunnerError;
 use crate::tracker::hold_after;
 
@@ -40,9 +41,7 @@ impl From<WorkspaceError> for Stop {
     fn from(error: WorkspaceError) -> Self {
         match &error {
             WorkspaceError::RemoteSilent { why, .. } => Self::Fault(fault_of(*why, &error)),
-            WorkspaceError::NoRemote { .. } => Self::Fault(Fault::NotFound {
-                what: error.to_string(),
-            }),
+            WorkspaceError::NoRemote { .. } => Self::Fault(no_remote(&error)),
             _ => Self::Error(error.into()),
         }
     }

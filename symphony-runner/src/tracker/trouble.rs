@@ -38,6 +38,7 @@ pub(crate) fn trackers_in_trouble(
 pub(crate) const fn needs_a_person(fault: &Fault, tries: u32) -> bool {
     match fault {
         Fault::NoToken { .. }
+        | Fault::Misconfigured { .. }
         | Fault::Moved { .. }
         | Fault::Unauthorised { .. }
         | Fault::Forbidden { .. }

@@ -1,0 +1,38 @@
+//! A forge whose configuration or whose clone is not ready for it: each message is true for its cause and names what to do.
+
+use serde_json::json;
+use symphony_fakes::FakeForge;
+
+use crate::forges::{hello, mirrored, sync};
+use crate::support::{Project, scenarios};
+
+/// What a look that fails prints about it.
+fn held(project: &Project) -> String {
+    let answer = project.symphony(&["forge", "sync"]);
+    assert_ne!(answer.code, 0, "{answer:#?}");
+    answer.stdout
+}
+
+#[test]
+fn a_remote_that_names_no_repository_is_no_question_of_a_token() {
+    let forge = FakeForge::start();
+    let project = mirrored(&scenarios([hello()]), &forge, &json!({}));
+    sync(&project);
+    let origin = forge.git_address();
+    project.git(&["remote", "set-url", "origin", "../elsewhere"]);
+    let said = held(&project);
+    let way_out = "symphony config set forge.repository OWNER/NAME";
+    assert!(said.contains(way_out), "{said}");
+    project.git(&["remote", "remove", "origin"]);
+    let missing = held(&project);
+    assert!(missing.contains("has no remote `origin`"), "{missing}");
+    for said in [said, missing] {
+        assert!(!said.contains("token"), "{said}");
+        assert!(!said.contains("does not exist, or"), "{said}");
+    }
+    // a person hears of it at once: no wait repairs it
+    let inbox = project.ok(&["inbox"]);
+    assert!(inbox.contains("has no remote `origin`"), "{inbox}");
+    project.git(&["remote", "add", "origin", &origin]);
+    assert_eq!(sync(&project)["hold"], json!(null));
+}
