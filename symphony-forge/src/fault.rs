@@ -1,6 +1,6 @@
 //! What a fault in the exchange of one pull request says about the others.
 
-use symphony_tracker::fault::Fault;
+use symphony_tracker::fault::{Fault, GitFault};
 
 /// What a fault is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,11 +22,19 @@ pub const fn about(fault: &Fault) -> About {
         | Fault::Unauthorised { .. }
         | Fault::RateLimited { .. }
         | Fault::Unreachable { .. }
+        | Fault::Git {
+            why: GitFault::Login | GitFault::Trust,
+            ..
+        }
         | Fault::Here { .. } => About::Forge,
         // a locked conversation refuses a reply in the words of a missing right
         Fault::Forbidden { .. }
         | Fault::ReadOnly { .. }
         | Fault::NotFound { .. }
+        | Fault::Git {
+            why: GitFault::Missing,
+            ..
+        }
         | Fault::Refused { .. } => About::One,
         Fault::Failed { .. } | Fault::Unreadable { .. } => About::Unclear,
     }
@@ -52,10 +60,17 @@ mod tests {
             status: 502,
             detail: detail(),
         };
+        let git = |why| Fault::Git {
+            why,
+            detail: detail(),
+        };
         for (fault, expected) in [
             (Fault::NoToken { detail: detail() }, About::Forge),
             (Fault::Misconfigured { detail: detail() }, About::Forge),
             (Fault::Unauthorised { detail: detail() }, About::Forge),
+            (git(GitFault::Login), About::Forge),
+            (git(GitFault::Trust), About::Forge),
+            (git(GitFault::Missing), About::One),
             (Fault::RateLimited { until: None }, About::Forge),
             (Fault::Unreachable { detail: detail() }, About::Forge),
             (Fault::Here { detail: detail() }, About::Forge),

@@ -35,6 +35,14 @@ pub enum Fault {
         /// The tracker's words.
         detail: String,
     },
+    /// Git cannot exchange commits with the remote. It has a login of its own: nothing is wrong with the token.
+    #[error("{why}: {detail}")]
+    Git {
+        /// What keeps git from it.
+        why: GitFault,
+        /// What git did, and what it was answered.
+        detail: String,
+    },
     /// The token may not do this (403 without a rate limit).
     #[error("the token may not {action}: {detail}")]
     Forbidden {
@@ -95,4 +103,19 @@ pub enum Fault {
         /// What was found, and where.
         detail: String,
     },
+}
+
+/// What keeps git from a remote that it reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum GitFault {
+    /// It has no login that the remote accepts without a question.
+    #[error("git cannot sign in at the remote")]
+    Login,
+    /// The server's key or certificate is not one that git knows.
+    #[error("git does not trust the server of the remote")]
+    Trust,
+    /// The remote has no such repository or branch, or hides it from git's login.
+    #[error("git does not find the repository or the branch at the remote")]
+    Missing,
 }

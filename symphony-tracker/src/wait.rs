@@ -4,7 +4,7 @@ use symphony_core::Timestamp;
 use symphony_core::backoff::Backoff;
 use symphony_core::config::Millis;
 
-use crate::fault::Fault;
+use crate::fault::{Fault, GitFault};
 
 /// How long a tracker is held whose token or place is refused, before it is asked again: a person has to act, and may do so without
 /// a word to Symphony.
@@ -80,13 +80,19 @@ pub fn after_fault(fault: &Fault, request: Request, tries: u32, key: &str, now: 
             | Fault::Moved { .. }
             | Fault::Unauthorised { .. }
             | Fault::Forbidden { .. }
-            | Fault::ReadOnly { .. },
+            | Fault::ReadOnly { .. }
+            | Fault::Git {
+                why: GitFault::Login | GitFault::Trust,
+                ..
+            },
             _,
         )
         // a look that is refused is a defect of ours, or a new API: asking again at once would not help
-        | (Fault::NotFound { .. } | Fault::Refused { .. }, Request::Look) => hold(reason),
-        (Fault::NotFound { .. }, Request::Change) => Next::CheckPlace,
-        (Fault::NotFound { .. }, Request::ChangeInKnownPlace)
+        | (Fault::NotFound { .. } | Fault::Git { .. } | Fault::Refused { .. }, Request::Look) => {
+            hold(reason)
+        }
+        (Fault::NotFound { .. } | Fault::Git { .. }, Request::Change) => Next::CheckPlace,
+        (Fault::NotFound { .. } | Fault::Git { .. }, Request::ChangeInKnownPlace)
         | (Fault::Refused { .. }, Request::Change | Request::ChangeInKnownPlace) => {
             Next::GiveUp { reason }
         }
@@ -139,6 +145,11 @@ mod tests {
     fn each_fault_has_its_consequence() {
         let unauthorised = Fault::Unauthorised { detail: detail() };
         let misconfigured = Fault::Misconfigured { detail: detail() };
+        let git = |why| Fault::Git {
+            why,
+            detail: detail(),
+        };
+        let (login, no_branch) = (git(GitFault::Login), git(GitFault::Missing));
         let forbidden = Fault::Forbidden {
             action: "write comments".into(),
             detail: detail(),
@@ -166,6 +177,9 @@ mod tests {
         for (fault, request, tries, expected) in [
             (&unauthorised, Request::Change, 1, hold(&unauthorised)),
             (&misconfigured, Request::Look, 1, hold(&misconfigured)),
+            (&login, Request::ChangeInKnownPlace, 1, hold(&login)),
+            (&no_branch, Request::Look, 1, hold(&no_branch)),
+            (&no_branch, Request::Change, 1, Next::CheckPlace),
             (&forbidden, Request::ChangeInKnownPlace, 1, hold(&forbidden)),
             (&not_found, Request::Look, 1, hold(&not_found)),
             (&not_found, Request::Change, 1, Next::CheckPlace),

@@ -36,3 +36,22 @@ fn a_remote_that_names_no_repository_is_no_question_of_a_token() {
     project.git(&["remote", "add", "origin", &origin]);
     assert_eq!(sync(&project)["hold"], json!(null));
 }
+
+#[test]
+fn a_login_of_git_that_is_refused_is_shown_as_that() {
+    let forge = FakeForge::start();
+    let mut project = mirrored(&scenarios([hello()]), &forge, &json!({}));
+    // of a public one, a fetch needs no login
+    forge.with(|world| world.set_repository(true, false, true));
+    sync(&project);
+    let works = "!f() { echo username=octocat; echo \"password=$GITHUB_TOKEN\"; }; f";
+    let wrong = "!f() { echo username=octocat; echo password=wrong; }; f";
+    project.set_variable("GIT_CONFIG_VALUE_0", wrong);
+    let said = held(&project);
+    assert!(said.contains("git cannot sign in at the remote"), "{said}");
+    assert!(!said.contains("token"), "{said}");
+    let inbox = project.ok(&["inbox"]);
+    assert!(inbox.contains("git cannot sign in"), "{inbox}");
+    project.set_variable("GIT_CONFIG_VALUE_0", works);
+    assert_eq!(sync(&project)["hold"], json!(null));
+}

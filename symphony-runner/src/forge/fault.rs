@@ -2,7 +2,7 @@
 
 use symphony_core::Timestamp;
 use symphony_store::{Context, ForgeRecord, Store, StoreError, TrackerHold};
-use symphony_tracker::fault::Fault;
+use symphony_tracker::fault::{Fault, GitFault};
 use symphony_workspace::{NoAnswer, WorkspaceError};
 
 use super::client::no_remote;
@@ -49,11 +49,13 @@ impl From<WorkspaceError> for Stop {
 
 fn fault_of(why: NoAnswer, error: &WorkspaceError) -> Fault {
     let detail = error.to_string();
-    match why {
-        NoAnswer::Credentials => Fault::Unauthorised { detail },
-        NoAnswer::Missing => Fault::NotFound { what: detail },
-        NoAnswer::Trust | NoAnswer::Unreachable => Fault::Unreachable { detail },
-    }
+    let why = match why {
+        NoAnswer::Credentials => GitFault::Login,
+        NoAnswer::Trust => GitFault::Trust,
+        NoAnswer::Missing => GitFault::Missing,
+        NoAnswer::Unreachable => return Fault::Unreachable { detail },
+    };
+    Fault::Git { why, detail }
 }
 
 /// Returns who writes what came from a forge, now.
@@ -72,4 +74,36 @@ pub(super) fn hold_forge(
     let hold = hold_after(fault, record.hold.as_ref(), tries, &record.place, now);
     store.hold_forge(&Context::tracker(None, now), &record.project, &hold, tries)?;
     Ok(hold)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_keeps_git_from_a_remote_is_not_the_token() {
+        for (why, begin) in [
+            (NoAnswer::Credentials, "git cannot sign in at the remote: "),
+            (NoAnswer::Trust, "git does not trust the server"),
+            (NoAnswer::Missing, "git does not find the repository"),
+            (NoAnswer::Unreachable, "there is no answer: "),
+        ] {
+            let error = WorkspaceError::RemoteSilent {
+                name: "origin".to_owned(),
+                call: "git push".to_owned(),
+                why,
+                detail: "fatal: no".to_owned(),
+            };
+            let Stop::Fault(fault) = Stop::from(error) else {
+                panic!("a remote that is silent is a fault of the forge");
+            };
+            let said = fault.to_string();
+            assert!(said.starts_with(begin), "{said}");
+            assert!(
+                said.contains("`git push` with the remote `origin`"),
+                "{said}"
+            );
+            assert!(!said.contains("token"), "{said}");
+        }
+    }
 }

@@ -41,6 +41,7 @@ pub(crate) const fn needs_a_person(fault: &Fault, tries: u32) -> bool {
         | Fault::Misconfigured { .. }
         | Fault::Moved { .. }
         | Fault::Unauthorised { .. }
+        | Fault::Git { .. }
         | Fault::Forbidden { .. }
         | Fault::ReadOnly { .. }
         | Fault::NotFound { .. }
