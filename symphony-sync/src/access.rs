@@ -15,6 +15,28 @@ pub struct Access {
     pub can_write: Option<bool>,
     /// The scopes of the token, for the kinds of tokens that have them (classic ones of GitHub).
     pub scopes: Option<BTreeSet<String>>,
-    /// What is missing or wrong, each as a sentence fragment with what to do.
-    pub problems: Vec<String>,
+    /// What is missing or wrong.
+    pub problems: Vec<AccessProblem>,
+}
+
+impl Access {
+    /// Returns the problems as people read them.
+    pub fn problem_texts(&self) -> Vec<String> {
+        self.problems.iter().map(ToString::to_string).collect()
+    }
+}
+
+/// Something that keeps Symphony from working with a tracker or a forge, by what has to be changed. Each text is a sentence fragment
+/// that says what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AccessProblem {
+    /// The token, or the rights of its user.
+    #[error("{0}")]
+    Token(String),
+    /// The repository or team there, or the settings here that are about it.
+    #[error("{0}")]
+    Place(String),
+    /// Git's own way to the remote.
+    #[error("{0}")]
+    Git(String),
 }

@@ -18,7 +18,7 @@ pub mod linear_polls;
 pub mod token;
 mod tracker;
 
-pub use access::Access;
+pub use access::{Access, AccessProblem};
 pub use connect::{connect, connect_forge};
 pub use error::SyncError;
 pub use forge::Forge;

@@ -263,12 +263,13 @@ pub struct ForgeCheckView {
 impl ForgeCheckView {
     /// Makes it of what the forge answered.
     pub fn of(access: ForgeAccess) -> Self {
+        let problems = access.problem_texts();
         let user = access.user;
         Self {
             place: Some(access.place),
             login: user.as_ref().map(|user| user.login.clone()),
             user_id: user.map(|user| user.id.to_string()),
-            problems: access.problems,
+            problems,
         }
     }
 

@@ -272,6 +272,7 @@ impl TrackerCheckView {
 
     /// Makes it of what the tracker answered.
     pub fn of(tracker: &str, access: TrackerAccess) -> Self {
+        let problems = access.problem_texts();
         let user = access.user;
         Self {
             tracker: tracker.to_owned(),
@@ -279,7 +280,7 @@ impl TrackerCheckView {
             login: user.as_ref().map(|user| user.login.clone()),
             user_id: user.map(|user| user.id.to_string()),
             can_write: access.can_write,
-            problems: access.problems,
+            problems,
             warnings: Vec::new(),
         }
     }

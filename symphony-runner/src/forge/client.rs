@@ -3,7 +3,7 @@
 use symphony_core::config::{ForgeRepository, ForgeSettings, ProjectConfig};
 use symphony_forge::unseen::meant;
 use symphony_store::Project;
-use symphony_sync::{Access, Forge, Options, connect_forge};
+use symphony_sync::{Access, AccessProblem, Forge, Options, connect_forge};
 use symphony_tracker::fault::Fault;
 use symphony_workspace::{Remote, WorkspaceError, read_address};
 
@@ -19,6 +19,9 @@ pub type ForgeAccess = Access;
 
 /// Why a forge cannot be asked.
 pub type ForgeFault = Fault;
+
+/// What keeps a token, a forge's repository or git from being used.
+pub type ForgeProblem = AccessProblem;
 
 /// Returns the repository of a forge: as configured, or as the address of the remote says.
 pub(super) fn repository_of(
@@ -116,14 +119,18 @@ pub fn check_forge(
             // what the token may not read is among the problems already
             let reported = checks.unwrap_or_default();
             let names: Vec<&str> = reported.iter().map(|check| check.name.as_str()).collect();
-            access.problems.extend(misspelt(&settings.checks, &names));
+            let misspelt = misspelt(&settings.checks, &names);
+            access
+                .problems
+                .extend(misspelt.into_iter().map(AccessProblem::Place));
         }
-        Ok((None, base)) => access
-            .problems
-            .push(missing_base(base.as_str(), &settings.remote)),
-        Err(error) => access.problems.push(format!(
+        Ok((None, base)) => {
+            let missing = missing_base(base.as_str(), &settings.remote);
+            access.problems.push(AccessProblem::Place(missing));
+        }
+        Err(error) => access.problems.push(AccessProblem::Git(format!(
             "{error}; `git push` must work without asking for anything: set up an ssh agent, or a credential helper such as `gh auth setup-git`"
-        )),
+        ))),
     }
     Ok(Ok(access))
 }

@@ -27,7 +27,7 @@ mod round;
 mod sick;
 mod trouble;
 
-pub use client::{ForgeAccess, ForgeFault, check_forge};
+pub use client::{ForgeAccess, ForgeFault, ForgeProblem, check_forge};
 pub use helper::{forge_due, forge_now};
 pub use report::ForgeReport;
 

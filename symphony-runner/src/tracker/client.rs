@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use symphony_core::config::{CommandLine, TokenSource, TrackerSettings};
 use symphony_sync::token::{TOKEN_BYTES_MAX, TOKEN_COMMAND_MS_MAX, TokenStep, token};
-use symphony_sync::{Access, Options, Token, Tracker, connect};
+use symphony_sync::{Access, AccessProblem, Options, Token, Tracker, connect};
 use symphony_tracker::fault::Fault;
 
 use crate::environment::RUN_MARKER;
@@ -63,7 +63,9 @@ async fn asked(client: &dyn Tracker) -> Result<Access, Fault> {
         let may_write = client.may_write().await?;
         access.can_write = may_write.or(access.can_write);
         if may_write == Some(false) {
-            access.problems.push(READS_ONLY.to_owned());
+            access
+                .problems
+                .push(AccessProblem::Token(READS_ONLY.to_owned()));
         }
     }
     Ok(access)

@@ -8,7 +8,7 @@ use symphony_tracker::fault::Fault;
 
 use super::wire::{WireRepository, WireUser};
 use super::{Asked, Github};
-use crate::access::Access;
+use crate::access::{Access, AccessProblem};
 
 impl Github {
     /// Asks for the user and for the repository.
@@ -80,16 +80,17 @@ fn access(
 ) -> Access {
     let mut problems = Vec::new();
     if !repository.full_name.eq_ignore_ascii_case(configured) {
-        problems.push(format!(
+        problems.push(AccessProblem::Place(format!(
             "the repository {configured} is now called {}: change `repository` of the tracker, then run `symphony tracker sync NAME --moved`",
             repository.full_name
-        ));
+        )));
     }
     if !repository.has_issues {
-        problems.push("the repository has its issues switched off".to_owned());
+        let text = "the repository has its issues switched off";
+        problems.push(AccessProblem::Place(text.to_owned()));
     }
     if repository.archived {
-        problems.push("the repository is archived, so nothing in it can be changed".to_owned());
+        problems.push(archived());
     }
     let may_label = repository
         .permissions
@@ -97,10 +98,9 @@ fn access(
     // an app's permissions are not those of a role: only a change would show them
     let may_label = may_label.filter(|may| *may || !is_app);
     if may_label == Some(false) {
-        problems.push(
-            "the token may not set labels or close issues: its user needs the role Triage or Write"
-                .to_owned(),
-        );
+        let text =
+            "the token may not set labels or close issues: its user needs the role Triage or Write";
+        problems.push(AccessProblem::Token(text.to_owned()));
     }
     let missing = scope_problem(scopes.as_ref(), repository, "write issues");
     let has_scope = missing.is_none();
@@ -119,7 +119,7 @@ pub(super) fn scope_problem(
     scopes: Option<&BTreeSet<String>>,
     repository: &WireRepository,
     action: &str,
-) -> Option<String> {
+) -> Option<AccessProblem> {
     let has = |scope: &str| scopes.is_none_or(|scopes| scopes.contains(scope));
     if has("repo") || (!repository.private && has("public_repo")) {
         return None;
@@ -129,9 +129,15 @@ pub(super) fn scope_problem(
     } else {
         "public_repo"
     };
-    Some(format!(
+    Some(AccessProblem::Token(format!(
         "the token lacks the scope `{scope}`, without which it cannot {action}"
-    ))
+    )))
+}
+
+/// Describes a repository that takes no changes any more.
+pub(super) fn archived() -> AccessProblem {
+    let text = "the repository is archived, so nothing in it can be changed";
+    AccessProblem::Place(text.to_owned())
 }
 
 #[cfg(test)]
@@ -150,7 +156,7 @@ mod tests {
         let found = access(false, "acme/web", &good, scopes("gist"));
         assert_eq!(found.can_write, Some(false));
         assert_eq!(
-            found.problems,
+            found.problem_texts(),
             ["the token lacks the scope `public_repo`, without which it cannot write issues"]
         );
         let bad = repository(

@@ -6,7 +6,7 @@ use symphony_tracker::fault::Fault;
 
 use super::wire::{Named, Nodes, WireTeam, WireUser};
 use super::{Asked, Linear, query};
-use crate::access::Access;
+use crate::access::{Access, AccessProblem};
 
 #[derive(Debug, Deserialize)]
 struct AccessData {
@@ -30,7 +30,8 @@ impl Linear {
         };
         let mut problems = Vec::new();
         if reply.viewer.guest {
-            problems.push("the token's user is a guest, who sees only some teams".to_owned());
+            let text = "the token's user is a guest, who sees only some teams";
+            problems.push(AccessProblem::Token(text.to_owned()));
         }
         let mut place = format!("{} ({})", team.name, team.key);
         if let Some(slug) = &self.project {

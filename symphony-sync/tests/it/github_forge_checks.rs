@@ -259,14 +259,14 @@ async fn a_token_without_a_permission_is_found_by_the_check() {
     );
     let access = forge(&fake).check().await.unwrap();
     assert_eq!(
-        access.problems,
+        access.problem_texts(),
         ["the token may not read checks: it needs the permission Checks"]
     );
     fake.heal();
     fake.with(|world| world.set_role(1, Some(symphony_fakes::Role::Read)));
     let access = forge(&fake).check().await.unwrap();
     assert_eq!(
-        access.problems,
+        access.problem_texts(),
         ["the token may not push branches: its user needs the role Write"]
     );
     assert_eq!(access.can_write, Some(false));

@@ -187,7 +187,7 @@ async fn a_method_that_the_repository_does_not_allow_is_found_before_a_merge() {
         .await
         .unwrap();
     assert_eq!(
-        access.problems,
+        access.problem_texts(),
         [
             "the repository does not allow the merge method `merge`: set `forge.method` to `squash` or `rebase`"
         ]

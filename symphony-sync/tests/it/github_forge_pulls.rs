@@ -172,7 +172,7 @@ async fn a_renamed_repository_is_followed() {
     assert!(forge.find("topic", "main").await.unwrap().is_some());
     let access = forge.check().await.unwrap();
     assert_eq!(
-        access.problems,
+        access.problem_texts(),
         [
             "the repository acme/web is now called acme/site: change the address of the remote, or `forge.repository`"
         ]

@@ -285,7 +285,7 @@ async fn a_renamed_repository_is_followed_and_named() {
     let access = tracker.check().await.unwrap();
     assert_eq!(access.place, "acme/site");
     assert_eq!(
-        access.problems,
+        access.problem_texts(),
         [
             "the repository acme/web is now called acme/site: change `repository` of the tracker, then run `symphony tracker sync NAME --moved`"
         ]
@@ -336,7 +336,7 @@ async fn a_check_says_who_the_token_is_and_what_it_may_do() {
         .await
         .unwrap();
     assert_eq!(
-        access.problems,
+        access.problem_texts(),
         ["the token lacks the scope `repo`, without which it cannot write issues"]
     );
 

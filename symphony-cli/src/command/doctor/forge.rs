@@ -24,7 +24,9 @@ pub(super) fn check_forge_of(installation: &Installation, project: &Project) -> 
                 format!("{}{}", access.place, user.unwrap_or_default()),
             )
         }
-        Ok(Ok(access)) => CheckView::warning(CHECK, access.problems.join("; "), fix.to_owned()),
+        Ok(Ok(access)) => {
+            CheckView::warning(CHECK, access.problem_texts().join("; "), fix.to_owned())
+        }
         Ok(Err(fault)) => CheckView::warning(CHECK, fault.to_string(), fix.to_owned()),
         Err(error) => CheckView::failed(CHECK, &error, fix.to_owned()),
     };

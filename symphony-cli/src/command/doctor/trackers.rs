@@ -32,7 +32,7 @@ pub(super) fn check_trackers(installation: &Installation, project: &Project) -> 
             }
             Ok(Ok(access)) => CheckView::warning(
                 CHECK,
-                format!("{name}: {}", access.problems.join("; ")),
+                format!("{name}: {}", access.problem_texts().join("; ")),
                 fix,
             ),
             Ok(Err(fault)) => CheckView::warning(CHECK, format!("{name}: {fault}"), fix),

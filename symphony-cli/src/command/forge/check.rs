@@ -1,7 +1,7 @@
 //! `symphony forge check`.
 
 use clap::Args;
-use symphony_runner::forge::{ForgeAccess, ForgeFault as Fault, check_forge};
+use symphony_runner::forge::{ForgeAccess, ForgeFault as Fault, ForgeProblem, check_forge};
 use symphony_view::ForgeCheckView;
 
 use super::configured::forge_of;
@@ -47,17 +47,27 @@ pub(crate) fn hint_for(answer: &Result<ForgeAccess, Fault>) -> &'static str {
             "check that this machine can reach `forge.endpoint`, then try again"
         }
         Err(Fault::RateLimited { .. }) => "the forge asks to wait; try again later",
-        Err(_) => TOKEN,
-        Ok(access)
-            if access
-                .problems
-                .iter()
-                .any(|problem| problem.contains("the token")) =>
-        {
-            TOKEN
-        }
-        Ok(_) => "docs/forges.md says what Symphony needs there",
+        Err(
+            Fault::NoToken { .. }
+            | Fault::Unauthorised { .. }
+            | Fault::Forbidden { .. }
+            | Fault::ReadOnly { .. }
+            | Fault::NotFound { .. },
+        ) => TOKEN,
+        Ok(access) if access.problems.iter().any(is_token_s) => TOKEN,
+        Ok(_)
+        | Err(
+            Fault::Misconfigured { .. }
+            | Fault::Moved { .. }
+            | Fault::Git { .. }
+            | Fault::Here { .. }
+            | Fault::Refused { .. },
+        ) => "docs/forges.md says what Symphony needs there",
     }
+}
+
+const fn is_token_s(problem: &ForgeProblem) -> bool {
+    matches!(problem, ForgeProblem::Token(_))
 }
 
 #[cfg(test)]
@@ -67,13 +77,13 @@ mod tests {
     #[test]
     fn only_a_token_s_fault_leads_to_the_page_about_tokens() {
         let detail = || "detail".to_owned();
-        let access = |problem: &str| {
+        let access = |problem| {
             Ok(ForgeAccess {
                 user: None,
                 place: "acme/web".to_owned(),
                 can_write: None,
                 scopes: None,
-                problems: vec![problem.to_owned()],
+                problems: vec![problem],
             })
         };
         for (answer, expected) in [
@@ -85,9 +95,16 @@ mod tests {
                 "forge.endpoint",
             ),
             (Err(Fault::RateLimited { until: None }), "later"),
-            (access("the token may not read checks"), "which token"),
+            (access(ForgeProblem::Token(detail())), "which token"),
+            // a name decides nothing
             (
-                access("the base branch `main` does not exist"),
+                access(ForgeProblem::Place(
+                    "the base branch `the token` does not exist".to_owned(),
+                )),
+                "what Symphony needs",
+            ),
+            (
+                access(ForgeProblem::Git("the token".to_owned())),
                 "what Symphony needs",
             ),
         ] {

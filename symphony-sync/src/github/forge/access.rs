@@ -4,11 +4,11 @@ use symphony_core::config::ForgeMethod;
 use symphony_tracker::fault::Fault;
 use symphony_tracker::remote::{ExternalId, RemoteUser};
 
-use super::super::check::{listed, scope_problem};
+use super::super::check::{archived, listed, scope_problem};
 use super::super::wire::{WireRepository, WireUser, external};
 use super::GithubForge;
 use super::wire::WireIdentity;
-use crate::access::Access;
+use crate::access::{Access, AccessProblem};
 use crate::http::answer::Answer;
 
 impl GithubForge {
@@ -30,8 +30,8 @@ impl GithubForge {
         // an app's permissions are not those of a role: only a push would show them
         let may_push = may_push.filter(|may| *may || user.is_some());
         if may_push == Some(false) {
-            problems
-                .push("the token may not push branches: its user needs the role Write".to_owned());
+            let text = "the token may not push branches: its user needs the role Write";
+            problems.push(AccessProblem::Token(text.to_owned()));
         }
         problems.extend(self.unreadable(&repository).await?);
         Ok(Access {
@@ -73,7 +73,7 @@ impl GithubForge {
     }
 
     /// Tries what is read at every look.
-    async fn unreadable(&self, repository: &WireRepository) -> Result<Vec<String>, Fault> {
+    async fn unreadable(&self, repository: &WireRepository) -> Result<Vec<AccessProblem>, Fault> {
         let branch = repository.default_branch.as_str();
         let tries: [(&[&str], &'static str, &str); 4] = [
             (&["pulls"], "read pull requests", "Pull requests"),
@@ -91,9 +91,9 @@ impl GithubForge {
             let mut url = self.github.repository_url(segments);
             url.query_pairs_mut().append_pair("per_page", "1");
             match self.github.get(url, None, &asked).await {
-                Err(Fault::Forbidden { .. }) => problems.push(format!(
+                Err(Fault::Forbidden { .. }) => problems.push(AccessProblem::Token(format!(
                     "the token may not {action}: it needs the permission {permission}"
-                )),
+                ))),
                 // an empty repository has no commit, and a host can be without Actions
                 Ok(_) | Err(Fault::NotFound { .. } | Fault::Refused { .. }) => {}
                 Err(fault) => return Err(fault),
@@ -103,22 +103,22 @@ impl GithubForge {
     }
 }
 
-fn problems(owner: &str, name: &str, repository: &WireRepository) -> Vec<String> {
+fn problems(owner: &str, name: &str, repository: &WireRepository) -> Vec<AccessProblem> {
     let configured = format!("{owner}/{name}");
     let mut problems = Vec::new();
     if !repository.full_name.eq_ignore_ascii_case(&configured) {
-        problems.push(format!(
+        problems.push(AccessProblem::Place(format!(
             "the repository {configured} is now called {}: change the address of the remote, or `forge.repository`",
             repository.full_name
-        ));
+        )));
     }
     if repository.archived {
-        problems.push("the repository is archived, so nothing in it can be changed".to_owned());
+        problems.push(archived());
     }
     problems
 }
 
-fn method_problem(method: ForgeMethod, repository: &WireRepository) -> Option<String> {
+fn method_problem(method: ForgeMethod, repository: &WireRepository) -> Option<AccessProblem> {
     let table = [
         (ForgeMethod::Merge, repository.allow_merge_commit),
         (ForgeMethod::Squash, repository.allow_squash_merge),
@@ -130,8 +130,8 @@ fn method_problem(method: ForgeMethod, repository: &WireRepository) -> Option<St
     }
     let others = table.iter().filter(|(_, allowed)| *allowed == Some(true));
     let others: Vec<String> = others.map(|(known, _)| format!("`{known}`")).collect();
-    Some(format!(
+    Some(AccessProblem::Place(format!(
         "the repository does not allow the merge method `{method}`: set `forge.method` to {}",
         others.join(" or ")
-    ))
+    )))
 }
