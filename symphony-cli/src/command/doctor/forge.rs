@@ -5,7 +5,7 @@ use symphony_runner::installation::Installation;
 use symphony_store::Project;
 
 use super::check::CheckView;
-use crate::command::forge::hint_for;
+use crate::command::forge::Remedy;
 
 /// Asks the forge who the token is and what it may do. Nothing where the configuration is broken, which another check reports.
 pub(super) fn check_forge_of(installation: &Installation, project: &Project) -> Option<CheckView> {
@@ -13,9 +13,11 @@ pub(super) fn check_forge_of(installation: &Installation, project: &Project) -> 
     let config = installation.project_config(project).ok()?;
     let settings = config.forge.clone()?;
     let answer = check_forge(installation, project, &config, &settings);
-    let hint = answer.as_ref().map_or("", hint_for);
-    let fix = format!("`symphony forge check` after a change; {hint}");
-    let fix = fix.trim_end_matches("; ");
+    let fix = match &answer {
+        Ok(answer) => Remedy::of(answer),
+        Err(_) => Remedy::Machine,
+    };
+    let fix = fix.advice();
     let checked = match answer {
         Ok(Ok(access)) if access.problems.is_empty() => {
             let user = access.user.map(|user| format!(" as {}", user.login));
@@ -24,11 +26,9 @@ pub(super) fn check_forge_of(installation: &Installation, project: &Project) -> 
                 format!("{}{}", access.place, user.unwrap_or_default()),
             )
         }
-        Ok(Ok(access)) => {
-            CheckView::warning(CHECK, access.problem_texts().join("; "), fix.to_owned())
-        }
-        Ok(Err(fault)) => CheckView::warning(CHECK, fault.to_string(), fix.to_owned()),
-        Err(error) => CheckView::failed(CHECK, &error, fix.to_owned()),
+        Ok(Ok(access)) => CheckView::warning(CHECK, access.problem_texts().join("; "), fix),
+        Ok(Err(fault)) => CheckView::warning(CHECK, fault.to_string(), fix),
+        Err(error) => CheckView::failed(CHECK, &error, fix),
     };
     Some(checked)
 }

@@ -19,7 +19,7 @@ pub(super) fn check_trackers(installation: &Installation, project: &Project) -> 
     let check = |settings: &TrackerSettings| {
         let name = &settings.name;
         let fix = format!(
-            "`symphony tracker check {name}` after a change; docs/trackers.md says which token it needs"
+            "correct the token or the settings as docs/trackers.md describes, then run `symphony tracker check {name}`"
         );
         match check_tracker(installation, settings) {
             Ok(Ok(access)) if access.problems.is_empty() => {

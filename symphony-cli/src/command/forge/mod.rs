@@ -2,9 +2,10 @@
 
 mod check;
 mod configured;
+mod remedy;
 mod status;
 mod sync;
 mod tree;
 
-pub(crate) use check::hint_for;
+pub(crate) use remedy::Remedy;
 pub(crate) use tree::ForgeCommand;
