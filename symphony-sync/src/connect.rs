@@ -27,7 +27,7 @@ pub fn connect(
     Ok(match &settings.place {
         TrackerPlace::Github { owner, name } => {
             let client = Client::new(&settings.endpoint, token, Github::HEADERS, options)?;
-            Box::new(Github::new(client, owner, name))
+            Box::new(Github::new(client, owner, name).called(&settings.name))
         }
         TrackerPlace::Linear { team, project } => {
             let client = Client::new(&settings.endpoint, token, Linear::HEADERS, options)?;

@@ -21,9 +21,12 @@ pub enum Fault {
     },
     /// The configuration names another place than the one whose issues are linked: nothing was asked.
     #[error(
-        "it mirrored {from} until now, and the configuration says {to}; if {from} was renamed, confirm that with `--moved`; if not, give {to} another name"
+        "it mirrored {from} until now, and the configuration says {to}; if {from} was renamed, run `symphony tracker sync {tracker} --moved`; if not, give {to} another name in `trackers`"
     )]
     Moved {
+        /// The name of the tracker. A hold that was recorded before this field has none.
+        #[serde(default = "any_name")]
+        tracker: String,
         /// The place whose issues are linked.
         from: String,
         /// The place of the configuration.
@@ -105,6 +108,11 @@ pub enum Fault {
     },
 }
 
+/// What a command's help calls a tracker's name.
+fn any_name() -> String {
+    "NAME".to_owned()
+}
+
 /// What keeps git from a remote that it reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
@@ -118,4 +126,26 @@ pub enum GitFault {
     /// The remote has no such repository or branch, or hides it from git's login.
     #[error("git does not find the repository or the branch at the remote")]
     Missing,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tracker_that_moved_is_named_in_the_command_to_type() {
+        let stored = r#"{"fault": "moved", "from": "github:a/b", "to": "github:a/c""#;
+        for (more, command) in [
+            (
+                r#", "tracker": "web"}"#,
+                "`symphony tracker sync web --moved`",
+            ),
+            // as an earlier version recorded it
+            ("}", "`symphony tracker sync NAME --moved`"),
+        ] {
+            let fault: Fault = serde_json::from_str(&format!("{stored}{more}")).unwrap();
+            let said = fault.to_string();
+            assert!(said.contains(command), "{said}");
+        }
+    }
 }

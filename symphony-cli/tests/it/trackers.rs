@@ -427,9 +427,19 @@ fn a_tracker_that_was_renamed_or_moved_keeps_its_links() {
     let held = project.symphony(&["tracker", "sync"]);
     assert_eq!(held.code, 1, "{held:#?}");
     assert!(
-        held.stdout.contains("confirm that with `--moved`"),
+        held.stdout
+            .contains("run `symphony tracker sync forge --moved`"),
         "{held:#?}"
     );
+    tracker("forge", "acme/web");
+    let check = project.symphony(&["tracker", "check"]);
+    assert!(
+        check
+            .stdout
+            .contains("run `symphony tracker sync forge --moved`"),
+        "{check:#?}"
+    );
+    tracker("forge", "acme/site");
     let inbox = project.ok(&["inbox"]);
     assert!(inbox.contains("github:acme/site"), "{inbox}");
     project.ok(&["tracker", "sync", "forge", "--moved"]);

@@ -149,6 +149,7 @@ fn one_round(
     if record.place != place {
         // Read as another place, its issues would overwrite those of this one, or come in a second time.
         let fault = Fault::Moved {
+            tracker: settings.name.clone(),
             from: record.place.clone(),
             to: place,
         };

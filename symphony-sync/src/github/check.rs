@@ -32,8 +32,22 @@ impl Github {
             Err(fault) => return Err(fault),
         };
         let repository = self.load_repository().await?;
+        let mut access = access(user.is_none(), &repository, scopes).with_user(user);
+        access.problems.extend(self.renamed(&repository));
+        Ok(access)
+    }
+
+    /// Describes a repository that answers under another name than the configured one.
+    fn renamed(&self, repository: &WireRepository) -> Option<AccessProblem> {
         let configured = format!("{}/{}", self.owner, self.name);
-        Ok(access(user.is_none(), &configured, &repository, scopes).with_user(user))
+        if repository.full_name.eq_ignore_ascii_case(&configured) {
+            return None;
+        }
+        let tracker = self.tracker.as_deref().unwrap_or("NAME");
+        Some(AccessProblem::Place(format!(
+            "the repository {configured} is now called {}: change `repository` of the tracker, then run `symphony tracker sync {tracker} --moved`",
+            repository.full_name
+        )))
     }
 }
 
@@ -72,19 +86,8 @@ pub(super) fn listed(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-fn access(
-    is_app: bool,
-    configured: &str,
-    repository: &WireRepository,
-    scopes: Option<BTreeSet<String>>,
-) -> Access {
+fn access(is_app: bool, repository: &WireRepository, scopes: Option<BTreeSet<String>>) -> Access {
     let mut problems = Vec::new();
-    if !repository.full_name.eq_ignore_ascii_case(configured) {
-        problems.push(AccessProblem::Place(format!(
-            "the repository {configured} is now called {}: change `repository` of the tracker, then run `symphony tracker sync NAME --moved`",
-            repository.full_name
-        )));
-    }
     if !repository.has_issues {
         let text = "the repository has its issues switched off";
         problems.push(AccessProblem::Place(text.to_owned()));
@@ -151,9 +154,9 @@ mod tests {
             r#"{"full_name": "acme/web", "url": "u", "permissions": {"admin": false, "push": true}}"#,
         );
         let scopes = |text: &str| Some(listed(text));
-        let found = access(false, "Acme/Web", &good, scopes("repo, gist"));
+        let found = access(false, &good, scopes("repo, gist"));
         assert_eq!((found.can_write, found.problems), (Some(true), vec![]));
-        let found = access(false, "acme/web", &good, scopes("gist"));
+        let found = access(false, &good, scopes("gist"));
         assert_eq!(found.can_write, Some(false));
         assert_eq!(
             found.problem_texts(),
@@ -163,11 +166,11 @@ mod tests {
             r#"{"full_name": "acme/site", "url": "u", "private": true, "archived": true, "has_issues": false,
                 "permissions": {"admin": false, "push": false}}"#,
         );
-        let found = access(false, "acme/web", &bad, scopes("public_repo"));
-        assert_eq!((found.can_write, found.problems.len()), (Some(false), 5));
+        let found = access(false, &bad, scopes("public_repo"));
+        assert_eq!((found.can_write, found.problems.len()), (Some(false), 4));
         // fine-grained tokens have no scopes
-        assert_eq!(access(false, "acme/web", &good, None).can_write, Some(true));
+        assert_eq!(access(false, &good, None).can_write, Some(true));
         let app = repository(r#"{"full_name": "acme/web", "url": "u"}"#);
-        assert_eq!(access(true, "acme/web", &app, None).can_write, None);
+        assert_eq!(access(true, &app, None).can_write, None);
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Github {
     client: Client,
     owner: String,
     name: String,
+    /// What the configuration calls the tracker, for the commands in messages; a forge has no name.
+    tracker: Option<String>,
 }
 
 /// What a request is for, as its errors say it.
@@ -58,7 +60,14 @@ impl Github {
             client,
             owner: owner.to_owned(),
             name: name.to_owned(),
+            tracker: None,
         }
+    }
+
+    /// Gives it the name that its tracker has in the configuration.
+    pub(crate) fn called(self, tracker: &str) -> Self {
+        let tracker = Some(tracker.to_owned());
+        Self { tracker, ..self }
     }
 
     /// Returns an address below the API's; each segment is escaped.

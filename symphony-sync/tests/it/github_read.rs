@@ -287,7 +287,7 @@ async fn a_renamed_repository_is_followed_and_named() {
     assert_eq!(
         access.problem_texts(),
         [
-            "the repository acme/web is now called acme/site: change `repository` of the tracker, then run `symphony tracker sync NAME --moved`"
+            "the repository acme/web is now called acme/site: change `repository` of the tracker, then run `symphony tracker sync main --moved`"
         ]
     );
 }
