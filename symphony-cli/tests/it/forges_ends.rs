@@ -414,3 +414,29 @@ fn what_is_given_up_here_is_closed_there() {
         project.assert_sound();
     }
 }
+
+#[test]
+fn an_older_commit_that_was_merged_there_is_followed_by_another_pull_request() {
+    let (forge, project, number) = begun(&json!({}));
+    let words = "Say it in French.";
+    forge.with(|world| world.add_review(OCTOCAT, number, "CHANGES_REQUESTED", words, &[]));
+    sync(&project);
+    project.tick_one("worker", "succeeded");
+    let older = forge.with(|world| world.pull(number).head);
+    let merged = forge.with(|world| world.merge_pull(OCTOCAT, number, MergeKind::Merge));
+    merged.unwrap();
+    let found = problems(&project);
+    assert_ne!(older, head(&project));
+    assert!(found.contains("it was merged at the forge at"), "{found}");
+    let way_out = "Run `symphony pr close SYM-1` if nothing is missing";
+    assert!(found.contains(way_out), "{found}");
+    // what the message announces
+    sync(&project);
+    let pulls = forge.with(|world| world.pulls());
+    assert_eq!(pulls.len(), 2, "{pulls:#?}");
+    assert_eq!(pulls[1].head, head(&project));
+    project.ok(&["pr", "close", "SYM-1"]);
+    sync(&project);
+    assert!(!is_open_there(&forge, pulls[1].number));
+    project.assert_sound();
+}

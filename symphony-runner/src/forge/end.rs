@@ -123,14 +123,16 @@ impl Round<'_> {
     /// Someone merged an older commit of the branch. What the base has of ours is for the look at the base to find.
     pub(super) fn note_older_merge(&mut self, both: &mut Mirrored, head: &str) -> Result<(), Stop> {
         let text = format!(
-            "it was merged at the forge at {}, but its head here is {}: what was not merged needs a pull request of its own",
+            "it was merged at the forge at {}, but its head here is {}: Symphony opens another pull request for the rest. Run `symphony pr close {}` if nothing is missing",
             short(head),
-            short(&both.pr.head_commit)
+            short(&both.pr.head_commit),
+            both.pr.reference()
         );
         let entry = self.noted(text.clone());
         both.pull.is_open = false;
         self.save(both, &[entry])?;
-        self.report.problems.push(text);
+        let of = both.pr.of.reference(both.pr.id);
+        self.report.problems.push(format!("{of}: {text}"));
         Ok(())
     }
 
