@@ -17,7 +17,7 @@ pub use crate::asked::Asked;
 use crate::asked::{asked, asked_by, remarks, shortened};
 use crate::opinion::Opinions;
 use crate::remote::{RemoteReview, RemoteReviewComment, ReviewVerdict, Standing};
-use crate::room::Room;
+use crate::room::{Place, Room};
 
 /// What was read before: which review or comment became which point, and when it was last changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -163,6 +163,8 @@ pub struct Conversation<'a> {
     pub is_open: bool,
     /// The page of the pull request there.
     pub url: &'a str,
+    /// The issue or plan here, as commands on review points name it.
+    pub of: &'a str,
     /// Who Symphony is there, as far as that was asked.
     pub me: Option<&'a ExternalId>,
     /// The points of people that are open here.
@@ -188,10 +190,14 @@ pub fn plan_reviews(conversation: Conversation<'_>) -> Vec<News> {
     let mut found = conversation.found();
     found.sort_by_key(|(at, _)| *at);
     let mut room = Room::of(conversation.is_open, conversation.open);
+    let place = Place {
+        url: conversation.url,
+        of: conversation.of,
+    };
     let mut all = Vec::new();
     for (_, found) in found {
         let mut news = conversation.news(&found, &opinions, &room);
-        news.act = room.take(news.act, conversation.url);
+        news.act = room.take(news.act, place);
         all.push(news);
     }
     all

@@ -7,6 +7,15 @@ use symphony_core::review_point::{POINTS_OPEN_MAX, PointNumber};
 use crate::asked::{Asked, fitted};
 use crate::review::{Act, Who};
 
+/// Where a conversation is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    /// The page of the pull request there.
+    pub(crate) url: &'a str,
+    /// The issue or plan here, as commands on review points name it.
+    pub(crate) of: &'a str,
+}
+
 /// The state of a pull request here, after the news that were planned before.
 #[derive(Debug, Clone)]
 pub(crate) struct Room {
@@ -33,24 +42,24 @@ impl Room {
     }
 
     /// Fits an act into what is left by those before it, and counts it.
-    pub(crate) fn take(&mut self, act: Act, url: &str) -> Act {
+    pub(crate) fn take(&mut self, act: Act, place: Place<'_>) -> Act {
         match act {
             Act::Approve { by, text, points } if self.waits => {
                 // an approval closes what is open
                 self.open.clear();
                 self.added = 0;
-                let points = self.fit(points, url);
+                let points = self.fit(points, place.url);
                 Act::Approve { by, text, points }
             }
             Act::Approve { by, points, .. } if points.is_empty() => Act::Ignore {
                 why: format!("{by} approved it after the work was sent back"),
             },
-            Act::Approve { by, points, .. } => self.ask(Who::Reviewer(by), points, false, url),
+            Act::Approve { by, points, .. } => self.ask(Who::Reviewer(by), points, false, place),
             Act::Ask {
                 by,
                 points,
                 rejects,
-            } => self.ask(by, points, rejects, url),
+            } => self.ask(by, points, rejects, place),
             Act::TakeBack { points, approval } => {
                 for point in &points {
                     self.open.remove(point);
@@ -61,11 +70,12 @@ impl Room {
         }
     }
 
-    fn ask(&mut self, by: Who, points: Vec<Asked>, rejects: bool, url: &str) -> Act {
+    fn ask(&mut self, by: Who, points: Vec<Asked>, rejects: bool, place: Place<'_>) -> Act {
+        let Place { url, of } = place;
         self.waits &= !rejects;
-        let points = self.fit(points, url);
+        let points = self.fit(points, place.url);
         let why = format!(
-            "{POINTS_OPEN_MAX} review points of people are open here, which is the limit; `symphony point close` closes a settled one"
+            "{POINTS_OPEN_MAX} review points of people are open on {of}, which is the limit; run `symphony point close {of} NUMBER` for a settled one"
         );
         match (points.is_empty(), rejects) {
             (false, _) => Act::Ask {

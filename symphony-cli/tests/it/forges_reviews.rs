@@ -59,6 +59,8 @@ fn a_request_that_cannot_be_taken_in_keeps_the_merge_back() {
         sync(&project);
         let inbox = project.ok(&["inbox"]);
         assert!(inbox.contains("ada requested changes"), "{inbox}");
+        let way_out = "run `symphony point close SYM-1 NUMBER` for a settled one";
+        assert!(inbox.contains(way_out), "{inbox}");
     }
     project.ok(&["pr", "approve", "SYM-1"]);
     let refused = project.symphony(&["pr", "merge", "SYM-1"]);

@@ -42,6 +42,7 @@ fn planned_with(
         head: HEAD,
         is_open: true,
         url: URL,
+        of: "SYM-1",
         me: me.as_ref(),
         open,
         known,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use symphony_core::Timestamp;
 use symphony_core::asker::Verification;
-use symphony_core::pull_request::VerdictKind;
+use symphony_core::pull_request::{PullRequestOf, VerdictKind};
 use symphony_core::review_point::{
     NewPoint, PointChanges, PointMove, PointNumber, PointState, ReviewPoint,
 };
@@ -53,11 +53,16 @@ impl Round<'_> {
         } else {
             None
         };
+        let of = match &both.pr.of {
+            PullRequestOf::Issue(issue) => issue.to_string(),
+            PullRequestOf::Plan(plan) => plan.to_string(),
+        };
         let news = plan_reviews(Conversation {
             settings: self.settings,
             head: &both.pr.head_commit,
             is_open: both.pr.state.is_open(),
             url: &url,
+            of: &of,
             me: me.as_ref(),
             open: &open,
             known: &known,
