@@ -18,6 +18,7 @@ use super::log::LogLine;
 use super::order::WorkEnd;
 use super::place::age;
 use super::progress::Progress;
+use super::sentence::{AFTER_FAILURE, AFTER_SUCCESS};
 use super::ticket::ticket_of;
 use crate::attempt::{AttemptEvent, EventKind};
 
@@ -215,7 +216,12 @@ impl Service {
         }
         self.log_about(job, line);
         if let ServiceNext::Retry(retry) = next {
+            let after = match retry.error {
+                Some(_) => AFTER_FAILURE,
+                None => AFTER_SUCCESS,
+            };
             let line = LogLine::info("retrying")
+                .with("after", after)
                 .with("attempt", &retry.attempt.to_string())
                 .with("due_at", &retry.due.to_string())
                 .with("wait_ms", &wait_ms(retry.due, now));

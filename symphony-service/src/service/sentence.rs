@@ -2,6 +2,11 @@
 
 use super::log::LogLine;
 
+/// What the log says, under `after`, of an attempt that failed and is followed by another.
+pub(super) const AFTER_FAILURE: &str = "failure";
+/// What it says of one that went well: the ticket may still be open.
+pub(super) const AFTER_SUCCESS: &str = "success";
+
 /// Returns the sentence for a line; lines without one of their own are shown as they are written.
 pub(super) fn sentence(line: &LogLine) -> String {
     let value = |key: &str| line.value(key).unwrap_or_default();
@@ -67,9 +72,12 @@ fn retrying(line: &LogLine) -> String {
         Some(seconds @ ..120) => format!("in {seconds} s"),
         Some(seconds) => format!("in {} min", seconds.div_ceil(60)),
     };
-    match line.value("error") {
-        Some(error) if !error.is_empty() => format!("it is looked at again {when}: {error}"),
-        _ => format!("it is looked at again {when}"),
+    match (line.value("error"), line.value("after")) {
+        (Some(error), _) if !error.is_empty() => {
+            format!("its next attempt starts {when} at the earliest: {error}")
+        }
+        (_, Some(AFTER_FAILURE)) => format!("another attempt starts {when}"),
+        _ => format!("Symphony checks {when} whether its ticket is still open"),
     }
 }
 
@@ -85,6 +93,7 @@ fn reason(word: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use super::{AFTER_FAILURE, AFTER_SUCCESS};
     use crate::service::log::{About, LogLine};
 
     fn about(line: LogLine) -> LogLine {
@@ -137,14 +146,22 @@ mod tests {
                 "ENG-1: its workspace is removed",
             ),
             (
-                info("retrying").with("wait_ms", "9800"),
-                "ENG-1: it is looked at again in 10 s",
+                info("retrying")
+                    .with("wait_ms", "9800")
+                    .with("after", AFTER_FAILURE),
+                "ENG-1: another attempt starts in 10 s",
+            ),
+            (
+                info("retrying")
+                    .with("wait_ms", "1000")
+                    .with("after", AFTER_SUCCESS),
+                "ENG-1: Symphony checks in 1 s whether its ticket is still open",
             ),
             (
                 info("retrying")
                     .with("wait_ms", "300000")
                     .with("error", "no slot"),
-                "ENG-1: it is looked at again in 5 min: no slot",
+                "ENG-1: its next attempt starts in 5 min at the earliest: no slot",
             ),
             (
                 info("ending_worker").with("reason", "clean"),
