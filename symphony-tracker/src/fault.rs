@@ -88,10 +88,10 @@ pub enum Fault {
         /// The beginning of its answer.
         detail: String,
     },
-    /// Something on this side keeps Symphony from going on: git, a lock, a folder.
-    #[error("something on this side is in the way: {detail}")]
+    /// Something on this machine keeps Symphony from going on: git, a lock, a folder.
+    #[error("on this machine, {detail}")]
     Here {
-        /// What failed, with its causes.
+        /// What failed, with its causes, as the end of a sentence.
         detail: String,
     },
     /// The tracker refuses this change for what it is (422 and the like): another attempt would be refused too.
