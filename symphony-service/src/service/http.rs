@@ -344,6 +344,8 @@ mod tests {
         assert_eq!(status, 200);
         assert!(body.contains("MT-1") && body.contains("&lt;script&gt;"));
         assert!(!body.contains("<script"));
+        // what Linear has are tickets; issues are Symphony's own
+        assert!(body.contains("<th>Ticket</th>") && !body.contains("Issue"));
     }
 
     #[test]

@@ -62,7 +62,7 @@ fn running(snapshot: &Snapshot) -> Markup {
             p .muted { "No agent is at work." }
         } @else {
             table {
-                tr { th { "Issue" } th { "State" } th { "Turns" } th { "Tokens" } th { "Started" } th { "Last event" } }
+                tr { th { "Ticket" } th { "State" } th { "Turns" } th { "Tokens" } th { "Started" } th { "Last event" } }
                 @for row in &snapshot.running {
                     tr {
                         td { (link(&row.issue_identifier)) }
@@ -95,7 +95,7 @@ fn retrying(snapshot: &Snapshot) -> Markup {
             p .muted { "No ticket waits for its next attempt." }
         } @else {
             table {
-                tr { th { "Issue" } th { "Attempt" } th { "Due" } th { "Why" } }
+                tr { th { "Ticket" } th { "Attempt" } th { "Due" } th { "Why" } }
                 @for row in &snapshot.retrying {
                     tr {
                         td { (link(&row.issue_identifier)) }
@@ -114,7 +114,7 @@ fn waiting(snapshot: &Snapshot) -> Markup {
         @if !snapshot.waiting.is_empty() {
             h2 { "Waiting (" (snapshot.waiting.len()) ")" }
             table {
-                tr { th { "Issue" } th { "Why" } }
+                tr { th { "Ticket" } th { "Why" } }
                 @for row in &snapshot.waiting {
                     tr { td { (row.issue_identifier) } td { (row.reason) } }
                 }
