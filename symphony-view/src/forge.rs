@@ -169,8 +169,12 @@ pub struct ForgeSyncView {
     pub pushed: usize,
     /// Reviews and comments that were taken in.
     pub taken: usize,
-    /// Pull requests that were merged or closed there, and are so here now.
-    pub ended: Vec<PrId>,
+    /// Pull requests that were merged there, and are recorded as merged now.
+    pub merged: Vec<PrId>,
+    /// Pull requests that were closed there: no one works on them here any more.
+    pub closed: Vec<PrId>,
+    /// Pull requests on which the work has stopped, since another commit of theirs was merged there.
+    pub stopped: Vec<PrId>,
     /// What could not be done.
     pub problems: Vec<String>,
     /// Why it is not asked for now.
@@ -185,7 +189,9 @@ impl From<ForgeReport> for ForgeSyncView {
             bases: report.bases,
             pushed: report.pushed,
             taken: report.taken,
-            ended: report.ended,
+            merged: report.merged,
+            closed: report.closed,
+            stopped: report.stopped,
             problems: report.problems,
             hold: report.hold.as_ref().map(TrackerHoldView::from),
         }
@@ -194,33 +200,32 @@ impl From<ForgeReport> for ForgeSyncView {
 
 impl ForgeSyncView {
     fn sentence(&self) -> String {
-        let listed = |prs: &[PrId]| {
-            let prs: Vec<String> = prs.iter().map(ToString::to_string).collect();
-            prs.join(", ")
-        };
         let mut parts = Vec::new();
         if self.pushed > 0 {
-            let what = if self.pushed == 1 {
-                "branch"
-            } else {
-                "branches"
-            };
-            parts.push(format!("pushed {} {what}", self.pushed));
+            parts.push(format!("pushed {}", plural(self.pushed, "branch")));
         }
-        if !self.bases.is_empty() {
-            parts.push(format!("pushed the base {}", self.bases.join(", ")));
+        match self.bases.as_slice() {
+            [] => {}
+            [base] => parts.push(format!("pushed the base {base}")),
+            bases => parts.push(format!("pushed the bases {}", bases.join(", "))),
         }
-        if !self.opened.is_empty() {
-            parts.push(format!("opened pull request {}", listed(&self.opened)));
+        match self.taken {
+            0 => {}
+            1 => parts.push("took in 1 review or comment".to_owned()),
+            taken => parts.push(format!("took in {taken} reviews and comments")),
         }
-        if self.taken > 0 {
-            parts.push(format!(
-                "took in {}",
-                plural(self.taken, "review or comment")
-            ));
-        }
-        if !self.ended.is_empty() {
-            parts.push(format!("ended pull request {}", listed(&self.ended)));
+        let merges = if self.merged.len() == 1 {
+            "recorded the merge of"
+        } else {
+            "recorded the merges of"
+        };
+        for (what, prs) in [
+            ("opened", &self.opened),
+            (merges, &self.merged),
+            ("closed", &self.closed),
+            ("stopped the work on", &self.stopped),
+        ] {
+            parts.extend(named(prs).map(|prs| format!("{what} {prs}")));
         }
         if parts.is_empty() {
             let nothing = if self.hold.is_some() {
@@ -231,6 +236,16 @@ impl ForgeSyncView {
             parts.push(nothing.to_owned());
         }
         format!("{}: {}", self.place, parts.join("; "))
+    }
+}
+
+/// Names pull requests by their numbers here; `None` without any.
+fn named(prs: &[PrId]) -> Option<String> {
+    let numbers: Vec<String> = prs.iter().map(ToString::to_string).collect();
+    match numbers.as_slice() {
+        [] => None,
+        [one] => Some(format!("pull request {one}")),
+        several => Some(format!("pull requests {}", several.join(", "))),
     }
 }
 
@@ -299,6 +314,53 @@ impl View for ForgeCheckView {
         page.line(&format!("{state}: {place}{who}"));
         for problem in &self.problems {
             page.hanging(2, &format!("  {problem}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_says_what_it_did_with_one_or_several() {
+        let place = || "github:acme/web".to_owned();
+        let prs = |numbers: &[i64]| numbers.iter().copied().map(PrId::new).collect();
+        let report = |report: ForgeReport| {
+            ForgeSyncView::from(ForgeReport {
+                place: place(),
+                ..report
+            })
+            .sentence()
+        };
+        for (found, expected) in [
+            (ForgeReport::default(), "nothing is new"),
+            (
+                ForgeReport {
+                    pushed: 1,
+                    taken: 1,
+                    bases: vec!["main".to_owned()],
+                    merged: prs(&[3]),
+                    closed: prs(&[4]),
+                    ..ForgeReport::default()
+                },
+                "pushed 1 branch; pushed the base main; took in 1 review or comment; recorded the merge of pull request 3; closed pull request 4",
+            ),
+            (
+                ForgeReport {
+                    pushed: 2,
+                    taken: 2,
+                    bases: vec!["main".to_owned(), "next".to_owned()],
+                    opened: prs(&[1, 2]),
+                    merged: prs(&[3, 4]),
+                    stopped: prs(&[5, 6]),
+                    ..ForgeReport::default()
+                },
+                "pushed 2 branches; pushed the bases main, next; took in 2 reviews and comments; opened pull requests 1, 2; \
+                 recorded the merges of pull requests 3, 4; stopped the work on pull requests 5, 6",
+            ),
+        ] {
+            assert_eq!(report(found), format!("{}: {expected}", place()));
         }
     }
 }

@@ -71,7 +71,7 @@ impl Round<'_> {
         }
         both.pr = record(store, &context, both.pr.id, merged)?;
         both.pull.is_open = false;
-        self.report.ended.push(both.pr.id);
+        self.report.merged.push(both.pr.id);
         Ok(())
     }
 
@@ -104,7 +104,7 @@ impl Round<'_> {
             .record_outside_merge(&context, &found)
             .map_err(RunnerError::from)
         {
-            Ok(true) => self.report.ended.push(both.pr.id),
+            Ok(true) => self.report.merged.push(both.pr.id),
             Ok(false) => {}
             Err(error) if is_refusal(&error) => {
                 let text = format!(
@@ -145,6 +145,7 @@ impl Round<'_> {
             "the pull request was closed at the forge, so it is closed here, too"
         };
         both.pull.ends.close(Timestamp::now());
+        self.report.closed.push(both.pr.id);
         self.shelve(both, text)
     }
 
@@ -156,6 +157,7 @@ impl Round<'_> {
             short(&both.pr.head_commit)
         );
         self.report.problems.push(text.clone());
+        self.report.stopped.push(both.pr.id);
         self.shelve(both, &text)
     }
 
@@ -174,9 +176,7 @@ impl Round<'_> {
         both.pr = self.session.store.pr(both.pr.id)?;
         both.pull.is_open = false;
         let entry = self.noted(text);
-        self.save(both, &[entry])?;
-        self.report.ended.push(both.pr.id);
-        Ok(())
+        self.save(both, &[entry])
     }
 
     /// It was closed or merged here, or its issue was given up. A merge whose commits the base has there is noticed by the forge itself,

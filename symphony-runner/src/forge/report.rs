@@ -16,8 +16,12 @@ pub struct ForgeReport {
     pub pushed: usize,
     /// Reviews and comments that were taken in.
     pub taken: usize,
-    /// Pull requests that were merged or closed there and are so here now.
-    pub ended: Vec<PrId>,
+    /// Pull requests that were merged there, and are recorded as merged now.
+    pub merged: Vec<PrId>,
+    /// Pull requests that were closed there: no one works on them here any more.
+    pub closed: Vec<PrId>,
+    /// Pull requests on which the work has stopped, since another commit of theirs was merged there.
+    pub stopped: Vec<PrId>,
     /// What could not be done, as sentences.
     pub problems: Vec<String>,
     /// Why it is not asked for now.
