@@ -17,6 +17,7 @@ mod issue;
 mod learnings;
 mod man;
 mod mcp;
+mod not_configured;
 mod pause;
 mod phase;
 mod plan;

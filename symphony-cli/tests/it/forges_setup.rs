@@ -60,3 +60,22 @@ fn a_login_of_git_that_is_refused_is_shown_as_that() {
     project.set_variable("GIT_CONFIG_VALUE_0", works);
     assert_eq!(sync(&project)["hold"], json!(null));
 }
+
+#[test]
+fn a_project_without_a_forge_or_a_tracker_hears_of_both_in_the_same_words() {
+    let config = json!({ "judge_enabled": false });
+    let project = Project::new("alone", &scenarios([hello()]), &config);
+    for (command, what, key, page) in [
+        ("forge", "forge", "forge", "docs/forges.md"),
+        ("tracker", "tracker", "trackers", "docs/trackers.md"),
+    ] {
+        for verb in ["check", "sync", "status"] {
+            let answer = project.symphony(&[command, verb]);
+            assert_eq!(answer.code, 3, "{answer:#?}");
+            let said = format!("the project has no {what}\n");
+            assert!(answer.stderr.contains(&said), "{answer:#?}");
+            let hint = format!("hint: add `{key}` to symphony.config.json as {page} shows");
+            assert!(answer.stderr.contains(&hint), "{answer:#?}");
+        }
+    }
+}

@@ -4,6 +4,7 @@ use symphony_core::config::TrackerSettings;
 use symphony_core::nearest::nearest;
 use symphony_runner::session::Session;
 
+use crate::command::not_configured::not_configured;
 use crate::failure::{Context as _, Exit, Stop};
 
 /// Returns the trackers of the project, or the one with this name.
@@ -14,11 +15,7 @@ pub(super) fn trackers_of(
     let config = session.config().context("read the configuration")?;
     let trackers = config.trackers;
     if trackers.is_empty() {
-        return Err(
-            Stop::new(Exit::NotFound, "the project has no tracker".to_owned())
-                .hint("add one to `trackers` in symphony.config.json; docs/trackers.md shows how")
-                .into(),
-        );
+        return Err(not_configured("tracker", "trackers", "docs/trackers.md").into());
     }
     let Some(name) = name else {
         return Ok(trackers);
