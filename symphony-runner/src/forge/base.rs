@@ -9,9 +9,10 @@ use symphony_workspace::{
     BranchName, CommitId, Identity, Pushed, Remote, Repository, WorkspaceError,
 };
 
-use super::fault::{Stop, as_forge};
+use super::fault::as_forge;
 use super::round::Round;
 use crate::error::RunnerError;
+use crate::outreach::stop::Stop;
 
 /// A base branch that a person has to push, or not.
 #[derive(Debug)]

@@ -16,11 +16,11 @@ use symphony_tracker::fault::Fault;
 use symphony_tracker::quote;
 use symphony_workspace::Failpoint;
 
-use super::fault::Stop;
 use super::hear::is_refusal;
 use super::log::plain_end;
 use super::round::{Mirrored, Round};
 use crate::order::{PersonVerdict, RedGates, give_verdict};
+use crate::outreach::stop::Stop;
 
 /// How much of a log is read: times and colours of its lines can be most of it.
 const LOG_BYTES_MAX: usize = 64 * 1024;

@@ -10,7 +10,6 @@ use symphony_tracker::remote::RemoteUser;
 use symphony_workspace::{BranchName, CommitId, Failpoint, Remote, Repository};
 
 use super::base::short;
-use super::fault::Stop;
 use super::hear::is_refusal;
 use super::round::{Mirrored, Round};
 use crate::cancel::end_run_on;
@@ -18,6 +17,7 @@ use crate::error::RunnerError;
 use crate::merge::settle::record;
 use crate::merge::turn::MergeTurn;
 use crate::order::{close_pr, shift_issue};
+use crate::outreach::stop::Stop;
 
 /// At how many looks a forge may still show a pull request as open whose commits its base has. It notices that by itself, some time
 /// after the push; closed before, it would look like one that was turned down.

@@ -11,8 +11,9 @@ use symphony_tracker::fault::Fault;
 use symphony_workspace::Repository;
 
 use super::base::short;
-use super::fault::{Stop, as_forge};
+use super::fault::as_forge;
 use super::round::{Mirrored, Round, is_about_one};
+use crate::outreach::stop::Stop;
 
 /// How long a closed pull request is looked at, since someone may open it again: most do so at once, or not at all.
 const WATCH_MS: i64 = 24 * 60 * 60 * 1_000;

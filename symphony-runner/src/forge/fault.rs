@@ -1,40 +1,14 @@
-//! Why a look ends early, and what is put aside then.
+//! What git's errors mean for a look at a forge, and what is put aside after a fault.
 
 use symphony_core::Timestamp;
-use symphony_store::{Context, ForgeRecord, Store, StoreError, TrackerHold};
+use symphony_store::{Context, ForgeRecord, Store, TrackerHold};
 use symphony_tracker::fault::{Fault, GitFault};
 use symphony_workspace::{NoAnswer, WorkspaceError};
 
 use super::client::no_remote;
 use crate::error::RunnerError;
+use crate::outreach::stop::Stop;
 use crate::tracker::hold_after;
-
-/// Why a look ends early.
-#[derive(Debug)]
-pub(super) enum Stop {
-    /// The forge is not to be asked for now.
-    Fault(Fault),
-    /// Symphony cannot go on.
-    Error(RunnerError),
-}
-
-impl From<Fault> for Stop {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
-}
-
-impl From<RunnerError> for Stop {
-    fn from(error: RunnerError) -> Self {
-        Self::Error(error)
-    }
-}
-
-impl From<StoreError> for Stop {
-    fn from(error: StoreError) -> Self {
-        Self::Error(error.into())
-    }
-}
 
 /// A remote that does not answer a push or a fetch is a fault of the forge; anything else is git's.
 impl From<WorkspaceError> for Stop {

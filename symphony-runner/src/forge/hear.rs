@@ -20,10 +20,11 @@ use symphony_store::{
 };
 use symphony_workspace::Failpoint;
 
-use super::fault::{Stop, as_forge};
+use super::fault::as_forge;
 use super::round::{Mirrored, Round};
 use crate::error::RunnerError;
 use crate::order::{OrderRefusal, PersonVerdict, RedGates, record_verdict};
+use crate::outreach::stop::Stop;
 
 /// What came of something that people wrote.
 enum Taken {

@@ -9,8 +9,8 @@ use symphony_forge::remote::RemoteState;
 use symphony_forge::text::{GateLine, Said, Written, plan_text};
 use symphony_workspace::Failpoint;
 
-use super::fault::Stop;
 use super::round::{Mirrored, Round};
+use crate::outreach::stop::Stop;
 
 impl Round<'_> {
     /// Opens the pull request there, unless it is open. One that was opened before a death, or by hand, is taken over.

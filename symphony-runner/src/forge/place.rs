@@ -1,7 +1,8 @@
 //! Which repository a forge's place is.
 
-use super::fault::{Stop, as_forge};
+use super::fault::as_forge;
 use super::round::Round;
+use crate::outreach::stop::Stop;
 
 impl Round<'_> {
     /// Asks which repository it is, at the first look and whenever the place has another name: after a rename, what people wrote in

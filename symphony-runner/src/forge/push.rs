@@ -4,10 +4,10 @@ use symphony_forge::branch::{Branch, Push, plan_push};
 use symphony_forge::remote::RemoteState;
 use symphony_workspace::{BranchName, CommitId, Failpoint, Pushed, Remote, Repository};
 
-use super::fault::Stop;
 use super::round::{Mirrored, Round};
 use crate::error::RunnerError;
 use crate::merge::refusals::refuse_secrets;
+use crate::outreach::stop::Stop;
 
 /// How many pushed commits of a branch are remembered: more than a pull request is ever sent back.
 const PUSHED_MAX: usize = 50;

@@ -8,8 +8,9 @@ use symphony_tracker::fault::Fault;
 use symphony_tracker::{marker, quote};
 use symphony_workspace::Failpoint;
 
-use super::fault::{Stop, as_forge};
+use super::fault::as_forge;
 use super::round::{Mirrored, Round};
+use crate::outreach::stop::Stop;
 
 impl Round<'_> {
     /// Puts new answers into the outbox, and sends what waits there.

@@ -13,9 +13,10 @@ use symphony_tracker::wait::{Next, Request, after_fault};
 use symphony_workspace::Repository;
 
 use super::base::KeptBase;
-use super::fault::{Stop, as_forge, hold_forge};
+use super::fault::{as_forge, hold_forge};
 use super::report::ForgeReport;
 use crate::error::RunnerError;
+use crate::outreach::stop::Stop;
 use crate::repository::open_repository;
 use crate::session::Session;
 

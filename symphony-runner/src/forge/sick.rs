@@ -3,9 +3,10 @@
 use symphony_core::pull_request::PullRequest;
 use symphony_forge::fault::{About, about, is_answer};
 
-use super::fault::{Stop, as_forge};
+use super::fault::as_forge;
 use super::round::Round;
 use crate::error::RunnerError;
+use crate::outreach::stop::Stop;
 
 impl Round<'_> {
     /// Decides whether the look goes on after a pull request's exchange. What is about this one alone is its problem: one that the

@@ -18,9 +18,10 @@ use symphony_tracker::remote::RemoteIssue;
 use symphony_tracker::taking::{Taking, resume};
 use symphony_workspace::Failpoint;
 
-use super::mirror::{Mirror, Settling, Stop, as_tracker};
+use super::mirror::{Mirror, Settling, as_tracker};
 use super::text::entries;
 use crate::order::add_issue;
+use crate::outreach::stop::Stop;
 
 /// How often a decision is made again because the issue changed here meanwhile. A person and an agent together do not write this
 /// fast; what is left is decided in the next round.

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use symphony_store::TrackerLink;
 use symphony_tracker::remote::ExternalId;
 
-use super::mirror::{Mirror, Stop, as_tracker};
+use super::mirror::{Mirror, as_tracker};
 use super::text::noted;
+use crate::outreach::stop::Stop;
 
 /// Most issues that one round looks for which a reading of everything did not have. Each costs a request; the next reading goes on.
 const LOOKS_MAX: usize = 100;

@@ -12,8 +12,9 @@ use symphony_tracker::linked::{Covers, Departing};
 use symphony_tracker::remote::RemoteComment;
 use symphony_workspace::Failpoint;
 
-use super::mirror::{Mirror, Stop, as_tracker};
+use super::mirror::{Mirror, as_tracker};
 use super::text::noted;
+use crate::outreach::stop::Stop;
 
 impl Mirror<'_> {
     /// Takes a comment of the tracker in, and does what it asks for.

@@ -13,8 +13,9 @@ use symphony_tracker::milestone::Written;
 use symphony_tracker::sub_issue::plan_sub_issue;
 use symphony_workspace::Failpoint;
 
-use super::mirror::{Mirror, Stop, as_tracker};
+use super::mirror::{Mirror, as_tracker};
 use super::text::entries;
+use crate::outreach::stop::Stop;
 
 /// How many entries of the log are looked at in one transaction.
 const ENTRIES: u32 = 1_000;

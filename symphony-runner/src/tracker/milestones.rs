@@ -12,7 +12,8 @@ use symphony_tracker::milestone::{
     GateLine, GateResult, Milestone, MilestoneKind, Written, kind_of, plan,
 };
 
-use super::mirror::{Mirror, Stop};
+use super::mirror::Mirror;
+use crate::outreach::stop::Stop;
 
 impl Mirror<'_> {
     /// Returns the comments for entries of an issue's log, and what is written about it then.

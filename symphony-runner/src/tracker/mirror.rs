@@ -6,7 +6,7 @@ use symphony_core::Timestamp;
 use symphony_core::config::TrackerSettings;
 use symphony_core::id::IssueId;
 use symphony_core::log::TrackerEntry;
-use symphony_store::{Context, LinkId, LinkNews, Store, StoreError, TrackerHold, TrackerRecord};
+use symphony_store::{Context, LinkId, LinkNews, Store, TrackerHold, TrackerRecord};
 use symphony_sync::Tracker;
 use symphony_tracker::base::Base;
 use symphony_tracker::change::ChangeId;
@@ -19,6 +19,7 @@ use symphony_workspace::Failpoint;
 use super::report::SyncReport;
 use super::text::entries;
 use crate::error::RunnerError;
+use crate::outreach::stop::Stop;
 use crate::session::Session;
 
 /// Most pages that one round reads; the next one goes on from there. GitHub's have 100 issues each.
@@ -33,33 +34,6 @@ pub(super) struct Mirror<'a> {
     pub(super) report: SyncReport,
     /// Whether all comments on the issues of the page at hand are still to come.
     pub(super) has_all_comments: bool,
-}
-
-/// Why a round ends early.
-#[derive(Debug)]
-pub(super) enum Stop {
-    /// The tracker is not to be asked for now.
-    Fault(Fault),
-    /// Symphony cannot go on.
-    Error(RunnerError),
-}
-
-impl From<Fault> for Stop {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
-}
-
-impl From<RunnerError> for Stop {
-    fn from(error: RunnerError) -> Self {
-        Self::Error(error)
-    }
-}
-
-impl From<StoreError> for Stop {
-    fn from(error: StoreError) -> Self {
-        Self::Error(error.into())
-    }
 }
 
 impl Mirror<'_> {

@@ -13,7 +13,8 @@ use symphony_tracker::remote::ExternalId;
 use symphony_tracker::wait::{Next, Request, after_fault};
 use symphony_workspace::Failpoint;
 
-use super::mirror::{Mirror, Stop, as_tracker};
+use super::mirror::{Mirror, as_tracker};
+use crate::outreach::stop::Stop;
 
 /// How many changes are taken from the outbox at a time: the first one of each issue.
 const BATCH: u32 = 50;
