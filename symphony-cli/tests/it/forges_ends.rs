@@ -9,15 +9,20 @@ use crate::forges::{
 use crate::support::{Project, scenarios, text};
 
 /// A forge and a project whose first pull request is open there; its number.
-fn begun(more: &Value) -> (FakeForge, Project, u64) {
+pub(crate) fn begun(more: &Value) -> (FakeForge, Project, u64) {
+    begun_with(&hello_twice(), more)
+}
+
+/// As [`begun`], with other agents.
+pub(crate) fn begun_with(scenarios: &Value, more: &Value) -> (FakeForge, Project, u64) {
     let forge = FakeForge::start();
-    let project = mirrored(&hello_twice(), &forge, more);
+    let project = mirrored(scenarios, &forge, more);
     let number = opened(&project, &forge);
     (forge, project, number)
 }
 
 /// Sends the work back by a review there.
-fn send_back(project: &Project, forge: &FakeForge, number: u64) {
+pub(crate) fn send_back(project: &Project, forge: &FakeForge, number: u64) {
     forge.with(|world| {
         world.add_review(OCTOCAT, number, "CHANGES_REQUESTED", "In French.", &[]);
     });
@@ -25,20 +30,20 @@ fn send_back(project: &Project, forge: &FakeForge, number: u64) {
     assert_eq!(state(project), "rejected");
 }
 
-fn here(project: &Project) -> String {
+pub(crate) fn here(project: &Project) -> String {
     project.git(&["rev-parse", "main"]).trim().to_owned()
 }
 
-fn there(forge: &FakeForge, branch: &str) -> String {
+pub(crate) fn there(forge: &FakeForge, branch: &str) -> String {
     forge.git(&["rev-parse", branch]).trim().to_owned()
 }
 
-fn is_open_there(forge: &FakeForge, number: u64) -> bool {
+pub(crate) fn is_open_there(forge: &FakeForge, number: u64) -> bool {
     forge.with(|world| world.issue(number).is_open)
 }
 
 /// What a look reports as problems, on one line.
-fn problems(project: &Project) -> String {
+pub(crate) fn problems(project: &Project) -> String {
     let view = sync(project);
     let found = view["problems"].as_array().expect("a list");
     let found: Vec<String> = found.iter().map(text).collect();

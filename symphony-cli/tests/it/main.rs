@@ -61,6 +61,8 @@ mod forges_ends;
 #[cfg(test)]
 mod forges_faults;
 #[cfg(test)]
+mod forges_holds;
+#[cfg(test)]
 mod forges_reviews;
 #[cfg(test)]
 mod forges_setup;

@@ -12,7 +12,7 @@ use symphony_workspace::Repository;
 
 use super::base::short;
 use super::fault::as_forge;
-use super::round::{Mirrored, Round, is_about_one};
+use super::round::{Mirrored, Round};
 use crate::outreach::stop::Stop;
 
 /// How long a closed pull request is looked at, since someone may open it again: most do so at once, or not at all.
@@ -138,11 +138,11 @@ impl Round<'_> {
                     let store = &mut self.session.store;
                     store.forget_left_forge_pull(&as_forge(), &project, number)?;
                 }
-                Err(fault) if is_about_one(&fault, &self.record.place) => {
-                    let text = format!("pull request {number}, whose issue was deleted: {fault}");
+                Err(fault) => {
+                    let why = self.of_one(&fault).await?;
+                    let text = format!("pull request {number}, whose issue was deleted: {why}");
                     self.report.problems.push(text);
                 }
-                Err(fault) => return Err(fault.into()),
             }
         }
         Ok(())
@@ -171,8 +171,12 @@ impl Round<'_> {
             let Some(number) = pull.number else { continue };
             let is_open = match self.client.pull(number).await {
                 Ok(theirs) => theirs.state == RemoteState::Open,
-                Err(fault) if is_about_one(&fault, &self.record.place) => false,
-                Err(fault) => return Err(fault.into()),
+                Err(Fault::NotFound { .. }) => false,
+                Err(fault) => {
+                    // what was found before counts until it can be read again
+                    self.of_one(&fault).await?;
+                    continue;
+                }
             };
             let pr = self.session.store.pr(pull.pr)?;
             let problem = if is_open { self.reopened(&pr)? } else { None };

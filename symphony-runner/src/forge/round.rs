@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use symphony_core::config::{ForgeSettings, ProjectConfig, PushWhen};
 use symphony_core::log::TrackerEntry;
 use symphony_core::pull_request::{PrState, PullRequest, VerifiedGates};
+use symphony_forge::fault::{About, about};
 use symphony_forge::remote::RemotePull;
 use symphony_store::{ForgePull, ForgeRecord, PrFilter};
 use symphony_sync::Forge;
 use symphony_tracker::fault::Fault;
-use symphony_tracker::wait::{Next, Request, after_fault};
 use symphony_workspace::Repository;
 
 use super::base::KeptBase;
@@ -149,7 +149,7 @@ impl Round<'_> {
         let mut pull = both.pull.clone();
         let stop = match done {
             Ok(()) => None,
-            Err(Stop::Fault(fault)) if is_about_one(&fault, &self.record.place) => {
+            Err(Stop::Fault(fault)) if about(&fault) == About::One => {
                 pull.problem = Some(fault.to_string());
                 None
             }
@@ -194,13 +194,4 @@ impl Round<'_> {
             text: text.into(),
         }
     }
-}
-
-/// Returns whether a fault is about one pull request, and says nothing about the forge.
-pub(super) fn is_about_one(fault: &Fault, place: &str) -> bool {
-    let now = symphony_core::Timestamp::now();
-    matches!(
-        after_fault(fault, Request::ChangeInKnownPlace, 1, place, now),
-        Next::GiveUp { .. }
-    )
 }

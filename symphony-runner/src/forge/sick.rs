@@ -2,6 +2,7 @@
 
 use symphony_core::pull_request::PullRequest;
 use symphony_forge::fault::{About, about, is_answer};
+use symphony_tracker::fault::Fault;
 
 use super::fault::as_forge;
 use super::round::Round;
@@ -21,17 +22,7 @@ impl Round<'_> {
             // git refuses something about this branch; the database says nothing about one pull request alone
             Err(Stop::Error(error @ RunnerError::Workspace(_))) => error.with_causes(),
             Err(Stop::Error(error)) => return Err(error.into()),
-            Err(Stop::Fault(fault)) => match about(&fault) {
-                About::One => fault.to_string(),
-                About::Forge => return Err(fault.into()),
-                About::Unclear => {
-                    match self.client.rules(&pr.base).await {
-                        Err(silence) if !is_answer(&silence) => return Err(silence.into()),
-                        _ => {}
-                    }
-                    fault.to_string()
-                }
-            },
+            Err(Stop::Fault(fault)) => self.of_one(&fault).await?,
         };
         self.report
             .problems
@@ -42,5 +33,28 @@ impl Round<'_> {
             store.save_forge_pull(&as_forge(), &pr.of, &pull, &[])?;
         }
         Ok(())
+    }
+
+    /// Returns the words of a fault that is about one pull request alone.
+    ///
+    /// # Errors
+    /// The fault, if it is about the forge, and what the forge says if it does not answer any more.
+    pub(super) async fn of_one(&self, fault: &Fault) -> Result<String, Fault> {
+        match about(fault) {
+            About::One => Ok(fault.to_string()),
+            About::Forge => Err(fault.clone()),
+            About::Unclear => match self.ask_something_else().await {
+                Err(silence) if !is_answer(&silence) => Err(silence),
+                _ => Ok(fault.to_string()),
+            },
+        }
+    }
+
+    /// Asks for something that is about no pull request: the rules of a base that this look has read, or the repository.
+    async fn ask_something_else(&self) -> Result<(), Fault> {
+        match self.record.rules.keys().next() {
+            Some(base) => self.client.rules(base).await.map(drop),
+            None => self.client.repository().await.map(drop),
+        }
     }
 }
