@@ -79,14 +79,9 @@ impl Round<'_> {
         &mut self,
         repository: &Repository,
         pr: PullRequest,
-        mut pull: ForgePull,
+        pull: ForgePull,
     ) -> Result<(), Stop> {
-        pull.problem = None;
-        let mut both = Mirrored {
-            pr,
-            pull,
-            theirs: None,
-        };
+        let mut both = Mirrored::begin(pr, pull);
         let done = self.exchange_ended(repository, &mut both).await;
         self.settle(&both, done)
     }

@@ -37,6 +37,20 @@ pub(super) struct Mirrored {
     pub(super) pr: PullRequest,
     pub(super) pull: ForgePull,
     pub(super) theirs: Option<RemotePull>,
+    /// What was in the way at the look before this one.
+    before: Option<String>,
+}
+
+impl Mirrored {
+    /// Begins the exchange of a pull request: what was in the way is found again, or it is over.
+    pub(super) fn begin(pr: PullRequest, mut pull: ForgePull) -> Self {
+        Self {
+            before: pull.problem.take(),
+            pr,
+            pull,
+            theirs: None,
+        }
+    }
 }
 
 impl Round<'_> {
@@ -114,13 +128,11 @@ impl Round<'_> {
         }
         let context = as_forge();
         let store = &mut self.session.store;
-        let mut pull = store.ensure_forge_pull(&context, &pr.project, &pr.branch, pr.id)?;
-        pull.problem = None;
-        let theirs = match pull.number {
-            Some(number) => Some(self.client.pull(number).await?),
-            None => None,
-        };
-        let mut both = Mirrored { pr, pull, theirs };
+        let pull = store.ensure_forge_pull(&context, &pr.project, &pr.branch, pr.id)?;
+        let mut both = Mirrored::begin(pr, pull);
+        if let Some(number) = both.pull.number {
+            both.theirs = Some(self.client.pull(number).await?);
+        }
         let done = self.exchange(repository, &mut both).await;
         self.settle(&both, done)
     }
@@ -158,6 +170,10 @@ impl Round<'_> {
         if let Some(problem) = pull.trouble() {
             let of = both.pr.of.reference(both.pr.id);
             self.report.problems.push(format!("{of}: {problem}"));
+        }
+        if stop.is_some() {
+            // The look did not come far enough to know whether that is over: a hold of the forge must not hide it.
+            pull.problem = pull.problem.or_else(|| both.before.clone());
         }
         self.session
             .store
