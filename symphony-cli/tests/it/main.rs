@@ -57,6 +57,8 @@ mod failure;
 #[cfg(test)]
 mod forges;
 #[cfg(test)]
+mod forges_bases;
+#[cfg(test)]
 mod forges_ends;
 #[cfg(test)]
 mod forges_faults;

@@ -128,3 +128,20 @@ async fn each_fault_has_the_specifications_class_and_no_token() {
     let error = polls.candidates(&wanted).await.unwrap_err();
     assert!(!error.to_string().contains(wrong), "{error}");
 }
+
+#[tokio::test]
+async fn a_limit_that_names_no_time_is_waited_for_too() {
+    let fake = FakeLinear::start();
+    add(&fake, 1);
+    let wanted = states(&["Todo"]);
+    let polls = polls(&fake, FakeLinear::TOKEN, &options());
+    fake.fail(On::any().times(1), Fault::status(429, "slow down"));
+    let error = polls.candidates(&wanted).await.unwrap_err();
+    assert!(error.to_string().contains("429"), "{error}");
+    // the server would answer now, and is not asked
+    fake.take_exchanges();
+    let error = polls.candidates(&wanted).await.unwrap_err();
+    assert_eq!(error.class(), "linear_api_request", "{error}");
+    assert!(error.to_string().contains("rate limit"), "{error}");
+    assert_eq!(fake.take_exchanges().len(), 0);
+}

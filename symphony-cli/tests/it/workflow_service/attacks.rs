@@ -58,6 +58,26 @@ fn a_tracker_that_asks_for_a_pause_or_is_silent_ends_no_agent() {
 }
 
 #[test]
+fn a_tracker_that_asks_for_a_pause_without_its_length_is_left_in_peace() {
+    let site = Site::new(HANG);
+    let (_, name) = site.add_issue("Do it");
+    let looping = Loop::start(&site);
+    looping.until("the run", |state| is_running(state, &name));
+    site.linear
+        .fail(On::any().times(1), Fault::status(429, "slow down"));
+    looping.until("the refusal", |state| {
+        problems(state).contains("status 429").then_some(())
+    });
+    // Linear would answer again, and the loop polls several times a second
+    site.linear.take_exchanges();
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(site.linear.take_exchanges().len(), 0);
+    assert_eq!(looping.state()["counts"]["running"], 1);
+    assert_eq!(looping.end(), 0);
+    assert_eq!(site.workers().len(), 1);
+}
+
+#[test]
 fn a_ticket_that_vanishes_keeps_its_agent_and_has_no_other() {
     let site = Site::new(HANG);
     let (id, name) = site.add_issue("Do it");
