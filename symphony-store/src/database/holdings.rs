@@ -42,11 +42,7 @@ fn holdings(conn: &Connection) -> Result<Holdings, StoreError> {
         found.runs.insert(parsed("run id", row.get("id")?)?);
     }
     // Backups of early versions have no plans.
-    let has_plans: bool = conn.query_row(
-        "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'plan'",
-        [],
-        |row| row.get(0),
-    )?;
+    let has_plans = conn.tables()?.iter().any(|table| table == "plan");
     if has_plans {
         let mut statement = conn.prepare("SELECT id, revision FROM plan")?;
         let mut rows = statement.query([])?;

@@ -203,7 +203,7 @@ fn write_seen(tx: &Transaction<'_>, seen: &Seen, last: u32) -> Result<(), StoreE
     if let Some(review) = &seen.review {
         tx.execute(
             "INSERT INTO forge_seen (pull, kind, external_id, verdict, point) VALUES (?1, 'review', ?2, ?3, ?4)
-             ON CONFLICT DO UPDATE SET verdict = ?3",
+             ON CONFLICT (pull, kind, external_id) DO UPDATE SET verdict = ?3",
             params![
                 seen.pull.0,
                 review.id.as_str(),
@@ -215,7 +215,7 @@ fn write_seen(tx: &Transaction<'_>, seen: &Seen, last: u32) -> Result<(), StoreE
     for SeenComment { comment, point } in &seen.comments {
         tx.execute(
             "INSERT INTO forge_seen (pull, kind, external_id, updated_at, point, thread) VALUES (?1, 'comment', ?2, ?3, ?4, ?5)
-             ON CONFLICT DO UPDATE SET updated_at = ?3",
+             ON CONFLICT (pull, kind, external_id) DO UPDATE SET updated_at = ?3",
             params![
                 seen.pull.0,
                 comment.id.as_str(),

@@ -113,7 +113,7 @@ impl SpentBy {
                     sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens) AS tokens,
                     coalesce(sum(cost_micros), 0) AS usd
              FROM run WHERE project = ?1 AND started_at >= ?2
-             GROUP BY 1 HAVING tokens > 0 ORDER BY usd DESC, tokens DESC, name LIMIT {SPLIT_ROWS_MAX}"
+             GROUP BY 1 HAVING sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens) > 0 ORDER BY usd DESC, tokens DESC, name LIMIT {SPLIT_ROWS_MAX}"
         )
     }
 }

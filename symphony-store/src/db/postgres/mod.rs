@@ -4,6 +4,8 @@
 //! the server may give each transaction another connection.
 
 mod dialect;
+#[cfg(test)]
+mod texts;
 mod value;
 
 use std::cell::RefCell;

@@ -21,6 +21,7 @@ CREATE FUNCTION json_each(t text) RETURNS TABLE (value text) IMMUTABLE STRICT LA
 CREATE FUNCTION json_each(t text, path text) RETURNS TABLE (value text) IMMUTABLE STRICT LANGUAGE sql AS
     'SELECT value FROM json_array_elements_text(t::json #> json_path(path))';
 CREATE FUNCTION max(a bigint, b bigint) RETURNS bigint IMMUTABLE STRICT LANGUAGE sql AS 'SELECT greatest(a, b)';
+CREATE FUNCTION min(a bigint, b bigint) RETURNS bigint IMMUTABLE STRICT LANGUAGE sql AS 'SELECT least(a, b)';
 CREATE FUNCTION instr(t text, part text) RETURNS bigint IMMUTABLE STRICT LANGUAGE sql AS 'SELECT strpos(t, part)::bigint';
 CREATE FUNCTION add_bool(total bigint, value boolean) RETURNS bigint IMMUTABLE LANGUAGE sql AS
     'SELECT coalesce(total, 0) + value::int WHERE value IS NOT NULL UNION ALL SELECT total WHERE value IS NULL';
