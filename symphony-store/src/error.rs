@@ -98,6 +98,12 @@ pub enum StoreError {
     /// Another process kept the database locked for longer than the wait.
     #[error("the database is busy: another process held its lock for more than 10 s")]
     Busy(#[source] DbError),
+    /// The server of the database cannot be reached, or the connection to it broke before anything was stored. It can be repeated.
+    #[error("the database cannot be reached: {0}")]
+    Unreachable(#[source] DbError),
+    /// The connection to the server broke while it stored something. To repeat it could do it twice: look first.
+    #[error("it is not known whether this was stored: {0}")]
+    Unknown(#[source] DbError),
     /// The database was written by a newer Symphony.
     #[error("the database {} cannot be opened: its schema has version {found}, but this Symphony supports up to {known}: a newer \
              version wrote it", path.display())]
@@ -158,6 +164,10 @@ impl From<DbError> for StoreError {
             Fault::DiskFull => Self::DiskFull(error),
             Fault::Busy => Self::Busy(error),
             Fault::Damaged | Fault::NotADatabase => Self::Damaged(error),
+            #[cfg(feature = "postgres")]
+            Fault::Lost | Fault::Unreachable => Self::Unreachable(error),
+            #[cfg(feature = "postgres")]
+            Fault::Unknown => Self::Unknown(error),
             Fault::NoAccess | Fault::NoRows | Fault::Other => Self::Database(error),
         }
     }

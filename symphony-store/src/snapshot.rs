@@ -71,6 +71,10 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "each snapshot has a request of its own"
+    )]
     pub fn load_snapshot(
         &mut self,
         request: SnapshotRequest,
@@ -80,10 +84,10 @@ impl Store {
         self.read(|tx| {
             let mut snapshot = Snapshot {
                 paused,
-                slots: request.slots,
+                slots: request.slots.clone(),
                 holds: load_holds(tx)?,
                 live: load_live(tx, &request.locks)?,
-                projects: request.projects,
+                projects: request.projects.clone(),
                 ..Snapshot::default()
             };
             for (id, caps) in &request.caps {

@@ -21,7 +21,7 @@ impl Store {
         let config = Config::from_str(address).map_err(|error| {
             StoreError::refused(format!("this is no address of PostgreSQL: {error}"))
         })?;
-        let conn = Connection::Postgres(Postgres::connect(&config, schema)?);
+        let conn = Connection::Postgres(Box::new(Postgres::connect(&config, schema)?));
         Ok(Self { conn })
     }
 

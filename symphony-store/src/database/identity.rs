@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::database::open::Store;
 use crate::database::row::parsed;
-use crate::db::{Connection, OptionalExtension, params};
+use crate::db::{Connection, OptionalExtension, Purpose, params};
 use crate::error::StoreError;
 
 /// The setting with the id.
@@ -44,10 +44,15 @@ impl Store {
         &mut self,
         wanted: &InstallationId,
     ) -> Result<InstallationId, StoreError> {
-        self.conn.execute(
-            "INSERT INTO setting (key, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-            params![KEY, wanted.as_str()],
-        )?;
+        // By itself the statement could be stored without an answer from a server; a transaction says how it ended.
+        self.repeat(|store| {
+            let tx = store.conn.begin(Purpose::Write)?;
+            tx.execute(
+                "INSERT INTO setting (key, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+                params![KEY, wanted.as_str()],
+            )?;
+            Ok(tx.commit()?)
+        })?;
         Ok(self.installation()?.unwrap_or_else(|| wanted.clone()))
     }
 }

@@ -1,7 +1,7 @@
 //! Opening the database.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection as Sqlite, OpenFlags};
 
@@ -20,6 +20,10 @@ const STATEMENTS_CACHED: usize = 200;
 
 /// How often a write begins again on a server before it is given up.
 const TRIES_MAX: u32 = 100;
+/// For how long it does.
+const TRIES_FOR: Duration = Duration::from_secs(30);
+/// How often reads begin again on a server.
+const READS_MAX: u32 = 5;
 
 /// What to do with a file that has no schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,16 +146,48 @@ impl Store {
         context: &Context,
         mut work: impl FnMut(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        self.repeat(|store| store.write_once(context, &mut work))
+    }
+
+    /// Runs one transaction, on a server until no other one comes between.
+    pub(crate) fn repeat<T>(
+        &mut self,
+        mut work: impl FnMut(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let begun = Instant::now();
         let mut tries = 0;
         loop {
-            match self.write_once(context, &mut work) {
-                Err(StoreError::Busy(_)) if self.conn.sqlite().is_none() && tries < TRIES_MAX => {
+            match work(self) {
+                Err(error)
+                    if tries < TRIES_MAX
+                        && begun.elapsed() < TRIES_FOR
+                        && self.may_repeat(&error) =>
+                {
                     tries += 1;
                     std::thread::sleep(pause(tries));
                 }
                 done => return done,
             }
         }
+    }
+
+    /// Returns whether a transaction that failed may run again: it is on a server, nothing of it is stored, and another one came between
+    /// or the connection broke.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(clippy::unused_self, reason = "SQLite lets no one between")
+    )]
+    fn may_repeat(&self, error: &StoreError) -> bool {
+        #[cfg(feature = "postgres")]
+        if self.conn.sqlite().is_none() {
+            return match error {
+                StoreError::Busy(_) => true,
+                StoreError::Unreachable(error) => error.fault() == Fault::Lost,
+                _ => false,
+            };
+        }
+        let _ = error;
+        false
     }
 
     fn write_once<T>(
@@ -179,13 +215,21 @@ impl Store {
         Ok(value)
     }
 
-    /// Runs several reads on one state of the database.
+    /// Runs several reads on one state of the database. They begin again where the connection to a server breaks.
     pub(crate) fn read<T>(
         &mut self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+        mut work: impl FnMut(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let tx = self.conn.begin(Purpose::Read)?;
-        work(&tx)
+        let mut tries = 0;
+        loop {
+            let tx = self.conn.begin(Purpose::Read)?;
+            let done = work(&tx);
+            drop(tx);
+            match done {
+                Err(error) if tries < READS_MAX && self.may_repeat(&error) => tries += 1,
+                done => return done,
+            }
+        }
     }
 }
 
@@ -243,7 +287,7 @@ pub(crate) fn open_error(path: &Path, error: impl Into<DbError>) -> StoreError {
         }
         Fault::Damaged => return not_a_database("it is damaged"),
         Fault::NoAccess => cannot_write(path),
-        Fault::Busy | Fault::NoRows | Fault::Other => error.to_string(),
+        _ => error.to_string(),
     };
     StoreError::Open {
         path: path.to_owned(),

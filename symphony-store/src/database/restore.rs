@@ -112,7 +112,7 @@ impl Store {
                 );
             }
             Ok(Some(Mark {
-                installation,
+                installation: installation.clone(),
                 reach,
                 fence: u64::try_from(highest_fence(tx)?).unwrap_or(0),
                 next_numbers,

@@ -12,8 +12,9 @@ pub struct DbError(Cause);
 enum Cause {
     /// Of SQLite, or of a value's type.
     Sqlite(rusqlite::Error),
+    /// Of a server, or the way to it.
     #[cfg(feature = "postgres")]
-    Postgres(postgres::Error),
+    Server(super::postgres::ServerError),
 }
 
 impl From<rusqlite::Error> for DbError {
@@ -23,9 +24,9 @@ impl From<rusqlite::Error> for DbError {
 }
 
 #[cfg(feature = "postgres")]
-impl From<postgres::Error> for DbError {
-    fn from(error: postgres::Error) -> Self {
-        Self(Cause::Postgres(error))
+impl From<super::postgres::ServerError> for DbError {
+    fn from(error: super::postgres::ServerError) -> Self {
+        Self(Cause::Server(error))
     }
 }
 
@@ -42,6 +43,15 @@ pub(crate) enum Fault {
     NotADatabase,
     /// The file cannot be opened, or only be read.
     NoAccess,
+    /// The connection to the server broke before anything of the transaction was stored.
+    #[cfg(feature = "postgres")]
+    Lost,
+    /// The server cannot be reached.
+    #[cfg(feature = "postgres")]
+    Unreachable,
+    /// The connection to the server broke while it stored something, and it could not be asked since.
+    #[cfg(feature = "postgres")]
+    Unknown,
     /// The query has no row.
     NoRows,
     /// Anything else.
@@ -59,7 +69,7 @@ impl DbError {
         match &self.0 {
             Cause::Sqlite(error) => sqlite_fault(error),
             #[cfg(feature = "postgres")]
-            Cause::Postgres(error) => postgres_fault(error),
+            Cause::Server(error) => error.fault(),
         }
     }
 }
@@ -82,22 +92,6 @@ pub(crate) fn sqlite_fault(error: &rusqlite::Error) -> Fault {
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             Fault::NoAccess
         }
-        _ => Fault::Other,
-    }
-}
-
-/// Returns what an error of PostgreSQL means (its manual, "PostgreSQL Error Codes").
-#[cfg(feature = "postgres")]
-fn postgres_fault(error: &postgres::Error) -> Fault {
-    let Some(code) = error.code() else {
-        return Fault::Other;
-    };
-    match code.code() {
-        // not serializable, a deadlock, a lock that was waited for too long
-        "40001" | "40P01" | "55P03" => Fault::Busy,
-        "53100" => Fault::DiskFull,
-        "25006" | "42501" => Fault::NoAccess,
-        "XX001" | "XX002" => Fault::Damaged,
         _ => Fault::Other,
     }
 }

@@ -27,7 +27,7 @@ pub(crate) enum Connection {
     Sqlite(rusqlite::Connection),
     /// PostgreSQL, on a server.
     #[cfg(feature = "postgres")]
-    Postgres(postgres::Postgres),
+    Postgres(Box<postgres::Postgres>),
 }
 
 impl From<rusqlite::Connection> for Connection {
@@ -87,7 +87,7 @@ impl Connection {
             }
             #[cfg(feature = "postgres")]
             Self::Postgres(_) => {
-                "SELECT CAST(tablename AS text) FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1"
+                "SELECT CAST(tablename AS text) FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'engine_session' ORDER BY 1"
             }
         };
         let mut statement = self.prepare(sql)?;

@@ -24,16 +24,16 @@ pub(crate) struct Transaction<'c> {
 impl<'c> Transaction<'c> {
     /// Begins one; the caller's connection has no other.
     pub(super) fn begin(connection: &'c Connection, purpose: Purpose) -> Result<Self, DbError> {
-        connection.execute_batch(match (connection, purpose) {
-            (Connection::Sqlite(_), Purpose::Write) => "BEGIN IMMEDIATE",
-            (Connection::Sqlite(_), Purpose::Read) => "BEGIN DEFERRED",
-            #[cfg(feature = "postgres")]
-            (Connection::Postgres(_), Purpose::Write) => "BEGIN ISOLATION LEVEL SERIALIZABLE",
-            #[cfg(feature = "postgres")]
-            (Connection::Postgres(_), Purpose::Read) => {
-                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        match (connection, purpose) {
+            (Connection::Sqlite(sqlite), Purpose::Write) => {
+                sqlite.execute_batch("BEGIN IMMEDIATE")?;
             }
-        })?;
+            (Connection::Sqlite(sqlite), Purpose::Read) => {
+                sqlite.execute_batch("BEGIN DEFERRED")?;
+            }
+            #[cfg(feature = "postgres")]
+            (Connection::Postgres(server), purpose) => server.begin(purpose)?,
+        }
         Ok(Self {
             connection,
             is_open: true,
@@ -51,7 +51,15 @@ impl<'c> Transaction<'c> {
 
     /// Makes what it wrote last.
     pub(crate) fn commit(mut self) -> Result<(), DbError> {
-        self.connection.execute_batch("COMMIT")?;
+        match self.connection {
+            Connection::Sqlite(sqlite) => sqlite.execute_batch("COMMIT")?,
+            #[cfg(feature = "postgres")]
+            Connection::Postgres(server) => {
+                // whatever comes of it, there is nothing left to undo
+                self.is_open = false;
+                server.commit()?;
+            }
+        }
         self.is_open = false;
         Ok(())
     }
@@ -68,8 +76,14 @@ impl Deref for Transaction<'_> {
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         if self.is_open {
-            // SQLite has undone it by itself after some errors, and then says that there is none.
-            let _undone = self.connection.execute_batch("ROLLBACK");
+            match self.connection {
+                Connection::Sqlite(sqlite) => {
+                    // SQLite has undone it by itself after some errors, and then says that there is none.
+                    let _undone = sqlite.execute_batch("ROLLBACK");
+                }
+                #[cfg(feature = "postgres")]
+                Connection::Postgres(server) => server.rollback(),
+            }
         }
     }
 }

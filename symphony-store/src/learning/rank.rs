@@ -160,17 +160,17 @@ impl Store {
     fn ranked<T>(
         &mut self,
         ranking: Ranking<'_>,
-        take: impl FnOnce(
+        take: impl Fn(
             Ranker<'_>,
             &dyn Fn(&[Hit]) -> Result<Vec<RankedLearning>, StoreError>,
         ) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let ranker = Ranker::new(ranking.subject, ranking.now, ranking.options)
-            .map_err(|error| options_error(&error))?;
         if let Some(sqlite) = self.conn.sqlite() {
             sqlite.pragma_update(None, "mmap_size", MAPPED_BYTES_MAX)?;
         }
         let (taken, renewed) = self.read(|tx| {
+            let ranker = Ranker::new(ranking.subject, ranking.now, ranking.options)
+                .map_err(|error| options_error(&error))?;
             // Usefulness is measured within a project, so it has no weight elsewhere.
             let mut ranker = match ranking.scope {
                 LearningScope::Project(project, _) => ranker.with_usefulness(scores(tx, project)?),

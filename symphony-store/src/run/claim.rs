@@ -131,7 +131,11 @@ fn claim_one(
     // The plan was made from a snapshot, and people, agents and other ticks have written since. Everything that it
     // relied on is checked again here, where no other process can write.
     if let Some(refusal) = refusal(tx, request, limits, context.now)? {
-        return Ok(Err(refusal));
+        // The run itself may be what is in the way: it was granted before, and the answer was lost.
+        return Ok(match granted_before(tx, request)? {
+            Some(run) => Ok(run),
+            None => Err(refusal),
+        });
     }
     insert_run(tx, context, request)?;
     let about = About {
@@ -168,6 +172,16 @@ fn claim_one(
         start_phase(tx, context, plan, phase, &request.run)?;
     }
     Ok(Ok(load_run(tx, &request.run)?))
+}
+
+/// Returns the run of a request if it is live, since its id is no other's.
+fn granted_before(tx: &Transaction<'_>, request: &ClaimRequest) -> Result<Option<Run>, StoreError> {
+    let is_live: bool = tx
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM run WHERE id = ?1 AND status IN ('starting', 'running'))",
+        )?
+        .query_row([request.run.as_str()], |row| row.get(0))?;
+    is_live.then(|| load_run(tx, &request.run)).transpose()
 }
 
 fn refusal(

@@ -35,7 +35,7 @@ impl Store {
                 text_by: text_by(tx, issue)?,
                 ours: LocalIssue::from(&ours),
                 base: link.base.clone(),
-                pending: pending.into_iter().map(pending_of).collect(),
+                pending: pending.iter().cloned().map(pending_of).collect(),
             };
             Ok((linked, last_entry(tx, issue)?))
         })

@@ -38,6 +38,9 @@ mod plan_reviews;
 mod plans;
 #[cfg(test)]
 mod points;
+#[cfg(feature = "postgres")]
+#[cfg(test)]
+mod postgres;
 #[cfg(test)]
 mod project_agents;
 #[cfg(test)]

@@ -2,36 +2,55 @@
 //!
 //! Each statement is sent with the types of its values, in one round trip and without a name, so that a pooler between here and
 //! the server may give each transaction another connection.
+//!
+//! A connection that breaks is replaced. What was read is read again; a transaction that had not reached its commit is undone, and its
+//! write runs again; what a commit without an answer did is asked (`session`). `fault` decides all of that.
 
 mod dialect;
+mod fault;
+mod session;
 #[cfg(test)]
 mod texts;
 mod value;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
 use postgres::types::{ToSql, Type};
-use postgres::{Client, Config, NoTls, Row};
+use postgres::{Client, Config, Row};
 
-use super::{DbError, Params};
+use super::{DbError, Params, Purpose};
+pub(super) use fault::ServerError;
+use fault::{Ended, Wish, ended, is_lost};
+use session::Server;
 use value::Value;
 pub(super) use value::column;
 
-/// What every session begins with (spec: scale-out, "Session").
-const SESSION: &str = "SET idle_in_transaction_session_timeout = '3s'; SET lock_timeout = '10s'; SET statement_timeout = '15s'; \
-     SET client_min_messages = 'warning'";
-/// The functions of SQLite that the store's statements use, and the schema.
-const SCHEMA: &str = concat!(
-    include_str!("../../database/schema/postgres/functions.sql"),
-    include_str!("../../database/schema/postgres/base.sql")
-);
+/// How often a read begins again after a broken connection.
+const READS_MAX: u32 = 5;
+
+/// The transaction of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Under {
+    /// There is none.
+    None,
+    /// It is open.
+    Way(Purpose),
+    /// A statement of it failed: the server answers a commit by undoing it, and calls that no error.
+    Failed,
+}
 
 /// A connection to PostgreSQL.
 pub(crate) struct Postgres {
+    server: Server,
     client: RefCell<Client>,
+    under: Cell<Under>,
+    /// The session's name in `engine_session`.
+    session: String,
+    /// The number of its newest write.
+    write: Cell<i64>,
     /// The texts of statements for PostgreSQL, by their own.
     texts: RefCell<HashMap<String, Arc<str>>>,
 }
@@ -45,21 +64,14 @@ impl fmt::Debug for Postgres {
 impl Postgres {
     /// Connects to a server, and uses one schema of the database, which is filled if it does not exist.
     pub(crate) fn connect(config: &Config, schema: &str) -> Result<Self, DbError> {
-        let mut client = config.connect(NoTls)?;
-        client.batch_execute(SESSION)?;
-        let schema = format!("\"{}\"", schema.replace('"', "\"\""));
-        let exists: bool = client
-            .query_one("SELECT to_regnamespace($1) IS NOT NULL", &[&schema])?
-            .get(0);
-        if exists {
-            client.batch_execute(&format!("SET search_path TO {schema}"))?;
-        } else {
-            client.batch_execute(&format!(
-                "BEGIN; CREATE SCHEMA {schema}; SET search_path TO {schema}; {SCHEMA}; COMMIT"
-            ))?;
-        }
+        let server = Server::new(config, schema);
+        let client = server.connect(Wish::First)?;
         Ok(Self {
+            server,
             client: RefCell::new(client),
+            under: Cell::new(Under::None),
+            session: uuid::Uuid::new_v4().to_string(),
+            write: Cell::new(0),
             texts: RefCell::default(),
         })
     }
@@ -77,14 +89,14 @@ impl Postgres {
 
     /// Runs statements without parameters.
     pub(super) fn execute_batch(&self, sql: &str) -> Result<(), DbError> {
-        Ok(self.client.borrow_mut().batch_execute(sql)?)
+        Ok(self.once(|client| client.batch_execute(sql))?)
     }
 
     /// Runs a statement, and returns how many rows it changed.
     pub(super) fn execute(&self, text: &str, params: impl Params) -> Result<usize, DbError> {
         let values = Value::all(params)?;
         let typed = typed(&values);
-        let changed = self.client.borrow_mut().execute_typed(text, &typed)?;
+        let changed = self.once(|client| client.execute_typed(text, &typed))?;
         Ok(usize::try_from(changed).unwrap_or(usize::MAX))
     }
 
@@ -92,14 +104,143 @@ impl Postgres {
     pub(super) fn query(&self, text: &str, params: impl Params) -> Result<Vec<Row>, DbError> {
         let values = Value::all(params)?;
         let typed = typed(&values);
-        Ok(self.client.borrow_mut().query_typed(text, &typed)?)
+        Ok(self.read(|client| client.query_typed(text, &typed))?)
     }
 
     /// Returns the names of a query's columns.
     pub(super) fn column_names(&self, text: &str) -> Result<Vec<String>, DbError> {
-        let statement = self.client.borrow_mut().prepare(text)?;
+        let statement = self.read(|client| client.prepare(text))?;
         let columns = statement.columns().iter();
         Ok(columns.map(|column| column.name().to_owned()).collect())
+    }
+
+    /// Begins a transaction. That stores nothing, so it is tried again on another connection.
+    pub(super) fn begin(&self, purpose: Purpose) -> Result<(), DbError> {
+        let text = match purpose {
+            Purpose::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY".to_owned(),
+            Purpose::Write => {
+                self.write.set(self.write.get() + 1);
+                format!(
+                    "BEGIN ISOLATION LEVEL SERIALIZABLE; \
+                     INSERT INTO engine_session (id, write, at) VALUES ('{}', {}, now()) \
+                     ON CONFLICT (id) DO UPDATE SET write = excluded.write, at = excluded.at",
+                    self.session,
+                    self.write.get()
+                )
+            }
+        };
+        match self.read(|client| client.batch_execute(&text)) {
+            Ok(()) => {
+                self.under.set(Under::Way(purpose));
+                Ok(())
+            }
+            Err(error) => {
+                // the transaction may have begun before its first statement failed
+                self.rollback();
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Makes last what the transaction wrote. Without an answer, the server is asked what became of it.
+    pub(super) fn commit(&self) -> Result<(), DbError> {
+        let under = self.under.replace(Under::None);
+        if under == Under::Failed {
+            self.rollback();
+            return Err(ServerError::FailedBefore.into());
+        }
+        match self.send(|client| client.batch_execute("COMMIT")) {
+            Err(ServerError::Lost(error)) if under == Under::Way(Purpose::Write) => {
+                tracing::warn!(error = %fault::words(&error), "a commit has no answer");
+                Ok(self.settle()?)
+            }
+            done => Ok(done?),
+        }
+    }
+
+    /// Undoes the transaction. A server that does not answer does it by itself.
+    pub(super) fn rollback(&self) {
+        self.under.set(Under::None);
+        if !self.client.borrow().is_closed() {
+            let _undone = self.send(|client| client.batch_execute("ROLLBACK"));
+        }
+    }
+
+    /// Asks how the newest write ended. The lock lets a server that still works on it end it first.
+    fn settle(&self) -> Result<(), ServerError> {
+        let text = "SELECT write FROM engine_session WHERE id = $1 FOR UPDATE";
+        let session = [(&self.session as &(dyn ToSql + Sync), Type::TEXT)];
+        let stored = self
+            .read(|client| client.query_typed(text, &session))
+            .map_err(|error| ServerError::Unknown(error.to_string()))?;
+        match ended(self.write.get(), stored.first().map(|row| row.get(0))) {
+            Ended::Stored => Ok(()),
+            Ended::Undone => Err(ServerError::Undone),
+        }
+    }
+
+    /// Sends something that may be sent again: outside of a transaction, a broken connection is replaced.
+    fn read<T>(
+        &self,
+        work: impl Fn(&mut Client) -> Result<T, postgres::Error>,
+    ) -> Result<T, ServerError> {
+        let mut tries = 0;
+        loop {
+            match self.send_ready(&work) {
+                Err(ServerError::Lost(_))
+                    if self.under.get() == Under::None && tries < READS_MAX =>
+                {
+                    tries += 1;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// Sends something once. By itself it is its own transaction, which may be stored without an answer.
+    fn once<T>(
+        &self,
+        work: impl Fn(&mut Client) -> Result<T, postgres::Error>,
+    ) -> Result<T, ServerError> {
+        self.send_ready(work).map_err(|error| match error {
+            ServerError::Lost(error) if self.under.get() == Under::None => {
+                ServerError::Unknown(fault::words(&error))
+            }
+            other => other,
+        })
+    }
+
+    /// Sends something on a connection that was there when it was sent.
+    fn send_ready<T>(
+        &self,
+        work: impl Fn(&mut Client) -> Result<T, postgres::Error>,
+    ) -> Result<T, ServerError> {
+        if self.under.get() != Under::None {
+            let done = self.send(work);
+            if done.is_err() {
+                self.under.set(Under::Failed);
+            }
+            return done;
+        }
+        if self.client.borrow().is_closed() {
+            let client = self.server.connect(Wish::Again)?;
+            *self.client.borrow_mut() = client;
+        }
+        self.send(work)
+    }
+
+    fn send<T>(
+        &self,
+        work: impl Fn(&mut Client) -> Result<T, postgres::Error>,
+    ) -> Result<T, ServerError> {
+        let mut client = self.client.borrow_mut();
+        work(&mut client).map_err(|error| {
+            if is_lost(&error, client.is_closed()) {
+                ServerError::Lost(error)
+            } else {
+                ServerError::Refused(error)
+            }
+        })
     }
 }
 

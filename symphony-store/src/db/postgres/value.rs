@@ -143,6 +143,7 @@ fn whole(raw: &[u8]) -> Result<i64, Box<dyn Error + Sync + Send>> {
 
 /// Returns a column of a row.
 pub(in crate::db) fn column(row: &postgres::Row, index: usize) -> Result<ValueRef<'_>, DbError> {
-    let Column(value) = row.try_get(index)?;
+    let read = row.try_get(index);
+    let Column(value) = read.map_err(super::ServerError::Refused)?;
     Ok(value)
 }

@@ -1,0 +1,99 @@
+//! One session with the server: how it begins, and how it is replaced when the connection breaks.
+//!
+//! A commit whose answer is lost may have been stored or not, and repeating the write could do it twice. So each write first puts its
+//! number into the session's own row of `engine_session`, in the same transaction. After a lost answer that row, read by a new
+//! connection, says how the write ended; as reading it waits for a transaction that still has it, the answer is final.
+
+use std::time::{Duration, Instant};
+
+use postgres::types::Type;
+use postgres::{Client, Config, NoTls};
+
+use super::fault::{Obstacle, ServerError, Wish, pause, words};
+
+/// What every session begins with (spec: scale-out, "Session"). A host that stops in the middle of a write keeps no one waiting
+/// longer than these.
+const SETTINGS: &str = "SET idle_in_transaction_session_timeout = '3s'; SET lock_timeout = '10s'; SET statement_timeout = '15s'; \
+     SET client_min_messages = 'warning'; SET default_transaction_isolation = 'read committed'";
+/// How long connecting may take.
+const CONNECT_MAX: Duration = Duration::from_secs(5);
+/// How long what was sent may remain unacknowledged, by a host that is gone or a network that is cut.
+const UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(10);
+/// How long a connection is silent before its other end is asked whether it is there.
+const SILENT_MAX: Duration = Duration::from_secs(10);
+
+/// The functions of SQLite that the store's statements use, and the schema.
+const SCHEMA: &str = concat!(
+    include_str!("../../database/schema/postgres/functions.sql"),
+    include_str!("../../database/schema/postgres/base.sql"),
+    include_str!("../../database/schema/postgres/session.sql")
+);
+
+/// Where the database is.
+pub(super) struct Server {
+    config: Config,
+    /// The schema's name in quotes.
+    schema: String,
+}
+
+impl Server {
+    /// Names a schema of a server's database.
+    pub(super) fn new(config: &Config, schema: &str) -> Self {
+        let mut config = config.clone();
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT_MAX);
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(UNACKNOWLEDGED_MAX);
+        }
+        config.keepalives_idle(SILENT_MAX);
+        Self {
+            config,
+            schema: format!("\"{}\"", schema.replace('"', "\"\"")),
+        }
+    }
+
+    /// Begins a session, and waits for a server that will soon be there.
+    pub(super) fn connect(&self, wish: Wish) -> Result<Client, ServerError> {
+        let begun = Instant::now();
+        let mut tries = 0;
+        loop {
+            let (obstacle, problem) = match self.connect_once() {
+                Ok(client) => return Ok(client),
+                Err(failed) => failed,
+            };
+            let Some(pause) = pause(wish, obstacle, tries, begun.elapsed()) else {
+                return Err(ServerError::Unreachable { obstacle, problem });
+            };
+            tracing::debug!(?obstacle, problem, "the database is not there yet");
+            std::thread::sleep(pause);
+            tries += 1;
+        }
+    }
+
+    fn connect_once(&self) -> Result<Client, (Obstacle, String)> {
+        let failed = |error: postgres::Error| {
+            let code = error.code().map(postgres::error::SqlState::code);
+            (Obstacle::of(code), words(&error))
+        };
+        let mut client = self.config.connect(NoTls).map_err(failed)?;
+        client.batch_execute(SETTINGS).map_err(failed)?;
+        let found = client
+            .query_typed(
+                "SELECT pg_is_in_recovery(), to_regnamespace($1) IS NOT NULL",
+                &[(&self.schema, Type::TEXT)],
+            )
+            .map_err(failed)?;
+        let known = found.first().map(|row| (row.get(0), row.get(1)));
+        let schema = &self.schema;
+        match known {
+            Some((true, _)) => return Err((Obstacle::Standby, "it is in recovery".to_owned())),
+            Some((false, true)) => client.batch_execute(&format!("SET search_path TO {schema}")),
+            Some((false, false)) | None => client.batch_execute(&format!(
+                "BEGIN; CREATE SCHEMA {schema}; SET search_path TO {schema}; {SCHEMA}; COMMIT"
+            )),
+        }
+        .map_err(failed)?;
+        Ok(client)
+    }
+}
