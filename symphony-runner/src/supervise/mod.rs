@@ -45,7 +45,7 @@ use symphony_store::Store;
 use symphony_workspace::Failpoint;
 
 use self::exit::{PendingExit, dead};
-use self::space::{DISK_LOOK, DISK_WAIT_MAX};
+use self::space::{DISK_LOOK, DISK_WAIT_MAX, is_passing};
 use crate::error::RunnerError;
 use crate::gates::{clear_dead_checkout, end_of_dead, run_gates_job};
 use crate::installation::Installation;
@@ -97,19 +97,23 @@ pub fn supervise(
     block_on(&job.paths.dir, carry_out(&job, &store, &supervision, mode))?
 }
 
-/// Opens the database as soon as there is space on the disk, since SQLite cannot even read without some. The run's lock
-/// is held meanwhile.
+/// Opens the database as soon as there is space on the disk, since SQLite cannot even read without some, or its server answers. The run's
+/// lock is held meanwhile.
 fn store_when_there_is_space(installation: &Installation) -> Result<Store, RunnerError> {
     let begun = Instant::now();
     loop {
         match installation.require_store() {
-            Err(error) if error.is_disk_full() && begun.elapsed() < DISK_WAIT_MAX => {
-                tracing::warn!(%error, "the run goes on when there is space");
+            Err(error) if may_pass(&error) && begun.elapsed() < DISK_WAIT_MAX => {
+                tracing::warn!(%error, "the run goes on when the database can be opened");
                 std::thread::sleep(DISK_LOOK);
             }
             store => return store,
         }
     }
+}
+
+fn may_pass(error: &RunnerError) -> bool {
+    error.is_disk_full() || matches!(error, RunnerError::Store(error) if is_passing(error))
 }
 
 async fn carry_out(

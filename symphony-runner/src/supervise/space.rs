@@ -1,4 +1,4 @@
-//! Waiting for space on a full disk, because only the supervisor of a run knows its outcome.
+//! Waiting for space on a full disk, or for the database's server, because only the supervisor of a run knows its outcome.
 
 use std::time::{Duration, Instant};
 
@@ -9,15 +9,16 @@ use symphony_store::{Store, StoreError};
 use super::Job;
 use crate::error::RunnerError;
 
-/// How long to wait for a full disk. Meanwhile no other run can start on the issue.
+/// How long to wait for a full disk, or a server that is away. Meanwhile no other run can start on the issue.
 pub(super) const DISK_WAIT_MAX: Duration = Duration::from_hours(1);
 /// Time between two tries.
 pub(super) const DISK_LOOK: Duration = Duration::from_secs(1);
 
-/// Writes to the database as soon as there is space on the disk. `what` completes "… when there is space" in the log.
+/// Writes to the database as soon as there is space on the disk, and its server answers. `what` completes "… when the database can be
+/// written" in the log. Repeating the write must change nothing: without the server's answer it may have been stored.
 ///
 /// # Errors
-/// When it cannot be written for another reason, or there is no space for an hour.
+/// When it cannot be written for another reason, or not within an hour.
 pub(super) async fn when_there_is_space<T: Send + 'static>(
     job: &Job<'_>,
     store: &StoreThread,
@@ -28,14 +29,22 @@ pub(super) async fn when_there_is_space<T: Send + 'static>(
     loop {
         let write = write.clone();
         match store.call(move |store| write(store)).await? {
-            Err(error @ StoreError::DiskFull(_)) if begun.elapsed() < DISK_WAIT_MAX => {
-                if begun.elapsed() < DISK_LOOK {
+            Err(error) if is_passing(&error) && begun.elapsed() < DISK_WAIT_MAX => {
+                if matches!(error, StoreError::DiskFull(_)) && begun.elapsed() < DISK_LOOK {
                     job.steps.enter_for(Step::FullDisk, DISK_WAIT_MAX);
                 }
-                tracing::warn!(%error, "{what} when there is space");
+                tracing::warn!(%error, "{what} when the database can be written");
                 tokio::time::sleep(DISK_LOOK).await;
             }
             written => return Ok(written?),
         }
     }
+}
+
+/// Returns whether a write failed for a reason outside of it that will pass.
+pub(super) const fn is_passing(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::DiskFull(_) | StoreError::Unreachable(_) | StoreError::Unknown(_)
+    )
 }
