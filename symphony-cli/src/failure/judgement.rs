@@ -159,9 +159,17 @@ pub(crate) const fn database_fix(error: &StoreError) -> &'static str {
         StoreError::Busy(_) => {
             "`symphony status` shows what is running; try again when it has ended"
         }
+        StoreError::Unreachable(_) => SERVER,
+        StoreError::Unknown(_) => LOOK_FIRST,
         _ => RESTORE,
     }
 }
+
+/// What to do when the database's server is not reached.
+const SERVER: &str =
+    "start the server, or check the network and the address; then run the command again";
+/// What to do after a write that may have been stored.
+const LOOK_FIRST: &str = "look at what is there before you run the command again: `symphony events` shows the newest entries";
 
 /// The move that is a verdict.
 const REVIEW_TO_TODO: (IssueStatus, Option<IssueStatus>) =
@@ -216,6 +224,8 @@ fn of_store(error: &StoreError) -> Verdict {
         StoreError::NewerSchema { .. }
         | StoreError::Open { .. }
         | StoreError::NotADatabase { .. }
+        | StoreError::Unreachable(_)
+        | StoreError::Unknown(_)
         | StoreError::Empty { .. }
         | StoreError::Damaged(_) => Verdict::new(Exit::Failed, database_fix(error)),
         StoreError::InvalidRow { .. } => Verdict::new(

@@ -77,7 +77,9 @@ impl From<StoreError> for Failure {
             StoreError::InvalidRow { .. }
             | StoreError::Damaged(_)
             | StoreError::DiskFull(_)
+            | StoreError::Unknown(_)
             | StoreError::Database(_) => Self::Internal(text),
+            StoreError::Unreachable(_) => Self::Unusable(text),
             _ => Self::Conflict(text),
         }
     }
