@@ -30,6 +30,7 @@ soak: explore
     SYMPHONY_HARNESS_ROUNDS=20 bash .ci/run harness
     bash .ci/run soak_agents
     SYMPHONY_INTERLEAVINGS=1000 cargo test -p symphony-cli --features failpoints --test it -- interleavings --nocapture
+    SYMPHONY_TEST_KILLS=100 bash .ci/run postgres
     SYMPHONY_SIMULATION_TICKS=1000000 cargo test -p symphony-runner --release --test it -- --nocapture simulation::whatever
 
 # The tests of the crates without processes on random input that no run has seen, 20 times: a finding is saved beside its

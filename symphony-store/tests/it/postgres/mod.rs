@@ -2,8 +2,11 @@
 //!
 //! `SYMPHONY_TEST_DATABASE` names the server; without it these tests have nothing to run on. `.ci/run postgres` starts one.
 
+mod away;
+mod kills;
 mod lost_commit;
 mod proxy;
+mod server;
 
 use symphony_store::Store;
 

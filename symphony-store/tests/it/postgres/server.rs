@@ -1,0 +1,178 @@
+//! A server of a test's own, which may be stopped and killed.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a server may take to recover on a busy machine.
+const START_MAX: Duration = Duration::from_mins(1);
+
+/// A server in a temporary folder, which ends with the value.
+#[derive(Debug)]
+pub(crate) struct Server {
+    folder: tempfile::TempDir,
+    programs: PathBuf,
+    user: String,
+    settings: &'static str,
+}
+
+impl Server {
+    /// Makes and starts one; `SYMPHONY_TEST_POSTGRES` names the folder of PostgreSQL's programs.
+    pub(crate) fn start(settings: &'static str) -> Option<Self> {
+        let programs = PathBuf::from(std::env::var_os("SYMPHONY_TEST_POSTGRES")?);
+        let folder = tempfile::tempdir().unwrap();
+        let user = output(&mut program("id", &["-un"]));
+        let user = if user == "root" {
+            assert!(run(program("chown", &["postgres"]).arg(folder.path())));
+            "postgres".to_owned()
+        } else {
+            user
+        };
+        let server = Self {
+            folder,
+            programs,
+            user,
+            settings,
+        };
+        let mut made = server.program("initdb");
+        made.args(["--auth", "trust", "--encoding", "UTF8", "--locale", "C"]);
+        assert!(run(&mut made));
+        server.begin();
+        Some(server)
+    }
+
+    /// Returns its address.
+    pub(crate) fn address(&self) -> String {
+        let folder = self.folder.path().display();
+        format!("host={folder} user={} dbname=postgres", self.user)
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// A program of PostgreSQL on the server's files, as a user that it accepts.
+    fn program(&self, name: &str) -> Command {
+        let path = self.programs.join(name);
+        let mut command = if output(&mut program("id", &["-un"])) == "root" {
+            let user = self.user.as_str();
+            let mut command = program(
+                "setpriv",
+                &["--reuid", user, "--regid", user, "--clear-groups"],
+            );
+            command.arg(path);
+            command
+        } else {
+            program(&path.display().to_string(), &[])
+        };
+        command
+            .current_dir(self.folder.path())
+            .arg("-D")
+            .arg(self.data());
+        command
+    }
+
+    /// Starts it. After a kill the old backends need a moment to end, and a new server refuses to start beside them.
+    pub(crate) fn begin(&self) {
+        let folder = self.folder.path().display();
+        let settings = format!(
+            "-k {folder} -c listen_addresses= -c fsync=off {}",
+            self.settings
+        );
+        let begun = Instant::now();
+        loop {
+            let mut start = self.program("pg_ctl");
+            start.args(["-w", "-l"]).arg(self.folder.path().join("log"));
+            if run(start.args(["-o", &settings, "start"])) {
+                return;
+            }
+            assert!(begun.elapsed() < START_MAX, "the server does not start");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Stops it as an administrator does: its sessions are ended.
+    pub(crate) fn stop(&self) {
+        assert!(run(self
+            .program("pg_ctl")
+            .args(["-w", "-m", "fast", "stop"])));
+    }
+
+    /// Makes it a standby at its next start, or one that can be written.
+    pub(crate) fn set_standby(&self, is_standby: bool) {
+        let signal = self.data().join("standby.signal");
+        if is_standby {
+            std::fs::File::create(signal)
+                .unwrap()
+                .write_all(b"")
+                .unwrap();
+        } else {
+            std::fs::remove_file(signal).unwrap();
+        }
+    }
+
+    /// Kills the process that all others come from.
+    pub(crate) fn kill(&self) {
+        kill(self.postmaster());
+    }
+
+    fn postmaster(&self) -> u32 {
+        let text = std::fs::read_to_string(self.data().join("postmaster.pid")).unwrap();
+        text.lines().next().unwrap().trim().parse().unwrap()
+    }
+
+    /// Kills one of the sessions. The server then ends all of them, and recovers.
+    pub(crate) fn kill_session(&self, choice: usize) -> bool {
+        let sessions = self.sessions();
+        let chosen = sessions.get(choice % sessions.len().max(1));
+        chosen.inspect(|pid| kill(**pid)).is_some()
+    }
+
+    fn sessions(&self) -> Vec<u32> {
+        let parent = format!("PPid:\t{}", self.postmaster());
+        let is_session = |process: &Path| {
+            let read = |name: &str| std::fs::read_to_string(process.join(name)).unwrap_or_default();
+            read("cmdline").contains("[local]") && read("status").lines().any(|line| line == parent)
+        };
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let processes = processes.filter(|process| is_session(&process.path()));
+        processes
+            .filter_map(|process| process.file_name().to_str()?.parse().ok())
+            .collect()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        run(self.program("pg_ctl").args(["-m", "immediate", "stop"]));
+    }
+}
+
+fn kill(pid: u32) {
+    run(&mut program("kill", &["-9", &pid.to_string()]));
+}
+
+fn program(name: &str, arguments: &[&str]) -> Command {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a server and its tools, which the store itself never starts"
+    )]
+    let mut command = Command::new(name);
+    command.args(arguments);
+    command
+}
+
+/// Runs a program without a word, and returns whether it succeeded.
+fn run(command: &mut Command) -> bool {
+    let command = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command.status().unwrap().success()
+}
+
+fn output(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
