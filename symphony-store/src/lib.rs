@@ -34,6 +34,7 @@ pub use database::open::Migrating;
 pub use database::open::Store;
 pub use database::restore::RestoreRecord;
 pub use database::suggestion::{Suggestion, Suggestions};
+pub use database::turn::HostTurn;
 pub use db::DbError;
 pub use error::StoreError;
 pub use forge::ends::{OrderedMerge, PullEnds};

@@ -11,7 +11,7 @@ use super::act::act;
 use super::effects::LocalEffects;
 use super::observe::observe;
 use super::observed::Observed;
-use super::turn::{Taken, Turn, TurnWish};
+use super::turn::{Taken, Turn, TurnWish, take_among_hosts};
 use crate::database::{back_up_if_due, note_mark};
 use crate::error::RunnerError;
 use crate::forge::start_forge;
@@ -86,10 +86,25 @@ pub fn tick(
         } => TurnWish::Wait,
         _ => TurnWish::EndStuck,
     };
-    let mut turn = match Turn::take(installation, wish)? {
+    let turn = match Turn::take(installation, wish)? {
         Taken::Turn(turn) => turn,
         Taken::Busy(late) => return Ok(TickOutcome::Busy(late)),
     };
+    // Second: while it waits for another host, this host's file shows that a tick is there.
+    if !take_among_hosts(store, wish)? {
+        return Ok(TickOutcome::Busy(None));
+    }
+    let done = tick_in_turn(installation, store, options, turn);
+    store.end_host_turn();
+    done
+}
+
+fn tick_in_turn(
+    installation: &Installation,
+    store: &mut Store,
+    options: TickOptions,
+    mut turn: Turn,
+) -> Result<TickOutcome, RunnerError> {
     // First, because the store refuses any other change to a pull request whose merge was interrupted.
     let settled = if options.dry_run {
         Settled::default()

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use symphony_core::Timestamp;
 use symphony_core::watchdog::{Step, Stuck};
+use symphony_store::{HostTurn, Store};
 
 use super::holder::{Holder, end_holder, look_at_holder};
 use super::notes::read_notes;
@@ -175,6 +176,25 @@ impl Drop for Turn {
     /// Writes the problems, and removes the record of the step, since the process may continue after its tick.
     fn drop(&mut self) {
         self.write(None);
+    }
+}
+
+/// Takes the turn among the hosts of a database on a server; returns false when a tick of another host has it.
+///
+/// # Errors
+/// When the server cannot be reached.
+pub(super) fn take_among_hosts(store: &Store, wish: TurnWish) -> Result<bool, RunnerError> {
+    let begun = Instant::now();
+    loop {
+        match store.take_host_turn()? {
+            HostTurn::Taken => return Ok(true),
+            HostTurn::OfAnotherHost
+                if wish == TurnWish::Wait && begun.elapsed() < TURN_WAIT_MAX =>
+            {
+                std::thread::sleep(LOOK);
+            }
+            HostTurn::OfAnotherHost => return Ok(false),
+        }
     }
 }
 

@@ -17,4 +17,5 @@ pub(crate) mod restore;
 pub(crate) mod row;
 pub(crate) mod setting;
 pub(crate) mod suggestion;
+pub(crate) mod turn;
 pub(crate) mod unwritable;

@@ -11,6 +11,7 @@ mod fault;
 mod session;
 #[cfg(test)]
 mod texts;
+mod turn;
 mod value;
 
 use std::cell::{Cell, RefCell};
@@ -51,6 +52,8 @@ pub(crate) struct Postgres {
     session: String,
     /// The number of its newest write.
     write: Cell<i64>,
+    /// Whether the session has the tick's turn.
+    turn: Cell<turn::Has>,
     /// The texts of statements for PostgreSQL, by their own.
     texts: RefCell<HashMap<String, Arc<str>>>,
 }
@@ -72,6 +75,7 @@ impl Postgres {
             under: Cell::new(Under::None),
             session: uuid::Uuid::new_v4().to_string(),
             write: Cell::new(0),
+            turn: Cell::new(turn::Has::Not),
             texts: RefCell::default(),
         })
     }
@@ -225,6 +229,7 @@ impl Postgres {
         if self.client.borrow().is_closed() {
             let client = self.server.connect(Wish::Again)?;
             *self.client.borrow_mut() = client;
+            self.take_turn_again();
         }
         self.send(work)
     }

@@ -7,6 +7,7 @@ mod kills;
 mod lost_commit;
 mod proxy;
 mod server;
+mod turn;
 
 use symphony_store::Store;
 
