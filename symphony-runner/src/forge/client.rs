@@ -8,6 +8,7 @@ use symphony_tracker::fault::Fault;
 use symphony_workspace::{Remote, WorkspaceError, read_address};
 
 use super::base::missing_base;
+use super::fault::no_remote;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::repository::open_repository;
@@ -55,13 +56,6 @@ pub(super) fn repository_of(
 fn here(error: WorkspaceError) -> Fault {
     Fault::Here {
         detail: RunnerError::from(error).with_causes(),
-    }
-}
-
-/// A remote that the repository does not have: the configuration names another one, or `git remote add` makes it.
-pub(super) fn no_remote(error: &WorkspaceError) -> Fault {
-    Fault::Misconfigured {
-        detail: format!("{error}; run `symphony config set forge.remote NAME` to use one of them"),
     }
 }
 

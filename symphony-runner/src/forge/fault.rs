@@ -5,7 +5,6 @@ use symphony_store::{Context, ForgeRecord, Store, TrackerHold};
 use symphony_tracker::fault::{Fault, GitFault};
 use symphony_workspace::{NoAnswer, WorkspaceError};
 
-use super::client::no_remote;
 use crate::error::RunnerError;
 use crate::outreach::stop::Stop;
 use crate::tracker::hold_after;
@@ -30,6 +29,13 @@ fn fault_of(why: NoAnswer, error: &WorkspaceError) -> Fault {
         NoAnswer::Unreachable => return Fault::Unreachable { detail },
     };
     Fault::Git { why, detail }
+}
+
+/// A remote that the repository does not have: the configuration names another one, or `git remote add` makes it.
+pub(super) fn no_remote(error: &WorkspaceError) -> Fault {
+    Fault::Misconfigured {
+        detail: format!("{error}; run `symphony config set forge.remote NAME` to use one of them"),
+    }
 }
 
 /// Returns who writes what came from a forge, now.
