@@ -77,7 +77,8 @@ impl Place {
         let surroundings =
             Surroundings::of_completion(self.directory.clone(), self.config.clone()).ok()?;
         let installation = surroundings.installation().ok()?;
-        Suggestions::open(&installation.config.database).ok()?
+        // a server may take seconds to answer, and the person is typing
+        Suggestions::open(installation.config.database.file()?).ok()?
     }
 }
 

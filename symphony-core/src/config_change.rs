@@ -38,6 +38,7 @@ const DECISIVE: &[&str] = &[
     "sandbox",
     "sensitive_paths",
     "spending",
+    "state_dir",
     "vault",
     "web",
     "workspaces_dir",

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use symphony_core::config::Database;
 use symphony_core::exit_handling::ExitFault;
 use symphony_core::id::{IssueId, PlanId, PrId, RunId};
 use symphony_core::issue::IssueStatus;
@@ -82,10 +83,10 @@ pub enum RunnerError {
         cap: CapReached,
     },
     /// The database is not the one that the repository was worked on with.
-    #[error("the database {} cannot be used: {problem}", database.display())]
+    #[error("the database {database} cannot be used: {problem}")]
     Identity {
         /// The database.
-        database: PathBuf,
+        database: Box<Database>,
         /// Which database it is instead, or that it is gone.
         problem: Box<symphony_core::identity::IdentityProblem>,
     },

@@ -67,6 +67,7 @@ impl Installation {
         let loaded = load(&self.config_paths, &self.root)?;
         let mut config = loaded.installation()?.config;
         config.database.clone_from(&self.config.database);
+        config.state_dir.clone_from(&self.config.state_dir);
         Ok(Self {
             config,
             loaded,
@@ -80,11 +81,12 @@ impl Installation {
         u32::try_from(self.config.gate_slots(cpus)).unwrap_or(u32::MAX)
     }
 
-    /// Returns the same installation with another database, for a repository that is about to join it.
+    /// Returns the same installation with the database of another one, for a repository that is about to join it.
     #[must_use]
-    pub fn with_database(&self, database: &Path) -> Self {
+    pub fn with_database_of(&self, other: &Config) -> Self {
         let mut joined = self.clone();
-        database.clone_into(&mut joined.config.database);
+        joined.config.database.clone_from(&other.database);
+        joined.config.state_dir.clone_from(&other.state_dir);
         joined
     }
 
@@ -95,7 +97,7 @@ impl Installation {
 
     /// Returns the lock file that serializes ticks.
     pub fn tick_lock(&self) -> PathBuf {
-        self.config.database.with_extension("tick.lock")
+        self.config.state_file("tick.lock")
     }
 
     /// Returns the configuration of a project.
@@ -168,12 +170,9 @@ impl Installation {
         PromptLibrary::load(&self.shipped, &config.prompts_dir)
     }
 
-    /// Returns the folder of the installation's own state, beside the database.
+    /// Returns the folder of the installation's own state: that of the database file, or one for the server's database.
     pub fn state_dir(&self) -> PathBuf {
-        self.config
-            .database
-            .parent()
-            .map_or_else(|| PathBuf::from("."), Path::to_path_buf)
+        self.config.state_dir.clone()
     }
 
     /// Returns the arguments that start this executable again for the same installation.

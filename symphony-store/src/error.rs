@@ -115,6 +115,32 @@ pub enum StoreError {
         /// The newest version known here.
         known: i64,
     },
+    /// The tables on the server are those of an older Symphony.
+    #[error(
+        "the database {address} cannot be opened: its schema has version {found}, and this Symphony needs {needed}"
+    )]
+    OlderSchema {
+        /// The server.
+        address: String,
+        /// Its version.
+        found: i64,
+        /// The version of this Symphony.
+        needed: i64,
+    },
+    /// The server cannot be used.
+    #[error("the database {address} cannot be opened: {reason}")]
+    Server {
+        /// The server.
+        address: String,
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// This program was built without PostgreSQL.
+    #[error("the database {address} cannot be opened: this Symphony was built without PostgreSQL")]
+    NoPostgres {
+        /// The server.
+        address: String,
+    },
     /// The file cannot be opened.
     #[error("the database {} cannot be opened: {reason}", path.display())]
     Open {

@@ -1,10 +1,12 @@
 //! `symphony mcp`: bytes to a run's socket, or a service of its own on the database.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
 use symphony_core::agent::AgentType;
 use symphony_core::asker::Asker;
+use symphony_core::config::ServerAddress;
 use symphony_core::contract::Delivery;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{Issue, IssueStatus};
@@ -49,8 +51,8 @@ pub(crate) struct McpArgs {
     )]
     project_id: Option<ProjectId>,
     /// The database
-    #[arg(long, value_name = "PATH", group = "direct")]
-    db: Option<PathBuf>,
+    #[arg(long, value_name = "PATH|URL", group = "direct")]
+    db: Option<OsString>,
     /// Offer only the tools of this profile
     #[arg(long = "agent-type", value_name = "PROFILE", group = "direct")]
     agent_type: Option<AgentType>,
@@ -81,6 +83,15 @@ impl McpArgs {
             let (installation, store) = app.surroundings.existing()?;
             return Ok((store, Some(installation)));
         };
+        if let Some(address) = path.to_str().filter(|text| ServerAddress::is_meant(text)) {
+            let address = ServerAddress::parse(address).map_err(|error| {
+                Stop::new(
+                    Exit::Usage,
+                    format!("this is no address of a database: it {error}"),
+                )
+            })?;
+            return Ok((Store::open_on(&address)?, None));
+        }
         let path = app.surroundings.current.join(path);
         if !path.exists() {
             let message = format!("there is no database {}", path.display());

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::path::Path;
 
 use symphony_core::command_line::shell_quoted;
+use symphony_core::config::Database;
 use symphony_core::identity::IdentityProblem;
 use symphony_core::issue::IssueStatus;
 use symphony_core::outside::reject_for_conflict;
@@ -107,16 +108,16 @@ const RESTORE: &str = "`symphony db restore` restores the newest backup (`--list
                        restore --empty` starts with an empty database; both keep branches and worktrees";
 
 /// Says whether a repository's database is in another place than the one that is configured, where it can be used.
-fn is_elsewhere(noted: &Path, configured: &Path) -> bool {
+fn is_elsewhere(noted: &Path, configured: &Database) -> bool {
     let place = |path: &Path| path.canonicalize().unwrap_or_else(|_gone| path.to_owned());
     let has_content = noted
         .metadata()
         .is_ok_and(|found| found.is_file() && found.len() > 0);
-    has_content && place(noted) != place(configured)
+    has_content && configured.file().map(place) != Some(place(noted))
 }
 
 /// Says what to do about a database that must not be used.
-pub(crate) fn identity_fix(problem: &IdentityProblem, configured: &Path) -> String {
+pub(crate) fn identity_fix(problem: &IdentityProblem, configured: &Database) -> String {
     match problem {
         IdentityProblem::Lost {
             marker: Some(marker),
@@ -149,6 +150,15 @@ pub(crate) const fn database_fix(error: &StoreError) -> &'static str {
         StoreError::NewerSchema { .. } => {
             "install the newest Symphony (`symphony --version` shows which one this is): an older version cannot use \
              this database"
+        }
+        StoreError::OlderSchema { .. } => {
+            "the owner of its tables runs `symphony db init` with this version; hosts with an older version cannot use it afterwards"
+        }
+        StoreError::Server { .. } => {
+            "`symphony doctor` checks the server, and docs/scale-out.md says how to set it up"
+        }
+        StoreError::NoPostgres { .. } => {
+            "install it with `cargo install --path symphony-cli --features postgres`"
         }
         StoreError::Open { .. } => {
             "check the file and its folder with `ls -la`: you must own both and be able to read and write them"
@@ -222,6 +232,9 @@ fn of_store(error: &StoreError) -> Verdict {
             "run the command again; `symphony status` shows what is running",
         ),
         StoreError::NewerSchema { .. }
+        | StoreError::OlderSchema { .. }
+        | StoreError::Server { .. }
+        | StoreError::NoPostgres { .. }
         | StoreError::Open { .. }
         | StoreError::NotADatabase { .. }
         | StoreError::Unreachable(_)

@@ -135,6 +135,9 @@ mod odd_repositories;
 #[cfg(test)]
 mod older_database;
 #[cfg(test)]
+#[cfg(feature = "postgres")]
+mod on_postgres;
+#[cfg(test)]
 mod outside;
 #[cfg(test)]
 mod own_folders;

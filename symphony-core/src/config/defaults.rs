@@ -4,6 +4,8 @@ use super::shares::Shares;
 
 /// Database, relative to the project's root.
 pub const DATABASE: &str = ".symphony/symphony.db";
+/// Folder of the state that belongs to databases on servers, below the home folder.
+pub const STATE_DIR: &str = ".local/state/symphony";
 /// Agents at once; 0 = number of CPUs.
 pub const MAX_CONCURRENT_AGENTS: u64 = 0;
 /// Pull requests whose gates run at once; 0 = half the number of CPUs.

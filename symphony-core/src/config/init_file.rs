@@ -16,7 +16,15 @@ const WORKTREE: &str = "worktree";
 const BASE_BRANCH: &str = "base_branch";
 
 /// The keys that the file sets itself, and those that have no use as a commented default.
-const NOT_DEFAULTS: &[&str] = &["$schema", "prefix", "turn_timeout_ms", "gates", "projects"];
+const NOT_DEFAULTS: &[&str] = &[
+    "$schema",
+    "prefix",
+    "turn_timeout_ms",
+    "gates",
+    "projects",
+    // only for a database on a server
+    "state_dir",
+];
 
 /// Keys whose values differ from machine to machine: a file that is committed does not offer them.
 const OF_ONE_MACHINE: &[&str] = &[

@@ -115,6 +115,8 @@ pub enum Leaf {
     Choice(&'static [&'static str]),
     /// A path of a file or folder; `~/` is the home folder.
     Path(PathBase),
+    /// The path of a database file, or the address of a database on a server.
+    Database,
     /// A program: a name looked up in `PATH`, or a path.
     Program,
     /// A command: a text for `sh -c`, or a list of words.

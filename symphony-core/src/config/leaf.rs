@@ -8,6 +8,7 @@ use super::key::{Leaf, PathBase, TextRule};
 use super::path::KeyPath;
 use super::problem::ProblemKind;
 use super::provider::ProviderChoice;
+use super::server_address::ServerAddress;
 use super::value::IssuePrefix;
 use crate::path_pattern::check_path_pattern;
 use crate::plan::failure::{FAILURE_PATTERNS_MAX, is_failure_pattern};
@@ -64,6 +65,20 @@ pub(super) fn check_leaf(
             .as_str()
             .filter(|name| names.contains(name))
             .map(Value::from)),
+        // what is wrong with an address may be that it contains a password
+        Leaf::Database => match value.as_str().filter(|text| ServerAddress::is_meant(text)) {
+            Some(address) => match ServerAddress::parse(address) {
+                Ok(_parsed) => Ok(value.clone()),
+                Err(error) => Err(vec![(
+                    path.clone(),
+                    ProblemKind::WrongValue {
+                        found: format!("an address that {error}"),
+                        expected: expected(leaf),
+                    },
+                )]),
+            },
+            None => check_leaf(Leaf::Path(PathBase::File), value, path),
+        },
         Leaf::Path(_) | Leaf::Program => one(value
             .as_str()
             .filter(|text| fits(TextRule::Line, text))
@@ -220,6 +235,9 @@ pub(super) fn expected(leaf: Leaf) -> String {
         Leaf::Choice(names) => format!("one of `{}`", names.join("`, `")),
         Leaf::Path(PathBase::File) => "a path".to_owned(),
         Leaf::Path(PathBase::Project) => "a path relative to the project's root".to_owned(),
+        Leaf::Database => {
+            "a path, or `postgres://USER@HOST/DATABASE` with the password in `~/.pgpass` or a `passfile`".to_owned()
+        }
         Leaf::Program => "a program's name or path".to_owned(),
         Leaf::Command => "a command (a text for `sh -c`, or a list of words)".to_owned(),
     }
@@ -374,6 +392,18 @@ mod tests {
                 ]),
             ),
             (branch, json!("release/1.x"), Ok(json!("release/1.x"))),
+            (Leaf::Database, json!("~/s.db"), Ok(json!("~/s.db"))),
+            (Leaf::Database, json!(""), Err(vec!["k: an empty text"])),
+            (
+                Leaf::Database,
+                json!("postgres://me@db/team"),
+                Ok(json!("postgres://me@db/team")),
+            ),
+            (
+                Leaf::Database,
+                json!("postgres://me:secret@db/team"),
+                Err(vec!["k: an address that contains a password"]),
+            ),
             (
                 branch,
                 json!("--upload-pack=x"),

@@ -10,6 +10,7 @@
 //! an optional key.
 
 mod check;
+mod database;
 pub mod defaults;
 mod forge;
 mod init_file;
@@ -29,6 +30,7 @@ mod reference;
 mod row;
 mod sandbox;
 mod schema;
+mod server_address;
 mod settings;
 mod shares;
 mod table;
@@ -40,6 +42,7 @@ mod value;
 pub use check::{
     ConfigDocument, FileInput, FileRole, Setting, Settings, parse_file, parse_project_row,
 };
+pub use database::Database;
 pub use forge::{ForgeKind, ForgeMethod, ForgeRepository, ForgeSettings, MergeWhere, PushWhen};
 pub use init_file::{FileReaders, InitChecks, InitFile, Remarked};
 pub use layer::{Effective, Entry, Layer, Origin, Place, Source, without_dots};
@@ -50,6 +53,7 @@ pub use providers::{AcpProblem, AcpProgram, ProviderSettings, Providers};
 pub use reference::markdown_reference;
 pub use sandbox::{SandboxCache, SandboxLevel, SandboxNetwork, SandboxSetting, SandboxSettings};
 pub use schema::json_schema;
+pub use server_address::{AddressError, ServerAddress, ServerHost};
 pub use settings::{
     Budget, Config, ExternalResearch, PlanSettings, ProfileLimits, ProjectConfig, RiskThreshold,
     RiskThresholds, Spending, SpendingCap, User, Vault, WatchdogSettings, WorktreeSettings,

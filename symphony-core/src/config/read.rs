@@ -2,11 +2,12 @@
 //! merged.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::database::Database;
 use super::defaults;
 use super::layer::{Effective, Place, Source, without_dots};
 use super::leaf::describe;
@@ -14,6 +15,7 @@ use super::path::KeyPath;
 use super::problem::{ConfigProblem, ProblemKind};
 use super::provider::ProviderChoice;
 use super::sandbox::SandboxSettings;
+use super::server_address::ServerAddress;
 use super::settings::{
     Budget, Config, ExternalResearch, PlanSettings, ProfileLimits, ProjectConfig, RiskThreshold,
     RiskThresholds, Spending, SpendingCap, User, Vault, WatchdogSettings, WorktreeSettings,
@@ -32,10 +34,10 @@ impl Effective {
             effective: self,
             problems: Vec::new(),
         };
+        let database = reader.database();
         let config = Config {
-            database: reader
-                .path("database")
-                .unwrap_or_else(|| self.place.root.join(defaults::DATABASE)),
+            state_dir: reader.state_dir(&database),
+            database,
             max_concurrent_agents: reader.get_or("max_concurrent_agents", 0),
             max_concurrent_gates: reader.get_or("max_concurrent_gates", 0),
             log_retention_days: reader.get_or("log_retention_days", 30),
@@ -206,6 +208,37 @@ impl ConfigReader<'_> {
             sandbox: self.sandbox(),
             workspaces_dir: self.workspaces_dir(),
         }
+    }
+
+    /// Reads where the database is. A wrong address is a problem that was found before.
+    fn database(&mut self) -> Database {
+        let text: Option<String> = self.get("database");
+        let address = text.and_then(|text| ServerAddress::parse(&text).ok());
+        match address {
+            Some(address) => address.into(),
+            None => self
+                .path("database")
+                .unwrap_or_else(|| self.effective.place.root.join(defaults::DATABASE))
+                .into(),
+        }
+    }
+
+    /// Reads the folder of the state. All repositories of a server's database share it on a machine: its locks keep two helpers
+    /// from doing the same at once.
+    fn state_dir(&mut self, database: &Database) -> PathBuf {
+        let address = match database {
+            Database::File(path) => return path.parent().map(Path::to_owned).unwrap_or_default(),
+            Database::Server(address) => address,
+        };
+        if let Some(named) = self.path("state_dir") {
+            return named;
+        }
+        let Some(home) = &self.effective.place.home else {
+            let expected = "a folder: the environment names no home".to_owned();
+            self.problem(&KeyPath::of("state_dir"), "none".to_owned(), expected);
+            return PathBuf::new();
+        };
+        home.join(defaults::STATE_DIR).join(address.folder_name())
     }
 
     fn workspaces_dir(&mut self) -> PathBuf {

@@ -139,7 +139,7 @@ fn leaf(leaf: Leaf) -> Value {
         Leaf::Text(rule) => text(rule),
         Leaf::Texts(rule) => json!({ "type": "array", "items": text(rule) }),
         Leaf::Choice(names) => json!({ "enum": names }),
-        Leaf::Path(_) | Leaf::Program => text(TextRule::Line),
+        Leaf::Path(_) | Leaf::Database | Leaf::Program => text(TextRule::Line),
         Leaf::Command => json!({ "anyOf": [
             { "type": "string", "pattern": "\\S" },
             { "type": "array", "items": { "type": "string" }, "minItems": 1 },

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::database::Database;
 use super::forge::ForgeSettings;
 use super::provider::ProviderChoice;
 use super::providers::Providers;
@@ -22,8 +23,10 @@ use crate::watchdog::WatchLimits;
 /// The settings of the whole installation, that is of one database.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// The SQLite file.
-    pub database: PathBuf,
+    /// Where the database is.
+    pub database: Database,
+    /// The folder of this machine's locks and records: that of the database file, or one for the server's database.
+    pub state_dir: PathBuf,
     /// Agents at once over all projects; 0 = number of CPUs (see [`Config::slots`]).
     pub max_concurrent_agents: u32,
     /// Pull requests whose gates run at once; 0 = half the number of CPUs (see [`Config::gate_slots`]).
@@ -41,6 +44,17 @@ pub struct Config {
 }
 
 impl Config {
+    /// Returns a file of the installation's own state, by its extension: beside the database file, or in the folder of the
+    /// state.
+    pub fn state_file(&self, extension: &str) -> PathBuf {
+        self.state_name().with_extension(extension)
+    }
+
+    /// Returns the path that the files of the installation's own state are named after.
+    pub fn state_name(&self) -> PathBuf {
+        self.database.name_in(&self.state_dir)
+    }
+
     /// Returns how many agents may run at once on a machine with this many CPUs; at least one.
     pub fn slots(&self, cpus: usize) -> usize {
         match usize::try_from(self.max_concurrent_agents) {

@@ -21,6 +21,7 @@ const fn share(name: &'static str, percent: u8, doc: &'static str) -> Key {
 /// project only.
 pub const INSTALLATION_KEYS: &[&str] = &[
     "database",
+    "state_dir",
     "max_concurrent_agents",
     "max_concurrent_gates",
     "log_retention_days",
@@ -34,8 +35,10 @@ pub const INSTALLATION_KEYS: &[&str] = &[
 pub const KEYS: &[Key] = &[
     leaf("$schema", LINE, Unset("\"https://example.com/symphony.schema.json\""), TopLevel,
         "Where editors find the JSON Schema (`symphony config schema` prints it); Symphony ignores it."),
-    leaf("database", Leaf::Path(PathBase::File), Text(d::DATABASE), TopLevel,
-        "SQLite file. Several projects share an installation when the global file names one database for them."),
+    leaf("database", Leaf::Database, Text(d::DATABASE), TopLevel,
+        "SQLite file, or `postgres://USER@HOST/DATABASE`. Several projects share an installation when the global file names one database for them."),
+    leaf("state_dir", Leaf::Path(PathBase::File), Unset("\"/var/lib/symphony\""), TopLevel,
+        "Folder for locks and records of this machine when the database is on a server; by default one for each database below `~/.local/state/symphony`. A database file has them beside it."),
     leaf("max_concurrent_agents", Leaf::Integer { min: 0, max: d::COUNT_MAX }, Integer(d::MAX_CONCURRENT_AGENTS), TopLevel,
         "Agents that run at once, over all projects; 0 = number of CPUs."),
     leaf("max_concurrent_gates", Leaf::Integer { min: 0, max: d::COUNT_MAX }, Integer(d::MAX_CONCURRENT_GATES), TopLevel,

@@ -48,6 +48,10 @@ pub(crate) fn back_up_if_due(
     store: &Store,
     now: Timestamp,
 ) -> Result<Option<PathBuf>, RunnerError> {
+    // whoever runs a server backs it up
+    if installation.config.database.server().is_some() {
+        return Ok(None);
+    }
     let position = store.log_position()?;
     if position == 0 {
         return Ok(None);

@@ -39,7 +39,7 @@ pub(super) fn identified(
     };
     match (verdict, store) {
         (Verdict::Refused(problem), _) => Err(RunnerError::Identity {
-            database: installation.config.database.clone(),
+            database: Box::new(installation.config.database.clone()),
             problem: Box::new(problem),
         }),
         (Verdict::Ours, Some(mut store)) => {
@@ -107,7 +107,10 @@ pub fn note_mark(installation: &Installation, store: &mut Store) {
 
 /// The marks that are compared: beside the database, and in the repository that it is opened for.
 pub(super) fn places_of(installation: &Installation) -> MarkPlaces {
-    MarkPlaces::of(&installation.config.database, [installation.root.as_path()])
+    MarkPlaces::of(
+        &installation.config.state_name(),
+        [installation.root.as_path()],
+    )
 }
 
 /// The marks that are written: a command in any repository of the database compares with its own.
@@ -123,7 +126,7 @@ pub(super) fn all_places(
         *root != installation.root && read_marker(root).map(|marker| marker.installation) == id
     });
     let roots = [installation.root.as_path()].into_iter().chain(others);
-    Ok(MarkPlaces::of(&installation.config.database, roots))
+    Ok(MarkPlaces::of(&installation.config.state_name(), roots))
 }
 
 fn note_in(installation: &Installation, own: &MarkPlaces, store: &mut Store) {

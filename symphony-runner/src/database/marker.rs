@@ -1,6 +1,6 @@
 //! The repository's marker, which names its database.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use symphony_core::id::{InstallationId, ProjectId};
 use symphony_core::identity::Marker;
@@ -27,18 +27,23 @@ pub(super) fn adopt(
         &Marker {
             installation: id,
             project: project.clone(),
-            database: installation.config.database.clone(),
+            database: noted(installation),
         },
     );
     Ok(())
 }
 
+/// Returns where the database is as a marker notes it.
+fn noted(installation: &Installation) -> PathBuf {
+    installation.config.database.to_string().into()
+}
+
 /// Updates the database's path in the marker.
 pub(super) fn keep_place(installation: &Installation, marker: Option<Marker>) {
+    let database = noted(installation);
     if let Some(marker) = marker
-        && marker.database != installation.config.database
+        && marker.database != database
     {
-        let database = installation.config.database.clone();
         note(&installation.root, &Marker { database, ..marker });
     }
 }

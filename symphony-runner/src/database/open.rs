@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use symphony_core::config::Database;
 use symphony_store::{Store, StoreError};
 use symphony_workspace::file_system::network_file_system_of;
 
@@ -40,15 +41,12 @@ impl Installation {
     /// # Errors
     /// As [`Installation::existing_store`], and when it is on a network file system.
     pub fn create_store(&self) -> Result<Store, RunnerError> {
-        let database = &self.config.database;
-        if let Some(folder) = database.parent() {
-            std::fs::create_dir_all(folder)
-                .map_err(|error| RunnerError::io("make the folder", folder, error))?;
-        }
+        make_folder(&self.config.state_dir)?;
         self.refuse_network()?;
-        match self.existing_store()? {
-            Some(store) => Ok(store),
-            None => new_store(database),
+        match (self.existing_store()?, &self.config.database) {
+            (Some(store), _) => Ok(store),
+            (None, Database::File(path)) => new_store(path),
+            (None, Database::Server(address)) => Ok(Store::create_on(address)?),
         }
     }
 
@@ -57,12 +55,25 @@ impl Installation {
     /// # Errors
     /// When it is on one, or the system does not tell.
     pub(crate) fn refuse_network(&self) -> Result<(), RunnerError> {
-        let database = &self.config.database;
-        match database.parent() {
-            Some(folder) => refuse_network(database, network_file_system_of(folder)?),
-            None => Ok(()),
+        let folder = &self.config.state_dir;
+        if self.config.database.server().is_some() {
+            make_folder(folder)?;
         }
+        refuse_network(&self.config.state_name(), network_file_system_of(folder)?)
     }
+}
+
+/// Makes the folder of the installation's own state, for this user only.
+fn make_folder(folder: &Path) -> Result<(), RunnerError> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    if folder.as_os_str().is_empty() {
+        return Ok(());
+    }
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .map_err(|error| RunnerError::io("make the folder", folder, error))
 }
 
 /// Creates a new database, readable for this user only.
@@ -73,7 +84,17 @@ pub(super) fn new_store(database: &Path) -> Result<Store, RunnerError> {
 
 /// Opens whatever is there, whoever it belongs to.
 pub(super) fn open_any(installation: &Installation) -> Result<Opened, RunnerError> {
-    let database = &installation.config.database;
+    let database = match &installation.config.database {
+        Database::File(path) => path,
+        Database::Server(address) => {
+            make_folder(&installation.config.state_dir)?;
+            return match Store::open_on(address) {
+                Ok(store) => Ok(Opened::Whole(Box::new(store))),
+                Err(StoreError::Empty { .. }) => Ok(Opened::Missing),
+                Err(error) => Err(error.into()),
+            };
+        }
+    };
     // SQLite would treat an empty file as a new database, and remove the write-ahead log beside it.
     match database.metadata() {
         Ok(file) if file.len() == 0 => return Ok(Opened::Empty),

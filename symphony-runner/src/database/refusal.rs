@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use symphony_core::config::Database;
 use symphony_core::id::ProjectId;
 use symphony_core::listing::list_few;
 use symphony_core::restore::Loss;
@@ -15,8 +16,8 @@ const NAMES_MAX: usize = 3;
 #[non_exhaustive]
 pub enum DatabaseRefusal {
     /// There is no file.
-    #[error("the database {} does not exist", database.display())]
-    Missing { database: PathBuf, root: PathBuf },
+    #[error("the database {database} does not exist")]
+    Missing { database: Database, root: PathBuf },
     /// SQLite's locks, and those of runs, hold on one machine only.
     #[error("the database {} is on a network file system ({file_system}), where file locks are unreliable", database.display())]
     OnNetwork {
@@ -37,9 +38,9 @@ pub enum DatabaseRefusal {
     #[error("runs are active in {} ({})", root.display(), list_few(runs.iter().map(String::as_str), NAMES_MAX))]
     RunsAreActive { root: PathBuf, runs: Vec<String> },
     /// The current database can be used, and no one has confirmed that it is to be replaced.
-    #[error("the current database {} is intact; {} would lose {loss}", database.display(), replacing(backup.as_deref()))]
+    #[error("the current database {database} is intact; {} would lose {loss}", replacing(backup.as_deref()))]
     Healthy {
-        database: PathBuf,
+        database: Database,
         backup: Option<PathBuf>,
         loss: Box<Loss>,
     },
@@ -49,6 +50,9 @@ pub enum DatabaseRefusal {
     /// What was named is no backup.
     #[error("{} is neither a file nor a backup of this repository", .0.display())]
     NoSuchBackup(PathBuf),
+    /// What is on a server is restored there.
+    #[error("the database {0} is on a server")]
+    OnServer(Database),
     /// There is no backup.
     #[error("no backup of this repository's database was found")]
     NoBackup,

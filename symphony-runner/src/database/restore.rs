@@ -72,7 +72,7 @@ pub fn restore(
     source: &RestoreSource,
     consent: Consent,
 ) -> Result<Restored, RunnerError> {
-    let database = &installation.config.database;
+    let database = file_of(installation)?;
     if let Some(folder) = database.parent() {
         fs::create_dir_all(folder)
             .map_err(|error| RunnerError::io("make the folder", folder, error))?;
@@ -91,7 +91,7 @@ pub fn restore(
         }
         RestoreSource::InPlace => {
             if current.store.is_none() {
-                let database = database.clone();
+                let database = database.to_owned();
                 return Err(DatabaseRefusal::NothingToKeep(database).into());
             }
             put_back(installation, current, database, Consent::Given)
@@ -149,7 +149,7 @@ fn put_back(
         refuse_held(&project.root)?;
     }
     current.require_consent(installation, Some((backup, &file)), consent)?;
-    let new = prepared(&installation.config.database)?;
+    let new = prepared(file_of(installation)?)?;
     file.copy_to(&new)?;
     drop(file);
     let mut store = Store::open_existing(&new)?;
@@ -176,13 +176,21 @@ fn put_back(
     let replaced = swap(&installation, current.store, store, &new)?;
     Ok(Restored {
         backup: Some(backup.to_owned()),
-        database: installation.config.database.clone(),
+        database: file_of(&installation)?.to_owned(),
         can_be_undone: current.is_healthy && replaced.is_some(),
         replaced,
         project,
         config_restored,
         record,
     })
+}
+
+/// Returns the database file, which is what is replaced.
+fn file_of(installation: &Installation) -> Result<&Path, RunnerError> {
+    let database = &installation.config.database;
+    database
+        .file()
+        .ok_or_else(|| DatabaseRefusal::OnServer(database.clone()).into())
 }
 
 /// What was seen in the repositories of a database, and which of its projects publish.
@@ -226,7 +234,7 @@ fn begin_again(
     prefix: Option<&IssuePrefix>,
     consent: Consent,
 ) -> Result<Restored, RunnerError> {
-    let database = &installation.config.database;
+    let database = file_of(installation)?;
     let mut seen = Seen::default();
     current_traces(installation)?.count_in(&mut seen);
     let marker = read_marker(&installation.root);
@@ -283,7 +291,7 @@ fn begin_again(
     };
     Ok(Restored {
         backup: None,
-        database: database.clone(),
+        database: database.to_owned(),
         can_be_undone: is_healthy && replaced.is_some(),
         replaced,
         project: project.id,
@@ -348,7 +356,7 @@ fn swap(
     new_store: Store,
     new: &Path,
 ) -> Result<Option<PathBuf>, RunnerError> {
-    let database = &installation.config.database;
+    let database = file_of(installation)?;
     // It is set aside in any case: a damaged database, which is the reason for a restore, cannot be copied.
     if let Some(store) = &current
         && let Err(error) = back_up_replaced(installation, store)

@@ -5,6 +5,7 @@ use std::str::FromStr as _;
 use ::postgres::Config;
 
 use crate::database::open::Store;
+use crate::database::server::creation;
 use crate::db::Connection;
 use crate::db::postgres::Postgres;
 use crate::error::StoreError;
@@ -21,7 +22,7 @@ impl Store {
         let config = Config::from_str(address).map_err(|error| {
             StoreError::refused(format!("this is no address of PostgreSQL: {error}"))
         })?;
-        let conn = Connection::Postgres(Box::new(Postgres::connect(&config, schema)?));
+        let conn = Connection::Postgres(Box::new(Postgres::connect(&config, schema, creation)?));
         Ok(Self { conn })
     }
 

@@ -33,6 +33,11 @@ impl Store {
     /// # Errors
     /// When another process holds the database for too long, or there is no space for a copy.
     pub fn vacuum(&self) -> Result<Vacuumed, StoreError> {
+        if self.conn.sqlite().is_none() {
+            return Err(StoreError::refused(
+                "the database is on a server, which does this by itself (autovacuum)",
+            ));
+        }
         let bytes_before = self.bytes()?;
         self.conn.execute_batch("VACUUM")?;
         // Recent writes are in the write-ahead log until they are moved into the file.

@@ -15,6 +15,7 @@ pub(crate) mod open;
 pub(crate) mod query_plan;
 pub(crate) mod restore;
 pub(crate) mod row;
+pub(crate) mod server;
 pub(crate) mod setting;
 pub(crate) mod suggestion;
 pub(crate) mod turn;

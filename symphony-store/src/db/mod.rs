@@ -87,7 +87,7 @@ impl Connection {
             }
             #[cfg(feature = "postgres")]
             Self::Postgres(_) => {
-                "SELECT CAST(tablename AS text) FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'engine_session' ORDER BY 1"
+                "SELECT CAST(tablename AS text) FROM pg_tables WHERE schemaname = current_schema() AND tablename NOT IN ('engine_session', 'schema_version') ORDER BY 1"
             }
         };
         let mut statement = self.prepare(sql)?;

@@ -58,6 +58,15 @@ mod restore;
 #[cfg(test)]
 mod reviews;
 #[cfg(test)]
+#[cfg(feature = "postgres")]
+mod server;
+#[cfg(test)]
+#[cfg(feature = "postgres")]
+mod server_schema;
+#[cfg(test)]
+#[cfg(feature = "postgres")]
+mod server_tls;
+#[cfg(test)]
 mod spending;
 #[cfg(test)]
 mod subtasks;

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use symphony_core::Timestamp;
+use symphony_core::config::Database;
 use symphony_core::invariant::Violation;
+use symphony_runner::installation::Installation;
 use symphony_store::{SCHEMA_VERSION, Store};
 use symphony_view::text::{Page, View, plural};
 
@@ -21,6 +23,8 @@ pub(crate) enum DbCommand {
     Backup(BackupArgs),
     /// Shrink the file to the size of its content
     Vacuum(VacuumArgs),
+    /// Make the tables on a server of PostgreSQL, or bring them up to date
+    Init(super::init::InitArgs),
     /// Replace a lost or damaged database with a backup or an empty one
     Restore(super::restore::RestoreArgs),
 }
@@ -51,7 +55,7 @@ pub(crate) struct VacuumArgs {}
 /// What a check found.
 #[derive(Debug, Serialize)]
 struct CheckView {
-    path: PathBuf,
+    path: Database,
     schema_version: i64,
     ok: bool,
     problems: Vec<Violation>,
@@ -59,7 +63,7 @@ struct CheckView {
 
 impl View for CheckView {
     fn write(&self, page: &mut Page) {
-        let path = self.path.display();
+        let path = &self.path;
         if self.ok {
             let version = self.schema_version;
             page.line(&format!("{path} is intact (schema version {version})."));
@@ -86,7 +90,7 @@ struct BackupView {
 /// How small the file became.
 #[derive(Debug, Serialize)]
 struct VacuumView {
-    path: PathBuf,
+    path: Database,
     bytes_before: u64,
     bytes_after: u64,
 }
@@ -98,6 +102,10 @@ impl DbCommand {
     /// As the command says.
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<Exit> {
         if let Self::Restore(args) = self {
+            args.run(app, &app.surroundings.installation()?)?;
+            return Ok(Exit::Done);
+        }
+        if let Self::Init(args) = self {
             args.run(app, &app.surroundings.installation()?)?;
             return Ok(Exit::Done);
         }
@@ -115,7 +123,7 @@ impl DbCommand {
                 app.out.answer(&view)?;
                 return Ok(if view.ok { Exit::Done } else { Exit::Failed });
             }
-            Self::Backup(args) => args.run(app, &store, &path)?,
+            Self::Backup(args) => args.run(app, &store, &installation)?,
             Self::Vacuum(VacuumArgs {}) => {
                 let sizes = store.vacuum().context("make the database smaller")?;
                 let (bytes_before, bytes_after) = (sizes.bytes_before, sizes.bytes_after);
@@ -127,19 +135,19 @@ impl DbCommand {
                 };
                 app.out.done(&view, &sentence)?;
             }
-            Self::Restore(_) => {}
+            Self::Init(_) | Self::Restore(_) => {}
         }
         Ok(Exit::Done)
     }
 }
 
 impl BackupArgs {
-    fn run(&self, app: &App, store: &Store, database: &std::path::Path) -> anyhow::Result<()> {
+    fn run(&self, app: &App, store: &Store, installation: &Installation) -> anyhow::Result<()> {
         let path = if let Some(file) = &self.file {
             app.surroundings.current.join(file)
         } else {
             let time = Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
-            database.with_extension(format!("{time}.backup.db"))
+            installation.config.state_file(&format!("{time}.backup.db"))
         };
         let what = || format!("back the database up to {}", path.display());
         store.backup_to(&path).with_context(what)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use symphony_core::command_line::shell_quoted;
-use symphony_core::config::{ProviderName, SandboxLevel};
+use symphony_core::config::{Database, ProviderName, SandboxLevel};
 use symphony_core::issue::IssueStatus;
 use symphony_core::learning::LearningState;
 use symphony_runner::installation::Installation;
@@ -24,7 +24,7 @@ use super::project::Files;
 pub(super) struct DemoView {
     pub(super) dir: PathBuf,
     pub(super) config: PathBuf,
-    database: PathBuf,
+    database: Database,
     issues: Vec<IssueView>,
     pull_requests: Vec<PrView>,
     runs: Vec<RunView>,
@@ -169,7 +169,7 @@ impl View for DemoView {
         page.heading("Where to look");
         page.field("project", &self.dir.display().to_string());
         page.field("configuration", &self.config.display().to_string());
-        page.field("database", &self.database.display().to_string());
+        page.field("database", &self.database.to_string());
         if let Some(log) = &self.log {
             page.field("first log", &log.display().to_string());
         }

@@ -194,7 +194,7 @@ fn check_file(store: &mut Store, path: &str) -> CheckView {
 
 fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> Option<Project> {
     const CHECK: &str = "database";
-    let path = installation.config.database.display();
+    let path = &installation.config.database;
     let mut store = match installation.existing_store() {
         Ok(Some(store)) => store,
         Ok(None) => {

@@ -16,8 +16,8 @@ const OTHERS: u32 = 0o077;
 const NAMED_MAX: usize = 3;
 
 pub(super) fn check_permissions(installation: &Installation) -> Vec<CheckView> {
-    let database = &installation.config.database;
-    let mut open: Vec<PathBuf> = vec![database.clone()];
+    let database = installation.config.database.file();
+    let mut open: Vec<PathBuf> = database.map(Path::to_owned).into_iter().collect();
     let runs = installation.root.join(STATE_DIR).join("runs");
     if let Ok(entries) = std::fs::read_dir(&runs) {
         open.extend(entries.flatten().map(|entry| entry.path()));
@@ -27,7 +27,10 @@ pub(super) fn check_permissions(installation: &Installation) -> Vec<CheckView> {
     let mut checks = vec![if open.is_empty() {
         CheckView::ok(
             CHECK,
-            "only you can read the database and the files of runs",
+            match database {
+                Some(_) => "only you can read the database and the files of runs",
+                None => "only you can read the files of runs",
+            },
         )
     } else {
         let named: Vec<String> = open
@@ -48,7 +51,7 @@ pub(super) fn check_permissions(installation: &Installation) -> Vec<CheckView> {
             format!("`chmod -R go-rwx {first}`"),
         )
     }];
-    checks.extend(check_file_system(database));
+    checks.extend(check_file_system(&installation.config.state_dir));
     checks
 }
 
@@ -57,8 +60,7 @@ fn is_open_to_others(path: &Path) -> bool {
         .is_ok_and(|meta| meta.permissions().mode() & OTHERS != 0)
 }
 
-fn check_file_system(database: &Path) -> Option<CheckView> {
-    let folder = database.parent()?;
+fn check_file_system(folder: &Path) -> Option<CheckView> {
     match network_file_system_of(folder) {
         Ok(None) => None,
         Ok(Some(name)) => Some(CheckView::failed(

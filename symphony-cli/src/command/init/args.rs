@@ -1,9 +1,11 @@
 //! What `init` takes, and its steps.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use symphony_core::config::{FileReaders, InitFile, IssuePrefix, ProjectConfig, SandboxSetting};
+use symphony_core::config::{
+    Config, FileReaders, InitFile, IssuePrefix, ProjectConfig, SandboxSetting,
+};
 use symphony_prompt::lint::Finding;
 use symphony_runner::installation::Installation;
 use symphony_runner::prompts::lint::lint_project;
@@ -80,8 +82,8 @@ fn prefix(text: &str) -> Result<IssuePrefix, symphony_core::id::IdError> {
 pub(crate) struct Place<'a> {
     /// Its root.
     pub(crate) root: PathBuf,
-    /// The database of the installation that it joins; its own without one.
-    pub(crate) database: Option<&'a Path>,
+    /// The configuration of the installation that it joins; its own without one.
+    pub(crate) joins: Option<&'a Config>,
 }
 
 /// A repository that is set up.
@@ -98,9 +100,9 @@ struct SetUp {
 impl InitArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
         let root = app.surroundings.root();
-        let database = None;
+        let joins = None;
         let view = root
-            .and_then(|root| self.set_up_and_try(app, Place { root, database }))
+            .and_then(|root| self.set_up_and_try(app, Place { root, joins }))
             .context("set up the repository")?;
         if app.out.is_quiet() && !app.out.is_json() {
             return Ok(());
@@ -170,8 +172,8 @@ impl InitArgs {
     /// Sets the repository up as far as it is not, and tries nothing.
     pub(crate) fn set_up(&self, app: &App) -> anyhow::Result<InitView> {
         let root = app.surroundings.root()?;
-        let database = None;
-        Ok(self.set_up_at(app, Place { root, database })?.view)
+        let joins = None;
+        Ok(self.set_up_at(app, Place { root, joins })?.view)
     }
 
     /// Sets a repository up, in the installation with this database where one is given.
@@ -179,11 +181,11 @@ impl InitArgs {
     /// # Errors
     /// When it is no repository with a commit, or belongs to another installation.
     fn set_up_at(&self, app: &App, place: Place<'_>) -> anyhow::Result<SetUp> {
-        let Place { root, database } = place;
+        let Place { root, joins } = place;
         let installation = app.surroundings.installation_at(root.clone())?;
         // before anything is written: a repository without commits, or without git, is refused
         let repository = Repository::open(&root, options(&installation))?;
-        let joins = database.filter(|database| **database != installation.config.database);
+        let joins = joins.filter(|joined| joined.database != installation.config.database);
         if joins.is_some() {
             refuse_other_installation(&installation)?;
         }
@@ -197,7 +199,7 @@ impl InitArgs {
         let base = repository.base().ok();
         let excludes = ignore_own_files(&repository, readers, &proposal.fills)?;
         let mut store = match joins {
-            Some(database) => installation.with_database(database).require_store()?,
+            Some(joined) => installation.with_database_of(joined).require_store()?,
             None => installation.create_store()?,
         };
         let before = store.project_at(&root)?;

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use symphony_core::config::{FileReaders, FileRole, InitChecks, InitFile, IssuePrefix};
+use symphony_core::config::{
+    Config, Database, FileReaders, FileRole, InitChecks, InitFile, IssuePrefix,
+};
 use symphony_core::project::WizardState;
 use symphony_core::trial::{Quote, Trial, TrialStep};
 use symphony_runner::installation::Installation;
@@ -20,8 +22,8 @@ use crate::failure::{Exit, Stop};
 pub(super) struct ConfigFile<'a> {
     /// Who reads it.
     pub(super) readers: FileReaders,
-    /// The database of the installation that the project joins.
-    pub(super) joins: Option<&'a Path>,
+    /// The configuration of the installation that the project joins.
+    pub(super) joins: Option<&'a Config>,
     /// Whether the setup wizard is to find gates.
     pub(super) asks_wizard: bool,
     /// The base branch, where the repository has one: a new file names it.
@@ -75,10 +77,8 @@ pub(super) fn write_config(
         write_init(&project.root, &new)?;
         content = Some(new);
     }
-    if let Some(database) = file.joins {
-        refuse_in_shared(file.readers, database)?;
-        let value = serde_json::to_string(&database.display().to_string())?;
-        set(&path, FileRole::Project, "database", &value)?;
+    if let Some(joined) = file.joins {
+        join(file.readers, joined, &path)?;
     }
     let (project, advice) = if file.asks_wizard {
         ask_wizard(store, project, &path, proposal)?
@@ -146,15 +146,28 @@ fn wizard_gates(project: &Project) -> Option<&Value> {
     project.settings.get("gates").filter(|_| is_done)
 }
 
+/// Names the database of the installation that the project joins, and its state on this machine where that is not beside the
+/// database.
+fn join(readers: FileReaders, joined: &Config, path: &Path) -> anyhow::Result<()> {
+    refuse_in_shared(readers, &joined.database)?;
+    let quoted = |text: String| serde_json::to_string(&text);
+    let database = quoted(joined.database.to_string())?;
+    set(path, FileRole::Project, "database", &database)?;
+    if joined.database.server().is_some() {
+        let folder = quoted(joined.state_dir.display().to_string())?;
+        set(path, FileRole::Project, "state_dir", &folder)?;
+    }
+    Ok(())
+}
+
 /// A path of this machine has no place in a file that is committed.
-fn refuse_in_shared(readers: FileReaders, database: &Path) -> Result<(), Stop> {
+fn refuse_in_shared(readers: FileReaders, database: &Database) -> Result<(), Stop> {
     if readers == FileReaders::OnePerson {
         return Ok(());
     }
     let message = format!(
-        "{CONFIG_FILE_NAME} cannot name the database {} of the installation: the file is committed, so it must not contain \
-         a path of this machine",
-        database.display()
+        "{CONFIG_FILE_NAME} cannot name the database {database} of the installation: the file is committed, so it must not contain \
+         a path of this machine"
     );
     Err(Stop::new(Exit::Refused, message).hint(
         "name the `database` in ~/.config/symphony/config.json, then run `symphony init` in the repository",

@@ -22,13 +22,12 @@ pub(super) fn refuse_other_installation(installation: &Installation) -> Result<(
         .effective
         .get(&KeyPath::of("database"))
         .is_some_and(|entry| entry.source != Source::Default);
-    if !named && !database.exists() {
+    if !named && !database.file().is_some_and(Path::exists) {
         return Ok(());
     }
     let message = format!(
-        "{} already has the database {}",
-        installation.root.display(),
-        database.display()
+        "{} already has the database {database}",
+        installation.root.display()
     );
     Err(Stop::new(Exit::Refused, message).hint(
         "a repository belongs to one installation: name the same `database` in both configuration files, then run `symphony init` there",

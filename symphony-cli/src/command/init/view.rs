@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use symphony_core::config::{CommandLine, Gate, ProjectConfig, SandboxSetting};
+use symphony_core::config::{CommandLine, Database, Gate, ProjectConfig, SandboxSetting};
 use symphony_core::id::ProjectId;
 use symphony_core::project::WizardState;
 use symphony_core::trial::Trial;
@@ -32,7 +32,7 @@ pub(crate) struct InitView {
     pub(crate) project: ProjectId,
     pub(crate) prefix: String,
     pub(crate) root: PathBuf,
-    pub(crate) database: PathBuf,
+    pub(crate) database: Database,
     pub(crate) config: PathBuf,
     /// Whether the project was registered now.
     pub(crate) registered: bool,

@@ -41,14 +41,13 @@ impl AddArgs {
                 .into());
         }
         let root = discover(&folder).with_context(what)?.root;
-        let database = here.installation.config.database.clone();
         let init = InitArgs::new(self.prefix.clone(), self.wizard, self.trial);
         let view = init
             .set_up_and_try(
                 app,
                 Place {
                     root,
-                    database: Some(&database),
+                    joins: Some(&here.installation.config),
                 },
             )
             .with_context(what)?;

@@ -41,7 +41,8 @@ impl Bench {
         let mut project = Project::recorded();
         project.set_variable("GITHUB_TOKEN", FakeGithub::TOKEN);
         project.set_variable("LINEAR_API_KEY", FakeLinear::TOKEN);
-        let database = installation(&project).config.database;
+        let config = installation(&project).config;
+        let database = config.database.file().unwrap().to_owned();
         let notes = [
             project.root.join(".git/symphony-mark.json"),
             database.with_extension("mark.json"),

@@ -77,7 +77,12 @@ impl Project {
     /// Makes a repository with one commit and sets Symphony up in it: the scripted agent plays `scenarios`; `config` is laid
     /// over a configuration whose one gate wants `hello` in `hello.txt`.
     pub(crate) fn new(name: &str, scenarios: &Value, config: &Value) -> Self {
-        let project = Self::repository(name);
+        Self::repository(name).set_up(scenarios, config)
+    }
+
+    /// Sets Symphony up in a repository, as [`Self::new`].
+    pub(crate) fn set_up(self, scenarios: &Value, config: &Value) -> Self {
+        let project = self;
         project.ok(&["init", "--prefix", "SYM", "--no-try"]);
         let scenario = project.beside.join("scenario.json");
         std::fs::write(&scenario, scenarios.to_string()).unwrap();

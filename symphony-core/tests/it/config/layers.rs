@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use symphony_core::agent::AgentType;
 use symphony_core::config::{
-    BreakerTarget, CommandLine, CommandOutput, ConfigDocument, ConfigProblem, Effective, FileInput,
-    FileRole, Gate, GateReads, KeyPath, Layer, Millis, Place, Positions, ProjectConfig,
+    BreakerTarget, CommandLine, CommandOutput, ConfigDocument, ConfigProblem, Database, Effective,
+    FileInput, FileRole, Gate, GateReads, KeyPath, Layer, Millis, Place, Positions, ProjectConfig,
     ProviderChoice, ProviderName, RiskThreshold, SandboxSettings, Source, defaults, parse_file,
     parse_project_row,
 };
@@ -159,7 +159,7 @@ fn installation_defaults_are_those_of_the_specification() {
     assert_eq!(problems, []);
     assert_eq!(
         config.database,
-        Path::new("/src/my-api/.symphony/symphony.db")
+        Database::from("/src/my-api/.symphony/symphony.db")
     );
     assert_eq!(
         (
@@ -171,6 +171,26 @@ fn installation_defaults_are_those_of_the_specification() {
     );
     assert_eq!(config.log_retention_days, 30);
     assert_eq!(config.defaults, ProjectConfig::defaults("/src/my-api"));
+}
+
+#[test]
+fn a_database_on_a_server_has_its_state_in_a_folder_of_this_machine() {
+    let address = "postgres://me@db.example/team";
+    let (config, problems) = effective(&json!({ "database": address })).config();
+    assert_eq!(problems, []);
+    assert_eq!(config.database.to_string(), address);
+    let folder = "/home/u/.local/state/symphony/db.example-5432-team-symphony";
+    assert_eq!(config.state_dir, Path::new(folder));
+    assert_eq!(
+        config.state_file("tick.lock"),
+        Path::new(folder).join("symphony.tick.lock")
+    );
+    let named = json!({ "database": address, "state_dir": "~/state" });
+    let (config, _) = effective(&named).config();
+    assert_eq!(config.state_dir, Path::new("/home/u/state"));
+    let beside = json!({ "database": "x/s.db", "state_dir": "~/state" });
+    let (config, _) = effective(&beside).config();
+    assert!(config.state_file("tick.lock").ends_with("x/s.tick.lock"));
 }
 
 #[test]
@@ -199,7 +219,8 @@ fn a_full_file_reaches_every_field() {
     .config();
     assert_eq!(problems, []);
     let project = &config.defaults;
-    assert_eq!(config.database, Path::new("/home/u/s.db"));
+    assert_eq!(config.database, Database::from("/home/u/s.db"));
+    assert_eq!(config.state_dir, Path::new("/home/u"));
     assert_eq!((config.max_concurrent_agents, config.slots(8)), (3, 3));
     assert_eq!(config.profiles[&AgentType::Judge].max_concurrency, Some(2));
     assert_eq!(project.model.as_deref(), Some("opus"));

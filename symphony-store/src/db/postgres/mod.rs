@@ -11,6 +11,7 @@ mod fault;
 mod session;
 #[cfg(test)]
 mod texts;
+mod tls;
 mod turn;
 mod value;
 
@@ -25,7 +26,8 @@ use postgres::{Client, Config, Row};
 use super::{DbError, Params, Purpose};
 pub(super) use fault::ServerError;
 use fault::{Ended, Wish, ended, is_lost};
-use session::Server;
+pub(crate) use session::{Server, quoted};
+pub(crate) use tls::Tls;
 use value::Value;
 pub(super) use value::column;
 
@@ -65,11 +67,25 @@ impl fmt::Debug for Postgres {
 }
 
 impl Postgres {
-    /// Connects to a server, and uses one schema of the database, which is filled if it does not exist.
-    pub(crate) fn connect(config: &Config, schema: &str) -> Result<Self, DbError> {
-        let server = Server::new(config, schema);
+    /// Connects to a server without encryption, and uses one schema of the database, which is filled if it does not exist.
+    pub(crate) fn connect(
+        config: &Config,
+        schema: &str,
+        creation: fn() -> String,
+    ) -> Result<Self, DbError> {
+        let server = Server::new(config, None, schema).creating(creation);
         let client = server.connect(Wish::First)?;
-        Ok(Self {
+        Ok(Self::over(server, client))
+    }
+
+    /// Uses a schema that has the tables, over a connection that was made to look for them.
+    pub(crate) fn use_schema(server: Server, mut client: Client) -> Result<Self, DbError> {
+        server.begin(&mut client)?;
+        Ok(Self::over(server, client))
+    }
+
+    fn over(server: Server, client: Client) -> Self {
+        Self {
             server,
             client: RefCell::new(client),
             under: Cell::new(Under::None),
@@ -77,7 +93,7 @@ impl Postgres {
             write: Cell::new(0),
             turn: Cell::new(turn::Has::Not),
             texts: RefCell::default(),
-        })
+        }
     }
 
     /// Returns a statement's text for PostgreSQL.

@@ -10,6 +10,7 @@ use postgres::types::Type;
 use postgres::{Client, Config, NoTls};
 
 use super::fault::{Obstacle, ServerError, Wish, pause, words};
+use super::tls::Tls;
 
 /// What every session begins with (spec: scale-out, "Session"). A host that stops in the middle of a write keeps no one waiting
 /// longer than these.
@@ -22,23 +23,20 @@ const UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(10);
 /// How long a connection is silent before its other end is asked whether it is there.
 const SILENT_MAX: Duration = Duration::from_secs(10);
 
-/// The functions of SQLite that the store's statements use, and the schema.
-const SCHEMA: &str = concat!(
-    include_str!("../../database/schema/postgres/functions.sql"),
-    include_str!("../../database/schema/postgres/base.sql"),
-    include_str!("../../database/schema/postgres/session.sql")
-);
-
 /// Where the database is.
-pub(super) struct Server {
+pub(crate) struct Server {
     config: Config,
+    /// What encrypts the connection; `None` on this machine.
+    tls: Option<Tls>,
     /// The schema's name in quotes.
     schema: String,
+    /// What fills a schema that does not exist; `None` refuses it.
+    creation: Option<fn() -> String>,
 }
 
 impl Server {
     /// Names a schema of a server's database.
-    pub(super) fn new(config: &Config, schema: &str) -> Self {
+    pub(crate) fn new(config: &Config, tls: Option<Tls>, schema: &str) -> Self {
         let mut config = config.clone();
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT_MAX);
@@ -49,7 +47,26 @@ impl Server {
         config.keepalives_idle(SILENT_MAX);
         Self {
             config,
-            schema: format!("\"{}\"", schema.replace('"', "\"\"")),
+            tls,
+            schema: quoted(schema),
+            creation: None,
+        }
+    }
+
+    /// Fills the schema if it does not exist.
+    pub(super) const fn creating(mut self, creation: fn() -> String) -> Self {
+        self.creation = Some(creation);
+        self
+    }
+
+    /// Connects, without turning to the schema.
+    ///
+    /// # Errors
+    /// In the words of the client.
+    pub(crate) fn client(&self) -> Result<Client, postgres::Error> {
+        match &self.tls {
+            Some(tls) => self.config.connect(tls.clone()),
+            None => self.config.connect(NoTls),
         }
     }
 
@@ -72,11 +89,19 @@ impl Server {
     }
 
     fn connect_once(&self) -> Result<Client, (Obstacle, String)> {
-        let failed = |error: postgres::Error| {
-            let code = error.code().map(postgres::error::SqlState::code);
-            (Obstacle::of(code), words(&error))
-        };
-        let mut client = self.config.connect(NoTls).map_err(failed)?;
+        let mut client = self.client().map_err(|error| obstacle(&error))?;
+        self.turn_to_schema(&mut client)?;
+        Ok(client)
+    }
+
+    /// Turns a new connection to the schema, with the limits of a session.
+    pub(super) fn begin(&self, client: &mut Client) -> Result<(), ServerError> {
+        self.turn_to_schema(client)
+            .map_err(|(obstacle, problem)| ServerError::Unreachable { obstacle, problem })
+    }
+
+    fn turn_to_schema(&self, client: &mut Client) -> Result<(), (Obstacle, String)> {
+        let failed = |error: postgres::Error| obstacle(&error);
         client.batch_execute(SETTINGS).map_err(failed)?;
         let found = client
             .query_typed(
@@ -84,16 +109,33 @@ impl Server {
                 &[(&self.schema, Type::TEXT)],
             )
             .map_err(failed)?;
-        let known = found.first().map(|row| (row.get(0), row.get(1)));
+        let (is_standby, exists) = found
+            .first()
+            .map_or((false, false), |row| (row.get(0), row.get(1)));
         let schema = &self.schema;
-        match known {
-            Some((true, _)) => return Err((Obstacle::Standby, "it is in recovery".to_owned())),
-            Some((false, true)) => client.batch_execute(&format!("SET search_path TO {schema}")),
-            Some((false, false)) | None => client.batch_execute(&format!(
-                "BEGIN; CREATE SCHEMA {schema}; SET search_path TO {schema}; {SCHEMA}; COMMIT"
-            )),
+        match self.creation {
+            _ if is_standby => Err((Obstacle::Standby, "it is in recovery".to_owned())),
+            Some(creation) if !exists => {
+                let tables = creation();
+                let make = format!(
+                    "BEGIN; CREATE SCHEMA {schema}; SET search_path TO {schema}; {tables}; COMMIT"
+                );
+                client.batch_execute(&make).map_err(failed)
+            }
+            None if !exists => Err((Obstacle::Refused, format!("it has no schema {schema}"))),
+            _ => client
+                .batch_execute(&format!("SET search_path TO {schema}"))
+                .map_err(failed),
         }
-        .map_err(failed)?;
-        Ok(client)
     }
+}
+
+fn obstacle(error: &postgres::Error) -> (Obstacle, String) {
+    let code = error.code().map(postgres::error::SqlState::code);
+    (Obstacle::of(code), words(error))
+}
+
+/// Returns a name as SQL takes it.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
 }

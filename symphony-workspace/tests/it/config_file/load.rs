@@ -68,7 +68,7 @@ fn without_any_file_the_defaults_hold() {
     assert_eq!(settings.config, ProjectConfig::defaults(&root));
     assert_eq!(settings.file, None);
     let config = loaded.installation().unwrap().config;
-    assert_eq!(config.database, root.join(".symphony/symphony.db"));
+    assert_eq!(config.database, root.join(".symphony/symphony.db").into());
 }
 
 #[test]
@@ -81,7 +81,11 @@ fn a_project_has_the_same_configuration_wherever_the_command_runs() {
     for from in ["api", "web"] {
         let loaded = installation.load(from);
         let config = loaded.installation().unwrap().config;
-        assert_eq!(config.database, installation.at("home/s.db"), "{from}");
+        assert_eq!(
+            config.database,
+            installation.at("home/s.db").into(),
+            "{from}"
+        );
         let api = installation.project(from, "api").unwrap();
         assert_eq!(api.config.max_retries, 5, "{from}");
         assert_eq!(api.config.turn_timeout_ms, Millis::new(1000));
@@ -127,7 +131,7 @@ fn an_explicit_file_stands_in_the_place_of_every_own_file() {
     }
     assert_eq!(
         loaded.installation().unwrap().config.database,
-        installation.at("other/x.db")
+        installation.at("other/x.db").into()
     );
 }
 

@@ -34,13 +34,14 @@ const OFF: [&str; 7] = [
     "try_changed_gates",
 ];
 /// Keys that are left out: commands that reach out, places of the real project, and caps that add up over issues.
-const LEFT_OUT: [&str; 9] = [
+const LEFT_OUT: [&str; 10] = [
     "$schema",
     "projects",
     // a case has one set, whatever is tried in real work
     "prompts",
     "publish",
     "notify",
+    "state_dir",
     "workspaces_dir",
     "max_open_reviews",
     "spending.project",

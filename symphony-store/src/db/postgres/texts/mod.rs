@@ -175,7 +175,12 @@ fn each_statement_can_be_prepared_on_the_server() {
         return; // `.ci/run postgres` starts a server
     };
     let schema = format!("test_{}", uuid::Uuid::new_v4().simple());
-    let server = Postgres::connect(&address.parse().unwrap(), &schema).unwrap();
+    let server = Postgres::connect(
+        &address.parse().unwrap(),
+        &schema,
+        crate::database::server::creation,
+    )
+    .unwrap();
     let mut wrong = Vec::new();
     for (file, text) in all_texts() {
         if let Err(error) = server.column_names(&server.text(&text)) {

@@ -1,0 +1,177 @@
+//! Symphony with its database on a server of PostgreSQL, which `SYMPHONY_TEST_SERVER` names: the same commands do the same work.
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    JUDGE, Project, WORKER, call, commit, create_pr, scenario, scenarios, text, turn,
+};
+
+/// The address of a server's database, with a schema of this test's own.
+fn address(schema: &str) -> String {
+    let server = std::env::var("SYMPHONY_TEST_SERVER")
+        .expect("SYMPHONY_TEST_SERVER names a server, as postgres://USER@127.0.0.1:PORT/DATABASE");
+    let unique = symphony_store::new_installation_id();
+    format!("{server}?schema={schema}_{unique}")
+}
+
+/// A repository whose user has the database on the server.
+fn repository(database: &str) -> Project {
+    let project = Project::repository("project");
+    project.configure_home(&json!({ "sandbox": "off", "database": database }).to_string());
+    project
+}
+
+/// An agent that is rejected once, and a judge that approves the second time.
+fn rejected_once() -> Value {
+    let first = json!({ "match_system": JUDGE, "uses": 1 });
+    let reject = json!({ "feedback": "Greet the whole world." });
+    let close = json!({ "points": [{ "id": 1, "state": "closed" }] });
+    let again = json!({ "match_system": WORKER, "match_prompt": "whole world" });
+    let fixed = json!({ "point": 1, "answer": "fixed", "text": "It does." });
+    scenarios([
+        scenario(
+            "rejects",
+            &first,
+            [turn(call("mcp__symphony__reject_pr", reject))],
+        ),
+        scenario(
+            "closes",
+            &json!({ "match_system": JUDGE }),
+            [turn(call("mcp__symphony__approve_pr", close))],
+        ),
+        scenario(
+            "listens",
+            &again,
+            [
+                commit("hello.txt", "hello world"),
+                turn(call("mcp__symphony__answer_review_point", fixed)),
+                create_pr("Say more"),
+            ],
+        ),
+        scenario(
+            "begins",
+            &json!({ "match_system": WORKER }),
+            [commit("hello.txt", "hello"), create_pr("Say hello")],
+        ),
+    ])
+}
+
+#[test]
+fn an_issue_becomes_a_merged_change_after_a_rejection() {
+    let address = address("job");
+    let project = repository(&address).set_up(&rejected_once(), &json!({}));
+    assert_eq!(project.add_issue("Say hello"), "SYM-1");
+    project.tick_one("worker", "succeeded");
+    project.tick_one("judge", "succeeded");
+    assert_eq!(project.issue("SYM-1")["status"], "todo");
+    project.tick_one("worker", "succeeded");
+    project.tick_one("judge", "succeeded");
+    let list = project.json(&["pr", "list"]);
+    let states: Vec<&Value> = list["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|pr| &pr["state"])
+        .collect();
+    assert_eq!(states, ["approved", "rejected"], "newest first");
+    project.json(&["pr", "merge", "SYM-1"]);
+    assert_eq!(project.git(&["show", "main:hello.txt"]), "hello world");
+    assert_eq!(project.issue("SYM-1")["status"], "done");
+    project.assert_sound();
+    // nothing but the folders of runs and the marker is in the repository
+    assert!(!project.root.join(".symphony/symphony.db").exists());
+    let state = project.home.join(".local/state/symphony");
+    let folders: Vec<_> = std::fs::read_dir(state)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    let [folder] = folders.as_slice() else {
+        panic!("{folders:?}")
+    };
+    assert!(folder.join("symphony.tick.lock").exists());
+    assert!(folder.join("symphony.mark.json").exists());
+    let doctor = project.symphony(&["doctor"]);
+    assert!(doctor.stdout.contains(&address), "{doctor:#?}");
+}
+
+#[test]
+fn a_client_of_a_person_names_the_database_by_its_address() {
+    let address = address("mcp");
+    let project = repository(&address);
+    project.ok(&["init", "--prefix", "SYM", "--no-try"]);
+    let issue = project.add_issue("One");
+    let messages = [
+        json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "name": "add_comment", "arguments": { "content": "from a client" } } }),
+    ];
+    let mut input = String::new();
+    for message in &messages {
+        input.push_str(&message.to_string());
+        input.push('\n');
+    }
+    let command = project.command(&["mcp", "--db", &address, "--issue-id", &issue]);
+    let output = assert_cmd::Command::from_std(command)
+        .write_stdin(input)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let comment = &project.issue(&issue)["comments"][0];
+    assert_eq!(text(&comment["content"]), "from a client");
+}
+
+#[test]
+fn a_command_before_init_makes_no_tables_and_says_what_to_do() {
+    let address = address("empty");
+    let project = repository(&address);
+    let answer = project.symphony(&["issue", "list"]);
+    assert_eq!(answer.code, 3, "{answer:#?}");
+    assert!(answer.stderr.contains("symphony init"), "{answer:#?}");
+    let made = project.ok(&["db", "init"]);
+    assert!(made.contains("Made the tables in"), "{made}");
+    let again = project.ok(&["db", "init"]);
+    assert!(again.contains("up to date"), "{again}");
+    project.ok(&["init", "--prefix", "SYM", "--no-try"]);
+    project.add_issue("One");
+}
+
+#[test]
+fn two_repositories_share_the_database_of_a_server() {
+    let project = repository(&address("shared"));
+    project.ok(&["init", "--prefix", "SYM", "--no-try"]);
+    let other = project.beside.join("other");
+    std::fs::create_dir(&other).unwrap();
+    let other = other.to_str().unwrap();
+    project.git(&["-C", other, "init", "-q", "-b", "main"]);
+    project.git(&["-C", other, "commit", "-q", "--allow-empty", "-m", "begin"]);
+    project.ok(&["project", "add", other, "--prefix", "OTH", "--no-try"]);
+    project.ok(&["-C", other, "issue", "add", "There"]);
+    let projects = project.json(&["project", "list"]);
+    assert_eq!(
+        projects["items"].as_array().map(Vec::len),
+        Some(2),
+        "{projects:#}"
+    );
+}
+
+#[test]
+fn a_password_in_an_address_is_refused_and_not_repeated() {
+    let project = repository("postgres://me:hunter2@127.0.0.1/team");
+    for command in [
+        &["init"][..],
+        &["doctor"],
+        &["config", "check"],
+        &["status"],
+    ] {
+        let answer = project.symphony(command);
+        let printed = format!("{}{}", answer.stdout, answer.stderr);
+        assert_ne!(answer.code, 0, "{command:?}: {answer:#?}");
+        assert!(
+            printed.contains("an address that contains a password"),
+            "{answer:#?}"
+        );
+        assert!(!printed.contains("hunter2"), "{answer:#?}");
+    }
+}

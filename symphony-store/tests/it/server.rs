@@ -1,0 +1,172 @@
+//! The database on a server, which `SYMPHONY_TEST_SERVER` names as `postgres://USER@127.0.0.1:PORT/DATABASE`: how it is reached,
+//! and what its roles may do.
+
+use postgres::{Client, NoTls};
+use symphony_core::config::{ServerAddress, ServerHost};
+use symphony_store::{SCHEMA_VERSION, SchemaChange, Store, StoreError, new_installation_id};
+
+use crate::support::{add, add_project, human, worker};
+
+/// The tests' server, with parameters added.
+pub(crate) fn address(parameters: &str) -> ServerAddress {
+    let server =
+        std::env::var("SYMPHONY_TEST_SERVER").expect("SYMPHONY_TEST_SERVER names a server");
+    let separator = if server.contains('?') { '&' } else { '?' };
+    ServerAddress::parse(&format!("{server}{separator}{parameters}")).unwrap()
+}
+
+/// A name that no other schema has.
+pub(crate) fn schema() -> String {
+    format!("test_{}", new_installation_id())
+}
+
+/// Connects without Symphony.
+pub(crate) fn client(address: &ServerAddress) -> Client {
+    let mut config = postgres::Config::new();
+    config
+        .user(address.user())
+        .dbname(address.database())
+        .port(address.port());
+    match address.host() {
+        ServerHost::Name(name) => config.host(name),
+        ServerHost::Socket(folder) => config.host_path(folder),
+    };
+    let mut client = config.connect(NoTls).unwrap();
+    let path = format!("SET search_path TO {}", address.schema());
+    client.batch_execute(&path).unwrap();
+    client
+}
+
+#[test]
+fn tables_are_made_once_and_those_of_another_version_are_refused() {
+    let address = address(&format!("schema={}", schema()));
+    let empty = Store::open_on(&address).unwrap_err();
+    assert!(matches!(empty, StoreError::Empty { .. }), "{empty:?}");
+    assert_eq!(Store::prepare_on(&address).unwrap(), SchemaChange::Created);
+    assert_eq!(
+        Store::prepare_on(&address).unwrap(),
+        SchemaChange::Unchanged
+    );
+    add_project(&mut Store::open_on(&address).unwrap());
+    let mut client = client(&address);
+    let mut become_version = |version: i64| {
+        let sql = "UPDATE schema_version SET version = $1";
+        client.execute(sql, &[&version]).unwrap();
+    };
+    become_version(SCHEMA_VERSION + 1);
+    for newer in [
+        Store::open_on(&address).map(|_| ()),
+        Store::create_on(&address).map(|_| ()),
+        Store::prepare_on(&address).map(|_| ()),
+    ] {
+        let found = SCHEMA_VERSION + 1;
+        assert!(
+            matches!(newer, Err(StoreError::NewerSchema { found: of, .. }) if of == found),
+            "{newer:?}"
+        );
+    }
+    become_version(SCHEMA_VERSION - 1);
+    let older = Store::open_on(&address).unwrap_err();
+    assert_eq!(
+        older.to_string(),
+        format!(
+            "the database {address} cannot be opened: its schema has version {}, and this Symphony needs {SCHEMA_VERSION}",
+            SCHEMA_VERSION - 1
+        )
+    );
+}
+
+#[test]
+fn the_tables_of_another_program_are_left_alone() {
+    let name = schema();
+    let address = address(&format!("schema={name}"));
+    let mut client = client(&address);
+    client
+        .batch_execute(&format!(
+            "CREATE SCHEMA {name}; CREATE TABLE {name}.invoice (id int)"
+        ))
+        .unwrap();
+    for refused in [
+        Store::open_on(&address).map(|_| ()),
+        Store::prepare_on(&address).map(|_| ()),
+    ] {
+        let text = refused.unwrap_err().to_string();
+        assert!(text.contains("tables of another program"), "{text}");
+    }
+}
+
+#[test]
+fn eight_that_begin_at_once_make_the_tables_once() {
+    let address = address(&format!("schema={}", schema()));
+    let all: Vec<SchemaChange> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| Store::prepare_on(&address).unwrap()))
+            .collect();
+        threads.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let made = all.iter().filter(|one| **one == SchemaChange::Created);
+    assert_eq!(made.count(), 1, "{all:?}");
+}
+
+/// Makes a user of a role, and returns the address for it.
+fn user_of(role: &str, owner: &ServerAddress) -> ServerAddress {
+    let mut client = client(owner);
+    let user = format!("{role}_test");
+    for sql in [
+        format!("CREATE ROLE {role} NOLOGIN"),
+        format!("CREATE ROLE {user} LOGIN IN ROLE {role}"),
+    ] {
+        // roles are the server's: another run has made them
+        let _exists = client.batch_execute(&sql);
+    }
+    let text = owner
+        .to_string()
+        .replacen(&format!("{}@", owner.user()), &format!("{user}@"), 1);
+    ServerAddress::parse(&text).unwrap()
+}
+
+#[test]
+fn a_role_does_what_it_is_for_and_no_more() {
+    let owner = address(&format!("schema={}", schema()));
+    let [control, of_worker] =
+        ["symphony_control", "symphony_worker"].map(|role| user_of(role, &owner));
+    Store::prepare_on(&owner).unwrap();
+    let mut store = Store::open_on(&control).unwrap();
+    add_project(&mut store);
+    let issue = add(&mut store, "One");
+    let run = worker(&mut store, "first", &issue.id);
+    store.set_paused(&human(3), true).unwrap();
+    // an agent on another host comments, and adds an issue
+    let mut on_host = Store::open_on(&of_worker).unwrap();
+    let context = crate::support::by(&run, 4);
+    on_host.add_comment(&context, &issue.id, "done").unwrap();
+    add(&mut on_host, "Two");
+    let paused = on_host
+        .set_paused(&human(5), false)
+        .unwrap_err()
+        .to_string();
+    assert!(paused.contains("permission denied"), "{paused}");
+    for (user, statement) in [
+        (&control, "UPDATE event SET kind = 'x'"),
+        (&control, "DELETE FROM event"),
+        (&control, "DROP TABLE hold"),
+        (&control, "CREATE TABLE more (id int)"),
+        (&control, "INSERT INTO schema_version VALUES (99)"),
+        (&of_worker, "UPDATE event SET kind = 'x'"),
+        (&of_worker, "UPDATE project SET root = '/x'"),
+        (&of_worker, "DELETE FROM project"),
+        (&of_worker, "INSERT INTO setting VALUES ('a', 'b')"),
+        (&of_worker, "UPDATE setting SET value = 'x'"),
+        (&of_worker, "ALTER TABLE hold ADD COLUMN x int"),
+        (&of_worker, "CREATE TABLE more (id int)"),
+    ] {
+        let error = client(user).batch_execute(statement).unwrap_err();
+        let code = error.code().map(postgres::error::SqlState::code);
+        assert_eq!(code, Some("42501"), "{statement}: {error:?}");
+    }
+    let refused = Store::prepare_on(&of_worker).unwrap_err().to_string();
+    assert!(
+        refused.contains("its owner runs `symphony db init`"),
+        "{refused}"
+    );
+}
