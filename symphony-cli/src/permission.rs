@@ -70,6 +70,7 @@ const COMMANDS: &[(&str, Permission)] = {
         ("config show", Agents),
         ("db backup", Agents),
         ("db check", Agents),
+        ("db copy", Person(Nothing)),
         ("db init", Person(Nothing)),
         ("db restore", Person(Nothing)),
         ("db vacuum", Person(Nothing)),

@@ -25,6 +25,7 @@ mod tracker;
 pub use audit::{AuditRequest, TextPlace};
 pub use database::backup::{BackupContents, BackupFile, BackupProject};
 pub use database::context::{Actor, Context, Person, RunKey};
+pub use database::copy::CopiedTable;
 pub use database::event::{EventRecord, fold_issue};
 pub use database::event_query::{EventFilter, UnknownKind};
 pub use database::identity::new_installation_id;

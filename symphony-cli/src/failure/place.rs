@@ -16,6 +16,12 @@ pub(super) fn database_hint(error: &DatabaseRefusal) -> Option<String> {
         }
         DatabaseRefusal::TickAtWork => "wait until it has ended",
         DatabaseRefusal::IsOpen(_) => "end them first",
+        DatabaseRefusal::HasSessions(_) => {
+            "end `symphony run` and `symphony serve` on each host first, and wait for running agents"
+        }
+        DatabaseRefusal::SameDatabase(_) | DatabaseRefusal::AlreadyThere(_) => {
+            "name another target with `--to`"
+        }
         DatabaseRefusal::RunsAreActive { .. } => "wait until they have ended, or end them",
         DatabaseRefusal::NoSuchBackup(_) => "`symphony db restore --list` lists the backups",
         DatabaseRefusal::NoBackup => {

@@ -175,3 +175,40 @@ fn a_password_in_an_address_is_refused_and_not_repeated() {
         assert!(!printed.contains("hunter2"), "{answer:#?}");
     }
 }
+
+#[test]
+fn an_installation_moves_to_a_server_and_back() {
+    let project = Project::new("project", &rejected_once(), &json!({}));
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    let address = address("moved");
+    let copied = project.json(&["db", "copy", "--to", &address]);
+    assert_eq!(copied["to"], json!(address));
+    let first = project.json(&["issue", "show", "SYM-1"]);
+    project.configure_more(&json!({ "database": address }));
+    assert_eq!(project.json(&["issue", "show", "SYM-1"]), first);
+    project.tick_one("judge", "succeeded");
+    assert_eq!(project.add_issue("Two"), "SYM-2");
+    project.assert_sound();
+
+    // the file is an older copy now, and is not used any more
+    project.configure_more(&json!({}));
+    let older = project.symphony(&["issue", "list"]);
+    assert!(older.stderr.contains("older copy"), "{older:#?}");
+
+    project.configure_more(&json!({ "database": address }));
+    let taken = project.symphony(&["db", "copy", "--to", ".symphony/symphony.db"]);
+    assert!(taken.stderr.contains("already exists"), "{taken:#?}");
+    let full = project.symphony(&["db", "copy", "--to", &address]);
+    assert!(full.stderr.contains("names already"), "{full:#?}");
+    project.ok(&["db", "copy", "--to", ".symphony/back.db"]);
+    project.configure_more(&json!({ "database": ".symphony/back.db" }));
+    assert_eq!(project.add_issue("Three"), "SYM-3");
+    let runs = project.tick_wait();
+    assert!(!runs.is_empty());
+    assert!(
+        runs.iter().all(|run| run["status"] == "succeeded"),
+        "{runs:#?}"
+    );
+    project.assert_sound();
+}

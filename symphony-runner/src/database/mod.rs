@@ -1,6 +1,7 @@
 //! The database of an installation: which one it is, its backups, and the way back when it is lost.
 
 mod backup;
+mod copy;
 mod current;
 mod identity;
 mod locks;
@@ -13,6 +14,7 @@ mod restore;
 
 pub(crate) use backup::back_up_if_due;
 pub use backup::{Backup, discard_backups, list_backups, state_folder};
+pub use copy::copy_database;
 pub use current::Consent;
 pub use identity::{current_traces, is_marked, note_mark};
 pub use projects::{

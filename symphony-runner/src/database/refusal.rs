@@ -50,6 +50,15 @@ pub enum DatabaseRefusal {
     /// What was named is no backup.
     #[error("{} is neither a file nor a backup of this repository", .0.display())]
     NoSuchBackup(PathBuf),
+    /// It is in use on a server.
+    #[error("other commands of Symphony use the database (processes {} of the server)", list_few(.0.iter().map(String::as_str), NAMES_MAX))]
+    HasSessions(Vec<String>),
+    /// It would be copied onto itself.
+    #[error("{0} is the database that the configuration names already")]
+    SameDatabase(Database),
+    /// A copy needs a new file.
+    #[error("{} already exists", .0.display())]
+    AlreadyThere(PathBuf),
     /// What is on a server is restored there.
     #[error("the database {0} is on a server")]
     OnServer(Database),

@@ -399,7 +399,7 @@ fn free_name(database: &Path, time: &str) -> PathBuf {
     names.find(is_free).unwrap_or(first)
 }
 
-fn refuse_held(root: &Path) -> Result<(), RunnerError> {
+pub(super) fn refuse_held(root: &Path) -> Result<(), RunnerError> {
     let held = held_runs(root)?;
     if held.is_empty() {
         return Ok(());
@@ -409,7 +409,7 @@ fn refuse_held(root: &Path) -> Result<(), RunnerError> {
 }
 
 /// Refuses while another process has the database open: it would go on writing to the file that was set aside.
-fn refuse_users(database: &Path) -> Result<(), RunnerError> {
+pub(super) fn refuse_users(database: &Path) -> Result<(), RunnerError> {
     let real = database
         .canonicalize()
         .unwrap_or_else(|_gone| database.to_owned());

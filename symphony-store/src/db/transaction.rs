@@ -49,6 +49,17 @@ impl<'c> Transaction<'c> {
         })
     }
 
+    /// Lifts the server's limits for a transaction that takes long because it reads or writes everything.
+    pub(crate) fn without_time_limits(&self) -> Result<(), DbError> {
+        match self.connection {
+            Connection::Sqlite(_) => Ok(()),
+            #[cfg(feature = "postgres")]
+            Connection::Postgres(_) => self.connection.execute_batch(
+                "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0",
+            ),
+        }
+    }
+
     /// Makes what it wrote last.
     pub(crate) fn commit(mut self) -> Result<(), DbError> {
         match self.connection {

@@ -5,6 +5,8 @@ mod audit;
 #[cfg(test)]
 mod claims;
 #[cfg(test)]
+mod copies;
+#[cfg(test)]
 mod done;
 #[cfg(test)]
 mod ends;

@@ -1,5 +1,6 @@
 //! The database file itself: `symphony db`.
 
+mod copy;
 mod init;
 mod restore;
 mod tree;

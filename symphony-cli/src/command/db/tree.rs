@@ -23,6 +23,8 @@ pub(crate) enum DbCommand {
     Backup(BackupArgs),
     /// Shrink the file to the size of its content
     Vacuum(VacuumArgs),
+    /// Copy everything to a server of PostgreSQL, or back to a file
+    Copy(super::copy::CopyArgs),
     /// Make the tables on a server of PostgreSQL, or bring them up to date
     Init(super::init::InitArgs),
     /// Replace a lost or damaged database with a backup or an empty one
@@ -109,6 +111,10 @@ impl DbCommand {
             args.run(app, &app.surroundings.installation()?)?;
             return Ok(Exit::Done);
         }
+        if let Self::Copy(args) = self {
+            args.run(app, &app.surroundings.installation()?)?;
+            return Ok(Exit::Done);
+        }
         let (installation, mut store) = app.surroundings.existing()?;
         let path = installation.config.database.clone();
         match self {
@@ -135,7 +141,7 @@ impl DbCommand {
                 };
                 app.out.done(&view, &sentence)?;
             }
-            Self::Init(_) | Self::Restore(_) => {}
+            Self::Copy(_) | Self::Init(_) | Self::Restore(_) => {}
         }
         Ok(Exit::Done)
     }

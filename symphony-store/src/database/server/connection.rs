@@ -17,7 +17,7 @@ use crate::db::Connection;
 use crate::db::postgres::{Postgres, Server, Tls};
 use crate::error::StoreError;
 
-/// What the server lists its sessions as.
+/// What the server lists its sessions as, before the schema that they use.
 const APPLICATION: &str = "symphony";
 /// What `tokio-postgres` reports where TLS is required and not offered. The test of TLS holds on to it.
 const NO_TLS: &str = "server does not support TLS";
@@ -111,7 +111,7 @@ pub(super) fn connect(address: &ServerAddress) -> Result<(Server, Client), Store
         .user(address.user())
         .dbname(address.database())
         .port(address.port())
-        .application_name(APPLICATION);
+        .application_name(&format!("{APPLICATION} {}", address.schema()));
     match address.host() {
         ServerHost::Name(name) => config.host(name),
         ServerHost::Socket(folder) => config.host_path(folder),
