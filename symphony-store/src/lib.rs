@@ -34,7 +34,7 @@ pub use database::migration::SCHEMA_VERSION;
 pub use database::open::Migrating;
 pub use database::open::Store;
 pub use database::restore::RestoreRecord;
-pub use database::server::SchemaChange;
+pub use database::server::{SchemaChange, ServerFacts};
 pub use database::suggestion::{Suggestion, Suggestions};
 pub use database::turn::HostTurn;
 pub use db::DbError;

@@ -19,6 +19,9 @@ pub(super) fn database_hint(error: &DatabaseRefusal) -> Option<String> {
         DatabaseRefusal::HasSessions(_) => {
             "end `symphony run` and `symphony serve` on each host first, and wait for running agents"
         }
+        DatabaseRefusal::OtherHost(_) => {
+            "run `symphony tick` there; when none of its runs is active any more, a tick of this host takes over"
+        }
         DatabaseRefusal::SameDatabase(_) | DatabaseRefusal::AlreadyThere(_) => {
             "name another target with `--to`"
         }

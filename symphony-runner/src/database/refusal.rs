@@ -53,6 +53,9 @@ pub enum DatabaseRefusal {
     /// It is in use on a server.
     #[error("other commands of Symphony use the database (processes {} of the server)", list_few(.0.iter().map(String::as_str), NAMES_MAX))]
     HasSessions(Vec<String>),
+    /// Agents of another host are active.
+    #[error("agents of another host are active with this database ({0})")]
+    OtherHost(String),
     /// It would be copied onto itself.
     #[error("{0} is the database that the configuration names already")]
     SameDatabase(Database),

@@ -12,7 +12,7 @@ use super::effects::LocalEffects;
 use super::observe::observe;
 use super::observed::Observed;
 use super::turn::{Taken, Turn, TurnWish, take_among_hosts};
-use crate::database::{back_up_if_due, note_mark};
+use crate::database::{DatabaseRefusal, back_up_if_due, note_mark};
 use crate::error::RunnerError;
 use crate::forge::start_forge;
 use crate::installation::Installation;
@@ -26,6 +26,9 @@ use crate::step_event::StepEvent;
 use crate::tracker::start_sync;
 use crate::upkeep::kept_documents::keep_documents;
 use crate::upkeep::retention::daily_clean_up;
+
+/// Where Linux shows the name of the host.
+const HOST_NAME: &str = "/proc/sys/kernel/hostname";
 
 /// Options of a tick.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -105,6 +108,9 @@ fn tick_in_turn(
     options: TickOptions,
     mut turn: Turn,
 ) -> Result<TickOutcome, RunnerError> {
+    if !options.dry_run {
+        take_host(installation, store)?;
+    }
     // First, because the store refuses any other change to a pull request whose merge was interrupted.
     let settled = if options.dry_run {
         Settled::default()
@@ -178,6 +184,21 @@ fn tick_in_turn(
     }
     report.snapshot = Box::new(observed.snapshot);
     Ok(TickOutcome::Done(report))
+}
+
+/// Refuses a tick on a host where the agents of a server's database do not run: it cannot see that they are alive, and would take
+/// their runs for crashed.
+fn take_host(installation: &Installation, store: &mut Store) -> Result<(), RunnerError> {
+    if installation.config.database.server().is_none() {
+        return Ok(());
+    }
+    let name = std::fs::read_to_string(HOST_NAME)
+        .map_err(|error| RunnerError::io("read the host's name from", HOST_NAME, error))?;
+    let host = format!("{}:{}", name.trim(), installation.state_dir().display());
+    match store.take_host(Timestamp::now(), &host)? {
+        None => Ok(()),
+        Some(other) => Err(DatabaseRefusal::OtherHost(other).into()),
+    }
 }
 
 /// Keeps the commits of documents in all projects: those that a dead process missed, and those that a person approved.

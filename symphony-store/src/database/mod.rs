@@ -8,6 +8,7 @@ pub(crate) mod copy;
 pub(crate) mod event;
 pub(crate) mod event_query;
 pub(crate) mod holdings;
+pub(crate) mod home;
 pub(crate) mod identity;
 pub(crate) mod maintenance;
 pub(crate) mod migration;

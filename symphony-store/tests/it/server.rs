@@ -5,7 +5,9 @@ use postgres::{Client, NoTls};
 use symphony_core::config::{ServerAddress, ServerHost};
 use symphony_store::{SCHEMA_VERSION, SchemaChange, Store, StoreError, new_installation_id};
 
-use crate::support::{add, add_project, human, worker};
+use symphony_core::run::RunStatus;
+
+use crate::support::{add, add_project, at, finish, human, system, worker};
 
 /// The tests' server, with parameters added.
 pub(crate) fn address(parameters: &str) -> ServerAddress {
@@ -169,4 +171,42 @@ fn a_role_does_what_it_is_for_and_no_more() {
         refused.contains("its owner runs `symphony db init`"),
         "{refused}"
     );
+}
+
+#[test]
+fn the_agents_of_one_host_are_not_another_ones() {
+    let address = address(&format!("schema={}", schema()));
+    let mut store = Store::create_on(&address).unwrap();
+    add_project(&mut store);
+    let issue = add(&mut store, "One").id;
+    let take = |store: &mut Store, host: &str| store.take_host(at(3), host).unwrap();
+    assert_eq!(take(&mut store, "one:/state"), None);
+    // nothing runs: another host may go on
+    assert_eq!(take(&mut store, "two:/state"), None);
+    let run = worker(&mut store, "live", &issue);
+    assert_eq!(take(&mut store, "two:/state"), None);
+    assert_eq!(
+        take(&mut store, "one:/state"),
+        Some("two:/state".to_owned())
+    );
+    let done = finish(&run, RunStatus::Cancelled, None);
+    store.finish_run(&system(4), &done).unwrap();
+    assert_eq!(take(&mut store, "one:/state"), None);
+}
+
+#[test]
+fn a_server_tells_what_a_doctor_asks() {
+    let address = address(&format!("schema={}", schema()));
+    let store = Store::create_on(&address).unwrap();
+    let facts = store.server_facts().unwrap().unwrap();
+    assert!(facts.version_number >= 140_000, "{facts:?}");
+    assert_eq!(facts.encoding, "UTF8");
+    assert_eq!(facts.other_collations, [""; 0]);
+    assert!(!facts.is_encrypted && !facts.is_standby, "{facts:?}");
+    // the server of the tests is on this machine
+    assert!(facts.clock_ahead_ms.abs() < 2_000, "{facts:?}");
+    assert_eq!(store.other_sessions().unwrap(), [0_i64; 0]);
+    let other = Store::open_on(&address).unwrap();
+    assert_eq!(store.other_sessions().unwrap().len(), 1);
+    drop(other);
 }

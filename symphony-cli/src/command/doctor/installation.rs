@@ -23,6 +23,7 @@ use super::permissions::check_permissions;
 use super::project::{check_project, unusable};
 use super::protection::{check_cgroups, check_protection};
 use super::sandbox::check_sandbox;
+use super::server::check_server;
 use super::trackers::check_trackers;
 use crate::app::App;
 use crate::failure::{Context as _, database_fix, identity_fix, sentence};
@@ -219,11 +220,19 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
             return None;
         }
     };
-    checks.push(check_file(&mut store, &path.to_string()));
+    match (path.server(), store.server_facts()) {
+        (Some(address), Ok(Some(facts))) => checks.extend(check_server(address, &facts)),
+        (Some(_), Err(error)) => {
+            checks.push(CheckView::failed(CHECK, &error, database_fix(&error)));
+        }
+        _ => checks.push(check_file(&mut store, &path.to_string())),
+    }
     checks.extend(check_mark(installation, &store));
     checks.extend(check_events(&store));
     checks.extend(check_permissions(installation));
-    checks.push(check_backups(installation, &store));
+    if path.file().is_some() {
+        checks.push(check_backups(installation, &store));
+    }
     match store.project_at(&installation.root) {
         Ok(Some(project)) => {
             checks.push(check_prefix(installation, &project));

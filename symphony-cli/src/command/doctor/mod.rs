@@ -23,6 +23,7 @@ mod protection;
 mod root;
 mod sandbox;
 mod schedule;
+mod server;
 mod service;
 mod trackers;
 mod workflow;

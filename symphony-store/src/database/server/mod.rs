@@ -2,6 +2,7 @@
 
 #[cfg(feature = "postgres")]
 mod connection;
+mod facts;
 #[cfg(feature = "postgres")]
 mod passfile;
 #[cfg(feature = "postgres")]
@@ -11,6 +12,8 @@ mod without;
 
 #[cfg(feature = "postgres")]
 pub(crate) use schema::creation;
+
+pub use facts::ServerFacts;
 
 /// What `symphony db init` did on a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,50 @@
+//! The host whose agents a server's database has: only there can anyone see whether they are alive.
+
+use symphony_core::Timestamp;
+
+use crate::database::context::Context;
+use crate::database::open::Store;
+use crate::db::{OptionalExtension, params};
+use crate::error::StoreError;
+
+/// The setting with the name of the host.
+const KEY: &str = "host";
+
+impl Store {
+    /// Records that agents run on a host from now on, unless those of another one are still active; returns that other one's name
+    /// then. A file is one host's, and nothing is recorded in it.
+    ///
+    /// # Errors
+    /// When the database cannot be read or written.
+    pub fn take_host(&mut self, now: Timestamp, host: &str) -> Result<Option<String>, StoreError> {
+        if self.conn.sqlite().is_some() || self.host()?.as_deref() == Some(host) {
+            return Ok(None);
+        }
+        self.write(&Context::system(now), |tx| {
+            let found: Option<String> = tx
+                .prepare_cached("SELECT value FROM setting WHERE key = ?1")?
+                .query_row([KEY], |row| row.get(0))
+                .optional()?;
+            let mut live =
+                tx.prepare_cached("SELECT 1 FROM run WHERE status IN ('starting', 'running') LIMIT 1")?;
+            match found {
+                Some(other) if other != host && live.exists([])? => Ok(Some(other)),
+                _ => {
+                    tx.prepare_cached(
+                        "INSERT INTO setting (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2",
+                    )?
+                    .execute(params![KEY, host])?;
+                    Ok(None)
+                }
+            }
+        })
+    }
+
+    fn host(&self) -> Result<Option<String>, StoreError> {
+        Ok(self
+            .conn
+            .prepare_cached("SELECT value FROM setting WHERE key = ?1")?
+            .query_row([KEY], |row| row.get(0))
+            .optional()?)
+    }
+}
