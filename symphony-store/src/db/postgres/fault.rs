@@ -18,6 +18,9 @@ pub(in crate::db) enum ServerError {
     /// The server refused a statement. The connection can be used.
     #[error("{}", words(.0))]
     Refused(#[source] postgres::Error),
+    /// The disk is full, or is to look like that.
+    #[error("the disk of the server is full")]
+    Full,
     /// An earlier statement of the transaction failed, so that the server would undo it without an error.
     #[error("a statement of this transaction failed before, so nothing of it was stored")]
     FailedBefore,
@@ -47,6 +50,7 @@ impl ServerError {
             Self::Refused(error) => error
                 .code()
                 .map_or(Fault::Other, |code| fault_of(code.code())),
+            Self::Full => Fault::DiskFull,
             Self::FailedBefore => Fault::Other,
             Self::Lost(_) => Fault::Lost,
             // the write runs again, as after another one that came between

@@ -56,6 +56,8 @@ pub(crate) struct Postgres {
     write: Cell<i64>,
     /// Whether the session has the tick's turn.
     turn: Cell<turn::Has>,
+    /// Whether writes are refused, to rehearse a full disk.
+    full: Cell<bool>,
     /// The texts of statements for PostgreSQL, by their own.
     texts: RefCell<HashMap<String, Arc<str>>>,
 }
@@ -92,6 +94,7 @@ impl Postgres {
             session: uuid::Uuid::new_v4().to_string(),
             write: Cell::new(0),
             turn: Cell::new(turn::Has::Not),
+            full: Cell::new(false),
             texts: RefCell::default(),
         }
     }
@@ -138,6 +141,7 @@ impl Postgres {
     pub(super) fn begin(&self, purpose: Purpose) -> Result<(), DbError> {
         let text = match purpose {
             Purpose::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY".to_owned(),
+            Purpose::Write if self.full.get() => return Err(ServerError::Full.into()),
             Purpose::Write => {
                 self.write.set(self.write.get() + 1);
                 format!(
@@ -160,6 +164,11 @@ impl Postgres {
                 Err(error.into())
             }
         }
+    }
+
+    /// Refuses writes as a server without space does, or no longer.
+    pub(crate) fn set_full(&self, full: bool) {
+        self.full.set(full);
     }
 
     /// Makes last what the transaction wrote. Without an answer, the server is asked what became of it.
