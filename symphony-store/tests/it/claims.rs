@@ -7,7 +7,9 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::{PhaseName, RunId};
 use symphony_core::issue::{IssueEvent, IssueStatus};
 use symphony_core::run::{RunStatus, RunTarget};
-use symphony_store::{ClaimLimits, ClaimRefusal, IssueEdit, IssueFilter, Store, StoreError};
+use symphony_store::{
+    ClaimLimits, ClaimRefusal, ClaimRequest, IssueEdit, IssueFilter, Store, StoreError,
+};
 
 use crate::support::{
     add, add_project, at, by, finish, human, project, request, store, system, try_claim, worker,
@@ -48,19 +50,20 @@ fn a_second_claim_names_the_first_run() {
 fn slots_are_counted_in_the_transaction() {
     let mut store = store();
     let issues: Vec<_> = (0..3).map(|i| add(&mut store, &format!("i{i}"))).collect();
-    let requests: Vec<_> = issues
-        .iter()
-        .enumerate()
-        .map(|(i, issue)| {
-            request(
-                &format!("r{i}"),
-                RunTarget::Issue(issue.id.clone()),
-                AgentType::Worker,
-            )
-        })
-        .collect();
+    // a claim that finds its own run is granted again, so each has runs of its own
+    let mut round = 0;
+    let mut requests = || -> Vec<ClaimRequest> {
+        round += 1;
+        let targets = issues
+            .iter()
+            .map(|issue| RunTarget::Issue(issue.id.clone()));
+        let named = targets
+            .enumerate()
+            .map(|(at, target)| request(&format!("r{round}-{at}"), target, AgentType::Worker));
+        named.collect()
+    };
     let mut granted = |limits: &ClaimLimits| -> Vec<bool> {
-        let outcome = store.claim(&system(2), &requests, limits).unwrap();
+        let outcome = store.claim(&system(2), &requests(), limits).unwrap();
         outcome.iter().map(Result::is_ok).collect()
     };
     let four = ClaimLimits::total(4);
@@ -71,15 +74,15 @@ fn slots_are_counted_in_the_transaction() {
     of_agent.slots.by_agent = [(AgentType::Worker, 1), (AgentType::Judge, 4)].into();
     assert_eq!(granted(&of_agent), [false, false, false]);
     assert_eq!(granted(&ClaimLimits::total(2)), [false, true, false]);
-    let outcome = store.claim(&system(2), &requests, &four).unwrap();
+    let outcome = store.claim(&system(2), &requests(), &four).unwrap();
     let refused: Vec<_> = outcome
         .iter()
         .map(|claim| claim.as_ref().err().cloned())
         .collect();
     let running = |run: &str| Some(ClaimRefusal::AlreadyRunning(RunId::parse(run).unwrap()));
-    assert_eq!(refused, [running("r0"), running("r1"), None]);
+    assert_eq!(refused, [running("r1-0"), running("r3-1"), None]);
     let outcome = store
-        .claim(&system(2), &requests[2..], &ClaimLimits::total(3))
+        .claim(&system(2), &requests()[2..], &ClaimLimits::total(3))
         .unwrap();
     assert_eq!(outcome[0].as_ref().unwrap_err(), &ClaimRefusal::NoSlot);
 }
@@ -123,9 +126,8 @@ fn database(folder: &Path) -> (PathBuf, Store) {
     (path, store)
 }
 
-/// Tries to claim every issue and returns how many it got.
-fn claim_all(path: &Path) -> usize {
-    let name = std::process::id();
+/// Tries to claim every issue for runs with this name, and returns how many it got.
+fn claim_all(path: &Path, name: &str) -> usize {
     let mut store = Store::open(path).unwrap();
     let issues = store.list_issues(&IssueFilter::default()).unwrap().items;
     let claimed = issues.iter().enumerate().filter(|(i, issue)| {
@@ -144,12 +146,16 @@ fn claim_all(path: &Path) -> usize {
 #[test]
 fn a_process_alone_claims_every_issue() {
     if let Some(path) = std::env::var_os(DATABASE) {
-        println!("claimed={}", claim_all(Path::new(&path)));
+        let name = std::process::id().to_string();
+        println!("claimed={}", claim_all(Path::new(&path), &name));
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let (path, _store) = database(folder.path());
-    assert_eq!((claim_all(&path), claim_all(&path)), (ISSUES, 0));
+    assert_eq!(
+        (claim_all(&path, "one"), claim_all(&path, "two")),
+        (ISSUES, 0)
+    );
 }
 
 #[test]

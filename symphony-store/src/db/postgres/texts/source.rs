@@ -80,7 +80,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if path.ends_with("db/postgres") {
+        if path.ends_with("db/postgres") || path.ends_with("database/server") {
             // its own words to the server: they need no translation
         } else if path.is_dir() {
             collect(&path, files);
