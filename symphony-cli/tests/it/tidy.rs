@@ -1,6 +1,7 @@
 //! The order of the workspace: which crate may depend on which, what pure crates may use, sizes and docs of files.
 
 #[cfg(test)]
+mod circles;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
