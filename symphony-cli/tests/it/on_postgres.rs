@@ -11,7 +11,8 @@ fn address(schema: &str) -> String {
     let server = std::env::var("SYMPHONY_TEST_SERVER")
         .expect("SYMPHONY_TEST_SERVER names a server, as postgres://USER@127.0.0.1:PORT/DATABASE");
     let unique = symphony_store::new_installation_id();
-    format!("{server}?schema={schema}_{unique}")
+    let sign = if server.contains('?') { '&' } else { '?' };
+    format!("{server}{sign}schema={schema}_{unique}")
 }
 
 /// A repository whose user has the database on the server.

@@ -317,7 +317,7 @@ fn goes_on(cli: RealCli) -> Value {
 }
 
 fn turn_limit(times: u64) -> Value {
-    json!({ "turn_timeout_ms": 15_000 * times })
+    json!({ "turn_timeout_ms": 20_000 * times })
 }
 
 /// A conversation counts each request when it is answered, except opencode's, which reports the last one of a turn.
