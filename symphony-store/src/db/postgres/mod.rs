@@ -195,9 +195,11 @@ impl Postgres {
         }
     }
 
-    /// Asks how the newest write ended. The lock lets a server that still works on it end it first.
+    /// Asks how the newest write ended. Writing the session's row waits for a server that still works on it, also where that row is
+    /// a new one, which reading would not find and not wait for.
     fn settle(&self) -> Result<(), ServerError> {
-        let text = "SELECT write FROM engine_session WHERE id = $1 FOR UPDATE";
+        let text = "INSERT INTO engine_session AS s (id, write, at) VALUES ($1, 0, now()) \
+             ON CONFLICT (id) DO UPDATE SET at = excluded.at RETURNING s.write";
         let session = [(&self.session as &(dyn ToSql + Sync), Type::TEXT)];
         let stored = self
             .read(|client| client.query_typed(text, &session))

@@ -1,8 +1,8 @@
 //! One session with the server: how it begins, and how it is replaced when the connection breaks.
 //!
 //! A commit whose answer is lost may have been stored or not, and repeating the write could do it twice. So each write first puts its
-//! number into the session's own row of `engine_session`, in the same transaction. After a lost answer that row, read by a new
-//! connection, says how the write ended; as reading it waits for a transaction that still has it, the answer is final.
+//! number into the session's own row of `engine_session`, in the same transaction. After a lost answer a new connection writes that row
+//! and gets the number in it: writing waits for a transaction that still has the row, or is making it, so the answer is final.
 
 use std::time::{Duration, Instant};
 
