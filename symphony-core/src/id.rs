@@ -17,7 +17,9 @@ pub struct IdError {
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident, $expected:literal, $valid:expr) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(
+            Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+        )]
         #[serde(try_from = "String", into = "String")]
         pub struct $name(String);
 
@@ -26,10 +28,10 @@ macro_rules! text_id {
             ///
             /// # Errors
             /// When the text does not have the form of this kind of id.
-            pub fn parse(text: impl Into<String>) -> Result<Self, IdError> {
+            pub fn parse(text: impl Into<String>) -> Result<Self, $crate::id::IdError> {
                 let text = text.into();
                 let valid: fn(&str) -> bool = $valid;
-                if valid(&text) { Ok(Self(text)) } else { Err(IdError { found: text, expected: $expected }) }
+                if valid(&text) { Ok(Self(text)) } else { Err($crate::id::IdError { found: text, expected: $expected }) }
             }
 
             /// Returns the id as text.
@@ -38,22 +40,22 @@ macro_rules! text_id {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(&self.0)
             }
         }
 
         impl TryFrom<String> for $name {
-            type Error = IdError;
-            fn try_from(text: String) -> Result<Self, IdError> {
+            type Error = $crate::id::IdError;
+            fn try_from(text: String) -> Result<Self, $crate::id::IdError> {
                 Self::parse(text)
             }
         }
 
         impl std::str::FromStr for $name {
-            type Err = IdError;
-            fn from_str(text: &str) -> Result<Self, IdError> {
+            type Err = $crate::id::IdError;
+            fn from_str(text: &str) -> Result<Self, $crate::id::IdError> {
                 Self::parse(text)
             }
         }
@@ -65,6 +67,8 @@ macro_rules! text_id {
         }
     };
 }
+
+pub(crate) use text_id;
 
 macro_rules! number_id {
     ($(#[$doc:meta])* $name:ident) => {

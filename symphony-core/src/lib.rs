@@ -44,6 +44,7 @@ pub mod outbox;
 pub mod outcome;
 pub mod outside;
 pub mod path_pattern;
+pub mod placement;
 pub mod plan;
 pub mod profile;
 pub mod project;

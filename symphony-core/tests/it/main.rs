@@ -10,6 +10,8 @@ mod log;
 #[cfg(test)]
 mod orchestrator;
 #[cfg(test)]
+mod placement;
+#[cfg(test)]
 mod plan;
 mod profile;
 mod shipped_prompts;
