@@ -5,7 +5,7 @@ use rusqlite_migration::{M, Migrations};
 use crate::review::point_migration::points_of_last_rejections;
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 43;
+pub const SCHEMA_VERSION: i64 = 44;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -56,6 +56,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0041_withdrawn_messages.sql")),
         M::up(include_str!("schema/0042_forges.sql")),
         M::up(include_str!("schema/0043_service.sql")),
+        M::up(include_str!("schema/0044_workers.sql")),
     ])
 }
 

@@ -149,6 +149,19 @@ impl Store {
         self.repeat(|store| store.write_once(context, &mut work))
     }
 
+    /// Runs one write of a single statement that finds and locks its row itself. It is stored once, also where its answer is lost.
+    pub(crate) fn write_single<T>(
+        &mut self,
+        mut work: impl FnMut(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.repeat(|store| {
+            let tx = store.conn.begin(Purpose::Single)?;
+            let value = work(&tx)?;
+            tx.commit()?;
+            Ok(value)
+        })
+    }
+
     /// Runs one transaction, on a server until no other one comes between.
     pub(crate) fn repeat<T>(
         &mut self,

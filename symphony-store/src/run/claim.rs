@@ -10,6 +10,7 @@ use symphony_core::id::{
 };
 use symphony_core::issue::{IssueEvent, IssueStatus};
 use symphony_core::log::LogEvent;
+use symphony_core::placement::{Place, Pool, place_of};
 use symphony_core::plan::state::PlanStatus;
 use symphony_core::run::{ProtectionLevel, Run, RunTarget};
 use symphony_core::tick::{ProjectView, SlotLimits, Snapshot, StartRun};
@@ -108,6 +109,21 @@ impl Store {
         requests: &[ClaimRequest],
         limits: &ClaimLimits,
     ) -> Result<Vec<Result<Run, ClaimRefusal>>, StoreError> {
+        self.claim_for_pools(context, requests, limits, &BTreeMap::new())
+    }
+
+    /// As [`Store::claim`]. Runs of a project with a pool wait there until a worker begins them, unless they stay on the control
+    /// ([`place_of`]): the claimed row is the entry in the queue, so no death can come between the two.
+    ///
+    /// # Errors
+    /// When the database cannot be written. Then no run is claimed.
+    pub fn claim_for_pools(
+        &mut self,
+        context: &Context,
+        requests: &[ClaimRequest],
+        limits: &ClaimLimits,
+        pools: &BTreeMap<ProjectId, Pool>,
+    ) -> Result<Vec<Result<Run, ClaimRefusal>>, StoreError> {
         if requests.is_empty() {
             return Ok(Vec::new());
         }
@@ -116,7 +132,7 @@ impl Store {
         self.write(context, |tx| {
             requests
                 .iter()
-                .map(|request| claim_one(tx, context, request, limits))
+                .map(|request| claim_one(tx, context, request, limits, pools))
                 .collect()
         })
     }
@@ -127,6 +143,7 @@ fn claim_one(
     context: &Context,
     request: &ClaimRequest,
     limits: &ClaimLimits,
+    pools: &BTreeMap<ProjectId, Pool>,
 ) -> Result<Result<Run, ClaimRefusal>, StoreError> {
     // The plan was made from a snapshot, and people, agents and other ticks have written since. Everything that it
     // relied on is checked again here, where no other process can write.
@@ -137,7 +154,12 @@ fn claim_one(
             None => Err(refusal),
         });
     }
-    insert_run(tx, context, request)?;
+    let start = &request.start;
+    let pool = match place_of(&start.target, &start.agent, pools.get(&start.project)) {
+        Place::Pool(pool) => Some(pool),
+        Place::Control => None,
+    };
+    insert_run(tx, context, request, pool)?;
     let about = About {
         project: Some(&request.start.project),
         issue: request.start.target.issue(),
@@ -379,6 +401,7 @@ pub(crate) fn insert_run(
     tx: &Transaction<'_>,
     context: &Context,
     request: &ClaimRequest,
+    pool: Option<&Pool>,
 ) -> Result<(), StoreError> {
     let start = &request.start;
     let (pr, claim, phase) = match &start.target {
@@ -392,8 +415,8 @@ pub(crate) fn insert_run(
     // A restore raises `fence_floor` above every number that was seen: runs that started after the backup was made are
     // not in this database, and their numbers must not be used again.
     tx.prepare_cached(
-        "INSERT INTO run (id, fence, project, issue, pull_request, claim, plan, plan_phase, agent, phase, attempt, provider, status, protection, started_at)
-         VALUES (?1, 1 + max((SELECT coalesce(max(fence), 0) FROM run), coalesce((SELECT CAST(value AS BIGINT) FROM setting WHERE key = 'fence_floor'), 0)), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 'starting', ?12, ?13)",
+        "INSERT INTO run (id, fence, project, issue, pull_request, claim, plan, plan_phase, agent, phase, attempt, provider, status, protection, started_at, pool)
+         VALUES (?1, 1 + max((SELECT coalesce(max(fence), 0) FROM run), coalesce((SELECT CAST(value AS BIGINT) FROM setting WHERE key = 'fence_floor'), 0)), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 'starting', ?12, ?13, ?14)",
     )?
     .execute(params![
         request.run.as_str(),
@@ -409,6 +432,7 @@ pub(crate) fn insert_run(
         start.provider,
         request.protection.name(),
         context.now.as_millisecond(),
+        pool.map(Pool::as_str),
     ])?;
     Ok(())
 }

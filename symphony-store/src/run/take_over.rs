@@ -38,7 +38,7 @@ impl Store {
             for event in &events {
                 move_in(tx, context, issue, event)?;
             }
-            insert_run(tx, context, request)?;
+            insert_run(tx, context, request, None)?;
             tx.prepare_cached(
                 "UPDATE run SET metadata = json_set(metadata, '$.' || ?2, json('true')) WHERE id = ?1",
             )?

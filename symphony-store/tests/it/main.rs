@@ -35,6 +35,8 @@ mod names;
 #[cfg(test)]
 mod phases;
 #[cfg(test)]
+mod placement;
+#[cfg(test)]
 mod plan_reviews;
 #[cfg(test)]
 mod plans;

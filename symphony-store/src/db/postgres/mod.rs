@@ -141,11 +141,18 @@ impl Postgres {
     pub(super) fn begin(&self, purpose: Purpose) -> Result<(), DbError> {
         let text = match purpose {
             Purpose::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY".to_owned(),
-            Purpose::Write if self.full.get() => return Err(ServerError::Full.into()),
-            Purpose::Write => {
+            Purpose::Write | Purpose::Single if self.full.get() => {
+                return Err(ServerError::Full.into());
+            }
+            Purpose::Write | Purpose::Single => {
+                let level = if purpose == Purpose::Write {
+                    "SERIALIZABLE"
+                } else {
+                    "READ COMMITTED"
+                };
                 self.write.set(self.write.get() + 1);
                 format!(
-                    "BEGIN ISOLATION LEVEL SERIALIZABLE; \
+                    "BEGIN ISOLATION LEVEL {level}; \
                      INSERT INTO engine_session (id, write, at) VALUES ('{}', {}, now()) \
                      ON CONFLICT (id) DO UPDATE SET write = excluded.write, at = excluded.at",
                     self.session,
@@ -179,7 +186,9 @@ impl Postgres {
             return Err(ServerError::FailedBefore.into());
         }
         match self.send(|client| client.batch_execute("COMMIT")) {
-            Err(ServerError::Lost(error)) if under == Under::Way(Purpose::Write) => {
+            Err(ServerError::Lost(error))
+                if matches!(under, Under::Way(Purpose::Write | Purpose::Single)) =>
+            {
                 tracing::warn!(error = %fault::words(&error), "a commit has no answer");
                 Ok(self.settle()?)
             }

@@ -13,7 +13,7 @@ BEGIN
         END IF;
     END LOOP;
     IF EXISTS (SELECT 1 FROM pg_catalog.pg_roles WHERE rolname = 'symphony_worker') THEN
-        REVOKE INSERT, UPDATE, DELETE ON project, setting FROM symphony_worker;
+        REVOKE INSERT, UPDATE, DELETE ON project, project_config, setting FROM symphony_worker;
         -- an agent that adds an issue takes the next number
         GRANT UPDATE (next_number) ON project TO symphony_worker;
     END IF;

@@ -1,0 +1,81 @@
+//! The sign of life of a run, and what its host learns by the way.
+
+use symphony_core::id::RunId;
+use symphony_core::run::Fence;
+use symphony_core::spending::{Spent, SpentSoFar};
+use symphony_core::unit::{Tokens, UsdMicros};
+
+use crate::database::open::Store;
+use crate::database::row::count;
+use crate::db::{Row, params};
+use crate::error::StoreError;
+
+/// One statement for all, since each live run sends it every few seconds. The row is the only thing that it locks, and the day is that of the
+/// database's clock, which is the same for all hosts.
+const BEAT: &str = "UPDATE run SET beat_at = CAST(unixepoch('subsec') * 1000 AS BIGINT)
+     WHERE id = ?1 AND fence = ?2 AND begun_at IS NOT NULL AND status IN ('starting', 'running')
+     RETURNING cancel_requested_at IS NOT NULL AS cancel, issue IS NOT NULL AS has_issue,
+        input_tokens + output_tokens + cache_read_tokens + cache_write_tokens AS run_tokens, coalesce(cost_micros, 0) AS run_usd,
+        (SELECT coalesce(sum(o.input_tokens + o.output_tokens + o.cache_read_tokens + o.cache_write_tokens), 0)
+         FROM run o WHERE o.issue = run.issue) AS issue_tokens,
+        (SELECT coalesce(sum(o.cost_micros), 0) FROM run o WHERE o.issue = run.issue) AS issue_usd,
+        (SELECT coalesce(sum(s.tokens), 0) FROM spending s WHERE s.project = run.project) AS project_tokens,
+        (SELECT coalesce(sum(s.cost_micros), 0) FROM spending s WHERE s.project = run.project) AS project_usd,
+        (SELECT coalesce(sum(s.tokens), 0) FROM spending s
+         WHERE s.project = run.project AND s.day >= CAST(unixepoch('subsec') AS BIGINT) / 86400) AS day_tokens,
+        (SELECT coalesce(sum(s.cost_micros), 0) FROM spending s
+         WHERE s.project = run.project AND s.day >= CAST(unixepoch('subsec') AS BIGINT) / 86400) AS day_usd";
+
+/// What a beat found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beat {
+    /// The run lives, and is this host's.
+    Live {
+        /// Whether someone asked for its end.
+        cancel: bool,
+        /// What is recorded as spent, by which caps are checked.
+        spent: SpentSoFar,
+    },
+    /// The run has ended, or was taken away from its host: the agent must end, and nothing that it does is accepted any more.
+    Lost,
+}
+
+impl Store {
+    /// Gives a sign of life of a run that this host began. On a server it is one statement that reads what is committed: it waits for no
+    /// other run, and may be sent again when its answer is lost.
+    ///
+    /// # Errors
+    /// When the database cannot be written. The lease of the host goes on running out meanwhile.
+    pub fn beat(&mut self, run: &RunId, fence: Fence) -> Result<Beat, StoreError> {
+        let mut statement = self.conn.prepare_cached(BEAT)?;
+        let mut rows = statement.query(params![run.as_str(), fence.get()])?;
+        let beat = match rows.next()? {
+            None => Beat::Lost,
+            Some(row) => live(&row)?,
+        };
+        // SQLite commits when the statement is at its end, and reports there what went wrong.
+        rows.next()?;
+        Ok(beat)
+    }
+}
+
+fn live(row: &Row<'_>) -> Result<Beat, StoreError> {
+    let spent = |tokens, usd| -> Result<Spent, StoreError> {
+        Ok(Spent {
+            tokens: Tokens::new(count(row, tokens)?),
+            usd: UsdMicros::new(count(row, usd)?),
+        })
+    };
+    let has_issue: bool = row.get("has_issue")?;
+    Ok(Beat::Live {
+        cancel: row.get("cancel")?,
+        spent: SpentSoFar {
+            run: spent("run_tokens", "run_usd")?,
+            issue: has_issue
+                .then(|| spent("issue_tokens", "issue_usd"))
+                .transpose()?,
+            project: spent("project_tokens", "project_usd")?,
+            day: spent("day_tokens", "day_usd")?,
+        },
+    })
+}

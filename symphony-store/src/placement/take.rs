@@ -1,0 +1,133 @@
+//! Taking a run: one host begins it, once.
+
+use symphony_core::id::RunId;
+use symphony_core::placement::{Host, Pool};
+use symphony_core::run::Run;
+
+use crate::database::open::Store;
+use crate::database::row::parsed;
+use crate::db::{OptionalExtension, params};
+use crate::error::StoreError;
+use crate::run::row::from_row;
+
+/// The oldest run that waits in a pool begins. A host that took it first and began it later could die in between, and the run would need a
+/// time limit of its own to come back.
+const TAKE: &str = "UPDATE run SET host = ?2, begun_at = CAST(unixepoch('subsec') * 1000 AS BIGINT),
+        beat_at = CAST(unixepoch('subsec') * 1000 AS BIGINT)
+     WHERE id = (SELECT id FROM run WHERE pool = ?1 AND status = 'starting' AND begun_at IS NULL ORDER BY fence LIMIT 1)
+     RETURNING *";
+
+/// The same where other hosts take runs at the same moment: each passes by those that another one has just locked. SQLite has no such
+/// words and needs none, since it lets in one writer at a time.
+#[cfg(feature = "postgres")]
+const TAKE_UNLOCKED: &str = "UPDATE run SET host = ?2, begun_at = CAST(unixepoch('subsec') * 1000 AS BIGINT),
+        beat_at = CAST(unixepoch('subsec') * 1000 AS BIGINT)
+     WHERE id = (SELECT id FROM run WHERE pool = ?1 AND status = 'starting' AND begun_at IS NULL ORDER BY fence LIMIT 1
+                 FOR UPDATE SKIP LOCKED)
+     RETURNING *";
+
+const BEGIN: &str =
+    "UPDATE run SET host = ?2, begun_at = CAST(unixepoch('subsec') * 1000 AS BIGINT),
+        beat_at = CAST(unixepoch('subsec') * 1000 AS BIGINT)
+     WHERE id = ?1 AND pool IS NOT NULL AND status = 'starting' AND begun_at IS NULL
+     RETURNING *";
+
+/// Whether a host may start a run that it was given.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Begun {
+    /// It is the host's from now on.
+    Now(Box<Run>),
+    /// A host began it before, which may be the same one.
+    Before(Host),
+    /// It waits for no worker: it has ended, or the control starts it.
+    NotWaiting,
+}
+
+impl Store {
+    /// Begins the oldest run that waits in a pool, on this host; `None` when none waits. No two hosts get the same one.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn take(&mut self, pool: &Pool, host: &Host) -> Result<Option<Run>, StoreError> {
+        self.write_single(|tx| {
+            let sql = match tx.sqlite() {
+                Some(_) => TAKE,
+                #[cfg(feature = "postgres")]
+                None => TAKE_UNLOCKED,
+                #[cfg(not(feature = "postgres"))]
+                None => TAKE,
+            };
+            tx.prepare_cached(sql)?
+                .query_row([pool.as_str(), host.as_str()], |row| Ok(from_row(row)))
+                .optional()?
+                .transpose()
+        })
+    }
+
+    /// Begins a run on a host that was given it by another scheduler, unless it was begun before. The control takes a run out of its queue
+    /// in the same way: what it has begun itself, no worker can begin.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be written.
+    pub fn begin_on(&mut self, run: &RunId, host: &Host) -> Result<Begun, StoreError> {
+        self.write_single(|tx| {
+            let begun = tx
+                .prepare_cached(BEGIN)?
+                .query_row([run.as_str(), host.as_str()], |row| Ok(from_row(row)))
+                .optional()?
+                .transpose()?;
+            if let Some(run) = begun {
+                return Ok(Begun::Now(Box::new(run)));
+            }
+            let found: Option<(Option<String>, bool)> = tx
+                .prepare_cached(
+                    "SELECT host, status IN ('starting', 'running') FROM run WHERE id = ?1",
+                )?
+                .query_row(params![run.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()?;
+            match found {
+                None => Err(StoreError::not_found("run", run)),
+                Some((Some(host), true)) => Ok(Begun::Before(parsed("host", host)?)),
+                Some(_) => Ok(Begun::NotWaiting),
+            }
+        })
+    }
+
+    /// Returns the live runs that a host began, oldest first. A worker that starts again looks after them: it may have died between the
+    /// beginning of a run and the start of its supervisor.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn runs_begun_on(&self, host: &Host) -> Result<Vec<Run>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT * FROM run INDEXED BY run_live WHERE status IN ('starting', 'running') AND host = ?1 ORDER BY fence",
+        )?;
+        let mut rows = statement.query([host.as_str()])?;
+        let mut runs = Vec::new();
+        while let Some(row) = &rows.next()? {
+            runs.push(from_row(row)?);
+        }
+        Ok(runs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::query_plan::query_plan;
+
+    #[test]
+    fn the_oldest_run_of_a_queue_is_found_without_reading_others() {
+        let store = Store::open_in_memory().unwrap();
+        let plan = query_plan(&store.conn, TAKE);
+        assert!(
+            plan.iter().any(|line| line.contains("run_queue (pool=?)")),
+            "{plan:#?}"
+        );
+        assert!(
+            plan.iter()
+                .all(|line| !line.starts_with("SCAN") && !line.contains("TEMP B-TREE")),
+            "{plan:#?}"
+        );
+    }
+}

@@ -1,0 +1,73 @@
+//! Workers: which hosts serve a pool, and when each was last seen.
+
+use symphony_core::placement::{Host, Pool};
+
+use crate::database::open::Store;
+use crate::database::row::{count32, parsed};
+use crate::db::params;
+use crate::error::StoreError;
+
+/// A worker, as it shows itself.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Worker {
+    /// The pool that it serves.
+    pub pool: Pool,
+    /// Its host, which has one worker for each pool.
+    pub host: Host,
+    /// The version of the protocol that it speaks with the control.
+    pub version: u32,
+}
+
+/// A worker that was seen at least once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenWorker {
+    /// The worker.
+    pub worker: Worker,
+    /// How long ago it was last seen, in milliseconds by the database's clock. [`symphony_core::placement::Lease`] says when it is gone.
+    pub age_ms: i64,
+}
+
+impl Store {
+    /// Records that a worker is there.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn worker_seen(&mut self, worker: &Worker) -> Result<(), StoreError> {
+        self.write_single(|tx| {
+            tx.prepare_cached(
+                "INSERT INTO worker (host, pool, version, seen_at)
+                 VALUES (?1, ?2, ?3, CAST(unixepoch('subsec') * 1000 AS BIGINT))
+                 ON CONFLICT (host, pool) DO UPDATE SET version = excluded.version, seen_at = excluded.seen_at",
+            )?
+            .execute(params![
+                worker.host.as_str(),
+                worker.pool.as_str(),
+                worker.version
+            ])?;
+            Ok(())
+        })
+    }
+
+    /// Returns all workers that were ever seen, by pool and host.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn workers(&self) -> Result<Vec<SeenWorker>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT pool, host, version, CAST(unixepoch('subsec') * 1000 AS BIGINT) - seen_at AS age FROM worker ORDER BY pool, host",
+        )?;
+        let mut rows = statement.query([])?;
+        let mut workers = Vec::new();
+        while let Some(row) = &rows.next()? {
+            workers.push(SeenWorker {
+                worker: Worker {
+                    pool: parsed("pool", row.get("pool")?)?,
+                    host: parsed("host", row.get("host")?)?,
+                    version: count32(row, "version")?,
+                },
+                age_ms: row.get("age")?,
+            });
+        }
+        Ok(workers)
+    }
+}
