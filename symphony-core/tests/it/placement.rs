@@ -8,7 +8,7 @@ use symphony_core::placement::{
 /// What happens next to a run on its host, which looks only when it is awake.
 #[derive(Debug, Clone, Copy)]
 enum Deed {
-    /// Nothing: the host is busy, stopped or asleep for so many milliseconds of real time.
+    /// Nothing: the host is busy, stopped or asleep for this many milliseconds of real time.
     Wait(u64),
     /// It looks, and sends a beat if one is due. The beat reaches the database, and its answer the host, after so long, or never.
     Look(Option<u64>, Option<u64>),

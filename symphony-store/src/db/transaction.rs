@@ -53,6 +53,10 @@ impl<'c> Transaction<'c> {
     }
 
     /// Lifts the server's limits for a transaction that takes long because it reads or writes everything.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(clippy::unnecessary_wraps, reason = "a file has no limits to lift")
+    )]
     pub(crate) fn without_time_limits(&self) -> Result<(), DbError> {
         match self.connection {
             Connection::Sqlite(_) => Ok(()),

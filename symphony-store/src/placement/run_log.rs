@@ -52,7 +52,7 @@ enum Fit {
     Report(Appended),
 }
 
-/// Decides about a piece of so many bytes that begins at `seq`, when the log ends at `end`.
+/// Decides about a piece of `len` bytes that begins at `seq`, when the log ends at `end`.
 const fn fit(end: u64, seq: u64, len: u64) -> Fit {
     let after = seq.saturating_add(len);
     if after <= end {
@@ -114,7 +114,7 @@ impl Store {
         })
     }
 
-    /// Returns the pieces of a log that end after a place, in their order, and at most so many: a reader goes on where the last one ended.
+    /// Returns the pieces of a log that end after a place, in their order, and at most `limit`: a reader goes on where the last one ended.
     ///
     /// # Errors
     /// When the database cannot be read.
