@@ -2,7 +2,7 @@
 
 use std::str::FromStr as _;
 
-use ::postgres::Config;
+use tokio_postgres::Config;
 
 use crate::database::open::Store;
 use crate::database::server::creation;

@@ -11,26 +11,26 @@ pub(crate) enum Row<'a> {
     Sqlite(&'a rusqlite::Row<'a>),
     /// A row that PostgreSQL has sent.
     #[cfg(feature = "postgres")]
-    Postgres(&'a ::postgres::Row),
+    Postgres(&'a tokio_postgres::Row),
 }
 
 /// A column, by its number or its name.
 pub(crate) trait Column: rusqlite::RowIndex {
     /// Returns its number in a row of PostgreSQL.
     #[cfg(feature = "postgres")]
-    fn number(self, row: &::postgres::Row) -> Result<usize, DbError>;
+    fn number(self, row: &tokio_postgres::Row) -> Result<usize, DbError>;
 }
 
 impl Column for usize {
     #[cfg(feature = "postgres")]
-    fn number(self, _row: &::postgres::Row) -> Result<usize, DbError> {
+    fn number(self, _row: &tokio_postgres::Row) -> Result<usize, DbError> {
         Ok(self)
     }
 }
 
 impl Column for &str {
     #[cfg(feature = "postgres")]
-    fn number(self, row: &::postgres::Row) -> Result<usize, DbError> {
+    fn number(self, row: &tokio_postgres::Row) -> Result<usize, DbError> {
         let mut columns = row.columns().iter();
         let found = columns.position(|column| column.name() == self);
         found.ok_or_else(|| rusqlite::Error::InvalidColumnName(self.to_owned()).into())
@@ -70,7 +70,7 @@ pub(crate) enum Rows<'s> {
     Sqlite(rusqlite::Rows<'s>),
     /// PostgreSQL has sent all; this is the number of the next.
     #[cfg(feature = "postgres")]
-    Postgres(Vec<::postgres::Row>, usize),
+    Postgres(Vec<tokio_postgres::Row>, usize),
 }
 
 impl Rows<'_> {

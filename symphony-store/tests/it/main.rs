@@ -37,6 +37,9 @@ mod phases;
 #[cfg(test)]
 mod placement;
 #[cfg(test)]
+#[cfg(feature = "postgres")]
+mod plain_client;
+#[cfg(test)]
 mod plan_reviews;
 #[cfg(test)]
 mod plans;

@@ -1,12 +1,12 @@
 //! The database on a server, which `SYMPHONY_TEST_SERVER` names as `postgres://USER@127.0.0.1:PORT/DATABASE`: how it is reached,
 //! and what its roles may do.
 
-use postgres::{Client, NoTls};
-use symphony_core::config::{ServerAddress, ServerHost};
+use symphony_core::config::ServerAddress;
 use symphony_store::{SCHEMA_VERSION, SchemaChange, Store, StoreError, new_installation_id};
 
 use symphony_core::run::RunStatus;
 
+use crate::plain_client::PlainClient;
 use crate::support::{add, add_project, at, finish, human, system, worker};
 
 /// The tests' server, with parameters added.
@@ -22,23 +22,6 @@ pub(crate) fn schema() -> String {
     format!("test_{}", new_installation_id())
 }
 
-/// Connects without Symphony.
-pub(crate) fn client(address: &ServerAddress) -> Client {
-    let mut config = postgres::Config::new();
-    config
-        .user(address.user())
-        .dbname(address.database())
-        .port(address.port());
-    match address.host() {
-        ServerHost::Name(name) => config.host(name),
-        ServerHost::Socket(folder) => config.host_path(folder),
-    };
-    let mut client = config.connect(NoTls).unwrap();
-    let path = format!("SET search_path TO {}", address.schema());
-    client.batch_execute(&path).unwrap();
-    client
-}
-
 #[test]
 fn tables_are_made_once_and_those_of_another_version_are_refused() {
     let address = address(&format!("schema={}", schema()));
@@ -50,8 +33,8 @@ fn tables_are_made_once_and_those_of_another_version_are_refused() {
         SchemaChange::Unchanged
     );
     add_project(&mut Store::open_on(&address).unwrap());
-    let mut client = client(&address);
-    let mut become_version = |version: i64| {
+    let client = PlainClient::connect(&address);
+    let become_version = |version: i64| {
         let only = "WITH others AS (DELETE FROM schema_version WHERE version <> $1)
              INSERT INTO schema_version (version) VALUES ($1) ON CONFLICT DO NOTHING";
         client.execute(only, &[&version]).unwrap();
@@ -83,7 +66,7 @@ fn tables_are_made_once_and_those_of_another_version_are_refused() {
 fn the_tables_of_another_program_are_left_alone() {
     let name = schema();
     let address = address(&format!("schema={name}"));
-    let mut client = client(&address);
+    let client = PlainClient::connect(&address);
     client
         .batch_execute(&format!(
             "CREATE SCHEMA {name}; CREATE TABLE {name}.invoice (id int)"
@@ -113,7 +96,7 @@ fn eight_that_begin_at_once_make_the_tables_once() {
 
 /// Makes a user of a role, and returns the address for it.
 fn user_of(role: &str, owner: &ServerAddress) -> ServerAddress {
-    let mut client = client(owner);
+    let client = PlainClient::connect(owner);
     let user = format!("{role}_test");
     for sql in [
         format!("CREATE ROLE {role} NOLOGIN"),
@@ -167,8 +150,10 @@ fn a_role_does_what_it_is_for_and_no_more() {
         (&of_worker, "ALTER TABLE hold ADD COLUMN x int"),
         (&of_worker, "CREATE TABLE more (id int)"),
     ] {
-        let error = client(user).batch_execute(statement).unwrap_err();
-        let code = error.code().map(postgres::error::SqlState::code);
+        let error = PlainClient::connect(user)
+            .batch_execute(statement)
+            .unwrap_err();
+        let code = error.code().map(tokio_postgres::error::SqlState::code);
         assert_eq!(code, Some("42501"), "{statement}: {error:?}");
     }
     let refused = Store::prepare_on(&of_worker).unwrap_err().to_string();

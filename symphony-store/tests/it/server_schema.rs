@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::Connection;
 use symphony_store::Store;
 
-use crate::server::{address, client, schema};
+use crate::plain_client::PlainClient;
+use crate::server::{address, schema};
 
 /// What a database engine knows of a table.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -128,7 +129,7 @@ fn of_postgresql() -> Tables {
     let name = schema();
     let address = address(&format!("schema={name}"));
     Store::prepare_on(&address).unwrap();
-    let mut client = client(&address);
+    let client = PlainClient::connect(&address);
     let mut tables = Tables::new();
     let columns = client
         .query(
@@ -202,7 +203,7 @@ fn every_text_is_compared_byte_by_byte() {
     let name = schema();
     let address = address(&format!("schema={name}"));
     Store::prepare_on(&address).unwrap();
-    let others = client(&address)
+    let others = PlainClient::connect(&address)
         .query(
             "SELECT table_name || '.' || column_name FROM information_schema.columns
              WHERE table_schema = $1 AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'",

@@ -3,10 +3,10 @@
 use std::error::Error as _;
 use std::path::PathBuf;
 
-use postgres::config::SslMode;
-use postgres::error::SqlState;
-use postgres::{Client, Config, Error};
 use symphony_core::config::{ServerAddress, ServerHost};
+use tokio_postgres::config::SslMode;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Config, Error};
 
 use super::SchemaChange;
 use super::passfile::password_for;
@@ -14,7 +14,7 @@ use super::schema::{Found, look, prepare};
 use crate::database::migration::SCHEMA_VERSION;
 use crate::database::open::Store;
 use crate::db::Connection;
-use crate::db::postgres::{Postgres, Server, Tls};
+use crate::db::postgres::{Client, ConnectError, Postgres, Server, Tls};
 use crate::error::StoreError;
 
 /// What the server lists its sessions as, before the schema that they use.
@@ -29,8 +29,8 @@ impl Store {
     /// `Server` when it cannot be reached or refuses the user, `Empty` when it has no tables, and `NewerSchema` or `OlderSchema` when
     /// they are those of another version.
     pub fn open_on(address: &ServerAddress) -> Result<Self, StoreError> {
-        let (server, mut client) = connect(address)?;
-        let found = look(&mut client, address.schema());
+        let (server, client) = connect(address)?;
+        let found = look(&client, address.schema());
         let found = found.map_err(|error| failed(address, &error))?;
         check(address, found)?;
         let server = Postgres::use_schema(server, client)?;
@@ -58,9 +58,9 @@ impl Store {
     /// # Errors
     /// As [`Store::open_on`], and when the user may not make or change tables.
     pub fn prepare_on(address: &ServerAddress) -> Result<SchemaChange, StoreError> {
-        let (_, mut client) = connect(address)?;
-        let (found, change) =
-            prepare(&mut client, address.schema()).map_err(|error| failed(address, &error))?;
+        let (_, client) = connect(address)?;
+        let (found, change) = prepare(&client.patient(), address.schema())
+            .map_err(|error| failed(address, &error))?;
         match found {
             Found::Version(found) if found < SCHEMA_VERSION => {}
             Found::Nothing => {}
@@ -111,7 +111,7 @@ pub(super) fn connect(address: &ServerAddress) -> Result<(Server, Client), Store
         .user(address.user())
         .dbname(address.database())
         .port(address.port())
-        .application_name(&format!("{APPLICATION} {}", address.schema()));
+        .application_name(format!("{APPLICATION} {}", address.schema()));
     match address.host() {
         ServerHost::Name(name) => config.host(name),
         ServerHost::Socket(folder) => config.host_path(folder),
@@ -127,7 +127,10 @@ pub(super) fn connect(address: &ServerAddress) -> Result<(Server, Client), Store
         None
     };
     let server = Server::new(&config, tls, address.schema());
-    let client = server.client().map_err(|error| failed(address, &error))?;
+    let client = server.client().map_err(|error| match error {
+        ConnectError::Refused(error) => failed(address, &error),
+        error => refused(error.to_string()),
+    })?;
     Ok((server, client))
 }
 

@@ -5,11 +5,12 @@
 
 use std::fmt::Write as _;
 
-use postgres::{Client, Error, GenericClient};
+use tokio_postgres::Error;
+use tokio_postgres::types::{FromSql, ToSql, Type};
 
 use super::SchemaChange;
 use crate::database::migration::SCHEMA_VERSION;
-use crate::db::postgres::quoted;
+use crate::db::postgres::{Client, quoted};
 
 /// The version that `base.sql` makes.
 const BASE_VERSION: i64 = 43;
@@ -41,45 +42,49 @@ pub(super) enum Found {
 }
 
 /// Looks at what is in a schema.
-pub(super) fn look(client: &mut impl GenericClient, schema: &str) -> Result<Found, Error> {
+pub(super) fn look(client: &Client, schema: &str) -> Result<Found, Error> {
     let table = format!("{}.schema_version", quoted(schema));
-    let row = client.query_one(
-        "SELECT to_regclass($1) IS NOT NULL, EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = $2)",
-        &[&table, &schema],
-    )?;
-    match (row.get(0), row.get(1)) {
-        (true, _) => {
-            let newest = format!("SELECT max(version) FROM {table}");
-            let version: Option<i64> = client.query_one(&newest, &[])?.get(0);
-            Ok(version.map_or(Found::Other, Found::Version))
-        }
-        (false, true) => Ok(Found::Other),
-        (false, false) => Ok(Found::Nothing),
+    if one(client, "SELECT to_regclass($1) IS NOT NULL", &[&table])? == Some(true) {
+        let newest = format!("SELECT max(version) FROM {table}");
+        let version = one::<Option<i64>>(client, &newest, &[])?.flatten();
+        return Ok(version.map_or(Found::Other, Found::Version));
     }
+    let any = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = $1)";
+    Ok(match one(client, any, &[&schema])? {
+        Some(true) => Found::Other,
+        _ => Found::Nothing,
+    })
+}
+
+/// Returns the first value of the first row.
+fn one<T: for<'r> FromSql<'r>>(
+    client: &Client,
+    sql: &str,
+    texts: &[&(dyn ToSql + Sync)],
+) -> Result<Option<T>, Error> {
+    let typed: Vec<_> = texts.iter().map(|text| (*text, Type::TEXT)).collect();
+    let rows = client.query_typed(sql, &typed)?;
+    rows.first().map(|row| row.try_get(0)).transpose()
 }
 
 /// Makes all tables in an empty schema, or brings Symphony's to the newest version, and sets what the roles may do: all of it, or
-/// nothing. Another program's tables are left alone.
-pub(super) fn prepare(client: &mut Client, schema: &str) -> Result<(Found, SchemaChange), Error> {
-    let mut transaction = client.transaction()?;
+/// nothing, because the server undoes what the client leaves unfinished. Another program's tables are left alone.
+pub(super) fn prepare(client: &Client, schema: &str) -> Result<(Found, SchemaChange), Error> {
+    client.batch_execute("BEGIN")?;
     // Two that begin at once would both find nothing.
-    transaction.execute(
+    client.query_typed(
         "SELECT pg_advisory_xact_lock(hashtextextended('symphony schema ' || $1, 0))",
-        &[&schema],
+        &[(&schema, Type::TEXT)],
     )?;
-    let found = look(&mut transaction, schema)?;
+    let found = look(client, schema)?;
     if found == Found::Other {
         return Ok((found, SchemaChange::Unchanged));
     }
-    if found != Found::Nothing && !is_owner(&mut transaction, schema)? {
+    if found != Found::Nothing && !is_owner(client, schema)? {
         return Ok((Found::OfOthers, SchemaChange::Unchanged));
     }
-    let has_owner: bool = transaction
-        .query_one(
-            "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_roles WHERE rolname = $1 AND pg_has_role(oid, 'MEMBER'))",
-            &[&OWNER],
-        )?
-        .get(0);
+    let member = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_roles WHERE rolname = $1 AND pg_has_role(oid, 'MEMBER'))";
+    let has_owner = one(client, member, &[&OWNER])? == Some(true);
     let owner = if has_owner { OWNER } else { "CURRENT_USER" };
     let schema = quoted(schema);
     let change = match found {
@@ -89,29 +94,26 @@ pub(super) fn prepare(client: &mut Client, schema: &str) -> Result<(Found, Schem
     };
     if change == SchemaChange::Created {
         let make = format!("CREATE SCHEMA IF NOT EXISTS {schema} AUTHORIZATION {owner}");
-        transaction.batch_execute(&make)?;
+        client.batch_execute(&make)?;
     }
     if has_owner {
-        transaction.batch_execute(&format!("SET LOCAL ROLE {owner}"))?;
+        client.batch_execute(&format!("SET LOCAL ROLE {owner}"))?;
     }
-    transaction.batch_execute(&format!("SET LOCAL search_path TO {schema}"))?;
-    transaction.batch_execute(&match change {
+    client.batch_execute(&format!("SET LOCAL search_path TO {schema}"))?;
+    client.batch_execute(&match change {
         SchemaChange::Created => creation(),
         SchemaChange::Migrated { from } => migration(from),
         SchemaChange::Unchanged => String::new(),
     })?;
-    transaction.batch_execute(ROLES)?;
-    transaction.commit()?;
+    client.batch_execute(ROLES)?;
+    client.batch_execute("COMMIT")?;
     Ok((found, change))
 }
 
 /// Returns whether the user may act as the owner of a schema: to others PostgreSQL only warns that a grant had no effect.
-fn is_owner(client: &mut impl GenericClient, schema: &str) -> Result<bool, Error> {
-    let row = client.query_one(
-        "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1 AND pg_has_role(nspowner, 'MEMBER'))",
-        &[&schema],
-    )?;
-    Ok(row.get(0))
+fn is_owner(client: &Client, schema: &str) -> Result<bool, Error> {
+    let owner = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1 AND pg_has_role(nspowner, 'MEMBER'))";
+    Ok(one(client, owner, &[&schema])? == Some(true))
 }
 
 /// Returns the statements that make all tables of the newest version in the schema that is searched first.

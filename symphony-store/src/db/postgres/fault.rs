@@ -3,7 +3,7 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use postgres::error::Severity;
+use tokio_postgres::error::Severity;
 
 use crate::db::Fault;
 
@@ -17,7 +17,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 pub(in crate::db) enum ServerError {
     /// The server refused a statement. The connection can be used.
     #[error("{}", words(.0))]
-    Refused(#[source] postgres::Error),
+    Refused(#[source] tokio_postgres::Error),
     /// The disk is full, or is to look like that.
     #[error("the disk of the server is full")]
     Full,
@@ -26,7 +26,7 @@ pub(in crate::db) enum ServerError {
     FailedBefore,
     /// The connection broke. Nothing of the transaction that was under way is stored.
     #[error("the connection to the server was lost: {}", words(.0))]
-    Lost(#[source] postgres::Error),
+    Lost(#[source] tokio_postgres::Error),
     /// The connection broke while the server was to commit, and the server says that it did not.
     #[error("the connection to the server was lost before the change was stored")]
     Undone,
@@ -74,7 +74,7 @@ fn fault_of(code: &str) -> Fault {
 }
 
 /// Returns an error in the words of the server, or of the system.
-pub(super) fn words(error: &postgres::Error) -> String {
+pub(super) fn words(error: &tokio_postgres::Error) -> String {
     if let Some(error) = error.as_db_error() {
         let hint = error
             .hint()
@@ -86,7 +86,7 @@ pub(super) fn words(error: &postgres::Error) -> String {
 }
 
 /// Returns whether the connection can no longer be used after an error.
-pub(super) fn is_lost(error: &postgres::Error, is_closed: bool) -> bool {
+pub(super) fn is_lost(error: &tokio_postgres::Error, is_closed: bool) -> bool {
     match error.as_db_error() {
         // the server ends the session after it, for whatever reason
         Some(error) => matches!(

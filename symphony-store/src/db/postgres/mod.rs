@@ -6,6 +6,7 @@
 //! A connection that breaks is replaced. What was read is read again; a transaction that had not reached its commit is undone, and its
 //! write runs again; what a commit without an answer did is asked (`session`). `fault` decides all of that.
 
+mod client;
 mod dialect;
 mod fault;
 mod session;
@@ -20,10 +21,11 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use postgres::types::{ToSql, Type};
-use postgres::{Client, Config, Row};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Config, Row};
 
 use super::{DbError, Params, Purpose};
+pub(crate) use client::{Client, ConnectError};
 pub(super) use fault::ServerError;
 use fault::{Ended, Wish, ended, is_lost};
 pub(crate) use session::{Server, quoted};
@@ -81,8 +83,8 @@ impl Postgres {
     }
 
     /// Uses a schema that has the tables, over a connection that was made to look for them.
-    pub(crate) fn use_schema(server: Server, mut client: Client) -> Result<Self, DbError> {
-        server.begin(&mut client)?;
+    pub(crate) fn use_schema(server: Server, client: Client) -> Result<Self, DbError> {
+        server.begin(&client)?;
         Ok(Self::over(server, client))
     }
 
@@ -132,9 +134,7 @@ impl Postgres {
 
     /// Returns the names of a query's columns.
     pub(super) fn column_names(&self, text: &str) -> Result<Vec<String>, DbError> {
-        let statement = self.read(|client| client.prepare(text))?;
-        let columns = statement.columns().iter();
-        Ok(columns.map(|column| column.name().to_owned()).collect())
+        Ok(self.read(|client| client.column_names(text))?)
     }
 
     /// Begins a transaction. That stores nothing, so it is tried again on another connection.
@@ -222,7 +222,7 @@ impl Postgres {
     /// Sends something that may be sent again: outside of a transaction, a broken connection is replaced.
     fn read<T>(
         &self,
-        work: impl Fn(&mut Client) -> Result<T, postgres::Error>,
+        work: impl Fn(&Client) -> Result<T, tokio_postgres::Error>,
     ) -> Result<T, ServerError> {
         let mut tries = 0;
         loop {
@@ -240,7 +240,7 @@ impl Postgres {
     /// Sends something once. By itself it is its own transaction, which may be stored without an answer.
     fn once<T>(
         &self,
-        work: impl Fn(&mut Client) -> Result<T, postgres::Error>,
+        work: impl Fn(&Client) -> Result<T, tokio_postgres::Error>,
     ) -> Result<T, ServerError> {
         self.send_ready(work).map_err(|error| match error {
             ServerError::Lost(error) if self.under.get() == Under::None => {
@@ -253,7 +253,7 @@ impl Postgres {
     /// Sends something on a connection that was there when it was sent.
     fn send_ready<T>(
         &self,
-        work: impl Fn(&mut Client) -> Result<T, postgres::Error>,
+        work: impl Fn(&Client) -> Result<T, tokio_postgres::Error>,
     ) -> Result<T, ServerError> {
         if self.under.get() != Under::None {
             let done = self.send(work);
@@ -272,10 +272,10 @@ impl Postgres {
 
     fn send<T>(
         &self,
-        work: impl Fn(&mut Client) -> Result<T, postgres::Error>,
+        work: impl Fn(&Client) -> Result<T, tokio_postgres::Error>,
     ) -> Result<T, ServerError> {
-        let mut client = self.client.borrow_mut();
-        work(&mut client).map_err(|error| {
+        let client = self.client.borrow();
+        work(&client).map_err(|error| {
             if is_lost(&error, client.is_closed()) {
                 ServerError::Lost(error)
             } else {

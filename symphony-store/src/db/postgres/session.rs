@@ -6,9 +6,10 @@
 
 use std::time::{Duration, Instant};
 
-use postgres::types::Type;
-use postgres::{Client, Config, NoTls};
+use tokio_postgres::Config;
+use tokio_postgres::types::Type;
 
+use super::client::{Client, ConnectError};
 use super::fault::{Obstacle, ServerError, Wish, pause, words};
 use super::tls::Tls;
 
@@ -16,8 +17,8 @@ use super::tls::Tls;
 /// longer than these.
 const SETTINGS: &str = "SET idle_in_transaction_session_timeout = '3s'; SET lock_timeout = '10s'; SET statement_timeout = '15s'; \
      SET client_min_messages = 'warning'; SET default_transaction_isolation = 'read committed'";
-/// How long connecting may take.
-const CONNECT_MAX: Duration = Duration::from_secs(5);
+/// How long one address of the server may take to accept a connection.
+const ACCEPT_MAX: Duration = Duration::from_secs(5);
 /// How long what was sent may remain unacknowledged, by a host that is gone or a network that is cut.
 const UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(10);
 /// How long a connection is silent before its other end is asked whether it is there.
@@ -39,7 +40,7 @@ impl Server {
     pub(crate) fn new(config: &Config, tls: Option<Tls>, schema: &str) -> Self {
         let mut config = config.clone();
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT_MAX);
+            config.connect_timeout(ACCEPT_MAX);
         }
         if config.get_tcp_user_timeout().is_none() {
             config.tcp_user_timeout(UNACKNOWLEDGED_MAX);
@@ -63,11 +64,8 @@ impl Server {
     ///
     /// # Errors
     /// In the words of the client.
-    pub(crate) fn client(&self) -> Result<Client, postgres::Error> {
-        match &self.tls {
-            Some(tls) => self.config.connect(tls.clone()),
-            None => self.config.connect(NoTls),
-        }
+    pub(crate) fn client(&self) -> Result<Client, ConnectError> {
+        Client::connect(&self.config, self.tls.as_ref())
     }
 
     /// Begins a session, and waits for a server that will soon be there.
@@ -89,19 +87,22 @@ impl Server {
     }
 
     fn connect_once(&self) -> Result<Client, (Obstacle, String)> {
-        let mut client = self.client().map_err(|error| obstacle(&error))?;
-        self.turn_to_schema(&mut client)?;
+        let client = self.client().map_err(|error| match error {
+            ConnectError::Refused(error) => obstacle(&error),
+            error => (Obstacle::Down, error.to_string()),
+        })?;
+        self.turn_to_schema(&client)?;
         Ok(client)
     }
 
     /// Turns a new connection to the schema, with the limits of a session.
-    pub(super) fn begin(&self, client: &mut Client) -> Result<(), ServerError> {
+    pub(super) fn begin(&self, client: &Client) -> Result<(), ServerError> {
         self.turn_to_schema(client)
             .map_err(|(obstacle, problem)| ServerError::Unreachable { obstacle, problem })
     }
 
-    fn turn_to_schema(&self, client: &mut Client) -> Result<(), (Obstacle, String)> {
-        let failed = |error: postgres::Error| obstacle(&error);
+    fn turn_to_schema(&self, client: &Client) -> Result<(), (Obstacle, String)> {
+        let failed = |error: tokio_postgres::Error| obstacle(&error);
         client.batch_execute(SETTINGS).map_err(failed)?;
         let found = client
             .query_typed(
@@ -130,8 +131,8 @@ impl Server {
     }
 }
 
-fn obstacle(error: &postgres::Error) -> (Obstacle, String) {
-    let code = error.code().map(postgres::error::SqlState::code);
+fn obstacle(error: &tokio_postgres::Error) -> (Obstacle, String) {
+    let code = error.code().map(tokio_postgres::error::SqlState::code);
     (Obstacle::of(code), words(error))
 }
 

@@ -1,6 +1,6 @@
 //! The tick's turn: a lock of the session, which the server gives back when the session ends.
 
-use postgres::types::{ToSql, Type};
+use tokio_postgres::types::{ToSql, Type};
 
 use super::{DbError, Postgres};
 

@@ -2,9 +2,9 @@
 
 use std::error::Error;
 
-use postgres::types::private::BytesMut;
-use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use rusqlite::types::{ToSqlOutput, ValueRef};
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use crate::db::{DbError, Params};
 
@@ -142,7 +142,10 @@ fn whole(raw: &[u8]) -> Result<i64, Box<dyn Error + Sync + Send>> {
 }
 
 /// Returns a column of a row.
-pub(in crate::db) fn column(row: &postgres::Row, index: usize) -> Result<ValueRef<'_>, DbError> {
+pub(in crate::db) fn column(
+    row: &tokio_postgres::Row,
+    index: usize,
+) -> Result<ValueRef<'_>, DbError> {
     let read = row.try_get(index);
     let Column(value) = read.map_err(super::ServerError::Refused)?;
     Ok(value)

@@ -55,7 +55,10 @@ impl Shared {
         match &self.0 {
             Engine::File(_) => self.sqlite().query_row(sql, [], |row| row.get(0)).unwrap(),
             #[cfg(feature = "postgres")]
-            Engine::Server { .. } => self.client().query_one(sql, &[]).unwrap().get(0),
+            Engine::Server { .. } => {
+                let rows = self.client().query(sql, &[]).unwrap();
+                rows.first().unwrap().get(0)
+            }
         }
     }
 
@@ -79,13 +82,10 @@ impl Shared {
     }
 
     #[cfg(feature = "postgres")]
-    fn client(&self) -> postgres::Client {
+    fn client(&self) -> crate::plain_client::PlainClient {
         let Engine::Server { address, schema } = &self.0 else {
             panic!("a file has no client");
         };
-        let mut client = postgres::Client::connect(address, postgres::NoTls).unwrap();
-        let path = format!("SET search_path TO {schema}");
-        client.batch_execute(&path).unwrap();
-        client
+        crate::plain_client::PlainClient::in_schema(&address.parse().unwrap(), schema)
     }
 }

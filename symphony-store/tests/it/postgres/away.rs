@@ -127,3 +127,41 @@ fn a_full_server_is_waited_for_and_a_standby_is_named() {
         "{error}"
     );
 }
+
+#[test]
+fn a_server_that_is_frozen_keeps_no_one_waiting_for_ever() {
+    let Some(server) = Server::start("") else {
+        return;
+    };
+    let address = server.address();
+    let (mut store, schema) = new_store(&address);
+    let issue = add(&mut store, "before").id;
+    let mut writer = Store::connect(&address, &schema).unwrap();
+    let frozen = server.freeze();
+    let begun = Instant::now();
+    let id = issue.clone();
+    let reader = std::thread::spawn(move || (store.issue(&id).map(|_| ()).unwrap_err(), store));
+    let writing =
+        std::thread::spawn(move || (writer.set_paused(&human(9), true).unwrap_err(), writer));
+    let first = Store::connect(&address, &schema).map(|_| ()).unwrap_err();
+    let (text, first) = (first.to_string(), begun.elapsed());
+    let (read, store) = reader.join().unwrap();
+    let (written, mut writer) = writing.join().unwrap();
+    let waited = begun.elapsed();
+    for error in [read, written] {
+        assert!(matches!(error, StoreError::Unreachable(_)), "{error:?}");
+        let text = error.to_string();
+        assert!(text.contains("does not answer within 10 s"), "{text}");
+    }
+    assert!(
+        text.contains("it may be stopped, or its disk hangs"),
+        "{text}"
+    );
+    assert!(first < Duration::from_secs(15), "{first:?}");
+    // an answer has 20 s, and a new connection 10 s
+    assert!(waited < Duration::from_secs(45), "{waited:?}");
+    drop(frozen);
+    assert_eq!(store.issue(&issue).unwrap().title, "before");
+    writer.set_paused(&human(10), true).unwrap();
+    assert!(store.is_paused().unwrap());
+}

@@ -122,6 +122,15 @@ impl Server {
         text.lines().next().unwrap().trim().parse().unwrap()
     }
 
+    /// Stops all its processes, as a host does that is frozen: the system goes on to accept connections, and no one answers.
+    pub(crate) fn freeze(&self) -> Frozen {
+        let mut pids = vec![self.postmaster()];
+        pids.extend(self.sessions());
+        let frozen = Frozen(pids);
+        frozen.signal("-STOP");
+        frozen
+    }
+
     /// Kills one of the sessions. The server then ends all of them, and recovers.
     pub(crate) fn kill_session(&self, choice: usize) -> bool {
         let sessions = self.sessions();
@@ -146,6 +155,23 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         run(self.program("pg_ctl").args(["-m", "immediate", "stop"]));
+    }
+}
+
+/// The stopped processes of a server, which go on when it is dropped.
+pub(crate) struct Frozen(Vec<u32>);
+
+impl Frozen {
+    fn signal(&self, signal: &str) {
+        for pid in &self.0 {
+            run(&mut program("kill", &[signal, &pid.to_string()]));
+        }
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        self.signal("-CONT");
     }
 }
 

@@ -1,0 +1,160 @@
+//! A client that waits for the server, and not for ever.
+//!
+//! The server ends a statement that takes too long, and the system a connection whose other end is gone. A server that is stopped, or
+//! whose disk hangs, does neither: its system still acknowledges what is sent. So each answer has a time here, too.
+
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client as Sender, Config, Error, NoTls, Row};
+
+use super::tls::Tls;
+
+/// How long an answer may take: longer than the server may work on a statement, or wait for a lock.
+pub(crate) const ANSWER_MAX: Duration = Duration::from_secs(20);
+/// How long connecting may take, from the first packet to the server's "ready".
+const CONNECT_MAX: Duration = Duration::from_secs(10);
+/// How long an answer is looked for once more when its time is over: this process may have been stopped, and the answer is there.
+const LAST_LOOK: Duration = Duration::from_millis(200);
+/// How long the server is given to hear that the session ends.
+const GOODBYE_MAX: Duration = Duration::from_secs(1);
+
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConnectError {
+    /// The server, or the way to it, said why.
+    #[error(transparent)]
+    Refused(#[from] Error),
+    /// The connection was accepted, and then nothing came.
+    #[error(
+        "it accepts connections, and does not answer within {} s: it may be stopped, or its disk hangs",
+        CONNECT_MAX.as_secs()
+    )]
+    Silent,
+    /// This process cannot wait for anything.
+    #[error("the system refuses what waiting for it needs: {0}")]
+    System(#[from] std::io::Error),
+}
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Client {
+    runtime: Runtime,
+    /// `None` only while it is dropped.
+    sender: Option<Sender>,
+    connection: JoinHandle<()>,
+    answer_max: Option<Duration>,
+}
+
+impl Client {
+    /// Connects; encrypted, if there is something that does it.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, refuses, or does not answer.
+    pub(crate) fn connect(config: &Config, tls: Option<&Tls>) -> Result<Self, ConnectError> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let connected = runtime.block_on(async {
+            let connecting = async {
+                Ok::<_, Error>(if let Some(tls) = tls {
+                    let (sender, connection) = config.connect(tls.clone()).await?;
+                    (sender, tokio::spawn(end(connection)))
+                } else {
+                    let (sender, connection) = config.connect(NoTls).await?;
+                    (sender, tokio::spawn(end(connection)))
+                })
+            };
+            timeout(CONNECT_MAX, connecting).await
+        });
+        let (sender, connection) = connected.map_err(|_elapsed| ConnectError::Silent)??;
+        Ok(Self {
+            runtime,
+            sender: Some(sender),
+            connection,
+            answer_max: Some(ANSWER_MAX),
+        })
+    }
+
+    /// Waits for answers as long as they take: for work that its user watches.
+    pub(crate) fn patient(mut self) -> Self {
+        self.answer_max = None;
+        self
+    }
+
+    /// Runs statements without parameters.
+    pub(crate) fn batch_execute(&self, sql: &str) -> Result<(), Error> {
+        self.answer(self.sender().batch_execute(sql))
+    }
+
+    /// Runs a statement, and returns how many rows it changed.
+    pub(crate) fn execute_typed(
+        &self,
+        sql: &str,
+        values: &[(&(dyn ToSql + Sync), Type)],
+    ) -> Result<u64, Error> {
+        self.answer(self.sender().execute_typed(sql, values))
+    }
+
+    /// Runs a query.
+    pub(crate) fn query_typed(
+        &self,
+        sql: &str,
+        values: &[(&(dyn ToSql + Sync), Type)],
+    ) -> Result<Vec<Row>, Error> {
+        self.answer(self.sender().query_typed(sql, values))
+    }
+
+    /// Returns the names of a query's columns.
+    pub(crate) fn column_names(&self, sql: &str) -> Result<Vec<String>, Error> {
+        let statement = self.answer(self.sender().prepare(sql))?;
+        let columns = statement.columns().iter();
+        Ok(columns.map(|column| column.name().to_owned()).collect())
+    }
+
+    /// Returns whether the connection has ended, as far as is known without asking.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.sender().is_closed()
+    }
+
+    fn sender(&self) -> &Sender {
+        self.sender.as_ref().expect("it is taken in `drop` only")
+    }
+
+    /// Waits for an answer. When its time is over the connection is given up, and the answer becomes an error that says so.
+    fn answer<T>(&self, answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        self.runtime.block_on(async {
+            let mut answer = std::pin::pin!(answer);
+            let Some(limit) = self.answer_max else {
+                return answer.await;
+            };
+            for limit in [limit, LAST_LOOK] {
+                if let Ok(answer) = timeout(limit, &mut answer).await {
+                    return answer;
+                }
+            }
+            tracing::warn!(seconds = limit.as_secs(), "the database does not answer");
+            self.connection.abort();
+            answer.await
+        })
+    }
+}
+
+/// Serves a connection until it ends. Its error reaches whoever waits for an answer.
+async fn end(connection: impl Future<Output = Result<(), Error>>) {
+    if let Err(error) = connection.await {
+        tracing::debug!(%error, "the connection to the database ended");
+    }
+}
+
+impl Drop for Client {
+    /// Says goodbye: a session that only breaks is reported in the server's log.
+    fn drop(&mut self) {
+        drop(self.sender.take());
+        let connection = &mut self.connection;
+        let _ended = self
+            .runtime
+            .block_on(async { timeout(GOODBYE_MAX, connection).await });
+    }
+}
