@@ -259,11 +259,6 @@ fn attempts_of_the_real_claude_cli_resume_their_session_in_a_sandbox() {
 }
 
 #[test]
-fn attempts_of_the_real_codex_cli_resume_their_session_in_a_sandbox() {
-    resumes(RealCli::Codex, &json!({ "sandbox": "namespace" }));
-}
-
-#[test]
 fn attempts_of_the_real_codex_app_server_resume_their_session() {
     resumes(RealCli::CodexAppServer, &json!({}));
 }

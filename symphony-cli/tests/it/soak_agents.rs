@@ -31,6 +31,12 @@ fn qwen_code_resumes_its_session() {
     resumes(RealCli::Qwen, &json!({}));
 }
 
+/// Outside of a sandbox it does so for each change, and the other agents do inside.
+#[test]
+fn codex_resumes_its_session_in_a_sandbox() {
+    resumes(RealCli::Codex, &json!({ "sandbox": "namespace" }));
+}
+
 /// It asks again and again, in some versions for ever.
 #[test]
 fn opencode_is_ended_where_every_answer_is_cut() {
