@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    JUDGE, Project, WORKER, call, commit, create_pr, scenario, scenarios, text, turn,
+    JUDGE, Project, Served, WORKER, call, commit, create_pr, scenario, scenarios, text, turn,
 };
 
 /// The address of a server's database, with a schema of this test's own.
@@ -212,4 +212,75 @@ fn an_installation_moves_to_a_server_and_back() {
         "{runs:#?}"
     );
     project.assert_sound();
+}
+
+/// Runs a program of PostgreSQL's on the tests' server.
+fn postgres(program: &str, arguments: &[&str]) {
+    let programs = std::env::var("SYMPHONY_TEST_POSTGRES")
+        .expect("SYMPHONY_TEST_POSTGRES names the folder of PostgreSQL's programs");
+    let server = std::env::var("SYMPHONY_TEST_SERVER").unwrap();
+    let program = std::path::Path::new(&programs).join(program);
+    let output = std::process::Command::new(program)
+        .args(["-d", &server])
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn an_older_dump_is_refused_until_a_person_keeps_it() {
+    let address = address("dump");
+    let schema = address.rsplit('=').next().unwrap();
+    let project = repository(&address).set_up(&rejected_once(), &json!({}));
+    assert_eq!(project.add_issue("Say hello"), "SYM-1");
+    project.tick_one("worker", "succeeded");
+    let dump = project.beside.join("dump");
+    let dump = dump.to_str().unwrap();
+    postgres("pg_dump", &["-n", schema, "-Fc", "-f", dump]);
+    assert_eq!(project.add_issue("Two"), "SYM-2");
+
+    let drop = format!("SET client_min_messages = warning; DROP SCHEMA {schema} CASCADE");
+    postgres("psql", &["-qc", &drop]);
+    let lost = project.symphony(&["issue", "list"]);
+    assert_ne!(lost.code, 0, "{lost:#?}");
+    assert!(lost.stderr.contains("is missing"), "{lost:#?}");
+    postgres("pg_restore", &[dump]);
+    let older = project.symphony(&["issue", "list"]);
+    assert!(older.stderr.contains("older copy"), "{older:#?}");
+    assert!(older.stderr.contains("db restore --keep"), "{older:#?}");
+    let replaced = project.symphony(&["db", "restore", "--yes"]);
+    assert!(replaced.stderr.contains("is on a server"), "{replaced:#?}");
+
+    let kept = project.ok(&["db", "restore", "--keep"]);
+    assert!(kept.contains(&format!("Kept {address}.")), "{kept}");
+    assert!(
+        kept.contains("new issues of project continue from 3"),
+        "{kept}"
+    );
+    assert_eq!(project.add_issue("Three"), "SYM-3");
+    let checked = project.ok(&["db", "check"]);
+    assert!(checked.contains("is intact"), "{checked}");
+    project.assert_sound();
+}
+
+#[test]
+fn the_page_shows_and_changes_what_is_on_a_server() {
+    let project = repository(&address("page")).set_up(&rejected_once(), &json!({}));
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    let served = Served::start(&project, &[]);
+    let browser = served.sign_in();
+    for path in ["/", "/issues/SYM-1", "/runs", "/prs/1", "/health"] {
+        let page = browser.get(path);
+        assert_eq!(page.status, 200, "{path}: {page:#?}");
+    }
+    assert!(browser.get("/").body.contains("Say hello"));
+    let said = browser.post("/issues/SYM-1/comment", &[("text", "from the page")]);
+    assert!(said.status < 400, "{said:#?}");
+    let comments = &project.issue("SYM-1")["comments"];
+    assert!(
+        comments.to_string().contains("from the page"),
+        "{comments:#}"
+    );
 }

@@ -1,21 +1,14 @@
 //! Moves an installation to another database: a file's content to a server, or back.
 
-use std::time::{Duration, Instant};
-
 use symphony_core::config::Database;
 use symphony_store::{CopiedTable, Store};
 
+use super::in_use::{refuse_held, refuse_sessions, refuse_users};
 use super::open::new_store;
 use super::refusal::DatabaseRefusal;
-use super::restore::{refuse_held, refuse_users};
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::tick::{Taken, Turn, TurnWish};
-
-/// How long a session may stay on the server after its command has ended.
-const SESSION_END_MAX: Duration = Duration::from_secs(3);
-/// Time between two looks.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// Copies the whole database to another place, which has none yet. The configuration still names the old one afterwards.
 ///
@@ -57,21 +50,5 @@ pub fn copy_database(
             }
             Ok(copied?)
         }
-    }
-}
-
-/// Refuses while other commands, perhaps of other hosts, write to the tables.
-fn refuse_sessions(source: &Store) -> Result<(), RunnerError> {
-    let begun = Instant::now();
-    loop {
-        let sessions = source.other_sessions()?;
-        if sessions.is_empty() {
-            return Ok(());
-        }
-        if begun.elapsed() > SESSION_END_MAX {
-            let sessions = sessions.iter().map(ToString::to_string).collect();
-            return Err(DatabaseRefusal::HasSessions(sessions).into());
-        }
-        std::thread::sleep(LOOK);
     }
 }

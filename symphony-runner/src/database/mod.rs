@@ -3,7 +3,9 @@
 mod backup;
 mod copy;
 mod current;
+mod go_on;
 mod identity;
+mod in_use;
 mod locks;
 mod marker;
 mod moved;

@@ -8,25 +8,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use symphony_core::Timestamp;
-use symphony_core::config::IssuePrefix;
-use symphony_core::id::{InstallationId, ProjectId};
+use symphony_core::config::{IssuePrefix, ServerAddress};
+use symphony_core::id::ProjectId;
 use symphony_core::identity::Seen;
 use symphony_store::{BackupFile, NewProject, RestoreRecord, Store, new_installation_id};
-use symphony_workspace::{
-    MarkPlaces, RepositoryOptions, find_traces, processes_with_open, read_marker,
-};
+use symphony_workspace::read_marker;
 
 use super::backup::{back_up_replaced, list_backups, restore_config};
 use super::current::{Consent, Current, current};
-use super::identity::{Opened, all_places, current_traces, places_of};
-use super::locks::held_runs;
+use super::go_on::{count_marks_in, go_on};
+use super::identity::{Opened, current_traces, places_of};
+use super::in_use::{refuse_held, refuse_sessions, refuse_users};
 use super::marker::adopt;
 use super::open::{new_store, open_any};
 use super::refusal::DatabaseRefusal;
 use crate::error::RunnerError;
 use crate::installation::{Installation, project_id_for};
 use crate::person::as_person;
-use crate::repository::options;
 use crate::tick::{Taken, Turn, TurnWish};
 
 /// What is restored.
@@ -72,6 +70,13 @@ pub fn restore(
     source: &RestoreSource,
     consent: Consent,
 ) -> Result<Restored, RunnerError> {
+    if let (RestoreSource::InPlace, Some(address)) = (source, installation.config.database.server())
+    {
+        let Taken::Turn(_turn) = Turn::take(installation, TurnWish::Now)? else {
+            return Err(DatabaseRefusal::TickAtWork.into());
+        };
+        return keep_on_server(installation, address);
+    }
     let database = file_of(installation)?;
     if let Some(folder) = database.parent() {
         fs::create_dir_all(folder)
@@ -101,6 +106,47 @@ pub fn restore(
             put_back(installation, current, &backup, consent)
         }
     }
+}
+
+/// Goes on with what is on a server, such as a dump that its administrator restored.
+///
+/// # Errors
+/// When it has no tables or does not know the repository, and while runs are active or other commands use it.
+fn keep_on_server(
+    installation: &Installation,
+    address: &ServerAddress,
+) -> Result<Restored, RunnerError> {
+    let shown = PathBuf::from(address.to_string());
+    let Opened::Whole(mut store) = open_any(installation)? else {
+        return Err(DatabaseRefusal::NothingToKeep(shown).into());
+    };
+    refuse_sessions(&store)?;
+    let root = &installation.root;
+    let marker = read_marker(root);
+    let projects = store.projects()?;
+    let is_named = |id: &ProjectId| marker.as_ref().is_some_and(|marker| marker.project == *id);
+    let here = projects
+        .iter()
+        .find(|project| project.root == *root)
+        .or_else(|| projects.iter().find(|project| is_named(&project.id)))
+        .ok_or_else(|| DatabaseRefusal::OfOthers {
+            backup: shown.clone(),
+            root: root.clone(),
+        })?;
+    for project in &projects {
+        refuse_held(&project.root)?;
+    }
+    let known = marker.as_ref().map(|marker| &marker.installation);
+    let record = go_on(installation, &mut store, (&here.id, &here.root), known)?;
+    Ok(Restored {
+        backup: Some(shown.clone()),
+        database: shown,
+        replaced: None,
+        can_be_undone: false,
+        project: here.id.clone(),
+        config_restored: false,
+        record,
+    })
 }
 
 fn chosen(installation: &Installation, source: &RestoreSource) -> Result<PathBuf, RunnerError> {
@@ -153,26 +199,17 @@ fn put_back(
     file.copy_to(&new)?;
     drop(file);
     let mut store = Store::open_existing(&new)?;
-    let context = as_person(Timestamp::now());
-    if here.root != installation.root {
-        store.move_project(&context, &here.id, &installation.root)?;
-    }
     // The configuration comes first: it says where worktrees are, and whether pull requests are published.
     let config_restored = restore_config(backup, here.id.as_str(), &installation.root);
     let installation = installation.reloaded()?;
-    let (mut seen, publishing) = observed(&installation, &store)?;
     let known = marker.map(|marker| marker.installation);
-    let of = known.as_ref().or(contents.installation.as_ref());
-    count_marks_in(&all_places(&installation, &store)?, of, &mut seen);
-    let record = store.record_restore(&context, &seen, &publishing)?;
-    let project = here.id.clone();
-    adopt(
+    let record = go_on(
         &installation,
         &mut store,
+        (&here.id, &here.root),
         known.as_ref(),
-        &project,
-        &installation.root,
     )?;
+    let project = here.id.clone();
     let replaced = swap(&installation, current.store, store, &new)?;
     Ok(Restored {
         backup: Some(backup.to_owned()),
@@ -191,41 +228,6 @@ fn file_of(installation: &Installation) -> Result<&Path, RunnerError> {
     database
         .file()
         .ok_or_else(|| DatabaseRefusal::OnServer(database.clone()).into())
-}
-
-/// What was seen in the repositories of a database, and which of its projects publish.
-fn observed(
-    installation: &Installation,
-    store: &Store,
-) -> Result<(Seen, BTreeSet<ProjectId>), RunnerError> {
-    let mut seen = Seen::default();
-    let mut publishing = BTreeSet::new();
-    for project in store.projects()? {
-        let config = installation.project_config(&project).ok();
-        let settings = config
-            .as_ref()
-            .map_or_else(RepositoryOptions::default, options);
-        match find_traces(&project.root, settings) {
-            Ok(traces) => traces.count_in(&mut seen),
-            // When it comes back, its branches are unknown to the database, and no run will continue them.
-            Err(error) => {
-                tracing::warn!(project = %project.id, %error, "its branches were not checked");
-            }
-        }
-        if config.is_some_and(|config| config.publish.is_some()) {
-            publishing.insert(project.id);
-        }
-    }
-    Ok((seen, publishing))
-}
-
-/// Adds what the marks tell: numbers of issues that have no branch yet, and of runs whose folders were removed.
-fn count_marks_in(places: &MarkPlaces, of: Option<&InstallationId>, seen: &mut Seen) {
-    for mark in places.read().into_iter().flatten() {
-        if Some(&mark.installation) == of {
-            mark.count_in(seen);
-        }
-    }
 }
 
 fn begin_again(
@@ -397,26 +399,4 @@ fn free_name(database: &Path, time: &str) -> PathBuf {
     let mut names = std::iter::once(first.clone()).chain(numbered);
     let is_free = |path: &PathBuf| with_companions(path).iter().all(|path| !path.exists());
     names.find(is_free).unwrap_or(first)
-}
-
-pub(super) fn refuse_held(root: &Path) -> Result<(), RunnerError> {
-    let held = held_runs(root)?;
-    if held.is_empty() {
-        return Ok(());
-    }
-    let (root, runs) = (root.to_owned(), held);
-    Err(DatabaseRefusal::RunsAreActive { root, runs }.into())
-}
-
-/// Refuses while another process has the database open: it would go on writing to the file that was set aside.
-pub(super) fn refuse_users(database: &Path) -> Result<(), RunnerError> {
-    let real = database
-        .canonicalize()
-        .unwrap_or_else(|_gone| database.to_owned());
-    let users = processes_with_open(&real);
-    if users.is_empty() {
-        return Ok(());
-    }
-    let pids = users.iter().map(ToString::to_string).collect();
-    Err(DatabaseRefusal::IsOpen(pids).into())
 }

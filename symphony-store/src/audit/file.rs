@@ -9,10 +9,10 @@ use crate::error::StoreError;
 /// How many complaints of SQLite are reported. More of a damaged file would not help.
 const COMPLAINTS_MAX: u32 = 20;
 
-/// Checks SQLite's file. A server checks its own, and refuses a row that refers to none.
+/// Checks SQLite's file, or the tables on a server, which checks its own files.
 pub(crate) fn check(conn: &Connection, found: &mut Vec<Violation>) -> Result<(), StoreError> {
     if conn.sqlite().is_none() {
-        return Ok(());
+        return super::server::check(conn, found);
     }
     let version: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if version != SCHEMA_VERSION {

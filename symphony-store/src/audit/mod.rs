@@ -2,7 +2,7 @@
 //!
 //! It only reads, on one state of the database. Each finding names the row and what is wrong with it. `rows` has the
 //! checks that are one query each, `phases` those of them about phases of issues and plans, `log` those that replay the
-//! log, `limits` those that depend on the configuration, and `file` those on the file itself. [`Store::for_each_text`]
+//! log, `limits` those that depend on the configuration, and `file` and `server` those on what holds the rows. [`Store::for_each_text`]
 //! shows every text to a search for secrets.
 
 mod file;
@@ -10,6 +10,7 @@ mod limits;
 mod log;
 mod phases;
 mod rows;
+mod server;
 mod text;
 
 use std::collections::BTreeMap;

@@ -8,7 +8,7 @@ use rusqlite::{Connection as Sqlite, OpenFlags};
 use crate::database::context::Context;
 use crate::database::migration::{SCHEMA_VERSION, migrations};
 use crate::database::unwritable::unwritable_files;
-use crate::db::{Connection, DbError, Fault, Purpose, Transaction, sqlite_fault};
+use crate::db::{Connection, DbError, Fault, Purpose, READS_MAX, Transaction, sqlite_fault};
 use crate::error::StoreError;
 
 /// How long a write waits for another process's lock.
@@ -22,8 +22,6 @@ const STATEMENTS_CACHED: usize = 200;
 const TRIES_MAX: u32 = 100;
 /// For how long it does.
 const TRIES_FOR: Duration = Duration::from_secs(30);
-/// How often reads begin again on a server.
-const READS_MAX: u32 = 5;
 
 /// What to do with a file that has no schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

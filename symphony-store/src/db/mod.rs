@@ -20,6 +20,9 @@ pub(crate) use rusqlite::types::{ToSql, Value as SqlValue, ValueRef};
 pub(crate) use statement::Statement;
 pub(crate) use transaction::{Purpose, Transaction};
 
+/// How often a read on a server begins again after a broken connection: one alone, or all of a transaction.
+pub(crate) const READS_MAX: u32 = 5;
+
 /// The connection to the database.
 #[derive(Debug)]
 pub(crate) enum Connection {

@@ -2,7 +2,9 @@
 //! and what its roles may do.
 
 use symphony_core::config::ServerAddress;
-use symphony_store::{SCHEMA_VERSION, SchemaChange, Store, StoreError, new_installation_id};
+use symphony_store::{
+    HostTurn, SCHEMA_VERSION, SchemaChange, Store, StoreError, new_installation_id,
+};
 
 use symphony_core::run::RunStatus;
 
@@ -199,4 +201,60 @@ fn a_server_tells_what_a_doctor_asks() {
     let other = Store::open_on(&address).unwrap();
     assert_eq!(store.other_sessions().unwrap().len(), 1);
     drop(other);
+}
+
+#[test]
+fn a_check_finds_what_a_dump_lost_and_what_is_switched_off() {
+    let address = address(&format!("schema={}", schema()));
+    let mut store = Store::create_on(&address).unwrap();
+    add_project(&mut store);
+    let issue = add(&mut store, "One").id;
+    store.add_comment(&human(2), &issue, "hello").unwrap();
+    assert_eq!(store.check_file().unwrap(), []);
+    let client = PlainClient::connect(&address);
+    for sql in [
+        // as `pg_restore --disable-triggers` leaves a dump that was cut
+        "SET session_replication_role = replica; DELETE FROM issue; RESET session_replication_role",
+        "ALTER TABLE event DISABLE TRIGGER USER",
+        "UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass('run_live_issue')",
+    ] {
+        client.batch_execute(sql).unwrap();
+    }
+    let found = store.check_file().unwrap();
+    let text: Vec<String> = found
+        .iter()
+        .map(|one| format!("{}: {}", one.subject, one.detail))
+        .collect();
+    insta::assert_snapshot!(text.join("\n"));
+}
+
+#[test]
+fn the_rows_of_old_sessions_are_removed() {
+    let address = address(&format!("schema={}", schema()));
+    let mut store = Store::create_on(&address).unwrap();
+    add_project(&mut store);
+    let client = PlainClient::connect(&address);
+    client
+        .batch_execute(
+            "INSERT INTO engine_session (id, write, at)
+             VALUES ('old', 1, now() - interval '25 hours'), ('idle', 1, now() - interval '23 hours')",
+        )
+        .unwrap();
+    assert_eq!(store.take_host_turn().unwrap(), HostTurn::Taken);
+    let rows = client
+        .query(
+            "SELECT id FROM engine_session WHERE id IN ('old', 'idle')",
+            &[],
+        )
+        .unwrap();
+    let left: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+    assert_eq!(left, ["idle"]);
+    // its own row went with the day, and its next write makes it again
+    client
+        .batch_execute("UPDATE engine_session SET at = now() - interval '2 days'")
+        .unwrap();
+    let other = Store::open_on(&address).unwrap();
+    store.end_host_turn();
+    assert_eq!(other.take_host_turn().unwrap(), HostTurn::Taken);
+    add(&mut store, "after a quiet day");
 }

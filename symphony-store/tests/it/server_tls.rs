@@ -1,7 +1,9 @@
 //! TLS to a server, through a program in front of the tests' server that speaks it with a certificate of its own authority.
 
+use std::fs::Permissions;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, KeyUsagePurpose};
@@ -13,12 +15,16 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
+use crate::plain_client::PlainClient;
+use crate::postgres::server::Server;
 use crate::server::{address, schema};
 
 /// An authority, and what a server shows that it signed.
 struct Signed {
     authority: String,
     config: Arc<ServerConfig>,
+    /// The certificate and its key, as files have them.
+    pem: [String; 2],
 }
 
 fn signed(name: &str) -> Signed {
@@ -41,6 +47,7 @@ fn signed(name: &str) -> Signed {
     Signed {
         authority: root,
         config: Arc::new(config),
+        pem: [leaf.pem(), key.serialize_pem()],
     }
 }
 
@@ -153,4 +160,59 @@ fn a_server_without_tls_is_refused_where_tls_is_wanted() {
     let refused = reason(&ServerAddress::parse(&text).unwrap());
     assert!(refused.starts_with("the server offers no TLS"), "{refused}");
     assert_eq!(server.join().unwrap(), 0, "nothing is sent without TLS");
+}
+
+#[test]
+fn a_server_of_its_own_checks_the_password_over_tls() {
+    let Some(mut server) = Server::start("") else {
+        return;
+    };
+    let maker = Store::connect(&server.address(), "made").unwrap();
+    drop(maker);
+    let role = "CREATE ROLE over_tls LOGIN SUPERUSER PASSWORD 'a pass'";
+    let plain: tokio_postgres::Config = server.address().parse().unwrap();
+    let client = PlainClient::in_schema(&plain, "made");
+    client.batch_execute(role).unwrap();
+    drop(client);
+    server.stop();
+    let right = signed("127.0.0.1");
+    let [certificate, key] = &right.pem;
+    let certificate = server.write("own.crt", certificate);
+    let key = server.write("own.key", key);
+    server.write(
+        "pg_hba.conf",
+        "local all all trust\nhostssl all over_tls 127.0.0.1/32 scram-sha-256\n",
+    );
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
+    server.set(&format!(
+        "-c listen_addresses=127.0.0.1 -p {port} -c ssl=on -c ssl_cert_file={} -c ssl_key_file={}",
+        certificate.display(),
+        key.display()
+    ));
+    server.begin();
+    let folder = tempfile::tempdir().unwrap();
+    let [root, passfile] = ["root.pem", "pass"].map(|name| folder.path().join(name));
+    std::fs::write(&root, &right.authority).unwrap();
+    let connect = |password: &str, more: &str| {
+        std::fs::write(
+            &passfile,
+            format!("127.0.0.1:{port}:*:over_tls:{password}\n"),
+        )
+        .unwrap();
+        std::fs::set_permissions(&passfile, Permissions::from_mode(0o600)).unwrap();
+        let address = format!(
+            "postgres://over_tls@127.0.0.1:{port}/postgres?schema=own&passfile={}{more}",
+            passfile.display()
+        );
+        Store::create_on(&ServerAddress::parse(&address).unwrap())
+    };
+    let encrypted = format!("&sslmode=verify-full&sslrootcert={}", root.display());
+    let store = connect("a pass", &encrypted).unwrap();
+    assert!(store.server_facts().unwrap().unwrap().is_encrypted);
+    let wrong = connect("another", &encrypted).unwrap_err().to_string();
+    assert!(wrong.contains("password authentication failed"), "{wrong}");
+    let plain = connect("a pass", "").unwrap_err().to_string();
+    assert!(plain.contains("no pg_hba.conf entry"), "{plain}");
 }

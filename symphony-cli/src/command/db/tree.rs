@@ -17,7 +17,7 @@ use crate::failure::{Context as _, Exit};
 /// A command on the database.
 #[derive(Debug, Subcommand)]
 pub(crate) enum DbCommand {
-    /// Check the file, its references and its schema; the exit code is 1 if anything is wrong
+    /// Check the database, its references and its schema; the exit code is 1 if anything is wrong
     Check(CheckArgs),
     /// Write a consistent copy of the database while agents keep running
     Backup(BackupArgs),
@@ -78,7 +78,11 @@ impl View for CheckView {
         for problem in &self.problems {
             page.line(&format!("- {}: {}", problem.subject, problem.detail));
         }
-        page.line("Run `symphony pause`, then restore a backup with `symphony db restore`.");
+        page.line(if path.server().is_some() {
+            "Run `symphony pause`, then bring back a dump that has none of it (docs/scale-out.md, Backups)."
+        } else {
+            "Run `symphony pause`, then restore a backup with `symphony db restore`."
+        });
     }
 }
 

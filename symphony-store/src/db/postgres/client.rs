@@ -3,15 +3,15 @@
 //! The server ends a statement that takes too long, and the system a connection whose other end is gone. A server that is stopped, or
 //! whose disk hangs, does neither: its system still acknowledges what is sent. So each answer has a time here, too.
 
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
-use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client as Sender, Config, Error, NoTls, Row};
 
 use super::tls::Tls;
+use super::wait::{runtime, wait};
 
 /// How long an answer may take: longer than the server may work on a statement, or wait for a lock.
 pub(crate) const ANSWER_MAX: Duration = Duration::from_secs(20);
@@ -39,10 +39,9 @@ pub(crate) enum ConnectError {
     System(#[from] std::io::Error),
 }
 
-/// One connection.
+/// One connection, which a thread of its own serves.
 #[derive(Debug)]
 pub(crate) struct Client {
-    runtime: Runtime,
     /// `None` only while it is dropped.
     sender: Option<Sender>,
     connection: JoinHandle<()>,
@@ -55,22 +54,22 @@ impl Client {
     /// # Errors
     /// When the server cannot be reached, refuses, or does not answer.
     pub(crate) fn connect(config: &Config, tls: Option<&Tls>) -> Result<Self, ConnectError> {
-        let runtime = Builder::new_current_thread().enable_all().build()?;
-        let connected = runtime.block_on(async {
-            let connecting = async {
-                Ok::<_, Error>(if let Some(tls) = tls {
-                    let (sender, connection) = config.connect(tls.clone()).await?;
-                    (sender, tokio::spawn(end(connection)))
-                } else {
-                    let (sender, connection) = config.connect(NoTls).await?;
-                    (sender, tokio::spawn(end(connection)))
-                })
-            };
-            timeout(CONNECT_MAX, connecting).await
+        let (config, tls) = (config.clone(), tls.cloned());
+        let mut connecting = runtime()?.spawn(async move {
+            Ok::<_, Error>(if let Some(tls) = tls {
+                let (sender, connection) = config.connect(tls).await?;
+                (sender, tokio::spawn(end(connection)))
+            } else {
+                let (sender, connection) = config.connect(NoTls).await?;
+                (sender, tokio::spawn(end(connection)))
+            })
         });
-        let (sender, connection) = connected.map_err(|_elapsed| ConnectError::Silent)??;
+        let Some(connected) = wait(Pin::new(&mut connecting), CONNECT_MAX) else {
+            connecting.abort();
+            return Err(ConnectError::Silent);
+        };
+        let (sender, connection) = connected.map_err(std::io::Error::other)??;
         Ok(Self {
-            runtime,
             sender: Some(sender),
             connection,
             answer_max: Some(ANSWER_MAX),
@@ -124,20 +123,21 @@ impl Client {
 
     /// Waits for an answer. When its time is over the connection is given up, and the answer becomes an error that says so.
     fn answer<T>(&self, answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-        self.runtime.block_on(async {
-            let mut answer = std::pin::pin!(answer);
-            let Some(limit) = self.answer_max else {
-                return answer.await;
-            };
+        let mut answer = pin!(answer);
+        if let Some(limit) = self.answer_max {
             for limit in [limit, LAST_LOOK] {
-                if let Ok(answer) = timeout(limit, &mut answer).await {
+                if let Some(answer) = wait(answer.as_mut(), limit) {
                     return answer;
                 }
             }
             tracing::warn!(seconds = limit.as_secs(), "the database does not answer");
             self.connection.abort();
-            answer.await
-        })
+        }
+        loop {
+            if let Some(answer) = wait(answer.as_mut(), Duration::MAX) {
+                return answer;
+            }
+        }
     }
 }
 
@@ -152,9 +152,6 @@ impl Drop for Client {
     /// Says goodbye: a session that only breaks is reported in the server's log.
     fn drop(&mut self) {
         drop(self.sender.take());
-        let connection = &mut self.connection;
-        let _ended = self
-            .runtime
-            .block_on(async { timeout(GOODBYE_MAX, connection).await });
+        let _ended = wait(Pin::new(&mut self.connection), GOODBYE_MAX);
     }
 }

@@ -15,6 +15,7 @@ mod texts;
 mod tls;
 mod turn;
 mod value;
+mod wait;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Config, Row};
 
-use super::{DbError, Params, Purpose};
+use super::{DbError, Params, Purpose, READS_MAX};
 pub(crate) use client::{Client, ConnectError};
 pub(super) use fault::ServerError;
 use fault::{Ended, Wish, ended, is_lost};
@@ -32,9 +33,6 @@ pub(crate) use session::{Server, quoted};
 pub(crate) use tls::Tls;
 use value::Value;
 pub(super) use value::column;
-
-/// How often a read begins again after a broken connection.
-const READS_MAX: u32 = 5;
 
 /// The transaction of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

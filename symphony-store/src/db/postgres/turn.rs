@@ -28,8 +28,19 @@ impl Postgres {
         let is_taken = rows.first().is_some_and(|row| row.get(0));
         if is_taken {
             self.turn.set(Has::Turn);
+            self.forget_sessions();
         }
         Ok(is_taken)
+    }
+
+    /// Removes the rows of sessions that wrote nothing for a day: each command leaves one. A commit is settled within seconds, and a
+    /// session that writes again makes its row again.
+    fn forget_sessions(&self) {
+        let text = "DELETE FROM engine_session WHERE id IN (SELECT id FROM engine_session WHERE at < now() - interval '1 day'
+             FOR UPDATE SKIP LOCKED)";
+        if let Err(error) = self.once(|client| client.execute_typed(text, &[])) {
+            tracing::debug!(%error, "rows of old sessions were not removed");
+        }
     }
 
     /// Gives the turn back. A session that breaks has given it back.

@@ -14,7 +14,8 @@ use symphony_core::run::{RunStatus, RunTarget};
 use symphony_store::{AuditRequest, ClaimLimits, EventFilter, IssueFilter, Store, StoreError};
 
 use super::new_store;
-use super::server::Server;
+use super::server::{Frozen, Server};
+use crate::plain_client::PlainClient;
 use crate::support::{by, finish, human, new_issue, request, system};
 
 /// Names, for a process that works, the address, the schema, its own name and the folder of its log.
@@ -77,6 +78,61 @@ fn no_acknowledged_write_is_lost_and_none_is_stored_twice() {
         assert!(worker.wait().unwrap().success());
     }
     check(&mut store, &acknowledged(folder.path()), title);
+}
+
+#[test]
+fn a_process_that_is_stopped_in_a_write_keeps_no_one_waiting() {
+    let Some(server) = Server::start("") else {
+        return;
+    };
+    let (mut store, schema) = new_store(&server.address());
+    for title in 0..120 {
+        store
+            .add_issue(&human(1), &new_issue(&format!("issue {title}")))
+            .unwrap();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = worker(&format!(
+        "{}|{schema}|w0|{}",
+        server.address(),
+        folder.path().display()
+    ));
+    let config = server.address().parse().unwrap();
+    let client = PlainClient::in_schema(&config, &schema);
+    let in_write = || {
+        let query = "SELECT 1 FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'";
+        !client.query(query, &[]).unwrap().is_empty()
+    };
+    let (begun, mut stopped_in_a_write) = (Instant::now(), 0_u64);
+    while stopped_in_a_write < 2 {
+        assert!(begun.elapsed() < BETWEEN_MAX, "{stopped_in_a_write}");
+        let before = acknowledged(folder.path()).len();
+        std::thread::sleep(Duration::from_millis(40 + 7 * stopped_in_a_write));
+        let frozen = Frozen(vec![writer.id()]);
+        frozen.signal("-STOP");
+        // the server finishes what it was sent
+        std::thread::sleep(Duration::from_millis(100));
+        if in_write() {
+            stopped_in_a_write += 1;
+            let stopped = Instant::now();
+            let all = IssueFilter::default();
+            for issue in store.list_issues(&all).unwrap().items {
+                store.add_comment(&human(5), &issue.id, "hello").unwrap();
+            }
+            while in_write() {
+                assert!(stopped.elapsed() < Duration::from_secs(20), "it holds on");
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        }
+        drop(frozen);
+        let woken = Instant::now();
+        while acknowledged(folder.path()).len() <= before {
+            assert!(woken.elapsed() < BETWEEN_MAX, "it does not go on");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+    File::create(folder.path().join("stop")).unwrap();
+    assert!(writer.wait().unwrap().success());
 }
 
 /// Compares what the processes noted with what the database has.

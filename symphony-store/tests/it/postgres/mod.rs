@@ -6,7 +6,7 @@ mod away;
 mod kills;
 mod lost_commit;
 mod proxy;
-mod server;
+pub(crate) mod server;
 mod turn;
 
 use symphony_store::Store;

@@ -1,6 +1,8 @@
 //! A server of a test's own, which may be stopped and killed.
 
+use std::fs::Permissions;
 use std::io::Write;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -14,12 +16,12 @@ pub(crate) struct Server {
     folder: tempfile::TempDir,
     programs: PathBuf,
     user: String,
-    settings: &'static str,
+    settings: String,
 }
 
 impl Server {
     /// Makes and starts one; `SYMPHONY_TEST_POSTGRES` names the folder of PostgreSQL's programs.
-    pub(crate) fn start(settings: &'static str) -> Option<Self> {
+    pub(crate) fn start(settings: &str) -> Option<Self> {
         let programs = PathBuf::from(std::env::var_os("SYMPHONY_TEST_POSTGRES")?);
         let folder = tempfile::tempdir().unwrap();
         let user = output(&mut program("id", &["-un"]));
@@ -33,7 +35,7 @@ impl Server {
             folder,
             programs,
             user,
-            settings,
+            settings: settings.to_owned(),
         };
         let mut made = server.program("initdb");
         made.args(["--auth", "trust", "--encoding", "UTF8", "--locale", "C"]);
@@ -46,6 +48,21 @@ impl Server {
     pub(crate) fn address(&self) -> String {
         let folder = self.folder.path().display();
         format!("host={folder} user={} dbname=postgres", self.user)
+    }
+
+    /// Adds to its settings; they apply from its next start on.
+    pub(crate) fn set(&mut self, settings: &str) {
+        self.settings.push_str(settings);
+    }
+
+    /// Writes a file that only the server's user may read, and returns its path.
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.data().join(name);
+        std::fs::write(&path, text).unwrap();
+        let user = std::fs::metadata(self.data()).unwrap();
+        std::os::unix::fs::chown(&path, Some(user.uid()), Some(user.gid())).unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        path
     }
 
     fn data(&self) -> PathBuf {
@@ -87,7 +104,12 @@ impl Server {
             if run(start.args(["-o", &settings, "start"])) {
                 return;
             }
-            assert!(begun.elapsed() < START_MAX, "the server does not start");
+            let log = || std::fs::read_to_string(self.folder.path().join("log"));
+            assert!(
+                begun.elapsed() < START_MAX,
+                "it does not start: {:?}",
+                log()
+            );
             std::thread::sleep(Duration::from_millis(100));
         }
     }
@@ -159,10 +181,10 @@ impl Drop for Server {
 }
 
 /// The stopped processes of a server, which go on when it is dropped.
-pub(crate) struct Frozen(Vec<u32>);
+pub(crate) struct Frozen(pub(crate) Vec<u32>);
 
 impl Frozen {
-    fn signal(&self, signal: &str) {
+    pub(crate) fn signal(&self, signal: &str) {
         for pid in &self.0 {
             run(&mut program("kill", &[signal, &pid.to_string()]));
         }

@@ -23,6 +23,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("database/open.rs", "whether a file may become a database"),
     ("audit/file.rs", "the pages of the file"),
     (
+        "audit/server.rs",
+        "only for a server, which runs it in a test of its own",
+    ),
+    (
         "database/copy.rs",
         "names of tables are put in; the tests of copies send each",
     ),
