@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use symphony_core::config::{Config, ProjectConfig, ProviderChoice};
 use symphony_core::id::ProjectId;
+use symphony_core::placement::Lease;
 use symphony_store::Project;
 use symphony_workspace::config_file::{ConfigPaths, LoadedConfig, load};
 
@@ -14,6 +15,10 @@ use crate::error::RunnerError;
 use crate::prompts::library::{PromptLibrary, ShippedPrompts};
 use crate::provider::ProviderCall;
 use crate::provider::detect::{Installation as ProviderPlaces, find_provider};
+
+/// The variable by whose value a debug build divides the times of the lease.
+#[cfg(debug_assertions)]
+const LEASE_DIVISOR: &str = "SYMPHONY_TEST_LEASE_DIVISOR";
 
 /// Everything a command needs to know about where it runs.
 #[derive(Debug, Clone)]
@@ -88,6 +93,20 @@ impl Installation {
         joined.config.database.clone_from(&other.database);
         joined.config.state_dir.clone_from(&other.state_dir);
         joined
+    }
+
+    /// Returns how long runs on other hosts live without a sign of life.
+    pub fn lease(&self) -> Lease {
+        let lease = self.config.lease;
+        // A test of whole processes cannot wait for minutes. A release build has no such variable, since a lease that is too short
+        // can let a run have two agents.
+        #[cfg(debug_assertions)]
+        if let Some(divisor) = self.variable(LEASE_DIVISOR)
+            && let Some(divisor) = divisor.to_str().and_then(|text| text.parse().ok())
+        {
+            return lease.shortened(divisor);
+        }
+        lease
     }
 
     /// Returns the configuration files as they were loaded.

@@ -6,6 +6,10 @@ use super::shares::Shares;
 pub const DATABASE: &str = ".symphony/symphony.db";
 /// Folder of the state that belongs to databases on servers, below the home folder.
 pub const STATE_DIR: &str = ".local/state/symphony";
+/// Folder of a worker's clones, below the home folder.
+pub const WORKER_DATA_DIR: &str = ".local/share/symphony/worker";
+/// What gives the runs of pools to workers.
+pub const PLACEMENT: &str = "queue";
 /// Agents at once; 0 = number of CPUs.
 pub const MAX_CONCURRENT_AGENTS: u64 = 0;
 /// Pull requests whose gates run at once; 0 = half the number of CPUs.

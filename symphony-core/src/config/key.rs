@@ -148,6 +148,10 @@ pub enum TextRule {
     AllowedHost,
     /// What runs agents: `auto`, a provider, or one of its programs.
     Provider,
+    /// The name of a pool of workers.
+    Pool,
+    /// A git repository that other hosts reach, without a password in its address.
+    Hub,
 }
 
 /// What a relative path starts from.

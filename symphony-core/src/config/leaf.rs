@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde_json::Value;
 
+use super::hub::is_hub;
 use super::key::{Leaf, PathBase, TextRule};
 use super::path::KeyPath;
 use super::problem::ProblemKind;
@@ -11,6 +12,7 @@ use super::provider::ProviderChoice;
 use super::server_address::ServerAddress;
 use super::value::IssuePrefix;
 use crate::path_pattern::check_path_pattern;
+use crate::placement::Pool;
 use crate::plan::failure::{FAILURE_PATTERNS_MAX, is_failure_pattern};
 use crate::prompt_trial::{Share, TrialName};
 use crate::user::TokenHash;
@@ -46,17 +48,19 @@ pub(super) fn check_leaf(
             .as_f64()
             .filter(|share| Share::new(*share).is_ok())
             .map(|_| value.clone())),
-        // what is there instead of the hash may be the token itself
-        Leaf::Text(TextRule::TokenHash) if value.is_string() => match value.as_str() {
-            Some(text) if fits(TextRule::TokenHash, text) => Ok(value.clone()),
-            _ => Err(vec![(
-                path.clone(),
-                ProblemKind::WrongValue {
-                    found: "a text of another form".to_owned(),
-                    expected: expected(leaf),
-                },
-            )]),
-        },
+        // what is there instead of the hash may be the token itself, and an address may have a password
+        Leaf::Text(rule @ (TextRule::TokenHash | TextRule::Hub)) if value.is_string() => {
+            match value.as_str() {
+                Some(text) if fits(rule, text) => Ok(value.clone()),
+                _ => Err(vec![(
+                    path.clone(),
+                    ProblemKind::WrongValue {
+                        found: "a text of another form".to_owned(),
+                        expected: expected(leaf),
+                    },
+                )]),
+            }
+        }
         Leaf::Text(rule) => one(value
             .as_str()
             .filter(|text| fits(rule, text))
@@ -178,6 +182,8 @@ fn fits(rule: TextRule, text: &str) -> bool {
         }
         TextRule::AllowedHost => is_allowed_host(text),
         TextRule::Provider => ProviderChoice::parse(text).is_ok(),
+        TextRule::Pool => Pool::parse(text).is_ok(),
+        TextRule::Hub => fits(TextRule::Line, text) && is_hub(text),
     }
 }
 
@@ -266,6 +272,12 @@ const fn text_expected(rule: TextRule) -> &'static str {
             "a host (`example.com`, `*.example.com`, `example.com:8443`) or an address with a port (`10.0.0.5:443`)"
         }
         TextRule::Provider => "a provider",
+        TextRule::Pool => {
+            "a pool's name (at most 64 lowercase letters, digits and `-` between them, such as `linux` or `gpu-large`)"
+        }
+        TextRule::Hub => {
+            "a git repository without a password in its address (`ssh://git@host/path`, `git@host:path`, `https://host/path` or an absolute path)"
+        }
     }
 }
 

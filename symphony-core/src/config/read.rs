@@ -12,6 +12,7 @@ use super::defaults;
 use super::layer::{Effective, Place, Source, without_dots};
 use super::leaf::describe;
 use super::path::KeyPath;
+use super::placement::PlacementKind;
 use super::problem::{ConfigProblem, ProblemKind};
 use super::provider::ProviderChoice;
 use super::sandbox::SandboxSettings;
@@ -44,6 +45,9 @@ impl Effective {
             watchdog: reader.watchdog(),
             profiles: reader.profiles(),
             users: reader.users(),
+            placement: reader.get_or("placement", PlacementKind::Queue),
+            lease: reader.lease(),
+            worker: reader.worker(),
             defaults: reader.project(),
         };
         (config, reader.problems)
@@ -146,6 +150,8 @@ impl ConfigReader<'_> {
             prefix: self
                 .get("prefix")
                 .unwrap_or_else(|| IssuePrefix::from_folder("")),
+            pool: self.get("pool"),
+            hub: self.get("hub"),
             base_branch: self.get("base_branch"),
             max_retries: self.get_or("max_retries", 1),
             max_retry_backoff_ms: self.millis("max_retry_backoff_ms"),
@@ -407,7 +413,7 @@ impl ConfigReader<'_> {
     }
 
     /// Returns the first path of a section that some layer sets.
-    fn first_set(&self, section: &str) -> Option<KeyPath> {
+    pub(super) fn first_set(&self, section: &str) -> Option<KeyPath> {
         let above = KeyPath::of(section);
         let mut entries = self.effective.iter();
         entries

@@ -6,6 +6,7 @@ use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, Scope, TextRule}
 use super::provider::{ACP_NAME_CHARS_MAX, ProviderChoice};
 use super::table::KEYS;
 use crate::issue::{IssueStatus, Priority};
+use crate::placement::NAME_CHARS_MAX;
 use crate::plan::failure::{FAILURE_PATTERN_CHARS_MAX, FailureClass};
 use crate::prompt_trial::TRIAL_NAME_CHARS_MAX;
 use crate::user::USER_NAME_CHARS_MAX;
@@ -170,6 +171,12 @@ fn text(rule: TextRule) -> Value {
             { "enum": ProviderChoice::NAMES.iter().filter(|name| ProviderChoice::parse(name).is_ok()).collect::<Vec<_>>() },
             { "type": "string", "pattern": "^acp\\.[a-z0-9][a-z0-9-]*$", "maxLength": ACP_NAME_CHARS_MAX + 4 },
         ] }),
+        TextRule::Pool => {
+            json!({ "type": "string", "pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", "maxLength": NAME_CHARS_MAX })
+        }
+        TextRule::Hub => {
+            json!({ "type": "string", "pattern": "^(/|file:///|(ssh|https?|git)://|[^-/:][^/:]*:)" })
+        }
         TextRule::TrialName => {
             json!({ "type": "string", "pattern": "^[a-z0-9][a-z0-9-]*$", "maxLength": TRIAL_NAME_CHARS_MAX })
         }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::database::Database;
 use super::forge::ForgeSettings;
+use super::placement::{PlacementKind, WorkerSettings};
 use super::provider::ProviderChoice;
 use super::providers::Providers;
 use super::sandbox::SandboxSettings;
@@ -14,6 +15,7 @@ use super::value::{BreakerTarget, CommandLine, Gate, IssuePrefix, Millis, Resume
 use crate::agent::AgentType;
 use crate::config_change::decisive_patterns;
 use crate::id::PhaseName;
+use crate::placement::{Lease, Pool};
 use crate::plan::failure::FailureClass;
 use crate::prompt_trial::{LiveTrial, PromptSet};
 use crate::unit::{Tokens, UsdMicros};
@@ -39,6 +41,12 @@ pub struct Config {
     pub profiles: BTreeMap<AgentType, ProfileLimits>,
     /// The users of the page.
     pub users: BTreeMap<UserName, User>,
+    /// What gives the runs of pools to workers.
+    pub placement: PlacementKind,
+    /// How long a run on another host lives without a sign of life.
+    pub lease: Lease,
+    /// The folders of a worker on this host.
+    pub worker: WorkerSettings,
     /// Everything else, unless a project sets it.
     pub defaults: ProjectConfig,
 }
@@ -140,6 +148,10 @@ pub struct ProfileLimits {
 pub struct ProjectConfig {
     /// Prefix of the project's issue identifiers.
     pub prefix: IssuePrefix,
+    /// The pool of workers that its runs wait in; `None` if they are started by the control.
+    pub pool: Option<Pool>,
+    /// The repository that workers clone and push to; `None` for the control's own.
+    pub hub: Option<String>,
     /// Branch that work starts from; without it the repository's default branch.
     pub base_branch: Option<String>,
     /// Failures in a row, or runs since the phase last advanced, that open the circuit breaker.

@@ -5,9 +5,11 @@
 use super::defaults as d;
 use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, PathBase, Scope, TextRule};
 use super::path::Segment;
+use super::placement::PlacementKind;
 use super::row::{COUNT, LIMIT, LINE, PROMPT_TOKENS, RISK, SHARE, WAIT, WATCH, leaf, section};
 use super::sandbox::{SandboxCache, SandboxNetwork, SandboxSetting};
 use super::table_remote::{FORGE, TRACKER};
+use super::table_workers::{LEASE, WORKER};
 use super::value::{BreakerTarget, CommandOutput, GateReads, ResumeMode};
 use crate::user::UserRole;
 use DefaultValue::{Bool, Integer, Text, Texts, Unset};
@@ -28,6 +30,9 @@ pub const INSTALLATION_KEYS: &[&str] = &[
     "watchdog",
     "profiles",
     "web",
+    "placement",
+    "lease",
+    "worker",
 ];
 
 /// Every key of a configuration file.
@@ -50,6 +55,10 @@ pub const KEYS: &[Key] = &[
     Key { name: "profiles", kind: Kind::Map(NameRule::AgentType, Each::Section(PROFILE)), default: Unset(r#"{"judge": {"max_concurrency": 2}}"#), scope: TopLevel,
         doc: "Limits of an agent type, by its name." },
     section("web", WEB, TopLevel, "The page in the browser that `symphony serve` serves."),
+    leaf("placement", Leaf::Choice(PlacementKind::NAMES), Text(d::PLACEMENT), TopLevel,
+        "What gives the runs of a pool to workers: `queue` is the database itself."),
+    section("lease", LEASE, TopLevel, "How long a run on another host lives without a sign of life. All hosts of a database need the same."),
+    section("worker", WORKER, TopLevel, "What `symphony worker` keeps on its host."),
     leaf("max_retries", COUNT, Integer(d::MAX_RETRIES), Project,
         "Failures in a row, or runs since the phase last advanced, after which the circuit breaker opens."),
     leaf("max_retry_backoff_ms", WAIT, Integer(d::MAX_RETRY_BACKOFF_MS), Project, "Longest wait before a retry."),
@@ -80,6 +89,10 @@ pub const KEYS: &[Key] = &[
     section("git", GIT, TopLevel, "How Symphony's own git commands behave."),
     leaf("prefix", Leaf::Text(TextRule::Prefix), Unset("\"API\""), OneProject,
         "Prefix of the project's issue identifiers; by default the first letters of its folder's name."),
+    leaf("pool", Leaf::Text(TextRule::Pool), Unset("\"linux\""), Project,
+        "The pool of workers that run the project's agents and gates on other hosts (`symphony worker`); without it, they run where the tick does. It needs a database on a server."),
+    leaf("hub", Leaf::Text(TextRule::Hub), Unset("\"ssh://git@hub.example/srv/api.git\""), OneProject,
+        "The git repository through which workers get the project and hand in results: a URL or an absolute path that both reach. By default the project's own repository, over SSH to the host where the tick runs."),
     leaf("base_branch", Leaf::Text(TextRule::Branch), Unset("\"main\""), Project,
         "Branch that work starts from and is merged into; by default the repository's default branch."),
     Key { name: "gates", kind: Kind::List(GATE), default: Texts(&[]), scope: Project,

@@ -1,5 +1,9 @@
 //! The lease of a run: how often its host shows that it is there, and what follows when it does not.
 
+use std::error::Error;
+use std::fmt;
+use std::num::NonZeroU64;
+
 /// Longest time that a host needs to end an agent and its descendants once its lease is over: 10 s between the two signals, and what
 /// looking and killing take.
 pub const END_MS_MAX: u64 = 15_000;
@@ -11,24 +15,20 @@ pub const CLOCK_PPM_MAX: u64 = 600;
 /// Longest time of a lease: an hour, in which two clocks drift apart by less than those 5 s.
 pub const LEASE_MS_MAX: u64 = 3_600_000;
 /// Shortest time between two beats: each is a write to the database.
-const BEAT_MS_MIN: u64 = 1_000;
+pub const BEAT_MS_MIN: u64 = 1_000;
 /// How long a silent run waits for its own host, whose worktree has its work.
 const RETURN_MS: u64 = 120_000;
 
 /// Why three times make no lease.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LeaseProblem {
     /// Beats would load the database.
-    #[error("`lease.beat_ms` is {found}; the least is {BEAT_MS_MIN}")]
     BeatTooOften {
         /// The time between two beats.
         found: u64,
     },
     /// The host would end agents before a beat could be answered.
-    #[error(
-        "`lease.fence_ms` is {fence}, which is not above `lease.beat_ms` ({beat}): a host would end its agents before their next beat"
-    )]
     FenceTooShort {
         /// The time without an answer after which a host ends an agent.
         fence: u64,
@@ -36,10 +36,6 @@ pub enum LeaseProblem {
         beat: u64,
     },
     /// A run could be given up while its agent still runs.
-    #[error(
-        "`lease.dead_ms` is {dead}; it must be above `lease.fence_ms` + {MARGIN_MS} ({}), so that an agent has ended before its run is given up",
-        fence.saturating_add(MARGIN_MS)
-    )]
     DeadTooShort {
         /// The time without a beat after which a run is silent.
         dead: u64,
@@ -47,12 +43,55 @@ pub enum LeaseProblem {
         fence: u64,
     },
     /// The clocks of two machines could drift apart by more than the margin.
-    #[error("`lease.dead_ms` is {found}; the most is {LEASE_MS_MAX}")]
     DeadTooLong {
         /// The time without a beat after which a run is silent.
         found: u64,
     },
 }
+
+impl LeaseProblem {
+    /// Returns the key of the configuration that is wrong.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::BeatTooOften { .. } => "lease.beat_ms",
+            Self::FenceTooShort { .. } => "lease.fence_ms",
+            Self::DeadTooShort { .. } | Self::DeadTooLong { .. } => "lease.dead_ms",
+        }
+    }
+
+    /// Returns its value, in milliseconds.
+    pub const fn found(self) -> u64 {
+        match self {
+            Self::BeatTooOften { found } | Self::DeadTooLong { found } => found,
+            Self::FenceTooShort { fence, .. } => fence,
+            Self::DeadTooShort { dead, .. } => dead,
+        }
+    }
+
+    /// Returns what must be there instead, as part of a sentence: "expected …".
+    pub fn expected(self) -> String {
+        match self {
+            Self::BeatTooOften { .. } => format!("at least {BEAT_MS_MIN}"),
+            Self::FenceTooShort { beat, .. } => format!(
+                "more than `lease.beat_ms` ({beat}), so that a host does not end its agents before their next beat"
+            ),
+            Self::DeadTooShort { fence, .. } => format!(
+                "more than `lease.fence_ms` + {MARGIN_MS} ({}), so that an agent has ended before its run is given up",
+                fence.saturating_add(MARGIN_MS)
+            ),
+            Self::DeadTooLong { .. } => format!("at most {LEASE_MS_MAX}"),
+        }
+    }
+}
+
+impl fmt::Display for LeaseProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (key, found) = (self.key(), self.found());
+        write!(f, "`{key}` is {found}; expected {}", self.expected())
+    }
+}
+
+impl Error for LeaseProblem {}
 
 /// The times of a lease, which fit together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,19 +100,25 @@ pub struct Lease {
     beat: u64,
     fence: u64,
     dead: u64,
+    /// How long a silent run waits for its own host.
+    return_for: u64,
 }
 
 impl Default for Lease {
     fn default() -> Self {
-        Self {
-            beat: 20_000,
-            fence: 60_000,
-            dead: 90_000,
-        }
+        Self::DEFAULT
     }
 }
 
 impl Lease {
+    /// The times that hold where the configuration names none.
+    pub const DEFAULT: Self = Self {
+        beat: 20_000,
+        fence: 60_000,
+        dead: 90_000,
+        return_for: RETURN_MS,
+    };
+
     /// Checks the times of `lease.beat_ms`, `lease.fence_ms` and `lease.dead_ms`, in milliseconds.
     ///
     /// # Errors
@@ -101,7 +146,21 @@ impl Lease {
             beat: beat_ms,
             fence: fence_ms,
             dead: dead_ms,
+            return_for: RETURN_MS,
         })
+    }
+
+    /// Returns a fraction of all its times, for tests of whole processes, which cannot wait for minutes. The result does not keep
+    /// [`MARGIN_MS`]: on a slow machine it may give a run up whose agent still runs.
+    #[must_use]
+    pub const fn shortened(self, divisor: NonZeroU64) -> Self {
+        let by = divisor.get();
+        Self {
+            beat: self.beat / by,
+            fence: self.fence / by,
+            dead: self.dead / by,
+            return_for: self.return_for / by,
+        }
     }
 
     /// Returns the time between two beats.
@@ -121,7 +180,7 @@ impl Lease {
 
     /// Returns the time without a beat after which the control ends a run whose host did not come back.
     pub const fn lost_ms(self) -> u64 {
-        self.dead.saturating_add(RETURN_MS)
+        self.dead.saturating_add(self.return_for)
     }
 }
 
@@ -179,11 +238,19 @@ mod tests {
     }
 
     #[test]
+    fn a_lease_for_tests_keeps_the_proportions() {
+        let tenth = Lease::default().shortened(NonZeroU64::new(10).unwrap());
+        let times = (tenth.beat_ms(), tenth.fence_ms(), tenth.dead_ms());
+        assert_eq!(times, (2_000, 6_000, 9_000));
+        assert_eq!(tenth.lost_ms(), 21_000);
+    }
+
+    #[test]
     fn a_problem_names_the_keys_and_what_they_need() {
         let problem = Lease::new(20_000, 60_000, 70_000).unwrap_err();
         assert_eq!(
             problem.to_string(),
-            "`lease.dead_ms` is 70000; it must be above `lease.fence_ms` + 20000 (80000), so that an agent has ended before its run is given up"
+            "`lease.dead_ms` is 70000; expected more than `lease.fence_ms` + 20000 (80000), so that an agent has ended before its run is given up"
         );
     }
 

@@ -13,7 +13,9 @@ mod name;
 mod place;
 
 pub use held::{BootMs, Held};
-pub use lease::{CLOCK_PPM_MAX, END_MS_MAX, LEASE_MS_MAX, Lease, LeaseProblem, MARGIN_MS};
+pub use lease::{
+    BEAT_MS_MIN, CLOCK_PPM_MAX, END_MS_MAX, LEASE_MS_MAX, Lease, LeaseProblem, MARGIN_MS,
+};
 pub use liveness::Liveness;
 pub use name::{Host, NAME_CHARS_MAX, Pool};
 pub use place::{Place, place_of};

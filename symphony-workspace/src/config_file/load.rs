@@ -105,6 +105,8 @@ pub struct InstallationSettings {
     pub config: Config,
     /// Every value with its source.
     pub effective: Effective,
+    /// Values of the installation's own keys that are right by themselves, and do not fit together.
+    pub at_odds: Vec<ConfigProblem>,
 }
 
 /// What holds for a project.
@@ -189,11 +191,12 @@ fn read_nearest(root: &Path) -> Result<(Option<ConfigFile>, Vec<PathBuf>), Confi
 }
 
 impl LoadedConfig {
-    /// Returns all problems of the files, the global one's first.
+    /// Returns all problems of the files, the global one's first, then the installation's values that do not fit together.
     pub fn problems(&self) -> Vec<ConfigProblem> {
         let files = self.global.iter().chain(&self.main);
         files
             .flat_map(|file| file.problems.iter().cloned())
+            .chain(self.inspect_installation().at_odds)
             .collect()
     }
 
@@ -202,7 +205,7 @@ impl LoadedConfig {
     /// # Errors
     /// [`ConfigFileError::Invalid`] when a problem concerns the installation: any problem of the global file outside of
     /// `projects`; in the main file one of [`INSTALLATION_KEYS`], or a syntax error if only this file could name the
-    /// database.
+    /// database; and values of these keys that do not fit together.
     pub fn installation(&self) -> Result<InstallationSettings, ConfigFileError> {
         let database_named = self.global.as_ref().is_some_and(|file| {
             file.document
@@ -218,7 +221,9 @@ impl LoadedConfig {
             .cloned()
             .collect();
         valid(problems)?;
-        Ok(self.inspect_installation())
+        let settings = self.inspect_installation();
+        valid(settings.at_odds.clone())?;
+        Ok(settings)
     }
 
     /// Returns the installation's settings as far as they can be read, for `config show`.
@@ -230,8 +235,13 @@ impl LoadedConfig {
             .map(ConfigFile::top_layer)
             .collect();
         let effective = Effective::resolve(&layers, self.place(&self.root));
-        let (config, _) = effective.config();
-        InstallationSettings { config, effective }
+        let (config, mut at_odds) = effective.config();
+        at_odds.retain(|problem| concerns_installation(problem, true));
+        InstallationSettings {
+            config,
+            effective,
+            at_odds,
+        }
     }
 
     /// Returns what holds for a project: by its id (nothing when it is not registered yet), its
@@ -295,6 +305,11 @@ impl LoadedConfig {
         let effective = Effective::resolve(&layers, self.place(root));
         let (config, at_odds) = effective.project_config();
         problems.extend(at_odds);
+        // Asked only where it matters: reading the installation's settings again costs as much as the project's.
+        if config.pool.is_some() {
+            let database = self.inspect_installation().config.database;
+            problems.extend(effective.pool_problem(&database));
+        }
         let file = own.map(|file| file.path.clone());
         Ok((
             ProjectSettings {

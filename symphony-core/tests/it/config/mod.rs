@@ -9,6 +9,7 @@ mod messages;
 mod prop;
 mod sandbox;
 mod trackers;
+mod workers;
 
 use std::path::PathBuf;
 

@@ -275,3 +275,43 @@ fn a_section_of_the_main_file_holds_for_a_project_elsewhere() {
         .unwrap();
     assert_eq!(problems, []);
 }
+
+#[test]
+fn times_that_make_no_lease_stop_every_command_at_their_line() {
+    let installation = Installation::new(
+        "{\n  \"lease\": {\n    \"dead_ms\": 70000\n  }\n}",
+        r#"{ "max_retries": 3 }"#,
+        "",
+    );
+    let loaded = installation.load("api");
+    let error = loaded.installation().unwrap_err();
+    let problems = error.problems();
+    assert_eq!(problems, loaded.problems());
+    let text = installation.shown(&problems[0]);
+    let at = "home/.config/symphony/config.json:3:16: lease.dead_ms: expected more than";
+    assert!(text.contains(at), "{text}");
+}
+
+#[test]
+fn a_pool_with_a_database_in_a_file_stops_its_project_only() {
+    let installation = Installation::new(
+        r#"{ "database": "~/s.db" }"#,
+        r#"{ "pool": "linux" }"#,
+        r#"{ "model": "own" }"#,
+    );
+    for from in ["api", "web"] {
+        assert!(installation.load(from).installation().is_ok(), "{from}");
+        assert!(installation.project(from, "web").is_ok(), "{from}");
+        let error = installation.project(from, "api").unwrap_err();
+        let text = installation.shown(&error.problems()[0]);
+        assert!(
+            text.contains("symphony.config.json:1:11: pool: expected a database"),
+            "{text}"
+        );
+        assert!(text.contains("home/s.db"), "{text}");
+    }
+    let server = r#"{ "database": "postgres://me@db.example/team" }"#;
+    let installation = Installation::new(server, r#"{ "pool": "linux" }"#, "");
+    let settings = installation.project("api", "api").unwrap();
+    assert!(settings.config.pool.is_some());
+}
