@@ -10,6 +10,7 @@ use crate::closed_set::closed_set;
 use crate::config::{SandboxLevel, SandboxNetwork};
 use crate::failure::ErrorClass;
 use crate::id::{DeliveryId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
+use crate::placement::{Host, Pool};
 use crate::prompt_trial::Assignment;
 use crate::pull_request_of::PullRequestOf;
 use crate::unit::{Tokens, UsdMicros};
@@ -249,6 +250,10 @@ pub struct Run {
     pub moved_issue: bool,
     /// When a human asked for its end.
     pub cancel_requested_at: Option<Timestamp>,
+    /// The pool that it waits in or was taken from; `None` where the control starts it.
+    pub pool: Option<Pool>,
+    /// The host that began it; `None` as long as it waits, and without a pool.
+    pub host: Option<Host>,
 }
 
 impl Run {

@@ -120,6 +120,8 @@ fn run(agent: AgentType, moved_issue: bool) -> Run {
         prompt_set: None,
         moved_issue,
         cancel_requested_at: None,
+        pool: None,
+        host: None,
     }
 }
 

@@ -298,6 +298,8 @@ impl End {
             prompt_set: None,
             moved_issue: self.moved,
             cancel_requested_at: None,
+            pool: None,
+            host: None,
         };
         let end = RunEnd {
             run: &run,

@@ -95,6 +95,8 @@ pub(crate) fn from_row(row: &Row<'_>) -> Result<Run, StoreError> {
         prompt_set: prompt_set(row)?,
         moved_issue: row.get("moved_issue")?,
         cancel_requested_at: opt_time("cancel_requested_at")?,
+        pool: parsed_opt("pool", row.get("pool")?)?,
+        host: parsed_opt("host", row.get("host")?)?,
     })
 }
 

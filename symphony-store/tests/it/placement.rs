@@ -13,7 +13,7 @@ use symphony_core::run::{Fence, Run, RunStatus, RunTarget, Usage};
 use symphony_core::unit::{Tokens, UsdMicros};
 use symphony_store::{
     Appended, Beat, Begun, ClaimLimits, Links, LogChunk, RUN_LOG_CHUNK_MAX, RUN_LOG_MAX,
-    RunProgress, Store, StoreError, Worker,
+    RunCommits, RunProgress, Store, StoreError, Worker,
 };
 
 use crate::support::{
@@ -50,6 +50,14 @@ fn with_one() -> (Shared, Store, Run) {
     (shared, store, run)
 }
 
+/// A run as it is once a host has begun it.
+fn begun(run: &Run, name: &str) -> Run {
+    Run {
+        host: Some(host(name)),
+        ..run.clone()
+    }
+}
+
 fn ended(store: &mut Store, run: &Run) {
     let end = finish(run, RunStatus::Cancelled, None);
     store.finish_run(&system(9), &end).unwrap();
@@ -70,11 +78,17 @@ fn the_oldest_run_of_a_pool_is_taken_first_and_only_once() {
     assert_eq!(store.take(&other, &host("h1")).unwrap(), None);
     assert_eq!(
         store.take(&pool(), &host("h1")).unwrap(),
-        Some(first.clone())
+        Some(begun(&first, "h1"))
     );
-    assert_eq!(store.take(&pool(), &host("h2")).unwrap(), Some(second));
+    assert_eq!(
+        store.take(&pool(), &host("h2")).unwrap(),
+        Some(begun(&second, "h2"))
+    );
     assert_eq!(store.take(&pool(), &host("h1")).unwrap(), None);
-    assert_eq!(store.runs_begun_on(&host("h1")).unwrap(), [first]);
+    assert_eq!(
+        store.runs_begun_on(&host("h1")).unwrap(),
+        [begun(&first, "h1")]
+    );
     for run in store.live_runs().unwrap() {
         ended(&mut store, &run);
     }
@@ -104,7 +118,7 @@ fn a_run_begins_once_whoever_gives_it_out() {
     let (_shared, mut store, run) = with_one();
     assert_eq!(
         store.begin_on(&run.id, &host("h1")).unwrap(),
-        Begun::Now(Box::new(run.clone()))
+        Begun::Now(Box::new(begun(&run, "h1")))
     );
     for again in ["h1", "h2"] {
         let found = store.begin_on(&run.id, &host(again)).unwrap();
@@ -388,4 +402,40 @@ fn a_run_that_is_not_of_a_pool_is_claimed_as_before() {
         "none"
     );
     assert_eq!(run.started_at, at(2));
+}
+
+#[test]
+fn only_the_host_of_a_run_records_its_commits() {
+    let (_shared, mut store, run) = with_one();
+    assert_eq!(store.run_commits(&run.id).unwrap(), RunCommits::default());
+    store.take(&pool(), &host("h1")).unwrap().unwrap();
+    for (start, result) in [("a1", "b1"), ("a2", "b2")] {
+        store
+            .record_start_commit(&run.id, run.fence, start)
+            .unwrap();
+        store
+            .record_result_commit(&run.id, run.fence, result)
+            .unwrap();
+    }
+    let recorded = RunCommits {
+        start: Some("a1".to_owned()),
+        result: Some("b2".to_owned()),
+    };
+    assert_eq!(store.run_commits(&run.id).unwrap(), recorded);
+    let older = Fence::new(run.fence.get() - 1);
+    for fence in [older, run.fence] {
+        if fence == run.fence {
+            ended(&mut store, &run);
+        }
+        for refused in [
+            store.record_start_commit(&run.id, fence, "c1"),
+            store.record_result_commit(&run.id, fence, "c2"),
+        ] {
+            assert!(
+                matches!(refused, Err(StoreError::Superseded { .. })),
+                "{refused:?}"
+            );
+        }
+    }
+    assert_eq!(store.run_commits(&run.id).unwrap(), recorded);
 }
