@@ -65,6 +65,7 @@ pub(crate) use peer::may_speak_for_run;
 pub use program::resolve_program;
 pub use question::Question;
 pub use record::ProcessRecord;
+pub(crate) use stuck::boot_clock;
 pub use stuck::{EndedHolder, awake_ms, boot_id, end_lock_holder, end_supervisors, is_lock_holder};
 pub use supervision::{AgentEnd, EndReport, GRACE, Supervision, descendants};
 pub use sweep::{RunPlace, sweep_marked, sweep_run};

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use symphony_core::id::RunId;
+use symphony_core::placement::BootMs;
 
 use super::ended::Ended;
 use super::error::ProcessError;
@@ -33,6 +34,11 @@ pub struct EndedHolder {
 /// Returns the milliseconds of a clock that stops while the machine is suspended (`CLOCK_MONOTONIC`).
 pub fn awake_ms() -> u64 {
     system::awake_ms()
+}
+
+/// Returns the reading of the clock by which a host judges its leases (`CLOCK_BOOTTIME`).
+pub(crate) fn boot_clock() -> BootMs {
+    BootMs::new(system::boot_ms())
 }
 
 /// Returns the id of this boot of the machine.

@@ -99,6 +99,10 @@ pub(super) fn awake_ms() -> u64 {
     0
 }
 
+pub(super) fn boot_ms() -> u64 {
+    0
+}
+
 pub(super) fn parent_pid() -> i32 {
     0
 }

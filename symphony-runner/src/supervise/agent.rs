@@ -20,6 +20,7 @@ use symphony_workspace::Failpoint;
 
 use super::Job;
 use super::command::TRAMPOLINE_COMMAND;
+use super::holding::while_held;
 use super::messages::RunMessages;
 use super::outcome::AgentOutcome;
 use super::prepare::Prepared;
@@ -159,9 +160,16 @@ async fn listen(
         messages: RunMessages::new(job, &prepared.messages),
     };
     take_in_spending(job, store, &mut live.watch).await;
-    let watched = watch_agent(job, store, supervision, prepared, &mut live).await;
-    if let Ok(Some(_)) = watched {
-        ask_to_stop(&mut live).await;
+    let watching = watch_agent(job, store, supervision, prepared, &mut live);
+    // Dropped in the middle of whatever it does: it may wait for an answer of the database that never comes.
+    let watched = match while_held(job, watching).await {
+        Ok(watched) => watched,
+        Err(release) => Ok(Some(Stop::Released(release))),
+    };
+    match watched {
+        // There is no time left in which it could end by itself.
+        Ok(None | Some(Stop::Released(_))) | Err(_) => {}
+        Ok(Some(_)) => ask_to_stop(&mut live).await,
     }
     let LiveAgent {
         mut agent,
@@ -299,6 +307,9 @@ async fn watch_agent(
 
 /// Updates the watch with the recorded spending. If it cannot be read now, it is read a second later.
 async fn take_in_spending(job: &Job<'_>, store: &StoreThread, watch: &mut Watch) {
+    if let Some(holding) = &job.holding {
+        return watch.recorded(holding.spent());
+    }
     match spent_so_far(job, store).await {
         Ok(Some(spent)) => watch.recorded(spent),
         Ok(None) => {}
@@ -398,6 +409,9 @@ async fn on_pulse(
 
 /// Returns whether a person has asked for the end of the run.
 pub(super) async fn is_cancelled(job: &Job<'_>, store: &StoreThread) -> Result<bool, RunnerError> {
+    if let Some(holding) = &job.holding {
+        return Ok(holding.is_cancelled());
+    }
     let run = job.run.id.clone();
     let cancelled = store
         .call(move |store| store.cancel_requested(&run))

@@ -13,6 +13,7 @@ use symphony_core::profile::{AgentProfile, ProfileOverride};
 use symphony_core::run::{Run, RunTarget};
 use symphony_store::{Actor, Context, Project, RunKey, Store};
 
+use super::holding::Holding;
 use super::phase_settings::{claimed_provider, phase_of_plan, phase_settings};
 use crate::environment::{agent_environment, name_committers};
 use crate::error::RunnerError;
@@ -41,6 +42,8 @@ pub(crate) struct Job<'a> {
     pub(crate) steps: StepLog,
     /// What its set-up, gates and checks reach for.
     pub(crate) network: NetworkLog,
+    /// This host's hold on a run that it took from a pool; `None` on a single machine.
+    pub(super) holding: Option<Holding>,
     /// The terminal in which a person works with the agent; `None` for an agent that works alone.
     pub(super) terminal: Option<PathBuf>,
 }
@@ -79,6 +82,7 @@ impl<'a> Job<'a> {
             paths,
             steps: StepLog::default(),
             network: NetworkLog::default(),
+            holding: None,
             terminal: None,
         })
     }

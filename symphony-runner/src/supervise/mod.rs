@@ -10,6 +10,7 @@ mod command;
 mod documents;
 mod exit;
 mod finish;
+mod holding;
 mod interactive;
 mod job;
 mod launch;
@@ -39,13 +40,17 @@ use symphony_core::agent::AgentType;
 use symphony_core::exit_handling::is_unprepared;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::RunId;
+use symphony_core::run::RunError;
+use symphony_core::tick::LeftoverOwner;
 use symphony_core::watchdog::Step;
 use symphony_mcp::StoreThread;
 use symphony_store::Store;
 use symphony_workspace::Failpoint;
 
 use self::exit::{PendingExit, dead};
+use self::holding::{Holding, Release, is_still_held, while_held};
 use self::space::{DISK_LOOK, DISK_WAIT_MAX, is_passing};
+use self::watch::status_of;
 use crate::error::RunnerError;
 use crate::gates::{clear_dead_checkout, end_of_dead, run_gates_job};
 use crate::installation::Installation;
@@ -93,8 +98,24 @@ pub fn supervise(
     job.steps.enter(Step::Start);
     Failpoint::SuperviseStarted.reach();
     let supervision = Supervision::begin()?.with_cgroups(run);
+    if job.run.host.is_some() {
+        let Some(holding) = Holding::begin(installation, &mut store, &job)? else {
+            return give_up(&job);
+        };
+        job.holding = Some(holding);
+    }
     let store = StoreThread::new(store);
-    block_on(&job.paths.dir, carry_out(&job, &store, &supervision, mode))?
+    let done = block_on(&job.paths.dir, carry_out(&job, &store, &supervision, mode));
+    if let Some(holding) = &job.holding {
+        holding.end();
+    }
+    done?
+}
+
+/// Leaves a run that is not this host's any more: whoever has it now ends it. What its agent committed stays on this host.
+fn give_up(job: &Job<'_>) -> Result<(), RunnerError> {
+    tracing::warn!(run = %job.run.id, "the run was given up: another host ends it, or has ended it");
+    job.paths.tidy(LeftoverOwner::Ended)
 }
 
 /// Opens the database as soon as there is space on the disk, since SQLite cannot even read without some, or its server answers. The run's
@@ -133,6 +154,9 @@ async fn carry_out(
                 end_of_dead(job, store, dead(job, store).await?).await
             }
         };
+        if !is_still_held(job, store).await? {
+            return give_up(job);
+        }
         return finish::finish_gates(job, store, ended).await;
     }
     let outcome = match mode {
@@ -144,8 +168,15 @@ async fn carry_out(
             let pending = PendingExit::of_dead_supervisor(job, store).await?;
             return finish::finish(job, store, supervision, pending).await;
         }
-        SuperviseMode::Run => match prepare_run(job, store, supervision).await {
-            Ok(mut prepared) => {
+        SuperviseMode::Run => match Box::pin(while_held(job, prepare_run(job, store, supervision)))
+            .await
+        {
+            Err(release) => {
+                // A set-up command may be at work.
+                supervision.end_rest().await?;
+                released(release)
+            }
+            Ok(Ok(mut prepared)) => {
                 let ended = match &job.terminal {
                     None => agent::run_agent(job, store, supervision, &mut prepared).await,
                     Some(terminal) => {
@@ -158,10 +189,22 @@ async fn carry_out(
                     outcome => outcome?,
                 }
             }
-            Err(error) => not_prepared(job, store, &error).await?,
+            Ok(Err(error)) => not_prepared(job, store, &error).await?,
         },
     };
+    if !is_still_held(job, store).await? {
+        return give_up(job);
+    }
     finish::finish(job, store, supervision, PendingExit::new(outcome)).await
+}
+
+/// Returns the outcome of a run that had to end before its agent started.
+fn released(release: Release) -> AgentOutcome {
+    let error = RunError {
+        class: Release::CLASS,
+        message: release.message(),
+    };
+    AgentOutcome::failed(status_of(error.class), error)
 }
 
 async fn prepare_run(

@@ -9,8 +9,8 @@ use super::Job;
 /// How often to check for a person's request.
 const CANCEL_LOOK: Duration = Duration::from_millis(500);
 
-/// Waits for some work. Returns `None` when the run is to end first; the caller then has to end whatever the work
-/// started.
+/// Waits for some work. Returns `None` when the run is to end first, because a person asked for it or this host may not go on with
+/// it; the caller then has to end whatever the work started.
 pub(crate) async fn until_cancelled<T>(
     job: &Job<'_>,
     store: &StoreThread,
@@ -21,7 +21,7 @@ pub(crate) async fn until_cancelled<T>(
         tokio::select! {
             done = &mut work => break Some(done),
             () = tokio::time::sleep(CANCEL_LOOK) => {
-                if is_cancelled(job, store).await {
+                if must_end(job, store).await {
                     break None;
                 }
             }
@@ -29,7 +29,10 @@ pub(crate) async fn until_cancelled<T>(
     }
 }
 
-async fn is_cancelled(job: &Job<'_>, store: &StoreThread) -> bool {
+async fn must_end(job: &Job<'_>, store: &StoreThread) -> bool {
+    if let Some(holding) = &job.holding {
+        return holding.is_cancelled() || holding.release().is_some();
+    }
     let run = job.run.id.clone();
     let asked = store.call(move |store| store.cancel_requested(&run)).await;
     matches!(asked, Ok(Ok(true)))

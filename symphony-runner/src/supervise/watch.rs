@@ -12,6 +12,7 @@ use symphony_core::spending::{CapReached, SpentSoFar, cap_reached};
 use symphony_core::wording::counted;
 use symphony_proxy::ModelTraffic;
 
+use super::holding::Release;
 use super::requests::{RequestFault, request_fault};
 use crate::network::metered;
 use crate::stream::{AgentEvent, LoopDetector, must_end};
@@ -58,6 +59,8 @@ pub(crate) enum Stop {
     Requests(RequestFault),
     /// A person requested it.
     Cancelled,
+    /// The run is not this host's any more, or may soon not be.
+    Released(Release),
 }
 
 impl Stop {
@@ -74,6 +77,7 @@ impl Stop {
             Self::TooManySearches { .. } => Some(ErrorClass::TooManySearches),
             Self::Requests(fault) => Some(fault.class()),
             Self::Cancelled => Some(ErrorClass::Cancelled),
+            Self::Released(_) => Some(Release::CLASS),
         }
     }
 
@@ -110,6 +114,7 @@ impl Stop {
             ),
             Self::Requests(fault) => format!("ended: {fault}"),
             Self::Cancelled => "ended by a person".to_owned(),
+            Self::Released(release) => release.message(),
         }
     }
 }

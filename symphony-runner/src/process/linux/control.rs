@@ -135,9 +135,19 @@ pub(in crate::process) fn die_with_parent() -> Result<(), ProcessError> {
 
 /// Returns the milliseconds of a clock that only moves forward, and stops while the machine is suspended.
 pub(in crate::process) fn awake_ms() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
-    let milliseconds = u64::try_from(now.tv_nsec / 1_000_000).unwrap_or(0);
+    milliseconds(rustix::time::clock_gettime(
+        rustix::time::ClockId::Monotonic,
+    ))
+}
+
+/// Returns the milliseconds of a clock that only moves forward, and goes on while the machine is suspended.
+pub(in crate::process) fn boot_ms() -> u64 {
+    milliseconds(rustix::time::clock_gettime(rustix::time::ClockId::Boottime))
+}
+
+fn milliseconds(time: Timespec) -> u64 {
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    let milliseconds = u64::try_from(time.tv_nsec / 1_000_000).unwrap_or(0);
     seconds.saturating_mul(1_000).saturating_add(milliseconds)
 }
 

@@ -10,7 +10,7 @@ mod table;
 
 pub(super) use control::{ProcessHandle, Signal};
 pub(super) use control::{
-    awake_ms, become_subreaper, close_memory, die_with_parent, is_main_thread, kill_group,
+    awake_ms, become_subreaper, boot_ms, close_memory, die_with_parent, is_main_thread, kill_group,
     lead_session, move_stdin, nameless_file, own_pid, own_session, parent_pid, reap,
     wait_for_an_end,
 };
