@@ -68,6 +68,7 @@ pub use merge::intent::MergeIntent;
 pub use merge::outside::OpenNotice;
 pub use merge::publication::{PublishOutcome, PublishWish};
 pub use placement::beat::Beat;
+pub use placement::handed::HandedProject;
 pub use placement::result::RunCommits;
 pub use placement::run_log::{Appended, LogChunk, RUN_LOG_CHUNK_MAX, RUN_LOG_MAX};
 pub use placement::silent::SilentRun;

@@ -20,6 +20,7 @@ pub mod file_system;
 mod fingerprint;
 mod git;
 mod hex;
+mod hub;
 mod identity;
 mod import;
 mod kept_refs;
@@ -62,6 +63,7 @@ pub use fingerprint::Fingerprint;
 #[cfg(feature = "failpoints")]
 pub use git::{GIT_FAULTS_VARIABLE, GitCall, GitDeath, GitFaults};
 pub use git::{GIT_VERSION_MIN, GitProgram, Identity, Place};
+pub use hub::{HubClone, HubUpdate, UpdatedClone, result_reference};
 pub use identity::{
     MarkPlaces, find_traces, is_own_branch, read_marker, remove_marker, write_marker,
 };

@@ -3,6 +3,7 @@
 //! Times here are the database's own. Hosts send none: their clocks may differ, and a run must not live longer for that.
 
 pub(crate) mod beat;
+pub(crate) mod handed;
 pub(crate) mod result;
 pub(crate) mod run_log;
 pub(crate) mod silent;

@@ -5,6 +5,7 @@ mod shared;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::json;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, ProjectId, RunId};
 use symphony_core::issue::IssueEvent;
@@ -438,4 +439,32 @@ fn only_the_host_of_a_run_records_its_commits() {
         }
     }
     assert_eq!(store.run_commits(&run.id).unwrap(), recorded);
+}
+
+#[test]
+fn a_project_is_handed_again_only_when_it_changed() {
+    let shared = Shared::new();
+    let mut store = shared.first();
+    assert_eq!(store.handed_project(&project()).unwrap(), None);
+    let (one, two) = (json!([{ "a": 1 }]), json!([{ "a": 2 }]));
+    let hub = Some("/srv/hub.git");
+    for (layers, hub, revision) in [
+        (&one, None, 1),
+        (&one, hub, 1),
+        (&two, hub, 2),
+        (&two, hub, 2),
+        (&one, None, 3),
+    ] {
+        let handed = store.hand_project(&project(), layers, hub).unwrap();
+        assert_eq!(handed, revision);
+        let found = store.handed_project(&project()).unwrap().unwrap();
+        let expected = (revision, layers, hub);
+        assert_eq!(
+            (found.revision, &found.layers, found.hub.as_deref()),
+            expected
+        );
+    }
+    let unknown = ProjectId::parse("unknown").unwrap();
+    let error = store.hand_project(&unknown, &one, None).unwrap_err();
+    assert!(matches!(error, StoreError::NotFound { .. }), "{error:?}");
 }

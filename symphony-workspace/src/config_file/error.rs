@@ -20,6 +20,9 @@ pub enum ConfigFileError {
         /// The file.
         path: PathBuf,
     },
+    /// What the control handed to a worker is no configuration.
+    #[error("the configuration that the control handed over is not a list of objects")]
+    Handed,
     /// The file cannot be read.
     #[error("cannot read {}", path.display())]
     Read {

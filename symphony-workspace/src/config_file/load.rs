@@ -191,6 +191,18 @@ fn read_nearest(root: &Path) -> Result<(Option<ConfigFile>, Vec<PathBuf>), Confi
 }
 
 impl LoadedConfig {
+    /// Makes the configuration of a project in which one file is all there is.
+    pub(super) fn of_one_file(file: ConfigFile, root: &Path, home: Option<PathBuf>) -> Self {
+        Self {
+            global: None,
+            main: Some(file),
+            skipped: Vec::new(),
+            explicit: true,
+            root: root.to_path_buf(),
+            home,
+        }
+    }
+
     /// Returns all problems of the files, the global one's first, then the installation's values that do not fit together.
     pub fn problems(&self) -> Vec<ConfigProblem> {
         let files = self.global.iter().chain(&self.main);

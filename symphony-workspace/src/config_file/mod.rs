@@ -18,6 +18,7 @@ mod change;
 mod digest;
 mod edit;
 mod error;
+mod handed;
 mod init;
 mod load;
 mod lookup;

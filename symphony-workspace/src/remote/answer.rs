@@ -54,6 +54,14 @@ pub(super) fn head_in(listed: &str, reference: &str) -> Result<Option<CommitId>,
         })
 }
 
+/// Reads the branch that `HEAD` names from the answer of `ls-remote --symref`.
+pub(super) fn symbolic_head(listed: &str) -> Option<&str> {
+    let mut lines = listed.lines().filter_map(|line| line.split_once('\t'));
+    let (target, _) =
+        lines.find(|(target, name)| *name == "HEAD" && target.starts_with("ref: "))?;
+    target.strip_prefix("ref: refs/heads/")
+}
+
 /// Reads what came of a push of one ref from its porcelain output; `None` if the remote said nothing about the ref.
 pub(super) fn pushed(stdout: &str) -> Option<Pushed> {
     let mut lines = stdout.lines().filter_map(|line| {

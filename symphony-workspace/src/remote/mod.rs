@@ -20,6 +20,15 @@ pub use url::{RemoteAddress, read_address};
 
 /// The prefix of the refs of what was fetched. The remote and the branch follow.
 const FETCHED: &str = "refs/symphony/remote/";
+/// Options of a fetch that touches the named refs and nothing else.
+const FETCH_OPTIONS: &[&str] = &[
+    "--quiet",
+    "--no-tags",
+    "--no-recurse-submodules",
+    "--no-auto-maintenance",
+    "--no-write-fetch-head",
+    "--refmap=",
+];
 
 /// A remote of a repository, reached as the user reaches it.
 #[derive(Debug)]
@@ -63,10 +72,31 @@ impl<'a> Remote<'a> {
     /// # Errors
     /// When the remote does not answer.
     pub fn head(&self, branch: &BranchName) -> Result<Option<CommitId>, WorkspaceError> {
-        let reference = branch.reference();
-        let found = self.call(Call::Ask, "ls-remote", &["--refs", self.name, &reference])?;
+        self.reference(&branch.reference())
+    }
+
+    /// Returns the commit that a ref is at there; `None` if it has no such ref.
+    pub(crate) fn reference(&self, reference: &str) -> Result<Option<CommitId>, WorkspaceError> {
+        let found = self.call(Call::Ask, "ls-remote", &["--refs", self.name, reference])?;
         let listed = self.answered("ls-remote", found)?;
-        answer::head_in(&listed, &reference)
+        answer::head_in(&listed, reference)
+    }
+
+    /// Returns the branch that is checked out there; `None` if the head is detached.
+    pub(crate) fn head_branch(&self) -> Result<Option<BranchName>, WorkspaceError> {
+        let found = self.call(Call::Ask, "ls-remote", &["--symref", self.name, "HEAD"])?;
+        let listed = self.answered("ls-remote", found)?;
+        answer::symbolic_head(&listed)
+            .map(BranchName::parse)
+            .transpose()
+    }
+
+    /// Makes the local sides of refspecs as the remote's: refs that are gone there go here, too.
+    pub(crate) fn mirror(&self, refspecs: &[String]) -> Result<(), WorkspaceError> {
+        let mut arguments = [FETCH_OPTIONS, &["--prune", self.name]].concat();
+        arguments.extend(refspecs.iter().map(String::as_str));
+        let found = self.call(Call::Transfer, "fetch", &arguments)?;
+        self.answered("fetch", found).map(drop)
     }
 
     /// Fetches a branch with what is missing of its history, and returns the commit that it is at.
@@ -76,15 +106,7 @@ impl<'a> Remote<'a> {
     pub fn fetch(&self, branch: &BranchName) -> Result<CommitId, WorkspaceError> {
         let kept = format!("{FETCHED}{}/{branch}", self.name);
         let refspec = format!("+{}:{kept}", branch.reference());
-        let options = [
-            "--quiet",
-            "--no-tags",
-            "--no-recurse-submodules",
-            "--no-auto-maintenance",
-            "--no-write-fetch-head",
-            "--refmap=",
-        ];
-        let mut arguments = options.to_vec();
+        let mut arguments = FETCH_OPTIONS.to_vec();
         arguments.extend([self.name, &refspec]);
         let found = self.call(Call::Transfer, "fetch", &arguments)?;
         self.answered("fetch", found)?;
@@ -108,7 +130,16 @@ impl<'a> Remote<'a> {
         branch: &BranchName,
         over: Option<&CommitId>,
     ) -> Result<Pushed, WorkspaceError> {
-        let reference = branch.reference();
+        self.push_reference(commit, &branch.reference(), over)
+    }
+
+    /// Pushes a commit to a ref in the same way.
+    pub(crate) fn push_reference(
+        &self,
+        commit: &CommitId,
+        reference: &str,
+        over: Option<&CommitId>,
+    ) -> Result<Pushed, WorkspaceError> {
         let expected = over.map_or("", CommitId::as_str);
         let lease = format!("--force-with-lease={reference}:{expected}");
         let refspec = format!("{commit}:{reference}");

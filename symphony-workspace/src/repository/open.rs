@@ -143,6 +143,14 @@ impl Repository {
         Ok(repository)
     }
 
+    /// Opens a repository of Symphony's own, which may have no commit yet.
+    ///
+    /// # Errors
+    /// As [`discover`]; [`WorkspaceError::GitMissing`] without git.
+    pub(crate) fn unborn(path: &Path, options: RepositoryOptions) -> Result<Self, WorkspaceError> {
+        Self::unchecked(path, options)
+    }
+
     /// Finds the repository, and knows nothing of it yet.
     pub(super) fn unchecked(
         path: &Path,

@@ -16,6 +16,7 @@ mod documents;
 #[cfg(test)]
 #[cfg(feature = "failpoints")]
 mod git_deaths;
+mod hubs;
 mod imports;
 mod left;
 mod main_job;

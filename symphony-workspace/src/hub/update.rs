@@ -1,0 +1,184 @@
+//! Bringing a clone up to date: what the hub has, the base in its checkout, and the branch of the run's issue.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+
+use symphony_core::Timestamp;
+use symphony_core::id::RunId;
+
+use super::{HubClone, RESULTS};
+use crate::change::{RescueRef, overwrite};
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+use crate::identity::is_own_branch;
+use crate::repository::{Base, BranchName, Repository, point_head};
+use crate::worktree::{BranchFate, RemoveRequest, WorktreeKey};
+
+/// Where what was fetched is.
+const HEADS: &str = "refs/symphony/hub/heads/";
+const FETCHED_RESULTS: &str = "refs/symphony/hub/runs/";
+/// The file whose lock is held while a clone is brought up to date. Fetches of two runs would otherwise fail on each other's refs.
+const LOCK: &str = "symphony-hub.lock";
+
+/// What a run needs of its clone.
+#[derive(Debug, Clone)]
+pub struct HubUpdate {
+    /// The worktree and the branch of its issue; `None` leaves both as they are.
+    pub issue: Option<(WorktreeKey, BranchName)>,
+    /// The run whose result is needed, too, although no branch may have it yet.
+    pub result_of: Option<RunId>,
+    /// The time, for the names of what is saved.
+    pub now: Timestamp,
+}
+
+/// A clone that is up to date.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpdatedClone {
+    /// The base.
+    pub base: Base,
+    /// The commit that the issue's branch is at; `None` if the hub has no such branch.
+    pub start: Option<CommitId>,
+    /// Where work of this host that the hub does not know was saved.
+    pub rescues: Vec<RescueRef>,
+}
+
+impl HubClone {
+    /// Fetches what the hub has, and makes base and issue as they are there.
+    ///
+    /// A worktree of the issue stays only if its branch is as at the hub: otherwise it is from a run that was lost, whose work no other
+    /// run may build on. Its work is saved in this clone.
+    ///
+    /// # Errors
+    /// When the hub does not answer or has no base, or the worktree cannot be removed because a process works in it.
+    pub fn update(&self, update: &HubUpdate) -> Result<UpdatedClone, WorkspaceError> {
+        let repository = &self.repository;
+        let _lock = self.lock()?;
+        self.fetch(update)?;
+        let at_hub = repository.heads_at_hub()?;
+        repository.follow_branches(&at_hub)?;
+        if let Some(head) = self.hub().head_branch()? {
+            repository.show_branch(&head)?;
+        }
+        let base = repository.base()?;
+        repository.show(&base)?;
+        repository.exclude(&repository.own_excludes())?;
+        let mut updated = UpdatedClone {
+            base,
+            start: None,
+            rescues: Vec::new(),
+        };
+        if let Some((key, branch)) = &update.issue {
+            updated.start = at_hub.get(branch.as_str()).cloned();
+            let start = updated.start.as_ref();
+            updated.rescues =
+                repository.settle_issue(key, branch, &updated.base.branch, start, update.now)?;
+        }
+        Ok(updated)
+    }
+
+    fn lock(&self) -> Result<File, WorkspaceError> {
+        let path = self.repository.common_dir().join(LOCK);
+        let failed = |source| WorkspaceError::io("lock", path.clone(), source);
+        let mut options = File::options();
+        let file = options.create(true).truncate(false).write(true).open(&path);
+        let file = file.map_err(failed)?;
+        file.lock().map_err(failed)?;
+        Ok(file)
+    }
+
+    fn fetch(&self, update: &HubUpdate) -> Result<(), WorkspaceError> {
+        let mut wanted = vec![
+            format!("+refs/heads/*:{HEADS}*"),
+            "+refs/tags/*:refs/tags/*".to_owned(),
+        ];
+        if let Some(run) = &update.result_of {
+            // As a pattern, since one that is not there yet is no error.
+            wanted.push(format!("+{RESULTS}{run}*:{FETCHED_RESULTS}{run}*"));
+        }
+        self.hub().mirror(&wanted)
+    }
+}
+
+impl Repository {
+    fn heads_at_hub(&self) -> Result<BTreeMap<String, CommitId>, WorkspaceError> {
+        let reader = self.reader();
+        let mut heads = BTreeMap::new();
+        for name in reader.names_below(HEADS)? {
+            let Some(branch) = name.strip_prefix(HEADS) else {
+                continue;
+            };
+            if let Some(commit) = reader.reference(&name)? {
+                heads.insert(branch.to_owned(), commit);
+            }
+        }
+        Ok(heads)
+    }
+
+    /// Makes the branches of people as they are at the hub. Those of Symphony belong to the runs of this host.
+    fn follow_branches(&self, at_hub: &BTreeMap<String, CommitId>) -> Result<(), WorkspaceError> {
+        let of_people = |name: &&String| !is_own_branch(name);
+        let here: BTreeSet<String> = self.branches()?.into_iter().collect();
+        let gone = here
+            .iter()
+            .filter(of_people)
+            .filter(|name| !at_hub.contains_key(*name));
+        let gone: Vec<String> = gone
+            .map(|name| format!("delete refs/heads/{name}\n"))
+            .collect();
+        let mut moved = Vec::new();
+        for (name, commit) in at_hub.iter().filter(|(name, _)| of_people(name)) {
+            let reference = format!("refs/heads/{name}");
+            if self.reader().reference(&reference)?.as_ref() != Some(commit) {
+                moved.push(format!("update {reference} {commit}\n"));
+            }
+        }
+        // Deleted first: a new branch `a/b` needs a folder where the old branch `a` has its file.
+        for lines in [gone, moved].into_iter().filter(|lines| !lines.is_empty()) {
+            self.git
+                .command("update-ref")
+                .args(["--no-deref", "--stdin"])
+                .stdin(lines.concat().into_bytes())
+                .run()?;
+        }
+        Ok(())
+    }
+
+    /// Points `HEAD` to the branch that is checked out at the hub, by which an unusual default branch is known.
+    fn show_branch(&self, head: &BranchName) -> Result<(), WorkspaceError> {
+        match self.branch_head(head)? {
+            Some(_) => point_head(&self.git, head, "symphony: the hub's branch"),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes the checkout equal the base. Runs read its files, such as `WORKFLOW.md`, and none writes there.
+    fn show(&self, base: &Base) -> Result<(), WorkspaceError> {
+        point_head(&self.git, &base.branch, "symphony: the base")?;
+        overwrite(&self.git, &base.commit)
+    }
+
+    /// Makes the branch of an issue as it is at the hub. Returns where other work of this host was saved.
+    fn settle_issue(
+        &self,
+        key: &WorktreeKey,
+        branch: &BranchName,
+        base: &BranchName,
+        start: Option<&CommitId>,
+        now: Timestamp,
+    ) -> Result<Vec<RescueRef>, WorkspaceError> {
+        if self.branch_head(branch)?.as_ref() == start && start.is_some() {
+            return Ok(Vec::new());
+        }
+        let removed = self.remove_worktree(&RemoveRequest {
+            key,
+            branch: Some(branch),
+            base,
+            fate: BranchFate::Delete,
+            now,
+        })?;
+        if let Some(start) = start {
+            self.create_branch(branch, start)?;
+        }
+        Ok(removed.rescues)
+    }
+}

@@ -1,0 +1,261 @@
+//! Clones of a hub on two hosts: brought up to date for each run, without touching the work of others.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up shall fail"
+)]
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use symphony_core::id::RunId;
+use symphony_workspace::{
+    BaseMerge, BranchName, CommitId, HubClone, HubUpdate, Pushed, Repository, RepositoryOptions,
+    UpdatedClone, WorkspaceError, WorktreeKey, WorktreeRequest, result_reference,
+};
+
+use crate::project::{Project, at, branch, commit_file, git, read, write};
+
+/// The control's repository, and the clones of hosts beside it.
+struct Hub {
+    control: Project,
+    folder: tempfile::TempDir,
+}
+
+/// A host's clone.
+struct Host {
+    root: PathBuf,
+    clone: HubClone,
+}
+
+impl Hub {
+    fn new() -> Self {
+        Self {
+            control: Project::new(),
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn host(&self, name: &str) -> Host {
+        let root = self.folder.path().canonicalize().unwrap().join(name);
+        let environment: BTreeMap<OsString, OsString> = std::env::vars_os()
+            .filter(|(name, _)| !name.to_string_lossy().starts_with("GIT_"))
+            .collect();
+        let address = self.control.root.to_str().unwrap();
+        let clone = HubClone::open(&root, options(), address, &environment).unwrap();
+        Host { root, clone }
+    }
+
+    fn at(&self, reference: &str) -> Option<CommitId> {
+        let listed = git(
+            &self.control.root,
+            &["for-each-ref", "--format=%(objectname)", reference],
+        );
+        listed
+            .lines()
+            .next()
+            .map(|line| CommitId::parse(line).unwrap())
+    }
+}
+
+fn options() -> RepositoryOptions {
+    RepositoryOptions {
+        workspaces_dir: PathBuf::from(".symphony-workspaces"),
+        ..RepositoryOptions::default()
+    }
+}
+
+fn key() -> WorktreeKey {
+    WorktreeKey::of("SYM-1")
+}
+
+fn own() -> BranchName {
+    branch("symphony/SYM-1")
+}
+
+fn run(name: &str) -> RunId {
+    RunId::parse(name).unwrap()
+}
+
+impl Host {
+    fn try_update(&self, result_of: Option<RunId>) -> Result<UpdatedClone, WorkspaceError> {
+        self.clone.update(&HubUpdate {
+            issue: Some((key(), own())),
+            result_of,
+            now: at(1),
+        })
+    }
+
+    fn update(&self) -> UpdatedClone {
+        self.try_update(None).unwrap()
+    }
+
+    fn repository(&self) -> Repository {
+        Repository::open(&self.root, options()).unwrap()
+    }
+
+    /// Makes the worktree of the issue, and commits a file there.
+    fn work(&self, file: &str) -> (PathBuf, CommitId) {
+        let prepared = self.repository().prepare_worktree(&WorktreeRequest {
+            key: &key(),
+            branch: &own(),
+            base: &branch("main"),
+            merge: BaseMerge::Leave,
+            now: at(2),
+        });
+        let path = prepared.unwrap().worktree.path().to_owned();
+        let commit = commit_file(&path, file, "work\n");
+        (path, commit)
+    }
+}
+
+#[test]
+fn a_clone_begins_empty_and_follows_the_base() {
+    let hub = Hub::new();
+    let host = hub.host("h1");
+    let first = host.update();
+    assert_eq!(first.base.branch, branch("main"));
+    assert_eq!(first.base.commit, hub.control.head("main"));
+    assert_eq!((first.start, first.rescues), (None, Vec::new()));
+    assert!(host.root.join("README.md").is_file());
+    // a person goes on, renames a branch to a folder's name, and tags
+    let root = &hub.control.root;
+    git(root, &["branch", "topic"]);
+    host.update();
+    git(root, &["branch", "-D", "topic"]);
+    git(root, &["branch", "topic/one"]);
+    git(root, &["tag", "v1"]);
+    let moved = commit_file(root, "more.txt", "more\n");
+    assert_eq!(host.update().base.commit, moved);
+    assert_eq!(read(host.root.join("more.txt")), "more\n");
+    let branches = host.repository().branches().unwrap();
+    assert_eq!(branches, ["main", "topic/one"]);
+    assert_eq!(git(&host.root, &["tag"]), "v1");
+    assert_eq!(git(&host.root, &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_result_has_a_ref_of_its_own_that_only_its_run_moves() {
+    let hub = Hub::new();
+    let host = hub.host("h1");
+    host.update();
+    let (path, first) = host.work("a.txt");
+    let one = run("run-1");
+    assert_eq!(host.clone.result_of(&one).unwrap(), None);
+    assert_eq!(
+        host.clone.push_result(&one, &first, None).unwrap(),
+        Pushed::Done
+    );
+    assert_eq!(hub.at(&result_reference(&one)), Some(first.clone()));
+    let second = commit_file(&path, "b.txt", "b\n");
+    // another supervisor of the run has not seen the first push
+    assert_eq!(
+        host.clone.push_result(&one, &second, None).unwrap(),
+        Pushed::Moved
+    );
+    let known = host.clone.result_of(&one).unwrap();
+    assert_eq!(known, Some(first));
+    let pushed = host
+        .clone
+        .push_result(&one, &second, known.as_ref())
+        .unwrap();
+    assert_eq!(pushed, Pushed::Done);
+    assert_eq!(hub.at(&result_reference(&one)), Some(second.clone()));
+    assert_eq!(
+        hub.at("refs/heads/symphony/SYM-1"),
+        None,
+        "the control decides about branches"
+    );
+    // gates on another host find it before the control has moved the branch
+    let other = hub.host("h2");
+    other.try_update(Some(one)).unwrap();
+    assert!(other.repository().has_commit(&second).unwrap());
+    assert_eq!(other.try_update(Some(run("none"))).unwrap().start, None);
+}
+
+#[test]
+fn a_worktree_stays_while_its_branch_is_as_at_the_hub() {
+    let hub = Hub::new();
+    let host = hub.host("h1");
+    host.update();
+    let (path, commit) = host.work("a.txt");
+    let one = run("run-1");
+    host.clone.push_result(&one, &commit, None).unwrap();
+    git(
+        &hub.control.root,
+        &["branch", "symphony/SYM-1", commit.as_str()],
+    );
+    write(path.join("built.txt"), "warm\n");
+    let again = host.update();
+    assert_eq!(again.start, Some(commit.clone()));
+    assert_eq!(again.rescues, Vec::new());
+    assert_eq!(read(path.join("built.txt")), "warm\n");
+    // another host goes on from there
+    let other = hub.host("h2");
+    assert_eq!(other.update().start, Some(commit));
+    assert!(other.work("b.txt").0.join("a.txt").is_file());
+}
+
+#[test]
+fn work_of_a_lost_run_is_kept_aside_and_never_built_on() {
+    let hub = Hub::new();
+    let host = hub.host("h1");
+    host.update();
+    let (path, lost) = host.work("lost.txt");
+    write(path.join("uncommitted.txt"), "lost, too\n");
+    let again = host.update();
+    assert_eq!(again.start, None);
+    assert!(!again.rescues.is_empty());
+    assert!(!path.exists());
+    assert_eq!(host.repository().branch_head(&own()).unwrap(), None);
+    let kept = git(
+        &host.root,
+        &["for-each-ref", "--contains", lost.as_str(), "refs/symphony"],
+    );
+    assert!(kept.contains("rescue"), "{kept}");
+    let (path, _) = host.work("new.txt");
+    assert!(!path.join("lost.txt").exists());
+}
+
+#[test]
+fn updates_of_one_clone_at_the_same_moment_wait_for_each_other() {
+    let hub = Hub::new();
+    let host = hub.host("h1");
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            let clone = host.clone.clone();
+            scope.spawn(move || {
+                let name = format!("SYM-{number}");
+                for second in 0..3 {
+                    let update = HubUpdate {
+                        issue: Some((WorktreeKey::of(&name), branch(&format!("symphony/{name}")))),
+                        result_of: None,
+                        now: at(second),
+                    };
+                    clone.update(&update).unwrap();
+                }
+            });
+        }
+        for number in 0..4 {
+            commit_file(&hub.control.root, &format!("{number}.txt"), "more\n");
+        }
+    });
+    assert_eq!(host.update().base.commit, hub.control.head("main"));
+}
+
+#[test]
+fn a_hub_that_does_not_answer_changes_nothing() {
+    let hub = Hub::new();
+    let host = hub.host("h1");
+    host.update();
+    let away = hub.control.root.with_extension("away");
+    std::fs::rename(&hub.control.root, &away).unwrap();
+    let error = host.try_update(None).unwrap_err();
+    assert!(
+        matches!(error, WorkspaceError::RemoteSilent { .. }),
+        "{error:?}"
+    );
+    std::fs::rename(&away, &hub.control.root).unwrap();
+    host.update();
+}
