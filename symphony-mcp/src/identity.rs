@@ -13,6 +13,7 @@ use symphony_store::{Actor, Context, Store};
 use symphony_workspace::{BranchName, RepositoryOptions, WorktreeKey};
 
 use crate::answer::ToolError;
+use crate::before_hand_in::BeforeHandIn;
 
 /// Whether a session may give verdicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,6 +138,8 @@ pub struct Identity {
     pub directory: Option<PathBuf>,
     /// Whether it may give verdicts.
     pub verdicts: Verdicts,
+    /// What is done with a commit before it is recorded as handed in.
+    pub before_hand_in: BeforeHandIn,
 }
 
 impl Identity {

@@ -6,6 +6,7 @@
 
 mod answer;
 mod argument;
+mod before_hand_in;
 mod error;
 mod identity;
 mod pipe;
@@ -19,6 +20,7 @@ mod tool;
 mod tool_call;
 mod work;
 
+pub use before_hand_in::BeforeHandIn;
 pub use error::McpError;
 pub use identity::{Identity, IssueWorkspace, ProjectPhases, ReviewTarget, Reviewed, Verdicts};
 pub use pipe::{pipe, pipe_stdio};

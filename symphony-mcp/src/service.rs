@@ -183,6 +183,7 @@ mod tests {
     use symphony_store::Actor;
 
     use super::*;
+    use crate::before_hand_in::BeforeHandIn;
     use crate::identity::{ProjectPhases, Verdicts};
 
     #[tokio::test]
@@ -198,6 +199,7 @@ mod tests {
             phases: ProjectPhases::default(),
             directory: None,
             verdicts: Verdicts::ByRole,
+            before_hand_in: BeforeHandIn::default(),
         };
         let store = StoreThread::new(Store::open_in_memory().unwrap());
         let service = Service::new(identity, store);

@@ -21,6 +21,7 @@ use crate::process::ProcessError;
 use crate::provider::ProviderError;
 use crate::sandbox::SandboxFault;
 use crate::take_over::SessionRefusal;
+use crate::worker::{HandOverError, WorkerRefusal};
 
 /// An error of the runner.
 #[derive(Debug, thiserror::Error)]
@@ -93,6 +94,9 @@ pub enum RunnerError {
     /// A pull request is not merged.
     #[error(transparent)]
     NotMerged(#[from] NotMerged),
+    /// A worker does not work.
+    #[error(transparent)]
+    Worker(#[from] WorkerRefusal),
     /// A person's order is not carried out.
     #[error(transparent)]
     Order(#[from] OrderRefusal),
@@ -245,6 +249,16 @@ impl RunnerError {
                 std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded
             ),
             _ => false,
+        }
+    }
+}
+
+impl From<HandOverError> for RunnerError {
+    fn from(error: HandOverError) -> Self {
+        match error {
+            HandOverError::Workspace(error) => Self::Workspace(error),
+            HandOverError::Store(error) => Self::Store(error),
+            HandOverError::Refused(error) => Self::Worker(error),
         }
     }
 }

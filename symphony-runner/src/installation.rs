@@ -36,6 +36,10 @@ pub struct Installation {
     /// The environment that agents inherit from, filtered.
     pub environment: BTreeMap<OsString, OsString>,
     loaded: LoadedConfig,
+    /// The folder of a worker's clones; `None` for everything but a worker.
+    worker_data: Option<PathBuf>,
+    /// Whether the configuration of projects is what the control handed over, whatever files say.
+    is_handed: bool,
 }
 
 impl Installation {
@@ -60,7 +64,43 @@ impl Installation {
             shipped,
             environment,
             loaded,
+            worker_data: None,
+            is_handed: false,
         })
+    }
+
+    /// Returns the same installation as that of a worker, whose clones of projects are in a folder.
+    #[must_use]
+    pub fn for_worker(self, data: PathBuf) -> Self {
+        Self {
+            worker_data: Some(data),
+            ..self
+        }
+    }
+
+    /// Returns the folder of a worker's clones; `None` for everything but a worker.
+    pub(crate) fn worker_data(&self) -> Option<&Path> {
+        self.worker_data.as_deref()
+    }
+
+    /// Returns the same installation with the configuration of a project that the control handed over.
+    pub(crate) fn with_handed(&self, loaded: LoadedConfig) -> Self {
+        Self {
+            loaded,
+            is_handed: true,
+            ..self.clone()
+        }
+    }
+
+    /// Reads the configuration files again, to compare them. What was handed over cannot be changed on this host.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub(crate) fn loaded_now(&self) -> Result<LoadedConfig, RunnerError> {
+        if self.is_handed {
+            return Ok(self.loaded.clone());
+        }
+        Ok(load(&self.config_paths, &self.root)?)
     }
 
     /// Loads the current configuration, for a command that runs for a long time. The database stays the one that is

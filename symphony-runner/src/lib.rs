@@ -45,6 +45,7 @@ pub mod tracker;
 pub mod trial;
 pub mod upkeep;
 pub mod watchdog;
+pub mod worker;
 
 pub use conversation::InputWriter;
 pub use error::RunnerError;

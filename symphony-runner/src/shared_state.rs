@@ -7,7 +7,7 @@ use symphony_core::config_change::SharedChanges;
 use symphony_core::left_behind::shown_setting;
 use symphony_core::shared_refs::SharedRefs;
 use symphony_store::Project;
-use symphony_workspace::config_file::{ConfigDigests, LoadedConfig, load};
+use symphony_workspace::config_file::{ConfigDigests, LoadedConfig};
 use symphony_workspace::{Repository, SharedSettings};
 
 use crate::error::RunnerError;
@@ -108,7 +108,7 @@ fn digests_of(loaded: &LoadedConfig, project: &Project) -> ConfigDigests {
 
 /// Reads the current configuration. If its files can no longer be read, all keys count as changed.
 fn configuration_now(installation: &Installation, project: &Project) -> ConfigDigests {
-    load(&installation.config_paths, &installation.root).map_or_else(
+    installation.loaded_now().map_or_else(
         |error| {
             tracing::warn!(%error, "the configuration can no longer be read");
             ConfigDigests::default()

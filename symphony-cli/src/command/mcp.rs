@@ -13,8 +13,8 @@ use symphony_core::issue::{Issue, IssueStatus};
 use symphony_core::tools::{Assignment, Role, role_for};
 use symphony_core::user::{Attribution, Source};
 use symphony_mcp::{
-    Identity, IssueWorkspace, ProjectPhases, ReviewTarget, Reviewed, Service, StoreThread,
-    Verdicts, pipe_stdio, serve_stdio,
+    BeforeHandIn, Identity, IssueWorkspace, ProjectPhases, ReviewTarget, Reviewed, Service,
+    StoreThread, Verdicts, pipe_stdio, serve_stdio,
 };
 use symphony_runner::installation::Installation;
 use symphony_runner::person::verification;
@@ -167,6 +167,7 @@ impl McpArgs {
             workspace,
             phases,
             verdicts,
+            before_hand_in: BeforeHandIn::default(),
         })
     }
 

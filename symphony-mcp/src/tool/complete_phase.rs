@@ -192,7 +192,12 @@ fn settle(
     warnings: &[CheckFailure],
 ) -> Result<Delivery, ToolError> {
     let delivery = store.submit_delivery(&identity.context(), new)?;
-    let commit = match commit_delivered(workspace, &new.issue, &new.phase) {
+    let committed = commit_delivered(workspace, &new.issue, &new.phase);
+    let handed_in = committed.and_then(|commit| {
+        identity.before_hand_in.take(store, &commit)?;
+        Ok(commit)
+    });
+    let commit = match handed_in {
         Ok(commit) => commit,
         Err(error) => {
             store.withdraw_delivery(&identity.context(), delivery.id, &error.text)?;

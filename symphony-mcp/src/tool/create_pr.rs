@@ -89,6 +89,7 @@ impl ToolCall for CreatePr {
                 output: gate.output,
             })
             .collect();
+        identity.before_hand_in.take(store, &new.head_commit)?;
         let approach = self
             .approach
             .as_deref()

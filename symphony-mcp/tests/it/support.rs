@@ -15,7 +15,9 @@ use symphony_core::profile::AgentChoice;
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget};
 use symphony_core::tick::StartRun;
 use symphony_core::tools::{Role, ToolSet};
-use symphony_mcp::{Identity, ProjectPhases, ReviewTarget, Service, StoreThread, Verdicts, serve};
+use symphony_mcp::{
+    BeforeHandIn, Identity, ProjectPhases, ReviewTarget, Service, StoreThread, Verdicts, serve,
+};
 use symphony_store::{
     Actor, ClaimLimits, ClaimRequest, Context, NewIssue, NewProject, NewPullRequest, RunFinish,
     RunKey, Store,
@@ -216,6 +218,7 @@ pub(crate) fn identity(run: &Run, role: Role) -> Identity {
         phases: ProjectPhases::default(),
         directory: None,
         verdicts: Verdicts::ByRole,
+        before_hand_in: BeforeHandIn::default(),
     }
 }
 
@@ -232,6 +235,7 @@ pub(crate) fn person(issue: Option<&IssueId>) -> Identity {
         phases: ProjectPhases::default(),
         directory: None,
         verdicts: Verdicts::ByRole,
+        before_hand_in: BeforeHandIn::default(),
     }
 }
 

@@ -18,6 +18,10 @@ impl Installation {
     /// # Errors
     /// When it cannot be opened, or is not the database that the repository was worked on with.
     pub fn existing_store(&self) -> Result<Option<Store>, RunnerError> {
+        // A worker has no repository that could belong to another database.
+        if self.worker_data().is_some() {
+            return self.worker_store().map(Some);
+        }
         identified(self, open_any(self)?)
     }
 

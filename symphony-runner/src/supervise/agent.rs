@@ -28,6 +28,7 @@ use super::served::while_served;
 use super::spending::spent_so_far;
 use super::streams::AgentStreams;
 use super::talk::conversation_of;
+use super::until_cancelled::is_cancelled;
 use super::watch::{Limits, Stop, Watch, status_of};
 use crate::error::RunnerError;
 use crate::network::RunNetwork;
@@ -162,7 +163,7 @@ async fn listen(
     take_in_spending(job, store, &mut live.watch).await;
     let watching = watch_agent(job, store, supervision, prepared, &mut live);
     // Dropped in the middle of whatever it does: it may wait for an answer of the database that never comes.
-    let watched = match while_held(job, watching).await {
+    let watched = match while_held(job.holding.as_ref(), watching).await {
         Ok(watched) => watched,
         Err(release) => Ok(Some(Stop::Released(release))),
     };
@@ -405,22 +406,6 @@ async fn on_pulse(
         watch.worktree_changed();
     }
     Ok(is_cancelled(job, store).await?.then_some(Stop::Cancelled))
-}
-
-/// Returns whether a person has asked for the end of the run.
-pub(super) async fn is_cancelled(job: &Job<'_>, store: &StoreThread) -> Result<bool, RunnerError> {
-    if let Some(holding) = &job.holding {
-        return Ok(holding.is_cancelled());
-    }
-    let run = job.run.id.clone();
-    let cancelled = store
-        .call(move |store| store.cancel_requested(&run))
-        .await?;
-    // A busy database is no reason to end an agent.
-    Ok(cancelled.unwrap_or_else(|error| {
-        tracing::warn!(%error, "cannot ask whether the run was cancelled");
-        false
-    }))
 }
 
 /// Records progress. If that fails, the agent continues.

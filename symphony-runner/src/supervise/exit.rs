@@ -6,6 +6,7 @@ use symphony_core::exit_handling::{AfterFault, ExitFault, MACHINE_TRIES_MAX, Put
 use symphony_core::retry::after;
 use symphony_core::wording::counted;
 use symphony_mcp::StoreThread;
+use symphony_store::Beat;
 
 use super::Job;
 use super::outcome::AgentOutcome;
@@ -161,4 +162,18 @@ pub(super) async fn dead(job: &Job<'_>, store: &StoreThread) -> Result<AgentOutc
     } else {
         AgentOutcome::crashed(&job.run, what_ended(&job.paths))
     })
+}
+
+/// Waits for an answer of the database that the run is still this host's, before its end is recorded. A run of a single machine is.
+///
+/// # Errors
+/// When the database cannot be reached for an hour.
+pub(super) async fn is_still_held(job: &Job<'_>, store: &StoreThread) -> Result<bool, RunnerError> {
+    if job.holding.is_none() {
+        return Ok(true);
+    }
+    let (run, fence) = (job.run.id.clone(), job.run.fence);
+    let what = "the end of the run is handled";
+    let beat = when_there_is_space(job, store, what, move |store| store.beat(&run, fence)).await?;
+    Ok(beat != Beat::Lost)
 }

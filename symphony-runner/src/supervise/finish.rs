@@ -16,6 +16,7 @@ use symphony_workspace::Failpoint;
 
 use super::Job;
 use super::exit::PendingExit;
+use super::hub::bring_result;
 use super::outcome::AgentOutcome;
 use super::settle::{Settled, note_settings, settle_work};
 use super::space::when_there_is_space;
@@ -45,7 +46,7 @@ pub(crate) async fn finish(
     Failpoint::FinishBegun.reach();
     let mut outcome = pending.outcome.clone();
     let settled = match pending.require_hope() {
-        Ok(()) => settle_work(job, store, supervision, &mut outcome).await,
+        Ok(()) => settle(job, store, supervision, &mut outcome).await,
         Err(error) => Err(error),
     };
     let settled = match settled {
@@ -103,6 +104,19 @@ pub(crate) async fn finish(
     }
     tidy(job);
     Ok(())
+}
+
+/// Settles the work of a run, and on a worker brings it to the hub: an end that is recorded first would let the control look for a result
+/// that is not there.
+async fn settle(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+    outcome: &mut AgentOutcome,
+) -> Result<Settled, RunnerError> {
+    let settled = settle_work(job, store, supervision, outcome).await?;
+    bring_result(job, store).await?;
+    Ok(settled)
 }
 
 /// Brings a run of gates to its recorded end. Its processes and its checkout must be gone.
@@ -183,6 +197,7 @@ async fn start_due_gates(job: &Job<'_>, store: &StoreThread, run: &Run) -> Resul
         return Ok(());
     };
     let (installation, project) = (job.installation.clone(), job.project.clone());
+    let place = job.run.pool.clone().zip(job.run.host.clone());
     let started = store
         .call(move |store| {
             let held = HoldScope::Gates(project.id.clone());
@@ -190,7 +205,7 @@ async fn start_due_gates(job: &Job<'_>, store: &StoreThread, run: &Run) -> Resul
             if store.is_paused()? || holds.iter().any(|hold| hold.scope == held) {
                 return Ok(None);
             }
-            start_gates(&installation, store, &project, &pr).map(Some)
+            start_gates(&installation, store, &project, &pr, place.as_ref()).map(Some)
         })
         .await?;
     match started? {

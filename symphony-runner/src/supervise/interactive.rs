@@ -23,10 +23,11 @@ use symphony_store::RunProgress;
 use symphony_workspace::Failpoint;
 
 use super::Job;
-use super::agent::{is_cancelled, launch, not_run};
+use super::agent::{launch, not_run};
 use super::outcome::AgentOutcome;
 use super::prepare::Prepared;
 use super::served::while_served;
+use super::until_cancelled::is_cancelled;
 use crate::error::RunnerError;
 use crate::process::{AgentEnd, AgentExit, AgentInput, GRACE, Supervision};
 

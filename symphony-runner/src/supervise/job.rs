@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use symphony_core::Timestamp;
 use symphony_core::config::{ProjectConfig, ProviderChoice};
-use symphony_core::id::RunId;
 use symphony_core::issue::Issue;
 use symphony_core::plan::Phase;
 use symphony_core::profile::{AgentProfile, ProfileOverride};
@@ -22,6 +21,7 @@ use crate::network::NetworkLog;
 use crate::paths::RunPaths;
 use crate::prompts::library::PromptLibrary;
 use crate::watchdog::StepLog;
+use crate::worker::HandOver;
 
 /// A run with everything that belongs to it.
 #[derive(Debug)]
@@ -44,6 +44,8 @@ pub(crate) struct Job<'a> {
     pub(crate) network: NetworkLog,
     /// This host's hold on a run that it took from a pool; `None` on a single machine.
     pub(super) holding: Option<Holding>,
+    /// Where the result of such a run goes.
+    pub(crate) hub: Option<HandOver>,
     /// The terminal in which a person works with the agent; `None` for an agent that works alone.
     pub(super) terminal: Option<PathBuf>,
 }
@@ -52,10 +54,9 @@ impl<'a> Job<'a> {
     pub(super) fn load(
         installation: &'a Installation,
         store: &mut Store,
-        run: &RunId,
+        run: Run,
+        project: Project,
     ) -> Result<Self, RunnerError> {
-        let run = store.run(run)?;
-        let project = store.project(&run.project)?;
         let mut config = installation.project_config(&project)?;
         let project_provider = config.provider.clone();
         claimed_provider(&mut config, &run);
@@ -83,6 +84,7 @@ impl<'a> Job<'a> {
             steps: StepLog::default(),
             network: NetworkLog::default(),
             holding: None,
+            hub: None,
             terminal: None,
         })
     }

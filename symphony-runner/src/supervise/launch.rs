@@ -69,6 +69,9 @@ fn launch(
     let mut arguments = installation.arguments();
     arguments.extend(["supervise", "--run", run.as_str()].map(Into::into));
     arguments.extend(options);
+    if let Some(data) = installation.worker_data() {
+        arguments.extend(["--worker-data".into(), data.as_os_str().to_owned()]);
+    }
     let launch = DetachedLaunch {
         executable: installation.executable.clone(),
         arguments,

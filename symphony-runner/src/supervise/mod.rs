@@ -11,11 +11,13 @@ mod documents;
 mod exit;
 mod finish;
 mod holding;
+mod hub;
 mod interactive;
 mod job;
 mod launch;
 mod messages;
 mod outcome;
+mod passing;
 mod phase_settings;
 mod prepare;
 mod project_file;
@@ -45,18 +47,20 @@ use symphony_core::tick::LeftoverOwner;
 use symphony_core::watchdog::Step;
 use symphony_mcp::StoreThread;
 use symphony_store::Store;
-use symphony_workspace::Failpoint;
+use symphony_workspace::{Failpoint, HubClone};
 
-use self::exit::{PendingExit, dead};
-use self::holding::{Holding, Release, is_still_held, while_held};
-use self::space::{DISK_LOOK, DISK_WAIT_MAX, is_passing};
+use self::exit::{PendingExit, dead, is_still_held};
+use self::holding::{Holding, Release, first_beat, while_held};
+use self::passing::{DISK_LOOK, DISK_WAIT_MAX, is_passing};
 use self::watch::status_of;
 use crate::error::RunnerError;
-use crate::gates::{clear_dead_checkout, end_of_dead, run_gates_job};
+use crate::gates::{GatesEnded, clear_dead_checkout, end_of_dead, run_gates_job};
 use crate::installation::Installation;
 use crate::process::{RunLock, Supervision, become_session_leader};
+use crate::repository::options;
 use crate::runtime::block_on;
 use crate::watchdog::StepLog;
+use crate::worker::{HandOver, LogSender};
 
 pub use command::TRAMPOLINE_COMMAND;
 pub(crate) use command::{CommandCall, CommandOutcome, Company, LiveLog, run_command};
@@ -90,7 +94,10 @@ pub fn supervise(
 ) -> Result<(), RunnerError> {
     become_session_leader()?;
     let mut store = store_when_there_is_space(installation)?;
-    let mut job = Job::load(installation, &mut store, run)?;
+    let local = crate::worker::LocalProject::of_run(installation, &store, run)?;
+    let installation = &local.installation;
+    let loaded = store.run(run)?;
+    let mut job = Job::load(installation, &mut store, loaded, local.project.clone())?;
     job.terminal = terminal;
     // Held until this process ends: while it is held, ticks leave the run alone.
     let lock = RunLock::adopt_stdin(job.paths.lock())?;
@@ -98,11 +105,8 @@ pub fn supervise(
     job.steps.enter(Step::Start);
     Failpoint::SuperviseStarted.reach();
     let supervision = Supervision::begin()?.with_cgroups(run);
-    if job.run.host.is_some() {
-        let Some(holding) = Holding::begin(installation, &mut store, &job)? else {
-            return give_up(&job);
-        };
-        job.holding = Some(holding);
+    if job.run.host.is_some() && !hold(&mut job, &mut store, local.hub.as_deref())? {
+        return give_up(&job);
     }
     let store = StoreThread::new(store);
     let done = block_on(&job.paths.dir, carry_out(&job, &store, &supervision, mode));
@@ -110,6 +114,25 @@ pub fn supervise(
         holding.end();
     }
     done?
+}
+
+/// Begins to hold a run that this host took from a pool; returns whether it is still this host's.
+fn hold(job: &mut Job<'_>, store: &mut Store, hub: Option<&str>) -> Result<bool, RunnerError> {
+    let (run, fence) = (job.run.id.clone(), job.run.fence);
+    let Some(first) = first_beat(|| store.beat(&run, fence))? else {
+        return Ok(false);
+    };
+    let mut own = job.installation.require_store()?;
+    let (lease, beating) = (job.installation.lease(), run.clone());
+    let holding = Holding::begin(lease, first, move || own.beat(&beating, fence))
+        .map_err(|error| RunnerError::io("start a thread for", &job.paths.dir, error))?;
+    job.holding = Some(holding);
+    if let Some(hub) = hub {
+        let environment = &job.installation.environment;
+        let clone = HubClone::open(&job.project.root, options(&job.config), hub, environment)?;
+        job.hub = Some(HandOver::new(clone, run, fence));
+    }
+    Ok(true)
 }
 
 /// Leaves a run that is not this host's any more: whoever has it now ends it. What its agent committed stays on this host.
@@ -146,9 +169,19 @@ async fn carry_out(
     if !job.run.status.is_live() {
         return Ok(());
     }
+    let log = job.holding.as_ref().map(|_held| {
+        let (run, fence) = (job.run.id.clone(), job.run.fence);
+        LogSender::start(job.paths.log(), run, fence, store.clone())
+    });
     if job.run.agent == AgentType::Gates {
         let ended = match mode {
-            SuperviseMode::Run => run_gates_job(job, store, supervision).await,
+            SuperviseMode::Run => {
+                match while_held(job.holding.as_ref(), hub::bring_up_to_date(job, store)).await {
+                    Ok(Err(error)) => GatesEnded::not_run(&error),
+                    // A hold that is over ends the gates before their first command.
+                    Ok(Ok(())) | Err(_) => run_gates_job(job, store, supervision).await,
+                }
+            }
             SuperviseMode::Finish => {
                 clear_dead_checkout(job)?;
                 end_of_dead(job, store, dead(job, store).await?).await
@@ -157,6 +190,7 @@ async fn carry_out(
         if !is_still_held(job, store).await? {
             return give_up(job);
         }
+        send_rest(log).await;
         return finish::finish_gates(job, store, ended).await;
     }
     let outcome = match mode {
@@ -166,10 +200,14 @@ async fn carry_out(
                 tracing::warn!(%error, "the pristine checkout of a dead run stays for now");
             }
             let pending = PendingExit::of_dead_supervisor(job, store).await?;
+            send_rest(log).await;
             return finish::finish(job, store, supervision, pending).await;
         }
-        SuperviseMode::Run => match Box::pin(while_held(job, prepare_run(job, store, supervision)))
-            .await
+        SuperviseMode::Run => match Box::pin(while_held(
+            job.holding.as_ref(),
+            prepare_run(job, store, supervision),
+        ))
+        .await
         {
             Err(release) => {
                 // A set-up command may be at work.
@@ -195,7 +233,15 @@ async fn carry_out(
     if !is_still_held(job, store).await? {
         return give_up(job);
     }
+    send_rest(log).await;
     finish::finish(job, store, supervision, PendingExit::new(outcome)).await
+}
+
+/// Sends the rest of the log, which no one may add to after the end of the run is recorded.
+async fn send_rest(log: Option<LogSender>) {
+    if let Some(log) = log {
+        log.finish().await;
+    }
 }
 
 /// Returns the outcome of a run that had to end before its agent started.
@@ -213,6 +259,7 @@ async fn prepare_run(
     supervision: &Supervision,
 ) -> Result<prepare::Prepared, RunnerError> {
     job.steps.enter(Step::Prepare);
+    hub::bring_up_to_date(job, store).await?;
     prepare::prepare(job, store, supervision).await
 }
 

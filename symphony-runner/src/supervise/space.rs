@@ -1,18 +1,14 @@
 //! Waiting for space on a full disk, or for the database's server, because only the supervisor of a run knows its outcome.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use symphony_core::watchdog::Step;
 use symphony_mcp::StoreThread;
 use symphony_store::{Store, StoreError};
 
 use super::Job;
+use super::passing::{DISK_LOOK, DISK_WAIT_MAX, is_passing};
 use crate::error::RunnerError;
-
-/// How long to wait for a full disk, or a server that is away. Meanwhile no other run can start on the issue.
-pub(super) const DISK_WAIT_MAX: Duration = Duration::from_hours(1);
-/// Time between two tries.
-pub(super) const DISK_LOOK: Duration = Duration::from_secs(1);
 
 /// Writes to the database as soon as there is space on the disk, and its server answers. `what` completes "… when the database can be
 /// written" in the log. Repeating the write must change nothing: without the server's answer it may have been stored.
@@ -39,12 +35,4 @@ pub(super) async fn when_there_is_space<T: Send + 'static>(
             written => return Ok(written?),
         }
     }
-}
-
-/// Returns whether a write failed for a reason outside of it that will pass.
-pub(super) const fn is_passing(error: &StoreError) -> bool {
-    matches!(
-        error,
-        StoreError::DiskFull(_) | StoreError::Unreachable(_) | StoreError::Unknown(_)
-    )
 }

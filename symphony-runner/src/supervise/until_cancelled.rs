@@ -5,6 +5,7 @@ use std::time::Duration;
 use symphony_mcp::StoreThread;
 
 use super::Job;
+use crate::error::RunnerError;
 
 /// How often to check for a person's request.
 const CANCEL_LOOK: Duration = Duration::from_millis(500);
@@ -36,4 +37,20 @@ async fn must_end(job: &Job<'_>, store: &StoreThread) -> bool {
     let run = job.run.id.clone();
     let asked = store.call(move |store| store.cancel_requested(&run)).await;
     matches!(asked, Ok(Ok(true)))
+}
+
+/// Returns whether a person has asked for the end of the run.
+pub(super) async fn is_cancelled(job: &Job<'_>, store: &StoreThread) -> Result<bool, RunnerError> {
+    if let Some(holding) = &job.holding {
+        return Ok(holding.is_cancelled());
+    }
+    let run = job.run.id.clone();
+    let cancelled = store
+        .call(move |store| store.cancel_requested(&run))
+        .await?;
+    // A busy database is no reason to end an agent.
+    Ok(cancelled.unwrap_or_else(|error| {
+        tracing::warn!(%error, "cannot ask whether the run was cancelled");
+        false
+    }))
 }

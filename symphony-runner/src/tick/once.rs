@@ -28,7 +28,7 @@ use crate::upkeep::kept_documents::keep_documents;
 use crate::upkeep::retention::daily_clean_up;
 
 /// Where Linux shows the name of the host.
-const HOST_NAME: &str = "/proc/sys/kernel/hostname";
+pub(crate) const HOST_NAME: &str = "/proc/sys/kernel/hostname";
 
 /// Options of a tick.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -358,7 +358,7 @@ fn outcome_of(gates: &VerifiedGates, base: BaseComparison) -> AgentOutcome {
 
 impl GatesEnded {
     /// Gates that could not run.
-    fn not_run(error: &RunnerError) -> Self {
+    pub(crate) fn not_run(error: &RunnerError) -> Self {
         Self {
             outcome: AgentOutcome::not_started(error),
             gates: GatesAtEnd::Found(GatesFound::NotRun {

@@ -3,10 +3,11 @@
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{PrId, RunId};
+use symphony_core::placement::{Host, Pool};
 use symphony_core::pull_request::PullRequest;
 use symphony_core::run::{ProtectionLevel, Run, RunTarget};
 use symphony_core::tick::{LeftoverOwner, NO_PROVIDER, SlotLimits, StartRun};
-use symphony_store::{ClaimLimits, ClaimRefusal, ClaimRequest, Context, Project, Store};
+use symphony_store::{Begun, ClaimLimits, ClaimRefusal, ClaimRequest, Context, Project, Store};
 
 use crate::error::RunnerError;
 use crate::installation::Installation;
@@ -17,7 +18,7 @@ use crate::supervise::{SuperviseMode, launch_supervisor};
 /// Claims a run of a pull request's gates and starts its supervisor.
 ///
 /// A tick would start them, too; this saves the wait for the next one. The claim decides, as it does for a tick, so
-/// both may try at the same time.
+/// both may try at the same time. With a place it is a run of that pool, which this host begins unless another one is faster.
 ///
 /// # Errors
 /// When the claim cannot be written or the supervisor cannot be started. A refusal is not an error.
@@ -26,6 +27,7 @@ pub(crate) fn start_gates(
     store: &mut Store,
     project: &Project,
     pr: &PullRequest,
+    place: Option<&(Pool, Host)>,
 ) -> Result<Result<(Run, DetachedSupervisor), ClaimRefusal>, RunnerError> {
     let id = RunId::parse(uuid::Uuid::now_v7().to_string()).expect("a UUID is a run id");
     let paths = RunPaths::new(&project.root, &id);
@@ -54,9 +56,19 @@ pub(crate) fn start_gates(
         ..ClaimLimits::default()
     };
     let context = Context::system(Timestamp::now());
-    let claims = store.claim(&context, &[request], &limits)?;
+    let pools = place
+        .iter()
+        .map(|(pool, _)| (project.id.clone(), pool.clone()));
+    let claims = store.claim_for_pools(&context, &[request], &limits, &pools.collect())?;
     match claims.into_iter().next() {
         Some(Ok(run)) => {
+            if let Some((_, host)) = place
+                && !matches!(store.begin_on(&run.id, host)?, Begun::Now(_))
+            {
+                drop(lock);
+                paths.tidy(LeftoverOwner::Unclaimed)?;
+                return Ok(Err(ClaimRefusal::NoSlot));
+            }
             let supervisor =
                 launch_supervisor(installation, project, &run.id, lock, SuperviseMode::Run)?;
             Ok(Ok((run, supervisor)))
@@ -83,7 +95,7 @@ pub fn check_pr(
 ) -> Result<Option<RunId>, RunnerError> {
     let pr = store.request_gates(context, id)?;
     let project = store.project(&pr.project)?;
-    match start_gates(installation, store, &project, &pr)? {
+    match start_gates(installation, store, &project, &pr, None)? {
         Ok((run, _supervisor)) => Ok(Some(run.id)),
         Err(ClaimRefusal::NoSlot) => Ok(None),
         Err(refusal) => Err(RunnerError::GatesNotStarted { pr: id, refusal }),

@@ -7,20 +7,16 @@
 mod beats;
 mod view;
 
+use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use symphony_core::placement::Lease;
 use symphony_core::spending::SpentSoFar;
-use symphony_mcp::StoreThread;
-use symphony_store::{Beat, Store, StoreError};
+use symphony_store::{Beat, StoreError};
 
-pub(crate) use self::view::Release;
-use self::view::View;
-use super::Job;
-use super::space::{DISK_LOOK, DISK_WAIT_MAX, is_passing, when_there_is_space};
-use crate::error::RunnerError;
-use crate::installation::Installation;
+pub(crate) use self::view::{Release, View};
+use super::passing::{DISK_LOOK, DISK_WAIT_MAX, is_passing};
 use crate::process::boot_clock;
 
 /// The longest wait between two looks at the clock: timers rest while the machine is suspended, and the lease does not.
@@ -39,30 +35,22 @@ struct Shared {
 }
 
 impl Holding {
-    /// Begins with a first answered beat; `None` when the run has ended, or was given to another host. Nothing of the run has started
-    /// yet, so it may take long.
+    /// Begins with what a first beat was answered, and with the beats of a connection of its own.
     ///
     /// # Errors
-    /// When the database cannot be reached for an hour, or there is no thread for the beats.
+    /// When there is no thread for the beats.
     pub(crate) fn begin(
-        installation: &Installation,
-        store: &mut Store,
-        job: &Job<'_>,
-    ) -> Result<Option<Self>, RunnerError> {
-        let (run, fence) = (job.run.id.clone(), job.run.fence);
-        let Some(view) = first_beat(|| store.beat(&run, fence))? else {
-            return Ok(None);
-        };
+        lease: Lease,
+        first: View,
+        beat: impl FnMut() -> Result<Beat, StoreError> + Send + 'static,
+    ) -> io::Result<Self> {
         let holding = Self(Arc::new(Shared {
-            lease: installation.lease(),
-            view: Mutex::new(view),
+            lease,
+            view: Mutex::new(first),
             over: Condvar::new(),
         }));
-        let mut own = installation.require_store()?;
-        holding
-            .start_beats(move || own.beat(&run, fence))
-            .map_err(|error| RunnerError::io("start a thread for", &job.paths.dir, error))?;
-        Ok(Some(holding))
+        holding.start_beats(beat)?;
+        Ok(holding)
     }
 
     /// Returns why the agent must end now; `None` while it may go on.
@@ -100,11 +88,15 @@ impl Holding {
     }
 }
 
-/// Beats until there is an answer; `None` when the run is not this host's.
-fn first_beat(
+/// Beats until there is an answer; `None` when the run has ended, or was given to another host. Nothing of the run has started yet, so it may
+/// take long.
+///
+/// # Errors
+/// When the database cannot be reached for an hour.
+pub(crate) fn first_beat(
     mut beat: impl FnMut() -> Result<Beat, StoreError>,
-) -> Result<Option<View>, RunnerError> {
-    let begun = std::time::Instant::now();
+) -> Result<Option<View>, StoreError> {
+    let begun = Instant::now();
     loop {
         let sent = boot_clock();
         match beat() {
@@ -117,29 +109,15 @@ fn first_beat(
     }
 }
 
-/// Waits for an answer of the database that the run is still this host's, before its end is recorded. A run of a single machine is.
-///
-/// # Errors
-/// When the database cannot be reached for an hour.
-pub(super) async fn is_still_held(job: &Job<'_>, store: &StoreThread) -> Result<bool, RunnerError> {
-    if job.holding.is_none() {
-        return Ok(true);
-    }
-    let (run, fence) = (job.run.id.clone(), job.run.fence);
-    let what = "the end of the run is handled";
-    let beat = when_there_is_space(job, store, what, move |store| store.beat(&run, fence)).await?;
-    Ok(beat != Beat::Lost)
-}
-
 /// Waits for some work of a run. Returns why it had to end first, if it had; the caller then ends whatever the work started.
 ///
 /// # Errors
 /// Why the run is not this host's any more.
 pub(crate) async fn while_held<T>(
-    job: &Job<'_>,
+    holding: Option<&Holding>,
     work: impl Future<Output = T>,
 ) -> Result<T, Release> {
-    let Some(holding) = &job.holding else {
+    let Some(holding) = holding else {
         return Ok(work.await);
     };
     tokio::select! {

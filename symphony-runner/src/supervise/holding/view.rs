@@ -34,7 +34,7 @@ impl Release {
 
 /// The state of a hold.
 #[derive(Debug)]
-pub(super) struct View {
+pub(crate) struct View {
     pub(super) held: Held,
     pub(super) is_lost: bool,
     pub(super) is_cancelled: bool,

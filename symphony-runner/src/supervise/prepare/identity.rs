@@ -2,10 +2,11 @@
 
 use symphony_core::run::RunTarget;
 use symphony_core::tools::{Assignment, role_for};
-use symphony_mcp::{Identity, ReviewTarget, Reviewed, Verdicts};
+use symphony_mcp::{BeforeHandIn, Identity, ReviewTarget, Reviewed, Verdicts};
 use symphony_store::{Actor, RunKey};
 
 use super::site::Site;
+use crate::error::RunnerError;
 use crate::prompts::library::PromptLibrary;
 use crate::supervise::Job;
 
@@ -52,5 +53,18 @@ pub(super) fn identity(
         phases: library.pipeline.clone().into(),
         directory: Some(site.path().to_owned()),
         verdicts: Verdicts::ByRole,
+        before_hand_in: before_hand_in(job),
     }
+}
+
+/// On a worker, a commit is at the hub before it is recorded.
+fn before_hand_in(job: &Job<'_>) -> BeforeHandIn {
+    let Some(hub) = job.hub.clone() else {
+        return BeforeHandIn::default();
+    };
+    BeforeHandIn::new(move |store, commit| {
+        RunnerError::commit(commit, "the commit to hand in")
+            .and_then(|commit| Ok(hub.bring(store, &commit)?))
+            .map_err(|error| error.with_causes())
+    })
 }

@@ -1,0 +1,96 @@
+//! Handing the result of a run over: to a ref of its own at the hub, and from there the control takes it.
+//!
+//! A result is at the hub before anything in the database says that it is there: of a pull request whose commit was on a lost host only,
+//! nothing could be gated, judged or merged.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use symphony_core::id::RunId;
+use symphony_core::run::Fence;
+use symphony_store::{Store, StoreError};
+use symphony_workspace::{CommitId, HubClone, Pushed, WorkspaceError};
+
+use super::refusal::WorkerRefusal;
+
+/// Why a result did not get to the hub.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HandOverError {
+    /// The hub does not answer, or git fails.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// It is not recorded that it is there.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The hub does not take it.
+    #[error(transparent)]
+    Refused(#[from] WorkerRefusal),
+}
+
+/// The way of a run's result to the hub. Clones share what is known of it.
+#[derive(Debug, Clone)]
+pub(crate) struct HandOver {
+    hub: HubClone,
+    run: RunId,
+    fence: Fence,
+    /// What the hub has, once it is known; held during a push, so that two of them do not overtake each other.
+    at_hub: Arc<Mutex<Option<Known>>>,
+}
+
+/// What the hub has of a run's result.
+#[derive(Debug, Clone)]
+struct Known(Option<CommitId>);
+
+impl HandOver {
+    pub(crate) fn new(hub: HubClone, run: RunId, fence: Fence) -> Self {
+        Self {
+            hub,
+            run,
+            fence,
+            at_hub: Arc::default(),
+        }
+    }
+
+    /// Returns the clone.
+    pub(crate) const fn clone_of_hub(&self) -> &HubClone {
+        &self.hub
+    }
+
+    /// Brings a commit to the hub. It waits for the hub, so it needs a thread of its own.
+    ///
+    /// # Errors
+    /// When the hub does not answer, or has another result than this host brought there: then the run is another host's.
+    pub(crate) fn push(&self, commit: &CommitId) -> Result<(), HandOverError> {
+        let mut known = self.at_hub.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = match known.take() {
+            Some(Known(before)) => before,
+            // A supervisor that died may have pushed.
+            None => self.hub.result_of(&self.run)?,
+        };
+        match self.hub.push_result(&self.run, commit, before.as_ref())? {
+            Pushed::Done => {
+                *known = Some(Known(Some(commit.clone())));
+                Ok(())
+            }
+            Pushed::Moved => Err(WorkerRefusal::OtherResult {
+                run: self.run.clone(),
+            }
+            .into()),
+            Pushed::Refused { detail } => Err(WorkerRefusal::ResultRefused {
+                run: self.run.clone(),
+                detail,
+            }
+            .into()),
+        }
+    }
+
+    /// Brings a commit to the hub, and records that it is there.
+    ///
+    /// # Errors
+    /// As [`HandOver::push`], and when the run is not this host's any more or the database cannot be written.
+    pub(crate) fn bring(&self, store: &mut Store, commit: &CommitId) -> Result<(), HandOverError> {
+        self.push(commit)?;
+        store.record_result_commit(&self.run, self.fence, commit.as_str())?;
+        Ok(())
+    }
+}

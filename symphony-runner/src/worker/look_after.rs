@@ -1,0 +1,109 @@
+//! What a worker does for the runs that its host has begun, as a tick does for those of the control.
+
+use symphony_core::Timestamp;
+use symphony_core::run::{Run, RunStatus};
+use symphony_core::tick::LockState;
+use symphony_core::watchdog::Watch;
+use symphony_store::{Project, Store};
+
+use super::model::{Looked, WorkerNews};
+use super::round::Round;
+use crate::error::RunnerError;
+use crate::installation::Installation;
+use crate::paths::RunPaths;
+use crate::process::{ProcessError, RunLock, lock_state};
+use crate::supervise::{SuperviseMode, launch_supervisor};
+use crate::watchdog::{end_stuck, finish_dead, look_at_run, suspect};
+
+impl Round<'_> {
+    /// Starts the supervisor of a run that was just taken.
+    pub(super) fn start(&mut self, store: &Store, run: &Run) -> Result<(), RunnerError> {
+        let local = self.installation.localize(store, &run.project)?;
+        self.launch(&local.installation, &local.project, run, SuperviseMode::Run)
+    }
+
+    /// Looks at a live run of this host: its supervisor may have died, or be stuck, or this worker died before it started one.
+    pub(super) fn look_after(&mut self, store: &Store, run: &Run) -> Result<Looked, RunnerError> {
+        let local = self.installation.localize(store, &run.project)?;
+        let (installation, project) = (&local.installation, &local.project);
+        let paths = RunPaths::new(&project.root, &run.id);
+        match lock_state(&paths.lock())? {
+            LockState::Held => watch_over(installation, project, run, &paths),
+            // No one has worked on it here: the worker before this one died after it had taken the run.
+            LockState::Missing if run.status == RunStatus::Starting => {
+                self.launch(installation, project, run, SuperviseMode::Run)?;
+                Ok(Looked::Did(WorkerNews::StartedAgain {
+                    run: run.id.clone(),
+                }))
+            }
+            LockState::Missing => {
+                self.launch(installation, project, run, SuperviseMode::Finish)?;
+                Ok(finishing(run))
+            }
+            LockState::Free if is_put_off(store, run)? => Ok(Looked::Fine),
+            LockState::Free => match finish_dead(installation, project, run)? {
+                Some(supervisor) => {
+                    self.supervisors.push(supervisor);
+                    Ok(finishing(run))
+                }
+                None => Ok(Looked::Fine),
+            },
+        }
+    }
+
+    fn launch(
+        &mut self,
+        installation: &Installation,
+        project: &Project,
+        run: &Run,
+        mode: SuperviseMode,
+    ) -> Result<(), RunnerError> {
+        let paths = RunPaths::new(&project.root, &run.id);
+        paths.create()?;
+        let lock = match RunLock::acquire(paths.lock()) {
+            Ok(lock) => lock,
+            // Another worker of this host is faster.
+            Err(ProcessError::LockHeld { .. }) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        let supervisor = launch_supervisor(installation, project, &run.id, lock, mode)?;
+        self.supervisors.push(supervisor);
+        Ok(())
+    }
+}
+
+fn finishing(run: &Run) -> Looked {
+    Looked::Did(WorkerNews::Finishing {
+        run: run.id.clone(),
+    })
+}
+
+/// Returns whether exit handling waits for its next try.
+fn is_put_off(store: &Store, run: &Run) -> Result<bool, RunnerError> {
+    let put_off = store.exit_handling(&run.id)?.and_then(|exit| exit.put_off);
+    Ok(put_off.is_some_and(|put_off| Timestamp::now() < put_off.due_at))
+}
+
+/// Ends a supervisor that makes no progress. Its lock is free then, and the next round does the exit handling.
+fn watch_over(
+    installation: &Installation,
+    project: &Project,
+    run: &Run,
+    paths: &RunPaths,
+) -> Result<Looked, RunnerError> {
+    let config = installation.project_config(project).ok();
+    let limits = installation
+        .config
+        .watchdog
+        .limits_of_supervisor(config.as_ref());
+    match look_at_run(paths, &limits)? {
+        Watch::Suspect(suspicion) => {
+            suspect(paths, &suspicion)?;
+        }
+        Watch::Stuck(stuck) => {
+            end_stuck(paths, &run.id, &stuck)?;
+        }
+        Watch::InTime => {}
+    }
+    Ok(Looked::Fine)
+}

@@ -1,0 +1,120 @@
+//! One round of a worker, about once a second: what its runs need, and what it takes.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use symphony_core::id::RunId;
+use symphony_core::placement::{Host, Pool};
+use symphony_core::run::Run;
+use symphony_store::{Store, Worker};
+
+use super::model::{Looked, PROTOCOL, Taking, Tally, WorkerNews, WorkerOptions};
+use crate::error::RunnerError;
+use crate::installation::Installation;
+use crate::process::DetachedSupervisor;
+
+/// A worker between two rounds.
+#[derive(Debug)]
+pub(super) struct Round<'a> {
+    pub(super) installation: &'a Installation,
+    pub(super) pool: &'a Pool,
+    pub(super) host: &'a Host,
+    pub(super) slots: u32,
+    pub(super) supervisors: Vec<DetachedSupervisor>,
+    /// Supervisors that hold the lock of a run that is not this host's, and since when.
+    pub(super) zombies: BTreeMap<RunId, Instant>,
+    seen: Option<Instant>,
+}
+
+impl<'a> Round<'a> {
+    pub(super) fn new(installation: &'a Installation, options: &'a WorkerOptions) -> Self {
+        Self {
+            installation,
+            pool: &options.pool,
+            host: &options.host,
+            slots: options.slots,
+            supervisors: Vec::new(),
+            zombies: BTreeMap::new(),
+            seen: None,
+        }
+    }
+
+    /// Does what is due. What fails is told, and the next round tries it again.
+    ///
+    /// # Errors
+    /// When the database cannot be asked.
+    pub(super) fn turn(
+        &mut self,
+        store: &mut Store,
+        taking: Taking,
+        tell: &mut dyn FnMut(&WorkerNews),
+    ) -> Result<Tally, RunnerError> {
+        self.reap();
+        self.show(store)?;
+        let own: Vec<Run> = store
+            .runs_begun_on(self.host)?
+            .into_iter()
+            .filter(|run| run.pool.as_ref() == Some(self.pool))
+            .collect();
+        for run in &own {
+            match self.look_after(store, run) {
+                Ok(Looked::Fine) => {}
+                Ok(Looked::Did(news)) => tell(&news),
+                Err(error) => tell(&problem(&run.id, &error)),
+            }
+        }
+        for news in self.end_zombies(store, &own) {
+            tell(&news);
+        }
+        let mut tally = Tally {
+            live: u32::try_from(own.len()).unwrap_or(u32::MAX),
+            taken: 0,
+        };
+        while taking == Taking::Yes && tally.live < self.slots {
+            let Some(run) = store.take(self.pool, self.host)? else {
+                break;
+            };
+            tally.live += 1;
+            tally.taken += 1;
+            let on = match run.target.issue() {
+                Some(issue) => issue.to_string(),
+                None => run.project.to_string(),
+            };
+            match self.start(store, &run) {
+                Ok(()) => tell(&WorkerNews::Started { run: run.id, on }),
+                Err(error) => tell(&problem(&run.id, &error)),
+            }
+        }
+        Ok(tally)
+    }
+
+    /// Shows that this worker is there, as often as its runs do.
+    fn show(&mut self, store: &mut Store) -> Result<(), RunnerError> {
+        let beat = u128::from(self.installation.lease().beat_ms());
+        if self
+            .seen
+            .is_some_and(|seen| seen.elapsed().as_millis() < beat)
+        {
+            return Ok(());
+        }
+        store.worker_seen(&Worker {
+            pool: self.pool.clone(),
+            host: self.host.clone(),
+            version: PROTOCOL,
+        })?;
+        self.seen = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Reaps the supervisors that have ended.
+    fn reap(&mut self) {
+        self.supervisors
+            .retain_mut(|supervisor| matches!(supervisor.try_wait(), Ok(None)));
+    }
+}
+
+fn problem(run: &RunId, error: &RunnerError) -> WorkerNews {
+    WorkerNews::Problem {
+        text: format!("run {run}: {}", error.with_causes()),
+    }
+}
