@@ -207,6 +207,8 @@ const COMMANDS: &[(&str, Permission)] = {
         ("tracker check", Person(Nothing)),
         ("tracker status", Agents),
         ("tracker sync", Person(Nothing)),
+        // It starts agents.
+        ("worker", Person(Nothing)),
     ]
 };
 

@@ -15,7 +15,7 @@ use crate::command::{
     LearningsCommand, ManArgs, McpArgs, PauseArgs, PhaseCommand, PlanCommand, PointCommand,
     PrCommand, ProfileCommand, ProjectCommand, PromptCommand, ResumeArgs, RunArgs, RunsCommand,
     SCRIPTED_AGENT_COMMAND, ServeCommand, ServiceWorkerArgs, SpendingArgs, StatusArgs,
-    SuperviseArgs, TickArgs, TrackerCommand, print_statusline, scripted_agent,
+    SuperviseArgs, TickArgs, TrackerCommand, WorkerArgs, print_statusline, scripted_agent,
 };
 use crate::completion::complete;
 use crate::deferred::Deferred;
@@ -120,6 +120,8 @@ enum Command {
     /// Check, back up and shrink the database
     #[command(subcommand)]
     Db(Deferred<DbCommand>),
+    /// Run agents of other hosts' projects on this host
+    Worker(Deferred<WorkerArgs>),
     /// Serve the agents' tools over MCP, to an agent's CLI or to your own MCP client
     Mcp(Deferred<McpArgs>),
     /// Print shell completions
@@ -169,6 +171,7 @@ impl Command {
             Self::Resume(args) => args.run(app)?,
             Self::Clean(args) => args.run(app)?,
             Self::Db(command) => return command.run(app).map(ExitCode::from),
+            Self::Worker(args) => return args.run(app).map(ExitCode::from),
             Self::Mcp(args) => args.run(app)?,
             Self::Completions(args) => args.run(app)?,
             Self::Man(args) => args.run(app)?,

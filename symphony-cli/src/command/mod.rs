@@ -37,6 +37,7 @@ mod status;
 mod supervise;
 mod tick;
 mod tracker;
+mod worker;
 
 pub(crate) use clean::CleanArgs;
 pub(crate) use completions::CompletionsArgs;
@@ -73,3 +74,4 @@ pub(crate) use status::StatusArgs;
 pub(crate) use supervise::SuperviseArgs;
 pub(crate) use tick::TickArgs;
 pub(crate) use tracker::TrackerCommand;
+pub(crate) use worker::WorkerArgs;

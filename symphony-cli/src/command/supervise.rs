@@ -21,11 +21,20 @@ pub(crate) struct SuperviseArgs {
     /// Open the session in the terminal with this path
     #[arg(long, value_name = "PATH", conflicts_with = "finish")]
     terminal: Option<PathBuf>,
+    /// Work as a worker whose clones are in this folder
+    #[arg(long = "worker-data", value_name = "PATH")]
+    worker_data: Option<PathBuf>,
 }
 
 impl SuperviseArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let installation = app.surroundings.installation()?;
+        let surroundings = &app.surroundings;
+        let installation = match &self.worker_data {
+            None => surroundings.installation()?,
+            Some(data) => surroundings
+                .installation_at(surroundings.current.clone())?
+                .for_worker(data.clone()),
+        };
         let mode = if self.finish {
             SuperviseMode::Finish
         } else {

@@ -11,6 +11,7 @@ use symphony_core::outside::reject_for_conflict;
 use symphony_mcp::McpError;
 use symphony_runner::RunnerError;
 use symphony_runner::repository::BaseProblem;
+use symphony_runner::worker::WorkerRefusal;
 use symphony_store::StoreError;
 use symphony_workspace::WorkspaceError;
 use symphony_workspace::config_file::ConfigFileError;
@@ -66,6 +67,7 @@ fn of_runner(error: &RunnerError) -> Verdict {
         RunnerError::Session(error) => Verdict::refused(Some(session_hint(error))),
         RunnerError::Plan(error) => Verdict::refused(plan::run_hint(error)),
         RunnerError::Database(error) => Verdict::refused(database_hint(error)),
+        RunnerError::Worker(error) => Verdict::refused(worker_hint(error)),
         RunnerError::RunIsLive { run, .. } => Verdict::new(
             Exit::Refused,
             format!("end it first with `symphony runs cancel {run}`"),
@@ -94,6 +96,24 @@ fn of_runner(error: &RunnerError) -> Verdict {
         ),
         _ => Verdict::plain(Exit::Failed),
     }
+}
+
+fn worker_hint(error: &WorkerRefusal) -> Option<String> {
+    let hint = match error {
+        WorkerRefusal::FileDatabase { .. } => {
+            "set `database` to `postgres://USER@HOST/DATABASE` in ~/.config/symphony/config.json; docs/scale-out.md says how"
+        }
+        WorkerRefusal::Second { .. } => {
+            "end the other worker first, or give this one another `--data-dir`"
+        }
+        WorkerRefusal::NoFolder => "name one with `--data-dir DIR`",
+        WorkerRefusal::NoHostName { .. } => "name one with `--host NAME`",
+        WorkerRefusal::NotHandedOver { .. } => {
+            "run `symphony tick` on the host of the project first"
+        }
+        _ => return None,
+    };
+    Some(hint.to_owned())
 }
 
 fn of_mcp(error: &McpError) -> Verdict {

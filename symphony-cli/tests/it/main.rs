@@ -322,5 +322,7 @@ mod web_orders;
 mod web_tls;
 #[cfg(test)]
 mod web_users;
+#[cfg(feature = "postgres")]
+mod workers;
 #[cfg(test)]
 mod workflow_service;

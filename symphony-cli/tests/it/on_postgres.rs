@@ -7,7 +7,7 @@ use crate::support::{
 };
 
 /// The address of a server's database, with a schema of this test's own.
-fn address(schema: &str) -> String {
+pub(crate) fn address(schema: &str) -> String {
     let server = std::env::var("SYMPHONY_TEST_SERVER")
         .expect("SYMPHONY_TEST_SERVER names a server, as postgres://USER@127.0.0.1:PORT/DATABASE");
     let unique = symphony_store::new_installation_id();
@@ -16,7 +16,7 @@ fn address(schema: &str) -> String {
 }
 
 /// A repository whose user has the database on the server.
-fn repository(database: &str) -> Project {
+pub(crate) fn repository(database: &str) -> Project {
     let project = Project::repository("project");
     project.configure_home(&json!({ "sandbox": "off", "database": database }).to_string());
     project

@@ -22,6 +22,8 @@ pub(crate) use chromium::{Chromium, Looks};
 pub(crate) use model::Model;
 pub(crate) use openapi::OpenApi;
 pub(crate) use page::{Browser, Reply, Served, encoded, exchange, get, host_and_path, post, send};
+#[cfg(feature = "postgres")]
+pub(crate) use processes::kill_all_at_home;
 pub(crate) use processes::{agents_of, is_there, kill, supervisor_of};
 #[cfg(any(feature = "failpoints", feature = "harness"))]
 pub(crate) use project::LIFE_MAX;

@@ -86,7 +86,7 @@ pub(super) fn git_of_symphony(git_dir: &Path) -> Vec<i32> {
 }
 
 /// Kills whatever still runs with a home folder: all that a test's project has started, and nothing else.
-pub(super) fn kill_all_at_home(home: &Path) {
+pub(crate) fn kill_all_at_home(home: &Path) {
     let home = home.to_str().expect("test folders have plain names");
     // a process may start another one between two looks
     for _ in 0..20 {

@@ -1,0 +1,263 @@
+//! Workers with folders of their own, on a database on a server: their runs are those of a single machine, and the control's folder sees
+//! nothing but results.
+
+mod control;
+mod host;
+mod proxy;
+
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use symphony_core::agent::AgentType;
+use symphony_core::id::{IssueId, RunId};
+use symphony_core::run::RunTarget;
+
+use self::control::Control;
+use self::proxy::Proxy;
+use crate::support::{
+    JUDGE, Project, WORKER, agents_of, approving_judge, bash, commit, create_pr, kill, scenario,
+    scenarios, supervisor_of, text, until,
+};
+
+fn greeting() -> Value {
+    scenarios([
+        approving_judge(),
+        scenario(
+            "begins",
+            &json!({ "match_system": WORKER }),
+            [commit("hello.txt", "hello"), create_pr("Say hello")],
+        ),
+    ])
+}
+
+/// An agent that says something and then waits for a file outside of its worktree.
+fn waiting(control_beside: &std::path::Path) -> Value {
+    let gate = control_beside.join("go");
+    let wait = format!(
+        "env > seen.env; echo at work; while ! test -e {}; do sleep 0.1; done; rm seen.env",
+        gate.display()
+    );
+    scenarios([
+        scenario("judges", &json!({ "match_system": JUDGE }), [bash("true")]),
+        scenario(
+            "waits",
+            &json!({ "match_system": WORKER }),
+            [
+                bash(&wait),
+                commit("hello.txt", "hello"),
+                create_pr("Say hello"),
+            ],
+        ),
+    ])
+}
+
+#[test]
+fn an_issue_becomes_a_merged_change_on_two_hosts() {
+    let mut control = Control::new("workers", &greeting());
+    let issue = control.project.add_issue("Say hello");
+    let (_one, _two) = (control.host("h1", 2), control.host("h2", 2));
+    let run = control.claim_issue(&issue);
+    let ended = control.until_ended(&run);
+    assert_eq!(ended.status.name(), "succeeded", "{ended:#?}");
+    let host = ended.host.clone().unwrap();
+    assert!(["h1", "h2"].contains(&host.as_str()));
+    // the gates follow at once, on a host of the pool
+    let gates = until("the gates have ended", || {
+        let runs = control.project.json(&["runs", "list"]);
+        let items = runs["items"].as_array().unwrap();
+        let found = items.iter().find(|run| run["profile"] == "gates")?;
+        let run = control.run(&RunId::parse(text(&found["id"])).unwrap());
+        (!run.status.is_live()).then_some(run)
+    });
+    assert_eq!(gates.status.name(), "succeeded", "{gates:#?}");
+    assert!(gates.host.is_some());
+    let result = control.promote(&issue, &run);
+    let pr = control.project.json(&["pr", "list"])["items"][0].clone();
+    assert_eq!(pr["head_commit"], json!(result), "{pr:#}");
+    let of = IssueId::parse(&issue).unwrap();
+    let id = control.store.open_pr(&of).unwrap().unwrap().id;
+    let judged = control.claim(RunTarget::PullRequest(of.into(), id), AgentType::Judge);
+    let judged = control.until_ended(&judged);
+    assert_eq!(judged.status.name(), "succeeded", "{judged:#?}");
+    control.project.json(&["pr", "merge", &issue]);
+    assert_eq!(control.project.git(&["show", "main:hello.txt"]), "hello");
+    assert_eq!(control.project.issue(&issue)["status"], "done");
+    assert!(!control.project.worktree(&issue).exists());
+    let folder = control.project.run_folder(run.as_str());
+    assert!(!folder.exists(), "{}", folder.display());
+    // its log came to the database
+    let log = control.project.ok(&["runs", "logs", run.as_str()]);
+    assert!(log.contains("create_pr"), "{log}");
+    let raw = control
+        .project
+        .symphony(&["runs", "logs", "--raw", run.as_str()]);
+    assert!(raw.stderr.contains("only on"), "{raw:#?}");
+    control.project.assert_sound();
+}
+
+#[test]
+fn a_supervisor_that_is_killed_is_finished_from_its_worktree() {
+    let mut control = Control::new("killed", &json!({}));
+    let scenario = control.project.beside.join("scenario.json");
+    std::fs::write(scenario, waiting(&control.project.beside).to_string()).unwrap();
+    let issue = control.project.add_issue("Say hello");
+    let host = control.host("h1", 1);
+    let run = control.claim_issue(&issue);
+    let log = || host.run_file(&control, &run, "stream.ndjson");
+    until("the agent is at work", || {
+        log().contains("seen.env").then_some(())
+    });
+    let environment = until("the agent has shown its environment", || {
+        let worktree = host.data.join("projects").join(control.id.as_str());
+        let path = worktree
+            .join(".symphony-workspaces")
+            .join(&issue)
+            .join("seen.env");
+        let text = std::fs::read_to_string(path).ok()?;
+        text.contains("SYMPHONY_RUN_ID").then_some(text)
+    });
+    assert!(!environment.contains("postgres"), "{environment}");
+    kill(supervisor_of(run.as_str()).unwrap());
+    let ended = control.until_ended(&run);
+    assert_eq!(ended.status.name(), "crashed", "{ended:#?}");
+    assert_eq!(agents_of(run.as_str()), Vec::<String>::new());
+    // what the agent had written is committed and at the hub
+    let result = control.store.run_commits(&run).unwrap().result.unwrap();
+    let files = control.project.git(&["ls-tree", "--name-only", &result]);
+    assert!(files.contains("seen.env"), "{files}");
+    assert!(host.log().contains("had died"), "{}", host.log());
+}
+
+#[test]
+fn a_worker_that_starts_again_looks_after_its_runs_and_drains() {
+    let mut control = Control::new("again", &json!({}));
+    let scenario = control.project.beside.join("scenario.json");
+    std::fs::write(scenario, waiting(&control.project.beside).to_string()).unwrap();
+    let issue = control.project.add_issue("Say hello");
+    let mut host = control.host("h1", 1);
+    let run = control.claim_issue(&issue);
+    until("the agent is at work", || {
+        (!agents_of(run.as_str()).is_empty()).then_some(())
+    });
+    host.kill_worker();
+    // the supervisor goes on without it
+    assert!(supervisor_of(run.as_str()).is_some());
+    host.begin(&[]);
+    let second = control.project.add_issue("Say more");
+    let waits = control.claim_issue(&second);
+    host.signal(Signal::TERM);
+    std::fs::write(control.project.beside.join("go"), "").unwrap();
+    let ended = control.until_ended(&run);
+    assert_eq!(ended.status.name(), "succeeded", "{ended:#?}");
+    assert_eq!(host.until_gone(), 0);
+    assert_eq!(
+        control.run(&waits).host,
+        None,
+        "a worker that drains takes nothing"
+    );
+    host.begin(&["--drain"]);
+    assert_eq!(host.until_gone(), 0);
+    assert_eq!(control.run(&waits).host, None);
+}
+
+#[test]
+fn a_supervisor_that_was_stopped_past_its_lease_ends_its_agent() {
+    let mut control = Control::new("stopped", &json!({}));
+    let scenario = control.project.beside.join("scenario.json");
+    std::fs::write(scenario, waiting(&control.project.beside).to_string()).unwrap();
+    let issue = control.project.add_issue("Say hello");
+    let host = control.host("h1", 1);
+    let run = control.claim_issue(&issue);
+    until("the agent is at work", || {
+        (!agents_of(run.as_str()).is_empty()).then_some(())
+    });
+    let supervisor = Pid::from_raw(supervisor_of(run.as_str()).unwrap()).unwrap();
+    kill_process(supervisor, Signal::STOP).unwrap();
+    std::thread::sleep(Duration::from_secs(8));
+    assert!(!agents_of(run.as_str()).is_empty(), "no one could end it");
+    kill_process(supervisor, Signal::CONT).unwrap();
+    let ended = control.until_ended(&run);
+    let error = ended.error.unwrap();
+    assert!(error.message.contains("lease.fence_ms"), "{error:?}");
+    assert_eq!(agents_of(run.as_str()), Vec::<String>::new());
+    drop(host);
+}
+
+#[test]
+fn an_answer_that_never_comes_ends_the_agent_in_time() {
+    let mut control = Control::new("silent", &json!({}));
+    let scenario = control.project.beside.join("scenario.json");
+    std::fs::write(scenario, waiting(&control.project.beside).to_string()).unwrap();
+    let issue = control.project.add_issue("Say hello");
+    let proxy = Proxy::before(&control.address);
+    let _host = control.host_on(proxy.address(), "h1", 1);
+    let run = control.claim_issue(&issue);
+    until("the agent is at work", || {
+        (!agents_of(run.as_str()).is_empty()).then_some(())
+    });
+    proxy.fall_silent();
+    let silent = Instant::now();
+    until("the agent has ended", || {
+        agents_of(run.as_str()).is_empty().then_some(())
+    });
+    // six seconds of the lease, ten for the agent, and what a busy machine takes
+    assert!(silent.elapsed() < Duration::from_secs(25), "{silent:?}");
+    assert!(control.run(&run).status.is_live(), "no answer, no end");
+    proxy.speak_again();
+    let ended = control.until_ended(&run);
+    let error = ended.error.unwrap();
+    assert!(error.message.contains("lease.fence_ms"), "{error:?}");
+}
+
+#[test]
+fn a_run_that_was_given_up_ends_its_agent_and_writes_nothing() {
+    let mut control = Control::new("given", &json!({}));
+    let scenario = control.project.beside.join("scenario.json");
+    std::fs::write(scenario, waiting(&control.project.beside).to_string()).unwrap();
+    let issue = control.project.add_issue("Say hello");
+    let host = control.host("h1", 1);
+    let run = control.claim_issue(&issue);
+    until("the agent is at work", || {
+        (!agents_of(run.as_str()).is_empty()).then_some(())
+    });
+    let (fence, lease) = (
+        control.run(&run).fence,
+        symphony_core::placement::Lease::default(),
+    );
+    let lease = lease.shortened(std::num::NonZeroU64::new(1_000_000).unwrap());
+    let other = symphony_core::placement::Host::parse("control").unwrap();
+    // with a lease of no time, every run is lost
+    let taken = until("the run is taken back", || {
+        control.store.take_back(&run, fence, &other, lease).unwrap()
+    });
+    assert!(taken > fence);
+    until("the agent has ended", || {
+        agents_of(run.as_str()).is_empty().then_some(())
+    });
+    until("its supervisor has ended", || {
+        supervisor_of(run.as_str()).is_none().then_some(())
+    });
+    let after = control.run(&run);
+    assert!(
+        after.status.is_live(),
+        "whoever took it back ends it: {after:#?}"
+    );
+    assert_eq!(control.store.run_commits(&run).unwrap().result, None);
+    let log = host.run_file(&control, &run, "supervisor.log");
+    assert!(log.contains("was given up"), "{log}");
+}
+
+#[test]
+fn a_worker_refuses_a_database_that_is_a_file() {
+    let project = Project::repository("project");
+    let answer = project.symphony(&["worker", "--pool", "linux"]);
+    assert_eq!(answer.code, 4, "{answer:#?}");
+    assert!(
+        answer
+            .stderr
+            .contains("needs a database that other hosts reach"),
+        "{answer:#?}"
+    );
+    assert!(answer.stderr.contains("postgres://"), "{answer:#?}");
+}

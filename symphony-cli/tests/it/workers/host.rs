@@ -1,0 +1,101 @@
+//! The host of a worker: a home, a folder for clones, and the worker's process.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::{Child, Command};
+
+use rustix::process::{Pid, Signal, kill_process};
+use symphony_core::id::RunId;
+
+use super::control::Control;
+use crate::support::{kill, kill_all_at_home, until};
+
+/// By how much all times of the lease are shorter.
+const DIVISOR: &str = "10";
+
+/// A worker's host.
+pub(super) struct Host {
+    pub(super) name: String,
+    pub(super) home: PathBuf,
+    pub(super) data: PathBuf,
+    pub(super) slots: u32,
+    pub(super) child: Option<Child>,
+}
+
+impl Host {
+    #[expect(clippy::disallowed_methods, reason = "end-to-end tests start programs")]
+    pub(super) fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_symphony"));
+        command
+            .current_dir(&self.home)
+            .env_clear()
+            .env("HOME", &self.home)
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("SYMPHONY_TEST_LEASE_DIVISOR", DIVISOR);
+        command
+    }
+
+    /// Starts the worker.
+    pub(super) fn begin(&mut self, more: &[&str]) {
+        let output = File::options()
+            .append(true)
+            .create(true)
+            .open(self.home.join("worker.log"))
+            .unwrap();
+        let child = self
+            .command()
+            .args(["worker", "--pool", "linux", "--host", &self.name])
+            .args(["--slots", &self.slots.to_string(), "--data-dir"])
+            .arg(&self.data)
+            .args(more)
+            .stdin(std::process::Stdio::null())
+            .stdout(output.try_clone().unwrap())
+            .stderr(output)
+            .spawn();
+        self.child = Some(child.unwrap());
+    }
+
+    pub(super) fn pid(&self) -> i32 {
+        i32::try_from(self.child.as_ref().unwrap().id()).unwrap()
+    }
+
+    pub(super) fn kill_worker(&mut self) {
+        kill(self.pid());
+        let mut child = self.child.take().unwrap();
+        child.wait().unwrap();
+    }
+
+    pub(super) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_raw(self.pid()).unwrap(), signal).unwrap();
+    }
+
+    pub(super) fn until_gone(&mut self) -> i32 {
+        let mut child = self.child.take().unwrap();
+        let status = until("the worker has ended", || child.try_wait().unwrap());
+        status.code().unwrap()
+    }
+
+    pub(super) fn log(&self) -> String {
+        std::fs::read_to_string(self.home.join("worker.log")).unwrap_or_default()
+    }
+
+    pub(super) fn run_file(&self, control: &Control, run: &RunId, name: &str) -> String {
+        let folder = self.data.join("projects").join(control.id.as_str());
+        let path = folder.join(".symphony/runs").join(run.as_str()).join(name);
+        std::fs::read_to_string(path).unwrap_or_default()
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _gone = child.kill();
+            let _gone = child.wait();
+        }
+        kill_all_at_home(&self.home);
+        if std::thread::panicking() {
+            println!("--- {}\n{}", self.name, self.log());
+        }
+    }
+}
