@@ -156,9 +156,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn retries(&self, project: Option<&ProjectId>) -> Result<Vec<Retry>, StoreError> {
-        let mut statement = self.conn.prepare_cached(
-            "SELECT r.* FROM retry r JOIN issue i ON i.id = r.issue WHERE CAST(?1 AS TEXT) IS NULL OR i.project = ?1 ORDER BY r.due_at, r.issue",
-        )?;
+        let mut statement = self.conn.prepare_cached(RETRIES_SQL)?;
         let mut rows = statement.query([project.map(ProjectId::as_str)])?;
         let mut retries = Vec::new();
         while let Some(row) = &rows.next()? {
@@ -182,9 +180,7 @@ impl Store {
         &self,
         project: &ProjectId,
     ) -> Result<BTreeMap<IssueStatus, u64>, StoreError> {
-        let mut statement = self.conn.prepare_cached(
-            "SELECT status, count(*) AS n FROM issue WHERE project = ?1 GROUP BY status",
-        )?;
+        let mut statement = self.conn.prepare_cached(COUNTS_SQL)?;
         let mut rows = statement.query([project.as_str()])?;
         let mut counts = BTreeMap::new();
         while let Some(row) = &rows.next()? {
@@ -196,6 +192,10 @@ impl Store {
         Ok(counts)
     }
 }
+
+/// From the few that wait: read from the issues, it would read all of a project.
+const RETRIES_SQL: &str = "SELECT r.* FROM retry r CROSS JOIN issue i ON i.id = r.issue WHERE CAST(?1 AS TEXT) IS NULL OR i.project = ?1 ORDER BY r.due_at, r.issue";
+const COUNTS_SQL: &str = "SELECT status, n FROM issue_count WHERE project = ?1 AND n > 0";
 
 const LIVE_SQL: &str =
     "SELECT run.*, x.tries, x.due_at, x.problem FROM run LEFT JOIN exit_handling x ON x.run = run.id
@@ -463,5 +463,7 @@ fn load_clean_ups(conn: &Connection, project: &ProjectId) -> Result<Vec<CleanUp>
     Ok(clean_ups)
 }
 
+#[cfg(test)]
+mod growth;
 #[cfg(test)]
 mod tests;

@@ -100,6 +100,25 @@ const ALL: &[(Invariant, &str)] = &[
     ),
     (
         Invariant::I12,
+        "SELECT 'project ' || project, 'it counts ' || sum(counted) || ' issues as ' || status || ', there are ' || sum(found) FROM
+         (SELECT project, status, n AS counted, 0 AS found FROM issue_count
+          UNION ALL SELECT project, status, 0, count(*) FROM issue GROUP BY project, status) c
+         GROUP BY project, status HAVING sum(counted) <> sum(found)",
+    ),
+    (
+        Invariant::I12,
+        "SELECT i.id, CASE WHEN i.is_proposed = 1 THEN 'it counts as proposed by an agent, its log has it otherwise'
+                ELSE 'it does not count as proposed by an agent, its log has it so' END FROM issue i
+         JOIN event e ON e.id = (SELECT max(m.id) FROM event m WHERE m.issue = i.id AND m.kind IN ('issue_added', 'issue_moved'))
+         WHERE i.status = 'backlog' AND i.is_proposed <> CASE WHEN e.kind = 'issue_added' AND e.actor <> 'human' THEN 1 ELSE 0 END",
+    ),
+    (
+        Invariant::I12,
+        "SELECT DISTINCT c.issue, 'it has deliveries, which its row does not show' FROM phase_claim c JOIN issue i ON i.id = c.issue
+         WHERE i.has_delivery = 0",
+    ),
+    (
+        Invariant::I12,
         "SELECT i.id, 'it counts ' || i.open_subtasks || ' open and ' || i.done_subtasks || ' done sub-tasks; there are ' || o || ' and ' || d FROM
          (SELECT i.*, (SELECT count(*) FROM issue c WHERE c.parent = i.id AND c.status NOT IN ('done', 'cancelled')) AS o,
           (SELECT count(*) FROM issue c WHERE c.parent = i.id AND c.status = 'done') AS d FROM issue i) i

@@ -82,11 +82,11 @@ impl Connection {
         }
     }
 
-    /// Returns the names of all tables, in their order.
+    /// Returns the names of all tables, in their order, without the counts, which are a view on a server.
     pub(crate) fn tables(&self) -> Result<Vec<String>, DbError> {
         let sql = match self {
             Self::Sqlite(_) => {
-                "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+                "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'issue_count' ORDER BY name"
             }
             #[cfg(feature = "postgres")]
             Self::Postgres(_) => {

@@ -119,12 +119,9 @@ impl Store {
     }
 }
 
-const PROPOSED_SQL: &str = concat!(
-    "SELECT i.id, i.created_at, i.intake IS NOT NULL AS is_triaged FROM issue i
-     WHERE i.project = ?1 AND i.status = 'backlog' AND i.intake IS DISTINCT FROM 'unchanged' AND ",
-    parked!(),
-    " = 'agent' ORDER BY i.number LIMIT ?2"
-);
+const PROPOSED_SQL: &str =
+    "SELECT i.id, i.created_at, i.intake IS NOT NULL AS is_triaged FROM issue i INDEXED BY issue_proposed
+     WHERE i.project = ?1 AND i.status = 'backlog' AND i.is_proposed = 1 AND i.intake IS DISTINCT FROM 'unchanged' ORDER BY i.number LIMIT ?2";
 
 /// An issue that an agent proposed.
 #[derive(Debug, Clone, PartialEq, Eq)]

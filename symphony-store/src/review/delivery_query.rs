@@ -14,10 +14,12 @@ use crate::error::StoreError;
 /// How many deliveries of one issue are searched for documents: as many as one run may make.
 const TICKET_DELIVERIES_MAX: u32 = 50;
 
-/// The deliveries whose documents later agents still need.
+/// The deliveries whose documents later agents still need: of open issues, and of what open issues are parts of.
 const NEEDED_DOCUMENTS: &str = "
     WITH RECURSIVE needed (id) AS (
-        SELECT id FROM issue WHERE project = ?1 AND status NOT IN ('done', 'cancelled')
+        SELECT id FROM (
+            SELECT id FROM issue INDEXED BY issue_delivered WHERE project = ?1 AND has_delivery = 1 AND status NOT IN ('done', 'cancelled')
+            UNION ALL SELECT id FROM issue INDEXED BY issue_open_part WHERE project = ?1 AND parent IS NOT NULL AND status NOT IN ('done', 'cancelled')) AS begun
         UNION SELECT i.parent FROM needed JOIN issue i ON i.id = needed.id WHERE i.parent IS NOT NULL)
     SELECT c.* FROM needed CROSS JOIN phase_claim c ON c.issue = needed.id
     WHERE c.head_commit IS NOT NULL

@@ -340,9 +340,7 @@ impl Store {
     pub fn run_at_work(&self, at: Timestamp) -> Result<Option<RunId>, StoreError> {
         let found: Option<String> = self
             .conn
-            .prepare_cached(
-                "SELECT id FROM run WHERE started_at <= ?1 AND (ended_at IS NULL OR ended_at >= ?1) ORDER BY started_at LIMIT 1",
-            )?
+            .prepare_cached(AT_WORK_SQL)?
             .query_row([at.as_millisecond()], |row| row.get(0))
             .optional()?;
         parsed_opt("run", found)
@@ -364,6 +362,12 @@ impl Store {
         )
     }
 }
+
+/// The first run that was live at a moment: of those that are live, and of those that have ended since.
+const AT_WORK_SQL: &str = "SELECT id FROM (
+         SELECT id, started_at FROM run INDEXED BY run_live WHERE status IN ('starting', 'running') AND started_at <= ?1
+         UNION ALL SELECT id, started_at FROM run INDEXED BY run_ended WHERE ended_at IS NOT NULL AND ended_at >= ?1 AND started_at <= ?1) AS at_work
+     ORDER BY started_at LIMIT 1";
 
 #[cfg(test)]
 mod tests {

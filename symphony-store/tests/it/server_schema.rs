@@ -44,7 +44,7 @@ fn of_sqlite() -> Tables {
     let conn = Connection::open(&path).unwrap();
     let names = texts(
         &conn,
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'issue_count'",
     );
     names
         .into_iter()
@@ -134,7 +134,7 @@ fn of_postgresql() -> Tables {
     let columns = client
         .query(
             "SELECT table_name::text, column_name::text, data_type::text, is_nullable = 'YES' FROM information_schema.columns
-             WHERE table_schema = $1 AND table_name NOT IN ('schema_version', 'engine_session')",
+             WHERE table_schema = $1 AND table_name NOT IN ('schema_version', 'engine_session', 'issue_count')",
             &[&name],
         )
         .unwrap();

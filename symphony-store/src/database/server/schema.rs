@@ -15,7 +15,10 @@ use crate::db::postgres::{Client, quoted};
 /// The version that `base.sql` makes.
 const BASE_VERSION: i64 = 43;
 /// What brings the tables to each later version.
-const MIGRATIONS: &[(i64, &str)] = &[(44, include_str!("../schema/postgres/0044_workers.sql"))];
+const MIGRATIONS: &[(i64, &str)] = &[
+    (44, include_str!("../schema/postgres/0044_workers.sql")),
+    (45, include_str!("../schema/postgres/0045_large.sql")),
+];
 /// The tables, and the functions of SQLite that the store's statements use.
 const BASE: &str = concat!(
     include_str!("../schema/postgres/functions.sql"),
