@@ -44,12 +44,11 @@ impl WorkerArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<Exit> {
         let surroundings = &app.surroundings;
         let installation = surroundings.installation_at(surroundings.current.clone())?;
-        let data = match &self.data_dir {
-            Some(data) => surroundings.current.join(data),
-            None => {
-                let known = installation.config.worker.data_dir.clone();
-                known.ok_or_else(|| RunnerError::from(WorkerRefusal::NoFolder))?
-            }
+        let data = if let Some(data) = &self.data_dir {
+            surroundings.current.join(data)
+        } else {
+            let known = installation.config.worker.data_dir.clone();
+            known.ok_or_else(|| RunnerError::from(WorkerRefusal::NoFolder))?
         };
         let host = match &self.host {
             Some(host) => host.clone(),

@@ -220,7 +220,12 @@ fn postgres(program: &str, arguments: &[&str]) {
         .expect("SYMPHONY_TEST_POSTGRES names the folder of PostgreSQL's programs");
     let server = std::env::var("SYMPHONY_TEST_SERVER").unwrap();
     let program = std::path::Path::new(&programs).join(program);
-    let output = std::process::Command::new(program)
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "PostgreSQL's own tools make and restore dumps"
+    )]
+    let mut program = std::process::Command::new(program);
+    let output = program
         .args(["-d", &server])
         .args(arguments)
         .output()
