@@ -73,6 +73,7 @@ pub mod tools;
 pub mod trial;
 pub mod unit;
 pub mod user;
+pub mod warm;
 pub mod watchdog;
 pub mod web;
 pub mod wording;
