@@ -13,6 +13,7 @@
 mod choice;
 mod folder;
 mod key;
+mod own_source;
 mod sample;
 mod seed;
 mod touch;
@@ -20,6 +21,7 @@ mod touch;
 pub use choice::{Candidate, Circumstances, ColdReason, Mount, choose};
 pub use folder::{Ecosystem, FOLDERS, KeptFolder, folders_of};
 pub use key::{GenerationKey, KeyPart};
+pub use own_source::{is_copied_by_node, is_copied_by_python};
 pub use sample::{ColdComparison, SAMPLE_ONE_IN, compare_with_cold, is_sampled};
 pub use seed::{CLOCK_GRAIN_MS, SeedFacts, SeedPlan, plan_seed};
 pub use touch::{Change, to_touch};

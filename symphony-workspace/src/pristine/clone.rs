@@ -60,6 +60,10 @@ impl Pristine {
         &self.key
     }
 
+    pub(crate) fn git(&self) -> &Git {
+        &self.git
+    }
+
     pub(super) fn anchors(&self) -> &[Anchor] {
         &self.anchors
     }
@@ -117,6 +121,17 @@ impl Repository {
 
     fn make_pristine(&self, key: &WorktreeKey, at: &CommitId) -> Result<Pristine, WorkspaceError> {
         let path = self.worktree_path(key)?;
+        self.finish_pristine(key, at, path, |git| overwrite(git, at))
+    }
+
+    /// Gives a folder a git folder of its own, and the files of a commit by `write_files`.
+    pub(crate) fn finish_pristine(
+        &self,
+        key: &WorktreeKey,
+        at: &CommitId,
+        path: PathBuf,
+        write_files: impl FnOnce(&Git) -> Result<(), WorkspaceError>,
+    ) -> Result<Pristine, WorkspaceError> {
         let git_dir = path.join(".git");
         self.lay_out(&git_dir, at)?;
         let settings = config_text(&git_dir, self.common_dir(), at);
@@ -127,7 +142,7 @@ impl Repository {
             git_dir,
             work_tree: path,
         });
-        overwrite(&git, at)?;
+        write_files(&git)?;
         // Recorded before a command of the project can run here: afterwards nothing in the folder could serve as a
         // reference.
         let tracked = Tracked::of(&self.git, at, git.work_tree())?;

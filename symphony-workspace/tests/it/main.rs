@@ -43,3 +43,5 @@ mod stray;
 mod submodules;
 mod user;
 mod vectors;
+#[cfg(test)]
+mod warm;
