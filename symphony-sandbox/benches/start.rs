@@ -187,6 +187,7 @@ impl Place {
             read,
             shown: tools.shown.clone(),
             write: vec![checkout.clone()],
+            moved: None,
             sockets: vec![(self.folder.join("s"), "proxy.sock".to_owned())],
             network: Network::Own,
             resolver: Some(self.folder.join("resolv.conf")),

@@ -140,6 +140,7 @@ fn try_sandbox(programs: &Programs) -> io::Result<Answer> {
         read: vec![programs.bwrap.clone()],
         shown: Vec::new(),
         write: vec![base.join("inside")],
+        moved: None,
         sockets: Vec::new(),
         network: Network::Own,
         resolver: None,

@@ -47,6 +47,7 @@ impl CheckoutRequest<'_> {
         let common = self.repository.common_dir();
         let places = Places {
             checkout: checkout.to_owned(),
+            seen_at: None,
             access: Access::Write,
             read: object_folders(common),
             write: Vec::new(),

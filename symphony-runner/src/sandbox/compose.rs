@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use symphony_core::config::{SandboxNetwork, SandboxSettings};
-use symphony_sandbox::{Home, Level, Network, Sandbox};
+use symphony_sandbox::{Home, Level, Network, Sandbox, Shown};
 
 use super::fault::SandboxFault;
 use crate::network::Ways;
@@ -22,6 +22,8 @@ pub(crate) enum Access {
 pub(crate) struct Places {
     /// Where it starts.
     pub(crate) checkout: PathBuf,
+    /// The path at which it sees its checkout, where there are namespaces and it can write there; `None` for the same one.
+    pub(crate) seen_at: Option<PathBuf>,
     /// What it may do there.
     pub(crate) access: Access,
     /// What else it can read: objects of the project, files of its run, its own program, toolchains.
@@ -63,6 +65,13 @@ pub(super) fn compose(
         Access::Read => (checkout, &[][..]),
         Access::Write => (&[][..], checkout),
     };
+    let is_moved = level == Level::Namespace && places.access == Access::Write;
+    let inside = places.seen_at.as_ref().filter(|_| is_moved);
+    let moved = inside.map(|inside| Shown {
+        outside: places.checkout.clone(),
+        inside: inside.clone(),
+    });
+    let to_write = if moved.is_some() { &[] } else { to_write };
     let write = outermost(to_write, &[&places.write, &settings.write]);
     let mut read = Vec::new();
     for path in [to_read, &places.read, &settings.read].concat() {
@@ -77,7 +86,10 @@ pub(super) fn compose(
     let ways = places.ways.as_ref();
     Ok(Sandbox {
         level,
-        directory: places.checkout.clone(),
+        directory: moved
+            .as_ref()
+            .map_or(&places.checkout, |moved| &moved.inside)
+            .clone(),
         home: Home {
             path: places.home.clone().unwrap_or_else(|| folders.home.clone()),
             folder: folders.home,
@@ -86,6 +98,7 @@ pub(super) fn compose(
         read,
         shown: Vec::new(),
         write,
+        moved,
         sockets: [
             places.sockets.as_slice(),
             ways.map_or(&[], |it| &it.sockets),
@@ -168,6 +181,7 @@ mod tests {
     fn places(access: Access) -> Places {
         Places {
             checkout: "/src/api/.symphony-workspaces/API-1".into(),
+            seen_at: None,
             access,
             read: paths(&[
                 "/src/api/.git/objects",
@@ -203,6 +217,41 @@ mod tests {
         assert!(judge.read.contains(&judge.directory));
         assert_eq!(judge.home.path, Path::new("/home/ada"));
         assert_eq!(judge.network, Network::Own);
+    }
+
+    #[test]
+    fn a_checkout_is_seen_elsewhere_only_inside_namespaces_and_by_who_writes_it() {
+        let settings = SandboxSettings::default();
+        for (level, access, is_moved) in [
+            (Level::Namespace, Access::Write, true),
+            (Level::Namespace, Access::Read, false),
+            (Level::Landlock, Access::Write, false),
+        ] {
+            let folders = StartFolders {
+                home: "/start/home".into(),
+                temporary: "/start/tmp".into(),
+            };
+            let places = Places {
+                seen_at: Some("/symphony/api".into()),
+                ..places(access)
+            };
+            let sandbox = compose(level, &settings, &places, folders).unwrap();
+            let moved = is_moved.then(|| Shown {
+                outside: places.checkout.clone(),
+                inside: "/symphony/api".into(),
+            });
+            assert_eq!(sandbox.moved, moved, "{level}");
+            let directory = if is_moved {
+                Path::new("/symphony/api")
+            } else {
+                &places.checkout
+            };
+            assert_eq!(sandbox.directory, directory);
+            let is_there = [&sandbox.read, &sandbox.write]
+                .into_iter()
+                .any(|paths| paths.contains(&places.checkout));
+            assert_eq!(is_there, !is_moved);
+        }
     }
 
     #[test]

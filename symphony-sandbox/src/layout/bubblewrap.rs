@@ -91,6 +91,9 @@ impl Sandbox {
         for path in &self.write {
             all.bind("--bind", path, path);
         }
+        if let Some(moved) = &self.moved {
+            all.bind("--bind", &moved.outside, &moved.inside);
+        }
         for (outside, name) in &self.sockets {
             all.bind("--bind", outside, &Path::new(SOCKETS).join(name));
         }

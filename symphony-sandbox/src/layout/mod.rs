@@ -75,6 +75,9 @@ pub struct Sandbox {
     pub shown: Vec<Shown>,
     /// Files and folders that can be written.
     pub write: Vec<PathBuf>,
+    /// The folder that the program works in, at another path and to be written. Only inside namespaces; [`Sandbox::directory`] is in
+    /// it then.
+    pub moved: Option<Shown>,
     /// Sockets: the path outside, and the name below [`SOCKETS`].
     pub sockets: Vec<(PathBuf, String)>,
     /// What the network reaches. At the level `landlock` it is always the machine's.
@@ -125,6 +128,14 @@ pub enum LayoutError {
         place: PathBuf,
         /// The place that can be written.
         writable: PathBuf,
+    },
+    /// The path of the checkout inside is in something that is shown.
+    #[error("{} is in or around {}, which the sandbox shows; leave that out", place.display(), by.display())]
+    Covered {
+        /// The path of the checkout inside.
+        place: PathBuf,
+        /// What is shown.
+        by: PathBuf,
     },
 }
 
@@ -192,11 +203,31 @@ impl Sandbox {
                 });
             }
         }
-        match nested(&self.read, &self.write) {
+        let moved = self.moved.iter().map(|moved| &moved.inside);
+        let write: Vec<PathBuf> = self.write.iter().chain(moved).cloned().collect();
+        match nested(&self.read, &write) {
+            None => {}
+            Some((place, writable)) => {
+                return Err(LayoutError::Nested {
+                    place: place.clone(),
+                    writable: writable.clone(),
+                });
+            }
+        }
+        let Some(moved) = &self.moved else {
+            return Ok(());
+        };
+        // bubblewrap makes the folder on the sandbox's own root. In a folder that is shown it would be made outside.
+        let shown = self.shown.iter().map(|shown| &shown.inside);
+        let home = [&self.home.path];
+        let mut places = self.read.iter().chain(&self.write).chain(shown).chain(home);
+        match places
+            .find(|place| moved.inside.starts_with(place) || place.starts_with(&moved.inside))
+        {
             None => Ok(()),
-            Some((place, writable)) => Err(LayoutError::Nested {
-                place: place.clone(),
-                writable: writable.clone(),
+            Some(place) => Err(LayoutError::Covered {
+                place: moved.inside.clone(),
+                by: place.clone(),
             }),
         }
     }
@@ -257,6 +288,7 @@ impl Sandbox {
             write: self
                 .write
                 .iter()
+                .chain(self.moved.iter().map(|moved| &moved.inside))
                 .cloned()
                 .chain([self.home.path.clone()])
                 .chain(["/tmp", "/dev/shm"].map(PathBuf::from))
@@ -294,6 +326,7 @@ mod tests {
             read: vec![base.join("objects")],
             shown: Vec::new(),
             write: vec![base.join("checkout")],
+            moved: None,
             sockets: vec![(base.join("mcp.sock"), "mcp.sock".to_owned())],
             network: Network::Own,
             resolver: None,
@@ -355,6 +388,42 @@ mod tests {
         ] {
             assert_eq!(nested(read, write), expected, "{read:?} {write:?}");
         }
+    }
+
+    #[test]
+    fn a_checkout_is_at_another_path_only_where_nothing_is_shown() {
+        let base = tempfile::tempdir().unwrap();
+        fs::create_dir(base.path().join("home")).unwrap();
+        let moved = |read: &str, write: &str| Sandbox {
+            directory: "/symphony/api".into(),
+            read: vec![read.into()],
+            write: vec![write.into()],
+            moved: Some(Shown {
+                outside: base.path().join("checkout"),
+                inside: "/symphony/api".into(),
+            }),
+            ..sandbox(base.path())
+        };
+        let (_, words) = command(&moved("/src/objects", "/cache")).unwrap();
+        let outside = base.path().join("checkout");
+        let mount = [
+            "--bind".as_ref(),
+            outside.as_os_str(),
+            "/symphony/api".as_ref(),
+        ];
+        assert!(words.windows(3).any(|three| three == mount));
+        let writes = ["--write", "/symphony/api"].map(OsString::from);
+        assert!(words.windows(2).any(|pair| pair == writes), "{words:?}");
+        for (read, write) in [
+            ("/symphony", "/cache"),
+            ("/symphony/api", "/cache"),
+            ("/symphony/api/.git/objects", "/cache"),
+            ("/src/objects", "/symphony"),
+            ("/src/objects", "/symphony/api/target"),
+        ] {
+            assert!(command(&moved(read, write)).is_err(), "{read} {write}");
+        }
+        assert!(command(&moved("/symphony/api-2", "/cache")).is_ok());
     }
 
     #[test]

@@ -210,6 +210,7 @@ impl Fixture {
                 .to_vec(),
             shown: Vec::new(),
             write: vec![base.join("checkouts/1")],
+            moved: None,
             sockets: ["mcp.sock", PROXY]
                 .map(|name| (base.join("own").join(name), name.to_owned()))
                 .to_vec(),

@@ -118,6 +118,7 @@ impl Person {
             read: tools.read.clone(),
             shown: tools.shown.clone(),
             write: vec![checkout],
+            moved: None,
             sockets: Vec::new(),
             network: Network::Own,
             resolver: None,

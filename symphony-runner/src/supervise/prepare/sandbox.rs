@@ -87,6 +87,7 @@ pub(super) fn command_sandbox(
     let common = repository.common_dir();
     let places = Places {
         checkout: worktree.path().to_owned(),
+        seen_at: None,
         access: Access::Write,
         read: object_folders(common),
         write: modules(worktree).into_iter().collect(),
@@ -159,6 +160,7 @@ fn places(
     };
     Ok(Places {
         checkout: site.path().to_owned(),
+        seen_at: None,
         access,
         read,
         write,
